@@ -4,16 +4,25 @@ import { defineConfig } from 'vitest/config'
 /** What really runs sandboxes, clients and crashes takes its time on a busy machine. */
 const patient = { testTimeout: 300_000, hookTimeout: 300_000 }
 
+/** From scripts/test.ts: a place for one run. */
+const compiled = process.env.CORDON_TEST_COMPILED
+
 const config: ReturnType<typeof defineConfig> = defineConfig({
   test: {
-    // Vitest leaves one core to itself, which is half of a small machine; it only waits while the workers work.
-    maxWorkers: availableParallelism(),
-    // What a test starts is its own: nothing serves it that another one left running. The tests of the resident ask for theirs.
-    env: { CORDON_RESIDENT: 'off' },
+    // Vitest leaves one core to itself, which is half of a small machine. Tests wait for processes for a quarter of their time.
+    maxWorkers: availableParallelism() + 1,
+    env: {
+      // What a test starts is its own: nothing serves it that another one left running. The tests of the resident ask for theirs.
+      CORDON_RESIDENT: 'off',
+      // For the programs that tests start; the workers themselves are slower with it.
+      ...(compiled !== undefined && { NODE_COMPILE_CACHE: compiled }),
+    },
+    // A test that passes does not wait: this is for the busiest machine, as in test/until.ts.
+    expect: { poll: { timeout: 60_000, interval: 20 } },
     projects: [
-      {
-        test: { name: 'unit', include: ['src/**/*.test.ts', 'test/{cases,layers}/**/*.test.ts'], testTimeout: 30_000 },
-      },
+      // Most of the time of these went into starting a process for each file and loading the same modules again.
+      { test: { name: 'unit', include: ['src/**/*.test.ts'], isolate: false, ...patient } },
+      { test: { name: 'cases', include: ['test/{cases,layers}/**/*.test.ts'], ...patient } },
       { test: { name: 'soundness', include: ['test/soundness/**/*.test.ts'], ...patient } },
       { test: { name: 'contract', include: ['test/contract/**/*.test.ts'], ...patient } },
       { test: { name: 'attacks', include: ['test/{attacks,egress}/**/*.test.ts'], ...patient } },

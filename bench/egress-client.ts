@@ -11,15 +11,27 @@ export async function connectThrough(proxy: ProxyUnderTest): Promise<TLSSocket> 
   const authority = `${HOST}:${proxy.hostPort}`
   const socket = connect({ host: '127.0.0.1', port: proxy.port, noDelay: true })
   socket.write(`CONNECT ${authority} HTTP/1.1\r\nHost: ${authority}\r\n\r\n`)
-  const [answer] = (await once(socket, 'data')) as [Buffer]
+  const [answer] = (await come(socket, 'data')) as [Buffer]
   if (!answer.toString('latin1').startsWith('HTTP/1.1 200 ')) {
     socket.destroy()
     throw new Error(`${proxy.name} answered ${answer.toString('latin1').split('\r\n')[0]}`)
   }
   const tls = tlsConnect({ socket, servername: HOST, secureContext: proxy.trust, ALPNProtocols: ['http/1.1'] })
   below.set(tls, socket)
-  await once(tls, 'secureConnect')
+  await come(tls, 'secureConnect')
   return tls
+}
+
+/** An event of a socket. One that closes without it, as a proxy that is full closes it, would be waited for without end. */
+async function come(socket: Socket, event: string): Promise<unknown[]> {
+  const closed = new AbortController()
+  const stop = () => closed.abort()
+  socket.once('close', stop)
+  try {
+    return await once(socket, event, { signal: closed.signal })
+  } finally {
+    socket.off('close', stop)
+  }
 }
 
 /** Ends a tunnel by a reset of the connection below it. */
@@ -40,7 +52,7 @@ export function requestHead(proxy: Pick<ProxyUnderTest, 'hostPort'>, path: strin
 export async function askOnce(proxy: ProxyUnderTest): Promise<TLSSocket> {
   const socket = await connectThrough(proxy)
   socket.write(requestHead(proxy, '/'))
-  await once(socket, 'data')
+  await come(socket, 'data')
   return socket
 }
 
@@ -66,9 +78,9 @@ export async function warmClient(origin: Origin): Promise<void> {
   for (let count = 0; count < 100; count++) {
     const options = { port: origin.port, host: '127.0.0.1', servername: HOST, ca: origin.authority }
     const tls = tlsConnect(options)
-    await once(tls, 'secureConnect')
+    await come(tls, 'secureConnect')
     tls.write(requestHead({ hostPort: origin.port }, '/'))
-    await once(tls, 'data')
+    await come(tls, 'data')
     tls.destroy()
   }
 }

@@ -8,7 +8,8 @@ import { ProjectGuard } from '../src/sandbox/protect/quarantine-run.ts'
 import { MaskIndex } from '../src/sandbox/secrets/masks.ts'
 import { readIndexCache, writeIndexCache } from '../src/sandbox/secrets/masks-cache.ts'
 import { MaskWatch } from '../src/sandbox/secrets/masks-watch.ts'
-import { maskPlaces } from '../src/sandbox/secrets/secrets.ts'
+import { SecretMemory } from '../src/sandbox/secrets/memory.ts'
+import { maskPlaces, PlaceListings } from '../src/sandbox/secrets/secrets.ts'
 
 const LEAVES = 9_801
 const FILES = 100_000
@@ -19,21 +20,23 @@ const ROUNDS = 15
 const base = mkdtempSync(join(tmpdir(), 'cordon-bench-masks-'))
 const root = join(base, 'project')
 const own = { configDir: join(base, 'config'), stateDir: join(base, 'state'), manifestPath: join(root, 'cordon.toml') }
-const facts = { home: join(base, 'home'), roots: [root], deniedShapes: [] }
+const home = join(base, 'home')
 
 /** What a session does around each command. */
 class Session {
-  readonly #index = new MaskIndex(facts)
+  readonly #facts = { home, roots: [root], deniedShapes: [], memory: new SecretMemory(own.stateDir) }
+  readonly #index = new MaskIndex(this.#facts)
+  readonly #listings = new PlaceListings()
   readonly #guard = new ProjectGuard(this.#index.tree, own.stateDir)
 
   constructor() {
-    readIndexCache(own.stateDir, facts, this.#index.tree)
+    readIndexCache(own.stateDir, this.#facts, this.#index.tree)
   }
 
   begin(): { readonly masks: readonly string[]; readonly end: () => void } {
     this.#index.refresh()
-    const run = this.#guard.begin({ home: facts.home, write: [root], named: [], own })
-    const places = maskPlaces({ home: facts.home, visible: ['/'], grants: [] })
+    const run = this.#guard.begin({ home, write: [root], named: [], own })
+    const places = maskPlaces({ home, visible: ['/'], grants: [] }, this.#listings)
     const masks = [...this.#index.masks([]).files, ...places.files, ...places.directories]
     const watch = new MaskWatch(masks)
     return {
@@ -46,7 +49,7 @@ class Session {
   }
 
   close(): void {
-    writeIndexCache(own.stateDir, facts, this.#index.tree)
+    writeIndexCache(own.stateDir, this.#facts, this.#index.tree)
     this.#index.close()
   }
 }
@@ -61,7 +64,8 @@ try {
 
   await pause(300)
   session.begin().end()
-  await pause(300)
+  // The watches are set up while nothing else is to be done.
+  await pause(3_000)
   const before: number[] = []
   const after: number[] = []
   for (let round = 0; round < ROUNDS; round++) {

@@ -10,6 +10,7 @@ case $(uname -m) in
   *) echo "native/build.sh: expected x86_64 or aarch64, found $(uname -m): Cordon has no sandbox for it" >&2; exit 1 ;;
 esac
 folder=${1:-$here/../dist/native}
+case $folder in /*) ;; *) folder=$PWD/$folder ;; esac
 platforms=$own
 if [ "${2:-}" = every ]; then platforms="x64 arm64"; fi
 # The paths of this checkout stay out of the files, so that two builds of the same sources are the same.
@@ -97,3 +98,13 @@ for platform in $platforms; do
     compile "$(compiler_for "$platform")" "$serve" -fvisibility=hidden -shared -fPIC "$resident/serve.c" "$resident/place.c"
   fi
 done
+
+# What was built, for the program that starts it, and for `sha256sum -c`.
+sums=$folder/SHA256SUMS
+cd "$folder"
+set --
+for platform in arm64 x64; do
+  for name in client init launch serve; do if [ -e "cordon-$name-$platform" ]; then set -- "$@" "cordon-$name-$platform"; fi; done
+done
+sha256sum "$@" >"$sums.$$"
+if cmp -s "$sums.$$" "$sums"; then rm "$sums.$$"; else mv "$sums.$$" "$sums"; fi

@@ -14,11 +14,14 @@
  *   abandon()                           closes the connection, which ends an init that is still there
  *   attributes(from, to)   gives a file the extended attributes of another, and no others; the paths end in NUL. 0, or an errno
  *   has_attributes(path)   1 or 0
+ *   watch(watches, folder)              has changes to an open folder told by an instance of inotify; with -1 for `watches`: makes one.
+ *                                       The watch, or the instance; less than 0: none, for this errno
+ *   unwatch(watches, watch)             ends one
  *   times(path, seconds, nanoseconds)   sets the time of a file's last change, of a link its own; the path ends in NUL. 0, or an errno
  *   exit(code)                          ends this process at once: Node's own clearing up is of use to nobody
  *   die(signal)                         the same by a signal, as the command did, and without a core of Node's
  *
- * It only carries bytes: src/sandbox/bwrap/launch-blocking.ts and cordon-init.c know what they mean.
+ * It only carries bytes: src/sandbox/bwrap/launch-blocking.ts and init/ know what they mean.
  */
 #define _GNU_SOURCE
 #include "attributes.h"
@@ -29,8 +32,10 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -326,6 +331,41 @@ static napi_value times(napi_env env, napi_callback_info info) {
   return result;
 }
 
+/* By its descriptor: a path could lead to another folder by now. */
+static int watch_folder(int watches, int folder) {
+  char link[32];
+  if (watches < 0) return inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+  snprintf(link, sizeof link, "/proc/self/fd/%d", folder);
+  return inotify_add_watch(watches, link, IN_CREATE | IN_DELETE | IN_MOVE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR);
+}
+
+static napi_value watch(napi_env env, napi_callback_info info) {
+  size_t count = 2;
+  napi_value given[2], result;
+  double watches, folder;
+  if (napi_get_cb_info(env, info, &count, given, NULL, NULL) || count != 2 || napi_get_value_double(env, given[0], &watches) ||
+      napi_get_value_double(env, given[1], &folder)) {
+    napi_throw_error(env, NULL, "cordon-launch: watch takes an instance of inotify and an open folder");
+    return NULL;
+  }
+  int outcome = watch_folder((int)watches, (int)folder);
+  napi_create_int32(env, outcome < 0 ? -errno : outcome, &result);
+  return result;
+}
+
+static napi_value unwatch(napi_env env, napi_callback_info info) {
+  size_t count = 2;
+  napi_value given[2];
+  double watches, number;
+  if (napi_get_cb_info(env, info, &count, given, NULL, NULL) || count != 2 || napi_get_value_double(env, given[0], &watches) ||
+      napi_get_value_double(env, given[1], &number)) {
+    napi_throw_error(env, NULL, "cordon-launch: unwatch takes an instance of inotify and a watch");
+    return NULL;
+  }
+  inotify_rm_watch((int)watches, (int)number); /* one that is gone is what is wanted */
+  return NULL;
+}
+
 static napi_value ask_attributes(napi_env env, napi_callback_info info) {
   size_t count = 1, size;
   napi_value given, result;
@@ -358,7 +398,7 @@ __attribute__((visibility("default"))) napi_value napi_register_module_v1(napi_e
   const struct {
     const char *name;
     napi_callback function;
-  } functions[] = {{"start", start}, {"attend", attend}, {"abandon", abandon}, {"times", times}, {"attributes", attributes}, {"has_attributes", ask_attributes}, {"exit", exit_now}, {"die", die}};
+  } functions[] = {{"start", start}, {"attend", attend}, {"abandon", abandon}, {"times", times}, {"watch", watch}, {"unwatch", unwatch}, {"attributes", attributes}, {"has_attributes", ask_attributes}, {"exit", exit_now}, {"die", die}};
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
     napi_value function;
     if (napi_create_function(env, functions[i].name, strlen(functions[i].name), functions[i].function, NULL, &function) ||

@@ -110,7 +110,6 @@ try {
   // macOS has its own sandbox, and needs no init.
   if (process.platform === 'linux') step('sh', ['native/build.sh', `${draft}/native`, ...(release ? ['every'] : [])])
   else mkdirSync(`${draft}/native`, { recursive: true })
-  writeHashes()
   await writeInside()
   await writePage()
   publish()
@@ -165,18 +164,6 @@ async function writePage(): Promise<void> {
   const { output } = await bundle.generate({ format: 'esm', codeSplitting: false, minify: true })
   writeFileSync(`${draft}/page/page.js`, output[0].code)
   for (const name of ['index.html', 'page.css', 'icon.svg']) cpSync(`${client}/${name}`, `${draft}/page/${name}`)
-}
-
-/** What the native files are, for those who install them: `sha256sum -c SHA256SUMS`. */
-function writeHashes(): void {
-  const names = readdirSync(`${draft}/native`).filter((name) => name.startsWith('cordon-'))
-  const lines = names.toSorted().map(
-    (name) =>
-      `${createHash('sha256')
-        .update(readFileSync(`${draft}/native/${name}`))
-        .digest('hex')}  ${name}\n`,
-  )
-  writeFileSync(`${draft}/native/SHA256SUMS`, lines.join(''))
 }
 
 /** The first chunk, the file that holds it, and the files for commands of their own. */

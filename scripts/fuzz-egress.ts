@@ -7,8 +7,8 @@ const [seeds = '50', connections = '1000'] = process.argv.slice(2)
 const hosts = new Set([GRANTED, `${GRANTED}:80`])
 
 for (let seed = 1; seed <= Number(seeds); seed++) {
-  const { reached, left, serves } = await playRounds(seed, Number(connections))
+  const { reached, left } = await playRounds(seed, Number(connections))
   const wrong = reached.filter((name) => !hosts.has(name))
-  process.stdout.write(`seed ${seed}: reached ${reached.join(', ')}; left ${left}; serves ${serves}\n`)
-  if (wrong.length > 0 || left > 0 || !serves) process.exit(1)
+  process.stdout.write(`seed ${seed}: reached ${reached.join(', ')}; left ${left}\n`)
+  if (wrong.length > 0 || left > 0) process.exit(1)
 }

@@ -28,15 +28,19 @@ if (closed !== null) {
 const scratch = mkdtempSync(join(tmpdir(), 'cordon-test-'))
 const report = join(scratch, 'report.json')
 const temporary = join(scratch, 'tmp')
-mkdirSync(temporary)
-// Some tests run as another user, who needs a place as open as /tmp is.
+// What the programs of the tests are compiled to: hundreds of them start from source.
+const compiled = join(scratch, 'compiled')
+for (const folder of [temporary, compiled]) {
+  mkdirSync(folder)
+  // Some tests run as another user, who needs a place as open as /tmp is.
+  chmodSync(folder, 0o1777)
+}
 chmodSync(scratch, 0o711)
-chmodSync(temporary, 0o1777)
 
 const vitest = spawnSync(
   'vitest',
   ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...process.argv.slice(2)],
-  { stdio: 'inherit', env: { ...process.env, TMPDIR: temporary } },
+  { stdio: 'inherit', env: { ...process.env, TMPDIR: temporary, CORDON_TEST_COMPILED: compiled } },
 )
 let skipped = 0
 let left: string[] = []

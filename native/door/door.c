@@ -267,16 +267,24 @@ static void dispatch(const struct call *c, int nr) {
 static pthread_mutex_t busy = PTHREAD_MUTEX_INITIALIZER;
 static int listener = -1;
 
-static void answer_next(void) {
+/* Whether everybody who could call is gone: a newer kernel then does not wait for a call any more, but says so each time. */
+static int is_deserted(void) {
+  struct pollfd left = {.fd = listener};
+  return poll(&left, 1, 0) > 0 && (left.revents & POLLHUP);
+}
+
+/* False: there will be no other call. */
+static int answer_next(void) {
   static union { struct seccomp_notif notice; char room[1024]; } buffer; /* a newer kernel may say more */
   memset(&buffer, 0, sizeof buffer);
-  if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &buffer)) return; /* interrupted, or the caller is gone */
+  if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &buffer)) return !is_deserted(); /* else interrupted, or this caller is gone */
   uint64_t args[6];
   for (int i = 0; i < 6; i++) args[i] = buffer.notice.data.args[i];
   struct call c = {.listener = listener, .id = buffer.notice.id, .tid = (pid_t)buffer.notice.pid, .args = args};
   pthread_mutex_lock(&busy);
   dispatch(&c, buffer.notice.data.nr);
   pthread_mutex_unlock(&busy);
+  return 1;
 }
 
 static void *attend_door(void *unused) {
@@ -290,7 +298,7 @@ static void *attend_door(void *unused) {
       retry_waiting_opens(listener);
       pthread_mutex_unlock(&busy);
     }
-    if (!waiting || (wait.revents & POLLIN)) answer_next();
+    if ((!waiting || (wait.revents & POLLIN)) && !answer_next()) break;
   }
   return NULL;
 }

@@ -72,7 +72,7 @@ int door_wall(void);
 int door_listen(const void *filter, int report);
 int door_serve(int report, uint32_t failure[3]);
 void door_shut(void);
-void door_tell(uint32_t type, uint32_t a, uint32_t b, uint32_t c); /* given by cordon-init.c */
+void door_tell(uint32_t type, uint32_t a, uint32_t b, uint32_t c); /* given by init/tell.c */
 
 /* open.c */
 void answer_open(const struct call *c, int at, uint64_t path, int flags, mode_t mode);

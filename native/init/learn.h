@@ -12,7 +12,7 @@ int learn_take(const char *prefix);
 int learn_is_on(void);
 /* One call of the command's; 1 when it came here for this alone, and may go on. */
 int learn_call(const struct call *c, int nr);
-/* Everybody is dead: all of it, by learn_send, which cordon-init.c gives. */
+/* Everybody is dead: all of it, by learn_send, which tell.c gives. */
 void learn_tell(void);
 void learn_send(uint32_t kind, const char *path, uint32_t count);
 #endif

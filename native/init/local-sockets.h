@@ -16,6 +16,6 @@ int local_sockets_open(void);
 void local_sockets_watch(struct pollfd *fds);
 void local_sockets_serve(const struct pollfd *fds);
 
-/* Given by cordon-init.c: a connection to the path of this number; it stays the caller's to close. */
+/* Given by listeners.c: a connection to the path of this number; it stays the caller's to close. */
 void local_sockets_hand(unsigned number, int fd);
 #endif

@@ -18,6 +18,6 @@ int names_open(uint16_t port);
 void names_watch(struct pollfd *fds);
 void names_serve(const struct pollfd *fds);
 
-/* Given by cordon-init.c: kind 0 a name that was asked for, 1 a host that a connection was meant for. */
+/* Given by tell.c: kind 0 a name that was asked for, 1 a host that a connection was meant for. */
 void names_tell(uint32_t kind, const char *name, uint16_t port);
 #endif

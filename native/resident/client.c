@@ -2,6 +2,8 @@
  * cordon-client: hands `cordon hook` and `cordon run` to the person's resident Cordon, and is otherwise the program itself.
  *
  *   cordon-client NODE CORDON ARGUMENTS...     what `NODE CORDON ARGUMENTS...` does
+ *   cordon-client --wrapped FILE KEY [--in DIR] COMMAND   what `NODE CORDON hook run --key KEY [--in DIR] -- COMMAND` does; the third and
+ *                                              fourth line of FILE name NODE and CORDON: it is the interpreter of `cordon-run`
  *   cordon-client --keep NODE CORDON SECONDS   is the keeper of a resident (keeper.c)
  *
  * Whatever is not as it should be (no resident, a dead, slow or strange one, another build, other surroundings) is the way
@@ -255,10 +257,13 @@ static int send_go(int connection, const int fds[HANDED]) {
   head->cmsg_type = SCM_RIGHTS;
   head->cmsg_len = CMSG_LEN(HANDED * sizeof(int));
   memcpy(CMSG_DATA(head), fds, HANDED * sizeof(int));
-  return sendmsg(connection, &message, MSG_NOSIGNAL) == (ssize_t)sizeof go;
+  int sent = sendmsg(connection, &message, MSG_NOSIGNAL) == (ssize_t)sizeof go;
+  close(fds[HANDED_LIFE]);
+  return sent;
 }
 
 static int worker = -1; /* a descriptor of the process that serves */
+static int life = -1;   /* the end of a pipe that this process alone holds: its end is the end of the other */
 static volatile sig_atomic_t last_signal;
 
 static void pass_on(int number) {
@@ -352,8 +357,11 @@ static void hand_over(const char *const program[2], char **arguments) {
     return;
   }
   char proof[64];
+  int pipe_ends[2] = {-1, -1};
+  if (pipe2(pipe_ends, O_CLOEXEC)) goto not_begun;
+  life = pipe_ends[1];
   snprintf(proof, sizeof proof, "/proc/%d/fd/%d", (int)ready.pid, (int)ready.proof);
-  int fds[HANDED] = {write_payload(arguments), open(".", O_PATH | O_DIRECTORY | O_CLOEXEC), 0, 1, 2, open(proof, O_PATH | O_CLOEXEC)};
+  int fds[HANDED] = {write_payload(arguments), open(".", O_PATH | O_DIRECTORY | O_CLOEXEC), 0, 1, 2, open(proof, O_PATH | O_CLOEXEC), pipe_ends[0]};
   worker = (int)syscall(SYS_pidfd_open, ready.pid, 0);
   if (kind == HOOK) {
     fds[HANDED_STDIN] = input;
@@ -371,6 +379,32 @@ static void hand_over(const char *const program[2], char **arguments) {
   } else if (send_go(connection, fds)) await_answer(connection, fds[HANDED_STDOUT], fds[HANDED_STDERR]);
 not_begun:
   close(connection);
+  if (life >= 0) close(life);
+}
+
+/* The words of a command that a hook put into the sandbox, from those of its short form. */
+static char **unwrapped(int argc, char **argv) {
+  enum { WORDS = 9, LINES = 4 };
+  static char text[2 * 4096 + 1024];
+  char *lines[LINES + 1] = {text};
+  char **words = calloc((size_t)argc + WORDS, sizeof *words), **next = words;
+  int fd = open(argv[2], O_RDONLY | O_CLOEXEC);
+  ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+  close(fd);
+  for (int i = 0; i < LINES && lines[i]; i++) {
+    char *end = length > 0 ? strchr(lines[i], '\n') : NULL;
+    if (end) *end++ = 0;
+    lines[i + 1] = end;
+  }
+  if (!words || !lines[LINES]) {
+    dprintf(2, "cordon: %s is not as a hook writes it; have the agent try the command again\n", argv[2]);
+    _exit(FAULT);
+  }
+  *next++ = lines[2], *next++ = lines[3], *next++ = "hook", *next++ = "run", *next++ = "--key", *next++ = argv[3];
+  argv += 4;
+  if (argc == 7 && !strcmp(argv[0], "--in")) *next++ = *argv++, *next++ = *argv++;
+  for (*next++ = "--"; *argv; argv++) *next++ = *argv;
+  return words;
 }
 
 int main(int argc, char **argv) {
@@ -378,19 +412,19 @@ int main(int argc, char **argv) {
     const char *const kept[2] = {argv[2], argv[3]};
     return keep_resident(kept, getenv("XDG_RUNTIME_DIR"), strtol(argv[4], NULL, 10));
   }
-  if (argc < 3) {
+  if (argc < 3 || (!strcmp(argv[1], "--wrapped") && argc < 5)) {
     dprintf(2, "usage: cordon-client NODE CORDON ARGUMENTS...\n");
     return FAULT;
   }
-  cold_words = argv + 1;
-  if (argc > 3 && !strcmp(argv[3], "run")) kind = COMMAND;
-  if (argc > 3 && !strcmp(argv[3], "hook")) kind = argc > 4 && !strcmp(argv[4], "run") ? COMMAND : HOOK;
+  char **words = cold_words = strcmp(argv[1], "--wrapped") ? argv + 1 : unwrapped(argc, argv);
+  if (words[2] && !strcmp(words[2], "run")) kind = COMMAND;
+  if (words[2] && !strcmp(words[2], "hook")) kind = words[3] && !strcmp(words[3], "run") ? COMMAND : HOOK;
   if (kind == HOOK) end_in_time();
-  const char *const program[2] = {argv[1], argv[2]};
+  const char *const program[2] = {words[0], words[1]};
   /* A keeper stands elsewhere: only whole paths mean the same there. */
-  if (kind != OTHER && argv[1][0] == '/' && argv[2][0] == '/' && is_served()) {
+  if (kind != OTHER && words[0][0] == '/' && words[1][0] == '/' && is_served()) {
     if (kind == HOOK) read_input();
-    hand_over(program, argv + 3);
+    hand_over(program, words + 2);
   }
   go_cold();
 }

@@ -101,7 +101,6 @@ static int listen_here(void) {
   path_below(address.sun_path, sizeof address.sun_path, keeper.place, keeper.socket_name);
   keeper.listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (keeper.listener < 0 || (unlink(address.sun_path) && errno != ENOENT)) return 0;
-  umask(077);
   return !bind(keeper.listener, (struct sockaddr *)&address, sizeof address) && !listen(keeper.listener, BACKLOG);
 }
 
@@ -187,6 +186,7 @@ static void detach(void) {
   for (int fd = 0; fd <= 2; fd++) dup2(nothing, fd);
   close_range(3, ~0U, 0);
   (void)!chdir("/");
+  umask(077);
 }
 
 int keep_resident(const char *const program[2], const char *runtime_directory, long idle_seconds) {

@@ -26,13 +26,18 @@ static int open_own(const char *path) {
   return -1;
 }
 
+/* Whatever umask the caller has: without all three bits its owner could not use it. */
+static void make_own(const char *path) {
+  if (!mkdir(path, 0700)) (void)!chmod(path, 0700);
+}
+
 int open_place(const char *runtime_directory, int make) {
   char path[PATH_MAX];
   if (runtime_directory && runtime_directory[0] == '/') {
     int above = open_own(runtime_directory);
     if (above >= 0) {
       path_below(path, sizeof path, above, "cordon");
-      if (make) (void)!mkdir(path, 0700);
+      if (make) make_own(path);
       int fd = open_own(path);
       close(above);
       return fd;
@@ -40,7 +45,7 @@ int open_place(const char *runtime_directory, int make) {
   }
   /* The sticky bit of /tmp keeps others from renaming it; one that they made before is not ours, and not used. */
   snprintf(path, sizeof path, "/tmp/cordon-%u", (unsigned)geteuid());
-  if (make) (void)!mkdir(path, 0700);
+  if (make) make_own(path);
   return open_own(path);
 }
 

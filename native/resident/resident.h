@@ -24,7 +24,7 @@ struct ready {
   int32_t pid;
   int32_t proof; /* a descriptor of the worker: who may look into it may open this, and hands it back */
 };
-enum handed { HANDED_PAYLOAD, HANDED_CWD, HANDED_STDIN, HANDED_STDOUT, HANDED_STDERR, HANDED_PROOF, HANDED };
+enum handed { HANDED_PAYLOAD, HANDED_CWD, HANDED_STDIN, HANDED_STDOUT, HANDED_STDERR, HANDED_PROOF, HANDED_LIFE, HANDED };
 struct go {
   uint32_t magic;
   uint32_t umask;

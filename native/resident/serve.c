@@ -33,7 +33,7 @@ enum { HELLO_MS = 200, GO_MS = 1000, MAX_PAYLOAD = 64 * 1024 * 1024 };
 #define SO_PEERPIDFD 77
 #endif
 
-static int connection = -1, waits = -1, nothing = -1, proof = -1;
+static int connection = -1, life = -1, waits = -1, nothing = -1, proof = -1;
 static char here[SURROUNDINGS];
 static size_t here_length;
 
@@ -127,11 +127,23 @@ static int is_proven(int handed) {
   return !fstat(proof, &own) && !fstat(handed, &shown) && own.st_dev == shown.st_dev && own.st_ino == shown.st_ino;
 }
 
-/* From here on the caller's end is ours: nobody would read the answer, and its command must not outlive it. */
+/*
+ * From here on the caller's end is ours: nobody would read the answer, and its command must not outlive it. By a pipe into which nothing is
+ * ever written: of the connection the kernel may still tell that the last message came, after that was read.
+ */
 static int end_with(int fd) {
+  struct stat facts;
+  if (fstat(fd, &facts) || !S_ISFIFO(facts.st_mode)) return 0;
   if (fcntl(fd, F_SETOWN, getpid()) || fcntl(fd, F_SETSIG, SIGKILL) || fcntl(fd, F_SETFL, O_ASYNC)) return 0;
-  struct pollfd gone = {fd, POLLIN | POLLRDHUP, 0};
+  struct pollfd gone = {fd, POLLIN, 0};
   return poll(&gone, 1, 0) == 0;
+}
+
+static void outlive(void) {
+  if (life < 0) return;
+  fcntl(life, F_SETFL, 0);
+  close(life);
+  life = -1;
 }
 
 static void *read_payload(int fd, size_t *size) {
@@ -158,7 +170,9 @@ static void *become(int fd, size_t *size) {
   void *payload = NULL;
   memset(fds, -1, sizeof fds);
   if (receive_go(fd, &go, fds) && is_proven(fds[HANDED_PROOF]) && (payload = read_payload(fds[HANDED_PAYLOAD], size))) {
-    int placed = !fchdir(fds[HANDED_CWD]) && end_with(fd);
+    life = fds[HANDED_LIFE];
+    fds[HANDED_LIFE] = -1;
+    int placed = !fchdir(fds[HANDED_CWD]) && end_with(life);
     for (int i = 0; placed && i < 3; i++) placed = dup2(fds[HANDED_STDIN + i], i) == i;
     umask(go.umask & 0777);
     if (!placed) {
@@ -175,17 +189,15 @@ static void let_go(void) {
   for (int i = 0; i < 3; i++) dup2(nothing, i);
   (void)!chdir("/");
   umask(077);
-  if (connection >= 0) {
-    fcntl(connection, F_SETFL, 0);
-    close(connection);
-  }
+  outlive();
+  if (connection >= 0) close(connection);
   connection = -1;
 }
 
 static void finish(int32_t code) {
   struct done message = {MAGIC, code};
   /* The caller may go as soon as it has its answer. */
-  fcntl(connection, F_SETFL, 0);
+  outlive();
   send(connection, &message, sizeof message, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
@@ -220,6 +232,8 @@ static napi_value next(napi_env env, napi_callback_info info) {
     if (found < 0 && errno == EINTR) continue;
     if (!told || found <= 0 || event.data.fd == QUIT_FD) return result;
     int fd = accept4(LISTENER_FD, NULL, NULL, SOCK_CLOEXEC);
+    /* The keeper has stopped listening; whoever waits on would be told so without end. */
+    if (fd < 0 && errno == EINVAL) return result;
     if (fd < 0) continue;
     size_t length;
     void *payload = NULL;

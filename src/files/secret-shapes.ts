@@ -152,11 +152,13 @@ export function secretPlace(path: string, home: string): SecretPlace | null {
   const segments = splitPath(path.toLowerCase())
   const homeSegments = splitPath(home.toLowerCase())
   const inHome = homeSegments.every((segment, index) => segments[index] === segment)
-  for (const { place, folded, underHome } of places()) {
-    if (underHome && !inHome) continue
-    const offset = underHome ? homeSegments.length : 0
-    if (segments.length - offset < folded.length) continue
-    if (matchSegments(folded, segments.slice(offset, offset + folded.length))) return place
+  const { anywhere, underHome } = places()
+  return (inHome ? placeAmong(underHome, segments.slice(homeSegments.length)) : null) ?? placeAmong(anywhere, segments)
+}
+
+function placeAmong(places: PlacesByStart, segments: readonly string[]): SecretPlace | null {
+  for (const { place, folded } of places.of.get(segments[0] ?? '') ?? places.rest) {
+    if (segments.length >= folded.length && matchSegments(folded, segments.slice(0, folded.length))) return place
   }
   return null
 }
@@ -209,19 +211,44 @@ const CERTIFICATE_LABELS: ReadonlySet<string> = new Set([
 
 interface FoldedPlace {
   readonly place: SecretPlace
-  readonly underHome: boolean
   readonly folded: readonly string[]
 }
 
-let foldedPlaces: readonly FoldedPlace[] | null = null
+/** Places by their first segment, because every path of a project is asked about; each list has those that begin with a pattern, too. */
+interface PlacesByStart {
+  readonly of: ReadonlyMap<string, readonly FoldedPlace[]>
+  readonly rest: readonly FoldedPlace[]
+}
+
+let foldedPlaces: { readonly anywhere: PlacesByStart; readonly underHome: PlacesByStart } | null = null
 
 /** The places prepared for comparing; made on first use, because not every start asks. */
-function places(): readonly FoldedPlace[] {
-  foldedPlaces ??= secretPlaces.map((place) => {
-    const underHome = place.path.startsWith('~/')
-    return { place, underHome, folded: splitPath((underHome ? place.path.slice(1) : place.path).toLowerCase()) }
-  })
+function places(): NonNullable<typeof foldedPlaces> {
+  foldedPlaces ??= {
+    anywhere: byStart(secretPlaces.filter((place) => !place.path.startsWith('~/')).map((place) => [place, place.path])),
+    underHome: byStart(
+      secretPlaces.filter((place) => place.path.startsWith('~/')).map((place) => [place, place.path.slice(1)]),
+    ),
+  }
   return foldedPlaces
+}
+
+function byStart(rows: readonly (readonly [place: SecretPlace, path: string])[]): PlacesByStart {
+  const of = new Map<string, FoldedPlace[]>()
+  const rest: FoldedPlace[] = []
+  for (const [place, path] of rows) {
+    const row = { place, folded: splitPath(path.toLowerCase()) }
+    const start = row.folded[0]!
+    if (isGlob(start)) {
+      rest.push(row)
+      for (const list of of.values()) list.push(row)
+      continue
+    }
+    const list = of.get(start) ?? [...rest]
+    list.push(row)
+    of.set(start, list)
+  }
+  return { of, rest }
 }
 
 function namesPlace(grant: PathPattern, path: string, place: string): boolean {

@@ -1,7 +1,6 @@
 /** Cordon as a library: `createCordon()` opens a project, `openSession()` an agent's session in it. */
 
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Prompter } from '../approval/prompter.ts'
@@ -22,7 +21,7 @@ import { machineFiles } from '../system/files.ts'
 import { openGuardedFiles } from '../system/guarded/guarded-files.ts'
 import { openTemporaryJournal, reapTemporaries } from '../system/guarded/journal.ts'
 import { type Machine, thisMachine } from '../system/machine.ts'
-import { openOwnDirectory, reapHalfWritten } from '../system/state.ts'
+import { makeDirectories, openOwnDirectory, reapHalfWritten } from '../system/state.ts'
 import type { TaskPort } from '../tools/agent/task.ts'
 import { builtInSpecs, builtInTools } from '../tools/registry.ts'
 import type { Tool, WebPort } from '../tools/tool.ts'
@@ -116,7 +115,8 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
     organisation = now
   }
   const { root } = project.loaded
-  const backend = options.backend ?? (await openBackend(project.loaded.sandbox, { commands: 'many' }))
+  const backend =
+    options.backend ?? (await openBackend(project.loaded.sandbox, { commands: 'many', stateDir: machine.stateDir }))
   const resolver = options.resolver ?? machineResolver()
   const upstream = options.upstream ?? machineUpstream(machine, project.loaded.sandbox)
   const prompter = await promptersOf(options, machine, root)
@@ -129,7 +129,7 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
   reapAmendments(project.loaded.manifestPath, machine.stateDir)
   const journal = openTemporaryJournal(journalPlace)
   const spill = join(machine.cacheDir, 'spill')
-  mkdirSync(spill, { recursive: true, mode: 0o700 })
+  makeDirectories(spill)
   reapSpill(spill, Date.now())
   const open = new Set<Session>()
   return {
@@ -228,7 +228,7 @@ function ownDirectory(machine: Machine, root: string, session: string): string {
   const project = createHash('sha256').update(root).digest('hex').slice(0, 16)
   // Beside Cordon's own state, of which nothing can be reached from inside; a cache may be cleared while a session is to be resumed.
   const base = join(`${machine.stateDir}-sandboxes`, project)
-  mkdirSync(base, { recursive: true, mode: 0o700 })
+  makeDirectories(base)
   return join(machineFiles.canonical(base), session)
 }
 

@@ -92,6 +92,8 @@ export interface LaunchResult {
   readonly asked: readonly Asked[]
   /** Ports on which it listened and that are not listed. */
   readonly unlisted: readonly number[]
+  /** Files that it left in a home of its own, which is gone with it: their paths below it, the first few. */
+  readonly leftBehind: readonly string[]
   /** With `learns` in the plan: what it looked for, in the order of the first time, and how much more there was. */
   readonly sought?: { readonly list: readonly Sought[]; readonly leftOut: number }
   /** False when opens of masked files could not be watched (they are hidden all the same). */

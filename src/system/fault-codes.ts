@@ -31,6 +31,7 @@ export const FAULT_EXITS = {
   'place-moved': 125,
   'sandbox-architecture': 125,
   'sandbox-failed': 125,
+  'sandbox-init-changed': 125,
   'sandbox-init-missing': 125,
   'sandbox-limits': 125,
   'sandbox-masks': 125,

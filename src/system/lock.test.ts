@@ -32,7 +32,7 @@ describe('a lock', () => {
     const release = holdLock(directory)
     expect(() => holdLock(directory, short)).toThrow(`is held by process ${process.pid}`)
     release()
-    expect(withLock(directory, () => 'done', short)).toBe('done')
+    expect(withLock(directory, () => 'done')).toBe('done')
   })
 
   it('is let go when the work throws', () => {
@@ -41,7 +41,7 @@ describe('a lock', () => {
         throw new Error('broken')
       }),
     ).toThrow('broken')
-    expect(withLock(directory, () => 1, short)).toBe(1)
+    expect(withLock(directory, () => 1)).toBe(1)
   })
 
   const stale: readonly (readonly [name: string, owner: Readonly<Record<string, unknown>>])[] = [
@@ -54,7 +54,7 @@ describe('a lock', () => {
     const name = join(directory, readdirSync(directory).find((each) => each.endsWith('.lock'))!)
     const mine = JSON.parse(readFileSync(name, 'utf8')) as object
     writeFileSync(name, JSON.stringify({ ...mine, ...owner }))
-    expect(withLock(directory, () => 1, short)).toBe(1)
+    expect(withLock(directory, () => 1)).toBe(1)
   })
 
   it('of an unknown writer is not stepped over at once', () => {

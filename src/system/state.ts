@@ -5,6 +5,7 @@ import {
   chmodSync,
   closeSync,
   constants,
+  fchmodSync,
   fstatSync,
   fsyncSync,
   lstatSync,
@@ -55,23 +56,31 @@ export function openOwnDirectory(path: string): string {
   return real
 }
 
-/** Makes a directory for the owner alone, and those above it. Node's own recursive mkdir never ends where one cannot be made. */
-export function makeDirectories(path: string): void {
+/**
+ * Makes a directory for the owner alone, unless told, and those above it, whatever umask the caller has. Node's own recursive mkdir
+ * never ends where one cannot be made.
+ */
+export function makeDirectories(path: string, mode = 0o700): void {
   // Mostly it is there, and an exception takes a start longer than it looks.
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return
   try {
-    mkdirSync(path, { mode: 0o700 })
+    makeDirectory(path, mode)
   } catch (error) {
-    const code = errorCode(error)
-    if (code === 'EEXIST') return
-    if (code !== 'ENOENT' || dirname(path) === path) throw error
-    makeDirectories(dirname(path))
-    try {
-      mkdirSync(path, { mode: 0o700 })
-    } catch (again) {
-      if (errorCode(again) !== 'EEXIST') throw again
-    }
+    if (errorCode(error) !== 'ENOENT' || dirname(path) === path) throw error
+    makeDirectories(dirname(path), mode)
+    makeDirectory(path, mode)
   }
+}
+
+/** One that another process has just made is as good. */
+function makeDirectory(path: string, mode: number): void {
+  try {
+    mkdirSync(path, { mode })
+  } catch (error) {
+    if (errorCode(error) === 'EEXIST') return
+    throw error
+  }
+  if ((statSync(path).mode & mode) !== mode) chmodSync(path, mode)
 }
 
 /** Refuses a file or directory that another user owns or that others may write. */
@@ -144,6 +153,7 @@ export function writeOwnFile(path: string, content: string | Uint8Array, mode = 
   try {
     makeDirectories(directory)
     fd = openSync(temporary, 'wx', mode)
+    if ((fstatSync(fd).mode & mode) !== mode) fchmodSync(fd, mode)
     writeFileSync(fd, content)
     fsyncSync(fd)
     closeSync(fd)

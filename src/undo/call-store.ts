@@ -1,9 +1,10 @@
 /** The folders of calls that can be undone: one each, with its journal, what it would have lost, and what it was. */
 
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isSameProcess, startOf } from '../system/alive.ts'
 import { withLock } from '../system/lock.ts'
+import { makeDirectories } from '../system/state.ts'
 import { type Journal, parseJournal } from './journal.ts'
 import { isWithoutChanges } from './net-changes.ts'
 
@@ -73,7 +74,7 @@ export class CallStore {
     const stamp = at.replace(/[-:]/g, '').replace(/[T.]/g, '-').replace('Z', '')
     const id = `${stamp}-${process.pid.toString(36)}${Math.random().toString(36).slice(2, 6)}`
     const folder = join(this.#folder, id)
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    makeDirectories(folder)
     writeFileSync(join(folder, 'about.json'), `${JSON.stringify({ ...about, at, by: ownProcess() })}\n`, {
       mode: 0o600,
     })

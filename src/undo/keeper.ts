@@ -8,7 +8,6 @@ import {
   fstatSync,
   linkSync,
   lstatSync,
-  mkdirSync,
   openSync,
   unlinkSync,
   writeFileSync,
@@ -19,6 +18,7 @@ import { encodePath } from '../files/path-bytes.ts'
 import { errorCode } from '../system/fault.ts'
 import { copyAttributes, hasAttributes } from '../system/file-addon.ts'
 import type { ChangeKeeper } from '../system/guarded/keeper.ts'
+import { makeDirectories } from '../system/state.ts'
 import {
   type FileTime,
   formatEnd,
@@ -171,7 +171,7 @@ export class Keeper implements ChangeKeeper {
     const name = this.#nameOf(number)
     try {
       // Only a folder can have the attributes of one.
-      if (isFolder) mkdirSync(name, { mode: 0o700 })
+      if (isFolder) makeDirectories(name)
       else writeFileSync(name, '', { flag: 'wx', mode: 0o600 })
       copyAttributes(way(path), Buffer.from(name))
       return { kept: 'attributes', number }
@@ -182,7 +182,7 @@ export class Keeper implements ChangeKeeper {
 
   #nameOf(number: number): string {
     const name = join(this.#folder, keptName(number))
-    mkdirSync(dirname(name), { recursive: true, mode: 0o700 })
+    makeDirectories(dirname(name))
     return name
   }
 

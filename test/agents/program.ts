@@ -1,7 +1,7 @@
 /** The programs under test: where they are installed, and how one is run. */
 
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import type { Agent, Driven } from './agents.ts'
 
@@ -35,7 +35,7 @@ export function programWords(agent: Driven): readonly string[] {
   return agent.name === 'cordon' ? cordon : [programOf(agent)]
 }
 
-/** Ends what an agent left running: every process that was started with this home, and the slow groups that are empty then. */
+/** Ends what an agent left running: every process that was started with this home. */
 export function endLeftovers(home: string): void {
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     try {
@@ -45,14 +45,6 @@ export function endLeftovers(home: string): void {
       // It has gone, or is somebody else's.
     }
   }
-  for (const place of ['/sys/fs/cgroup/cpu', '/sys/fs/cgroup'].filter((path) => existsSync(path)))
-    for (const name of readdirSync(place).filter((one) => one.startsWith('cordon-agents-'))) {
-      try {
-        rmdirSync(join(place, name))
-      } catch {
-        // Another session's.
-      }
-    }
 }
 
 /** Installs a program into the ignored cache, in the version that is named; null when it is there, else what is missing and why. */

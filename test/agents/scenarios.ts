@@ -21,10 +21,20 @@ const MANY: readonly Step[] = [
   sh(LAST),
 ]
 
-/** A fifth of a core, where whoever runs this may make one. */
+/** A fifth of a core, where whoever runs this may make one; it goes with all that the session left in it. */
 const SLOW = `for place in /sys/fs/cgroup/cpu /sys/fs/cgroup; do
-  mkdir -p $place/cordon-agents-$$ && echo 20000 > $place/cordon-agents-$$/cpu.cfs_quota_us && echo $$ > $place/cordon-agents-$$/cgroup.procs && exec "$@"
-  echo '20000 100000' > $place/cordon-agents-$$/cpu.max && echo $$ > $place/cordon-agents-$$/cgroup.procs && exec "$@"
+  group=$place/cordon-agents-$$
+  mkdir -p $group || continue
+  if echo 20000 > $group/cpu.cfs_quota_us || echo '20000 100000' > $group/cpu.max; then
+    sh -c 'echo $$ > "$0/cgroup.procs" && exec "$@"' $group "$@"
+    code=$?
+  fi
+  for try in 1 2 3 4 5 6 7 8 9 10; do
+    kill $(cat $group/cgroup.procs)
+    rmdir $group && break
+    sleep 1
+  done
+  [ -n "$code" ] && exit $code
 done 2>/dev/null`
 
 /** A Cordon that only this session has. */

@@ -10,6 +10,7 @@ import { createUpstream } from '../../src/egress/upstream.ts'
 import { resultText } from '../../src/runtime/session/tool-result.ts'
 import { listen, PUBLIC_ADDRESS } from '../contract/egress/world.ts'
 import { openSessionWorld, type SessionWorld } from '../contract/session/session-world.ts'
+import { until } from '../until.ts'
 
 const HOST = 'git.example.org'
 let world: SessionWorld
@@ -52,9 +53,12 @@ beforeAll(async () => {
   const rights = process.getuid!() === 0 ? ['--cap-add', 'ALL'] : []
   const serve = ['/usr/sbin/sshd', '-D', '-e', '-f', join(folder, 'sshd_config')]
   children.push(spawn('bwrap', [...room, ...rights, '--', ...serve], { stdio: 'ignore' }))
-  await until(() => answers(port))
+  await until('the servers listen', () => {
+    if (children.some((child) => child.exitCode !== null)) throw new Error('a server did not start')
+    return answers(port)
+  })
   children.push(spawn('ssh-agent', ['-D', '-a', join(folder, 'agent')], { stdio: 'ignore' }))
-  await until(async () => existsSync(join(folder, 'agent')))
+  await until('the agent listens', () => existsSync(join(folder, 'agent')))
   const env = { ...process.env, SSH_AUTH_SOCK: join(folder, 'agent') }
   execFileSync('ssh-add', ['-q', join(folder, 'in-agent')], { env, stdio: 'pipe' })
   rmSync(join(folder, 'in-agent'))
@@ -76,13 +80,6 @@ afterAll(async () => {
   await world.close()
   rmSync(folder, { recursive: true, force: true })
 })
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) {
-    if (children.some((child) => child.exitCode !== null)) throw new Error('a server did not start')
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-}
 
 function answers(at: number): Promise<boolean> {
   return new Promise((resolve) => {

@@ -15,6 +15,7 @@ import type { Json } from '../../src/surfaces/mcp/json-rpc.ts'
 import { McpServer } from '../../src/surfaces/mcp/server.ts'
 import { envelope, rawClient } from '../contract/mcp/mcp-world.ts'
 import { openSessionWorld, type SessionWorld } from '../contract/session/session-world.ts'
+import { until } from '../until.ts'
 
 const MODES = ['contained', 'default', 'auto_accept', 'custom'] as const
 const REACHED = 'from the server'
@@ -148,7 +149,7 @@ describe('an answer', () => {
     world.answer = () => new Promise(() => {})
     const abort = new AbortController()
     const call = session.call('bash', { command: `python3 fetch.py ${port} two` }, { signal: abort.signal })
-    while (world.asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 10))
+    await until('it is asked', () => world.asked.length > 0)
     abort.abort()
     expect((await call).status).toBe('failed')
   })

@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { resultText } from '../../src/runtime/session/tool-result.ts'
 import { listen } from '../contract/egress/world.ts'
 import { openSessionWorld } from '../contract/session/session-world.ts'
+import { until } from '../until.ts'
 import { Project } from './cordon.ts'
 
 const CLI = join(import.meta.dirname, '../../dist/cordon.cjs')
@@ -118,11 +119,10 @@ describe('a session', () => {
     }
     const session = (await world.open({ manifest: { object } })).openSession()
     await session.call('bash', { command: `python3 -m http.server --bind 127.0.0.1 ${port}`, background: true })
-    let text = ''
-    while (!text.includes('serving')) {
-      await new Promise((resolve) => setTimeout(resolve, 30))
-      text = resultText(await session.call('bash', { action: 'read', handle: 'bg_1' }))
-    }
+    const text = await until('it serves', async () => {
+      const read = resultText(await session.call('bash', { action: 'read', handle: 'bg_1' }))
+      return read.includes('serving') && read
+    })
     expect(text).toContain(`http://127.0.0.1:${port}`)
     expect(await page(port)).toBe('hello from the background')
     // Another command of the session has a network of its own.

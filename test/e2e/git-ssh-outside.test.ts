@@ -10,6 +10,7 @@ import { createUpstream } from '../../src/egress/upstream.ts'
 import { resultText } from '../../src/runtime/session/tool-result.ts'
 import { listen, PUBLIC_ADDRESS } from '../contract/egress/world.ts'
 import { openSessionWorld, type SessionWorld } from '../contract/session/session-world.ts'
+import { until } from '../until.ts'
 
 const HOST = 'git.example.org'
 const PASSPHRASE = 'correct horse'
@@ -59,10 +60,13 @@ beforeAll(async () => {
     `127.0.0.1:${port}`,
   ]
   server = spawn('bwrap', [...room, ...rights, '--', ...serve, '-P', join(folder, 'pid')], { stdio: 'ignore' })
-  await until(() => answers(port))
+  await until('the server listens', () => {
+    if (server.exitCode !== null) throw new Error('the server did not start')
+    return answers(port)
+  })
 
   agent = spawn('ssh-agent', ['-D', '-a', join(folder, 'agent')], { stdio: 'ignore' })
-  await until(async () => existsSync(join(folder, 'agent')))
+  await until('the agent listens', () => existsSync(join(folder, 'agent')))
   const env = { ...process.env, SSH_AUTH_SOCK: join(folder, 'agent') }
   execFileSync('ssh-add', ['-q', inAgent], { env, stdio: 'pipe' })
   rmSync(inAgent)
@@ -86,13 +90,6 @@ afterAll(async () => {
   await world.close()
   rmSync(folder, { recursive: true, force: true })
 })
-
-async function until(holds: () => Promise<boolean>): Promise<void> {
-  while (!(await holds())) {
-    if (server.exitCode !== null) throw new Error('the server did not start')
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-}
 
 function answers(at: number): Promise<boolean> {
   return new Promise((resolve) => {

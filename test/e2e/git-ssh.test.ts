@@ -10,6 +10,7 @@ import { createUpstream } from '../../src/egress/upstream.ts'
 import { resultText } from '../../src/runtime/session/tool-result.ts'
 import { listen, PUBLIC_ADDRESS } from '../contract/egress/world.ts'
 import { openSessionWorld, type SessionWorld } from '../contract/session/session-world.ts'
+import { until } from '../until.ts'
 
 const HOST = 'git.example.org'
 /** Not on everybody's PATH. */
@@ -73,15 +74,13 @@ afterAll(async () => {
 
 /** Waits until something listens; a server that ended instead is an error with its own words. */
 async function answering(at: number): Promise<void> {
-  for (;;) {
-    const open = await new Promise<boolean>((resolve) => {
+  await until(`${SERVER} listens`, () => {
+    if (server.exitCode !== null) throw new Error(`${SERVER} did not start: ${log}`)
+    return new Promise<boolean>((resolve) => {
       const socket = connect(at, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false))
       socket.once('connect', () => socket.destroy())
     })
-    if (open) return
-    if (server.exitCode !== null) throw new Error(`${SERVER} did not start: ${log}`)
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
+  })
 }
 
 /** Runs a command in a session that reaches these hosts and reads these files. */

@@ -152,38 +152,31 @@ it.each(WIDTHS)('the prompt in %i columns, and its answer', async (columns) => {
   expect(project.cordon(['grants']).out).toContain('deploy:*')
 })
 
-it('the tour asks its one question at the terminal, and everything comes out as promised', async () => {
-  const terminal = at(80, ['try'])
-  await terminal.until((screen) => screen.isAlternate && screen.visible.includes('y once'))
-  expect(terminal.screen.visible).toContain('│ .env')
-  terminal.type('y')
-  await terminal.until(/10 of 10 as promised/)
-  expect(await terminal.ended()).toBe(0)
-  expect(terminal.screen.text).toMatch(
-    /You take that back\n\$ cordon undo --last\n.*put back[^✓]*✓ the code is back, to the byte/,
-  )
-  expect(terminal.screen.text).toContain('API_KEY=')
-})
-
-it('the tour with a no as its answer, and nothing of it left behind', async () => {
-  const terminal = at(80, ['try'])
-  await terminal.until((screen) => screen.isAlternate && screen.visible.includes('y once'))
-  terminal.type('n')
-  await terminal.until(/10 of 10 as promised/)
-  expect(terminal.screen.text).not.toContain('API_KEY=')
-  expect(await terminal.ended()).toBe(0)
-})
-
-it('the tour leaves nothing when its terminal goes away', async () => {
+it('the tour asks its one question at the terminal; a yes, a no and a terminal that goes away are as promised', async () => {
+  // Between its steps it waits for a person to read, so all three are taken at once.
   const place = join(project.home, 'tmp')
   mkdirSync(place)
-  const terminal = new PtyChat(['try'], project.directory, { ...env(), TMPDIR: place }, 80, 40)
-  open.push(terminal)
-  await terminal.until((screen) => screen.isAlternate && screen.visible.includes('y once'))
+  const [yes, no] = [at(80, ['try']), at(80, ['try'])]
+  const left = new PtyChat(['try'], project.directory, { ...env(), TMPDIR: place }, 80, 40)
+  open.push(left)
+  for (const tour of [left, yes, no]) {
+    await tour.until((screen) => screen.isAlternate && screen.visible.includes('y once'))
+    expect(tour.screen.visible).toContain('│ .env')
+  }
   expect(readdirSync(place)).toHaveLength(1)
-  process.kill(terminal.pid, 'SIGHUP')
-  await terminal.ended()
+  process.kill(left.pid, 'SIGHUP')
+  yes.type('y')
+  no.type('n')
+  await left.ended()
   expect(readdirSync(place)).toEqual([])
+  for (const tour of [yes, no]) {
+    await tour.until(/10 of 10 as promised/)
+    expect(await tour.ended()).toBe(0)
+    expect(tour.screen.text.includes('API_KEY=')).toBe(tour === yes)
+  }
+  expect(yes.screen.text).toMatch(
+    /You take that back\n\$ cordon undo --last\n.*put back[^✓]*✓ the code is back, to the byte/,
+  )
 })
 
 it('cordon alone says where the project stands', async () => {

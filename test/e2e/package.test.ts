@@ -157,6 +157,19 @@ await cordon.close()
   })
 })
 
+it('an init that is not the one that was built starts nothing', () => {
+  const init = installed(`dist/native/cordon-init-${process.arch}`)
+  const built = readFileSync(init)
+  const changed = Buffer.from(built)
+  changed[changed.length - 1]! ^= 1
+  writeFileSync(init, changed)
+  const refused = run(['node_modules/.bin/cordon', 'run', '--', 'echo', 'ran'])
+  expect(refused).toMatchObject({ status: 125, stdout: '' })
+  expect(refused.stderr).toContain('is not the file that the build of Cordon made')
+  writeFileSync(init, built)
+  expect(run(['node_modules/.bin/cordon', 'run', '--', 'echo', 'ran'])).toMatchObject({ status: 0, stdout: 'ran\n' })
+})
+
 it('a release is made for both platforms, or not at all', () => {
   const folder = join(base, 'native')
   const done = spawnSync('sh', [join(CHECKOUT, 'native/build.sh'), folder, 'every'], { encoding: 'utf8' })

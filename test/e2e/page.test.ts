@@ -6,11 +6,11 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { asUser, usersToTest } from '../attacks/sandbox/fixture.ts'
 import { PageClient } from '../contract/page/page-client.ts'
+import { until } from '../until.ts'
 import { ChatWorld } from './chat/chat-world.ts'
 import { CLI, Project } from './cordon.ts'
 import { Person } from './terminal/person.ts'
 
-const PATIENCE_MS = 20_000
 const LINK = /http:\/\/127\.0\.0\.1:\d+\/#t=[\w-]{43}/
 
 /** `cordon` as a process of its own, spoken to by its streams. */
@@ -30,11 +30,10 @@ class Started {
   }
 
   async says(what: RegExp): Promise<string> {
-    for (const until = Date.now() + PATIENCE_MS; ; ) {
-      const found = what.exec(this.#said)
-      if (found) return found[0]
-      if (Date.now() > until) throw new Error(`waited for ${what} in:\n${this.#said}`)
-      await new Promise((resolve) => setTimeout(resolve, 20))
+    try {
+      return (await until(`it says ${what}`, () => what.exec(this.#said)))[0]
+    } catch (error) {
+      throw new Error(`${error} in:\n${this.#said}`)
     }
   }
 

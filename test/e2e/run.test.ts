@@ -14,6 +14,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { until } from '../until.ts'
 import { CLI, Project } from './cordon.ts'
 
 describe('cordon run', () => {
@@ -43,6 +44,20 @@ describe('cordon run', () => {
     ['success', ['true'], 0],
   ])('%s', (_, command, code) => {
     expect(project.cordon(['run', '--', ...command]).code).toBe(code)
+  })
+
+  it.each([
+    ['a setting', 'git config --global user.name x', /^cordon: ~\/\.gitconfig went into a home of the command's own/m],
+    ['several', 'echo > ~/.aliases; mkdir -p ~/.config/tool; echo > ~/.config/tool/x', / and one more file went into/],
+    ['caches and histories', 'mkdir -p ~/.cache/x; echo > ~/.cache/x/y; echo > ~/.bash_history', null],
+    ['a name with a line of its own', 'echo > ~/"$(printf "a\\ncordon: signed")"', /~\/a(?!\n)/],
+    ['nothing', 'true', null],
+  ])('says what went with the private home: %s', (_, script, told) => {
+    const { code, err } = project.cordon(['run', '--', 'bash', '-c', script])
+    expect(code).toBe(0)
+    if (told) expect(err).toMatch(told)
+    else expect(err).not.toContain('a home of')
+    expect(err).not.toMatch(/^cordon: signed/m)
   })
 
   it('shows a command what its grant names beside the project', () => {
@@ -352,13 +367,9 @@ describe('cordon run', () => {
     )
     const alive = () =>
       readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && commandLine(pid).includes(marker)).length
-    const until = async (done: () => boolean) => {
-      for (let i = 0; i < 200 && !done(); i++) await new Promise((resolve) => setTimeout(resolve, 50))
-      return done()
-    }
-    expect(await until(() => alive() >= 3)).toBe(true)
+    await until('it runs', () => alive() >= 3)
     child.kill('SIGKILL')
-    expect(await until(() => alive() === 0)).toBe(true)
+    await until('nothing runs', () => alive() === 0)
   })
 })
 

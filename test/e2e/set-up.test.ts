@@ -18,6 +18,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { until } from '../until.ts'
 import type { Ran } from './cordon.ts'
 
 const HERE = resolve(import.meta.dirname, '../..')
@@ -43,11 +44,11 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(base, { recursive: true, force: true }))
 
-/** A build that takes a moment, and gives what was built here: for tests of who builds, and when. */
+/** A build that waits for a file `go`, and gives what was built here: for tests of who builds, and when. */
 function putShortBuild(): void {
   const from = JSON.stringify(join(HERE, 'dist'))
-  const text = `import { cpSync, utimesSync } from 'node:fs'
-await new Promise((next) => setTimeout(next, 1500))
+  const text = `import { cpSync, existsSync, utimesSync } from 'node:fs'
+while (!existsSync('go')) await new Promise((next) => setTimeout(next, 20))
 cpSync(${from}, 'dist', { recursive: true, filter: (path) => !path.includes('.lock') })
 utimesSync('dist/.built', new Date(), new Date())
 `
@@ -59,6 +60,10 @@ utimesSync('dist/.built', new Date(), new Date())
 /** As a checkout is that was built before. */
 function putBuild(): void {
   cpSync(join(HERE, 'dist'), join(checkout, 'dist'), { recursive: true })
+  ageBuild()
+}
+
+function ageBuild(): void {
   const before = new Date(Date.now() - 60_000)
   utimesSync(join(checkout, 'dist/.built'), before, before)
 }
@@ -120,49 +125,48 @@ describe('two at the same time', () => {
   ])('build once, and both run (%s)', async (_, path) => {
     putShortBuild()
     const used = path()
-    const ran = await Promise.all([1, 2].map(() => end(start(['check', '--', 'ls'], used))))
+    const both = [1, 2].map(() => start(['check', '--', 'ls'], used))
+    let said = ''
+    for (const child of both) child.stderr!.on('data', (text) => (said += text))
+    const ends = both.map(end)
+    await until('one waits for the other', () => said.includes('waiting for another set-up'))
+    writeFileSync(join(checkout, 'go'), '')
+    const ran = await Promise.all(ends)
     expect(ran.map(({ code, out }) => [code, out.split(' ')[0]])).toEqual(Array(2).fill([3, 'ask']))
     expect(builds(ran), JSON.stringify(ran)).toBe(1)
     const again = await run('check', '--', 'ls')
     expect([again.code, builds([again])]).toEqual([3, 0])
-  })
-
-  it('a hook always finds a whole program while another builds', async () => {
-    putBuild()
-    pull('src/surfaces/cli/main.ts', 'export const more: string = process.argv0\n')
-    const building = run('--version')
-    let going = true
-    void building.then(() => (going = false))
-    while (going) {
-      expect(runBuilt()).toMatchObject({ code: 3, err: expect.stringMatching(/^there is no cordon.toml/) })
-      await new Promise((next) => setImmediate(next))
-    }
-    expect(builds([await building])).toBe(1)
   })
 })
 
 it('what was written into a file that stays is built for the person at the terminal', async () => {
   putBuild()
   putShortBuild()
+  writeFileSync(join(checkout, 'go'), '')
   appendFileSync(join(checkout, 'src/surfaces/cli/main.ts'), '//\n')
   expect(builds([await run('--version')])).toBe(0)
   const atTerminal = () => end(spawn('script', ['-qec', '"$CORDON" --version', '/dev/null'], { cwd: base, env }))
   const env = { ...environment(), CORDON: join(checkout, 'cordon'), SHELL: '/bin/sh' }
   expect((await atTerminal()).out).toMatch(/^set-up: building\r$/m)
   expect((await atTerminal()).out).toMatch(/^cordon [\d.]+\r\n$/)
+  ageBuild()
+  pull('src/surfaces/cli/main.ts', '//\n')
+  expect(builds([await run('--version')])).toBe(1)
 })
 
 it('a build that fails leaves the old one, and nothing is judged by it', async () => {
   putBuild()
   writeFileSync(join(checkout, 'src/broken.ts'), 'export const broken: number = "text"\n')
-  const [checked, hooked] = [await run('check', '--', 'ls'), await run('hook', 'claude-code')]
+  const checked = await run('check', '--', 'ls')
+  writeFileSync(join(checkout, 'tsconfig.build.json'), '{')
+  const hooked = await run('hook', 'claude-code')
   expect([checked.code, checked.out, hooked.code, hooked.out]).toEqual([125, '', 2, ''])
   expect(checked.err).toContain('src/broken.ts')
   expect(runBuilt().code).toBe(3)
   expect(hidden()).toEqual([])
 })
 
-it('a killed set-up neither blocks the next one nor keeps its half for ever', async () => {
+it('a killed set-up neither blocks the next one nor keeps its half for ever, and hooks find a whole program all along', async () => {
   // An earlier build's stamp said nothing.
   putBuild()
   writeFileSync(join(checkout, 'dist/.built'), '')
@@ -172,11 +176,19 @@ it('a killed set-up neither blocks the next one nor keeps its half for ever', as
       if (String(text).includes('building')) reached()
     }),
   )
-  while (hidden().length === 0) await new Promise((next) => setTimeout(next, 5))
+  await until('a draft is begun', () => hidden().length > 0)
   process.kill(-killed.pid!, 'SIGKILL')
   const [half] = hidden()
   utimesSync(join(checkout, 'dist', half!), 0, 0)
-  expect((await run('check', '--', 'ls')).code).toBe(3)
+  const building = run('check', '--', 'ls')
+  let going = true
+  void building.finally(() => (going = false))
+  while (going) {
+    expect(runBuilt()).toMatchObject({ code: 3, err: expect.stringMatching(/^there is no cordon.toml/) })
+    await new Promise((next) => setImmediate(next))
+  }
+  const again = await building
+  expect([again.code, builds([again])]).toEqual([3, 1])
   expect(hidden()).toEqual([])
 })
 
@@ -184,9 +196,8 @@ it.each([
   { name: 'Darwin', says: 'sandbox-exec, which is part of macOS', note: 'a Mac without its sandbox' },
   { name: 'FreeBSD', says: 'Cordon has a sandbox for Linux and macOS', note: 'a system without one of ours' },
 ])('$note is told so', async ({ name, says }) => {
-  const folder = pathWithout('uname')
-  writeFileSync(join(folder, 'uname'), `#!/bin/sh\necho ${name}\n`, { mode: 0o755 })
-  const ran = await end(start(['check', '--', 'ls'], folder))
+  writeFileSync(join(base, 'uname'), `#!/bin/sh\necho ${name}\n`, { mode: 0o755 })
+  const ran = await end(start(['check', '--', 'ls'], `${base}:${process.env.PATH}`))
   expect([ran.code, ran.out]).toEqual([125, ''])
   expect(ran.err).toContain(says)
 })

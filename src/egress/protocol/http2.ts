@@ -5,6 +5,7 @@ import {
   type ClientHttp2Stream,
   connect,
   constants,
+  type Http2Session,
   type IncomingHttpHeaders,
   type OutgoingHttpHeaders,
   performServerHandshake,
@@ -34,6 +35,8 @@ const MAX_MEMORY = 64
 const PERMISSION_DENIED = '7'
 const UNAVAILABLE = '14'
 const END_STREAM = constants.NGHTTP2_FLAG_END_STREAM
+/** How often it is looked whether a connection has outlived its session or its peer. */
+const LOOK_MILLISECONDS = 2_000
 
 export function serveHttp2(passage: Passage, socket: Duplex, tunnel: Tunnel): void {
   if (socket.destroyed || socket.readableEnded) return void socket.destroy()
@@ -48,7 +51,7 @@ export function serveHttp2(passage: Passage, socket: Duplex, tunnel: Tunnel): vo
     if (host === null || host.closed || host.destroyed) host = openSession(passage, tunnel)
     return host
   }
-  client.on('error', () => client.destroy())
+  endTogether(client, socket)
   client.on('stream', (stream, headers, _flags, rawHeaders) => {
     serveStream(passage, stream, headers, rawHeaders as unknown as string[], tunnel, hostSession).catch(() =>
       stream.destroy(),
@@ -64,6 +67,28 @@ export function serveHttp2(passage: Passage, socket: Duplex, tunnel: Tunnel): vo
   socket.once('close', drop)
 }
 
+/**
+ * A session reads nothing while it writes, and under TLS Node loses the error of a write: a peer that took nothing and then left is
+ * not noticed. And a session that Node gives up over a broken frame tells nobody, and waits for that write for ever.
+ */
+function endTogether(session: Http2Session, socket: Duplex): void {
+  session.on('error', () => session.destroy())
+  const look = setInterval(() => {
+    if (session.destroyed || hasNoPeer(socket)) socket.destroy()
+  }, LOOK_MILLISECONDS)
+  look.unref()
+  socket.once('close', () => clearInterval(look))
+}
+
+/** Asked of the kernel: what a socket says of its peer is what it was told at first. A connection over another stream has no such thing. */
+function hasNoPeer(socket: Duplex): boolean {
+  const { connecting, _handle: handle } = socket as {
+    connecting?: boolean
+    _handle?: { getpeername?(into: object): number | undefined } | null
+  }
+  return !connecting && (handle?.getpeername?.({}) ?? 0) < 0
+}
+
 function openSession(passage: Passage, tunnel: Tunnel): ClientHttp2Session {
   const { target, secure, admission } = tunnel
   const socket = passage.agent.dial(admission.route, secure, ['h2'])
@@ -73,7 +98,7 @@ function openSession(passage: Passage, tunnel: Tunnel): ClientHttp2Session {
     settings: { enablePush: false },
     maxSessionMemory: MAX_MEMORY,
   })
-  session.on('error', () => session.destroy())
+  endTogether(session, socket)
   session.once('connect', () => {
     if (secure && (socket as TLSSocket).alpnProtocol !== 'h2')
       session.destroy(new Error('the host does not speak HTTP/2'))

@@ -28,7 +28,7 @@ export async function runAgent(
 ): Promise<{ readonly exitCode: number; readonly notes: readonly string[] }> {
   const granted = lasting(withoutWrites(withBundleSecrets(loaded, machine, argv)))
   const recorder = openRecord(loaded, machine, { by: 'gateway', name: 'acp' })
-  const runner = openRunner(granted, machine, machineFiles, await openBackend(granted.sandbox))
+  const runner = openRunner(granted, machine, machineFiles, await openBackend(granted.sandbox, machine))
   const { patterns, grants, paths, envVars, rules } = typedGrants(granted, machine, argv)
   const request = {
     argv,

@@ -1,6 +1,6 @@
 /** A model that can be asked: a profile with its key, behind Cordon's own egress rules. */
 
-import { appendFileSync, mkdirSync } from 'node:fs'
+import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { postStreaming } from '../../egress/stream.ts'
 import type { Upstream } from '../../egress/upstream.ts'
@@ -18,6 +18,7 @@ import { createRedactor, type Redactor } from '../../scan/redact/redact.ts'
 import type { Resolver } from '../../system/dns.ts'
 import { Fault } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
+import { makeDirectories } from '../../system/state.ts'
 
 export interface Model {
   readonly profile: string
@@ -187,7 +188,7 @@ function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
 
 /** Payloads in a file of this process, for the owner alone, with secrets masked; headers are never part of them. */
 function dumper(directory: string, redactor: Redactor): (direction: 'request' | 'answer', text: string) => void {
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  makeDirectories(directory)
   const file = join(directory, `${new Date().toISOString().replace(/[:.]/g, '-')}-${process.pid}.jsonl`)
   return (direction, text) =>
     appendFileSync(

@@ -1,7 +1,8 @@
 /** A result as the model reads it: of a length that fits, and the whole of it in a file that the agent may read. */
 
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { makeDirectories } from '../../system/state.ts'
 import { uniqueName } from '../../system/unique-name.ts'
 import { resultText, type ToolResult } from '../session/tool-result.ts'
 
@@ -15,7 +16,7 @@ export function cappedText(result: ToolResult, spillDirectory: string): string {
   const left = text.length - MAX_CHARACTERS
   let where = ''
   try {
-    mkdirSync(spillDirectory, { recursive: true, mode: 0o700 })
+    makeDirectories(spillDirectory)
     const file = join(spillDirectory, `result-${uniqueName()}.txt`)
     writeFileSync(file, text, { mode: 0o600, flag: 'wx' })
     where = `; all of it is in ${file}`

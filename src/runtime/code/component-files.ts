@@ -3,7 +3,6 @@
 import { createHash } from 'node:crypto'
 import {
   existsSync,
-  mkdirSync,
   readdirSync,
   readFileSync,
   realpathSync,
@@ -21,7 +20,7 @@ import { openCgroups } from '../../sandbox/limits-cgroup.ts'
 import { planCodeRoom } from '../../sandbox/oci/code-room.ts'
 import { errorCode, Fault, messageOf } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
-import { openOwnDirectory } from '../../system/state.ts'
+import { makeDirectories, openOwnDirectory } from '../../system/state.ts'
 import { uniqueName } from '../../system/unique-name.ts'
 import { insideFolder } from './port.ts'
 
@@ -78,7 +77,7 @@ export async function componentFiles(machine: Machine, backend: Backend, bytes: 
     throw new Fault('bad-component', 'it does not load: nothing runs it')
   removeDrafts(base)
   const draft = join(base, `draft-${uniqueName()}`)
-  mkdirSync(draft, { mode: 0o700 })
+  makeDirectories(draft)
   try {
     for (const { name, bytes: content } of files) writeFileSync(join(draft, name), content)
     writeFileSync(join(draft, 'package.json'), '{"type":"module"}\n')

@@ -1,6 +1,6 @@
 /** Code of the model in a session: containers, Python and JavaScript, whose calls are guarded calls of the same session. */
 
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { declareTools, firstProperty, type ToolShape } from '../../code/declarations.ts'
 import type { CallAnswer, InsideFile, ToolName } from '../../code/frame.ts'
@@ -13,6 +13,7 @@ import { planCodeRoom } from '../../sandbox/oci/code-room.ts'
 import type { EngineSet } from '../../sandbox/oci/engine-set.ts'
 import { Fault } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
+import { makeDirectories } from '../../system/state.ts'
 import { uniqueName } from '../../system/unique-name.ts'
 import type { CodePort, ContainerRequest, MadeFile, ProgramAnswer, ProgramRequest } from '../../tools/tool.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
@@ -285,7 +286,7 @@ export function answerOf(result: ToolResult): CallAnswer & { readonly ok: boolea
 function keepFiles(files: readonly InsideFile[], spillDirectory: string): MadeFile[] {
   if (files.length === 0) return []
   const folder = join(spillDirectory, `code-${uniqueName()}`)
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  makeDirectories(folder)
   return files.map(({ name, bytes }) => {
     const path = join(folder, name)
     writeFileSync(path, bytes, { flag: 'wx', mode: 0o600 })

@@ -16,6 +16,7 @@ import { Fault } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
+import { keepLook, takeLook } from './kept-looks.ts'
 import { type Placement, type Restriction, restrictCommand } from './placement.ts'
 
 /** It, as it was found for one command. */
@@ -47,7 +48,7 @@ export class HiddenPaths {
   readonly #placement: Placement
   readonly #facts: MaskFacts
   readonly #index: MaskIndex
-  readonly #places = new PlaceListings()
+  readonly #places: PlaceListings
   #restriction: Restriction | null = null
 
   constructor(loaded: LoadedPolicy, machine: Machine, files: Files, placement: Placement) {
@@ -62,8 +63,10 @@ export class HiddenPaths {
       hideTracked: loaded.sandbox.maskTracked.value,
       memory: new SecretMemory(machine.stateDir),
     }
-    this.#index = new MaskIndex(this.#facts)
-    readIndexCache(machine.stateDir, this.#facts, this.#index.tree)
+    const earlier = takeLook(machine.stateDir, this.#facts)
+    this.#places = earlier?.places ?? new PlaceListings()
+    this.#index = new MaskIndex(this.#facts, earlier?.index)
+    if (!earlier) readIndexCache(machine.stateDir, this.#facts, this.#index.tree)
   }
 
   get tree(): SecretTree {
@@ -134,6 +137,7 @@ export class HiddenPaths {
   close(): void {
     writeIndexCache(this.#machine.stateDir, this.#facts, this.#index.tree)
     this.#index.close()
+    keepLook(this.#machine.stateDir, this.#facts, { index: this.#index, places: this.#places })
   }
 
   /** Secrets that other commands hide, here or in other processes, and that are not among these. */

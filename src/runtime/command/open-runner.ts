@@ -7,8 +7,9 @@ import { pathsOfGrants } from '../../policy/shell/carried-paths.ts'
 import { grantMatches } from '../../policy/shell/command-match.ts'
 import { hostsOfCommand } from '../../policy/shell/network-use.ts'
 import type { Backend } from '../../sandbox/backend.ts'
+import type { Bundle } from '../../sandbox/bundles/bundle.ts'
 import { builtInBundles } from '../../sandbox/bundles/bundles.generated.ts'
-import { createBwrapBackend } from '../../sandbox/bwrap/backend.ts'
+import { type BwrapOptions, createBwrapBackend } from '../../sandbox/bwrap/backend.ts'
 import { describePlan, formatPlan, type PlanReport, type Support } from '../../sandbox/report.ts'
 import type { Word } from '../../shell/facts.ts'
 import { Fault } from '../../system/fault.ts'
@@ -22,9 +23,13 @@ import type { OneOffGrants } from './typed/one-off.ts'
 
 export type { LaunchIo, LaunchResult } from '../../sandbox/backend.ts'
 export { builtInBundles, bundleNames } from '../../sandbox/bundles/bundles.generated.ts'
-export { renderBundle } from '../../sandbox/bundles/doc.ts'
 export { CommandRunner, type RunOutcome, type RunRequest } from './runner.ts'
 export { formatPlan, type PlanReport, type Support }
+
+/** A bundle as a page; only `cordon bundles` shows one. */
+export async function renderBundle(bundle: Bundle): Promise<string> {
+  return (await import('../../sandbox/bundles/doc.ts')).renderBundle(bundle)
+}
 
 /** Signals that a wrapper passes on to its command, which decides what they mean. */
 export const PASSED_SIGNALS: readonly NodeJS.Signals[] = [
@@ -47,7 +52,7 @@ export const BUILT_IN_BACKEND = { backend: { value: 'bwrap' } } as const
  */
 export async function openBackend(
   { backend }: { readonly backend: Pick<SandboxSettings['backend'], 'value'> },
-  options: { readonly commands?: 'one' | 'many' } = {},
+  options: Pick<BwrapOptions, 'commands' | 'stateDir'> = {},
 ): Promise<Backend> {
   const { value } = backend
   if (process.platform === 'linux') {

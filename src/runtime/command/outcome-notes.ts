@@ -22,6 +22,7 @@ export function outcomeNotes(
     ...groupedMessages(findings),
     ...maskChanges.map((change) => change.message),
     ...lostNotes(changes?.lost ?? []),
+    ...leftBehindNotes(result.leftBehind),
     ...served.filter((port) => port.problem !== null).map(servedLine),
     ...summarize(egress),
     ...(drift === null ? [] : [drift]),
@@ -41,6 +42,20 @@ export function lostNotes([first, ...more]: readonly string[]): readonly string[
   if (first === undefined) return []
   const others = more.length > 0 ? `, and so were ${more.length} more` : ''
   return [`${first} was too large to be kept or could not be read${others}: cordon undo cannot put that back`]
+}
+
+/** What programs keep for themselves, and make again: nobody looks for it afterwards. */
+const OWN_BUSINESS =
+  /(?:^|\/)(?:\.?cache|caches|\.npm|_cacache|configstore|tmp|telemetry)\/|^\.local\/(?:state|share)\/|^\.(?:wget-hsts|viminfo|lesshst|rnd|\w+_history|\w+_logs?)$|[-_.](?:history|lock|log)$/i
+
+/** Where the home is the command's own, what it writes there goes with it. */
+export function leftBehindNotes(paths: readonly string[]): readonly string[] {
+  const [first, ...more] = paths.filter((path) => !OWN_BUSINESS.test(path))
+  if (first === undefined) return []
+  const others = more.length > 0 ? ` and ${more.length === 1 ? 'one more file' : `${more.length} more files`}` : ''
+  return [
+    `~/${first}${others} went into a home of the command's own, which is gone with it: what lies outside the project is kept only where it may be written (cordon run --write PLACE …)`,
+  ]
 }
 
 function cut(lines: readonly string[]): readonly string[] {

@@ -1,6 +1,5 @@
 /** Runs commands of one session in the sandbox: place, mask, pin, plan, launch, settle. */
 
-import { mkdirSync } from 'node:fs'
 import type { Door } from '../../egress/door.ts'
 import type { EgressEvent } from '../../egress/event.ts'
 import { createEgressLog } from '../../egress/event-log.ts'
@@ -39,6 +38,7 @@ import { readHostFacts } from '../../sandbox/session.ts'
 import { Fault, unwritable } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
+import { makeDirectories } from '../../system/state.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { ownPackage } from '../policy/project/own-package.ts'
 import { ownCheckout } from '../policy/project/own-places.ts'
@@ -158,7 +158,7 @@ export class CommandRunner {
     // A linked worktree at the root keeps its objects in the main repository.
     this.#placement = { ...placed, writes: [...placed.writes, ...worktreeDirectories(loaded.root)] }
     try {
-      mkdirSync(machine.stateDir, { recursive: true, mode: 0o700 })
+      makeDirectories(machine.stateDir)
     } catch (error) {
       throw unwritable(machine.stateDir, error)
     }

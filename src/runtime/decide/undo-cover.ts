@@ -1,12 +1,13 @@
 /** Whether undo (F9) brings back what a command destroys here; what it was seen not to cover asks, as it did before. */
 
-import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { SessionFacts, ToolCall } from '../../policy/call.ts'
 import type { Decision } from '../../policy/decision.ts'
 import { evaluate } from '../../policy/evaluate.ts'
 import type { Policy } from '../../policy/policy.ts'
 import { sha256 } from '../../system/sha256.ts'
+import { makeDirectories } from '../../system/state.ts'
 
 /** How long something that undo did not cover is asked about. */
 const REMEMBERED_MS = 3_600_000
@@ -79,7 +80,7 @@ export class UndoCover {
   }
 
   #note(name: string): void {
-    mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
+    makeDirectories(this.#folder)
     writeFileSync(join(this.#folder, name), '', { mode: 0o600 })
   }
 }

@@ -10,6 +10,7 @@ import { machineFiles } from '../../system/files.ts'
 import { withLock } from '../../system/lock.ts'
 import type { Machine } from '../../system/machine.ts'
 import { openOwnDirectory, readOwnJson, writeOwnJson } from '../../system/state.ts'
+import { repositoryAt } from '../policy/project/nearby.ts'
 import type { HookJudgement } from './judge.ts'
 
 export interface OpenAsk {
@@ -109,16 +110,25 @@ function isSameCall(other: OpenAsk, { project, tool, subject, once }: NewAsk): b
 
 type NewAsk = Omit<OpenAsk, 'id' | 'time' | 'answeredUntil' | 'message' | 'waiting'>
 
-/** The ask of a hook's judgement, with what could be granted; `cwd` is where the call would run. */
+/**
+ * The ask of a hook's judgement, with what could be granted; `cwd` is where the call would run. A yes is for the call with the
+ * places that it leads to now.
+ */
 export function askOf(
   machine: Machine,
   host: string,
   { root: project, cwd, session }: AskPlace,
   judgement: HookJudgement,
+  opened: readonly string[],
 ): NewAsk {
   const { subject, decision, facts, call } = judgement
   const resolve = (given: string): string => machineFiles.canonical(posix.resolve(project, given))
-  const places = { root: project, home: machine.home, resolve }
+  const places = {
+    root: project,
+    home: machine.home,
+    resolve,
+    repository: (path: string) => repositoryAt(path, machineFiles),
+  }
   const tool = call.kind === 'search' ? 'grep' : call.tool
   // Of a tool that is not known the input is not known either: a yes would be for anything.
   const suggestions = call.kind === 'tool' ? suggestGrants(decision, facts, places) : []
@@ -130,6 +140,7 @@ export function askOf(
           cwd,
           call.tool,
           canonicalJson(call.tool === 'bash' ? { command: call.input.command } : call.input),
+          ...opened,
         ])
       : undefined
   const request = {

@@ -46,7 +46,9 @@ export function hostHistory(
       return left > 0 ? { openFor: left } : { probe: openUntil !== null }
     },
     note: async (_, outcome) => {
-      if (outcome === 'neither' || (outcome === 'good' && known === null)) return
+      // A good call only ends a row of bad ones: where there is none, there is nothing to write.
+      const inARow = known !== null && (known.breaker.inARow > 0 || known.breaker.openUntil !== null)
+      if (outcome === 'neither' || (outcome === 'good' && !inARow)) return
       const { noteCall } = await import('./session.ts')
       noteCall(key, breaker, outcome, now())
     },

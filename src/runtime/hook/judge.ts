@@ -99,6 +99,8 @@ export interface HookJudge {
   startNotes(): Promise<string | null>
   /** Reads calls. Whatever goes wrong on the way is a denial. */
   read(calls: readonly HookCall[]): readonly ReadCall[]
+  /** Loads what only some decisions need. Without it they are stricter. */
+  prepare(calls: readonly ReadCall[]): Promise<void>
   /** The strictest judgement of all calls; null when there is nothing to judge. */
   strictest(calls: readonly ReadCall[], breakerOpenFor: number | null): HookJudgement | null
   /** Why nobody may be asked although the decision is an ask; null when somebody may. */
@@ -121,8 +123,14 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
   const history = place.inside ? null : await openHistory(place, loaded)
   if (history?.loose) return { closed: whyLoose(history.loose, place.host) }
   const { grants } = answered.session
+  let shown: SessionFacts['isShown']
+  let asksShown = false
   const session = {
     ...answered.session,
+    isShown: (path: string) => {
+      asksShown = true
+      return shown?.(path) ?? false
+    },
     grants: { ...grants, reads: [...grants.reads, ...(place.hostFolders ?? []).map(hostsOwn)] },
     tainted: history?.tainted ?? false,
   }
@@ -170,6 +178,14 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
         return notes !== '' && history && (await history.isNews(notes).catch(() => true)) ? notes : null
       },
       read: (calls) => calls.map((call) => readCall(call, around)),
+      async prepare(calls) {
+        // What a search goes over is looked through once, by the decision.
+        for (const call of calls) if (call.call.kind === 'search') asksShown = true
+        if (!asksShown) for (const call of calls) judge(call, null)
+        if (!asksShown) return
+        const { shownSecrets } = await import('../decide/shown-secrets.ts')
+        shown = shownSecrets(() => loaded, machine, files)
+      },
       strictest(calls, breakerOpenFor) {
         let worst: HookJudgement | null = null
         const excluded = new Set<string>()
@@ -274,13 +290,16 @@ async function withAnswers(
   const { decidingPolicy } = await import('../session/policy.ts')
   const place = { root: loaded.root, home: machine.home }
   const saved = saves ? openSavedGrants(machine).forSession(loaded.root, session ?? '') : []
-  const state = new SessionState(agent, fresh.own, fresh.roots)
+  const state = new SessionState(agent, fresh)
   if (brief !== null) {
     const { readBrief } = await import('../session/discovery-brief.ts')
     state.widenEnvelope(readBrief(brief, files), 'discovery brief', place, true)
   }
   return {
     loaded: decidingPolicy(loaded, savedDenials(saved, place), state.envelope()),
-    session: state.facts(saved, null, place, NOTHING_SPILLED),
+    session: {
+      ...state.facts(saved, null, place, NOTHING_SPILLED),
+      ...(fresh.nearby && { nearby: fresh.nearby }),
+    },
   }
 }

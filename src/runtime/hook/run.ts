@@ -1,6 +1,5 @@
 /** Runs a command that a hook put into the sandbox: judged once more, with the grants of its own words, in the caller's place. */
 
-import { posix } from 'node:path'
 import { Writable } from 'node:stream'
 import { type Decision, denial } from '../../policy/decision.ts'
 import type { Sourced } from '../../policy/policy.ts'
@@ -23,6 +22,7 @@ import { reachOf } from '../session/reach.ts'
 import { HeldOutput } from './held-output.ts'
 import { type HookCall, openHookJudge, type ReadCall } from './judge.ts'
 import { applyAllowed, asPatch } from './patch-command.ts'
+import { reachScene } from './reach.ts'
 
 export interface HookRun {
   readonly machine: Machine
@@ -33,8 +33,8 @@ export interface HookRun {
   /** Folders of the host's that hold what belongs to the session. */
   readonly folders?: readonly string[]
   readonly command: string
-  /** A person was asked about this very command, in the host, and it came here: what the yes opens is there. */
-  readonly agreed?: boolean
+  /** A person was asked about this very command, in the host, and it came here: the places that the yes opens. */
+  readonly agreed?: readonly string[] | null
   /** The hook let it pass because undo covers it. */
   readonly undo?: boolean
   /** The host's own sandbox would let it write nothing. */
@@ -58,7 +58,7 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
   const { seconds, memory } = judge.history?.ring().limits ?? { seconds: null, memory: null }
   const admitted = await judge.history?.admit()
   const openFor = admitted && 'openFor' in admitted ? admitted.openFor : null
-  const backend = await openBackend(judge.loaded.sandbox, { commands: 'one' })
+  const backend = await openBackend(judge.loaded.sandbox, { commands: 'one', stateDir: machine.stateDir })
   const { io, held } = heldStreams(request.io, judge.loaded.sandbox.limits.maxOutputBytes)
   const commands = openCommands({
     placing: (reach) => {
@@ -82,6 +82,7 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
   const call = asPatch({ kind: 'tool', tool: 'bash', input: { command } }) as HookCall & { kind: 'tool' }
   const isPatch = call.tool === 'apply_patch'
   let read: readonly ReadCall[] = []
+  await judge.prepare(judge.read([call]))
   const stages: Stages<readonly ReadCall[], CallRecord, HookRunOutput> = {
     // The call's rate was counted when the host asked its hook; a breaker that is open holds here as well.
     history: null,
@@ -108,10 +109,11 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
         return { text, exitCode: isError ? 1 : 0, isError, notes: [] }
       }
       const { relies } = decision
-      const resolve = (given: string): string =>
-        files.canonical(posix.resolve(judge.loaded.root, atHome(given, machine.home)))
       const timeoutMs = seconds === null ? Number.POSITIVE_INFINITY : seconds * 1000
-      const reach = reachOf(decision, request.agreed === true, call!.facts, resolve, files, judge.loaded.root)
+      const reach = reachOf(
+        reachScene(judge, { decision, facts: call!.facts }, { machine, files }),
+        request.agreed ?? null,
+      )
       // A folder of the session that the command names is there to be read.
       const readOnly = [...reach.readOnly, ...hostFolders.filter((path) => command.includes(path))]
       const port = commands.forCall({
@@ -159,10 +161,6 @@ function writingNothing(placing: LoadedPolicy): LoadedPolicy {
   const allow = policy.commands.allow.map((rule) => ({ ...rule, paths: [] }))
   const writes = { ...policy.writes, declared: true, allow: [] }
   return { ...placing, policy: { ...policy, writes, commands: { ...policy.commands, allow } } }
-}
-
-function atHome(given: string, home: string): string {
-  return given === '~' || given.startsWith('~/') ? home + given.slice(1) : given
 }
 
 /** What passed the hook because of undo was asked of nobody: an ask of now is none that the host's person answered. */

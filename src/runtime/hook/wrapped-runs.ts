@@ -36,6 +36,7 @@ interface OwnerFile extends RunOwner {
 interface AnswerFile {
   readonly version: 1
   readonly call: string
+  readonly places: readonly string[]
 }
 
 const KEPT_MS = 7 * 24 * 3600 * 1000
@@ -72,44 +73,73 @@ export function ownerOf(machine: Machine, key: string): RunOwner {
   return found
 }
 
-/** Notes that a person is asked about a command; what comes back goes with the command, and says nothing by itself. */
-export function keepAnswer(machine: Machine, owner: RunOwner, answered: AnsweredCommand): string {
+/**
+ * Notes that a person is asked about a command, and the places that a yes opens as they are now; what comes back goes with the
+ * command, and says nothing by itself.
+ */
+export function keepAnswer(
+  machine: Machine,
+  owner: RunOwner,
+  answered: AnsweredCommand,
+  places: readonly string[],
+): string {
   const id = randomBytes(4).toString('hex')
   writeOwnJson(join(placeOf(machine), `${runKey(owner)}.${id}.json`), {
     version: 1,
     call: hashOf([answered.command, answered.cwd]),
+    places,
   } satisfies AnswerFile)
   return id
 }
 
-/** Whether this is the command that a person was asked about; once. */
-export function takeAnswer(machine: Machine, key: string, id: string, answered: AnsweredCommand, now: number): boolean {
-  if (!/^[0-9a-f]{8}$/.test(id)) return false
+/** What the person was asked to open for this command; once. Null where they were not asked about it. */
+export function takeAnswer(
+  machine: Machine,
+  key: string,
+  id: string,
+  answered: AnsweredCommand,
+  now: number,
+): readonly string[] | null {
+  if (!/^[0-9a-f]{8}$/.test(id)) return null
   const path = join(placeOf(machine), `${key}.${id}.json`)
   const facts = statSync(path, { throwIfNoEntry: false })
   const kept = facts && now - facts.mtimeMs < ANSWER_MS ? readOwnJson(path, isAnswer) : null
-  if (kept?.call !== hashOf([answered.command, answered.cwd])) return false
+  if (kept?.call !== hashOf([answered.command, answered.cwd])) return null
   removeIfThere(path)
-  return true
+  return kept.places
 }
 
 /** The program of the short form, made where it is missing or runs another Cordon. */
 export function runProgram(machine: Machine, cordon: readonly string[]): string {
   const path = programPath(machine)
-  const words = cordon.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
-  const text = `#!/bin/sh
-# cordon-run KEY [--in DIR] COMMAND: an agent's command in the sandbox. Written by Cordon's hook.
-key=$1
-shift
-if [ $# -eq 3 ] && [ "$1" = --in ]; then exec ${words} hook run --key "$key" --in "$2" -- "$3"; fi
-exec ${words} hook run --key "$key" -- "$@"
-`
+  const text = programText(cordon)
   const known = readOwnFile(path)
   if (known === null || Buffer.from(known).toString('utf8') !== text) {
     openOwnDirectory(machine.stateDir)
     writeOwnFile(path, text, 0o700)
   }
   return path
+}
+
+const ABOUT = "# cordon-run KEY [--in DIR] COMMAND: an agent's command in the sandbox. Written by Cordon's hook."
+
+/** The kernel reads this much of a first line, and takes the first space in it for the end of a path. */
+const MOST_OF_A_LINE = 250
+
+/** The client reads it itself, which takes a shell less; where there is none, or its path does not fit, a shell does. */
+function programText(cordon: readonly string[]): string {
+  const [client = '', node = '', program] = cordon
+  const first = `#!${client} --wrapped`
+  const fits = /^[\w@%+=:,./-]+$/.test(client) && first.length < MOST_OF_A_LINE
+  if (program !== undefined && fits && !/\n/.test(node + program)) return [first, ABOUT, node, program, ''].join('\n')
+  const words = cordon.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
+  return `#!/bin/sh
+${ABOUT}
+key=$1
+shift
+if [ $# -eq 3 ] && [ "$1" = --in ]; then exec ${words} hook run --key "$key" --in "$2" -- "$3"; fi
+exec ${words} hook run --key "$key" -- "$@"
+`
 }
 
 /** Where the program of the short form is. */
@@ -132,6 +162,7 @@ function isOwner(value: unknown): value is OwnerFile {
 }
 
 function isAnswer(value: unknown): value is AnswerFile {
-  const { version, call } = (value ?? {}) as Partial<AnswerFile>
-  return version === 1 && typeof call === 'string'
+  const { version, call, places } = (value ?? {}) as Partial<AnswerFile>
+  const texts = Array.isArray(places) && places.every((place) => typeof place === 'string')
+  return version === 1 && typeof call === 'string' && texts
 }

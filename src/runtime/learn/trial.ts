@@ -1,7 +1,7 @@
 /** One watched run of the command under one manifest, and the tree as it was before. */
 
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import type { HostQuestion } from '../../egress/gate.ts'
@@ -10,6 +10,7 @@ import { SandboxFault } from '../../sandbox/sandbox-fault.ts'
 import { Fault } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
+import { makeDirectories } from '../../system/state.ts'
 import { CallStore } from '../../undo/call-store.ts'
 import { undoCall } from '../../undo/undo.ts'
 import { openBackend, openRunner, PASSED_SIGNALS, typedGrants } from '../command/open-runner.ts'
@@ -52,7 +53,7 @@ export async function policyOfText(
   files: Files,
 ): Promise<LoadedPolicy> {
   const folder = join(machine.stateDir, 'learn')
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  makeDirectories(folder)
   const file = join(folder, `${randomBytes(8).toString('hex')}.toml`)
   files.writeText(file, text, { mode: 0o600, exclusive: true })
   try {
@@ -79,7 +80,7 @@ export async function policyOfText(
 /** Runs the command once, watched. */
 export async function tryOnce(loaded: LoadedPolicy, parts: TrialParts): Promise<TrialResult> {
   const { command, machine, files, output, askHost, askPort } = parts
-  const backend = await openBackend(loaded.sandbox, { commands: 'one' })
+  const backend = await openBackend(loaded.sandbox, { commands: 'one', stateDir: machine.stateDir })
   const runner = openRunner(loaded, machine, files, backend, askHost ? { ask: askHost } : {})
   const request: RunRequest = {
     argv: command,

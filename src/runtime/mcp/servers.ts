@@ -133,7 +133,12 @@ export class ServerSandbox {
 
   /** Runs the server until it ends; what was stopped on the way. A deny rule holds for it as for every command. */
   async run({ stdin, stdout, stderr, signal }: ServerStreams): Promise<readonly string[]> {
-    this.#runner ??= openRunner(this.#loaded, this.#machine, machineFiles, await openBackend(this.#loaded.sandbox))
+    this.#runner ??= openRunner(
+      this.#loaded,
+      this.#machine,
+      machineFiles,
+      await openBackend(this.#loaded.sandbox, this.#machine),
+    )
     const result = await runTyped({
       loaded: this.#loaded,
       machine: this.#machine,

@@ -1,10 +1,10 @@
 /** Notes that a person has read at their terminal: said once for a project, and again when they change. */
 
-import { mkdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Machine } from '../../system/machine.ts'
 import { sha256 } from '../../system/sha256.ts'
-import { openOwnDirectory, writeOwnFile } from '../../system/state.ts'
+import { makeDirectories, openOwnDirectory, writeOwnFile } from '../../system/state.ts'
 import type { LoadedPolicy } from './load.ts'
 import { loadWarnings, startNotes } from './start-notes.ts'
 
@@ -18,7 +18,7 @@ export function notesToSay(loaded: LoadedPolicy, machine: Machine): readonly str
   const said = new Set(read(file).split('\n'))
   const fresh = notes.filter((note) => !said.has(sha256(note)))
   if (fresh.length > 0) {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    makeDirectories(folder)
     writeOwnFile(file, notes.map((note) => sha256(note)).join('\n'))
   }
   return [...fresh, ...warnings]

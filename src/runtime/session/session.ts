@@ -1,6 +1,6 @@
 /** A session: one agent in one project, every tool on the one guarded way. */
 
-import { mkdirSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { relative } from 'node:path'
 import type { Approval, Question } from '../../approval/approve.ts'
 import type { AskHost } from '../../egress/gate.ts'
@@ -22,8 +22,10 @@ import { openCommands, type SessionCommands } from '../command/port.ts'
 import type { CommandRunner, RunOutcome } from '../command/runner.ts'
 import type { CustomToolHost, SessionTool } from '../custom/tools.ts'
 import { outcomeOf } from '../decide/admission.ts'
+import { shownSecrets } from '../decide/shown-secrets.ts'
 import { UndoCover } from '../decide/undo-cover.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
+import { repositoryAt } from '../policy/project/nearby.ts'
 import { ownPlaces } from '../policy/project/own-places.ts'
 import { ownWorktrees } from '../policy/project/worktrees.ts'
 import { savedGrantOf } from '../record/approver.ts'
@@ -38,13 +40,15 @@ import { SessionListeners } from './listeners.ts'
 import { LiveHistory } from './live-history.ts'
 import { NO_REACH } from './policy.ts'
 import { type QuestionParts, SessionQuestions } from './questions.ts'
-import { reachOf } from './reach.ts'
+import { askedPlaces, type ReachScene, reachOf } from './reach.ts'
 import { SessionState } from './state.ts'
 import type { ToolResult } from './tool-result.ts'
 import { SessionView } from './view.ts'
 
 export type { PermissionRow, SandboxView, SessionEvent } from './event.ts'
 export type { ProjectPolicy } from './view.ts'
+
+import { makeDirectories } from '../../system/state.ts'
 
 export interface SessionParts extends QuestionParts {
   readonly files: Files
@@ -82,8 +86,8 @@ interface Underway {
   call: string | null
   /** The call whose program made it. */
   readonly within: string | null
-  /** True when a person was asked and said yes. */
-  agreed: boolean
+  /** The places that a person was asked to open, where they said yes. */
+  agreed: readonly string[] | null
   readonly outcomes: RunOutcome[]
   /** What its file tools changed. */
   readonly changes: CallChanges[]
@@ -114,7 +118,11 @@ export class Session {
     const { id, agent = null, directory = null } = settings
     this.id = id
     this.#parts = parts
-    this.#state = new SessionState(agent, ownPlaces(loaded, machine, files), ownWorktrees(loaded, machine.home, files))
+    this.#state = new SessionState(agent, {
+      own: ownPlaces(loaded, machine, files),
+      roots: ownWorktrees(loaded, machine.home, files),
+      isShown: shownSecrets(() => project.loaded, machine, files),
+    })
     const view = new SessionView({ id, project, state: this.#state, saved, machine, files, spillDirectory, directory })
     this.#view = view
     this.#cover = new UndoCover(machine.stateDir)
@@ -128,7 +136,7 @@ export class Session {
     })
     this.#questions = new SessionQuestions(id, parts, view, (event) => this.#listeners.tell(event))
     if (agent !== null) this.#mustKnow(agent)
-    mkdirSync(spillDirectory, { recursive: true, mode: 0o700 })
+    makeDirectories(spillDirectory)
     const brief = loaded.session.discoveryBrief
     if (brief !== null) this.#widenByBrief(readBrief(brief, files))
     this.#commands = openCommands({
@@ -216,7 +224,7 @@ export class Session {
     const underway: Underway = {
       call: null,
       within: options.within ?? null,
-      agreed: false,
+      agreed: null,
       outcomes: [],
       changes: [],
     }
@@ -392,13 +400,21 @@ export class Session {
   async #approve(parsed: ParsedCall, decision: Decision, signal: AbortSignal, underway: Underway): Promise<Approval> {
     const { tool, subject, where, facts, moved } = parsed
     const resolve = this.#resolver(parsed)
-    const places = { root: this.#view.base(moved).root, home: this.#parts.machine.home, resolve }
+    const repository = (path: string) => repositoryAt(path, this.#parts.files)
+    const places = { root: this.#view.base(moved).root, home: this.#parts.machine.home, resolve, repository }
     const question: Question = { tool: tool.name, subject, ...(where !== null && { where }), decision, facts, places }
     const settled = () => this.#evaluate(parsed, null).decision !== 'ask'
     const identity = JSON.stringify(parsed.input)
+    const asked = askedPlaces(this.#reachScene(parsed, decision))
     const approval = await this.#questions.put({ question, identity, call: underway.call, settled, signal })
-    underway.agreed = approval.approved
+    underway.agreed = approval.approved ? asked : null
     return approval
+  }
+
+  #reachScene(parsed: ParsedCall, decision: Decision): ReachScene {
+    const { root } = this.#view.base(parsed.moved)
+    const { nearby } = this.#view.facts()
+    return { decision, facts: parsed.facts, resolve: this.#resolver(parsed), files: this.#parts.files, root, nearby }
   }
 
   #resolver({ checked, moved }: ParsedCall): (given: string) => string {
@@ -424,14 +440,7 @@ export class Session {
       files: this.#parts.guarded(kept),
       commands: this.#commands.forCall({
         decided: { command: parsed.call.shell?.command ?? '', facts: parsed.facts, ...(relies && { relies }) },
-        reach: reachOf(
-          decision,
-          underway.agreed,
-          parsed.facts,
-          this.#resolver(parsed),
-          this.#parts.files,
-          this.#view.base(parsed.moved).root,
-        ),
+        reach: reachOf(this.#reachScene(parsed, decision), underway.agreed),
         heard: (outcome) => void underway.outcomes.push(outcome),
         heardLater: (outcome) => this.#noteSettled(underway.call, outcome),
       }),

@@ -25,10 +25,13 @@ export class SessionState {
   readonly #own: SessionFacts['own']
   readonly #worktrees: readonly string[]
 
-  constructor(agent: string | null, own: SessionFacts['own'], worktrees: readonly string[] = []) {
+  readonly #isShown: SessionFacts['isShown']
+
+  constructor(agent: string | null, { own, roots, isShown }: Pick<SessionFacts, 'own' | 'roots' | 'isShown'>) {
     this.agent = agent
     this.#own = own
-    this.#worktrees = worktrees
+    this.#worktrees = roots
+    this.#isShown = isShown
   }
 
   /** `/perm TOOL LEVEL`. */
@@ -74,6 +77,7 @@ export class SessionState {
       envelope: this.#envelope,
       breakerOpenFor,
       tainted: this.tainted,
+      ...(this.#isShown && { isShown: this.#isShown }),
       own: this.#own,
     }
   }

@@ -1,6 +1,5 @@
 /** The policies of a session at this moment, each made once as long as what it is made of stays the same. */
 
-import { mkdirSync } from 'node:fs'
 import { posix } from 'node:path'
 import type { SavedGrants } from '../../approval/saved-grants.ts'
 import { isInside } from '../../files/baseline.ts'
@@ -10,8 +9,10 @@ import type { Mode, PathRule } from '../../policy/policy.ts'
 import { takeStance } from '../../policy/stance.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
+import { makeDirectories } from '../../system/state.ts'
 import { type Ring, ringFor } from '../decide/admission.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
+import { nearbyFact, openRepositoryAt } from '../policy/project/nearby.ts'
 import { type CallReach, decidingPolicy, movedPolicy, placingPolicy } from './policy.ts'
 import { type SessionState, savedDenials } from './state.ts'
 
@@ -72,7 +73,7 @@ export class SessionView {
 
   /** F7: from now on the session works in its own directory, and nowhere else. */
   enter(): void {
-    mkdirSync(this.#parts.directory!, { recursive: true, mode: 0o700 })
+    makeDirectories(this.#parts.directory!)
     this.#entered = true
   }
 
@@ -83,9 +84,12 @@ export class SessionView {
 
   /** What decisions are made on; the breaker is asked once a call, when it is decided. */
   facts(): SessionFacts {
-    const { saved, project, machine, state, id } = this.#parts
+    const { saved, project, machine, files, state, id } = this.#parts
     const place = { root: this.base(this.#entered).root, home: machine.home }
-    return state.facts(saved.forSession(project.loaded.root, id), null, place, this.#spilled)
+    return {
+      ...state.facts(saved.forSession(project.loaded.root, id), null, place, this.#spilled),
+      ...nearbyFact(project.loaded, machine.home, (path) => openRepositoryAt(path, files)),
+    }
   }
 
   base(moved: boolean): LoadedPolicy {

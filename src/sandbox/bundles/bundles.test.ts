@@ -88,58 +88,53 @@ test('the tools of this table are mostly there', () => {
   expect(installed.map((row) => row.tool)).toEqual(expect.arrayContaining(['git', 'node']))
 })
 
-test.each(process.platform === 'linux' ? installed : [])(
-  '$tool works inside: $note',
-  { timeout: 60_000 },
-  async (row) => {
-    for (const [path, text] of Object.entries(row.files)) {
-      mkdirSync(dirname(join(root, path)), { recursive: true })
-      writeFileSync(join(root, path), text)
-    }
-    const choice = { tool: row.tool, fetch: null, install: null, defaultDomains: true, wrappers: [] }
-    const program = row.tool === 'python' ? 'python3' : row.tool
-    const furnished = furnish(selectBundles([choice], [program], builtInBundles()), { home, registries: {} })
-    const seen = (paths: readonly string[]) =>
-      paths.filter((path) => existsSync(path)).map((path) => realpathSync(path))
-    const sight = {
-      baseline: 'system' as const,
-      home,
-      cwd: root,
-      // The programs of the test's own environment, wherever they were installed.
-      reads: [
-        ...seen(furnished.reads),
-        ...seen([dirname(dirname(process.execPath)), dirname(realpathSync(process.execPath))]),
-      ],
-      writes: [root, ...seen(furnished.writes)],
-      unixSockets: false,
-    }
-    const { variables } = commandEnvironment({
-      parent: process.env,
-      platform: 'linux',
-      allowlist: null,
-      declared: furnished.env,
-      denied: [],
-      fixed: furnished.variables,
-      temporary: '/tmp',
-      writable: [root],
-    })
-    const plan = planSandbox({
-      ...sight,
-      argv: row.argv,
-      env: variables,
-      uid: process.getuid?.() ?? 0,
-      gid: process.getgid?.() ?? 0,
-      masks: [],
-      pins: [],
-      network: 'none',
-      limits: { timeoutMs: 50_000 },
-      facts: readHostFacts(sight),
-    })
-    const result = await createBwrapBackend().launch(plan, { stdout: 'capture', stderr: 'capture' })
-    expect(`${result.stderr?.bytes}${result.exitCode}`).toMatch(/0$/)
-    expect(`${result.stdout?.bytes}`).toMatch(row.output)
-  },
-)
+test.each(process.platform === 'linux' ? installed : [])('$tool works inside: $note', async (row) => {
+  for (const [path, text] of Object.entries(row.files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true })
+    writeFileSync(join(root, path), text)
+  }
+  const choice = { tool: row.tool, fetch: null, install: null, defaultDomains: true, wrappers: [] }
+  const program = row.tool === 'python' ? 'python3' : row.tool
+  const furnished = furnish(selectBundles([choice], [program], builtInBundles()), { home, registries: {} })
+  const seen = (paths: readonly string[]) => paths.filter((path) => existsSync(path)).map((path) => realpathSync(path))
+  const sight = {
+    baseline: 'system' as const,
+    home,
+    cwd: root,
+    // The programs of the test's own environment, wherever they were installed.
+    reads: [
+      ...seen(furnished.reads),
+      ...seen([dirname(dirname(process.execPath)), dirname(realpathSync(process.execPath))]),
+    ],
+    writes: [root, ...seen(furnished.writes)],
+    unixSockets: false,
+  }
+  const { variables } = commandEnvironment({
+    parent: process.env,
+    platform: 'linux',
+    allowlist: null,
+    declared: furnished.env,
+    denied: [],
+    fixed: furnished.variables,
+    temporary: '/tmp',
+    writable: [root],
+  })
+  const plan = planSandbox({
+    ...sight,
+    argv: row.argv,
+    env: variables,
+    uid: process.getuid?.() ?? 0,
+    gid: process.getgid?.() ?? 0,
+    masks: [],
+    pins: [],
+    network: 'none',
+    limits: { timeoutMs: 240_000 },
+    facts: readHostFacts(sight),
+  })
+  const result = await createBwrapBackend().launch(plan, { stdout: 'capture', stderr: 'capture' })
+  expect(`${result.stderr?.bytes}${result.exitCode}`).toMatch(/0$/)
+  expect(`${result.stdout?.bytes}`).toMatch(row.output)
+})
 
 function isInstalled(program: string): boolean {
   try {

@@ -1,7 +1,7 @@
 /** The Linux backend: cordon-init, in a room that bubblewrap or a container engine lays out. */
 
 import { accessSync, closeSync, constants, openSync, readFileSync, realpathSync } from 'node:fs'
-import { delimiter, isAbsolute, join } from 'node:path'
+import { delimiter, dirname, isAbsolute, join } from 'node:path'
 import type { Backend, Capability, CompiledSandbox, PlanUnderway } from '../backend.ts'
 import { numbersProcesses } from '../limits.ts'
 import { type CgroupHost, openCgroups } from '../limits-cgroup.ts'
@@ -13,7 +13,7 @@ import { type BegunRoom, beginRoom } from './launch-blocking.ts'
 import { type BwrapSetup, compileFurnishing, compileRoom } from './launch-compile.ts'
 import { SpareRooms } from './launch-spare.ts'
 import type { RoomLayer } from './layer.ts'
-import { probeSandbox } from './probe.ts'
+import { mustBeBuilt } from './native-files.ts'
 import type { Architecture } from './syscalls.ts'
 
 export interface InitBackendOptions {
@@ -26,6 +26,8 @@ export interface InitBackendOptions {
    * another, whose rooms are laid out ahead. Without a word neither is done.
    */
   readonly commands?: 'one' | 'many'
+  /** Where it is remembered that the native files are those that were built; without it they are hashed once a process. */
+  readonly stateDir?: string
 }
 
 export interface BwrapOptions extends InitBackendOptions {
@@ -131,6 +133,7 @@ export function createInitBackend(name: string, findLayer: () => RoomLayer, opti
     if (machine) return machine
     const architecture = architectureOf(process.arch)
     const path = options.init ?? findInit(architecture)
+    if (options.init === undefined) mustBeBuilt(dirname(path), architecture, options.stateDir ?? null)
     machine = {
       architecture,
       layer: findLayer(),
@@ -145,12 +148,15 @@ export function createInitBackend(name: string, findLayer: () => RoomLayer, opti
   const backend: Backend = {
     name,
     capabilities: CAPABILITIES,
-    probe: () =>
-      probeSandbox(
+    probe: async () => {
+      // Most runs ask nothing of the machine.
+      const { probeSandbox } = await import('./probe.ts')
+      return probeSandbox(
         backend,
         () => find().cgroups()?.support ?? null,
         () => find().numbered,
-      ),
+      )
+    },
     compile: (plan): CompiledSandbox => {
       const found = find()
       const [program, ...args] = compileRoom(plan, handsOutSockets(plan), found, null)

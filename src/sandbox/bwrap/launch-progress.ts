@@ -33,6 +33,7 @@ export class LaunchProgress {
   readonly #sought: Sought[] = []
   #soughtLeftOut = 0
   readonly #unlisted = new Set<number>()
+  readonly #leftBehind: string[] = []
   readonly #met = new Set<MetLimit>()
   #timedOut = false
   #ready: { watched: boolean } | null = null
@@ -50,22 +51,11 @@ export class LaunchProgress {
     for (; at + MESSAGE_BYTES <= bytes.length; at += MESSAGE_BYTES) {
       const message = parseMessage(bytes.subarray(at, at + MESSAGE_BYTES))
       if (!message) continue
-      if (message.kind === 'asked') {
+      if ('bytes' in message) {
         const follows = Math.ceil(message.bytes / MESSAGE_BYTES) * MESSAGE_BYTES
         const from = at + MESSAGE_BYTES
         if (from + follows > bytes.length) break
-        const name = bytes.toString('latin1', from, from + message.bytes)
-        this.#asked.push({ what: message.what, name, port: message.port })
-        at += follows
-        continue
-      }
-      if (message.kind === 'sought') {
-        const follows = Math.ceil(message.bytes / MESSAGE_BYTES) * MESSAGE_BYTES
-        const from = at + MESSAGE_BYTES
-        if (from + follows > bytes.length) break
-        const path = decodePath(bytes.subarray(from, from + message.bytes))
-        if (message.what === null) this.#soughtLeftOut += message.count
-        else this.#sought.push({ what: message.what, path })
+        this.#noteText(message, bytes.subarray(from, from + message.bytes))
         at += follows
         continue
       }
@@ -99,10 +89,20 @@ export class LaunchProgress {
       violations: this.#violations,
       asked: this.#asked,
       unlisted: [...this.#unlisted],
+      leftBehind: this.#leftBehind,
       ...(this.#plan.learns && { sought: { list: this.#sought, leftOut: this.#soughtLeftOut } }),
       masksWatched: this.#ready?.watched ?? false,
       milliseconds: monotonicMs() - this.#started,
     }
+  }
+
+  /** A message that a text follows. */
+  #noteText(message: Extract<InitMessage, { readonly bytes: number }>, text: Buffer): void {
+    if (message.kind === 'asked')
+      this.#asked.push({ what: message.what, name: text.toString('latin1'), port: message.port })
+    else if (message.kind === 'left') this.#leftBehind.push(decodePath(text))
+    else if (message.what === null) this.#soughtLeftOut += message.count
+    else this.#sought.push({ what: message.what, path: decodePath(text) })
   }
 
   #note(message: InitMessage): void {

@@ -8,6 +8,7 @@ import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { isInside } from '../../files/baseline.ts'
 import { monotonicMs } from '../../system/monotonic.ts'
+import { onNextTurn } from '../../system/next-turn.ts'
 import type { SandboxPlan } from '../plan.ts'
 import { readIdentities } from '../session.ts'
 import { keepAlive, type StartedRoom } from './launch-room.ts'
@@ -50,7 +51,7 @@ export class SpareRooms {
 
   /** Follows a command that begins, to lay out a room like its own for the next one: once it is done, or at once in a hurry. */
   follow(name: string, plan: SandboxPlan, start: () => StartedRoom, command: Promise<unknown>): void {
-    const layOut = () => setImmediate(() => this.#layOut(name, plan, start)).unref()
+    const layOut = () => onNextTurn(() => this.#layOut(name, plan, start))
     const inAHurry = this.#last?.name === name && monotonicMs() - this.#last.ended < HURRY_MS
     this.#closed = false
     this.#running.add(plan)

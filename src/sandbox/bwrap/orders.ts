@@ -1,4 +1,4 @@
-/** PURE. The orders for cordon-init as bytes, and its messages back. The format is documented in native/init/cordon-init.c. */
+/** PURE. The orders for cordon-init as bytes, and its messages back. The format is documented in native/init/protocol.h. */
 
 import { isInside } from '../../files/baseline.ts'
 import { encodePath } from '../../files/path-bytes.ts'
@@ -232,6 +232,7 @@ export function compileOrders({
     )
   for (const { path } of plan.sockets) writer.record('U', pathBytes(path))
   if (plan.tellsPorts) writer.record('P')
+  if (plan.env.HOME !== undefined && plan.scratch.includes(plan.env.HOME)) writer.record('H', pathBytes(plan.env.HOME))
   if (gate) writer.record('g')
   writer.record('s', filter)
   return writer.finish()
@@ -315,6 +316,7 @@ export type InitMessage =
   /** A name that does not exist inside, or a connection that was refused there; so many bytes of it follow, in whole messages. */
   | { readonly kind: 'asked'; readonly what: 'name' | 'connection'; readonly bytes: number; readonly port: number }
   /** Something was looked for in vain, or run; so many bytes of its path follow, in whole messages. Null: so many were left out. */
+  | { readonly kind: 'left'; readonly bytes: number }
   | { readonly kind: 'sought'; readonly what: SoughtKind | null; readonly bytes: number; readonly count: number }
   | { readonly kind: 'ready'; readonly watched: boolean }
   | { readonly kind: 'mask'; readonly index: number; readonly event: 'opened' | 'lifted' }
@@ -347,6 +349,8 @@ export function parseMessage(bytes: Uint8Array): InitMessage | null {
       return { kind: 'processes' }
     case 'A':
       return { kind: 'asked', what: a === 0 ? 'name' : 'connection', bytes: b, port: c }
+    case 'H':
+      return { kind: 'left', bytes: b }
     case 'B':
       return { kind: 'sought', what: SOUGHT_KINDS[a - 1] ?? null, bytes: b, count: c }
     case 'R':

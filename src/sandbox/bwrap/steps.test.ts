@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { INIT_STEPS, STEP_MEANINGS, stepOf } from './steps.ts'
 
-test('the steps are those of cordon-init.c', () => {
-  const source = readFileSync(new URL('../../../native/init/cordon-init.c', import.meta.url), 'utf8')
+test('the steps are those of the init', () => {
+  const source = readFileSync(new URL('../../../native/init/protocol.h', import.meta.url), 'utf8')
   const found = [...source.matchAll(/^ {2}STEP_(\w+) = (\d+),$/gm)].map(([, name, number]) => [name, Number(number)])
   expect(Object.fromEntries(found)).toEqual(INIT_STEPS)
 })

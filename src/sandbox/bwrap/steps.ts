@@ -2,7 +2,7 @@
 
 import type { FaultCode } from '../../system/fault-codes.ts'
 
-/** Mirrors `enum step` of native/init/cordon-init.c; a test compares the two. */
+/** Mirrors `enum step` of native/init/protocol.h; a test compares the two. */
 export const INIT_STEPS = {
   ORDERS: 1,
   PRIVATE: 2,

@@ -123,6 +123,7 @@ export async function launchGvisor(given: SandboxPlan, io: LaunchIo, host: Cgrou
       violations: met.map((limit) => limitViolation(limit, plan.limits, 'observed')),
       asked: [],
       unlisted: [],
+      leftBehind: [],
       masksWatched: false,
     }
   } finally {

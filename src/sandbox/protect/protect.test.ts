@@ -69,7 +69,7 @@ function planOf(
     masks,
     pins,
     network: 'none',
-    limits: { timeoutMs: 20_000 },
+    limits: { timeoutMs: 240_000 },
     facts: readHostFacts(sight),
   })
 }

@@ -1,9 +1,10 @@
 /** Remembers runs under way, so that a killed Cordon's run is settled by the next one and parallel runs share a yardstick. */
 
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { posix } from 'node:path'
 import { isSameProcess, startOf } from '../../system/alive.ts'
 import { unwritable } from '../../system/fault.ts'
+import { makeDirectories } from '../../system/state.ts'
 import { uniqueName } from '../../system/unique-name.ts'
 import { isBelow } from '../secrets/tree.ts'
 import type { TreeBaseline } from './quarantine-baseline.ts'
@@ -22,7 +23,7 @@ export function writeJournal(stateDir: string, baseline: TreeBaseline): string {
   const file = posix.join(folder, `${process.pid}-${uniqueName()}.json`)
   const owner = { pid: process.pid, started: startOf(process.pid) }
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    makeDirectories(folder)
     writeFileSync(file, JSON.stringify({ owner, baseline }), { mode: 0o600, flag: 'wx' })
   } catch (error) {
     removeIfPossible(file)

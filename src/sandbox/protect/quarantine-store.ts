@@ -11,7 +11,6 @@ import {
   fchownSync,
   fstatSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
@@ -23,6 +22,7 @@ import {
 import { posix } from 'node:path'
 import { encodePath } from '../../files/path-bytes.ts'
 import { splitPath } from '../../files/path-pattern.ts'
+import { makeDirectories } from '../../system/state.ts'
 import { uniqueName } from '../../system/unique-name.ts'
 import { pruneQuarantine } from './quarantine-prune.ts'
 
@@ -43,7 +43,7 @@ export class QuarantineStore {
   #open(): void {
     if (this.#count > 0) return
     pruneQuarantine(this.#stateDir)
-    mkdirSync(this.folder, { recursive: true, mode: 0o700 })
+    makeDirectories(this.folder)
   }
 
   /** Moves a file, link or directory here and makes it unusable; returns where it is now. */

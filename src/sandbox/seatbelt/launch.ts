@@ -121,6 +121,7 @@ async function attend(
     violations,
     asked: [],
     unlisted: [],
+    leftBehind: [],
     masksWatched: false,
   }
 }

@@ -1,11 +1,12 @@
 /** What a command on macOS needs on the machine itself, because no namespace gives it one of its own. */
 
 import { randomBytes } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isAlive } from '../../system/alive.ts'
 import { errorCode } from '../../system/fault.ts'
+import { makeDirectories } from '../../system/state.ts'
 import type { Arrangement } from '../backend.ts'
 import { SandboxFault } from '../sandbox-fault.ts'
 import { type GuardedListener, openListener } from './listener.ts'
@@ -39,7 +40,7 @@ export async function arrangePlace({ network }: { readonly network: boolean }): 
 function makeFolder(): string {
   try {
     const base = join(realpathSync.native(tmpdir()), `cordon-${process.getuid?.() ?? 0}`)
-    mkdirSync(base, { recursive: true, mode: 0o700 })
+    makeDirectories(base)
     for (const name of readdirSync(base)) {
       const pid = Number(name.split('-')[0])
       if (Number.isInteger(pid) && !isAlive(pid)) rmSync(join(base, name), { recursive: true, force: true })

@@ -1,7 +1,8 @@
-/** Compares remembered folders with the disk, as fast as that can be done for a big tree. */
+/** Compares remembered folders with the disk; of a big tree the kernel notes the changes. */
 
-import { closeSync, constants, lstatSync, openSync, readFileSync, type Stats } from 'node:fs'
-import { FolderSweep } from './sweep.ts'
+import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, type Stats, statfsSync } from 'node:fs'
+import { FolderWatches } from '../../system/file-addon.ts'
+import { onNextTurn } from '../../system/next-turn.ts'
 
 /** The state of a folder on disk. */
 export interface FolderState {
@@ -12,41 +13,43 @@ export interface FolderState {
 
 /** `O_PATH` of Linux: a handle for the place alone, which needs no right to read it. */
 const O_PATH = 0x200000
-/** From this many folders on handles pay: asking by handle takes half as long as by path. */
-const HANDLES_FROM = 2_000
-/** Handles are opened in idle moments, so many at a time. */
+/** From this many folders on watches pay: they take time to set up and to end. */
+const WATCHED_FROM = 2_000
+/** Watches are set up in idle moments, so many at a time. */
 const BATCH = 250
-/** This share of the process's open files may be handles, and never more than so many: each makes a spawn a little slower. */
-const SHARE = 0.6
-const MOST_HANDLES = 50_000
+/** This share of what the system grants a user: editors have some, and a command's own watchers get up to half. */
+const SHARE = 0.25
+/** File systems of this machine alone. On others a change made elsewhere is told to nobody here: ext, xfs, btrfs, tmpfs, f2fs, zfs, bcachefs. */
+const LOCAL_TYPES: ReadonlySet<number> = new Set([
+  0xef53, 0x58465342, 0x9123683e, 0x01021994, 0xf2f52010, 0x2fc12fc1, 0xca451a4e,
+])
 
 interface Tracked extends FolderState {
   readonly path: string
 }
 
-interface Handle {
-  readonly descriptor: number
-  readonly slot: number
-}
-
 /**
- * Tells which of many folders changed. A handle stays with its folder wherever that is moved, so its answer is about the
+ * Tells which of many folders changed. A watch stays with its folder wherever that is moved, so its answer is about the
  * folder and not about the path: whoever reads a changed parent must look at its children by path.
  */
 export class FolderClock {
   readonly #tracked = new Map<string, Tracked>()
-  /** Folders without a handle, which are asked for by path. */
+  /** Folders without a watch, which are asked for by path. */
   readonly #loose = new Set<string>()
-  readonly #handles = new Map<string, Handle>()
-  /** The path of each slot. */
-  readonly #paths: string[] = []
+  readonly #watched = new Map<string, number>()
+  /** The path of each watch. */
+  readonly #paths = new Map<number, string>()
+  readonly #localDevices = new Map<number, boolean>()
   readonly #from: number
+  readonly #most: () => number
   #budget: number | null = null
-  #sweep: FolderSweep | null = null
+  #watches: FolderWatches | null = null
   #next: NodeJS.Immediate | null = null
 
-  constructor(from: number = HANDLES_FROM) {
+  /** `from`: how many folders a tree has that is watched; `most`: how many watches there may be. */
+  constructor(from: number = WATCHED_FROM, most: () => number = watchBudget) {
     this.#from = from
+    this.#most = most
   }
 
   /** Remembers the state in which a folder was read. */
@@ -54,9 +57,7 @@ export class FolderClock {
     const known = this.#tracked.get(folder.path)
     if (known && (known.inode !== folder.inode || known.device !== folder.device)) this.#release(folder.path)
     this.#tracked.set(folder.path, folder)
-    const handle = this.#handles.get(folder.path)
-    if (handle) this.#sweep?.expect(handle.slot, folder)
-    else this.#loose.add(folder.path)
+    if (!this.#watched.has(folder.path)) this.#loose.add(folder.path)
   }
 
   /** Forgets a folder that is not in the tree any more. */
@@ -68,51 +69,48 @@ export class FolderClock {
 
   /** Every folder that is not as it was, or is gone. What stands above the roots is not tracked, so they go by path. */
   changed(roots: readonly string[]): readonly string[] {
-    const changed = this.#sweep === null ? [] : this.#sweep.changed().map((slot) => this.#paths[slot]!)
+    const changed = new Set<string>()
     const byPath = (path: string): void => {
       const tracked = this.#tracked.get(path)
-      if (tracked && !isSameState(tracked, folderState(path))) changed.push(path)
+      if (tracked && !isSameState(tracked, folderState(path))) changed.add(path)
+    }
+    if (this.#watches !== null) {
+      const { watches, ended, lost } = this.#watches.changes()
+      if (lost) for (const path of this.#watched.keys()) byPath(path)
+      for (const watch of watches) {
+        const path = this.#paths.get(watch)
+        if (path === undefined) continue
+        changed.add(path)
+        if (ended.has(watch)) this.#release(path)
+      }
     }
     for (const path of this.#loose) byPath(path)
-    for (const root of roots) if (!this.#loose.has(root)) byPath(root)
-    return changed
+    for (const root of roots) byPath(root)
+    return [...changed]
   }
 
-  /** Opens handles for the folders of a big tree while nothing else is to be done. */
-  openInIdleTime(): void {
+  /** Watches the folders of a big tree from now on; set up while nothing else is to be done. */
+  watchInIdleTime(): void {
     if (this.#next !== null || this.#tracked.size < this.#from || this.#loose.size === 0) return
-    if (this.#budget !== null && this.#handles.size >= this.#budget) return
+    if (this.#budget !== null && this.#watched.size >= this.#budget) return
     const pending = [...this.#loose].values()
     const step = (): void => {
       this.#next = null
-      if (this.open(pending, BATCH)) this.#next = setImmediate(step).unref()
+      if (this.watch(pending, BATCH)) this.#next = onNextTurn(step)
     }
-    this.#next = setImmediate(step).unref()
+    this.#next = onNextTurn(step)
   }
 
-  /** Opens at most `limit` handles, of all folders unless told; false when there is nothing more to open. */
-  open(paths: Iterator<string> = [...this.#loose].values(), limit: number = Number.POSITIVE_INFINITY): boolean {
-    this.#budget ??= handleBudget()
-    this.#sweep ??= new FolderSweep(this.#budget)
-    for (let opened = 0; opened < limit; opened++) {
+  /** Watches at most `limit` more folders, of all unless told; false when there is nothing more to do. */
+  watch(paths: Iterator<string> = [...this.#loose].values(), limit: number = Number.POSITIVE_INFINITY): boolean {
+    this.#budget ??= this.#most()
+    if (this.#budget > 0) this.#watches ??= FolderWatches.open()
+    if (this.#watches === null) this.#budget = 0
+    for (let added = 0; added < limit; added++) {
       const { value: path, done } = paths.next()
-      if (done || this.#handles.size >= this.#budget) return false
+      if (done || this.#watched.size >= this.#budget) return false
       const tracked = this.#tracked.get(path)
-      if (!tracked || this.#handles.has(path)) continue
-      try {
-        const flags = constants.O_DIRECTORY | constants.O_NOFOLLOW | O_PATH
-        const descriptor = openSync(path, flags)
-        const slot = this.#sweep.add(descriptor, tracked)
-        if (slot === null) {
-          closeSync(descriptor)
-          return false
-        }
-        this.#paths[slot] = path
-        this.#handles.set(path, { descriptor, slot })
-        this.#loose.delete(path)
-      } catch {
-        // Gone or out of reach: it goes by path, as before.
-      }
+      if (tracked && this.#loose.has(path)) this.#watch(tracked)
     }
     return true
   }
@@ -120,17 +118,59 @@ export class FolderClock {
   close(): void {
     if (this.#next !== null) clearImmediate(this.#next)
     this.#next = null
-    for (const path of [...this.#handles.keys()]) this.#release(path)
-    this.#sweep?.close()
-    this.#sweep = null
+    for (const path of this.#watched.keys()) this.#loose.add(path)
+    this.#watched.clear()
+    this.#paths.clear()
+    this.#watches?.close()
+    this.#watches = null
+    this.#budget = null
+  }
+
+  /**
+   * The watch counts only if the folder is still in the state that is remembered: nothing was done to it before the watch was
+   * there, and what is done after it is told.
+   */
+  #watch(tracked: Tracked): void {
+    let descriptor: number
+    try {
+      descriptor = openSync(tracked.path, constants.O_DIRECTORY | constants.O_NOFOLLOW | O_PATH)
+    } catch {
+      // Gone or out of reach: it goes by path, as before.
+      return
+    }
+    try {
+      // The folder that is watched is the one that is compared, wherever the path leads by then.
+      if (!this.#isLocal(tracked.device, descriptor)) return
+      const watch = this.#watches?.add(descriptor) ?? null
+      // The same folder under another path has this one already: mounted twice, or being moved.
+      if (watch === null || this.#paths.has(watch)) return
+      if (!isSameState(tracked, stateFrom(fstatSync(descriptor)))) {
+        this.#watches?.remove(watch)
+        return
+      }
+      this.#paths.set(watch, tracked.path)
+      this.#watched.set(tracked.path, watch)
+      this.#loose.delete(tracked.path)
+    } finally {
+      closeSync(descriptor)
+    }
+  }
+
+  #isLocal(device: number, descriptor: number): boolean {
+    const known = this.#localDevices.get(device)
+    if (known !== undefined) return known
+    if (fstatSync(descriptor).dev !== device) return false
+    const local = LOCAL_TYPES.has(statfsSync(`/proc/self/fd/${descriptor}`).type)
+    this.#localDevices.set(device, local)
+    return local
   }
 
   #release(path: string): void {
-    const handle = this.#handles.get(path)
-    if (handle === undefined) return
-    this.#handles.delete(path)
-    this.#sweep?.remove(handle.slot)
-    closeSync(handle.descriptor)
+    const watch = this.#watched.get(path)
+    if (watch === undefined) return
+    this.#watched.delete(path)
+    this.#paths.delete(watch)
+    this.#watches?.remove(watch)
     if (this.#tracked.has(path)) this.#loose.add(path)
   }
 }
@@ -155,11 +195,10 @@ function stateFrom(stat: Stats): FolderState | null {
   return stat.isDirectory() ? { ctime: stat.ctimeMs, inode: stat.ino, device: stat.dev } : null
 }
 
-function handleBudget(): number {
+function watchBudget(): number {
   if (process.platform !== 'linux') return 0
   try {
-    const limit = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1]
-    return Math.min(Math.floor(Number(limit ?? 0) * SHARE), MOST_HANDLES)
+    return Math.floor(Number(readFileSync('/proc/sys/fs/inotify/max_user_watches', 'utf8')) * SHARE)
   } catch {
     return 0
   }

@@ -3,8 +3,9 @@
  * hidden, by their path. Without that, `rm .env` in one command would open what it led to for the next.
  */
 
-import { appendFileSync, lstatSync, mkdirSync, readFileSync } from 'node:fs'
+import { appendFileSync, lstatSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
+import { makeDirectories } from '../../system/state.ts'
 import { realPath } from '../protect/quarantine-baseline.ts'
 
 /** The list: one entry in JSON a line, so that two processes can add to it at once, and a person can take a line out. */
@@ -39,7 +40,7 @@ export function hiddenByList(stateDir: string, roots: readonly string[]): readon
 /** Puts a path on the list of a project; false when it was there already. */
 export function keepSecret(stateDir: string, path: string, roots: readonly string[]): boolean {
   if (readKeptSecrets(stateDir, roots).includes(path)) return false
-  mkdirSync(stateDir, { recursive: true, mode: 0o700 })
+  makeDirectories(stateDir)
   // A line that was cut short, by a full disk, must not swallow this one.
   appendFileSync(keptSecretsFile(stateDir), `\n${JSON.stringify({ path, roots })}\n`, { mode: 0o600 })
   return true

@@ -1,20 +1,11 @@
 /** Keeps the index of a big tree for the next process; ctimes verify every folder of it before it is believed. */
 
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { protectedNames } from '../../files/protected-paths.ts'
 import { secretShapes } from '../../files/secret-shapes.ts'
 import { toldNames } from '../../files/told-names.ts'
+import { makeDirectories } from '../../system/state.ts'
 import { uniqueName } from '../../system/unique-name.ts'
 import type { MaskFacts } from './masks.ts'
 import type { Folder, SecretTree } from './tree.ts'
@@ -33,7 +24,7 @@ export function writeIndexCache(stateDir: string, facts: MaskFacts, tree: Secret
   const file = cacheFile(stateDir, facts)
   const rows: unknown[] = []
   for (const folder of tree.entries()) rows.push(toRow(folder))
-  mkdirSync(join(stateDir, 'index'), { recursive: true, mode: 0o700 })
+  makeDirectories(join(stateDir, 'index'))
   const temporary = `${file}.${uniqueName()}`
   try {
     writeFileSync(temporary, JSON.stringify({ version: VERSION, key: cacheKey(facts), rows }), {

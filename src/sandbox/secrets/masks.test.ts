@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
-  linkSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -25,6 +24,7 @@ import { keptFolders } from './masks-kept.ts'
 import { type MaskChange, MaskWatch } from './masks-watch.ts'
 import { maskPlaces } from './secrets.ts'
 import { SecretTree } from './tree.ts'
+import { applyChanges, changes } from './tree-changes.fixture.ts'
 
 let base: string
 let root: string
@@ -269,46 +269,20 @@ describe('the index stays true', () => {
     expect(masked(index)).toEqual([])
   })
 
-  test.each([
-    ['by path', false],
-    ['by handle', true],
-  ])('after any series of changes it equals a new index, asked %s', (_how, handles) => {
-    const names = ['a', 'b', '.env', 'x.key', 'd']
-    const step = fc.record({
-      kind: fc.constantFrom('file', 'folder', 'remove', 'rename', 'link', 'hard', 'refresh'),
-      from: fc.array(fc.constantFrom(...names), { minLength: 1, maxLength: 3 }),
-      to: fc.array(fc.constantFrom(...names), { minLength: 1, maxLength: 3 }),
-    })
+  test('after any series of changes it equals a new index', () => {
     fc.assert(
-      fc.property(fc.array(step, { maxLength: 25 }), (steps) => {
+      fc.property(changes, (steps) => {
         rmSync(root, { recursive: true, force: true })
         mkdirSync(root)
         const index = newIndex()
-        for (const { kind, from, to } of steps) {
-          const source = join(root, ...from)
-          const target = join(root, ...to)
-          try {
-            if (kind === 'file') writeFileSync(source, 'x')
-            else if (kind === 'folder') mkdirSync(source, { recursive: true })
-            else if (kind === 'remove') rmSync(source, { recursive: true })
-            else if (kind === 'rename') renameSync(source, target)
-            else if (kind === 'link') symlinkSync(source, target)
-            else if (kind === 'hard') linkSync(source, target)
-            else {
-              index.refresh()
-              if (handles) index.tree.openHandles()
-            }
-          } catch {
-            // A step that cannot be done changes nothing.
-          }
-        }
+        applyChanges(root, steps, () => index.refresh())
         expect(masked(index)).toEqual(masked(newIndex()))
       }),
       { numRuns: 60 },
     )
   })
 
-  test('in a big tree handles give the same answers', async () => {
+  test('in a big tree that is watched the answers are the same', async () => {
     for (let folder = 0; folder < 2_600; folder++)
       mkdirSync(join(root, `f${folder % 50}`, `g${folder}`), { recursive: true })
     const index = newIndex()

@@ -95,13 +95,18 @@ export class MaskIndex {
   readonly tree: SecretTree
   readonly #facts: MaskFacts
   readonly #shapeOf: ShapeOf
-  readonly #objects = new Map<string, KnownObjects>()
-  readonly #certificates = new Map<string, { readonly state: string; readonly plain: boolean }>()
+  readonly #objects: Map<string, KnownObjects>
+  readonly #identities = new WeakMap<Folder, Map<string, string | null>>()
+  readonly #certificates: Map<string, { readonly state: string; readonly plain: boolean }>
 
-  constructor(facts: MaskFacts) {
+  /** `earlier` looked for the same in the same roots, and is closed: what it found is verified, as it would have done itself. */
+  constructor(facts: MaskFacts, earlier: MaskIndex | null = null) {
     this.#facts = facts
     this.#shapeOf = compileShapes(facts.deniedShapes)
-    this.tree = new SecretTree(facts.roots, this.#shapeOf)
+    this.tree = earlier?.tree ?? new SecretTree(facts.roots, this.#shapeOf)
+    this.tree.watch = null
+    this.#objects = earlier ? earlier.#objects : new Map()
+    this.#certificates = earlier ? earlier.#certificates : new Map()
   }
 
   /** Makes the index true for a command that starts now. */
@@ -139,8 +144,8 @@ export class MaskIndex {
   /** Takes out what came with a package or is in HEAD as it is, and says what the others show. */
   #settle(path: string, tracked: TrackedFiles, collected: Collected): void {
     if (!this.#isInTree(path)) return
-    const identity = identityOf(path)
     const { memory } = this.#facts
+    const identity = memory ? this.#identityOf(path) : null
     if (memory && identity !== null) {
       if (!memory.has(identity) && cameWithPackage(path, this.tree.roots)) {
         collected.files.delete(path)
@@ -156,6 +161,17 @@ export class MaskIndex {
       collected.linked.delete(path)
       collected.committed.push(path)
     } else if (answer !== null) collected.faces.set(path, answer)
+  }
+
+  /** Which file it is: the same one as long as its folder has not been read again. */
+  #identityOf(path: string): string | null {
+    const folder = this.tree.folder(posix.dirname(path))
+    if (!folder) return identityOf(path)
+    const known = this.#identities.get(folder) ?? new Map<string, string | null>()
+    this.#identities.set(folder, known)
+    const identity = known.get(path) ?? identityOf(path)
+    known.set(path, identity)
+    return identity
   }
 
   #isInTree(path: string): boolean {

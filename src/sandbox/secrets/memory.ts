@@ -3,9 +3,10 @@
  * it `mv packages node_modules` would make a package of a project's folder, and its `.env` a file that came with it.
  */
 
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { unwritable } from '../../system/fault.ts'
+import { makeDirectories } from '../../system/state.ts'
 import { uniqueName } from '../../system/unique-name.ts'
 
 /** More than a machine has; the oldest go first. */
@@ -39,7 +40,7 @@ export class SecretMemory {
     const names = [...new Set([...this.#read(), ...this.#names()])].slice(-MOST)
     const temporary = `${this.#file}.${uniqueName()}`
     try {
-      mkdirSync(this.#stateDir, { recursive: true, mode: 0o700 })
+      makeDirectories(this.#stateDir)
       writeFileSync(temporary, JSON.stringify(names), { mode: 0o600, flag: 'wx' })
       renameSync(temporary, this.#file)
       this.#isNew = false

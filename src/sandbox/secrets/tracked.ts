@@ -3,18 +3,34 @@
  * as it was committed is shown; a changed one shows what was committed; and no mask can be committed in the place of a file.
  */
 
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs'
 import { posix } from 'node:path'
 import type { MaskFace } from '../plan.ts'
 import { GitHead } from './git-head.ts'
 import type { KnownObjects } from './git-objects.ts'
-import type { SecretTree } from './tree.ts'
+import { isBelow, type SecretTree } from './tree.ts'
 
 /** `shown`: nothing is hidden; null: an empty mask does. */
 export type TrackedAnswer = 'shown' | MaskFace | null
 
 const CLOSED: MaskFace = { kind: 'closed' }
 const MOST_EXCLUDE = 1_048_576
+
+/** Whether HEAD holds a file of the roots as it is. Asked for one file, without an index of the tree. */
+export function isCommitted(path: string, roots: readonly string[], memory: Map<string, KnownObjects>): boolean {
+  const inRoots = (at: string) => roots.some((root) => at === root || isBelow(at, root))
+  for (let folder = posix.dirname(path); inRoots(folder); folder = posix.dirname(folder)) {
+    if (lstatSync(posix.join(folder, '.git'), { throwIfNoEntry: false }) === undefined) continue
+    const head = GitHead.of(folder, roots, memory)
+    try {
+      const committed = head?.at(path) ?? 'none'
+      return typeof committed === 'object' && holds(path, committed.bytes)
+    } finally {
+      head?.close()
+    }
+  }
+  return false
+}
 
 /** The repositories of one look for secrets. */
 export class TrackedFiles {

@@ -48,11 +48,6 @@ export interface RefreshCount {
   readonly folders: number
   /** Folders read or read again. */
   readonly read: number
-  /**
-   * Every folder was as it had been read, long enough after its last change for another one to show: what is remembered is
-   * the tree as it was at one moment, when this refresh began. Otherwise a folder that was being moved may be in no list.
-   */
-  readonly quiet: boolean
 }
 
 const WATCHED_FOLDERS = 500
@@ -83,15 +78,10 @@ export class SecretTree {
   /** Makes the index true: reads what is new or changed since the last time. */
   refresh(): RefreshCount {
     let read = 0
-    let quiet = this.roots.every((root) => this.#folders.has(root))
     const stale: Folder[] = []
-    const changed = new Set(this.#clock.changed(this.roots))
-    for (const path of new Set([...this.#restless, ...changed])) {
+    for (const path of new Set([...this.#restless, ...this.#clock.changed(this.roots)])) {
       const folder = this.#folders.get(path)
-      if (!folder) continue
-      stale.push(folder)
-      // What cannot be read is looked at again every time, and is hidden as a whole.
-      if (changed.has(path) || !folder.unreadable) quiet = false
+      if (folder) stale.push(folder)
     }
     for (const folder of stale) {
       // An earlier one in the list may have dropped it together with its parent.
@@ -101,8 +91,8 @@ export class SecretTree {
     this.#readSinceAdopted += read
     if (this.#readNow >= WATCHED_FOLDERS) this.watch?.(null)
     this.#readNow = 0
-    this.#clock.openInIdleTime()
-    return { folders: this.#folders.size, read, quiet }
+    this.#clock.watchInIdleTime()
+    return { folders: this.#folders.size, read }
   }
 
   /** The folders that hold secrets, protected names or git directories, or that could not be read. */
@@ -127,9 +117,9 @@ export class SecretTree {
     return this.#readSinceAdopted
   }
 
-  /** All handles at once, for tests; a session opens them in idle moments. */
-  openHandles(): void {
-    this.#clock.open()
+  /** All folders at once, for tests; a session does it in idle moments. */
+  watchFolders(): void {
+    this.#clock.watch()
   }
 
   /** Everything remembered, to be kept for the next process; `adopt` takes it back. */
@@ -144,7 +134,7 @@ export class SecretTree {
     }
   }
 
-  /** Lets go of the handles of a big tree. */
+  /** Ends the watches over a big tree. */
   close(): void {
     this.#clock.close()
   }

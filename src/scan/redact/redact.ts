@@ -36,8 +36,17 @@ interface Anchor {
   readonly probe: Probe
 }
 
-/** Makes a redactor; `known` are the exact values that must never appear, in any usual encoding. */
+let plain: Redactor | null = null
+
+/** A redactor; `known` are the exact values that must never appear, in any usual encoding. Without any it is one for all. */
 export function createRedactor(known: Iterable<string> = []): Redactor {
+  const secrets = [...known]
+  if (secrets.length > 0) return makeRedactor(secrets)
+  plain ??= makeRedactor([])
+  return plain
+}
+
+function makeRedactor(known: readonly string[]): Redactor {
   const all = new AnchorIndex()
   let values: AnchorIndex | null = null
   for (const secret of known) {

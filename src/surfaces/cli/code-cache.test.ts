@@ -13,12 +13,13 @@ describe('the chunk loader', () => {
   let base: string
   let cache: string
   let options: string | undefined
+  let execArgv: string[]
 
   beforeEach(() => {
     options = process.env.NODE_OPTIONS
     // A test runner starts its workers with options of its own, and those runs do not learn.
     delete process.env.NODE_OPTIONS
-    process.execArgv.length = 0
+    execArgv = process.execArgv.splice(0)
     base = mkdtempSync(join(tmpdir(), 'cordon-chunks-'))
     cache = join(base, 'cache')
     mkdirSync(join(base, 'chunks'))
@@ -26,7 +27,9 @@ describe('the chunk loader', () => {
     write('part.cjs', 'exports.double = (n) => n * 2')
   })
   afterEach(() => {
+    delete process.env.NODE_OPTIONS
     if (options !== undefined) process.env.NODE_OPTIONS = options
+    process.execArgv.push(...execArgv)
     rmSync(base, { recursive: true, force: true })
   })
 

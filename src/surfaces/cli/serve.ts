@@ -7,6 +7,7 @@
 
 import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
+import { keepLooks } from '../../runtime/command/kept-looks.ts'
 import type { ProcessEnd } from './main.ts'
 
 /** What native/resident/serve.c gives Node. */
@@ -27,6 +28,7 @@ export async function serve(run: () => Promise<ProcessEnd>, [idle = '', stamp = 
   // However it ends, the caller hears the code.
   process.on('exit', (code) => addon.done(code))
   await Promise.all([import('./commands/hook.ts'), import('./commands/run.ts'), import('./open-policy.ts')])
+  keepLooks()
   const traces = watchTraces()
   for (let served = 0; served < MAX_REQUESTS; served++) {
     const payload = addon.next(Number(idle), Buffer.from(stamp, 'hex'))

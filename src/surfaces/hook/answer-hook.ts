@@ -181,7 +181,8 @@ async function judged(
   const seen = judge.read(everyReading(calls.map(asPatch), reading))
   const read = [...seen, ...(await unseen(host, input, judge, seen, machine))]
   if (read.length === 0) return { kind: 'pass' }
-  const wrap: Wrap = (judgement, answered) => {
+  await judge.prepare(read)
+  const wrap: Wrap = (judgement, places) => {
     if (request.command === null || setting.inside) return null
     const relies = judgement.decision.relies === 'undo'
     const { text, replaced } = request.command
@@ -191,7 +192,7 @@ async function judged(
     runProgram(machine, setting.cordon)
     keepOwner(machine, { ...owner, folders: ownFolders(host, input, setting) }, Date.now())
     const cwd = files.canonical(request.cwd ?? root)
-    const answer = answered ? keepAnswer(machine, owner, { command: text, cwd }) : null
+    const answer = places && keepAnswer(machine, owner, { command: text, cwd }, places)
     const move = host.ownSandbox?.isOn?.(setting, judge.loaded.root)
       ? null
       : moveOf(request, judgement, setting, judge.loaded.root)

@@ -16,8 +16,8 @@ export interface Asked {
   readonly setting: HookSetting
 }
 
-/** The call's input with the command put into the sandbox, null where there is nothing to put; a person is asked about it, or is not. */
-export type Wrap = (judgement: HookJudgement, asked: boolean) => Json | null
+/** The call's input with the command put into the sandbox, null where there is nothing to put; a person is asked to open places for it, or is not asked. */
+export type Wrap = (judgement: HookJudgement, places: readonly string[] | null) => Json | null
 
 /** The stages of a host's call. It is the host that runs it and shows what came back, each to a hook of its own. */
 export function hookStages(
@@ -33,9 +33,10 @@ export function hookStages(
     judgement ??= judge.strictest(read, null)!
     return judgement
   }
-  const plainly = (): Json | null => wrap(judged(), false)
+  const plainly = (): Json | null => wrap(judged(), null)
   let recorder: SessionRecorder | null = null
   let begun: CallRecord | null = null
+  let places: readonly string[] | null = null
   return {
     history: judge.history,
     parse: () => read,
@@ -63,7 +64,10 @@ export function hookStages(
       return begun
     },
     approve: async (_, decision) => {
-      const approval = await approved(judge, judged(), decision, plainly(), asked)
+      // Before anybody answers: what a name leads to by then was not asked about.
+      const { placesAsked } = await import('../../runtime/hook/reach.ts')
+      places = placesAsked(judge, judged(), setting)
+      const approval = await approved(judge, judged(), decision, plainly(), places, asked)
       // The host's own answer comes later, and is the host's to know.
       if (approval.approved && !request.canAsk)
         recorder?.answered(begun?.call ?? null, judged().subject, approval.by ?? 'terminal', approval)
@@ -72,7 +76,7 @@ export function hookStages(
     run: async (_, decision) => {
       // What a person agrees to goes with the command; nobody agreed to more than what was asked.
       const less = narrowed(judged(), request)
-      const input = less?.input ?? wrap(judged(), decision.decision === 'ask')
+      const input = less?.input ?? wrap(judged(), places)
       if (decision.decision === 'ask' && request.canAsk)
         return { kind: 'ask', reason: reasonText(decision.reason.message, less?.note), input }
       if (less) return { kind: 'narrowed', ...less }
@@ -120,6 +124,7 @@ async function approved(
   judgement: HookJudgement,
   decision: Decision,
   input: Json | null,
+  places: readonly string[],
   { host, request, setting }: Asked,
 ): Promise<Approval> {
   const refused = (...sentences: readonly (string | undefined)[]): Approval => ({
@@ -142,7 +147,8 @@ async function approved(
   const { machine } = setting
   const { askOf, keepAsk, takeAnswer } = await import('../../runtime/hook/asks.ts')
   const { root } = judge.loaded
-  const ask = askOf(machine, host.name, { root, cwd: request.cwd ?? root, session: request.session }, judgement)
+  const place = { root, cwd: request.cwd ?? root, session: request.session }
+  const ask = askOf(machine, host.name, place, judgement, places)
   const answer = takeAnswer(machine, ask, Date.now())
   if (answer?.message === null) return { approved: true, remember: null }
   if (answer) {

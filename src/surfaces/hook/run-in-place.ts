@@ -45,7 +45,7 @@ async function runAsked(
   const owner = typeof whose === 'string' ? ownerOf(machine, key) : whose
   const undo = undone || covered !== undefined
   const call = { command, cwd: machineFiles.canonical(machine.cwd) }
-  const agreed = answer !== null && takeAnswer(machine, key, answer, call, Date.now())
+  const agreed = answer === null ? null : takeAnswer(machine, key, answer, call, Date.now())
   const interactive = isTerminalDevice(0) && isTerminalDevice(1)
   leaveStreamsAlone()
   const result = await runHookCommand({

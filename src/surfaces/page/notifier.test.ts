@@ -3,7 +3,6 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Notice, type NoticeSettings, notifyDesktop, postNotice, signatureOf } from './notifier.ts'
 
@@ -79,7 +78,7 @@ it('the desktop shows a question as text, not as markup, and only where there is
     process.env.PATH = `${base}:${before}`
     notifyDesktop(NOTICE, {})
     notifyDesktop(NOTICE, { DISPLAY: ':0' })
-    for (let tries = 0; tries < 400 && !existsSync(shown); tries++) await setTimeout(25)
+    await expect.poll(() => existsSync(shown)).toBe(true)
     const lines = readFileSync(shown, 'utf8').trim().split('\n')
     expect(lines).toEqual(['--app-name=Cordon', '--', 'Cordon asks: bash', 'git push &#60;origin&#62;'])
   } finally {

@@ -1,14 +1,11 @@
 /** A terminal that shows no secret: what Cordon itself prints goes through the one redactor, JSON string by string (A2). */
 
-import { createRedactor, type Redactor } from '../../scan/redact/redact.ts'
+import { createRedactor } from '../../scan/redact/redact.ts'
 import type { Terminal } from './terminal.ts'
-
-let made: Redactor | null = null
 
 /** A text of ours as it may be shown. The redactor is made with the first one: most runs say nothing. */
 export function redacted(text: string): string {
-  made ??= createRedactor()
-  return made.redact(text)
+  return createRedactor().redact(text)
 }
 
 /** The terminal behind the redactor. `verbatim`: what goes out is for a program and no word of ours, only complaints are. */

@@ -4,7 +4,6 @@ import {
   closeSync,
   constants,
   ftruncateSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -13,6 +12,7 @@ import {
 } from 'node:fs'
 import { posix } from 'node:path'
 import { isSameProcess, startOf } from '../alive.ts'
+import { makeDirectories } from '../state.ts'
 import { holdDirectory } from './directory.ts'
 
 /** Names that only Cordon gives: the reaper removes nothing else. */
@@ -38,7 +38,7 @@ export function isTemporaryName(name: string): boolean {
 
 /** Opens this process's journal below a directory that only Cordon can reach. */
 export function openTemporaryJournal(directory: string): TemporaryJournal {
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  makeDirectories(directory)
   const { O_APPEND, O_CREAT, O_EXCL, O_WRONLY } = constants
   const name = `${process.pid}-${startOf(process.pid) ?? UNKNOWN}-${crypto.randomUUID()}`
   const path = posix.join(directory, name)

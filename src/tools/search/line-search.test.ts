@@ -3,7 +3,7 @@ import { Fault } from '../../system/fault.ts'
 import { InputError } from '../tool.ts'
 import { openLineSearch } from './line-search.ts'
 
-const quiet = { ignoreCase: false, timeoutMs: 20_000, signal: new AbortController().signal }
+const quiet = { ignoreCase: false, timeoutMs: 240_000, signal: new AbortController().signal }
 
 async function find(pattern: string, text: string, ignoreCase = false) {
   const search = openLineSearch(pattern, { ...quiet, ignoreCase })

@@ -26,9 +26,7 @@ const ACTS = {
 }
 const ALL = Object.values(ACTS).join('.')
 
-it('nothing of it acts: as text, in code, as a tool’s name, in its input, in a result, or in an error', {
-  timeout: 90_000,
-}, async () => {
+it('nothing of it acts: as text, in code, as a tool’s name, in its input, in a result, or in an error', async () => {
   const named = (name: string, input: unknown) => ({ calls: [{ name, input }] })
   const answers = [
     { text: `plain ${ALL}\n\`\`\`sh\n${ALL}\n\`\`\`\n# ${ALL}\n| ${ALL} |\n- ${ALL}\n`, ...named(`tool${ALL}`, {}) },

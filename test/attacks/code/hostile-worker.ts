@@ -68,7 +68,7 @@ say({
 
 /** What was killed takes the kernel a moment to clear away. */
 async function leftOf(mark: string): Promise<string[]> {
-  for (let tries = 0; tries < 40 && processesWith(mark).length > 0; tries++) await setTimeout(50)
+  for (let tries = 0; tries < 1200 && processesWith(mark).length > 0; tries++) await setTimeout(50)
   return processesWith(mark)
 }
 
@@ -86,7 +86,7 @@ function processesWith(mark: string): string[] {
 
 /** They are removed as soon as the kernel lets go of them. */
 async function groupsLeft(pid: number): Promise<string[]> {
-  for (let tries = 0; tries < 200 && groupsOf(pid).length > 0; tries++) await setTimeout(50)
+  for (let tries = 0; tries < 1200 && groupsOf(pid).length > 0; tries++) await setTimeout(50)
   return groupsOf(pid)
 }
 

@@ -8,6 +8,7 @@ import { openChecker } from '../../../src/runtime/decide/check-call.ts'
 import { loadPolicy } from '../../../src/runtime/policy/load.ts'
 import { machineFiles } from '../../../src/system/files.ts'
 import { bundle, type FleetWorld, layer, openFleetWorld, signedBy } from '../../fleet/fleet-world.ts'
+import { until } from '../../until.ts'
 
 /** What the organisation denies, and what a project then tries. */
 const DENIALS = `
@@ -231,9 +232,10 @@ it('a policy that comes while a session runs holds from its next call on, and so
     expect((await list()).status).toBe('done')
     publish(2, '[permission.tools]\nlist = "deny"\n')
     expect((await list()).status).toBe('denied')
-    const closed = bundle({ version: 3, expires: new Date(Date.now() + 200).toISOString(), closes: 'everything' })
-    acceptBundle(world.machine.stateDir, world.settings(), signedBy(closed, world.team[0]!), Date.now())
-    await new Promise((resolve) => setTimeout(resolve, 250))
+    const now = Date.now()
+    const closed = bundle({ version: 3, expires: new Date(now + 1).toISOString(), closes: 'everything' })
+    acceptBundle(world.machine.stateDir, world.settings(), signedBy(closed, world.team[0]!), now)
+    await until('it expires', () => Date.now() > now + 1)
     expect(await list()).toMatchObject({ status: 'failed', error: { code: 'fleet-policy' } })
   } finally {
     await cordon.close()

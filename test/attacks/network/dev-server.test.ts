@@ -6,6 +6,7 @@ import { networkInterfaces } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
 import { listen } from '../../contract/egress/world.ts'
+import { until } from '../../until.ts'
 import { asUser, type User, usersToTest } from '../sandbox/fixture.ts'
 import type { ServeOrders, Told } from './serve-inside.ts'
 
@@ -130,14 +131,6 @@ function ask(port: number, host = '127.0.0.1', question = 'who?'): Promise<strin
   })
 }
 
-async function until<T>(look: () => Promise<T>, wanted: (value: T) => boolean): Promise<T> {
-  for (;;) {
-    const value = await look()
-    if (wanted(value)) return value
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-}
-
 const otherAddresses = () => [
   '127.0.0.2',
   '::1',
@@ -150,7 +143,7 @@ const otherAddresses = () => [
 describe.each(usersToTest())('a server inside, as $name', (user) => {
   it('is reached on its listed port, on 127.0.0.1, and nowhere else', async () => {
     const [listed, unlisted] = await freePorts(2)
-    const script = `serve(${unlisted}); serve(${listed}, '0.0.0.0'); time.sleep(60)`
+    const script = `serve(${unlisted}); serve(${listed}, '0.0.0.0'); time.sleep(600)`
     const command = inside(user, script, [listed!])
     expect(await command.hears('serving')).toContain(`http://127.0.0.1:${listed}`)
     expect(await ask(listed!)).toBe('inside')
@@ -165,22 +158,16 @@ describe.each(usersToTest())('a server inside, as $name', (user) => {
 server = serve(${port}); asked.wait(); asked.clear()
 server.shutdown(socket.SHUT_RDWR); server.close()
 serve(${control}); print('closed'); asked.wait()
-serve(${port}); print('again'); time.sleep(60)`
+serve(${port}); print('again'); time.sleep(600)`
     const command = inside(user, script, [port!, control!])
     await command.hears('serving')
     expect(await ask(port!)).toBe('inside')
     await command.hears('closed')
-    await until(
-      () => ask(port!),
-      (answer) => answer === 'ECONNREFUSED',
-    )
+    await until('the port gives ECONNREFUSED', async () => (await ask(port!)) === 'ECONNREFUSED')
     await command.hears(`:${control}`)
     expect(await ask(control!)).toBe('inside')
     await command.hears('again')
-    await until(
-      () => ask(port!),
-      (answer) => answer === 'inside',
-    )
+    await until('the port gives inside', async () => (await ask(port!)) === 'inside')
     const held = connect(port!, '127.0.0.1')
     await new Promise((resolve) => held.once('connect', resolve))
     const cut = new Promise((resolve) => held.once('close', resolve).on('error', () => {}))
@@ -195,7 +182,7 @@ serve(${port}); print('again'); time.sleep(60)`
     { address: '::ffff:127.0.0.1', note: 'as Java binds 127.0.0.1' },
   ])('is found on $address too, $note', async ({ address }) => {
     const [port] = await freePorts(1)
-    const command = inside(user, `serve(${port}, '${address}', socket.AF_INET6); time.sleep(60)`, [port!])
+    const command = inside(user, `serve(${port}, '${address}', socket.AF_INET6); time.sleep(600)`, [port!])
     await command.hears('serving')
     expect(await ask(port!)).toBe('inside')
   })
@@ -207,7 +194,7 @@ serve(${port}); print('again'); time.sleep(60)`
     try {
       const script = `
 print('before', reaches(${port}))
-serve(${port}); print('after', reaches(${port})); time.sleep(60)`
+serve(${port}); print('after', reaches(${port})); time.sleep(600)`
       const command = inside(user, script, [port])
       expect(await command.hears('before')).toBe('before False')
       expect(await command.hears('not served')).toMatch(/another program of this machine has the port/)
@@ -219,9 +206,9 @@ serve(${port}); print('after', reaches(${port})); time.sleep(60)`
 
   it('is no way from one sandbox into another', async () => {
     const [port] = await freePorts(1)
-    const server = inside(user, `serve(${port}); time.sleep(60)`, [port!])
+    const server = inside(user, `serve(${port}); time.sleep(600)`, [port!])
     await server.hears('serving')
-    const other = inside(user, `print('reached', reaches(${port}), reaches(${port}, '127.0.0.2')); time.sleep(60)`, [])
+    const other = inside(user, `print('reached', reaches(${port}), reaches(${port}, '127.0.0.2')); time.sleep(600)`, [])
     expect(await other.hears('reached')).toBe('reached False False')
   })
 
@@ -239,7 +226,7 @@ def shows(fd):
 shown = [fd for fd in range(3, 20) if shows(fd)]
 links = [os.readlink('/proc/self/fd/' + fd) for fd in os.listdir('/proc/self/fd') if int(fd) > 2 and os.path.exists('/proc/self/fd/' + fd)]
 print('init', pidfd >= 0, taken, shown, 'sockets', len([link for link in links if link.startswith('socket:')]))
-time.sleep(60)`
+time.sleep(600)`
     const command = inside(user, script, [port!])
     await command.hears('serving')
     // The one socket is the server that the script itself opened.
@@ -248,7 +235,7 @@ time.sleep(60)`
 
   it('carries much, both ways, from many at once', async () => {
     const [port] = await freePorts(1)
-    const command = inside(user, `serve(${port}, text=b'x' * 5_000_000); time.sleep(60)`, [port!])
+    const command = inside(user, `serve(${port}, text=b'x' * 5_000_000); time.sleep(600)`, [port!])
     await command.hears('serving')
     const question = `${'q'.repeat(2_000_000)}?`
     const answers = await Promise.all(Array.from({ length: 20 }, () => ask(port!, '127.0.0.1', question)))
@@ -266,7 +253,7 @@ for _ in range(8):
     try: client.connect(('127.0.0.1', ${port}))
     except OSError: pass
     held.append(client)
-print('full'); time.sleep(60)`
+print('full'); time.sleep(600)`
     const command = inside(user, script, [port!])
     await command.hears('full')
     await command.hears('serving')
@@ -281,14 +268,11 @@ print('full'); time.sleep(60)`
 for _ in range(3):
     server = serve(${port}); time.sleep(0.25)
     server.shutdown(socket.SHUT_RDWR); server.close(); time.sleep(0.25)
-serve(${port}); print('done'); time.sleep(60)`
+serve(${port}); print('done'); time.sleep(600)`
     const command = inside(user, script, [port!])
     await command.hears('done')
     await command.hears('serving')
-    await until(
-      () => ask(port!),
-      (answer) => answer === 'inside',
-    )
+    await until('the port gives inside', async () => (await ask(port!)) === 'inside')
     expect(command.told.filter((told) => told.kind === 'notice')).toHaveLength(1)
   })
 })

@@ -11,6 +11,7 @@ import { createBwrapBackend } from '../../../src/sandbox/bwrap/backend.ts'
 import { planSandbox } from '../../../src/sandbox/plan.ts'
 import { readHostFacts } from '../../../src/sandbox/session.ts'
 import { hosts, listen } from '../../contract/egress/world.ts'
+import { until } from '../../until.ts'
 import { createWireWorld, rulesOf, type WireRow } from './wire-row.ts'
 import { corpusRows, wireRows } from './wire-rows.ts'
 
@@ -61,7 +62,7 @@ if (import.meta.main) {
       pins: [],
       network: 'listener' as const,
       unixSockets: false,
-      limits: { timeoutMs: 60_000, outputBytes: 10_000_000 },
+      limits: { timeoutMs: 240_000, outputBytes: 10_000_000 },
     }
     const plan = planSandbox({ ...request, facts: readHostFacts(request) })
     const { ca, upstream, resolver } = world
@@ -118,7 +119,7 @@ if (import.meta.main) {
       },
     })
     const stats = () => (door as Door | null)?.stats()
-    while ((stats()?.open ?? 0) === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    await until('it holds a connection', () => (stats()?.open ?? 0) > 0)
     const held = stats()!
     abort.abort()
     await running

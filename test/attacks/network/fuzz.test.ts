@@ -5,6 +5,7 @@ import { connect as tlsConnect } from 'node:tls'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createBroker } from '../../../src/egress/credentials/broker.ts'
 import { createWorld, hosts, RawClient, type World } from '../../contract/egress/world.ts'
+import { until } from '../../until.ts'
 import { clientHello } from './hello.ts'
 
 const HOST = 'api.example.org'
@@ -138,7 +139,7 @@ describe('a door under fire', () => {
     }
     expect(answer.replace(/\r\n[0-9a-f]+\r\n/g, '')).toContain(broker.environment.T)
     expect(answer).not.toContain(VALUE)
-    while (door.stats().open > 0) await new Promise((resolve) => setTimeout(resolve, 20))
+    await until('nothing is open', () => door.stats().open === 0)
     await door.close()
     expect(door.stats()).toMatchObject({ open: 0, upstream: 0 })
     expect([...seen]).toEqual([HOST])

@@ -1,6 +1,6 @@
 /** Servers behind one gateway that never answer, or make it check for ever: the others answer meanwhile. Counted, not timed. */
 
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { echo, openWorld, PlayedServer, text } from '../../contract/mcp/gateway-world.ts'
 
 const levels = { mcp__good__echo: 'allow', mcp__bad__echo: 'allow' } as const
@@ -44,9 +44,9 @@ describe('a server that starts and does not answer', () => {
     expect(at.heard).toEqual([])
     isHeld = false
     for (const send of held) send()
-    await vi.waitFor(() => expect(at.heard.map(({ method }) => method)).toEqual(['notifications/tools/list_changed']))
+    await expect.poll(() => at.heard.map(({ method }) => method)).toEqual(['notifications/tools/list_changed'])
     expect(await at.list()).toEqual(['good__echo', 'bad__echo'])
-    await vi.waitFor(() => expect(bad.asked.map(({ method }) => method)).toContain('logging/setLevel'))
+    await expect.poll(() => bad.asked.map(({ method }) => method)).toContain('logging/setLevel')
   })
 
   it('control: alone it is waited for', async () => {
@@ -55,10 +55,42 @@ describe('a server that starts and does not answer', () => {
   })
 })
 
+describe('a server that never answers when it is asked what it offers', () => {
+  const open = async (answers: boolean, more: object) => {
+    const servers = two()
+    const connect = servers.bad.connect.bind(servers.bad)
+    servers.bad.connect = (receive) => {
+      const send = connect(receive)
+      return (message) => (message.method === 'tools/list' && !answers ? undefined : send(message))
+    }
+    return openWorld({ servers, levels, ...more })
+  }
+
+  it('is left out of the list after its time, and its own calls fail alone', async () => {
+    const at = await open(false, { listMs: 1 })
+    expect(await at.list()).toEqual(['good__echo'])
+    expect(at.warnings.join()).toContain('bad did not list its tools in time')
+    expect((await at.call('good__echo', { text: 'hi' })).text).toBe('hi')
+    await expect(at.call('bad__echo', { text: '' })).rejects.toThrow('did not list')
+  })
+
+  it('holds up no call of the others while it is waited for', async () => {
+    const at = await open(false, { listMs: 3_600_000 })
+    const listed = at.list().then(() => 'listed')
+    for (let time = 0; time < 20; time++) expect((await at.call('good__echo', { text: 'hi' })).text).toBe('hi')
+    expect(await Promise.race([listed, 'still waited for'])).toBe('still waited for')
+  })
+
+  it('control: one that answers is listed', async () => {
+    const at = await open(true, { listMs: 3_600_000 })
+    expect(await at.list()).toEqual(['good__echo', 'bad__echo'])
+  })
+})
+
 describe('an outputSchema with 2,000 branches', () => {
   const outputSchema = {
     type: 'object',
-    anyOf: Array.from({ length: 2_000 }, () => ({ minProperties: 1e9 })).concat({ minProperties: 1 }),
+    anyOf: [...Array.from({ length: 2_000 }, () => ({ required: ['missing'] })), {}],
   }
   const call = async (fields: number) => {
     const servers = two()

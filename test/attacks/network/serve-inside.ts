@@ -33,7 +33,7 @@ const request = {
   network: 'none' as const,
   servers: ports,
   unixSockets: false,
-  limits: { timeoutMs: 60_000 },
+  limits: { timeoutMs: 240_000 },
 }
 const abort = new AbortController()
 process.stdin.on('end', () => abort.abort()).resume()

@@ -3,6 +3,8 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { connect } from 'node:net'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { askView } from '../../../src/approval/ask-view.ts'
 import { sharedPrompter } from '../../../src/runtime/asks/shared-prompter.ts'
@@ -287,7 +289,7 @@ describe('a stolen link', () => {
       const secret = `ghp_${'a1B2'.repeat(9)}`
       const first = ask(told, `curl -H "Authorization: ${secret}" https://api.example`)
       const second = ask(told, 'git push')
-      await expect.poll(() => got.length, { timeout: 10_000 }).toBe(2)
+      await expect.poll(() => got.length).toBe(2)
       expect(got[0]!.body).not.toContain(secret)
       const { signatureOf, webhookKey } = await import('../../../src/surfaces/page/notifier.ts')
       const { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': signed } = got[0]!.headers
@@ -325,6 +327,13 @@ describe('a stolen link', () => {
   })
 })
 
+/** Bytes outside of the heap that something still holds. */
+function heldMemory(): number {
+  setFlagsFromString('--expose-gc')
+  ;(runInNewContext('gc') as () => void)()
+  return process.memoryUsage().external
+}
+
 it('a reader who does not read holds up nobody, and takes no memory', async () => {
   writeRecord(world, 'flood', 100_000, (at) => ({ subject: `echo ${at} ${'x'.repeat(120)}` }))
   const slow = connect(world.server.port, '127.0.0.1')
@@ -332,14 +341,14 @@ it('a reader who does not read holds up nobody, and takes no memory', async () =
   slow.write(
     `GET /api/live HTTP/1.1\r\nHost: 127.0.0.1:${world.server.port}\r\nAuthorization: Bearer ${world.token}\r\nSec-Fetch-Site: same-origin\r\n\r\n`,
   )
-  const before = process.memoryUsage()
+  const before = heldMemory()
   for (let round = 0; round < 20; round++) {
     expect((await send(world, {})).status).toBe(200)
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
-  const after = process.memoryUsage()
   // The record is 30 MB; what a reader is owed is read when it asks for it.
-  expect(after.external + after.arrayBuffers - before.external - before.arrayBuffers).toBeLessThan(8 * 1024 * 1024)
+  // What is let go of is swept aside by a thread of its own, which takes its time.
+  await expect.poll(() => heldMemory() - before).toBeLessThan(8 * 1024 * 1024)
   slow.destroy()
 })
 

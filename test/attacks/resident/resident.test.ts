@@ -11,11 +11,14 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { firstWord } from '../../first-word.ts'
+import { until } from '../../until.ts'
 import { usersToTest } from '../sandbox/fixture.ts'
-import { ResidentWorld, until } from './world.ts'
+import { ResidentWorld } from './world.ts'
 
 const OPEN = 'schema_version = 1\n[permission]\nmode = "contained"\n'
 const CLOSED = `${OPEN}[capabilities.deny.commands]\npatterns = ["echo secret:*"]\n`
@@ -109,6 +112,50 @@ describe.each(usersToTest())('the resident of $name', (user) => {
     const answers = await Promise.all([open, closed, open, closed, open, closed].map(ask))
     expect(answers.map(({ code }) => code)).toEqual([0, 126, 0, 126, 0, 126])
     expect(answers.map(({ out }) => out)).toEqual(['secret\n', '', 'secret\n', '', 'secret\n', ''])
+  })
+
+  it('hides what has become a secret since its last look at the same project', async () => {
+    const project = world.project('growing', OPEN)
+    mkdirSync(join(project, 'deep'))
+    chownSync(join(project, 'deep'), user.uid, user.gid)
+    await world.ready(project)
+    const look = () =>
+      world.call(['run', '--', 'sh', '-c', 'cat .env */.env .ssh/* renamed 2>&1'], { cwd: project }).out
+    expect(await inTime(look)).not.toContain('hunter2')
+    world.write(join(project, '.env'), 'TOKEN=hunter2\n')
+    expect(await inTime(look)).not.toContain('hunter2')
+    world.write(join(project, 'deep/.env'), 'TOKEN=hunter2\n')
+    expect(await inTime(look)).not.toContain('hunter2')
+    for (const folder of ['.ssh', 'new']) mkdirSync(join(project, folder))
+    for (const path of ['.ssh/id_ed25519', 'new/.env', 'renamed']) world.write(join(project, path), 'TOKEN=hunter2\n')
+    const seen = await inTime(look)
+    // The control: a file that is none.
+    expect(seen.split('hunter2')).toHaveLength(2)
+    renameSync(join(project, 'renamed'), join(project, 'deep/.env'))
+    expect(await inTime(look)).not.toContain('hunter2')
+  })
+
+  it('works with a umask that would leave its folders closed to their owner', async () => {
+    const mask = '0137'
+    const env = { HOME: world.folder(`home-${mask}`), XDG_RUNTIME_DIR: world.folder(`runtime-${mask}`) }
+    chmodSync(env.XDG_RUNTIME_DIR, 0o700)
+    const under = ['sh', '-c', `umask ${mask}; exec "$@"`, 'sh']
+    const plain = world.folder(`plain-${mask}`)
+    const own = join(env.HOME, '.local/state/cordon')
+    for (let i = 0; i < 3; i++) {
+      expect(world.call(['run', '--', 'echo', 'up'], { cwd: plain, env, under })).toMatchObject({
+        code: 0,
+        out: 'up\n',
+      })
+      const { command } = world.hook(plain, 'echo wrapped', { env, under })
+      const words = Object.entries(world.env(env)).map(([name, value]) => `${name}=${value}`)
+      const run = world.startOther(['env', '-i', ...words, ...under, 'sh', '-c', `cd '${plain}' && ${command}`])
+      expect(await run.ended).toMatchObject({ code: 0, out: 'wrapped\n' })
+    }
+    for (const folder of ['.', 'audit', 'hook-runs', 'bin'])
+      expect(statSync(join(own, folder)).mode & 0o777).toBe(0o700)
+    world.call(['resident', 'stop'], { env })
+    await until('it is gone', () => !existsSync(join(env.XDG_RUNTIME_DIR, 'cordon')))
   })
 
   it('holds a manifest that changed between the decision and the run', async () => {
@@ -222,7 +269,7 @@ describe.each(usersToTest())('the resident of $name', (user) => {
   it('a flood of callers that say nothing only costs time', async () => {
     await world.ready(open)
     const flood = world.startOther([stranger, 'flood', world.socket(), '200'])
-    await until('the flood is there', () => flood.stdout!.readableLength >= 0)
+    await firstWord(flood)
     for (let i = 0; i < 5; i++) expect(world.hook(closed, 'echo secret').decision).toBe('deny')
     expect(world.call(['run', '--', 'echo', 'through'], { cwd: open }).out).toBe('through\n')
     flood.kill('SIGKILL')
@@ -285,7 +332,7 @@ describe.each(usersToTest())('the resident of $name', (user) => {
       ).out
     }
     // The greeting is right to the letter: without a wall it is served.
-    expect(await ask()).toBe('fetched, served\n')
+    await until('it is served', async () => (await ask()) === 'fetched, served\n')
     expect(existsSync(join(plain, 'stolen.txt'))).toBe(true)
     rmSync(join(plain, 'stolen.txt'))
     // A user cannot put up a wall without the mark that is looked for as well.

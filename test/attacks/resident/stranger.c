@@ -81,7 +81,9 @@ static const char *ask(int fd, char **program) {
   snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)ready.pid, (int)ready.proof);
   int nothing = open("/dev/null", O_RDWR), fetched = open(path, O_PATH), here = open(".", O_PATH | O_DIRECTORY);
   const char *how = fetched < 0 ? "forged" : "fetched";
-  int fds[HANDED] = {payload(), here, nothing, nothing, nothing, fetched < 0 ? memfd_create("cordon-proof", 0) : fetched};
+  int life[2];
+  if (pipe(life)) return "no pipe";
+  int fds[HANDED] = {payload(), here, nothing, nothing, nothing, fetched < 0 ? memfd_create("cordon-proof", 0) : fetched, life[0]};
   struct go go = {MAGIC, 022};
   struct iovec part = {&go, sizeof go};
   union {

@@ -15,6 +15,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { until } from '../../until.ts'
 import { asUser, type User } from '../sandbox/fixture.ts'
 
 const DIST = join(import.meta.dirname, '../../../dist')
@@ -222,13 +223,4 @@ export class ResidentWorld {
 
 function namesIn(path: string): readonly string[] {
   return existsSync(path) ? readdirSync(path) : []
-}
-
-/** Waits for what must come. */
-export async function until(what: string, holds: () => boolean): Promise<void> {
-  for (let tries = 0; tries < 600; tries++) {
-    if (holds()) return
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-  throw new Error(`it did not come to this: ${what}`)
 }

@@ -14,7 +14,7 @@ import { KERNEL_ATTACKS } from './kernel-attacks.ts'
 
 const ATTACKS: readonly Attack[] = [...FILE_ATTACKS, ...KERNEL_ATTACKS]
 const run = promisify(execFile)
-const OPTIONS = { maxBuffer: 64 * 1024 * 1024, timeout: 110_000 }
+const OPTIONS = { maxBuffer: 64 * 1024 * 1024, timeout: 280_000 }
 
 beforeAll(() => {
   execFileSync(fileURLToPath(new URL('../../../native/build.sh', import.meta.url)))
@@ -47,7 +47,7 @@ describe.each(usersToTest())('as $name', (user) => {
     const done = run('bash', shell, { ...OPTIONS, env: { ...process.env, NODE_OPTIONS: '' } })
     done.child.stdin!.end(JSON.stringify(fixture))
     results = parseResults((await done).stdout)
-  }, 120_000)
+  })
   afterAll(() => fixture?.close())
 
   test.each(ATTACKS)('held: $name', (attack) => {
@@ -93,7 +93,7 @@ describe.each(controls)('%s', () => {
         const { stdout } = await run('bash', shell, { ...OPTIONS, env })
         for (const [attack, answer] of parseResults(stdout)) results.set(attack, answer)
       }
-  }, 120_000)
+  })
   afterAll(() => fixture?.close())
 
   test.each(ATTACKS)('works without protection: $name', (attack) => {

@@ -68,7 +68,7 @@ const blinds: readonly [name: string, script: string][] = [
 ]
 
 describe('whatever is put in the way', () => {
-  test.each(blinds)('%s', { timeout: 60_000 }, (_, blind) => {
+  test.each(blinds)('%s', (_, blind) => {
     // The script changes the folder it is in: what is planted comes first.
     const findings = settle(`${PLANT} ${blind}`)
     expect(existsSync(join(root, '.envrc')), JSON.stringify(findings.slice(0, 5))).toBe(false)

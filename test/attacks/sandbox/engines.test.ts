@@ -49,13 +49,13 @@ describe.each(CASES)('in $engine as $as', ({ engine, user }) => {
   beforeAll(async () => {
     fixture = await makeFixture(user, attacks)
     const argv = asUser(user, [process.execPath, fileURLToPath(new URL('./rooms.ts', import.meta.url))])
-    const done = run(argv[0]!, argv.slice(1), { maxBuffer: 64 * 1024 * 1024, timeout: 110_000 })
+    const done = run(argv[0]!, argv.slice(1), { maxBuffer: 64 * 1024 * 1024, timeout: 280_000 })
     done.child.stdin!.end(JSON.stringify({ ...fixture, engine, rooms }))
     const { stdout } = await done
     answers = new Map(
       [...stdout.matchAll(/RESULT\t(\d+)\t(.*)/g)].map(([, number, answer]) => [attacks[Number(number)]!, answer!]),
     )
-  }, 120_000)
+  })
   afterAll(() => fixture?.close())
 
   test('every attack ran, and none escaped', () => {

@@ -3,9 +3,9 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { CLI } from '../../e2e/cordon.ts'
+import { until } from '../../until.ts'
 import { asUser, usersToTest } from './fixture.ts'
 
 const ways: readonly [name: string, hide: string, back: string][] = [
@@ -41,7 +41,7 @@ describe.each(usersToTest())('as $name', (user) => {
       `${hide}; touch begun; until [ -e looking ]; do sleep 0.05; done; ${back}; touch back; sleep 1`,
     )
     const mover = spawn(program!, args, { ...options(), stdio: 'ignore' })
-    while (!existsSync(join(project, 'begun'))) await sleep(20)
+    await until('it begins', () => existsSync(join(project, 'begun')))
     const [reader, ...words] = cordon(
       'touch looking; for i in $(seq 40); do cat s/.env; [ -e back ] && sleep 0.05; done 2>/dev/null; echo RAN',
     )

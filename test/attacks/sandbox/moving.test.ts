@@ -3,9 +3,9 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { chownSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { CLI } from '../../e2e/cordon.ts'
+import { until } from '../../until.ts'
 import { controlArguments } from './control.ts'
 import { asUser, usersToTest } from './fixture.ts'
 
@@ -37,7 +37,7 @@ describe.each(usersToTest())('as $name', (user) => {
     chownSync(root, user.uid, user.gid)
     const [program, ...args] = cordon(MOVE)
     mover = spawn(program!, args, { ...options(), stdio: 'ignore' })
-    while (!existsSync(join(project, 'begun'))) await sleep(20)
+    await until('it begins', () => existsSync(join(project, 'begun')))
   })
   afterEach(async () => {
     writeFileSync(join(project, 'stop'), '')

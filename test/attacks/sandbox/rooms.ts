@@ -37,7 +37,7 @@ async function attackRoom(input: RoomInput, room: Room): Promise<string> {
     pins: input.pins,
     network: 'none' as const,
     unixSockets: room === 'unix',
-    limits: { timeoutMs: 100_000, outputBytes: 10_000_000 },
+    limits: { timeoutMs: 280_000, outputBytes: 10_000_000 },
   }
   const plan = planSandbox({ ...request, facts: readHostFacts(request) })
   const backend = input.engine ? createContainerBackend(input.engine) : createBwrapBackend()

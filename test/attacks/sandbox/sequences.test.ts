@@ -13,7 +13,7 @@ import { asUser, buildProber, type User, usersToTest } from './fixture.ts'
 import { SEQUENCES, type Sequence } from './sequences.ts'
 
 const run = promisify(execFile)
-const TIMEOUT = 60_000
+const TIMEOUT = 240_000
 
 beforeAll(() => {
   execFileSync(fileURLToPath(new URL('../../../native/build.sh', import.meta.url)))

@@ -22,6 +22,7 @@ import { planSandbox, type SandboxRequest } from '../../../src/sandbox/plan.ts'
 import { readHostFacts } from '../../../src/sandbox/session.ts'
 import { buildProber } from '../../attacks/sandbox/fixture.ts'
 import { firstWord } from '../../first-word.ts'
+import { until } from '../../until.ts'
 import { openSessionWorld } from '../session/session-world.ts'
 
 const AHEAD = fileURLToPath(new URL('./backend-ahead.ts', import.meta.url))
@@ -39,8 +40,9 @@ beforeEach(() => {
   mkdirSync(project)
   backend = createBwrapBackend({ commands: 'many' })
 })
-afterEach(() => {
+afterEach(async () => {
   backend.release()
+  await until('no room is left', () => children().length === 0)
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -57,6 +59,13 @@ function rooms(): number[] {
   })
 }
 
+/** What this process started and has not ended: rooms, from the moment in which they are started. */
+function children(): number[] {
+  return readdirSync('/proc/self/task').flatMap((thread) =>
+    readFileSync(`/proc/self/task/${thread}/children`, 'latin1').split(' ').filter(Boolean).map(Number),
+  )
+}
+
 /** Control groups that this process made. */
 function groups(): string[] {
   const controllers = existsSync('/sys/fs/cgroup') ? readdirSync('/sys/fs/cgroup') : []
@@ -64,11 +73,6 @@ function groups(): string[] {
     const place = join('/sys/fs/cgroup', controller, 'cordon')
     return existsSync(place) ? readdirSync(place).filter((name) => name.startsWith(`run-${process.pid}-`)) : []
   })
-}
-
-async function until(holds: () => boolean): Promise<boolean> {
-  for (let i = 0; i < 200 && !holds(); i++) await sleep(20)
-  return holds()
 }
 
 async function run(script: string, change: Partial<SandboxRequest> = {}): Promise<string> {
@@ -86,7 +90,7 @@ async function run(script: string, change: Partial<SandboxRequest> = {}): Promis
     pins: [],
     network: 'none' as const,
     unixSockets: false,
-    limits: { timeoutMs: 30_000 },
+    limits: { timeoutMs: 240_000 },
     ...change,
   }
   const plan = planSandbox({ ...request, facts: readHostFacts(request) })
@@ -94,17 +98,17 @@ async function run(script: string, change: Partial<SandboxRequest> = {}): Promis
   return result.stdout!.bytes.toString() + result.stderr!.bytes.toString()
 }
 
-/** Until nothing but a spare is there: bubblewrap takes the kernel a moment to clear away. */
+/** Until nothing but a spare is there: it is laid out a turn after the command, whose own room the kernel clears away meanwhile. */
 async function waiting(): Promise<void> {
-  await sleep(150)
-  expect(await until(() => rooms().length > 0)).toBe(true)
+  await sleep(2)
+  await until('one room waits', () => children().length === 1)
 }
 
 /** A command that runs until it is told to end, begun once this resolves. */
 async function runHeld(): Promise<() => Promise<string>> {
   const [begun, go] = [join(project, 'begun'), join(project, 'go')]
   const running = run('touch begun; until [ -e go ]; do sleep 0.02; done; rm begun go; echo ended')
-  expect(await until(() => existsSync(begun))).toBe(true)
+  await until('it begins', () => existsSync(begun))
   return () => {
     writeFileSync(go, '')
     return running
@@ -114,9 +118,11 @@ async function runHeld(): Promise<() => Promise<string>> {
 test('the next command runs in the room that waits', async () => {
   await run('true')
   await waiting()
-  const before = new Set(rooms())
+  const before = children()
+  // Nothing is laid out while it runs: it is not in a hurry.
+  await sleep(50)
   const end = await runHeld()
-  expect(rooms().every((pid) => before.has(pid))).toBe(true)
+  expect(children()).toEqual(before)
   expect(await end()).toBe('ended\n')
 })
 
@@ -168,7 +174,7 @@ test('what a command leaves in /tmp and /dev/shm is not there for the next', asy
 
 test.each([{ processes: 20 }, { processes: 60 }])('the limits are those of the command: %o', async (limits) => {
   const prober = buildProber(folder)
-  const change = { reads: [prober], limits: { ...limits, timeoutMs: 20_000 } }
+  const change = { reads: [prober], limits: { ...limits, timeoutMs: 240_000 } }
   for (let i = 0; i < 2; i++) {
     const count = Number(await run(`${prober} forks 100`, change))
     expect(count).toBeGreaterThan(limits.processes / 2)
@@ -181,34 +187,36 @@ test('no room is laid out while a command runs that could move one of its places
   const inner = join(project, 'inner')
   mkdirSync(inner)
   const end = await runHeld()
-  const [only] = rooms()
+  const only = children()
   await run('true', { cwd: inner, writes: [inner] })
-  expect(await until(() => rooms().length === 1)).toBe(true)
-  await sleep(200)
-  expect(rooms()).toEqual([only])
+  await sleep(2)
+  await until('its room is gone', () => children().length === 1)
+  expect(children()).toEqual(only)
   await end()
 })
 
 test('commands in a hurry find a room too', async () => {
   // On a busy machine one command may not follow the other soon enough to count as one in a hurry.
-  for (let attempt = 0, found = false; !found; attempt++) {
-    expect(attempt).toBeLessThan(50)
+  await until('a room is laid out while a command runs in another', async () => {
+    backend.release()
+    await until('no room is left', () => children().length === 0)
+    backend = createBwrapBackend({ commands: 'many' })
     await run('true')
+    const first = new Set(children())
+    await sleep(2)
     const end = await runHeld()
-    for (let i = 0; i < 25 && !found; i++) {
-      found = rooms().length > 1
-      await sleep(20)
-    }
+    const found = children().filter((pid) => !first.has(pid)).length
     await end()
-  }
+    return found > 1
+  })
 })
 
 test('rest leaves nothing, and no control group', async () => {
   await run('true', { limits: { processes: 50 } })
   await waiting()
   backend.release()
-  expect(await until(() => rooms().length === 0)).toBe(true)
-  expect(await until(() => groups().length === 0)).toBe(true)
+  await until('no room is left', () => rooms().length === 0)
+  await until('no control group is left', () => groups().length === 0)
 })
 
 test('a session leaves nothing when it is closed, and hides a secret that came after its room', async () => {
@@ -225,7 +233,7 @@ test('a session leaves nothing when it is closed, and hides a secret that came a
     expect(read.status === 'done' && read.output.text).not.toContain('TOPSECRET')
     await waiting()
     await session.close()
-    expect(await until(() => rooms().length === 0)).toBe(true)
+    await until('no room is left', () => rooms().length === 0)
   } finally {
     await world.close()
   }
@@ -235,9 +243,9 @@ test.each(['exit', 'SIGKILL', 'SIGTERM'] as const)('a process that ends by %s le
   const child = spawn(process.execPath, [AHEAD, project], { stdio: ['pipe', 'pipe', 'inherit'] })
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
   await firstWord(child)
-  expect(await until(() => rooms().length > 0)).toBe(true)
+  await until('a room waits', () => rooms().length > 0)
   if (how === 'exit') child.stdin.end()
   else child.kill(how)
   expect(await ended).toBe(how === 'exit' ? 0 : null)
-  expect(await until(() => rooms().length === 0)).toBe(true)
+  await until('no room is left', () => rooms().length === 0)
 })

@@ -40,7 +40,8 @@ if (mountPoint === undefined) {
   console.log('waiting')
   await once(process.stdin.resume(), 'end')
 } else {
-  await sleep(300)
+  // The next room is laid out by then.
+  await sleep(2)
   execFileSync('mount', ['-t', 'tmpfs', 'mounted', mountPoint])
   writeFileSync(`${mountPoint}/file`, 'new')
   console.log(await run('cat', `${mountPoint}/file`))

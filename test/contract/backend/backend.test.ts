@@ -49,7 +49,7 @@ function plan(argv: readonly string[], change: Partial<SandboxRequest> = {}): Sa
     pins: [],
     network: 'none' as const,
     unixSockets: false,
-    limits: { timeoutMs: 30_000 },
+    limits: { timeoutMs: 240_000 },
     ...change,
   }
   return planSandbox({ ...request, facts: readHostFacts(request) })

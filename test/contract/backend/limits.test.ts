@@ -40,22 +40,24 @@ describe.each(BACKENDS)('$name', ({ backend }) => {
       pins: [],
       network: 'none' as const,
       unixSockets: false,
-      limits: { timeoutMs: 60_000, ...limits },
+      limits: { timeoutMs: 240_000, ...limits },
     }
     const plan = planSandbox({ ...request, facts: readHostFacts(request) })
     return backend.launch(plan, { stdout: 'capture', stderr: 'capture' })
   }
 
-  const HOG = `head -c ${MORE_MIB}M /dev/zero | tail -c ${MORE_MIB}M | wc -c; echo went on`
+  /** Takes memory and holds it for a while: one that is to be ended waits for it. */
+  const hog = (seconds: number) =>
+    `perl -e '$x = "x" x ${MORE_MIB * MIB}; sleep ${seconds}; print $x' | wc -c; echo went on`
 
   test('a process that uses more than the share is ended, and the rest goes on', async () => {
-    const { stdout, violations } = await run(HOG, { memoryShare: SMALL_SHARE })
+    const { stdout, violations } = await run(hog(200), { memoryShare: SMALL_SHARE })
     expect(stdout!.bytes.toString()).toBe('0\nwent on\n')
     expect(violations).toContainEqual(expect.objectContaining({ kind: 'memory-used-up', certainty: 'observed' }))
   })
 
   test('files in memory count as well, and nothing but the end frees them', async () => {
-    const script = `head -c ${MORE_MIB}M /dev/zero > /tmp/big; sleep 20; echo went on`
+    const script = `head -c ${MORE_MIB}M /dev/zero > /tmp/big; sleep 200; echo went on`
     const { stdout, signal, violations } = await run(script, { memoryShare: SMALL_SHARE })
     expect({ out: stdout!.bytes.toString(), signal }).toEqual({ out: '', signal: 'SIGKILL' })
     expect(violations.at(-1)?.message).toContain('all of it was ended')
@@ -69,7 +71,7 @@ describe.each(BACKENDS)('$name', ({ backend }) => {
       limits: { memoryShare: SMALL_SHARE, memoryBytes: 2 ** 34 },
     },
   ])('control: $note', async ({ limits }) => {
-    const { stdout, violations } = await run(HOG, limits)
+    const { stdout, violations } = await run(hog(0), limits)
     expect(stdout!.bytes.toString()).toBe(`${MORE_MIB * MIB}\nwent on\n`)
     expect(violations).toEqual([])
   })
@@ -100,7 +102,7 @@ describe.each(BACKENDS)('$name', ({ backend }) => {
     { note: 'many, by their numbers where the kernel has such', processes: 950 },
   ])('processes: $note; the limit is named while the command goes on', async ({ processes }) => {
     // Not by the shell, which waits for seconds and tries again.
-    const forks = `my $n = 0; for (1..${processes + 150}) { my $p = fork; last if !defined $p; sleep 9 if !$p; exit if !$p; $n++ } print "$n\\n"`
+    const forks = `my $n = 0; for (1..${processes + 150}) { my $p = fork; last if !defined $p; sleep 200 if !$p; exit if !$p; $n++ } print "$n\\n"`
     const ended = await run(`perl -e '${forks}'; echo went on`, { processes })
     expect(met(ended)).toEqual([reached('processes')])
     const [made, after] = ended.stdout!.bytes.toString().split('\n')

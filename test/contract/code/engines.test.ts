@@ -22,6 +22,7 @@ import type { ContainerRun } from '../../../src/sandbox/oci/engine.ts'
 import type { EngineSet } from '../../../src/sandbox/oci/engine-set.ts'
 import { reapStages, stagePlace } from '../../../src/sandbox/oci/stage.ts'
 import { thisMachine } from '../../../src/system/machine.ts'
+import { until } from '../../until.ts'
 import { enginesHere } from './engines-here.ts'
 
 const backend = await openBackend(BUILT_IN_BACKEND)
@@ -227,9 +228,9 @@ describe('after kill -9', () => {
     })
     // What runs in gVisor is not to be seen from here; its engine is.
     const named = () => processesNaming(`run-${child.pid}-`)
-    await until(() => (engine === 'runsc' ? named() : sleepersWith(mark)).length > 0, 60_000)
+    await until('it runs', () => (engine === 'runsc' ? named() : sleepersWith(mark)).length > 0)
     child.kill('SIGKILL')
-    await until(() => sleepersWith(mark).length === 0 && named().length === 0, 20_000)
+    await until('nothing runs', () => sleepersWith(mark).length === 0 && named().length === 0)
     const place = stagePlace(join(home, '.cache', 'cordon'))
     const mine = () =>
       existsSync(place) ? readdirSync(place).filter((name) => name.startsWith(`run-${child.pid}-`)) : []
@@ -238,14 +239,6 @@ describe('after kill -9', () => {
     expect(mine()).toEqual([])
   })
 })
-
-async function until(good: () => boolean, milliseconds: number): Promise<void> {
-  const end = Date.now() + milliseconds
-  while (!good()) {
-    if (Date.now() > end) throw new Error('it did not come to be')
-    await setTimeout(50)
-  }
-}
 
 function processesNaming(text: string): string[] {
   return readdirSync('/proc').flatMap((pid) => {

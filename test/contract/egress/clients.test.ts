@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { clientSettings } from '../../../src/egress/clients/clients.ts'
 import { systemRoots } from '../../../src/egress/upstream.ts'
+import { until } from '../../until.ts'
 import { type RealClient, realClients } from './client-rows.ts'
 import { createRegistry, REGISTRY_HOST } from './registry.ts'
 import { createWorld, hosts, type OpenDoor, type World } from './world.ts'
@@ -80,7 +81,7 @@ function run(row: RealClient, program: string): Promise<string> {
     const child = execFile(
       program,
       row.args.map(fill),
-      { cwd: home, env, timeout: 90_000 },
+      { cwd: home, env, timeout: 200_000 },
       (error, stdout, stderr) => {
         resolve(`${stdout}${stderr}${error ? `\nfailed: ${error.message}` : ''}`)
       },
@@ -104,8 +105,7 @@ describe('real clients', () => {
       expect(output).toMatch(row.expect)
       expect(/\nfailed: /.test(output)).toBe(row.fails ?? false)
       // A tunnel is told when it closes, which may be after the client has ended. s_client asks for nothing.
-      while (row.client !== 'openssl' && world.events.length === before)
-        await new Promise((done) => setTimeout(done, 5))
+      if (row.client !== 'openssl') await until('the tunnel is told', () => world.events.length > before)
       const seen = world.events.slice(before)
       expect(seen.filter((event) => event.verdict !== 'allow')).toEqual([])
     })

@@ -7,6 +7,7 @@ import { createServer as createHttps } from 'node:https'
 import { createServer, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { afterEach, describe, expect, it } from 'vitest'
+import { until } from '../../until.ts'
 import { createWorld, hosts, type OpenDoor, RawClient, type World } from './world.ts'
 
 let world: World
@@ -18,10 +19,6 @@ async function inside(port: number): Promise<RawClient> {
   const client = await RawClient.connect(port)
   expect(await client.tunnel(`${HOST}:443`)).toContain(' 200 ')
   return client.encrypt({ ca: world.ca.pem, servername: HOST })
-}
-
-async function settled(done: () => boolean): Promise<void> {
-  while (!done()) await new Promise((resolve) => setTimeout(resolve, 5))
 }
 
 /** Sockets among the descriptors of this process. */
@@ -113,7 +110,7 @@ describe('hosts that fail', () => {
     const text = await client.receive((all) => seen.test(all) && (code === null || all.includes('half') === false))
     expect(text).toMatch(seen)
     client.close()
-    if (code !== null) await settled(() => world.events.some((event) => event.code === code))
+    if (code !== null) await until('it settles', () => world.events.some((event) => event.code === code))
   })
 
   it('refuses what does not listen, and what does not answer in time', async () => {
@@ -164,7 +161,7 @@ describe('clients that dawdle', () => {
     if (tunnelled) await client.tunnel(`${HOST}:443`)
     if (bytes !== '') client.send(bytes)
     await client.receive()
-    await settled(() => door.stats().open === 0)
+    await until('it settles', () => door.stats().open === 0)
   })
 
   it('lets go at once of a client that leaves in the middle of a TLS handshake', async () => {
@@ -180,11 +177,11 @@ describe('clients that dawdle', () => {
       if (leave === 'reset') client.socket.resetAndDestroy()
       else if (leave === 'close') client.close()
       else client.socket.end()
-      await settled(() => door.stats().open === 0)
+      await until('it settles', () => door.stats().open === 0)
       client.close()
     }
     expect(world.events.map((event) => event.code)).toEqual(['client-tls', 'client-tls', 'client-tls'])
-    await settled(() => door.stats().upstream === 0)
+    await until('it settles', () => door.stats().upstream === 0)
   })
 
   it('answers a client that has said everything and closed its half', async () => {
@@ -214,7 +211,7 @@ describe('clients that dawdle', () => {
     world = createWorld()
     const { door, port } = await world.open({ allowed: hosts(HOST) }, { limits: { connections: 10 } })
     const clients = await Promise.all(Array.from({ length: 10 }, () => RawClient.connect(port)))
-    await settled(() => door.stats().open === 10)
+    await until('it settles', () => door.stats().open === 10)
     const more = await RawClient.connect(port)
     await more.receive()
     expect(world.events.at(-1)?.code).toBe('too-many-connections')
@@ -231,7 +228,7 @@ describe('clients that dawdle', () => {
     const client = await RawClient.connect(port)
     client.send(`GET http://${HOST}/ HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`.repeat(5_000))
     await client.receive()
-    await settled(() => door.stats().open === 0)
+    await until('it settles', () => door.stats().open === 0)
     expect(reached).toBeLessThanOrEqual(100)
   })
 
@@ -296,7 +293,7 @@ describe('large bodies', () => {
     })
     const { port } = await world.open({ allowed: hosts(HOST) })
     for (const path of ['/', '/slow', '/', '/slow']) expect(sum(await fetch(port, path))).toBe(sum(body))
-    await settled(() => world.events.length === 4)
+    await until('it settles', () => world.events.length === 4)
     for (const event of world.events) expect(event).toMatchObject({ verdict: 'allow', down: size })
   })
 
@@ -326,8 +323,8 @@ describe('large bodies', () => {
     })
     const { door, port } = await world.open({ allowed: hosts(HOST) })
     expect((await fetch(port, '/')).length).toBeLessThan(size)
-    await settled(() => world.events.some((event) => event.code === 'upstream-protocol'))
-    await settled(() => door.stats().upstream === 0 && door.stats().open === 0)
+    await until('it settles', () => world.events.some((event) => event.code === 'upstream-protocol'))
+    await until('it settles', () => door.stats().upstream === 0 && door.stats().open === 0)
   })
 
   it('leave nothing behind when the client goes away', async () => {
@@ -340,7 +337,7 @@ describe('large bodies', () => {
       await client.receive((text) => text.length > 100_000 * round)
       client.close()
     }
-    await settled(() => door.stats().upstream === 0 && door.stats().open === 0)
+    await until('it settles', () => door.stats().upstream === 0 && door.stats().open === 0)
   })
 })
 
@@ -359,7 +356,7 @@ describe('a door that closes', () => {
     const idle = await RawClient.connect(port)
     const tunnel = await RawClient.connect(port)
     await tunnel.tunnel(`${HOST}:443`)
-    await settled(() => door.stats().upstream === 1)
+    await until('it settles', () => door.stats().upstream === 1)
     await door.close()
     expect(door.stats()).toMatchObject({ open: 0, upstream: 0 })
     await Promise.all([waiting.receive(), idle.receive(), tunnel.receive()])
@@ -439,12 +436,12 @@ describe('leaks', () => {
     }
     const kinds = [() => plain(HOST), () => plain('evil.com'), broken, cut, many]
     for (let round = 0; round < 60; round++) await Promise.all(kinds.map((kind) => kind()))
-    await settled(() => door.stats().open === 0)
+    await until('it settles', () => door.stats().open === 0)
     expect(door.stats()).toMatchObject({ accepted: 300, denied: 60 })
     await door.close()
-    await settled(() => door.stats().upstream === 0)
+    await until('it settles', () => door.stats().upstream === 0)
     const left = process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap' || name === 'TLSWrap')
     expect(left).toEqual([])
-    await settled(() => openSockets() <= before)
-  }, 60_000)
+    await until('it settles', () => openSockets() <= before)
+  })
 })

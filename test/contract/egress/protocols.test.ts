@@ -8,6 +8,7 @@ import type { Duplex } from 'node:stream'
 import { type TLSSocket, connect as tlsConnect } from 'node:tls'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createUpstream } from '../../../src/egress/upstream.ts'
+import { until } from '../../until.ts'
 import { mappedResolver } from './mapped-resolver.ts'
 import { createWorld, hosts, PUBLIC_ADDRESS, RawClient, type World } from './world.ts'
 
@@ -131,7 +132,7 @@ describe('WebSocket', () => {
     inside.send('one frame')
     expect(await inside.receive((text) => text.length >= 9)).toBe('one frame')
     inside.close()
-    await settled(() => world.events.some((event) => event.kind === 'websocket'))
+    await until('it settles', () => world.events.some((event) => event.kind === 'websocket'))
     expect(world.events.at(-1)).toMatchObject({ verdict: 'allow', kind: 'websocket', up: 9, down: 9 })
   })
 
@@ -384,7 +385,3 @@ describe('rules', () => {
     expect(await inside.receive()).toContain('host-mismatch')
   })
 })
-
-async function settled(done: () => boolean): Promise<void> {
-  while (!done()) await new Promise((resolve) => setTimeout(resolve, 5))
-}

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { resultText } from '../../../src/runtime/session/tool-result.ts'
+import { until } from '../../until.ts'
 import { openSessionWorld, type SessionWorld } from '../session/session-world.ts'
 import { createWorld, listen, type World } from './world.ts'
 
@@ -46,15 +47,12 @@ const asNobody = () => (process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } 
 
 async function start(program: string, args: readonly string[], port: number): Promise<void> {
   children.push(spawn(program, args, { stdio: 'ignore', cwd: directory, ...asNobody() }))
-  for (let tries = 0; tries < 200; tries++) {
-    const there = await new Promise<boolean>((resolve) => {
+  await until(`${program} comes up`, () => {
+    return new Promise<boolean>((resolve) => {
       const socket = connect(port, '127.0.0.1', () => resolve(true)).on('error', () => resolve(false))
       socket.once('connect', () => socket.destroy())
     })
-    if (there) return
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-  throw new Error(`${program} did not come up`)
+  })
 }
 
 beforeAll(async () => {
@@ -206,7 +204,7 @@ const rows: readonly Row[] = [
     client: 'attack: something else than PostgreSQL',
     there: POSTGRES !== null,
     command:
-      'curl -sS -m 9 --noproxy "*" -H "Authorization: Bearer theirs" http://db.example.org:5433/; echo; curl -sS -m 9 --noproxy "" http://db.example.org:5433/',
+      'curl -sS -m 60 --noproxy "*" -H "Authorization: Bearer theirs" http://db.example.org:5433/; echo; curl -sS -m 60 --noproxy "" http://db.example.org:5433/',
     expect: /secret-unread[\s\S]*secret-misplaced/,
   },
   {

@@ -4,6 +4,7 @@ import { createServer as createHttps, type Server } from 'node:https'
 import type { TLSSocket } from 'node:tls'
 import { afterEach, describe, expect, it } from 'vitest'
 import { createUpstream } from '../../../src/egress/upstream.ts'
+import { until } from '../../until.ts'
 import { mappedResolver } from './mapped-resolver.ts'
 import { createWorld, hosts, RawClient, TestAuthority, type World } from './world.ts'
 
@@ -48,10 +49,6 @@ async function get(client: RawClient, path = '/', host = HOST): Promise<string> 
   return client.receive((text) => text.endsWith('ok') || text.includes('Cordon'))
 }
 
-async function settled(done: () => boolean): Promise<void> {
-  while (!done()) await new Promise((resolve) => setTimeout(resolve, 5))
-}
-
 describe('sessions', () => {
   it('are resumed for the host they were made with, by every door of the session', async () => {
     const { resumed, open } = await serveWatched()
@@ -61,7 +58,7 @@ describe('sessions', () => {
       expect(await get(client)).toContain(' 200 ')
       client.close()
       await door.close()
-      await settled(() => open.size === 0)
+      await until('it settles', () => open.size === 0)
     }
     expect(resumed[0]).toBe(false)
     expect(resumed.slice(1)).toContain(true)
@@ -108,7 +105,7 @@ describe('dialling ahead', () => {
     const { resumed } = await serveWatched()
     const { door, port } = await world.open({ allowed: hosts(HOST) })
     const client = await inside(port)
-    await settled(() => resumed.length === 1)
+    await until('it settles', () => resumed.length === 1)
     for (let round = 0; round < 3; round++) expect(await get(client)).toContain(' 200 ')
     expect(resumed).toHaveLength(1)
     expect(door.stats().upstream).toBe(1)
@@ -118,12 +115,12 @@ describe('dialling ahead', () => {
     const { resumed, open } = await serveWatched()
     const { door, port } = await world.open({ allowed: hosts(HOST) })
     const going = await inside(port)
-    await settled(() => resumed.length === 1)
+    await until('it settles', () => resumed.length === 1)
     going.close()
-    await settled(() => open.size === 0 && door.stats().upstream === 0)
+    await until('it settles', () => open.size === 0 && door.stats().upstream === 0)
     const staying = await inside(port)
-    await settled(() => resumed.length === 2)
-    await settled(() => open.size === 0 && door.stats().upstream === 0)
+    await until('it settles', () => resumed.length === 2)
+    await until('it settles', () => open.size === 0 && door.stats().upstream === 0)
     expect(door.stats().open).toBe(1)
     expect(await get(staying)).toContain(' 200 ')
   })
@@ -134,7 +131,7 @@ describe('dialling ahead', () => {
     const client = await RawClient.connect(port)
     await client.tunnel(`${HOST}:443`)
     await expect(client.encrypt({ ca: world.ca.pem, servername: 'other.example.org' })).rejects.toThrow()
-    await settled(() => world.events.some((event) => event.code === 'name-mismatch'))
+    await until('it settles', () => world.events.some((event) => event.code === 'name-mismatch'))
     expect(door.stats().upstream).toBe(0)
     expect(resumed).toEqual([])
   })
@@ -165,9 +162,9 @@ describe('the real dialler', () => {
       expect(answer.slice(answer.indexOf('\r\n\r\n') + 4)).toBe(body)
       tls.close()
     }
-    await settled(() => world.events.length === 4)
+    await until('it settles', () => world.events.length === 4)
     for (const event of world.events) expect(event).toMatchObject({ verdict: 'allow', address: '127.0.0.1' })
-    await settled(() => door.stats().open === 0)
+    await until('it settles', () => door.stats().open === 0)
   })
 
   it('refuses a certificate that is not for the host, at whichever address', async () => {
@@ -192,15 +189,19 @@ describe('the real dialler', () => {
 
 describe('a door that closes', () => {
   it('does not dial again for a request that was under way on a kept connection', async () => {
-    const { resumed, open } = await serveWatched((url) => (url === '/never' ? null : 'ok'))
+    let isUnderWay = false
+    const { resumed, open } = await serveWatched((url) => {
+      isUnderWay = url === '/never'
+      return isUnderWay ? null : 'ok'
+    })
     const { door, port } = await world.open({ allowed: hosts(HOST) })
     const client = await inside(port)
     expect(await get(client)).toContain(' 200 ')
     client.send(`GET /never HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`)
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await until('the request is under way', () => isUnderWay)
     await door.close()
     await client.receive()
-    await settled(() => open.size === 0)
+    await until('it settles', () => open.size === 0)
     expect(door.stats().upstream).toBe(0)
     expect(resumed).toHaveLength(1)
   })

@@ -226,6 +226,8 @@ export class RawClient {
     ALPNProtocols?: string[]
     host?: string
   }): Promise<RawClient> {
+    // TLS over a socket that is closed already says nothing at all.
+    if (this.socket.destroyed) throw new Error('closed before the handshake')
     this.socket.removeAllListeners('data')
     const { host = options.servername, ...rest } = options
     const tls = tlsConnect({

@@ -11,6 +11,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -64,9 +65,8 @@ beforeAll(() => {
   project = join(base, 'project')
   mkdirSync(project)
   mkdirSync(join(base, 'home'))
-  writeFileSync(join(project, 'cordon.toml'), MANIFEST)
   writeFileSync(join(project, '.env'), 'TOKEN=hunter2\n')
-  expect(cordon(['sign', '--yes']).code).toBe(0)
+  signed(MANIFEST)
   silent = spawn(process.execPath, [CLI, 'hook', 'codex', '--root', project], {
     env: environment(),
     stdio: ['pipe', 'ignore', 'ignore'],
@@ -99,6 +99,11 @@ function cordon(args: readonly string[], input = '', env: Readonly<Record<string
     maxBuffer: 256 * 1024 * 1024,
   })
   return { code: run.status, out: run.stdout, err: run.stderr }
+}
+
+function signed(manifest: string): void {
+  writeFileSync(join(project, 'cordon.toml'), manifest)
+  expect(cordon(['sign', '--yes']).code).toBe(0)
 }
 
 const call = (tool_name: string, tool_input: object): string =>
@@ -157,31 +162,57 @@ describe('the process', () => {
 describe('the rewrite', () => {
   const rewritten = (command: string): string =>
     JSON.parse(hook(call('Bash', { command })).out).hookSpecificOutput.updatedInput.command
-  const run = (command: string): Ran => {
-    const ran = spawnSync('/bin/bash', ['-c', command], { cwd: project, env: environment(), encoding: 'utf8' })
+  const run = (command: string, cwd = project): Ran => {
+    const ran = spawnSync('/bin/bash', ['-c', command], { cwd, env: environment(), encoding: 'utf8' })
     return { code: ran.status, out: ran.stdout, err: ran.stderr }
+  }
+  /** The command that a person is asked about in the host's dialog, in the form that it has once they say yes. */
+  const asked = (command: string, cwd = project): string => {
+    const input = { ...JSON.parse(call('Bash', { command })), cwd, permission_mode: 'default' }
+    const { out } = cordon(['hook', 'claude-code', '--root', project], JSON.stringify(input))
+    const { permissionDecision, updatedInput } = JSON.parse(out).hookSpecificOutput
+    expect(permissionDecision).toBe('ask')
+    return updatedInput.command
   }
 
   it('carries the yes of a host’s dialog to that very command, once', () => {
-    const input = JSON.stringify({
-      ...JSON.parse(call('Bash', { command: 'cat .env' })),
-      permission_mode: 'default',
-    })
-    const asked = () =>
-      JSON.parse(cordon(['hook', 'claude-code', '--root', project], input).out).hookSpecificOutput as {
-        permissionDecision: string
-        updatedInput: { command: string }
-      }
-    const { permissionDecision, updatedInput } = asked()
-    expect(permissionDecision).toBe('ask')
-    expect(run(updatedInput.command)).toMatchObject({ code: 0, out: 'TOKEN=hunter2\n' })
+    const command = asked('cat .env')
+    expect(run(command)).toMatchObject({ code: 0, out: 'TOKEN=hunter2\n' })
     // Without a yes the file is a mask.
     const refused = { out: '' }
-    expect(run(updatedInput.command)).toMatchObject(refused)
-    const again = asked().updatedInput.command
+    expect(run(command)).toMatchObject(refused)
+    const again = asked('cat .env')
     expect(run(again.replace('.env', './.env'))).toMatchObject(refused)
     expect(run(again.replace(/\.[0-9a-f]{8} /, ' '))).toMatchObject(refused)
     expect(run(again)).toMatchObject({ code: 0, out: 'TOKEN=hunter2\n' })
+  })
+
+  it('opens what was asked about in a folder of the project', () => {
+    const folder = join(project, 'deeper')
+    mkdirSync(folder)
+    writeFileSync(join(folder, '.env'), 'TOKEN=deeper\n')
+    expect(run(asked('cat .env', folder), folder)).toMatchObject({ code: 0, out: 'TOKEN=deeper\n' })
+    rmSync(folder, { recursive: true })
+  })
+
+  it('opens nothing that a link leads to only since the person was asked', () => {
+    const link = join(project, 'docs')
+    const point = (to: string): void => {
+      rmSync(link, { force: true })
+      symlinkSync(join(base, 'home', to), link)
+    }
+    for (const name of ['notes', 'private']) {
+      mkdirSync(join(base, 'home', name))
+      writeFileSync(join(base, 'home', name, 'a.txt'), `${name}\n`)
+    }
+    signed(MANIFEST.replace('[security]', '[security]\noutside_roots = "ask"'))
+    point('notes')
+    expect(run(asked('cat docs/a.txt'))).toMatchObject({ code: 0, out: 'notes\n' })
+    const command = asked('cat docs/a.txt')
+    point('private')
+    expect(run(command)).toMatchObject({ code: 1, out: '' })
+    rmSync(link)
+    signed(MANIFEST)
   })
 
   it('runs the command with its streams and its exit code', () => {
@@ -414,4 +445,4 @@ it('blocks when its input cannot be read', () => {
 
 it('ends when the host goes on saying nothing', async () => {
   expect(await silentEnd).toBe(2)
-}, 60_000)
+})

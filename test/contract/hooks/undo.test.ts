@@ -37,7 +37,7 @@ function run(undo: boolean, command = COMMAND): Promise<HookRunResult> {
     session: 's',
     root,
     command,
-    agreed: command !== COMMAND,
+    agreed: command === COMMAND ? null : [],
     undo,
     io,
   })

@@ -335,7 +335,7 @@ it('approvals.webhook, format, answer_url and desktop: where a question is told'
         const view = askView(request as unknown as Parameters<typeof askView>[0])
         const ask = { host: 'chat', project: world.root, tool: 'bash', subject: 'git push', view }
         postAsk(machine, ask, Date.now())
-        await expect.poll(() => bodies.length, { timeout: 20_000 }).toBe(1)
+        await expect.poll(() => bodies.length).toBe(1)
         return bodies.pop()!
       } finally {
         await page.close()
@@ -348,7 +348,7 @@ it('approvals.webhook, format, answer_url and desktop: where a question is told'
     const ntfy = await told('format = "ntfy"\nanswer_url = "https://phone.example"')
     expect(JSON.parse(ntfy)).toMatchObject({ topic: 'topic' })
     expect(ntfy).toContain('"https://phone.example/answer/')
-    await expect.poll(() => existsSync(shown), { timeout: 20_000 }).toBe(true)
+    await expect.poll(() => existsSync(shown)).toBe(true)
   } finally {
     process.env.PATH = before
     await new Promise((resolve) => hook.close(resolve))

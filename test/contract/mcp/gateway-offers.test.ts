@@ -119,15 +119,18 @@ describe.each(pairs)('a %s client, a %s server', (client, era) => {
     if (client === 'handshake') await at.request('resources/subscribe', { uri })
     else at.request('subscriptions/listen', { notifications: filter }, abort.signal).catch(() => {})
     await at.list()
-    await soon()
+    const subscribed = era === 'handshake' ? 'resources/subscribe' : 'subscriptions/listen'
+    await expect.poll(() => at.server.asked.map(({ method }) => method)).toContain(subscribed)
     for (let index = 0; index < 50; index++) {
       at.server.peer.notify('notifications/tools/list_changed', {})
       at.server.peer.notify('notifications/resources/updated', { uri: 'file:///notes.txt' })
       at.server.peer.notify('notifications/resources/updated', { uri: 'file:///not-subscribed' })
     }
+    const told = () => at.heard.filter(({ method }) => /list_changed|updated/.test(method))
+    await expect.poll(() => new Set(told().map(({ method }) => method)).size).toBe(2)
     await soon()
     abort.abort()
-    const changes = at.heard.filter(({ method }) => /list_changed|updated/.test(method))
+    const changes = told()
     expect(changes.map(({ method }) => method).sort()).toEqual([
       'notifications/resources/updated',
       'notifications/tools/list_changed',
@@ -158,8 +161,10 @@ describe.each(pairs)('a %s client, a %s server', (client, era) => {
     at.wait(60_000)
     if (client === 'handshake') await at.request('logging/setLevel', { level: 'warning' })
     await at.request('tools/call', { ...call, _meta: { 'io.modelcontextprotocol/logLevel': 'warning' } })
+    const heard = () => at.heard.filter(({ method }) => method === 'notifications/message')
+    await expect.poll(() => heard().length).toBeGreaterThan(0)
     await soon()
-    const logs = at.heard.filter(({ method }) => method === 'notifications/message')
+    const logs = heard()
     expect(logs[0]!.params).toMatchObject({ level: 'error', logger: 'srv/db' })
     expect(JSON.stringify(logs)).not.toContain(TOKEN)
     expect(JSON.stringify(logs)).not.toContain('too small')

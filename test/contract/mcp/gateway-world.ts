@@ -106,6 +106,7 @@ export interface WorldOptions {
   readonly accept?: boolean
   readonly elsewhere?: Elsewhere
   readonly startMs?: number
+  readonly listMs?: number
   readonly patienceMs?: number
 }
 
@@ -151,6 +152,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
       accept: options.accept ?? false,
       requests: options.requests ?? ['elicitation'],
       startMs: options.startMs ?? 500,
+      ...(options.listMs !== undefined && { listMs: options.listMs }),
       known: ['value-from-a-config'],
       pins: {
         known: () => ownPins(pins, label),

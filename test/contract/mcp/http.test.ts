@@ -1,13 +1,12 @@
 /** Conformance over HTTP, message by message: headers, statuses, sessions, sizes, cancelling, for both eras. */
 
-import { existsSync } from 'node:fs'
 import { type IncomingHttpHeaders, request } from 'node:http'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type HttpServer, serveHttp } from '../../../src/surfaces/mcp/http.ts'
 import type { Json } from '../../../src/surfaces/mcp/json-rpc.ts'
 import { META } from '../../../src/surfaces/mcp/revision.ts'
-import { envelope, type McpWorld, openMcpWorld } from './mcp-world.ts'
+import { until } from '../../until.ts'
+import { envelope, type McpWorld, openMcpWorld, runs } from './mcp-world.ts'
 
 let world: McpWorld
 let http: HttpServer
@@ -34,7 +33,15 @@ function send(method: string, headers: Headers, body: string | Buffer, signal?: 
   return new Promise((resolve, reject) => {
     const { port } = new URL(http.url)
     const own = { authorization: `Bearer ${http.token}`, 'content-type': 'application/json', ...headers }
-    const options = { host: '127.0.0.1', port, path: '/mcp', method, headers: own, ...(signal && { signal }) }
+    const options = {
+      host: '127.0.0.1',
+      port,
+      path: '/mcp',
+      method,
+      headers: own,
+      agent: false,
+      ...(signal && { signal }),
+    }
     const sent = request(options, (response) => {
       let text = ''
       response.on('data', (data) => {
@@ -245,7 +252,8 @@ describe('without sessions', () => {
   })
 
   it('ends what runs when the client hangs up', async () => {
-    const call = { name: 'bash', arguments: { command: 'sleep 1.5 && touch late.txt' } }
+    const seconds = `600.${process.pid}`
+    const call = { name: 'bash', arguments: { command: `sleep ${seconds}` } }
     const elicits = { elicitation: {} }
     const headers = headersFor('tools/call', 'bash')
     const asked = JSON.parse((await post(headers, message('tools/call', call, elicits))).text).result
@@ -253,10 +261,10 @@ describe('without sessions', () => {
     const again = { ...call, requestState: asked.requestState, inputResponses }
     const abort = new AbortController()
     const running = post(headers, message('tools/call', again, elicits), abort.signal)
-    setTimeout(() => abort.abort(), 700)
+    await until('it runs', () => runs(seconds))
+    abort.abort()
     await expect(running).rejects.toThrow()
-    await new Promise((resolve) => setTimeout(resolve, 2000))
-    expect(existsSync(join(world.project, 'late.txt'))).toBe(false)
+    await until('it is ended', () => !runs(seconds))
   })
 
   it('keeps a listener until it hangs up', async () => {

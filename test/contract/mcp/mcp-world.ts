@@ -1,6 +1,6 @@
 /** A project with a policy, for MCP servers that run in the test itself. */
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createCordon } from '../../../src/runtime/cordon.ts'
@@ -9,6 +9,17 @@ import { META, STATELESS_REVISION } from '../../../src/surfaces/mcp/revision.ts'
 import type { ServerOptions } from '../../../src/surfaces/mcp/served-project.ts'
 import { McpServer } from '../../../src/surfaces/mcp/server.ts'
 import { thisMachine } from '../../../src/system/machine.ts'
+
+/** Whether a `sleep` of so many seconds runs on this machine. */
+export function runs(seconds: string): boolean {
+  return readdirSync('/proc').some((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'latin1') === `sleep\0${seconds}\0`
+    } catch {
+      return false
+    }
+  })
+}
 
 export interface McpWorld {
   readonly project: string

@@ -11,7 +11,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type HttpServer, serveHttp } from '../../../src/surfaces/mcp/http.ts'
 import type { ServerOptions } from '../../../src/surfaces/mcp/served-project.ts'
 import { McpServer } from '../../../src/surfaces/mcp/server.ts'
-import { type McpWorld, openMcpWorld, rawClient } from './mcp-world.ts'
+import { until } from '../../until.ts'
+import { type McpWorld, openMcpWorld, rawClient, runs } from './mcp-world.ts'
 
 let world: McpWorld
 let project = ''
@@ -119,13 +120,14 @@ describe('a client', () => {
   it('cancels a command', async () => {
     const { client, close } = await connect('once')
     const abort = new AbortController()
-    const running = client.callTool({ name: 'bash', arguments: { command: 'sleep 60 && touch late.txt' } }, undefined, {
-      signal: abort.signal,
-    })
-    setTimeout(() => abort.abort('enough'), 500)
+    const seconds = `601.${process.pid}`
+    const call = { name: 'bash', arguments: { command: `sleep ${seconds}` } }
+    const running = client.callTool(call, undefined, { signal: abort.signal })
+    await until('it runs', () => runs(seconds))
+    abort.abort('enough')
     await expect(running).rejects.toThrow()
+    await until('it is ended', () => !runs(seconds))
     await close()
-    expect(() => readFileSync(join(project, 'late.txt'))).toThrow()
   })
 
   it('cancels while the person is being asked: the question is withdrawn, and a late yes runs nothing', async () => {

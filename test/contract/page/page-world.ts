@@ -6,6 +6,7 @@ import { type Browser, chromium, type Page } from 'playwright-core'
 import { terminalConsent } from '../../../src/surfaces/page/consent.ts'
 import type { NoticeSettings } from '../../../src/surfaces/page/notifier.ts'
 import { type PageOptions, type PageServer, servePage } from '../../../src/surfaces/page/page-server.ts'
+import { PATIENCE_MS } from '../../until.ts'
 import { openSessionWorld, type SessionWorld } from '../session/session-world.ts'
 
 export const QUIET: NoticeSettings = { webhook: null, format: 'json', answerUrl: null, desktop: false }
@@ -72,13 +73,14 @@ export async function openBrowser(): Promise<Browser> {
   const executablePath = PLACES.find((path) => existsSync(path))
   if (executablePath === undefined)
     throw new Error('There is no chromium here: bash scripts/set-up.sh test installs it as root.')
-  return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] })
+  const args = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage']
+  return chromium.launch({ executablePath, timeout: PATIENCE_MS, args })
 }
 
 /** A page whose errors and refusals by the content policy fail the test that asks for them. */
 export async function openTab(browser: Browser, link: string, width = 1100): Promise<{ page: Page; errors: string[] }> {
   const context = await browser.newContext({ viewport: { width, height: 800 } })
-  context.setDefaultTimeout(15_000)
+  context.setDefaultTimeout(PATIENCE_MS)
   const page = await context.newPage()
   const errors: string[] = []
   page.on('pageerror', (error) => errors.push(error.message))

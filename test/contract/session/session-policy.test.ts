@@ -191,6 +191,35 @@ describe('what an answer opens', () => {
     }
   })
 
+  it.each([
+    ['cat docs/a.txt', 'a link of the project to a folder outside'],
+    ['cat docs/*.txt', 'by a pattern'],
+    ['cat < docs/a.txt', 'by a redirect'],
+  ])('%s: a link that leads elsewhere by the time of the answer opens nothing (%s)', async (command) => {
+    for (const name of ['notes', 'private']) mkdirSync(join(world.base, name))
+    writeFileSync(join(world.base, 'notes/a.txt'), 'what was asked about')
+    writeFileSync(join(world.base, 'private/a.txt'), 'what was not')
+    const session = await sessionOf({
+      schema_version: 1,
+      permission: { tools: { bash: 'allow' } },
+      security: { outside_roots: 'ask', redirects: 'all' },
+    })
+    const point = (to: string): void => {
+      rmSync(join(world.root, 'docs'), { force: true })
+      symlinkSync(join(world.base, to), join(world.root, 'docs'))
+    }
+    const answered = async (meanwhile: () => void): Promise<string> => {
+      point('notes')
+      world.answer = () => {
+        meanwhile()
+        return { kind: 'once' }
+      }
+      return resultText(await session.call('bash', { command }))
+    }
+    expect(await answered(() => {})).toContain('what was asked about')
+    expect(await answered(() => point('private'))).not.toContain('what was not')
+  })
+
   it('the grant of a kind opens the key that it names to that command alone', async () => {
     const key = join(world.machine.home, '.ssh/ci')
     mkdirSync(dirname(key), { recursive: true })

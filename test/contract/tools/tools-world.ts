@@ -98,7 +98,7 @@ export function openWorld(): World {
       },
       judge: judging((_access, path) => (path === root || path.startsWith(`${root}/`) ? 'allow' : 'deny')),
       filterListings: false,
-      limits: { readSizeLimit: 20_000, maxOutputBytes: 1_000_000, timeoutMs: 10_000 },
+      limits: { readSizeLimit: 20_000, maxOutputBytes: 1_000_000, timeoutMs: 240_000 },
       files: openGuardedFiles(journal),
       commands: {
         run: async (command, { signal }) => {

@@ -13,6 +13,7 @@ import {
   type SessionUpdate,
 } from '@agentclientprotocol/sdk'
 import { afterEach, describe, expect, it } from 'vitest'
+import { PATIENCE_MS, until } from '../../until.ts'
 import { CLI } from '../cordon.ts'
 import { ChatWorld, KEY, type WorldOptions } from './chat-world.ts'
 import type { Script } from './scripted-model.ts'
@@ -90,7 +91,7 @@ class Editor {
 
   async close(): Promise<void> {
     this.#child.stdin!.end()
-    const timer = setTimeout(() => this.#child.kill('SIGKILL'), 10_000)
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), PATIENCE_MS)
     await this.#ended
     clearTimeout(timer)
   }
@@ -127,8 +128,7 @@ describe('Cordon’s agent in an editor', () => {
     await editor.prompt(session, 'more')
     expect(at.has('c.txt')).toBe(false)
     const turn = editor.prompt(session, 'endless')
-    for (let waited = 0; at.model.seen.length < 5 && waited < 200; waited++)
-      await new Promise((resolve) => setTimeout(resolve, 50))
+    await until('the model is asked', () => at.model.seen.length === 5)
     await editor.agent.notify('session/cancel', { sessionId: session })
     expect(await turn).toEqual({ stopReason: 'cancelled' })
     expect(at.model.seen.every(({ text }) => !text.includes(KEY))).toBe(true)
@@ -245,8 +245,7 @@ describe('a hostile agent behind cordon acp --', () => {
       options.find(({ kind }) => kind === 'reject_once')?.optionId ?? options[0]!.optionId
     const session = await editor.start(at.root)
     await editor.prompt(session, 'go')
-    for (let waited = 0; editor.text === '' && waited < 100; waited++)
-      await new Promise((resolve) => setTimeout(resolve, 20))
+    await until('it tells', () => editor.text !== '')
     const found = JSON.parse(editor.text) as Record<string, readonly ['yes' | 'no', unknown]>
     expect(Object.fromEntries(Object.entries(found).map(([name, [happened]]) => [name, happened]))).toEqual({
       ownWrite: 'no',

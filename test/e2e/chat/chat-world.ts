@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { PATIENCE_MS } from '../../until.ts'
 import { CLI, type Ran } from '../cordon.ts'
 import { TestScreen } from './screen.ts'
 import { type Script, type ScriptedModel, startScriptedModel } from './scripted-model.ts'
@@ -133,8 +134,6 @@ async function collect(child: ChildProcess): Promise<Ran> {
   return { code, out, err }
 }
 
-const WAIT_MS = 20_000
-
 /** `cordon` in a pseudo-terminal. */
 export class PtyChat {
   readonly screen: TestScreen
@@ -183,7 +182,7 @@ export class PtyChat {
       shows instanceof RegExp
         ? (screen: TestScreen) => shows.test(screen.isAlternate ? screen.visible : screen.text)
         : shows
-    const deadline = Date.now() + WAIT_MS
+    const deadline = Date.now() + PATIENCE_MS
     while (!test(this.screen)) {
       const left = deadline - Date.now()
       if (left <= 0 || this.#child.exitCode !== null) {

@@ -7,7 +7,7 @@ import { expect } from 'vitest'
 import { CLI, Project, type Ran } from '../cordon.ts'
 
 /** What runs longer hangs. */
-const PATIENCE_MS = 120_000
+const PATIENCE_MS = 280_000
 
 export class ProjectWorld {
   readonly #project = new Project()

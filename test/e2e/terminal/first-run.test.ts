@@ -56,7 +56,7 @@ it('a no to the signature runs nothing, and says how', async () => {
   person.line('cordon run -i; echo "code $?"')
   await person.sees('[y/N] ')
   person.line('y')
-  await new Promise((resolve) => setTimeout(resolve, 1000))
+  await person.sees(/\n[^\n]*[$#] $/)
   person.line("PS1='inside> '")
   await person.sees(/\ninside> /)
   person.line('ls made; exit 4')

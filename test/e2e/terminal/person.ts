@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { stripVTControlCharacters } from 'node:util'
+import { PATIENCE_MS } from '../../until.ts'
 import { CLI, type Project } from '../cordon.ts'
 
 export const CTRL_C = '\u0003'
@@ -12,7 +13,6 @@ export const CTRL_Z = '\u001a'
 
 const HOST = join(import.meta.dirname, 'pty-host.py')
 /** A machine with two cores and nine at work is slow; nothing here is a measure. */
-const PATIENCE_MS = 60_000
 
 export class Person {
   readonly #child: ChildProcess
@@ -87,7 +87,7 @@ export class Person {
   /** Leaves the shell. */
   async leaves(): Promise<void> {
     this.#child.stdin!.write('\u0015exit\r')
-    const timer = setTimeout(() => this.#child.kill('SIGKILL'), 5000)
+    const timer = setTimeout(() => this.#child.kill('SIGKILL'), PATIENCE_MS)
     await this.#ended
     clearTimeout(timer)
   }

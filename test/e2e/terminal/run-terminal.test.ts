@@ -30,11 +30,11 @@ describe('like a shell’s child', () => {
   afterEach(() => person.leaves())
 
   it('Ctrl-C ends the command, and the loop around it', async () => {
-    person.line('for i in 1 2 3; do echo "round $i"; cordon run -- sleep 60; done; echo "left $?"')
+    person.line(
+      `for i in 1 2 3; do echo "round $i"; cordon run -- sh -c 'echo up; exec sleep 600'; done; echo "left $?"`,
+    )
     await person.sees('round 1')
-    await person.sees('\n')
-    // The sleep is there when the terminal is its own.
-    await new Promise((resolve) => setTimeout(resolve, 1500))
+    await person.sees('\nup')
     person.keys(CTRL_C)
     const seen = await person.atPrompt()
     expect(seen).not.toContain('round 2')
@@ -54,7 +54,9 @@ describe('like a shell’s child', () => {
   })
 
   it('Ctrl-Z stops it, fg goes on with it, and its keys are its own again', async () => {
-    person.line(`cordon run -- sh -c 'echo ready; read line; echo "got $line"'; echo "code $?"`)
+    person.line(
+      `cordon run -- sh -c 'trap "echo back" CONT; echo ready; until read line; do :; done; echo "got $line"'; echo "code $?"`,
+    )
     await person.sees('\nready')
     person.keys(CTRL_Z)
     const seen = await person.sees(/Stopped[^\n]*\n/)
@@ -64,7 +66,7 @@ describe('like a shell’s child', () => {
     await person.sees('in the shell')
     person.line('fg')
     await person.sees(/fg\n/)
-    await new Promise((resolve) => setTimeout(resolve, 500))
+    await person.sees('\nback')
     person.line('hello')
     await person.sees('got hello')
   })
@@ -89,12 +91,12 @@ describe('like a shell’s child', () => {
 
   it('cordon shell is a shell inside, with its own jobs', async () => {
     person.line('cordon shell')
-    await new Promise((resolve) => setTimeout(resolve, 1000))
+    await person.sees(/\n[^\n]*[$#] $/)
     person.line("PS1='inside> '")
     await person.sees(/\ninside> /)
-    person.line('ls /run/systemd; sleep 60')
+    person.line("ls /run/systemd; sh -c 'echo up; exec sleep 600'")
     await person.sees('No such file')
-    await new Promise((resolve) => setTimeout(resolve, 500))
+    await person.sees('\nup')
     person.keys(CTRL_Z)
     await person.sees('Stopped')
     await person.sees('inside> ')

@@ -1,8 +1,9 @@
 /** Names inside a sandbox: the file that says who answers, and what a command without a way out is told. */
 
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { unwritable } from '../../../system/fault.ts'
+import { makeDirectories } from '../../../system/state.ts'
 
 /** Where every resolver looks. */
 export const NAME_SETTINGS = '/etc/resolv.conf'
@@ -31,7 +32,7 @@ export function nameFile(cacheDir: string): string {
     // Not there yet.
   }
   try {
-    mkdirSync(cacheDir, { recursive: true, mode: 0o755 })
+    makeDirectories(cacheDir, 0o755)
     writeFileSync(path, CONTENT, { mode: 0o644 })
     return path
   } catch (error) {

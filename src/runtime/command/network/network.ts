@@ -1,7 +1,7 @@
 /** The network of a session: which hosts a command may reach, and the guarded door it gets for that. */
 
 import { AsyncResource } from 'node:async_hooks'
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import type { Server } from 'node:net'
 import { join } from 'node:path'
 import { type Aliases, aliasesOf } from '../../../egress/aliases.ts'
@@ -20,6 +20,7 @@ import { isAlive } from '../../../system/alive.ts'
 import { machineResolver, type Resolver } from '../../../system/dns.ts'
 import { unwritable } from '../../../system/fault.ts'
 import type { Machine } from '../../../system/machine.ts'
+import { makeDirectories } from '../../../system/state.ts'
 import { readSecret } from './brokered-secret.ts'
 import { type LocalSockets, localSockets } from './local-sockets.ts'
 import { machineUpstream } from './machine-upstream.ts'
@@ -180,7 +181,7 @@ export class SessionNetwork {
       gitHosts,
     })
     try {
-      mkdirSync(directory, { recursive: true, mode: 0o755 })
+      makeDirectories(directory, 0o755)
       for (const { path, content, mode } of [...files, ...brokered.files])
         writeFileSync(path, content, { mode, flag: 'wx' })
     } catch (error) {

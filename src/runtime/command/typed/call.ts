@@ -66,7 +66,7 @@ const WRITTEN: ReadonlySet<ReasonCode> = new Set(['denied-by-rule', 'shell-polic
 export function withBrief(loaded: LoadedPolicy, machine: Machine, files: Files): LoadedPolicy {
   const brief = loaded.session.discoveryBrief
   if (brief === null) return loaded
-  const state = new SessionState(null, newSession(loaded, machine).own)
+  const state = new SessionState(null, newSession(loaded, machine))
   state.widenEnvelope(readBrief(brief, files), 'discovery brief', { root: loaded.root, home: machine.home }, true)
   return decidingPolicy(loaded, { reads: [], writes: [], commands: [], hosts: [] }, state.envelope())
 }

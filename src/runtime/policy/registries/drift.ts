@@ -3,14 +3,13 @@
  * seconds: they are asked again only when one of the files that they read is another than it was.
  */
 
-import { mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type AppliedBundle, type Bundle, type RegistryFacts, selectBundles } from '../../../sandbox/bundles/bundle.ts'
 import { builtInBundles } from '../../../sandbox/bundles/bundles.generated.ts'
 import { findRegistries } from '../../../sandbox/bundles/registry.ts'
 import type { Machine } from '../../../system/machine.ts'
 import { sha256 } from '../../../system/sha256.ts'
-import { openOwnDirectory, readOwnJson, writeOwnJson } from '../../../system/state.ts'
+import { makeDirectories, openOwnDirectory, readOwnJson, writeOwnJson } from '../../../system/state.ts'
 import type { LoadedPolicy } from '../load.ts'
 import { identityOf } from '../memory.ts'
 import { registryChanges, registryPort } from './urls.ts'
@@ -82,7 +81,7 @@ export function noteRegistries({ root, sandbox }: LoadedPolicy, machine: Machine
 function note(bundle: Bundle, root: string, { stateDir }: Machine, look: Look): void {
   try {
     const file = lookPath(bundle, root, openOwnDirectory(stateDir))
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 })
+    makeDirectories(dirname(file))
     writeOwnJson(file, look)
   } catch {
     // Where nothing can be written, the tools are asked each time.

@@ -30,7 +30,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   if (action === 'build') {
     const output = resolve(textFlag(args, 'output') ?? file.replace(/\.[cm]?[jt]s$/, '.wasm'))
     if (output === resolve(file)) throw new UsageError('the component needs a name of its own: --output FILE.wasm')
-    const component = await buildComponent(machine, await openBackend(BUILT_IN_BACKEND), resolve(file))
+    const component = await buildComponent(machine, await openBackend(BUILT_IN_BACKEND, machine), resolve(file))
     writeFileSync(output, component)
     const hash = components.hashOf(component)
     terminal.out(`${output}: ${component.length} bytes\n[components.NAME]\nsha256 = "${hash}"\ntools = []\n`)
@@ -59,7 +59,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
       session,
       root: cordon.root,
       machine,
-      backend: await openBackend(cordon.loaded().sandbox),
+      backend: await openBackend(cordon.loaded().sandbox, machine),
       milliseconds: secondsOf(textFlag(args, 'timeout')) * 1000,
       complete,
       signal: new AbortController().signal,

@@ -22,7 +22,9 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     const { registryUrls } = await import('../../../runtime/policy/registries/urls.ts')
     const urls = registryUrls(chosen, thisMachine(), process.cwd())
     const found = urls.map((url) => `- ${visible(url)}`).join('\n')
-    terminal.out(`${renderBundle(chosen)}\n\nRegistries here, as signing would find them:\n${found || '- none'}\n`)
+    terminal.out(
+      `${await renderBundle(chosen)}\n\nRegistries here, as signing would find them:\n${found || '- none'}\n`,
+    )
   } else {
     const width = Math.max(...bundleNames.map((text) => text.length))
     for (const bundle of bundles)

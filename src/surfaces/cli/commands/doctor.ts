@@ -121,7 +121,7 @@ async function inForce(): Promise<LoadedPolicy | null> {
 
 /** The sandbox that commands would run in here. */
 async function commandBackend(): ReturnType<typeof openBackend> {
-  return openBackend((await inForce())?.sandbox ?? BUILT_IN_BACKEND)
+  return openBackend((await inForce())?.sandbox ?? BUILT_IN_BACKEND, thisMachine())
 }
 
 /** Secrets of this project that commands see. */

@@ -20,6 +20,18 @@ it.each([
   expect(JSON.stringify(guardedResult(given, undefined, 'tool', origin).json)).toContain(WARNING)
 })
 
+it.each([
+  ['first', 0],
+  ['in the middle', 2_500],
+  ['last', 4_999],
+])('finds an order among thousands of short texts, %s', (_, place) => {
+  const rows = Array.from({ length: 5_000 }, (_, at) => (at === place ? ORDERS.join(' ') : `row ${at}`))
+  const given = { content: [], structuredContent: { rows } }
+  expect(JSON.stringify(guardedResult(given, undefined, 'tool', origin).json)).toContain(WARNING)
+  rows[place] = `row ${place}`
+  expect(JSON.stringify(guardedResult(given, undefined, 'tool', origin).json)).not.toContain(WARNING)
+})
+
 it('says nothing about parts that say nothing', () => {
   const content = [
     { type: 'text', text: 'a list of files' },

@@ -3,29 +3,37 @@
  * patterns are not run, since one that was made for it takes for ever. `pattern`, `format` and rarer keywords are not checked.
  */
 
-import { pinOf } from '../../../runtime/mcp/pins.ts'
+import { canonicalJson } from '../../../system/canonical-json.ts'
 import { isObject, type Json } from '../json-rpc.ts'
 
 const MAX_DEPTH = 32
-/** What one check may cost: every step, and what a step looks at, by its size. Many times what a large result needs, and half a second. */
-const MAX_WORK = 1_000_000
+/** What one check may cost: every step, and what a step looks at, by its size. Some times what a large result needs, and below 100 ms. */
+const MAX_WORK = 500_000
 /** Characters that are looked at for the price of a step. */
 const CHARACTERS = 64
+const MAX_REFERENCE = 1_000
 const MAX_SHOWN = 500
+/** As many as JSON Schema has. */
+const TYPES = 7
+/** What sorting and writing a value costs, and listing its fields, for each of them. */
+const WRITING = 4
+const TAKING_APART = 2
 
 /** Where the check is. */
 interface Check {
   /** The whole schema, for references within it. */
   readonly root: unknown
   readonly work: { left: number }
-  /** What was hashed before: a schema can ask about one value a thousand times. */
-  readonly hashes: WeakMap<object, string>
-  readonly depth: number
+  /** What was taken apart before: a schema can ask about one value a thousand times. */
+  readonly texts: WeakMap<object, string>
+  readonly fields: WeakMap<object, readonly (readonly [name: string, field: unknown])[]>
+  depth: number
 }
 
 /** The first problem, such as `"path" must be a string`; null when the value fits. */
 export function schemaProblem(schema: unknown, value: unknown, where = 'the value'): string | null {
-  const check: Check = { root: schema, work: { left: MAX_WORK }, hashes: new WeakMap(), depth: 0 }
+  const work = { left: MAX_WORK }
+  const check: Check = { root: schema, work, texts: new WeakMap(), fields: new WeakMap(), depth: 0 }
   try {
     return problemOf(schema, value, where, check)
   } catch (error) {
@@ -41,14 +49,18 @@ function spend({ work }: Check, amount: number): void {
   if (work.left < 0) throw new TooInvolved()
 }
 
-function problemOf(schema: unknown, value: unknown, where: string, above: Check): string | null {
+function problemOf(schema: unknown, value: unknown, where: string, check: Check): string | null {
   if (schema === false) return `${where} may not be there`
   if (!isObject(schema)) return null
-  if (above.depth > MAX_DEPTH) return `${where} is nested too deeply`
-  spend(above, 1)
-  const check = { ...above, depth: above.depth + 1 }
-  const type = typeProblem(schema.type, value)
-  if (type) return `${where} ${type}`
+  if (check.depth > MAX_DEPTH) return `${where} is nested too deeply`
+  spend(check, 1)
+  check.depth++
+  const problem = typeProblem(schema.type, value, where, check) ?? deeperProblem(schema, value, where, check)
+  check.depth--
+  return problem
+}
+
+function deeperProblem(schema: Json, value: unknown, where: string, check: Check): string | null {
   return (
     referenceProblem(schema, value, where, check) ??
     choiceProblem(schema, value, where, check) ??
@@ -68,8 +80,7 @@ function referenceProblem({ $ref }: Json, value: unknown, where: string, check: 
 
 /** What a reference within the schema stands for; undefined for any other, which is not fetched. */
 function resolve(reference: string, check: Check): unknown {
-  spend(check, reference.length / CHARACTERS)
-  if (reference !== '#' && !reference.startsWith('#/')) return undefined
+  if (reference.length > MAX_REFERENCE || (reference !== '#' && !reference.startsWith('#/'))) return undefined
   const parts = reference.split('/').slice(1)
   spend(check, parts.length)
   let at: unknown = check.root
@@ -106,19 +117,32 @@ function isSame(a: unknown, b: unknown, check: Check): boolean {
   spend(check, 1 + (typeof a === 'string' && typeof b === 'string' ? Math.min(a.length, b.length) / CHARACTERS : 0))
   if (a === b) return true
   const objects = typeof a === 'object' && typeof b === 'object' && a !== null && b !== null
-  return objects && hashOf(a, check) === hashOf(b, check)
+  if (!objects) return false
+  const [first, second] = [textOf(a, check), textOf(b, check)]
+  spend(check, first.length === second.length ? first.length / CHARACTERS : 0)
+  return first === second
 }
 
-function hashOf(value: object, check: Check): string {
-  const known = check.hashes.get(value)
+/** The same for values that are the same. */
+function textOf(value: object, check: Check): string {
+  const known = check.texts.get(value)
   if (known !== undefined) return known
-  spend(check, sizeOf(value, MAX_WORK))
-  const hash = pinOf(value).hash
-  check.hashes.set(value, hash)
-  return hash
+  spend(check, WRITING * sizeOf(value, check.work.left))
+  const text = canonicalJson(value)
+  check.texts.set(value, text)
+  return text
 }
 
-/** How much there is to hash, counted no further than `most`. */
+function fieldsOf(value: Json, check: Check): readonly (readonly [name: string, field: unknown])[] {
+  const known = check.fields.get(value)
+  if (known) return known
+  const fields = Object.entries(value)
+  spend(check, TAKING_APART * fields.length)
+  check.fields.set(value, fields)
+  return fields
+}
+
+/** How much there is to write, counted no further than `most`. */
 function sizeOf(value: unknown, most: number): number {
   if (typeof value === 'string') return 1 + value.length / CHARACTERS
   if (typeof value !== 'object' || value === null) return 1
@@ -130,57 +154,59 @@ function sizeOf(value: unknown, most: number): number {
   return size
 }
 
-/** A bound: the keyword, what is measured, and whether the measure keeps within it. */
-const BOUNDS: readonly (readonly [
-  keyword: string,
-  measure: (value: unknown) => number | null,
-  holds: (measured: number, bound: number) => boolean,
-])[] = [
-  ['minimum', asNumber, (measured, bound) => measured >= bound],
-  ['maximum', asNumber, (measured, bound) => measured <= bound],
-  ['exclusiveMinimum', asNumber, (measured, bound) => measured > bound],
-  ['exclusiveMaximum', asNumber, (measured, bound) => measured < bound],
-  ['minLength', asLength, (measured, bound) => measured >= bound],
-  ['maxLength', asLength, (measured, bound) => measured <= bound],
-  ['minItems', asCount, (measured, bound) => measured >= bound],
-  ['maxItems', asCount, (measured, bound) => measured <= bound],
-  ['minProperties', asFields, (measured, bound) => measured >= bound],
-  ['maxProperties', asFields, (measured, bound) => measured <= bound],
+/** A bound: the keyword, and whether what is measured keeps within it. */
+type Bound = readonly [keyword: string, holds: (measured: number, bound: number) => boolean]
+
+const isAtLeast: Bound[1] = (measured, bound) => measured >= bound
+const isAtMost: Bound[1] = (measured, bound) => measured <= bound
+const NUMBER: readonly Bound[] = [
+  ['minimum', isAtLeast],
+  ['maximum', isAtMost],
+  ['exclusiveMinimum', (measured, bound) => measured > bound],
+  ['exclusiveMaximum', (measured, bound) => measured < bound],
 ]
+const TEXT = bounds('minLength', 'maxLength')
+const ITEMS = bounds('minItems', 'maxItems')
+const FIELDS = bounds('minProperties', 'maxProperties')
 
-function asNumber(value: unknown): number | null {
-  return typeof value === 'number' ? value : null
-}
-
-/** In characters, not in halves of them. */
-function asLength(value: unknown): number | null {
-  return typeof value === 'string' ? value.length - (value.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0) : null
-}
-
-function asCount(value: unknown): number | null {
-  return Array.isArray(value) ? value.length : null
-}
-
-function asFields(value: unknown): number | null {
-  return isObject(value) ? Object.keys(value).length : null
+function bounds(least: string, most: string): readonly Bound[] {
+  return [
+    [least, isAtLeast],
+    [most, isAtMost],
+  ]
 }
 
 function sizeProblem(schema: Json, value: unknown, where: string, check: Check): string | null {
-  for (const [keyword, measure, holds] of BOUNDS) {
+  if (typeof value === 'number') return boundProblem(NUMBER, schema, () => value, where)
+  if (typeof value === 'string') return boundProblem(TEXT, schema, () => characters(value, check), where)
+  if (Array.isArray(value)) return boundProblem(ITEMS, schema, () => value.length, where)
+  return isObject(value) ? boundProblem(FIELDS, schema, () => fieldsOf(value, check).length, where) : null
+}
+
+function boundProblem(list: readonly Bound[], schema: Json, measure: () => number, where: string): string | null {
+  for (const [keyword, holds] of list) {
     const bound = schema[keyword]
-    if (typeof bound !== 'number') continue
-    if (typeof value === 'string') spend(check, value.length / CHARACTERS)
-    else if (measure === asFields && isObject(value)) spend(check, Object.keys(value).length)
-    const measured = measure(value)
-    if (measured !== null && !holds(measured, bound)) return `${where} breaks "${keyword}" of ${bound}`
+    if (typeof bound === 'number' && !holds(measure(), bound)) return `${where} breaks "${keyword}" of ${bound}`
   }
   return null
 }
 
+/** The length in characters, not in halves of them. */
+function characters(text: string, check: Check): number {
+  spend(check, text.length / CHARACTERS)
+  let pairs = 0
+  for (let at = 1; at < text.length; at++) {
+    if ((text.charCodeAt(at) & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800) pairs++
+  }
+  return text.length - pairs
+}
+
 function itemsProblem(schema: Json, value: readonly unknown[], where: string, check: Check): string | null {
   const first = Array.isArray(schema.prefixItems) ? schema.prefixItems : []
-  for (const [index, item] of value.entries()) {
-    const problem = problemOf(index < first.length ? first[index] : schema.items, item, `${where}[${index}]`, check)
+  for (let index = 0; index < value.length; index++) {
+    const part = index < first.length ? first[index] : schema.items
+    if (part === undefined) break
+    const problem = problemOf(part, value[index], `${where}[${index}]`, check)
     if (problem) return problem
   }
   if (schema.uniqueItems !== true) return null
@@ -191,7 +217,7 @@ function itemsProblem(schema: Json, value: readonly unknown[], where: string, ch
 
 /** The same for items that are the same, and for no others. */
 function itemKey(item: unknown, check: Check): string {
-  if (typeof item === 'object' && item !== null) return `#${hashOf(item, check)}`
+  if (typeof item === 'object' && item !== null) return `#${textOf(item, check)}`
   if (typeof item === 'string') spend(check, item.length / CHARACTERS)
   return `${typeof item} ${String(item)}`
 }
@@ -199,7 +225,7 @@ function itemKey(item: unknown, check: Check): string {
 function objectProblem(schema: Json, value: Json, where: string, check: Check): string | null {
   const properties = isObject(schema.properties) ? schema.properties : {}
   const required = Array.isArray(schema.required) ? schema.required : []
-  const fields = Object.entries(value)
+  const fields = fieldsOf(value, check)
   spend(check, required.length + fields.length)
   for (const name of required) {
     if (typeof name === 'string' && !Object.hasOwn(value, name)) return `${where} needs "${name}"`
@@ -227,8 +253,8 @@ function combinedProblem(schema: Json, value: unknown, where: string, check: Che
     if (problem) return problem
   }
   if (Array.isArray(anyOf) && anyOf.length > 0) {
-    const problems = anyOf.map(problemIn)
-    if (!problems.includes(null)) return problems[0]!
+    const first = problemIn(anyOf[0])
+    if (first !== null && !anyOf.slice(1).some((part) => problemIn(part) === null)) return first
   }
   if (Array.isArray(oneOf) && oneOf.length > 0) {
     const problems = oneOf.map(problemIn)
@@ -240,10 +266,13 @@ function combinedProblem(schema: Json, value: unknown, where: string, check: Che
   return problemIn(problemIn(schema.if) === null ? schema.then : schema.else)
 }
 
-function typeProblem(type: unknown, value: unknown): string | null {
-  const wanted = (Array.isArray(type) ? type : [type]).filter((name) => typeof name === 'string')
+function typeProblem(type: unknown, value: unknown, where: string, check: Check): string | null {
+  if (typeof type === 'string') return isOfType(type, value) ? null : `${where} must be ${type.slice(0, MAX_SHOWN)}`
+  if (!Array.isArray(type)) return null
+  spend(check, type.length)
+  const wanted = type.filter((name) => typeof name === 'string')
   if (wanted.length === 0 || wanted.some((name) => isOfType(name, value))) return null
-  return `must be ${wanted.join(' or ')}`
+  return `${where} must be ${wanted.slice(0, TYPES).join(' or ').slice(0, MAX_SHOWN)}`
 }
 
 function isOfType(type: string, value: unknown): boolean {

@@ -24,6 +24,8 @@ export interface CatalogParts {
   /** Puts a question to the person; false is a no. */
   readonly ask: (message: string, elicit: Elicit, signal: AbortSignal) => Promise<boolean>
   readonly warn: (text: string) => void
+  /** How long a list may take, in the place of the default. */
+  readonly listMs?: number
 }
 
 interface Kind {
@@ -140,12 +142,12 @@ export class ServerCatalog {
     const { server } = this.#parts
     await server.ready()
     if (!server.has(kind.capability)) return []
-    const bounded = AbortSignal.any([signal, AbortSignal.timeout(LIST_MS)])
+    const slow = AbortSignal.timeout(this.#parts.listMs ?? LIST_MS)
     const found = new Map<string, Offer>()
     let size = 0
     let cursor: unknown
     for (let page = 0; page < MAX_PAGES && found.size < MAX_OFFERS; page++) {
-      const given = await this.#page(kind, cursor, bounded)
+      const given = await this.#page(kind, cursor, signal, slow)
       const list = given[kind.field]
       if (!Array.isArray(list))
         throw new RpcError(ERROR.internal, `the list of ${kind.field} of ${server.label} is none`)
@@ -163,10 +165,14 @@ export class ServerCatalog {
     return [...found.values()].slice(0, MAX_OFFERS)
   }
 
-  async #page(kind: Kind, cursor: unknown, signal: AbortSignal): Promise<Json> {
+  async #page(kind: Kind, cursor: unknown, signal: AbortSignal, slow: AbortSignal): Promise<Json> {
+    const { server } = this.#parts
+    const params = cursor === undefined ? {} : { cursor }
     try {
-      return await this.#parts.server.request(kind.method, cursor === undefined ? {} : { cursor }, ALONE, signal)
+      return await server.request(kind.method, params, ALONE, AbortSignal.any([signal, slow]))
     } catch (error) {
+      if (slow.aborted && !signal.aborted)
+        throw new RpcError(ERROR.internal, `${server.label} did not list its ${kind.field} in time: they are left out`)
       // Servers say that they have resources and then know of no templates.
       if (error instanceof RpcError && error.code === ERROR.method) return { [kind.field]: [] }
       throw error

@@ -23,6 +23,7 @@ export interface GatewayServerParts {
   /** Values that were given to the server and must not come back. */
   readonly known: readonly string[]
   readonly startMs?: number
+  readonly listMs?: number
 }
 
 /** What a server needs of its gateway. */
@@ -80,6 +81,7 @@ export class GatewayServer {
       accept: parts.accept,
       ask: (message, elicit, signal) => around.gate.ask(message, elicit, signal),
       warn: around.warn,
+      ...(parts.listMs !== undefined && { listMs: parts.listMs }),
     })
   }
 

@@ -1,0 +1,136 @@
+/*
+ * cordon-init: what its files share. cordon-init.c is the way from the first process to the command, orders.c reads what it is
+ * to do, tell.c speaks to the parent, places.c masks and pins, rights.c gives up what the command must not have, cgroups.c joins
+ * them, listeners.c hands the way out to the parent and servers.c the way in, streams.c and terminal.c carry the command's bytes,
+ * watch.c stays until the end.
+ */
+#ifndef INIT_H
+#define INIT_H
+#include "protocol.h"
+#include <linux/filter.h>
+#include <poll.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define FAULT_STATUS 125
+
+struct place {
+  uint8_t kind; /* 'm' or 'p' */
+  uint8_t flags;
+  const char *path;
+  uint32_t index; /* among masks, or among pins */
+  uint64_t device, inode;
+  uint8_t reported, has_face, face_flags;
+  const uint8_t *face;
+  uint32_t face_length;
+};
+
+struct orders {
+  char **argv, **envp;
+  size_t argc, envc;
+  const char *cwd;
+  struct place *places, *bound;
+  size_t place_count, mask_count, bound_count;
+  struct { uint8_t flags; const char *path; } readonly[8];
+  size_t readonly_count;
+  struct { uint32_t which; uint64_t limit; } limits[16];
+  size_t limit_count;
+  struct sock_fprog filter;
+  uint32_t uid, gid;
+  uint16_t rows, cols, port;
+  uint16_t servers[MAX_SERVERS];
+  size_t server_count;
+  int any_server;
+  struct { uint32_t address; uint16_t port; } listeners[MAX_LISTENERS];
+  size_t listener_count;
+  uint32_t milliseconds;
+  uint16_t refused_port;
+  int has_names;
+  uint8_t terminal_fds;
+  uint32_t process_numbers, memory_share;
+  int has_ids, has_terminal, has_listener, has_gate;
+};
+extern struct orders orders;
+
+/* orders.c */
+void read_orders(void);
+_Noreturn void bad_orders(uint32_t offset);
+void read_exactly(int fd, void *into, size_t size);
+uint16_t u16_at(const uint8_t *p);
+void *allocate(size_t count, size_t size);
+
+/* tell.c */
+extern int control;     /* the socket to the parent */
+extern int exec_report; /* in the child: where a failure before exec is told */
+void tell(uint32_t type, uint32_t a, uint32_t b, uint32_t c);
+_Noreturn void fail_at(enum step step, uint32_t index);
+_Noreturn void fail(enum step step);
+
+/* places.c */
+void check_bound(void);
+int mask_all(void);
+void make_readonly(const char *path, int recursive);
+void index_masks(void);
+int has_watched_masks(void);
+void report_opens(int watch);
+void report_lifted(void);
+
+/* rights.c */
+void write_at(int dir, const char *name, const char *text, enum step step);
+void limit_process_numbers(int proc);
+void leave_mount_owner(int proc);
+void keep_capability(int cap, int keeps);
+void drop_capabilities(void);
+void set_limits(int core);
+
+/* cgroups.c */
+extern int joining; /* until the cgroups are joined */
+int enter_cgroups(int argc, char **argv);
+void greet_joiner(void);
+void wait_until_joined(void);
+
+/* listeners.c */
+extern int ipc; /* kept open only where servers inside are to be reached */
+int send_handle(const char *message, int handle);
+void hand_over_listeners(void);
+void await_handover(void);
+void drain_acks(void);
+
+/* servers.c */
+#define SERVER_LOOK_MS 100 /* how often it is looked which servers there are */
+#define OTHER_LOOK_MS 500  /* the same where none was listed: a person waits for the word, and nothing else does */
+void look_for_servers(void);
+int answer_connect(uint16_t port, uint16_t id);
+
+/* streams.c */
+#define STREAM_FDS 3
+struct relay {
+  char bytes[16384];
+  size_t from, to;
+};
+int is_blocked(void);
+int flush_relay(struct relay *r, int fd, int is_socket);
+void hand_in_streams(void);
+void streams_watch(struct pollfd *fds);
+void streams_serve(const struct pollfd *fds);
+void drain_pumps(void);
+void give_input_back(void);
+
+/* terminal.c */
+#define TERMINAL_FDS 3
+void open_terminal(void);
+void own_terminal(void);
+void enter_terminal(void);
+void resize_terminal(uint16_t rows, uint16_t cols);
+void terminal_watch(struct pollfd *fds);
+void terminal_serve(void);
+void drain_terminal(void);
+
+/* watch.c */
+extern pid_t command_pid;
+uint64_t now_ms(void);
+void wait_at_gate(void);
+void start_clocks(void);
+_Noreturn void watch_over(int signals, int watch, int mounts);
+#endif

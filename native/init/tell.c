@@ -1,0 +1,76 @@
+/* What the init tells its parent, and the end when something failed. */
+#define _GNU_SOURCE
+#include "init.h"
+#include "learn.h"
+#include "names.h"
+#include "private-home.h"
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+int control = -1;
+int exec_report = -1;
+
+void tell(uint32_t type, uint32_t a, uint32_t b, uint32_t c) {
+  uint32_t frame[4] = {type, a, b, c};
+  size_t done = 0;
+  while (done < sizeof frame) {
+    ssize_t n = send(control, (char *)frame + done, sizeof frame - done, MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) _exit(FAULT_STATUS); /* nobody is left to answer to */
+    done += (size_t)n;
+  }
+}
+
+/* Two threads speak: a message is one send, and the socket keeps those apart. */
+void door_tell(uint32_t type, uint32_t a, uint32_t b, uint32_t c) { tell(type, a, b, c); }
+
+/* One send, so that nothing comes in between. */
+static void tell_text(const uint32_t head[4], const char *text, size_t length) {
+  static uint8_t frame[16 + PATH_MAX + 16];
+  memset(frame, 0, sizeof frame);
+  memcpy(frame, head, 16);
+  memcpy(frame + 16, text, length);
+  size_t whole = 16 + (length + 15) / 16 * 16;
+  for (size_t done = 0; done < whole;) {
+    ssize_t n = send(control, frame + done, whole - done, MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) _exit(FAULT_STATUS);
+    done += (size_t)n;
+  }
+}
+
+void names_tell(uint32_t kind, const char *name, uint16_t port) {
+  size_t length = strlen(name);
+  if (length > 255) return;
+  uint32_t head[4] = {'A', kind, (uint32_t)length, port};
+  tell_text(head, name, length);
+}
+
+void learn_send(uint32_t kind, const char *path, uint32_t count) {
+  size_t length = strlen(path);
+  if (length >= PATH_MAX) return;
+  uint32_t head[4] = {'B', kind, (uint32_t)length, count};
+  tell_text(head, path, length);
+}
+
+void private_home_send(const char *path) {
+  size_t length = strlen(path);
+  uint32_t head[4] = {'H', 0, (uint32_t)length, 0};
+  tell_text(head, path, length);
+}
+
+_Noreturn void fail_at(enum step step, uint32_t index) {
+  uint32_t failure[3] = {step, (uint32_t)errno, index};
+  if (exec_report >= 0) {
+    ssize_t n = write(exec_report, failure, sizeof failure);
+    (void)n;
+  } else {
+    tell('F', failure[0], failure[1], failure[2]);
+  }
+  _exit(FAULT_STATUS);
+}
+
+_Noreturn void fail(enum step step) { fail_at(step, 0); }
