@@ -77,12 +77,20 @@ let errors = 0
 
 const sharedRoots = sharedBySource(rows<NoiseCase>(noiseFile))
 const rootsByTrajectory = Map.groupBy(
-  rows<NoiseCase>(noiseFile).flatMap(({ trajectory, roots }) => roots.map((root) => ({ trajectory, root }))),
+  rows<NoiseCase>(noiseFile).flatMap((row) => placesIn(row).map((root) => ({ trajectory: row.trajectory, root }))),
   ({ trajectory }) => trajectory,
 )
+const commandsByTrajectory = Map.groupBy(rows<NoiseCase>(noiseFile), ({ trajectory }) => trajectory)
 if (!values.guards) await noise(rows<NoiseCase>(noiseFile))
 await guards(rows<GuardCase>(guardFile))
 process.exitCode = errors > 0 ? 1 : 0
+
+/** The folders that a row says it worked in: the guesses, else those of the repository's own name that its command writes out. */
+function placesIn({ source, roots, command }: NoiseCase): readonly string[] {
+  if (roots.length > 0) return roots
+  const name = (source.split('/').at(-1) ?? '').replaceAll('.', '\\.')
+  return command.match(new RegExp(`/(?:home|Users)/[\\w./-]+/${name}(?=[/\\s"'])`, 'g')) ?? []
+}
 
 /** What the guessed roots of a source have in common. */
 function sharedBySource(cases: readonly NoiseCase[]): ReadonlyMap<string, string> {
@@ -133,7 +141,8 @@ async function replay(
   for (const row of cases) {
     const group = groupOf(row)
     const grants = granted.get(group) ?? []
-    const answer = await judge(row.id, row.command, rootOf(row), homeOf(row), grants)
+    const root = rootOf(row)
+    const answer = await judge({ id: row.id, command: row.command, root, cwd: startOf(row, root) }, homeOf(row), grants)
     const reason = answer.reason as { code: string; message: string } | undefined
     if (answer.decision === 'allow' || reason === undefined) continue
     const offers = (answer.suggestions ?? []) as { grants: Grant[] }[]
@@ -166,6 +175,16 @@ function rootOf({ source, trajectory, roots }: NoiseCase): string {
   return first.startsWith(`${shared}/`) && shared.split('/').length > 4 ? shared : first
 }
 
+/** The folder in the project that the agent was started in: Claude Code names its own folders after it. */
+function startOf({ trajectory }: NoiseCase, root: string): string {
+  const own = root.replace(/[^A-Za-z0-9]/g, '-')
+  const names = (commandsByTrajectory.get(trajectory) ?? []).flatMap(
+    ({ command }) => command.match(/(?<=\/(?:\.claude\/projects|claude-\d+)\/)[\w-]+/g) ?? [],
+  )
+  const below = names.find((name) => name.startsWith(`${own}-`))
+  return below === undefined ? root : join(root, below.slice(own.length + 1))
+}
+
 /** The account that the trajectory's folders belong to. */
 function homeOf({ trajectory }: NoiseCase): string {
   const homes = (rootsByTrajectory.get(trajectory) ?? []).map(({ root }) => /^\/(?:home|Users)\/[^/]+/.exec(root)?.[0])
@@ -178,7 +197,7 @@ async function guards(cases: readonly GuardCase[]): Promise<void> {
   const totals = new Map<string, number>()
   for (const { id, source, command, want } of cases) {
     totals.set(want, (totals.get(want) ?? 0) + 1)
-    const answer = await judge(id, command, '/project', '/home/dev', [])
+    const answer = await judge({ id, command, root: '/project' }, '/home/dev', [])
     const allowed = answer.decision === 'allow'
     if (want === 'allow' ? allowed : !allowed || (want === 'ask-or-undo' && values.undo)) continue
     const reason = answer.reason as { message: string }
@@ -201,7 +220,15 @@ async function guards(cases: readonly GuardCase[]): Promise<void> {
   }
 }
 
-async function judge(id: string, command: string, root: string, home: string, grants: readonly Grant[]) {
+/** A command, where its project is, and where it starts. */
+interface Line {
+  readonly id: string
+  readonly command: string
+  readonly root: string
+  readonly cwd?: string
+}
+
+async function judge({ id, command, ...place }: Line, home: string, grants: readonly Grant[]) {
   const of = (...kinds: readonly Grant['kind'][]) => [
     ...new Set(grants.filter(({ kind }) => kinds.includes(kind)).map(({ value }) => value)),
   ]
@@ -218,7 +245,9 @@ async function judge(id: string, command: string, root: string, home: string, gr
   const undo = values.undo === true ? { undo: true } : {}
   const checker = checkers.get(home) ?? new BatchChecker({ ...thisMachine(), home }, machineFiles, { kind: 'project' })
   checkers.set(home, checker)
-  const answer = await checker.answer(JSON.stringify({ id, tool: 'bash', input: { command }, root, manifest, ...undo }))
+  const answer = await checker.answer(
+    JSON.stringify({ id, tool: 'bash', input: { command }, ...place, manifest, ...undo }),
+  )
   if (answer.error !== undefined) {
     errors++
     console.error(`${id}: ${answer.error}`)

@@ -46,6 +46,17 @@ export function otherPlace(path: string, around: Surroundings): string | null {
   return null
 }
 
+/** Folders of a home in which a person keeps everything. */
+const EVERYTHING =
+  /^(\..*|Applications|AppData|Desktop|Documents|Downloads|Dropbox|iCloud.*|Library|Movies|Music|OneDrive.*|Pictures|Public|Templates|Videos|bin|go|snap)$/i
+
+/** The folder right below the home in which a file is to be made: a place of one purpose is meant as a whole. */
+export function folderOfHome(path: string, around: Surroundings): string | null {
+  const [home, folder] = [homeOf(path, around), posix.dirname(path)]
+  if (home === null || posix.dirname(folder) !== home || EVERYTHING.test(posix.basename(folder))) return null
+  return isInside(around.root, folder) || isInside(around.home, folder) ? null : folder
+}
+
 /** Narrow enough to be named: below a home two levels down, elsewhere too, and not above the project or the home. */
 function isMeant(place: string, home: string | null, { root, home: own }: Surroundings): boolean {
   if (isInside(root, place) || isInside(own, place)) return false

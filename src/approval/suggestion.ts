@@ -13,7 +13,7 @@ import { parseCommandPattern } from '../policy/shell/command-pattern.ts'
 import type { CommandFact, ShellFacts } from '../shell/facts.ts'
 import { grantRefusal, interpreterOf } from '../shell/tables/interpreters.ts'
 import { wrapperRows } from '../shell/wrap/wrappers.ts'
-import { isCredentialPlace, otherPlace, type Surroundings } from './other-place.ts'
+import { folderOfHome, isCredentialPlace, otherPlace, type Surroundings } from './other-place.ts'
 
 /** Something that can be granted, as the manifest would write it. */
 export interface Suggestion {
@@ -299,7 +299,7 @@ function pathSuggestions(part: PartDecision, facts: ShellFacts | null, places: G
   if (part.reason.code === 'outside-roots') {
     if (kind === 'read' && secretOf(path, places) !== null) return secretSuggestions(part, facts, places)
     if (isCredentialPlace(path, places)) return []
-    const place = otherPlace(path, places)
+    const place = otherPlace(path, places) ?? (kind === 'write' ? folderOfHome(path, places) : null)
     const file: Suggestion[] =
       isInside(root, path) || isInside(home, path)
         ? []

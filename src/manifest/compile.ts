@@ -8,6 +8,7 @@ import type {
   HostRule,
   HostRules,
   Mode,
+  NearbyKind,
   PathRule,
   PathRules,
   Policy,
@@ -63,6 +64,9 @@ export function compileManifest(manifest: Manifest, options: CompileOptions): Co
     promptReads: lookup.scalar('security.prompt_reads'),
     filterListings: lookup.scalar('security.filter_listings'),
     reads: pathRules('read', lookup),
+    nearby: lookup
+      .items<NearbyKind>('capabilities.allow.read.nearby')
+      .map((item) => ({ ...sourced(item), value: item.value })),
     writes: pathRules('write', lookup),
     envelope: envelope(lookup),
     readSizeLimit: lookup.scalar<number>('files.read_size_limit').value,

@@ -3,7 +3,7 @@
 import type { ProtectedPlace } from '../files/protected-paths.ts'
 import type { UrlFacts } from '../hosts/url.ts'
 import type { ShellAnalysis } from '../shell/facts.ts'
-import type { CommandRule, HostRule, Mode, PathRule, Sourced } from './policy.ts'
+import type { CommandRule, HostRule, Mode, NearbyKind, PathRule, Sourced } from './policy.ts'
 import type { Verdict } from './verdict.ts'
 
 /** A path of the call: as it was given and as the kernel resolves it. */
@@ -72,6 +72,8 @@ export interface SessionFacts {
   }
   /** Directories that answers of this session added to the roots. */
   readonly roots: readonly string[]
+  /** The rule by which a path is ordinary source near the project; null for every other. */
+  readonly nearby?: (path: string) => Sourced<NearbyKind> | null
   /** Globs that widened the change envelope. */
   readonly envelope: readonly PathRule[]
   /** The agent's circuit breaker (P8): seconds until the next probe, or null when closed. */

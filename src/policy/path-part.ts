@@ -7,7 +7,7 @@ import { openedByGrant, secretOf } from '../files/secret-shapes.ts'
 import type { PathFact, SessionFacts } from './call.ts'
 import type { PartSubject } from './decision.ts'
 import type { PartQuestions } from './order.ts'
-import { type PathRule, type Policy, ref } from './policy.ts'
+import { type PathRule, type Policy, type RuleRef, ref } from './policy.ts'
 import type { Ruling, Stance } from './stance.ts'
 
 export type PathAccess = 'read' | 'write' | 'list'
@@ -19,6 +19,8 @@ export interface PathActor {
   readonly climbs?: boolean
   /** A command that only looks at names and metadata (`ls`, `stat`, `test`): outside the box it finds nothing to look at. */
   readonly looks?: 'names' | 'metadata' | false
+  /** Whether it could send on what it reads. */
+  readonly sends?: () => boolean
   readonly subject?: Partial<PartSubject>
 }
 
@@ -51,7 +53,7 @@ export function pathQuestions(scene: PathScene): PartQuestions {
       outsideRuling(scene) ??
       secretRuling(scene) ??
       repositoryRuling(scene),
-    grant: () => grantRuling(scene),
+    grant: () => grantRuling(scene) ?? nearbyRuling(scene),
     explicit: () => explicitLevel(scene),
     otherwise: () => fallback(scene),
   }
@@ -182,8 +184,10 @@ function namedRuling({ access, fact, named }: PathScene): Ruling | null {
 }
 
 // P10: asking about a listing buys nothing. The sandbox does not show the place, and a read of it still asks.
-function lookRuling({ policy, session, stance, fact, actor }: PathScene): Ruling | null {
+function lookRuling(scene: PathScene): Ruling | null {
+  const { policy, session, stance, fact, actor } = scene
   if (!actor.looks || stance.mode.value !== 'contained' || isInsideRoots(policy, session, fact.path)) return null
+  if (nearbyRuling(scene)) return null
   return {
     decision: 'allow',
     reason: { code: 'contained', message: `${fact.given} is outside the project: inside the sandbox it is not there.` },
@@ -193,7 +197,7 @@ function lookRuling({ policy, session, stance, fact, actor }: PathScene): Ruling
 
 function outsideRuling(scene: PathScene): Ruling | null {
   const { policy, session, fact } = scene
-  if (isInsideRoots(policy, session, fact.path) || grantOf(scene)) return null
+  if (isInsideRoots(policy, session, fact.path) || grantOf(scene) || nearbyRuling(scene)) return null
   const asks = policy.outsideRoots.value === 'ask'
   const resolved = fact.path === fact.given ? '' : ` (${fact.path})`
   return {
@@ -270,6 +274,24 @@ function grantRuling(scene: PathScene): Ruling | null {
       message: `${wholeRule(rule)} covers ${fact.given} and says prompt = true for ${access === 'write' ? 'writes' : 'reads'}.`,
     },
     rules: [ref(rule)],
+  }
+}
+
+/** The rule that shows a place near the project to a call that reads it; null where none does. */
+export function nearbyRule(session: SessionFacts, path: string, sends: () => boolean): RuleRef | null {
+  const found = session.nearby?.(path) ?? null
+  if (found === null) return null
+  // Anybody has the packages. A repository is not for a text that could send it on, nor for an agent that somebody tries to steer.
+  return found.value === 'repositories' && (session.tainted || sends()) ? null : ref(found)
+}
+
+function nearbyRuling({ session, access, fact, actor }: PathScene): Ruling | null {
+  const rule = access === 'write' ? null : nearbyRule(session, fact.path, actor.sends ?? (() => false))
+  if (rule === null) return null
+  return {
+    decision: 'allow',
+    reason: { code: 'nearby', message: `${fact.given} is ordinary source near the project, shown to this call.` },
+    rules: [rule],
   }
 }
 

@@ -65,6 +65,9 @@ export interface HostRules {
   readonly suffixes?: SuffixLookup
 }
 
+/** Ordinary source outside the project: repositories in the same folder of the home, packages that are installed for the user. */
+export type NearbyKind = 'repositories' | 'packages'
+
 export interface PathRules {
   readonly allow: readonly PathRule[]
   readonly deny: readonly PathRule[]
@@ -110,6 +113,8 @@ export interface Policy {
   readonly promptReads: Sourced<boolean>
   readonly filterListings: Sourced<boolean>
   readonly reads: PathRules
+  /** What a call may read outside the project when it names it. */
+  readonly nearby: readonly Sourced<NearbyKind>[]
   readonly writes: PathRules
   /** `change_envelope`: null when none is set; otherwise a write must match one. */
   readonly envelope: readonly PathRule[] | null

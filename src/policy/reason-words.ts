@@ -5,6 +5,7 @@ import type { ReasonCode } from './reason.ts'
 const WORDS: Readonly<Record<ReasonCode, string>> = {
   granted: 'a grant covers it',
   'named-by-grant': 'the grant of the command names this file',
+  nearby: 'it is ordinary source near the project',
   'level-allow': 'the level of the tool allows it',
   contained: 'it stays inside the sandbox',
   harmless: 'it does nothing by itself',

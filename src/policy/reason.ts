@@ -4,6 +4,7 @@ export type ReasonCode =
   // allow
   | 'granted' // a grant of the manifest or a saved one covers it
   | 'named-by-grant' // the grant of the command names this file, for that command alone
+  | 'nearby' // ordinary source near the project, which the manifest opens to calls that name it
   | 'level-allow' // the tool's level, or the mode, allows it
   | 'contained' // it stays inside the sandbox
   | 'harmless' // a coordinator, a builtin without effect, or a call of what is judged elsewhere

@@ -43,6 +43,7 @@ export function policyOf(changes: Partial<Policy> = {}): Policy {
     promptReads: sourced(true, 'security.prompt_reads'),
     filterListings: sourced(false),
     reads: { allow: [], deny: [], declared: false },
+    nearby: [],
     writes: { allow: [], deny: [], declared: false },
     envelope: null,
     readSizeLimit: 20_000,

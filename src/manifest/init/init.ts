@@ -71,6 +71,9 @@ function renderReads({ samples }: ProjectFacts, { reads }: MachineFacts): string
 paths = [
 ${lines.join('\n')}
 ]
+# Ordinary source outside that a call names: the git repositories in the same folder of your home, and packages that are
+# installed for you. Secrets in it, what calls itself private, and a call that reaches another machine ask all the same.
+nearby = ["repositories", "packages"]
 `
 }
 

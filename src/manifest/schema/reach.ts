@@ -1,6 +1,6 @@
 /** The sections that say what may be reached: capabilities, files, http, secrets. */
 
-import { BOOLEAN, type Field, integer, type Key, listOf, type Section, text, type ValueType } from './key.ts'
+import { BOOLEAN, choice, type Field, integer, type Key, listOf, type Section, text, type ValueType } from './key.ts'
 
 const MATCH_FIELDS: readonly Field[] = [
   { name: 'match', type: listOf(text()), doc: 'Commands that the pattern must match; checked at load.' },
@@ -102,8 +102,19 @@ function grantedPaths(verb: 'read' | 'write'): Section {
         spec: 'F2, F4',
         merge: 'concat',
       },
+      ...(verb === 'read' ? [NEARBY] : []),
     ],
   }
+}
+
+/** Kinds of ordinary source outside the project. */
+const NEARBY: Key = {
+  name: 'nearby',
+  type: listOf(choice('repositories', 'packages')),
+  default: [],
+  doc: 'Ordinary source outside the project that a call may read when it names it: `repositories`, the git repositories in the same folder of your home; `packages`, what package managers installed for you. Secrets in it, what calls itself private, and a call that reaches another machine ask all the same.',
+  spec: 'P10, F2',
+  merge: 'concat',
 }
 
 function deniedPaths(verb: 'read' | 'write'): Section {

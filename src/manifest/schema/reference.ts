@@ -113,6 +113,7 @@ function describeType(type: ValueType): string {
 
 function plural(type: ValueType): string {
   if (type.kind === 'entry') return type.short === null ? 'tables' : `${type.short}s`
+  if (type.kind === 'choice') return describeType(type)
   return `${describeType(type)}s`
 }
 

@@ -32,6 +32,12 @@ const runs = (entry: Entry): string => {
   return parts.length === 0 ? '' : ` (${parts.join('; ')})`
 }
 
+/** What each kind of source near the project is. */
+export const NEARBY_WORDS: Readonly<Record<string, string>> = {
+  repositories: 'Git repositories in the same folder of your home',
+  packages: 'Packages that are installed for you',
+}
+
 /** By the path of the list. */
 export const LISTS: Readonly<Record<string, ListWords>> = {
   'capabilities.allow.commands.patterns': {
@@ -59,6 +65,14 @@ export const LISTS: Readonly<Record<string, ListWords>> = {
     added: (subject, entry) =>
       `${place(subject)} may be read${entry.prompt === true ? ' after asking' : ' without asking'}.`,
     removed: (subject) => `${subject} is no longer granted for reading.`,
+  },
+  'capabilities.allow.read.nearby': {
+    what: 'The list of source near the project',
+    kind: 'read',
+    effect: 'opens',
+    name: 'kind',
+    added: (_, { kind }) => `${NEARBY_WORDS[String(kind)]} may be read without asking, secrets aside.`,
+    removed: (_, { kind }) => `${NEARBY_WORDS[String(kind)]} are no longer granted for reading.`,
   },
   'capabilities.allow.write.paths': {
     what: 'The list of what may be written',

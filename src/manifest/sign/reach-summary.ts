@@ -5,7 +5,7 @@ import { secretShape } from '../../files/secret-shapes.ts'
 import { namesUnixSocket, socketMeaning } from '../../hosts/unix-socket.ts'
 import type { Plain } from '../toml/plain.ts'
 import type { ReachChange } from './reach-diff.ts'
-import { type Entry, texts } from './reach-diff-words.ts'
+import { type Entry, NEARBY_WORDS, texts } from './reach-diff-words.ts'
 import { SETTING_WORDS } from './setting-words.ts'
 
 export interface ReachSummary {
@@ -43,7 +43,7 @@ export function reachSummary(canonical: string, registries: readonly string[]): 
     line('runs unasked', [...modeItems(read), ...byWidth(unasked(read), commandWidth)]),
     line('reaches', [...byWidth(hosts(read), hostWidth), ...bundles(read, registries)]),
     line('writes', byWidth(writes(read, declared), pathWidth)),
-    line('reads outside', byWidth(readsOutside(read), pathWidth)),
+    line('reads outside', [...readsNearby(read), ...byWidth(readsOutside(read), pathWidth)]),
     line('opens secrets', secrets(read)),
     line('serves ports', texts(settings['sandbox.os.dev_server_ports'])),
     line('starts servers', read.names('mcp_servers')),
@@ -167,6 +167,12 @@ function readsOutside(read: Settings): string[] {
     ...read.entries('capabilities.allow.read.paths', 'path').map(({ path }) => String(path)),
     ...read.names('mcp_servers').flatMap((name) => texts(read.value(`mcp_servers.${name}.read`))),
   ].filter(isOutside)
+}
+
+function readsNearby(read: Settings): string[] {
+  return texts(read.value('capabilities.allow.read.nearby')).map((kind) =>
+    NEARBY_WORDS[kind]!.replace(/^./, (first) => first.toLowerCase()),
+  )
 }
 
 function secrets(read: Settings): string[] {

@@ -1,14 +1,16 @@
 /** Decides one simple command of a shell text: denials, the grant that covers it, or what its effect deserves. */
 
-import { isPrivateTmp } from '../../files/baseline.ts'
+import { isInside, isPrivateTmp } from '../../files/baseline.ts'
 import type { CommandFact, Hazard } from '../../shell/facts.ts'
 import type { PartQuestions } from '../order.ts'
-import { isInsideRoots } from '../path-part.ts'
+import { isInsideRoots, nearbyRule } from '../path-part.ts'
 import { type Policy, ref } from '../policy.ts'
 import type { Ruling } from '../stance.ts'
 import { asksAt, hazardDenial, ruleDenial } from './command-denial.ts'
 import { ELSEWHERE, grantsOf, wrapperGrants } from './command-grant.ts'
+import { gitReads, isGit } from './git-look.ts'
 import { lostIn } from './lost-files.ts'
+import { isReadable } from './readable-command.ts'
 import type { Scene } from './scene.ts'
 
 /** Need no grant while implicit_coordinators is on (S2). */
@@ -100,12 +102,16 @@ function leftover(fact: CommandFact): Hazard | null {
   return { code: 'wrapper', message: 'it may run more than can be seen', verdict: 'ask', span: fact.span }
 }
 
-function placeRuling({ policy, session, stance, shell }: Scene, fact: CommandFact, text: string): Ruling | null {
+function placeRuling(scene: Scene, fact: CommandFact, text: string): Ruling | null {
+  const { policy, session, stance, shell } = scene
   if (isTransparent(fact) || isCoordinator(fact) || fact.resolves === 'builtin') return null
   const contained = stance.mode.value === 'contained'
   if (fact.cwd === null && contained) return null
   const cwd = fact.cwd === null ? null : shell.canonical(fact.cwd)
-  if (cwd !== null && (isInsideRoots(policy, session, cwd) || (contained && isPrivateTmp(cwd)))) return null
+  const temporary = contained && cwd !== null && isPrivateTmp(cwd) && !isInside(cwd, policy.home)
+  if (cwd !== null && (temporary || isInsideRoots(policy, session, cwd))) return null
+  const looked = cwd !== null && contained ? lookingRuling(scene, fact, cwd, text) : null
+  if (looked !== null) return looked
   return {
     decision: 'ask',
     reason: {
@@ -118,6 +124,15 @@ function placeRuling({ policy, session, stance, shell }: Scene, fact: CommandFac
     },
     rules: [ref(policy.outsideRoots)],
   }
+}
+
+/** `cd ../other && rg x`: a command that runs nothing but itself, and writes only what it names, looks around in a place it may read. */
+function lookingRuling({ session, sends }: Scene, fact: CommandFact, cwd: string, text: string): Ruling | null {
+  const reads = fact.effect === 'local' && isReadable(fact) && (!isGit(fact) || gitReads(fact))
+  const rule = reads ? nearbyRule(session, cwd, sends) : null
+  if (rule === null) return null
+  const message = `\`${text}\` looks around in ${cwd}, ordinary source near the project.`
+  return { decision: 'allow', reason: { code: 'nearby', message }, rules: [rule] }
 }
 
 /** Nothing runs of its own: an assignment, a function call whose body is judged, a wrapper whose inside is judged. */

@@ -12,6 +12,7 @@ import type { PartQuestions } from '../order.ts'
 import { type PathActor, type PathScene, pathQuestions } from '../path-part.ts'
 import { type PathRule, ref } from '../policy.ts'
 import { wordsOf } from './command-part.ts'
+import { gitNamesOnly, gitReads, isGitTree } from './git-look.ts'
 import { always, deny, type Scene, unknowable } from './scene.ts'
 
 /** A redirect: whether it may be used at all, then the file that it opens. */
@@ -72,7 +73,8 @@ export function pathUseQuestions(
     use.path === null
       ? scene.shell.command.slice(use.span.start, use.span.end) || wordsOf(fact)
       : shown(scene, use.path)
-  const access = use.access === 'write' ? 'write' : 'read'
+  const works = isGitTree(fact, use) && !gitReads(fact)
+  const access = use.access === 'write' || works ? 'write' : 'read'
   const subject: PartSubject = { kind: access, text, span: use.span }
   if (use.path === null) return [unknowable(scene, subject, 'the path is only known when it runs')]
   const { policy, session } = scene
@@ -83,7 +85,8 @@ export function pathUseQuestions(
     : (deniedOfGlob(use.path, rules) ??
       (access === 'write' ? protectedOfGlob(use.path, facts) : secretOfGlob(use.path, policy.home)))
   const name = fact.argv[0]?.values?.[0] ?? ''
-  const looks = use.access === 'read' && (STATTING.has(name) ? 'metadata' : LOOKING.has(name) && 'names')
+  const states = STATTING.has(name) || gitNamesOnly(fact, policy.root)
+  const looks = use.access === 'read' && (states ? 'metadata' : LOOKING.has(name) && 'names')
   const started = use.access === 'execute' && isLinkedProgram(scene, use.path)
   return [
     pathPart(scene, access, aimed ?? literalPart(use), text, subject, {
@@ -105,7 +108,7 @@ function isLinkedProgram({ policy, shell }: Scene, path: string): boolean {
 }
 
 function pathPart(
-  { policy, session, stance, shell, carried }: Scene,
+  { policy, session, stance, shell, carried, sends }: Scene,
   access: 'read' | 'write',
   absolute: string,
   given: string,
@@ -131,7 +134,12 @@ function pathPart(
     fact: { given, path },
     carried,
     named,
-    actor: { by: 'command', ...how, subject: { text: subject.text, ...(subject.span && { span: subject.span }) } },
+    actor: {
+      by: 'command',
+      sends,
+      ...how,
+      subject: { text: subject.text, ...(subject.span && { span: subject.span }) },
+    },
   })
 }
 

@@ -33,7 +33,8 @@ export function hostsOfCommand(policy: Policy, grants: readonly CommandRule[], w
   ]
 }
 
-function subcommands(words: readonly string[]): string[] {
+/** The words of a use that are no options, at most three: its subcommand first. */
+export function subcommands(words: readonly string[]): string[] {
   const plain: string[] = []
   for (let at = 0; at < words.length && plain.length < 3; at++) {
     const word = words[at]!

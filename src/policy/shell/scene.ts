@@ -14,6 +14,8 @@ export interface Scene {
   readonly shell: ShellFact
   /** What the grants of the text's commands carry along: files that it may read and write as well (S3). */
   readonly carried: readonly PathRule[]
+  /** Whether the text could send on what it reads. */
+  readonly sends: () => boolean
 }
 
 /** What only shows at run time: the kernel holds it, so contained mode and an allow level run it; otherwise a person is asked. */

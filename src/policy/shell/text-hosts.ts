@@ -54,6 +54,14 @@ export function hostsOfText(
   return { commands: each, hosts, withheld: [...all.filter((rule) => !hosts.includes(rule)), ...lost] }
 }
 
+/** True for a text that names another machine, or has a host and runs code that nobody can read: it could send on what it reads. */
+export function mayReachOut(policy: Policy, session: SessionFacts, commands: readonly CommandFact[]): boolean {
+  if (commands.some(({ hosts, effect }) => hosts.length > 0 || effect.startsWith('remote'))) return true
+  return hostsOfText(policy, session, commands, true).commands.some(
+    ({ hosts, readable }) => !readable && hosts.length > 0,
+  )
+}
+
 function isToolHost(policy: Policy, rule: HostRule): boolean {
   return [...policy.commands.toolDomains.values()].some((rules) => rules.includes(rule))
 }

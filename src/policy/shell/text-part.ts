@@ -14,10 +14,13 @@ import { hazardDenialIn } from './hidden-denial.ts'
 import { hostUseQuestions } from './named-hosts.ts'
 import { pathUseQuestions, redirectQuestions } from './named-paths.ts'
 import { always, deny, type Scene, unknowable } from './scene.ts'
+import { mayReachOut } from './text-hosts.ts'
 
 /** Decides every part of a command text. */
 export function decideShell(policy: Policy, session: SessionFacts, stance: Stance, shell: ShellFact): PartDecision[] {
-  const scene: Scene = { policy, session, stance, shell, carried: carriedPaths(policy, session, shell) }
+  const commands = 'facts' in shell.analysis ? shell.analysis.facts.commands : []
+  const sends = (): boolean => mayReachOut(policy, session, commands)
+  const scene: Scene = { policy, session, stance, shell, carried: carriedPaths(policy, session, shell), sends }
   const questions = 'rejection' in shell.analysis ? rejected(scene) : questionsOf(scene, shell.analysis.facts)
   return questions.map((part) => decidePart(part, stance))
 }

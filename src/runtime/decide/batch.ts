@@ -8,7 +8,8 @@ import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import type { ManifestChoice } from '../policy/load.ts'
 import { openPolicy } from '../policy/open.ts'
-import { namedWorktrees } from '../policy/project/worktrees.ts'
+import { namedRepository, namedResults, namedWorktrees } from '../policy/project/log-names.ts'
+import { repositoryAt } from '../policy/project/nearby.ts'
 import { type CallChecker, openChecker } from './check-call.ts'
 
 interface BatchLine {
@@ -49,7 +50,8 @@ export class BatchChecker {
       const { decision, facts } = checker.check({ tool: parsed.tool, input: parsed.input, cwd })
       if (decision.decision !== 'ask') return { id, ...decision }
       const resolved = (given: string): string => this.#files.canonical(resolve(cwd, given))
-      const places = { root: checker.root, home: this.#machine.home, resolve: resolved }
+      const repository = (path: string): string | null => repositoryAt(path, this.#files)
+      const places = { root: checker.root, home: this.#machine.home, resolve: resolved, repository }
       return { id, ...decision, suggestions: (await offerGrants(decision, facts, places)).map(asGrants) }
     } catch (error) {
       if (error instanceof Fault) return { id, error: messageOf(error) }
@@ -81,8 +83,15 @@ export class BatchChecker {
     if ('unsigned' in opened) return { error: `${opened.manifestPath} is ${opened.unsigned}` }
     const { loaded } = opened
     // A log of another machine is judged by names: nothing runs here, and nothing of it is there to be asked.
-    const roots = root !== null && this.#files.isMissing(loaded.root) ? namedWorktrees(loaded.root) : []
-    return openChecker(loaded, this.#machine, this.#files, undefined, { undo, roots })
+    if (root === null || !this.#files.isMissing(loaded.root)) {
+      return openChecker(loaded, this.#machine, this.#files, undefined, { undo })
+    }
+    return openChecker(loaded, this.#machine, this.#files, undefined, {
+      undo,
+      roots: namedWorktrees(loaded.root),
+      reads: namedResults(loaded.root, this.#machine.home),
+      repositoryOf: (path) => namedRepository(path, loaded.root),
+    })
   }
 }
 

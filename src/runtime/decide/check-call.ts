@@ -4,6 +4,7 @@ import type { SessionFacts, ToolCall } from '../../policy/call.ts'
 import { type Decision, denial } from '../../policy/decision.ts'
 import { evaluate } from '../../policy/evaluate.ts'
 import { keptPlaces } from '../../policy/path-part.ts'
+import type { PathRule } from '../../policy/policy.ts'
 import type { ReasonCode } from '../../policy/reason.ts'
 import type { ShellFacts } from '../../shell/facts.ts'
 import { bashSyntaxError } from '../../system/bash.ts'
@@ -16,6 +17,7 @@ import { InputError } from '../../tools/tool.ts'
 import { temporaryOf } from '../command/temporary.ts'
 import { openSkillGate } from '../custom/open-skill-gate.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
+import { nearbyFact, openRepositoryAt } from '../policy/project/nearby.ts'
 import { ownPlaces } from '../policy/project/own-places.ts'
 import { ownWorktrees } from '../policy/project/worktrees.ts'
 import { resolveCall } from './resolve-call.ts'
@@ -48,9 +50,15 @@ export interface CheckedAs {
   readonly undo?: boolean
   /** Further roots. */
   readonly roots?: readonly string[]
+  /** Further files that may be read. */
+  readonly reads?: readonly PathRule[]
+  /** The repository that a path lies in. */
+  readonly repositoryOf?: (path: string) => string | null
   /** What a saved answer would grant. */
   readonly grants?: SessionFacts['grants']
 }
+
+const NO_GRANTS: SessionFacts['grants'] = { reads: [], writes: [], commands: [], hosts: [] }
 
 /** Opens a checker for every tool, or for one: the shell analysis is only loaded when a command can come. */
 export async function openChecker(
@@ -58,16 +66,18 @@ export async function openChecker(
   machine: Machine,
   files: Files,
   tool?: string,
-  { undo, roots = [], grants }: CheckedAs = {},
+  { undo, roots = [], reads = [], repositoryOf, grants = NO_GRANTS }: CheckedAs = {},
 ): Promise<CallChecker> {
   const shell = tool === undefined || tool === 'bash' ? await import('../../shell/analyze.ts') : null
   const { shownSecrets } = await import('./shown-secrets.ts')
   const fresh = newSession(loaded, machine)
+  const nearby = repositoryOf && nearbyFact(loaded, machine.home, repositoryOf)
   const session = {
     ...fresh,
+    ...nearby,
     roots: [...fresh.roots, ...roots],
     isShown: shownSecrets(() => loaded, machine, files),
-    ...(grants && { grants }),
+    grants: { ...grants, reads: [...grants.reads, ...reads] },
   }
   const cover = new UndoCover(machine.stateDir)
   const decide = (call: ToolCall): Decision =>
@@ -117,8 +127,9 @@ export function newSession(loaded: LoadedPolicy, machine: Machine): SessionFacts
     agent: null,
     mode: null,
     levels: new Map(),
-    grants: { reads: [], writes: [], commands: [], hosts: [] },
+    grants: NO_GRANTS,
     roots: ownWorktrees(loaded, machine.home, machineFiles),
+    ...nearbyFact(loaded, machine.home, (path) => openRepositoryAt(path, machineFiles)),
     envelope: [],
     breakerOpenFor: null,
     tainted: false,

@@ -10,6 +10,7 @@ import { machineFiles } from '../../system/files.ts'
 import { withLock } from '../../system/lock.ts'
 import type { Machine } from '../../system/machine.ts'
 import { openOwnDirectory, readOwnJson, writeOwnJson } from '../../system/state.ts'
+import { repositoryAt } from '../policy/project/nearby.ts'
 import type { HookJudgement } from './judge.ts'
 
 export interface OpenAsk {
@@ -122,7 +123,12 @@ export function askOf(
 ): NewAsk {
   const { subject, decision, facts, call } = judgement
   const resolve = (given: string): string => machineFiles.canonical(posix.resolve(project, given))
-  const places = { root: project, home: machine.home, resolve }
+  const places = {
+    root: project,
+    home: machine.home,
+    resolve,
+    repository: (path: string) => repositoryAt(path, machineFiles),
+  }
   const tool = call.kind === 'search' ? 'grep' : call.tool
   // Of a tool that is not known the input is not known either: a yes would be for anything.
   const suggestions = call.kind === 'tool' ? suggestGrants(decision, facts, places) : []

@@ -297,6 +297,9 @@ async function withAnswers(
   }
   return {
     loaded: decidingPolicy(loaded, savedDenials(saved, place), state.envelope()),
-    session: state.facts(saved, null, place, NOTHING_SPILLED),
+    session: {
+      ...state.facts(saved, null, place, NOTHING_SPILLED),
+      ...(fresh.nearby && { nearby: fresh.nearby }),
+    },
   }
 }

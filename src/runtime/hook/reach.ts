@@ -13,12 +13,13 @@ interface Around {
 
 /** The decision, with its words looked up from the project, wherever in it the host works. */
 export function reachScene(
-  { loaded: { root } }: HookJudge,
+  { loaded: { root }, session: { nearby } }: HookJudge,
   { decision, facts }: Pick<HookJudgement, 'decision' | 'facts'>,
   { machine: { home }, files }: Around,
 ): ReachScene {
   const atHome = (given: string): string => (/^~(?:\/|$)/.test(given) ? home + given.slice(1) : given)
-  return { decision, facts, files, root, resolve: (given) => files.canonical(posix.resolve(root, atHome(given))) }
+  const resolve = (given: string): string => files.canonical(posix.resolve(root, atHome(given)))
+  return { decision, facts, files, root, nearby, resolve }
 }
 
 /** The places that a yes opens, as they are now. */

@@ -4,13 +4,17 @@ import { posix } from 'node:path'
 import type { Question } from '../../approval/approve.ts'
 import { hostOfPart, pathOfPart } from '../../approval/suggestion.ts'
 import type { HostQuestion } from '../../egress/gate.ts'
+import { isInside } from '../../files/baseline.ts'
 import { isGlob, matchSegment } from '../../files/glob.ts'
 import { parseHostPattern } from '../../hosts/pattern.ts'
+import type { SessionFacts } from '../../policy/call.ts'
 import { type Decision, type PartDecision, soleDecision } from '../../policy/decision.ts'
 import type { HostRule } from '../../policy/policy.ts'
 import type { ReasonCode } from '../../policy/reason.ts'
+import { isReadable } from '../../policy/shell/readable-command.ts'
 import type { ShellFacts } from '../../shell/facts.ts'
 import type { Files } from '../../system/files.ts'
+import { repositoryAt } from '../policy/project/nearby.ts'
 import type { CallReach } from './policy.ts'
 
 /** A decision about a command, and what its words are looked up by. */
@@ -20,6 +24,8 @@ export interface ReachScene {
   readonly resolve: (given: string) => string
   readonly files: Files
   readonly root: string
+  /** What is near the project, of what the manifest opens to who names it. */
+  readonly nearby: SessionFacts['nearby']
 }
 
 /** The canonical places that a yes to the decision opens, as they are when it is asked. */
@@ -29,18 +35,20 @@ export function askedPlaces(scene: ReachScene): readonly string[] {
 }
 
 /**
- * The reach of a call: what a person agreed to, and the files that grants of its commands name for them alone. A name may lead
- * elsewhere by the time they have answered: what it leads to now is opened only where they were asked about that. Without a yes `asked` is null.
+ * The reach of a call: what a person agreed to, and what the manifest opens to who names it. A name may lead elsewhere by now:
+ * what it leads to is opened only where they were asked about that, or where it is near as well. Without a yes `asked` is null.
  */
 export function reachOf(scene: ReachScene, asked: readonly string[] | null): CallReach {
   return reachIn(scene, asked && ((path) => asked.includes(path)))
 }
 
 function reachIn(
-  { decision, facts, resolve, files, root }: ReachScene,
+  { decision, facts, resolve, files, root, nearby }: ReachScene,
   wasAsked: ((path: string) => boolean) | null,
 ): CallReach {
   const byGrant = (part: PartDecision): boolean => part.reason.code === 'named-by-grant'
+  const isNear = (path: string): boolean => nearby?.(path) != null
+  const near = decision.segments.filter((part) => part.reason.code === 'nearby')
   const parts = decision.segments.filter((part) => byGrant(part) || (wasAsked && part.decision === 'ask'))
   const places = (kinds: readonly PartDecision['kind'][], codes: readonly ReasonCode[]) =>
     parts
@@ -49,8 +57,22 @@ function reachIn(
         filesOf(pathOfPart(part, facts, resolve), files).filter((path) => byGrant(part) || wasAsked?.(path)),
       )
       .filter((path) => files.exists(path))
-  const roots = places(['write'], ['outside-roots'])
-  const readOnly = places(['read', 'list'], ['outside-roots', 'named-by-grant'])
+  const workplace = (part: PartDecision) =>
+    part.kind === 'command' ? workingPlace(facts?.commands[part.command!]?.cwd ?? null, resolve, files, root) : []
+  const elsewhere = parts.filter((part) => part.reason.code === 'outside-cwd')
+  const roots = [
+    ...places(['write'], ['outside-roots']),
+    ...elsewhere.flatMap(workplace).filter((path) => wasAsked?.(path)),
+  ]
+  const shown = near.flatMap((part) =>
+    part.kind === 'command'
+      ? workplace(part)
+      : shownPlace(literalPlace(pathOfPart(part, facts, resolve)), part, facts, files),
+  )
+  const readOnly = [
+    ...places(['read', 'list'], ['outside-roots', 'named-by-grant']),
+    ...shown.filter((path) => isNear(path) && files.exists(path)),
+  ]
   const read = places(['read'], ['outside-roots', 'secret', 'named-by-grant'])
   // What opens a secret is the file under the name that was read, not one that a link by that name leads to.
   const written = new Set(
@@ -63,11 +85,43 @@ function reachIn(
     ),
   )
   return {
-    roots,
-    readOnly: readOnly.filter((path) => !roots.includes(path)),
+    roots: [...new Set(roots)],
+    readOnly: [...new Set(readOnly)].filter((path) => !roots.includes(path)),
     named: [...new Set(read)].filter((path) => written.has(path) && !files.isDirectory(path)),
     hosts: parts.filter((part) => part.kind === 'host').flatMap((part) => hostRule(part, facts)),
   }
+}
+
+/** Where a command works outside the project: the repository around it, which its tools look for, else the directory itself. */
+function workingPlace(
+  cwd: string | null,
+  resolve: (given: string) => string,
+  files: Files,
+  root: string,
+): readonly string[] {
+  if (cwd === null) return []
+  const path = resolve(cwd)
+  const repository = repositoryAt(path, files)
+  const place = repository === null || isInside(root, repository) ? path : repository
+  return files.isDirectory(place) ? [place] : []
+}
+
+/** A pattern was judged by the folder that it looks through. */
+function literalPlace(path: string | null): string | null {
+  const at = path?.search(/[*?[]/) ?? -1
+  return path === null || at < 0 ? path : posix.dirname(path.slice(0, at + 1))
+}
+
+/** What a command is shown of a place nearby: what it names, or the whole repository where nobody knows what else it will look for. */
+function shownPlace(
+  path: string | null,
+  part: PartDecision,
+  facts: ShellFacts | null,
+  files: Files,
+): readonly string[] {
+  if (path === null) return []
+  const fact = part.command === undefined ? undefined : facts?.commands[part.command]
+  return [fact === undefined || isReadable(fact) ? path : (repositoryAt(path, files) ?? path)]
 }
 
 /** `.env*` was asked about as it stands: the files that it is now. */

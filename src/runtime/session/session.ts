@@ -25,6 +25,7 @@ import { outcomeOf } from '../decide/admission.ts'
 import { shownSecrets } from '../decide/shown-secrets.ts'
 import { UndoCover } from '../decide/undo-cover.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
+import { repositoryAt } from '../policy/project/nearby.ts'
 import { ownPlaces } from '../policy/project/own-places.ts'
 import { ownWorktrees } from '../policy/project/worktrees.ts'
 import { savedGrantOf } from '../record/approver.ts'
@@ -399,7 +400,8 @@ export class Session {
   async #approve(parsed: ParsedCall, decision: Decision, signal: AbortSignal, underway: Underway): Promise<Approval> {
     const { tool, subject, where, facts, moved } = parsed
     const resolve = this.#resolver(parsed)
-    const places = { root: this.#view.base(moved).root, home: this.#parts.machine.home, resolve }
+    const repository = (path: string) => repositoryAt(path, this.#parts.files)
+    const places = { root: this.#view.base(moved).root, home: this.#parts.machine.home, resolve, repository }
     const question: Question = { tool: tool.name, subject, ...(where !== null && { where }), decision, facts, places }
     const settled = () => this.#evaluate(parsed, null).decision !== 'ask'
     const identity = JSON.stringify(parsed.input)
@@ -411,7 +413,8 @@ export class Session {
 
   #reachScene(parsed: ParsedCall, decision: Decision): ReachScene {
     const { root } = this.#view.base(parsed.moved)
-    return { decision, facts: parsed.facts, resolve: this.#resolver(parsed), files: this.#parts.files, root }
+    const { nearby } = this.#view.facts()
+    return { decision, facts: parsed.facts, resolve: this.#resolver(parsed), files: this.#parts.files, root, nearby }
   }
 
   #resolver({ checked, moved }: ParsedCall): (given: string) => string {

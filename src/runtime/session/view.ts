@@ -12,6 +12,7 @@ import type { Machine } from '../../system/machine.ts'
 import { makeDirectories } from '../../system/state.ts'
 import { type Ring, ringFor } from '../decide/admission.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
+import { nearbyFact, openRepositoryAt } from '../policy/project/nearby.ts'
 import { type CallReach, decidingPolicy, movedPolicy, placingPolicy } from './policy.ts'
 import { type SessionState, savedDenials } from './state.ts'
 
@@ -83,9 +84,12 @@ export class SessionView {
 
   /** What decisions are made on; the breaker is asked once a call, when it is decided. */
   facts(): SessionFacts {
-    const { saved, project, machine, state, id } = this.#parts
+    const { saved, project, machine, files, state, id } = this.#parts
     const place = { root: this.base(this.#entered).root, home: machine.home }
-    return state.facts(saved.forSession(project.loaded.root, id), null, place, this.#spilled)
+    return {
+      ...state.facts(saved.forSession(project.loaded.root, id), null, place, this.#spilled),
+      ...nearbyFact(project.loaded, machine.home, (path) => openRepositoryAt(path, files)),
+    }
   }
 
   base(moved: boolean): LoadedPolicy {

@@ -40,6 +40,21 @@ const refused = [
     position: 7,
     note: 'bash joins the lines and runs it',
   },
+  ...[
+    ['an apostrophe that is quoted', `echo "'$\\\n(rm x)'"`],
+    ['an apostrophe that is escaped', "echo \\'$\\\n(rm x)\\'"],
+    ['an apostrophe in a here-document', "cat <<EOF\n'$\\\n(rm x)'\nEOF"],
+    ['an apostrophe in a comment', "true # it's\necho $\\\n(rm x) '"],
+    ['an apostrophe in an expansion', `echo "\${x:-'}" $\\\n(rm x) "'"`],
+    ['a backslash that is escaped', 'echo "\\\\$\\\n(rm x)"'],
+    ['an escaped dollar between backquotes', 'echo `echo \\$\\\n(rm x)`'],
+  ].map(([name, text]) => ({
+    name: `continuation after $: ${name}`,
+    text: text!,
+    code: 'unsupported-syntax',
+    position: text!.indexOf('\\\n'),
+    note: '',
+  })),
   { name: 'continuation in an operator', text: 'ls &\\\n& rm', code: 'unsupported-syntax', position: 4, note: '' },
   {
     name: 'continuation in a name',
@@ -114,6 +129,9 @@ const accepted = [
   { name: 'replacement character', text: 'echo "\ufffd"' },
   { name: 'tab and newline', text: 'ls\ta\nls b' },
   { name: 'continuation between words', text: 'ls \\\n  a' },
+  { name: 'none in single quotes', text: "echo '$\\\n(touch x)'" },
+  { name: 'continuation behind an escaped dollar', text: 'echo "\\$\\\n(touch x)"' },
+  { name: 'the same in a here-document', text: 'cat <<EOF\n\\$\\\n(rm x)\nEOF' },
   { name: 'continuation inside a word', text: 'l\\\ns' },
   { name: 'escaped backslash at the end', text: 'echo \\\\' },
 ]

@@ -83,25 +83,51 @@ function danglingBackslash(source: string): ShellRejection | null {
 
 /**
  * A line continuation is removed by bash before it looks for tokens, so one between `$` and `{` or inside an operator
- * changes what the text means. It is accepted only between blanks and ordinary word characters.
+ * changes what the text means. It is accepted only between blanks and ordinary word characters, and where there is none: in
+ * single quotes, and behind a dollar that is escaped.
  */
 function lineContinuation(source: string): ShellRejection | null {
   let at = source.indexOf('\\\n')
-  while (at !== -1) {
-    let backslashes = 0
-    while (source[at - backslashes] === '\\') backslashes++
+  if (at === -1) return null
+  // Between backquotes a backslash is gone before the text is read.
+  const escapes = !source.includes('`')
+  const quoted = singleQuoted(source)
+  for (; at !== -1; at = source.indexOf('\\\n', at + 1)) {
+    if (backslashesBefore(source, at + 1) % 2 === 0 || quoted.has(at)) continue
+    if (escapes && source[at - 1] === '$' && backslashesBefore(source, at - 1) % 2 === 1) continue
     const before = source[at - 1] ?? ' '
     const after = source[at + 2] ?? ' '
     const apart = /\s/.test(before) || /\s/.test(after)
-    if (backslashes % 2 === 1 && !apart && !(JOINS_BEFORE.test(before) && JOINS_AFTER.test(after))) {
-      return continuationRejection(at)
-    }
-    if (backslashes % 2 === 1 && /\$\{?[\w!#@*?-]*$/.test(source.slice(Math.max(0, at - 80), at))) {
-      return continuationRejection(at)
-    }
-    at = source.indexOf('\\\n', at + 1)
+    if (!apart && !(JOINS_BEFORE.test(before) && JOINS_AFTER.test(after))) return continuationRejection(at)
+    if (/\$\{?[\w!#@*?-]*$/.test(source.slice(Math.max(0, at - 80), at))) return continuationRejection(at)
   }
   return null
+}
+
+function backslashesBefore(source: string, at: number): number {
+  let count = 0
+  while (source[at - 1 - count] === '\\') count++
+  return count
+}
+
+/** What nests quotes in quotes, or has text that is not quoted as the rest is: there it cannot be told by counting. */
+const NESTS = /[`#]|<<|\$[({['"]/
+
+/** The backslashes inside single quotes, where the text is plain enough to tell. */
+function singleQuoted(source: string): ReadonlySet<number> {
+  const found = new Set<number>()
+  if (!source.includes("'") || NESTS.test(source)) return found
+  let quote = ''
+  for (let at = 0; at < source.length; at++) {
+    const character = source[at]!
+    if (quote === "'") {
+      if (character === '\\') found.add(at)
+      else if (character === "'") quote = ''
+    } else if (character === '\\') at++
+    else if (quote === '"') quote = character === '"' ? '' : quote
+    else if (character === "'" || character === '"') quote = character
+  }
+  return found
 }
 
 function continuationRejection(position: number): ShellRejection {

@@ -311,7 +311,7 @@ describe.each(usersToTest())('the resident of $name', (user) => {
       ).out
     }
     // The greeting is right to the letter: without a wall it is served.
-    expect(await ask()).toBe('fetched, served\n')
+    await until('it is served', async () => (await ask()) === 'fetched, served\n')
     expect(existsSync(join(plain, 'stolen.txt'))).toBe(true)
     rmSync(join(plain, 'stolen.txt'))
     // A user cannot put up a wall without the mark that is looked for as well.

@@ -200,6 +200,15 @@ export const DECISION_ROWS: readonly KeyRow[] = [
     gives: ['deny', 'allow'],
     on: AGENTS,
   },
+  {
+    key: 'capabilities.allow.read.nearby',
+    note: 'a package that is installed for the user',
+    base: allows({ read: { paths: ['**'] } }),
+    set: allows({ read: { paths: ['**'], nearby: ['packages'] } }),
+    call: read('$H/go/pkg/mod/example.org/one@v1/one.go'),
+    gives: ['deny', 'allow'],
+    on: AGENTS,
+  },
   ...(['read', 'write'] as const).flatMap((verb): KeyRow[] => {
     const call = verb === 'read' ? read : write
     const key = `capabilities.allow.${verb}`

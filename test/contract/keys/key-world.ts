@@ -9,6 +9,7 @@ import { printValue } from '../../../src/manifest/toml/print.ts'
 import { openBackend, openRunner, typedGrants } from '../../../src/runtime/command/open-runner.ts'
 import { planText } from '../../../src/runtime/command/text-plan.ts'
 import { decideTyped, readTyped, withBrief } from '../../../src/runtime/command/typed/call.ts'
+import { withNearbyWords } from '../../../src/runtime/command/typed/nearby-words.ts'
 import { runTyped } from '../../../src/runtime/command/typed/run.ts'
 import { hasWrittenDenials } from '../../../src/runtime/command/typed/words.ts'
 import { type Cordon, type CordonOptions, createCordon } from '../../../src/runtime/cordon.ts'
@@ -286,7 +287,7 @@ export class KeyWorld {
   }
 
   async #typedRun(manifest: ManifestObject, argv: readonly string[]): Promise<string> {
-    const loaded = await this.load(manifest)
+    const loaded = withNearbyWords(await this.load(manifest), argv, this.machine, machineFiles)
     const runner = openRunner(
       loaded,
       this.machine,

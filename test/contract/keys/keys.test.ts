@@ -41,6 +41,7 @@ const world = new KeyWorld(
       '#!/bin/sh\ncd "$HOME/.cargo/bin" && test -e old || exit 1\ntouch new 2>/dev/null && echo installed || echo read-only\n',
     '$H/.cargo/bin/old': 'old\n',
     '$H/note.txt': 'note\n',
+    '$H/go/pkg/mod/one.go': 'package\n',
     '$B/aside/x.txt': 'aside\n',
     '$B/carried/x.txt': 'carried\n',
   },

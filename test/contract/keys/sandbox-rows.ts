@@ -161,6 +161,15 @@ export const SANDBOX_ROWS: readonly KeyRow[] = [
       on: ['run'],
     }),
   ),
+  {
+    key: 'capabilities.allow.read.nearby',
+    note: 'what a command names of them is there',
+    base: allows({ read: { paths: ['**'] } }),
+    set: allows({ read: { paths: ['**'], nearby: ['packages'] } }),
+    runs: ['cat', '$H/go/pkg/mod/one.go'],
+    gives: ['fails', 'package'],
+    on: ['run'],
+  },
   ...['paths', 'paths[].path'].map(
     (field): KeyRow => ({
       key: `capabilities.allow.write.${field}`,

@@ -13,6 +13,7 @@ import { Fault } from '../../../system/fault.ts'
 import type { Files } from '../../../system/files.ts'
 import type { Machine } from '../../../system/machine.ts'
 import type { LoadedPolicy } from '../../policy/load.ts'
+import { repositoryAt } from '../../policy/project/nearby.ts'
 import { openSavedGrants } from '../../policy/saved-grants.ts'
 import type { SessionRecorder } from '../../record/recorder.ts'
 import { hostQuestion } from '../../session/reach.ts'
@@ -128,8 +129,9 @@ export class TypedQuestions {
   }
 
   #question(subject: string, decision: Decision): Question {
-    const { loaded, machine } = this.#parts
-    const places = { root: loaded.root, home: machine.home, resolve: (given: string) => given }
+    const { loaded, machine, files } = this.#parts
+    const repository = (path: string) => repositoryAt(path, files)
+    const places = { root: loaded.root, home: machine.home, resolve: (given: string) => given, repository }
     return { tool: 'run', subject, decision, facts: null, places }
   }
 

@@ -5,7 +5,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { parsePathPattern } from '../../../files/path-pattern.ts'
 import { type Files, machineFiles } from '../../../system/files.ts'
 import type { LoadedPolicy } from '../load.ts'
-import { namedWorktrees, ownWorktrees } from './worktrees.ts'
+import { namedWorktrees } from './log-names.ts'
+import { ownWorktrees } from './worktrees.ts'
 
 let base: string
 let root: string

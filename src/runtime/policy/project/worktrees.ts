@@ -36,14 +36,6 @@ export function ownWorktrees({ root, policy }: LoadedPolicy, home: string, files
   }
 }
 
-/** Folders that people keep the working trees of a project in, beside it. */
-const BESIDE: readonly string[] = ['.worktrees', '__worktrees', '-worktrees', '_worktrees']
-
-/** The folders beside a project that carry its name: for judging the log of another machine, where nothing can be looked at. */
-export function namedWorktrees(root: string): readonly string[] {
-  return BESIDE.map((suffix) => root + suffix)
-}
-
 /** Nothing where there is no such file. */
 function firstLine(path: string, files: Files): string {
   try {

@@ -70,7 +70,8 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
   const command = given ?? [personsShell(machine)]
   const typed = await withTyped(opened.loaded, args, machine, given === null)
   const rules = typed.rules
-  let loaded = await withKeys(await briefed(typed.granted, machine), machine, command)
+  const shown = await withNearby(typed.granted, command, machine)
+  let loaded = await withKeys(await briefed(shown, machine), machine, command)
   const backend = await openBackend(loaded.sandbox, { commands: 'one', stateDir: machine.stateDir })
   const told = new Set<string>()
   const tell = (line: string): void => {
@@ -291,6 +292,13 @@ async function keepLine(
   const { keptGrants } = await import('../../../runtime/command/typed/one-off.ts')
   const kept = keptGrants(oneOff, outcome, home)
   return kept.length === 0 ? [] : [`to keep it: ${kept.map((words) => `cordon add ${words}`).join('; ')}`]
+}
+
+/** With what the command names of the source near the project, where the manifest shows any. */
+async function withNearby(loaded: LoadedPolicy, command: readonly string[], machine: Machine): Promise<LoadedPolicy> {
+  if (loaded.policy.nearby.length === 0 || !command.slice(1).some((word) => word.includes('/'))) return loaded
+  const { withNearbyWords } = await import('../../../runtime/command/typed/nearby-words.ts')
+  return withNearbyWords(loaded, command, machine, machineFiles)
 }
 
 /** With the discovery brief, where there is one. */

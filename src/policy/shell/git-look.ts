@@ -1,0 +1,66 @@
+/** Which uses of git only look: they change no repository, or show nothing of a file that is hidden from them. */
+
+import { isInside } from '../../files/baseline.ts'
+import type { CommandFact, PathUse } from '../../shell/facts.ts'
+import { subcommands } from './network-use.ts'
+
+/** Subcommands that change nothing, whatever their words are. */
+const READS: ReadonlySet<string> = new Set(
+  [
+    'annotate blame cat-file check-attr check-ignore cherry count-objects describe diff diff-files diff-index diff-tree for-each-ref grep',
+    'help log ls-files ls-tree merge-base name-rev range-diff rev-list rev-parse shortlog show show-branch show-ref status var version whatchanged',
+  ].flatMap((line) => line.split(' ')),
+)
+
+/** Subcommands that list when they are given nothing to change. */
+const LISTS: ReadonlySet<string> = new Set(['branch', 'reflog', 'remote', 'tag'])
+
+/** Subcommands of subcommands that change nothing. */
+const LISTING: ReadonlySet<string> = new Set([
+  'stash list',
+  'stash show',
+  'worktree list',
+  'notes list',
+  'notes show',
+  'reflog show',
+])
+
+/** Subcommands that name a file of the working tree, and compare it at most with what the sandbox shows of it. */
+const NAMES_ONLY: ReadonlySet<string> = new Set([
+  'check-attr',
+  'check-ignore',
+  'diff',
+  'log',
+  'ls-files',
+  'ls-tree',
+  'status',
+])
+
+const wordsOf = (fact: CommandFact): string[] => fact.argv.map((word) => word.values?.[0] ?? '')
+
+/** True for git as the program of a command. */
+export function isGit(fact: CommandFact): boolean {
+  return fact.argv[0]?.values?.length === 1 && fact.argv[0].values[0] === 'git'
+}
+
+/** True for a use of git that changes no repository. */
+export function gitReads(fact: CommandFact): boolean {
+  const [first, second] = subcommands(wordsOf(fact).slice(1))
+  if (first === undefined) return true
+  return READS.has(first) || (LISTS.has(first) && second === undefined) || LISTING.has(`${first} ${second}`)
+}
+
+/** True for the directory of `git -C`, in which its subcommand works. */
+export function isGitTree(fact: CommandFact, { span }: PathUse): boolean {
+  const at = fact.argv.findIndex((word) => word.span.start === span.start && word.span.end === span.end)
+  return isGit(fact) && at > 0 && fact.argv[at - 1]!.values?.[0] === '-C'
+}
+
+/** True where git tells of files of the project no more than their names, history, and how they differ as the sandbox shows them. */
+export function gitNamesOnly(fact: CommandFact, root: string): boolean {
+  const words = wordsOf(fact)
+  if (!isGit(fact) || !NAMES_ONLY.has(subcommands(words.slice(1))[0] ?? '')) return false
+  // Beside a file from elsewhere, `diff` prints any file as a whole.
+  const own = fact.paths.every(({ path }) => path !== null && isInside(path, root))
+  return own && !words.some((word) => word.startsWith('--no-i'))
+}
