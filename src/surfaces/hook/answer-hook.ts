@@ -181,7 +181,6 @@ async function judged(
   const seen = judge.read(everyReading(calls.map(asPatch), reading))
   const read = [...seen, ...(await unseen(host, input, judge, seen, machine))]
   if (read.length === 0) return { kind: 'pass' }
-  await judge.prepare(read)
   const wrap: Wrap = (judgement, places) => {
     if (request.command === null || setting.inside) return null
     const relies = judgement.decision.relies === 'undo'
