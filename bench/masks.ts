@@ -68,6 +68,7 @@ try {
   await pause(3_000)
   const before: number[] = []
   const after: number[] = []
+  const processor: number[] = []
   for (let round = 0; round < ROUNDS; round++) {
     for (let change = 0; change < CHANGES; change++) {
       const folder = leaves[(round * 997 + change * 641) % leaves.length]!
@@ -76,13 +77,16 @@ try {
     const begun = timed(() => session.begin())
     before.push(begun.ms)
     await pause(50)
-    after.push(timed(() => begun.value.end()).ms)
+    const ended = timed(() => begun.value.end())
+    after.push(ended.ms)
+    processor.push(begun.processor + ended.processor)
     await pause(80)
   }
   report(`before a run, after ${CHANGES} changes`, median(before), spread(before))
   report('after a run', median(after), spread(after))
   const both = before.map((ms, index) => ms + after[index]!)
   report('both: added to a command here', median(both), spread(both))
+  report('the same in processor time', median(processor), spread(processor))
   const last = session.begin()
   report('masks at the end', last.masks.length, `${SECRETS} and ${ROUNDS * CHANGES} made since`, '')
   last.end()
@@ -110,10 +114,13 @@ function buildTree(): string[] {
   return made
 }
 
-function timed<T>(work: () => T): { readonly ms: number; readonly value: T } {
+function timed<T>(work: () => T): { readonly ms: number; readonly processor: number; readonly value: T } {
+  const before = process.cpuUsage()
   const start = performance.now()
   const value = work()
-  return { ms: performance.now() - start, value }
+  const ms = performance.now() - start
+  const { user, system } = process.cpuUsage(before)
+  return { ms, processor: (user + system) / 1000, value }
 }
 
 function median(values: readonly number[]): number {

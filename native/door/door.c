@@ -236,6 +236,7 @@ static void dispatch(const struct call *c, int nr) {
   case SYS_truncate: answer_truncate(c, a[0], (off_t)a[1]); return;
   case SYS_umask: note_umask((unsigned)a[0]); let_go_on(c); return;
   case SYS_fchmod: answer_mode_of(c, first); return;
+  case SYS_listen: answer_listen(c, first, (int)a[1]); return;
   case SYS_fchmodat: answer_mode(c, first, a[1], 0); return;
   case 452: answer_mode(c, first, a[1], (int)a[3]); return; /* fchmodat2, newer than some headers */
   case SYS_utimensat: answer_mode(c, first, a[1], (int)a[3]); return;

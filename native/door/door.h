@@ -5,8 +5,7 @@
  *
  * door.c answers the calls, open.c those that open, change.c the others, path.c finds where a path leads
  * and parent.c remembers it, rules.c judges, git.c and git-key.c read git's configuration and repository.c finds
- * its repositories, keep.c keeps what is lost and writes the journal, attributes.c
- * keeps attributes.
+ * its repositories, keep.c keeps what is lost and writes the journal, attributes.c keeps attributes, listen.c hears of servers.
  */
 #ifndef DOOR_H
 #define DOOR_H
@@ -94,6 +93,11 @@ void answer_mode_of(const struct call *c, int fd);
 int keep_attributes_of(int fd, int kept);
 void answer_attributes(const struct call *c, uint64_t path, int follow);
 void answer_attributes_of(const struct call *c, int fd);
+
+/* listen.c */
+void answer_listen(const struct call *c, int number, int backlog);
+int servers_are_wanted(void);  /* given by init/servers.c, as is */
+void servers_changed(int known); /* `known` is 0 where it may come only now */
 
 /* path.c */
 int copy_text(const struct call *c, uint64_t from, char *into, size_t size);

@@ -227,10 +227,9 @@ int judge(const struct spot *s, enum change change) {
   if ((change == CHANGE_REMOVE || change == CHANGE_MOVE || change == CHANGE_UNFOLDER) && is_above_held(s->path)) return EBUSY;
   const struct rule *rule = rule_about(s, &is_exact);
   uint8_t action = rule ? rule->action : ACTION_FREE;
+  if (is_exact && (action & ACTION_FOLDER) && (change == CHANGE_FOLDER || change == CHANGE_UNFOLDER)) return 0;
   switch (action & ACTION_MASK) {
-  case ACTION_REFUSE:
-    if (is_exact && (action & ACTION_FOLDER) && (change == CHANGE_FOLDER || change == CHANGE_UNFOLDER)) return 0;
-    return EROFS;
+  case ACTION_REFUSE: return EROFS;
   case ACTION_JUDGE: return change == CHANGE_REMOVE || change == CHANGE_MODE || change == CHANGE_PLACE ? 0 : EROFS;
   case ACTION_NOTE: journal_refused(s->path, change, 0); return judge_repository(s, change);
   /* What the manifest names by itself is the person's own choice. */

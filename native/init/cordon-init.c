@@ -15,7 +15,6 @@
 #define _GNU_SOURCE
 #include "init.h"
 #include "../door/door.h"
-#include "listening.h"
 #include "local-sockets.h"
 #include "names.h"
 #include <errno.h>
@@ -110,7 +109,7 @@ int main(int argc, char **argv) {
   if (orders.has_listener) hand_over_listeners();
   if (local_sockets_open()) fail(STEP_LISTENER);
   if (orders.has_names && names_open(orders.refused_port)) fail(STEP_LISTENER);
-  if ((orders.server_count || orders.any_server) && listening_open()) fail(STEP_LISTENER);
+  if (servers_open()) fail(STEP_LISTENER);
 
   /* A second, bare view of /proc for this program's own writes; the visible one becomes read-only. */
   int proc = (int)syscall(SYS_open_tree, AT_FDCWD, "/proc", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);

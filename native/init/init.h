@@ -98,9 +98,11 @@ void await_handover(void);
 void drain_acks(void);
 
 /* servers.c */
-#define SERVER_LOOK_MS 100 /* how often it is looked which servers there are */
-#define OTHER_LOOK_MS 500  /* the same where none was listed: a person waits for the word, and nothing else does */
-void look_for_servers(void);
+#define SERVER_FDS 2
+int servers_open(void);
+void servers_watch(struct pollfd *fds);
+void servers_serve(const struct pollfd *fds);
+int servers_wait_ms(void);
 int answer_connect(uint16_t port, uint16_t id);
 
 /* streams.c */

@@ -21,6 +21,17 @@ int listening_open(void) {
   return channel < 0 ? -1 : 0;
 }
 
+int listening_ends(void) {
+  int groups[] = {SKNLGRP_INET_TCP_DESTROY, SKNLGRP_INET6_TCP_DESTROY};
+  int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_SOCK_DIAG);
+  for (size_t i = 0; fd >= 0 && i < 2; i++) {
+    if (setsockopt(fd, SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, &groups[i], sizeof groups[i]) == 0) continue;
+    close(fd);
+    fd = -1;
+  }
+  return fd;
+}
+
 /* True for an address where a connection to loopback would find it: any, 127.0.0.1, ::1, and both in the form of IPv6, which Java uses. */
 static int is_reachable(int family, const uint32_t *address) {
   const uint32_t loopback = htonl(INADDR_LOOPBACK);

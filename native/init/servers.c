@@ -1,15 +1,20 @@
 /* The way in: which ports the command serves, and a connection to one of them for the parent. */
 #define _GNU_SOURCE
 #include "init.h"
+#include "../door/door.h"
 #include "listening.h"
 #include "names.h"
 #include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#define SERVER_LOOK_MS 100  /* between two looks for servers, however much happens */
+#define OTHER_LOOK_MS 500   /* the same where none was listed: a person waits for the word, and nothing else does */
 #define SERVER_CONNECT_MS 50 /* on loopback a connection is there at once, unless the server takes none */
 
 static uint8_t serving[MAX_SERVERS];
@@ -61,18 +66,66 @@ static void report_others(void) {
   }
 }
 
-/* At most every so often, however busy the loop is. */
-void look_for_servers(void) {
-  static uint64_t next, next_others;
+/*
+ * The door tells of every listen(), and the kernel of every TCP socket that is gone: then it is looked which servers there are,
+ * soon one after the other at most. Only where one of the two cannot tell (no door, a thread whose descriptors cannot be had) does time.
+ */
+static int heard = -1, gone = -1;
+static atomic_int is_told = 1;
+static int has_changed;
+static uint64_t next_look;
+
+int servers_are_wanted(void) { return orders.server_count || orders.any_server; }
+
+/* Called by the door's thread. */
+void servers_changed(int known) {
+  uint64_t one = 1;
+  if (!known) atomic_store(&is_told, 0);
+  (void)!write(heard, &one, sizeof one);
+}
+
+int servers_open(void) {
+  if (!servers_are_wanted()) return 0;
+  heard = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  gone = listening_ends();
+  if (!door_is_on() || gone < 0) is_told = 0;
+  return heard < 0 || listening_open() ? -1 : 0;
+}
+
+void servers_watch(struct pollfd *fds) {
+  fds[0] = (struct pollfd){.fd = heard, .events = POLLIN};
+  /* Each connection that ends is told of: there is nothing to read as long as a look is due anyway. */
+  fds[1] = (struct pollfd){.fd = has_changed ? -1 : gone, .events = POLLIN};
+}
+
+/* Which one it was is not read: what listens now says more. What is left, and what did not fit, is one more reason to look. */
+static void read_away(int fd) {
+  char text[4096];
+  for (int count = 0; count < 256; count++)
+    if (recv(fd, text, sizeof text, 0) < 0 && errno != ENOBUFS) return;
+}
+
+void servers_serve(const struct pollfd *fds) {
+  uint64_t count;
+  if (!servers_are_wanted()) return;
+  if (fds[0].revents && read(heard, &count, sizeof count) == sizeof count) has_changed = 1;
+  if (fds[1].revents) {
+    read_away(gone);
+    has_changed = 1;
+  }
   uint64_t ms = now_ms();
-  if (orders.server_count && ms >= next) {
-    next = ms + SERVER_LOOK_MS;
-    report_servers();
-  }
-  if (orders.any_server && ms >= next_others) {
-    next_others = ms + OTHER_LOOK_MS;
-    report_others();
-  }
+  if ((!has_changed && atomic_load(&is_told)) || ms < next_look) return;
+  has_changed = 0;
+  next_look = ms + (orders.server_count ? SERVER_LOOK_MS : OTHER_LOOK_MS);
+  if (orders.server_count) report_servers();
+  if (orders.any_server) report_others();
+}
+
+/* How long may be waited for the next look; -1 when none is due. */
+int servers_wait_ms(void) {
+  if (!servers_are_wanted() || (!has_changed && atomic_load(&is_told))) return -1;
+  uint64_t ms = now_ms();
+  return next_look > ms ? (int)(next_look - ms) : 0;
 }
 
 /* A connection to this namespace's own loopback, and to nothing else; -1 when nobody takes it. */
@@ -104,6 +157,7 @@ int answer_connect(uint16_t port, uint16_t id) {
   while (i < other_count && others[i].port != port) i++;
   if (i == other_count && !is_in(orders.servers, orders.server_count, port)) return 0;
   int fd = connect_inside(port);
+  if (fd < 0) has_changed = 1; /* one that no longer takes any may still be there, and nobody tells */
   snprintf(message, sizeof message, "{\"cmd\":\"NODE_HANDLE\",\"type\":\"net.Socket\",\"msg\":%u}\n", id);
   if (fd < 0 || !send_handle(message, fd)) tell('N', id, (uint32_t)errno, 0);
   if (fd >= 0) close(fd);

@@ -150,7 +150,8 @@ static void look_at_processes(int last) {
 }
 
 static int wait_at_most(void) {
-  int look = orders.server_count ? SERVER_LOOK_MS : orders.any_server ? OTHER_LOOK_MS : PROCESS_LOOK_MS;
+  int look = PROCESS_LOOK_MS, servers = servers_wait_ms();
+  if (servers >= 0 && servers < look) look = servers;
   if (next_memory_look >= 0 && next_memory_look < look) look = next_memory_look;
   if (!orders.milliseconds) return look;
   uint64_t now = now_ms();
@@ -171,7 +172,8 @@ void start_clocks(void) {
 enum { WATCH_CONTROL, WATCH_SIGNALS, WATCH_MASKS, WATCH_MOUNTS, WATCH_IPC, OF_TERMINAL };
 #define OF_STREAMS (OF_TERMINAL + TERMINAL_FDS)
 #define OF_NAMES (OF_STREAMS + STREAM_FDS)
-#define OF_SOCKETS (OF_NAMES + NAMES_FDS)
+#define OF_SERVERS (OF_NAMES + NAMES_FDS)
+#define OF_SOCKETS (OF_SERVERS + SERVER_FDS)
 
 _Noreturn void watch_over(int signals, int watch, int mounts) {
   if (pending_signal > 0 && pending_signal < NSIG) kill(-command_pid, pending_signal);
@@ -186,13 +188,14 @@ _Noreturn void watch_over(int signals, int watch, int mounts) {
     terminal_watch(fds + OF_TERMINAL);
     streams_watch(fds + OF_STREAMS);
     names_watch(fds + OF_NAMES);
+    servers_watch(fds + OF_SERVERS);
     local_sockets_watch(fds + OF_SOCKETS);
     if (poll(fds, (nfds_t)(OF_SOCKETS + local_sockets_count()), wait_at_most()) < 0 && errno != EINTR) _exit(FAULT_STATUS);
     names_serve(fds + OF_NAMES);
     local_sockets_serve(fds + OF_SOCKETS);
     streams_serve(fds + OF_STREAMS);
     if (fds[WATCH_IPC].revents) drain_acks();
-    if (orders.server_count || orders.any_server) look_for_servers();
+    servers_serve(fds + OF_SERVERS);
     if (fds[WATCH_MASKS].revents & POLLIN) report_opens(watch);
     if (fds[WATCH_MOUNTS].revents & (POLLPRI | POLLERR)) report_lifted();
     if (orders.milliseconds && now_ms() >= deadline) {

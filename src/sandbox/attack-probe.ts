@@ -1,15 +1,14 @@
 /** Probes a backend without an init by really running a sandbox and attacking from inside it; what it does not keep, nothing runs under. */
 
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { release, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { messageOf } from '../system/fault.ts'
 import type { Backend } from './backend.ts'
-import { planSandbox } from './plan.ts'
+import { attackLines, furnishProbe, heldBy, planProbe, REPORT_IT } from './probe-room.ts'
 import type { Assurance, Support } from './report.ts'
 import { SandboxFault } from './sandbox-fault.ts'
-import { readHostFacts } from './session.ts'
 
 export interface AttackCheck {
   readonly name: string
@@ -39,16 +38,8 @@ export interface ProbeRest extends Pick<Support, 'cgroup' | 'unheld' | 'shareByG
 }
 
 function scriptOf(checks: readonly AttackCheck[]): string {
-  return [
-    ...checks.map(
-      ({ attack }, i) => `if ( ${attack} ) >/dev/null 2>&1; then echo "${i} broken"; else echo "${i} held"; fi`,
-    ),
-    'echo written > "$P/new" && cat "$P/new" > /dev/null && echo writable',
-  ].join('\n')
+  return [...attackLines(checks), 'echo written > "$P/new" && cat "$P/new" > /dev/null && echo writable'].join('\n')
 }
-
-const REPORT =
-  'This machine does not keep a promise of the sandbox: please report it with the output of `cordon doctor --json`.'
 
 /** Throws nothing: what failed is in the result. */
 export async function probeByAttack(
@@ -64,22 +55,13 @@ export async function probeByAttack(
   })
   try {
     const output = await attackFromInside(backend, scriptOf(checks))
-    const held: readonly Assurance[] = checks.map(({ name, detail }, i) =>
-      output.includes(`${i} held`)
-        ? { name, status: 'enforced', detail }
-        : {
-            name,
-            status: 'absent',
-            detail: `an attack from inside succeeded (${detail} was expected)`,
-            remedy: REPORT,
-          },
-    )
+    const held = heldBy(checks, output)
     return support(
       held.every(({ status }) => status === 'enforced'),
       [...held, ...lacking],
     )
   } catch (error) {
-    const remedy = error instanceof SandboxFault ? (error.remedy ?? REPORT) : REPORT
+    const remedy = error instanceof SandboxFault ? (error.remedy ?? REPORT_IT) : REPORT_IT
     return support(false, [{ name: 'sandbox', status: 'absent', detail: messageOf(error), remedy }])
   }
 }
@@ -88,28 +70,14 @@ async function attackFromInside(backend: Pick<Backend, 'launch'>, script: string
   const base = mkdtempSync(join(realpathSync.native(tmpdir()), 'cordon-probe-'))
   const server = createServer((socket) => socket.end())
   try {
-    for (const folder of ['project/pinned', 'project/above/pinned', 'outside'])
-      mkdirSync(join(base, folder), { recursive: true })
-    for (const path of ['project/.env', 'outside/secret']) writeFileSync(join(base, path), 'secret')
-    const [project, outside] = [join(base, 'project'), join(base, 'outside')]
+    furnishProbe(base)
     const port = await portOf(server)
-    const request = {
+    const plan = planProbe(base, {
       argv: ['/bin/bash', '-c', script],
-      cwd: project,
-      env: { PATH: '/usr/bin:/bin', P: project, O: outside, PORT: String(port), KERNEL: release() },
-      baseline: 'system' as const,
-      home: join(base, 'home'),
-      uid: process.getuid?.() ?? 0,
-      gid: process.getgid?.() ?? 0,
-      reads: [],
-      writes: [project],
-      masks: [join(project, '.env')],
-      pins: ['pinned', 'above/pinned'].map((name) => ({ path: join(project, name), mode: 'read-only' as const })),
-      network: 'none' as const,
-      unixSockets: false,
+      env: { PORT: String(port), KERNEL: release() },
+      network: 'none',
       limits: { timeoutMs: 10_000 },
-    }
-    const plan = planSandbox({ ...request, facts: readHostFacts(request) })
+    })
     const result = await backend.launch(plan, { stdout: 'capture', stderr: 'capture' })
     const output = result.stdout?.bytes.toString('utf8') ?? ''
     const said = `${output}${result.stderr?.bytes.toString('utf8', 0, 500) ?? ''}`
@@ -118,7 +86,7 @@ async function attackFromInside(backend: Pick<Backend, 'launch'>, script: string
         'sandbox-failed',
         `the probe ended with ${result.exitCode} and said ${JSON.stringify(said)}`,
         {
-          remedy: REPORT,
+          remedy: REPORT_IT,
         },
       )
     return output

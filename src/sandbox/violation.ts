@@ -45,7 +45,9 @@ export function maskViolation(path: string, event: 'opened' | 'lifted'): Violati
 export function changeViolation(path: string): Violation {
   const why = /\/config(?:\.worktree)?$/.test(path)
     ? 'the change holds a git setting that can run a program, or a remote on a host that is not granted'
-    : 'programs run it, or take settings from it, outside the sandbox'
+    : /\/\.git$/i.test(path)
+      ? 'it would point to a repository in a cache that this command can write; a git command by itself has no such cache'
+      : 'programs run it, or take settings from it, outside the sandbox'
   return {
     kind: 'change-refused',
     certainty: 'observed',

@@ -101,13 +101,17 @@ function answers(at: number): Promise<boolean> {
 const AGENT = () => ({ SSH_AUTH_SOCK: join(folder, 'agent') })
 
 async function bash(command: string, entry: object, env: Record<string, string> = AGENT()): Promise<string> {
-  const object = {
-    schema_version: 1,
-    permission: { mode: 'auto' },
-    capabilities: { allow: { commands: { default_domains: [{ host: `${HOST}:22`, ...entry }] } } },
-  }
-  const { SSH_AUTH_SOCK: _, SSH_ASKPASS: __, ...rest } = world.machine.env
-  const machine = { ...world.machine, env: { ...rest, ...env } }
+  return bashUnder(
+    { capabilities: { allow: { commands: { default_domains: [{ host: `${HOST}:22`, ...entry }] } } } },
+    command,
+    env,
+  )
+}
+
+async function bashUnder(rest: object, command: string, env: Record<string, string> = AGENT()): Promise<string> {
+  const object = { schema_version: 1, permission: { mode: 'auto' }, ...rest }
+  const { SSH_AUTH_SOCK: _, SSH_ASKPASS: __, ...others } = world.machine.env
+  const machine = { ...world.machine, env: { ...others, ...env } }
   const resolver = { resolve: async () => [PUBLIC_ADDRESS] }
   const upstream = createUpstream({ dialer: () => ({ host: '127.0.0.1', port, noDelay: true }) })
   const cordon = await world.open({ manifest: { object }, machine, resolver, upstream })
@@ -140,6 +144,38 @@ describe('git over ssh that logs in outside', () => {
       rmSync(config)
     }
   })
+
+  it.each([
+    [
+      'a pattern',
+      (domains: object[]) => ({
+        capabilities: { allow: { commands: { patterns: [{ command: 'git clone:*', domains }] } } },
+      }),
+      'git ls-remote',
+    ],
+    [
+      'a bundle',
+      (domains: object[]) => ({
+        sandbox: { os: { command_tools: [{ tool: 'git', default_domains: false, domains }] } },
+        capabilities: { allow: { commands: { patterns: ['git:*', 'env:*'] } } },
+      }),
+      'GIT_TRACE=0 sh -c "git ls-remote $0"',
+    ],
+  ] as const)(
+    'logs in where the host is one of %s, for what it is about and for nothing else',
+    async (name, grants, other) => {
+      const granted = grants([{ host: `${HOST}:22`, ssh: 'fetch' }])
+      const into = name.replaceAll(' ', '-')
+      expect(await bashUnder(granted, `${clone(into)} && cat ${into}/a.txt`)).toContain('over ssh')
+      const url = `ssh://${userInfo().username}@${HOST}${repository()}`
+      const elsewhere = await bashUnder(granted, `${other} ${url} 2>&1`)
+      expect(elsewhere).not.toContain('refs/heads/main')
+      // Control: without `ssh` the same grant is a plain connection, and the key outside is not used for it.
+      expect(await bashUnder(grants([{ host: `${HOST}:22` }]), clone(`${into}-plain`))).toMatch(
+        /Permission denied|not-http|closed/,
+      )
+    },
+  )
 
   it('pushes where pushing is granted, and only there', async () => {
     const change = (into: string, subject: string) =>

@@ -21,6 +21,14 @@ function anchors(file: string): readonly string[] {
   )
 }
 
+const FILES = globSync('{src,test,scripts,native,bench,examples}/**/*')
+
+/** Whether a path names the end of one that is there. */
+function isThere(path: string): boolean {
+  const pattern = path.replaceAll('.', '\\.').replaceAll('*', '[^/]*')
+  return FILES.some((file) => new RegExp(`(?:^|/)${pattern}$`).test(file))
+}
+
 const found = (text: string, pattern: RegExp): readonly string[][] =>
   [...text.matchAll(pattern)].map((match) => [...match])
 
@@ -42,6 +50,9 @@ describe.each(DOCUMENTS)('%s', (document) => {
       /(?:`|node )((?:(?:src|test|bench|docs|examples|native)\/[\w./*-]+|scripts\/[\w-]+\.ts))/g,
     )
     expect(files.filter(([, path]) => globSync(path!).length === 0)).toEqual([])
+    // The short form, by which a document names a file of the folder that it speaks of.
+    const short = found(text, /`([\w./*-]*[\w*-]\.(?:tsx?|c|h))`/g).filter(([, path]) => !isThere(path!))
+    expect(short).toEqual([])
     const named = found(text, /npm run ([\w:]+)/g).filter(([, script]) => script !== 'dev')
     expect(named.filter(([, script]) => !Object.hasOwn(scripts, script!))).toEqual([])
   })

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { importsOf, readImports } from './imports.ts'
-import { breaches, checkers, impurities, isPure, pureFiles } from './layers.ts'
+import { breaches, checkers, crowded, impurities, isPure, MOST_FILES, pureFiles } from './layers.ts'
 
 describe('the sources', () => {
   const imports = readImports('src')
@@ -14,6 +14,15 @@ describe('the sources', () => {
   it('keep to the layers', () => {
     expect(imports.length).toBeGreaterThan(1000)
     expect(breaches(imports)).toEqual([])
+  })
+
+  it('lie in folders that can be read at a glance, or that say why not', () => {
+    const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter(
+      (name) => /\.tsx?$/.test(name) && !/\.(?:test|fixture|generated)\.ts$/.test(name),
+    )
+    const counts = Map.groupBy(sources, dirname)
+    const full = [...counts].filter(([, names]) => names.length > MOST_FILES).map(([folder]) => folder)
+    expect(full.toSorted()).toEqual(Object.keys(crowded).toSorted())
   })
 
   it('make a checked path only where it is judged', () => {

@@ -118,6 +118,14 @@ export const pureFiles: readonly string[] = [
   'code/inside/prelude.ts',
 ]
 
+/** How many source files a folder may hold, so that a newcomer reads its listing at a glance. */
+export const MOST_FILES = 25
+
+/** Folders with more, and why they are not divided. */
+export const crowded: Readonly<Record<string, string>> = {
+  'surfaces/cli/commands': 'One file a command, by the command’s own name: whoever looks for it knows the name.',
+}
+
 /** Who may make a `CheckedPath`: those that judge a path, and guarded files of what they made themselves. */
 export const checkers: readonly string[] = [
   'runtime/decide/resolve-call.ts',

@@ -4,25 +4,35 @@ import type { Readable } from 'node:stream'
 import type { Broker } from '../credentials/broker.ts'
 import type { EgressDenial } from '../refusal.ts'
 import type { Target } from '../target.ts'
-import { formFields, isForm } from './form-fields.ts'
+import { fieldReader, isInOddLetters } from './form-fields.ts'
+import { headerValues } from './request-head.ts'
 
-/** Where a body goes, and what it says that it is. */
+/** Where a body goes, and what its request says that it is. */
 export interface WatchedBody {
   readonly body: Readable
-  readonly contentType: string | undefined
+  readonly rawHeaders: readonly string[]
   readonly target: Target
+}
+
+const UNREAD_FORM: EgressDenial = {
+  code: 'secret-unread',
+  message: 'a form that is compressed or in rare letters cannot be read, and somebody’s own key could be in it',
 }
 
 /** Calls `onBytes` for every piece and `onRefusal` once, when the body must not go on: before the piece that must not is passed on. */
 export function watchBody(
-  { body, contentType, target }: WatchedBody,
+  { body, rawHeaders, target }: WatchedBody,
   broker: Broker | null,
   onBytes: (count: number) => void,
   onRefusal: (refusal: EgressDenial) => void,
 ): void {
   let tail: Buffer = Buffer.alloc(0)
   let stopped = false
-  const fields = broker?.isFor(target) && isForm(contentType) ? formFields() : null
+  const types = headerValues(rawHeaders, 'content-type')
+  const fields = broker?.isFor(target) ? fieldReader(types) : null
+  const unread =
+    isInOddLetters(types) ||
+    headerValues(rawHeaders, 'content-encoding').some((name) => name.trim().toLowerCase() !== 'identity')
 
   function problemIn(broker: Broker, chunk: Buffer): EgressDenial | null {
     // A placeholder may lie across two pieces.
@@ -30,6 +40,7 @@ export function watchBody(
     const refusal = broker.bodyProblem(target, seen)
     tail = Buffer.from(seen.subarray(Math.max(0, seen.length - broker.overlap)))
     if (refusal !== null || fields === null) return refusal
+    if (unread) return UNREAD_FORM
     return broker.fieldProblem(target, fields(chunk))
   }
 

@@ -189,7 +189,7 @@ class Exchange {
     }
     const watched = {
       body: this.#body,
-      contentType: this.#message.headers['content-type'],
+      rawHeaders: this.#message.rawHeaders,
       target: this.#read.target,
     }
     watchBody(watched, this.#passage.broker, count, (refusal) => this.#stop(refusal))

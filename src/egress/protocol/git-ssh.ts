@@ -90,6 +90,8 @@ function start(git: GitSsh, { route }: Admission, call: GitCall): ChildProcess {
     `UserKnownHostsFile="${known}"`,
     'StrictHostKeyChecking=yes',
     'CheckHostIP=no',
+    // What is known counts, not what a name server says of the key.
+    'VerifyHostKeyDNS=no',
     'UpdateHostKeys=no',
     // Nothing of the person's configuration may lead elsewhere, run something, or bring more in than the one stream.
     'ProxyCommand=none',

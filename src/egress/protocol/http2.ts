@@ -158,7 +158,7 @@ function relay(
   const countUp = (bytes: number) => {
     up += bytes
   }
-  const watched = { body, contentType: headers['content-type'], target: tunnel.target }
+  const watched = { body, rawHeaders: cleared.rawHeaders, target: tunnel.target }
   watchBody(watched, passage.broker, countUp, stop)
   body.pipe(request)
   request.on('data', (chunk: Buffer) => {

@@ -7,6 +7,7 @@ import type { ProtectFacts } from '../../sandbox/protect/protect.ts'
 import { changeViolation, unkeptViolation, type Violation } from '../../sandbox/violation.ts'
 import { CallStore, DEFAULT_PRUNE } from '../../undo/call-store.ts'
 import { type NetChanges, netChanges } from '../../undo/net-changes.ts'
+import { ownChanges } from './own-changes.ts'
 
 /** Larger files are not copied before they are written, and a command's copies together take no more. */
 const FILE_BYTES = 64 * 1024 * 1024
@@ -24,6 +25,8 @@ export interface CommandChanges extends NetChanges {
   readonly unkept: readonly string[]
   /** Changed, and a person may want to know. */
   readonly noted: readonly string[]
+  /** Whether the command itself changed a path: what others did meanwhile is theirs. */
+  readonly isOwn: (path: string) => boolean
 }
 
 /** What is known of the command whose changes are kept. */
@@ -53,7 +56,7 @@ export class HeldChanges {
     const { id, folder } = this.#store.begin(about)
     this.#id = id
     this.plan = {
-      rules: changeRules(facts, configs),
+      rules: changeRules(facts, configs, free),
       gitKeys: gitKeyText(facts.hosts ?? []),
       keep: { folder, fileBytes: FILE_BYTES, totalBytes: TOTAL_BYTES, must: MUST[relies ?? 'none'] },
       free,
@@ -73,6 +76,7 @@ export class HeldChanges {
       call,
       refused: [...[...held].map(changeViolation), ...[...unkept].map(unkeptViolation)],
       unkept: [...unkept],
+      isOwn: ownChanges(records),
       noted: [...new Set(records.filter(({ op }) => op === 'noted').map(({ path }) => path))],
     }
   }

@@ -279,7 +279,7 @@ export class CommandRunner {
       settled = true
       const { plan, guard, recovered, watch, held } = underway.begun!
       const changes = held?.end() ?? null
-      const findings = [...recovered, ...guard.end(), ...this.#hidden.madeAgainstRules().map(madeFinding)]
+      const findings = [...recovered, ...guard.end(changes?.isOwn), ...this.#hidden.madeAgainstRules().map(madeFinding)]
       const maskChanges = watch
         .close(this.#hidden.inProject(), result.exitCode !== 0)
         // A project of nothing but secrets is not for anybody to remove.

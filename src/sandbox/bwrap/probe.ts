@@ -1,26 +1,15 @@
 /** Probes the machine by really running a sandbox and attacking from inside it. Nothing here ever runs a command outside. */
 
-import {
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { release, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { errorCode, messageOf } from '../../system/fault.ts'
 import type { Backend, LaunchResult } from '../backend.ts'
 import { ruleText } from '../changes.ts'
 import { type CgroupSupport, DEFAULT_OPEN_FILES } from '../limits.ts'
-import { planSandbox } from '../plan.ts'
+import { attackLines, furnishProbe, heldBy, planProbe, REPORT_IT } from '../probe-room.ts'
 import type { Assurance, Support } from '../report.ts'
 import { SandboxFault } from '../sandbox-fault.ts'
-import { readHostFacts } from '../session.ts'
 import { LIMITS_SCRIPT, limitAssurances, type WatchFacts } from './probe-limits.ts'
 
 interface Check {
@@ -68,9 +57,7 @@ const CHECKS: readonly Check[] = [
 ]
 
 const SCRIPT: string = [
-  ...CHECKS.map(
-    ({ attack }, i) => `if ( ${attack} ) >/dev/null 2>&1; then echo "${i} broken"; else echo "${i} held"; fi`,
-  ),
+  ...attackLines(CHECKS),
   LIMITS_SCRIPT,
   '( echo planted > "$P/.planted" ) 2>/dev/null',
   'echo written > "$P/new" && echo writable',
@@ -89,20 +76,11 @@ export async function probeSandbox(
     const output = result.stdout?.bytes.toString('utf8') ?? ''
     if (result.exitCode !== 0 || !output.includes('writable'))
       return unusable(backend, new Error(`the probe ended with ${result.exitCode} and said ${JSON.stringify(output)}`))
-    const assurances: Assurance[] = CHECKS.map(({ name, detail }, i) =>
-      output.includes(`${i} held`)
-        ? { name, status: 'enforced', detail }
-        : {
-            name,
-            status: 'absent',
-            detail: `an attack from inside succeeded (${detail} was expected)`,
-            remedy: REPORT,
-          },
-    )
+    const assurances = [...heldBy(CHECKS, output)]
     assurances.push(
       listened
         ? { name: 'network listener', status: 'enforced', detail: 'handed out of the network namespace' }
-        : { name: 'network listener', status: 'absent', detail: 'was not handed over', remedy: REPORT },
+        : { name: 'network listener', status: 'absent', detail: 'was not handed over', remedy: REPORT_IT },
       result.masksWatched && result.violations.some((violation) => violation.kind === 'mask-opened')
         ? { name: 'mask watch', status: 'enforced', detail: 'opens of hidden files are observed' }
         : {
@@ -145,9 +123,7 @@ function makePlace(): string {
     const place = realpathSync(tmpdir())
     reapProbes(place, Date.now())
     base = mkdtempSync(join(place, PREFIX))
-    for (const folder of ['project/pinned', 'project/above/pinned', 'outside'])
-      mkdirSync(join(base, folder), { recursive: true })
-    for (const path of ['project/.env', 'outside/secret']) writeFileSync(join(base, path), 'secret')
+    furnishProbe(base)
     return base
   } catch (error) {
     if (base !== null) rmSync(base, { recursive: true, force: true })
@@ -176,9 +152,6 @@ export function reapProbes(place: string, now: number): void {
   }
 }
 
-const REPORT =
-  'This machine does not keep a promise of the sandbox: please report it with the output of `cordon doctor --json`.'
-
 /** With the door for changes, or without it where the machine has none. */
 async function attackHeld(
   backend: Backend,
@@ -199,28 +172,15 @@ async function attackFromInside(
   base: string,
   held: boolean,
 ): Promise<{ result: LaunchResult; listened: boolean }> {
-  const project = join(base, 'project')
-  const outside = join(base, 'outside')
-  const request = {
+  const plan = planProbe(base, {
     argv: ['/bin/sh', '-c', SCRIPT],
-    cwd: project,
-    env: { PATH: '/usr/bin:/bin', P: project, O: outside, HOSTPID: String(process.pid) },
-    baseline: 'system' as const,
-    home: join(base, 'home'),
-    uid: process.getuid?.() ?? 0,
-    gid: process.getgid?.() ?? 0,
-    reads: [],
-    writes: [project],
-    masks: [join(project, '.env')],
-    pins: ['pinned', 'above/pinned'].map((name) => ({ path: join(project, name), mode: 'read-only' as const })),
+    env: { HOSTPID: String(process.pid) },
     changes: held
       ? { rules: [ruleText([{ pattern: '.planted', action: 'refuse' }])], gitKeys: '', keep: null, free: [] }
       : null,
-    network: 'listener' as const,
-    unixSockets: false,
+    network: 'listener',
     limits: { timeoutMs: 20_000, openFiles: DEFAULT_OPEN_FILES },
-  }
-  const plan = planSandbox({ ...request, facts: readHostFacts(request) })
+  })
   let listened = false
   const onListener = () => {
     listened = true
@@ -255,6 +215,7 @@ function cgroupAssurance(cgroup: CgroupSupport | null): Assurance {
 const OWN_REMEDIES: ReadonlySet<string> = new Set([
   'sandbox-missing',
   'sandbox-init-missing',
+  'sandbox-init-changed',
   'sandbox-architecture',
   'probe-place',
 ])
@@ -263,7 +224,7 @@ function unusable(backend: Backend, error: unknown): Support {
   const fault = error instanceof SandboxFault ? error : null
   // What is not installed is clear; what the kernel refused needs a look at its settings.
   const known = fault !== null && OWN_REMEDIES.has(fault.code)
-  const remedy = (known ? null : diagnose()) ?? fault?.remedy ?? REPORT
+  const remedy = (known ? null : diagnose()) ?? fault?.remedy ?? REPORT_IT
   return {
     backend: backend.name,
     usable: false,

@@ -115,7 +115,7 @@ const changing = (name: string, x64: number | null, arm64: number | null): Chang
 
 /**
  * Calls that change the tree, and are sent to the init where changes go through it (native/door/door.c has the same list; those that
- * open or set a mode are among the inspected ones).
+ * open or set a mode are among the inspected ones). `listen` changes nothing of it: it is how the init hears of a server.
  */
 export const CHANGING_CALLS: readonly ChangingCall[] = [
   changing('mkdir', 83, null),
@@ -142,6 +142,7 @@ export const CHANGING_CALLS: readonly ChangingCall[] = [
   changing('removexattr', 197, 14),
   changing('lremovexattr', 198, 15),
   changing('fremovexattr', 199, 16),
+  changing('listen', 50, 201),
 ]
 
 /** Calls that only look or run, sent to the init as well where it is to tell what a command looks for (native/init/learn.c has the same list). */

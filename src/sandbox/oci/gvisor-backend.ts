@@ -43,6 +43,16 @@ const LACKING: readonly Assurance[] = [
   { name: 'commands at once', status: 'degraded', detail: 'one at a time: masks are mounted by path' },
   { name: 'terminal', status: 'degraded', detail: 'a command at a terminal does not run' },
   {
+    name: 'open files',
+    status: 'degraded',
+    detail: 'limited in the configuration of every command; not tried from inside',
+  },
+  {
+    name: 'file watches',
+    status: 'degraded',
+    detail: 'kept by gVisor and not by this machine; how many is not limited',
+  },
+  {
     name: 'changes',
     status: 'degraded',
     detail: 'protected files that a command makes are taken away after it has ended; nothing can be undone',

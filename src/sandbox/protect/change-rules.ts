@@ -14,10 +14,15 @@ import type { ProtectFacts } from './protect.ts'
 const GIT_FOLDERS = ['.git', '.git/modules/**']
 
 /**
- * Below a git directory: hooks and configuration; pointers, which git makes for worktrees alone. A git directory may be made and
- * removed, and so may the pointer that is a file: where it leads to in the roots is held (native/door/repository.c), and the rest is
- * settled after the run.
+ * A `.git` that is no folder points to a repository elsewhere: in the roots to what is held (native/door/repository.c), outside to what a
+ * command cannot write. Where it can, in the caches of its tools, nothing is held, so that such a command makes no pointers.
  */
+const pointerRules: readonly ChangeRule[] = [
+  { pattern: '.git', action: 'judge', folder: true },
+  { pattern: '.git/*', action: 'free' },
+]
+
+/** Below a git directory: hooks and configuration; pointers, which git makes for worktrees alone. */
 const gitRules: readonly ChangeRule[] = GIT_FOLDERS.flatMap((folder): ChangeRule[] => [
   { pattern: `${folder}/hooks`, action: 'refuse', folder: true },
   // What `git init` lays down does nothing under that name.
@@ -32,7 +37,7 @@ const gitRules: readonly ChangeRule[] = GIT_FOLDERS.flatMap((folder): ChangeRule
 const fold = (path: string): string => path.split('/').map(foldName).join('/')
 
 /** Rules that are the same for every project. */
-function commonRules(): ChangeRule[] {
+function commonRules(hasCaches: boolean): ChangeRule[] {
   const anywhere = protectedNames.filter(({ path }) => !/^[~/]/.test(path) && path !== '.git')
   const refused = (ofGit: boolean) =>
     anywhere
@@ -44,18 +49,21 @@ function commonRules(): ChangeRule[] {
     // The settings that a package brings along are not read from there; those of git are.
     ...packageFolders.map((name): ChangeRule => ({ pattern: `${name}/*`, action: 'free', below: true })),
     ...refused(true),
+    ...(hasCaches ? pointerRules : []),
     ...gitRules,
   ]
 }
 
-let common: string | null = null
+const common = new Map<boolean, string>()
 
 /** Git configurations that stand, to their texts (one character a byte). */
 export type GitConfigs = Readonly<Record<string, string>>
 
-/** The rules for one project, in the parts that the init's orders have. */
-export function changeRules(facts: ProtectFacts, configs: GitConfigs = {}): string[] {
-  common ??= ruleText(commonRules())
+/** The rules for one project, in the parts that the init's orders have. `caches`: what the command may write besides, and nobody judges. */
+export function changeRules(facts: ProtectFacts, configs: GitConfigs = {}, caches: readonly string[] = []): string[] {
+  const hasCaches = caches.length > 0
+  const same = common.get(hasCaches) ?? ruleText(commonRules(hasCaches))
+  common.set(hasCaches, same)
   const place = (path: string, action: ChangeRule['action']): ChangeRule => ({ pattern: fold(path), action })
   const fixed = protectedNames
     .filter(({ path }) => /^[~/]/.test(path))
@@ -71,7 +79,7 @@ export function changeRules(facts: ProtectFacts, configs: GitConfigs = {}): stri
     place(stateDir, 'refuse'),
   ]
   const roots = facts.write.map(fold)
-  return [common, ruleText(own.filter(({ pattern }) => !pattern.startsWith('/') || isMeant(pattern, roots)))]
+  return [same, ruleText(own.filter(({ pattern }) => !pattern.startsWith('/') || isMeant(pattern, roots)))]
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { SecretTree } from '../secrets/tree.ts'
 import { type MountPin, type ProtectFacts, pinsOf, protectTree } from './protect.ts'
-import { type QuarantineFinding, settleRun } from './quarantine.ts'
+import { type IsOwn, type QuarantineFinding, settleRun } from './quarantine.ts'
 import { type HiddenFacts, narrowBaseline, type TreeBaseline, takeBaseline } from './quarantine-baseline.ts'
 import { readJournals, removeJournal, writeJournal } from './quarantine-journal.ts'
 
@@ -20,7 +20,7 @@ export interface GuardedRun extends OtherRuns {
   /** Git configurations as they stood before the first of the runs that are under way. */
   readonly configs: TreeBaseline['configs']
   /** Settles the run once every process of it is gone; call it exactly once, before the result returns. */
-  end(): readonly QuarantineFinding[]
+  end(isOwn?: IsOwn): readonly QuarantineFinding[]
 }
 
 /** The guard of one session's project. Runs may overlap: all of them are measured by what was there before the first. */
@@ -61,16 +61,16 @@ export class ProjectGuard {
       configs: this.#baseline.configs,
       recovered,
       alive,
-      end: () => {
+      end: (isOwn) => {
         if (ended) return []
         ended = true
-        return this.#end()
+        return this.#end(isOwn)
       },
     }
   }
 
-  #end(): readonly QuarantineFinding[] {
-    const findings = this.#baseline === null ? [] : settleRun(this.#tree, this.#baseline, this.#stateDir)
+  #end(isOwn?: IsOwn): readonly QuarantineFinding[] {
+    const findings = this.#baseline === null ? [] : settleRun(this.#tree, this.#baseline, this.#stateDir, isOwn)
     this.#active--
     if (this.#active === 0) {
       if (this.#journal !== null) removeJournal(this.#journal)

@@ -42,8 +42,18 @@ export interface QuarantineFinding {
 
 const SEQUENCE_REASON = 'a stopped rebase or pick, with which git goes on outside the sandbox'
 
+/** Whether the run itself changed a path. Where nobody knows, everything that changed meanwhile counts as its work. */
+export type IsOwn = (path: string) => boolean
+
+const ANYTHING: IsOwn = () => true
+
 /** Compares the project with the baseline and puts right what a run may not leave. The tree is refreshed here. */
-export function settleRun(tree: SecretTree, baseline: TreeBaseline, stateDir: string): readonly QuarantineFinding[] {
+export function settleRun(
+  tree: SecretTree,
+  baseline: TreeBaseline,
+  stateDir: string,
+  isOwn: IsOwn = ANYTHING,
+): readonly QuarantineFinding[] {
   const findings: QuarantineFinding[] = []
   const isolated = (what: string, step: () => void): void => {
     try {
@@ -52,10 +62,10 @@ export function settleRun(tree: SecretTree, baseline: TreeBaseline, stateDir: st
       findings.push(undone(what, error))
     }
   }
-  isolated('the folders that were closed', () => findings.push(...openClosed(tree, baseline)))
+  isolated('the folders that were closed', () => findings.push(...openClosed(tree, baseline, isOwn)))
   let settling: Settling | null = null
   isolated('the protected files', () => {
-    settling = new Settling(tree, baseline, new QuarantineStore(stateDir), findings)
+    settling = new Settling(tree, baseline, new QuarantineStore(stateDir), findings, isOwn)
   })
   // Worst first: what git runs at the next `git status` of a person, then what waits for an editor or an agent.
   const steps: readonly (readonly [string, (of: Settling) => void])[] = [
@@ -88,12 +98,14 @@ const MOST_ROUNDS = 64
  * Opens folders that the run closed: git and editors find what they run in there by name, without listing it, but it cannot be
  * judged. Those that were closed before were hidden from the run, and stay as they are.
  */
-function openClosed(tree: SecretTree, baseline: TreeBaseline): readonly QuarantineFinding[] {
+function openClosed(tree: SecretTree, baseline: TreeBaseline, isOwn: IsOwn): readonly QuarantineFinding[] {
   const before = new Set(baseline.closed ?? [])
   const failures = new Map<string, QuarantineFinding>()
   for (let round = 0; round < MOST_ROUNDS; round++) {
     tree.refresh()
-    const closed = closedFolders(tree).filter((folder) => !before.has(folderName(folder)) && !failures.has(folder.path))
+    const closed = closedFolders(tree).filter(
+      (folder) => !before.has(folderName(folder)) && !failures.has(folder.path) && isOwn(folder.path),
+    )
     if (closed.length === 0) break
     for (const { path } of closed) {
       try {
@@ -120,8 +132,16 @@ class Settling {
   readonly #baseline: TreeBaseline
   readonly #store: QuarantineStore
   readonly #protection: Protection
+  readonly #isOwn: IsOwn
 
-  constructor(tree: SecretTree, baseline: TreeBaseline, store: QuarantineStore, findings: QuarantineFinding[]) {
+  constructor(
+    tree: SecretTree,
+    baseline: TreeBaseline,
+    store: QuarantineStore,
+    findings: QuarantineFinding[],
+    isOwn: IsOwn,
+  ) {
+    this.#isOwn = isOwn
     this.#tree = tree
     this.#baseline = baseline
     this.#store = store
@@ -137,7 +157,7 @@ class Settling {
     const changed = new Set(Object.keys(before).filter((path) => !now.has(path)))
     for (const [path, state] of now) if (before[path] !== state) changed.add(path)
     const name = (path: string) => posix.relative(this.#tree.roots[0] ?? '/', path)
-    for (const { path, message } of toldMessages([...changed], ' while the command ran', name))
+    for (const { path, message } of toldMessages([...changed].filter(this.#isOwn), ' while the command ran', name))
       this.findings.push({ path, action: 'told', message, kept: null })
   }
 
@@ -222,6 +242,7 @@ class Settling {
   #config(file: string, guarded: GuardedIn, checked: Set<string>): void {
     if (checked.has(file) || this.#baseline.named.includes(file)) return
     checked.add(file)
+    if (!this.#isOwn(file)) return
     this.#watchTime()
     const before = this.#baseline.configs[file] ?? null
     const link = linkText(file)
@@ -259,6 +280,7 @@ class Settling {
   }
 
   #rewriteSequence(file: string, text: string, now: string): void {
+    if (!this.#isOwn(file)) return
     this.#attempt(file, 'reverted', () => {
       const kept = this.#store.keepText(file, now, SEQUENCE_REASON)
       replaceText(file, text)
@@ -280,6 +302,7 @@ class Settling {
   #move(path: string, reason: string): void {
     if (this.#moved.has(path)) return
     this.#moved.add(path)
+    if (!this.#isOwn(path)) return
     this.#watchTime()
     const replaced = path in this.#baseline.guarded
     this.#attempt(path, 'moved', () => {

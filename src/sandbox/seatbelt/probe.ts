@@ -31,6 +31,11 @@ const LACKING: readonly Assurance[] = [
     status: 'degraded',
     detail: 'protected files that a command makes are taken away after it has ended; nothing can be undone',
   },
+  {
+    name: 'open files',
+    status: 'degraded',
+    detail: 'limited for every process of a command, file watches among them; not tried from inside',
+  },
   { name: 'own temporary folder', status: 'degraded', detail: 'TMPDIR is private to the command; /tmp is closed' },
 ]
 

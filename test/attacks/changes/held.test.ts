@@ -4,11 +4,14 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, lstatSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { makePlace, type Place, runInside } from '../../contract/changes/room.ts'
+import { makePlace, type Place, runInside, startInside } from '../../contract/changes/room.ts'
 import { type Plant, plants } from './plants.ts'
 
-/** The rows whose plant stands after all of them ran in one sandbox. */
-function standing(place: Place, options: { readonly held: boolean; readonly uid?: number }): string[] {
+/** The rows whose plant stands: while all of them run in one sandbox, and when Cordon was killed in the middle of it. */
+async function standing(
+  place: Place,
+  options: { readonly held: boolean; readonly uid?: number },
+): Promise<{ readonly meanwhile: string[]; readonly killed: string[] }> {
   const folderOf = (index: number) => join(place.project, `row${index}`)
   for (const [index, { before }] of plants.entries()) {
     mkdirSync(folderOf(index))
@@ -17,9 +20,12 @@ function standing(place: Place, options: { readonly held: boolean; readonly uid?
   const uid = options.uid ?? 0
   if (uid !== 0) execFileSync('chown', ['-R', `${uid}:${uid}`, place.project])
   const scripts = plants.map(({ script }, index) => `(cd row${index}; ${script}) 2>/dev/null`)
-  const ran = runInside(place, ['/bin/sh', '-c', `export TOP=$PWD; ${scripts.join('\n')}\n echo all`], options)
-  expect(ran.out).toMatch(/all\n$/)
-  return plants.filter((plant, index) => isStanding(plant, folderOf(index))).map(({ name }) => name)
+  const script = `export TOP=$PWD; ${scripts.join('\n')}\n echo all; exec sleep 10000`
+  const running = await startInside(place, ['/bin/sh', '-c', script], 'all', options)
+  const look = () => plants.filter((plant, index) => isStanding(plant, folderOf(index))).map(({ name }) => name)
+  const meanwhile = look()
+  await running.kill()
+  return { meanwhile, killed: look() }
 }
 
 const HOST = { PATH: process.env.PATH ?? '', HOME: '/nowhere', GIT_CONFIG_NOSYSTEM: '1' }
@@ -38,11 +44,11 @@ function isStanding({ planted, text, repository }: Plant, folder: string): boole
 
 const everything = plants.map(({ name }) => name)
 
-it('control: without the door each of them stands', () => {
+it('control: without the door each of them stands', async () => {
   const place = makePlace()
-  const found = standing(place, { held: false })
+  const found = await standing(place, { held: false })
   place.remove()
-  expect(found).toEqual(everything)
+  expect(found).toEqual({ meanwhile: everything, killed: everything })
 })
 
 describe.each([
@@ -55,8 +61,8 @@ describe.each([
   })
   afterEach(() => place.remove())
 
-  it('holds all of them', () => {
-    expect(standing(place, { held: true, uid })).toEqual([])
+  it('holds all of them, while it runs and when Cordon is killed', async () => {
+    expect(await standing(place, { held: true, uid })).toEqual({ meanwhile: [], killed: [] })
   })
 
   it('does not remove by the host’s mount what the sandbox shows read-only', () => {

@@ -2,6 +2,7 @@
 
 import { createHash, createHmac } from 'node:crypto'
 import { createServer } from 'node:net'
+import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type BrokeredSecret, createBroker } from '../../../src/egress/credentials/broker.ts'
 import { createBodyHold } from '../../../src/egress/protocol/body-hold.ts'
@@ -128,7 +129,8 @@ describe('forms', () => {
       )
     // On a connection that stands already, bytes leave at once.
     post('first=1')
-    await inside.receive((text) => text.includes('reached the host') || text.includes('403'))
+    const first = await inside.receive((text) => text.includes('reached the host') || text.includes('403'))
+    if (first.includes('403')) return { answer: first, seen }
     seen = ''
     post(body)
     const answer = await inside.receive((text) => text.includes('reached the host') || text.includes('403'))
@@ -144,8 +146,52 @@ describe('forms', () => {
     },
   )
 
+  const part = (head: string) => `--x\r\n${head}\r\n\r\ntheirs\r\n--x--\r\n`
   it.each([
+    ['a field', 'Content-Disposition: form-data; name="token"'],
+    ['a field without quotes', 'content-disposition:form-data;name=token'],
+    ['a field on a folded line', 'Content-Disposition: form-data;\r\n\tname="token"'],
+    ['a field in the long form', "Content-Disposition: form-data; name*=utf-8''%74oken"],
+    ['a field beside a file', 'Content-Disposition: form-data; filename="a"; name="api_key"'],
+    ['a field after other heads', 'Content-Type: text/plain\r\nCONTENT-DISPOSITION : form-data; name="password"'],
+  ])('%s of a form in parts does not go to a brokered host', async (_, head) => {
+    const { answer, seen } = await form(part(head), 'multipart/form-data; boundary=x')
+    expect(answer).toContain('secret-foreign')
+    expect(seen).toBe('')
+  })
+
+  it('a form whose other type comes second does not go there', async () => {
+    const types = 'application/json\r\nContent-Type: application/x-www-form-urlencoded'
+    const { answer, seen } = await form('token=theirs', types)
+    expect(answer).toMatch(/secret-foreign|malformed-request/)
+    expect(seen).toBe('')
+  })
+
+  it.each([['ibm037'], ['utf-16le'], ['"UTF-7"']])('a form in letters of %s does not go there', async (name) => {
+    const { answer, seen } = await form(
+      '\xa3\x96\x92\x85\x95\x7e\xa3',
+      `application/x-www-form-urlencoded; charset=${name}`,
+    )
+    expect(answer).toContain('secret-unread')
+    expect(seen).toBe('')
+  })
+
+  it('a form that is packed does not go there', async () => {
+    const packed = gzipSync('token=theirs').toString('latin1')
+    const { answer, seen } = await form(packed, 'application/x-www-form-urlencoded\r\nContent-Encoding: gzip')
+    expect(answer).toContain('secret-unread')
+    expect(seen).toBe('')
+  })
+
+  it.each([
+    [
+      'a form in parts',
+      part('Content-Disposition: form-data; name="text"; filename="token"'),
+      'multipart/form-data; boundary=x',
+      {},
+    ],
     ['fields that are none', 'text=token&page_token=2', undefined, {}],
+    ['a form that says its letters', 'text=1', 'application/x-www-form-urlencoded; charset=UTF-8', {}],
     ['what was listed', 'token=mine', undefined, { passParameters: ['token'] }],
     ['what is no form', '{"token":"of a page"}', 'application/json', {}],
   ])('control: %s', async (_, body, type, more) => {

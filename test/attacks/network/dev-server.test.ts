@@ -100,8 +100,8 @@ class Inside {
 }
 
 const running: Inside[] = []
-function inside(user: User, script: string, ports: readonly number[]): Inside {
-  const started = new Inside(user, { script, ports })
+function inside(user: User, script: string, ports: readonly number[], held = true): Inside {
+  const started = new Inside(user, { script, ports, held })
   running.push(started)
   return started
 }
@@ -152,14 +152,17 @@ describe.each(usersToTest())('a server inside, as $name', (user) => {
     expect(command.told.filter((told) => told.kind === 'notice')).toHaveLength(1)
   })
 
-  it('is there only while it listens, and only while its command lives', async () => {
+  it.each([
+    { held: true, note: 'which is heard' },
+    { held: false, note: 'which is looked for' },
+  ])('is there only while it listens, $note, and only while its command lives', async ({ held }) => {
     const [port, control] = await freePorts(2)
     const script = `
 server = serve(${port}); asked.wait(); asked.clear()
 server.shutdown(socket.SHUT_RDWR); server.close()
 serve(${control}); print('closed'); asked.wait()
 serve(${port}); print('again'); time.sleep(600)`
-    const command = inside(user, script, [port!, control!])
+    const command = inside(user, script, [port!, control!], held)
     await command.hears('serving')
     expect(await ask(port!)).toBe('inside')
     await command.hears('closed')
@@ -168,9 +171,9 @@ serve(${port}); print('again'); time.sleep(600)`
     expect(await ask(control!)).toBe('inside')
     await command.hears('again')
     await until('the port gives inside', async () => (await ask(port!)) === 'inside')
-    const held = connect(port!, '127.0.0.1')
-    await new Promise((resolve) => held.once('connect', resolve))
-    const cut = new Promise((resolve) => held.once('close', resolve).on('error', () => {}))
+    const open = connect(port!, '127.0.0.1')
+    await new Promise((resolve) => open.once('connect', resolve))
+    const cut = new Promise((resolve) => open.once('close', resolve).on('error', () => {}))
     await command.end()
     await cut
     expect(await ask(port!)).toBe('ECONNREFUSED')
@@ -260,6 +263,40 @@ print('full'); time.sleep(600)`
     const answers = await Promise.all(Array.from({ length: 10 }, () => ask(port!)))
     expect(answers).toEqual(Array(10).fill('ECONNRESET'))
     expect((await command.end()).exitCode).toBe(137)
+  })
+
+  it('of a thread that has descriptors of its own is found, and the other of the same number is not touched', async () => {
+    const [port, other] = await freePorts(2)
+    const script = `
+import ctypes
+def apart():
+    assert ctypes.CDLL(None).unshare(0x400) == 0
+    own = socket.socket(); own.bind(('127.0.0.1', ${port}))
+    os.dup2(own.fileno(), 50)
+    ctypes.CDLL(None).listen(50, 8)
+    print('apart'); time.sleep(600)
+first = socket.socket(); first.bind(('127.0.0.1', ${other})); os.dup2(first.fileno(), 50)
+threading.Thread(target=apart, daemon=True).start()
+time.sleep(600)`
+    const command = inside(user, script, [port!, other!])
+    await command.hears('apart')
+    expect(await command.hears('serving')).toContain(`:${port}`)
+    expect(await ask(other!)).toBe('ECONNREFUSED')
+  })
+
+  it('is not looked for while nothing happens', async () => {
+    const [port] = await freePorts(1)
+    const script = `
+def woken(): return sum(int(line.split()[1]) for line in open('/proc/1/status') if 'ctxt_switches' in line)
+serve(${port}); time.sleep(0.5)
+began, before = time.monotonic(), woken()
+time.sleep(1.5)
+print('woken', woken() - before, 'in', time.monotonic() - began); time.sleep(600)`
+    const command = inside(user, script, [port!])
+    await command.hears('serving')
+    const [, count, , seconds] = (await command.hears('woken')).split(' ')
+    // Once a second it looks whether the room is full of processes; for servers it would be ten times.
+    expect(Number(count)).toBeLessThan(3 * Number(seconds) + 3)
   })
 
   it('that comes and goes is told of once', async () => {

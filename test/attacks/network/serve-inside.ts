@@ -1,5 +1,8 @@
 /** Runs a Python script in a sandbox whose servers may be reached from outside. Started by the test as a program, as any user. */
 
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { DevServerPorts } from '../../../src/runtime/command/network/dev-server-ports.ts'
 import { createBwrapBackend } from '../../../src/sandbox/bwrap/backend.ts'
@@ -9,6 +12,8 @@ import { readHostFacts } from '../../../src/sandbox/session.ts'
 export interface ServeOrders {
   readonly script: string
   readonly ports: readonly number[]
+  /** Whether changes go through the init, which then hears of a server when it comes; without it it looks every so often. */
+  readonly held: boolean
 }
 
 export type Told =
@@ -17,7 +22,8 @@ export type Told =
 
 const tell = (told: Told) => process.stdout.write(`${JSON.stringify(told)}\n`)
 
-const { script, ports } = JSON.parse(process.argv[2]!) as ServeOrders
+const { script, ports, held } = JSON.parse(process.argv[2]!) as ServeOrders
+const project = mkdtempSync(join(tmpdir(), 'cordon-serve-'))
 const request = {
   argv: ['/usr/bin/python3', '-u', '-c', script],
   cwd: '/',
@@ -27,7 +33,8 @@ const request = {
   uid: process.getuid!(),
   gid: process.getgid!(),
   reads: [],
-  writes: [],
+  writes: [project],
+  changes: held ? { rules: [], gitKeys: '', keep: null, free: [] } : null,
   masks: [],
   pins: [],
   network: 'none' as const,
@@ -51,6 +58,7 @@ const plan = planSandbox({ ...request, facts: readHostFacts(request) })
 const io = { stdout: output, stderr: output, signal: abort.signal, onServer: open.open.bind(open) }
 const result = await createBwrapBackend().launch(plan, io)
 await open.closed()
+rmSync(project, { recursive: true })
 const connections = open.served().reduce((sum, port) => sum + port.connections, 0)
 tell({ kind: 'ended', exitCode: result.exitCode, connections })
 process.exit()

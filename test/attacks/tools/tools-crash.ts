@@ -8,6 +8,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
+import { randomFrom } from '../../../src/scan/redact/samples.fixture.ts'
 import { isTemporaryName, reapTemporaries } from '../../../src/system/guarded/journal.ts'
 
 const LINES = 2000
@@ -32,7 +33,8 @@ export interface CrashReport {
 }
 
 /** Starts and kills the worker again and again. */
-export async function runCrashes(kills: number): Promise<CrashReport> {
+export async function runCrashes(kills: number, seed = 1): Promise<CrashReport> {
+  const random = randomFrom(seed)
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-crash-')))
   const root = join(base, 'project')
   const state = join(base, 'state')
@@ -41,24 +43,26 @@ export async function runCrashes(kills: number): Promise<CrashReport> {
   const problems: string[] = []
   let caught = 0
   try {
-    for (let kill = 0; kill < kills; kill++) {
-      await killOnce(root, state)
+    const reached = () => versionOf(readFileSync(join(root, 'a.txt'), 'utf8')) ?? -1
+    // On a busy machine the workers get nothing done so soon: then they are given longer.
+    for (let kill = 0; kill < kills || (kill < kills * 4 && reached() === 0); kill++) {
+      await killOnce(root, state, random() * (kill < kills ? 40 : 5000))
       caught += leftOvers(root).length > 0 ? 1 : 0
       reapTemporaries(state)
       problems.push(...leftOvers(root).map((path) => `kill ${kill}: ${path} was left`))
       problems.push(...brokenFiles(root).map((path) => `kill ${kill}: ${path} is neither old nor new`))
     }
-    return { kills, caught, versions: versionOf(readFileSync(join(root, 'a.txt'), 'utf8')) ?? -1, problems }
+    return { kills, caught, versions: reached(), problems }
   } finally {
     rmSync(base, { recursive: true, force: true })
   }
 }
 
-async function killOnce(root: string, state: string): Promise<void> {
+async function killOnce(root: string, state: string, afterMs: number): Promise<void> {
   const worker = fork(join(import.meta.dirname, 'tools-crash-worker.ts'), [root, state], { execArgv: [] })
   const ended = new Promise<number | null>((resolve) => worker.once('exit', (code) => resolve(code)))
   await Promise.race([new Promise((resolve) => worker.once('message', resolve)), ended])
-  await setTimeout(Math.random() * 40)
+  await setTimeout(afterMs)
   worker.kill('SIGKILL')
   if ((await ended) !== null) throw new Error('the worker ended by itself; see its error above')
 }

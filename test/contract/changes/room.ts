@@ -1,6 +1,6 @@
 /** A project in a sandbox whose changes go through the init, for tests: started as a program it runs one command and ends with its status. */
 
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import {
   chmodSync,
   linkSync,
@@ -34,6 +34,7 @@ export interface RoomInput {
   readonly readOnly?: readonly string[]
   /** Further folders that are shown. */
   readonly reads?: readonly string[]
+  readonly caches?: readonly string[]
 }
 
 export interface Place {
@@ -83,31 +84,75 @@ export function compile(place: Place, source: string, name: string): string {
   return target
 }
 
+export interface InsideOptions {
+  readonly held?: boolean
+  readonly folder?: string | null
+  readonly uid?: number
+  readonly readOnly?: readonly string[]
+  readonly reads?: readonly string[]
+  /** Writable places outside the roots, in which nothing is held. */
+  readonly caches?: readonly string[]
+}
+
+function started(place: Place, argv: readonly string[], options: InsideOptions) {
+  const { held = true, folder = null, uid = 0, readOnly = [], reads = [], caches = [] } = options
+  const input: RoomInput = { base: place.base, argv, held, folder, uid, readOnly, reads, caches }
+  return {
+    words: [import.meta.filename, JSON.stringify(input)],
+    settings: { ...(uid !== 0 && { uid, gid: uid }), env: { PATH: process.env.PATH ?? '' } },
+  }
+}
+
 /** Runs a command in the place, held or plain, as root or as a user. */
 export function runInside(
   place: Place,
   argv: readonly string[],
-  options: {
-    readonly held?: boolean
-    readonly folder?: string | null
-    readonly uid?: number
-    readonly readOnly?: readonly string[]
-    readonly reads?: readonly string[]
-  } = {},
+  options: InsideOptions = {},
 ): { readonly status: number | null; readonly out: string; readonly errors: string } {
-  const { held = true, folder = null, uid = 0, readOnly = [], reads = [] } = options
-  const input: RoomInput = { base: place.base, argv, held, folder, uid, readOnly, reads }
-  const { status, stdout, stderr } = spawnSync(process.execPath, [import.meta.filename, JSON.stringify(input)], {
+  const { words, settings } = started(place, argv, options)
+  const { status, stdout, stderr } = spawnSync(process.execPath, words, {
     encoding: 'latin1',
     maxBuffer: 64 * 1024 * 1024,
-    ...(uid !== 0 && { uid, gid: uid }),
-    env: { PATH: process.env.PATH ?? '' },
+    ...settings,
   })
   return { status, out: stdout, errors: stderr }
 }
 
+/** A command that is still running. */
+export interface Running {
+  /** Kills the process that started it (kill -9), and waits until nothing of it is left. */
+  kill(): Promise<void>
+}
+
+/** Starts a command in the place, and waits until it has said a line. */
+export async function startInside(
+  place: Place,
+  argv: readonly string[],
+  line: string,
+  options: InsideOptions = {},
+): Promise<Running> {
+  const { words, settings } = started(place, argv, options)
+  const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'ignore'], ...settings })
+  let out = ''
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()))
+  const said = new Promise<void>((resolve) => {
+    child.stdout.on('data', (chunk: Buffer) => {
+      out += chunk.toString('latin1')
+      if (out.split('\n').includes(line)) resolve()
+    })
+  })
+  await Promise.race([said, closed.then(() => Promise.reject(new Error(`it ended before it said ${line}: ${out}`)))])
+  return {
+    kill: () => {
+      child.kill('SIGKILL')
+      // Everything inside holds the pipe.
+      return closed
+    },
+  }
+}
+
 if (import.meta.main) {
-  const { base, argv, held, folder, readOnly = [], reads = [] } = JSON.parse(process.argv[2]!) as RoomInput
+  const { base, argv, held, folder, readOnly = [], reads = [], caches = [] } = JSON.parse(process.argv[2]!) as RoomInput
   const project = join(base, 'project')
   const request = {
     argv,
@@ -118,7 +163,7 @@ if (import.meta.main) {
     uid: process.getuid!(),
     gid: process.getgid!(),
     reads: [join(base, 'programs'), ...reads],
-    writes: [project],
+    writes: [project, ...caches],
     masks: [],
     pins: readOnly.map((path) => ({ path, mode: 'read-only' as const })),
     network: 'none' as const,
@@ -136,13 +181,13 @@ if (import.meta.main) {
   const { configs } = takeBaseline(tree, facts)
   tree.close()
   const changes = {
-    rules: changeRules(facts, configs),
+    rules: changeRules(facts, configs, caches),
     gitKeys: gitKeyOrders(['example.com'])
       .map((line) => `${line}\0`)
       .join(''),
     keep:
       folder === null ? null : { folder, fileBytes: 1024 ** 2 * 64, totalBytes: 1024 ** 3, must: 'nothing' as const },
-    free: [],
+    free: caches,
   }
   const plan = planSandbox({ ...request, facts: readHostFacts(request), ...(held && { changes }) })
   const result = await createBwrapBackend().launch(plan, { stdout: 'inherit', stderr: 'inherit' })

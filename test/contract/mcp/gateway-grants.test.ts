@@ -166,13 +166,16 @@ const call = async ({ client }: Gateway, name: string): Promise<string> => {
 }
 const look = async (at: Gateway, server: string): Promise<Record<string, unknown>> =>
   JSON.parse(await call(at, `${server}__look`))
+/** A server that takes its time to start is offered when it is there. */
+const started = (at: Gateway) =>
+  expect.poll(() => names(at)).toEqual(expect.arrayContaining(['one__look', 'two__look']))
 const names = async ({ client }: Gateway): Promise<string[]> =>
   (await client.listTools()).tools.map((tool) => tool.name)
 
 describe('the servers of the manifest', () => {
   it('have each their own files, variables, hosts and secrets', async () => {
     const at = await gateway()
-    expect(await names(at)).toEqual(expect.arrayContaining(['one__look', 'two__look']))
+    await expect.poll(() => names(at)).toEqual(expect.arrayContaining(['one__look', 'two__look']))
     expect(await look(at, 'one')).toEqual({
       docs: 'the docs',
       src: 'ENOENT',
@@ -205,7 +208,7 @@ describe('the servers of the manifest', () => {
 
   it('can be run one by one', async () => {
     const at = await gateway('--name', 'two')
-    expect(await names(at)).toEqual(['two__look', 'two__crash', 'two__endless', 'two__chatter'])
+    await expect.poll(() => names(at)).toEqual(['two__look', 'two__crash', 'two__endless', 'two__chatter'])
     await at.client.close()
   })
 
@@ -226,7 +229,7 @@ describe('a bad server', () => {
     ['floods with notices and requests', 'one__chatter', 'said a lot'],
   ])('that %s leaves the others alone', async (_, tool, said) => {
     const at = await gateway()
-    await names(at)
+    await started(at)
     const [bad, good] = await Promise.all([call(at, tool), look(at, 'two')])
     expect(bad).toContain(said)
     expect(good.src).toBe('the source')
@@ -236,7 +239,7 @@ describe('a bad server', () => {
 
   it('that ended is started again', async () => {
     const at = await gateway()
-    await names(at)
+    await started(at)
     expect(await call(at, 'one__crash')).toContain('one failed')
     const again = await until('it runs again', () =>
       look(at, 'one').catch((error) => {
@@ -304,7 +307,7 @@ describe('a config file', () => {
     writeFileSync(join(project, 'server.mjs'), SERVER)
     write([])
     const at = await gateway('--config', file())
-    expect(await names(at)).toContain('three__look')
+    await expect.poll(() => names(at)).toContain('three__look')
     const { given, ...seen } = await look(at, 'three')
     expect(seen).toMatchObject({ docs: 'the docs', a: null, token: null })
     // It has the variable, and what comes back from it does not hold its value.
@@ -326,7 +329,7 @@ describe('a config file', () => {
     expect(run.stderr).toContain('is started by another command than before')
     expect(run.stderr).toContain('+     "--other"')
     const accepted = await gateway('--config', file(), '--accept')
-    expect(await names(accepted)).toContain('three__look')
+    await expect.poll(() => names(accepted)).toContain('three__look')
     await accepted.client.close()
   })
 

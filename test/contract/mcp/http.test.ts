@@ -33,7 +33,15 @@ function send(method: string, headers: Headers, body: string | Buffer, signal?: 
   return new Promise((resolve, reject) => {
     const { port } = new URL(http.url)
     const own = { authorization: `Bearer ${http.token}`, 'content-type': 'application/json', ...headers }
-    const options = { host: '127.0.0.1', port, path: '/mcp', method, headers: own, ...(signal && { signal }) }
+    const options = {
+      host: '127.0.0.1',
+      port,
+      path: '/mcp',
+      method,
+      headers: own,
+      agent: false,
+      ...(signal && { signal }),
+    }
     const sent = request(options, (response) => {
       let text = ''
       response.on('data', (data) => {

@@ -39,8 +39,10 @@ export class PageClient {
       ...headers,
     }
     const given = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined))
+    // A connection that was kept may be closed by the server just when it is used again.
+    const options = { host: '127.0.0.1', port: this.port, path, method, headers: given, agent: false }
     return new Promise((resolve, reject) => {
-      const sent = request({ host: '127.0.0.1', port: this.port, path, method, headers: given }, (answer) => {
+      const sent = request(options, (answer) => {
         const chunks: Buffer[] = []
         answer.on('data', (chunk: Buffer) => chunks.push(chunk))
         answer.on('end', () => {
@@ -62,20 +64,23 @@ export class PageClient {
     const headers = { authorization: `Bearer ${this.token}`, 'sec-fetch-site': 'same-origin' }
     return new Promise((resolve, reject) => {
       const tired = setTimeout(() => live.destroy(new Error(`no question about ${about}`)), PATIENCE_MS)
-      const live = request({ host: '127.0.0.1', port: this.port, path: '/api/live', headers }, (answer) => {
-        let rest = ''
-        answer.setEncoding('utf8').on('data', (text: string) => {
-          const lines = (rest + text).split('\n')
-          rest = lines.pop()!
-          const asks = lines.flatMap((line) => (JSON.parse(line) as { asks?: ShownAsk[] }).asks ?? [])
-          const found = asks.find(({ subject }) => subject.some((piece) => piece.text.includes(about)))
-          if (!found) return
-          clearTimeout(tired)
-          resolve(found)
-          live.destroy()
-        })
-        answer.on('close', () => reject(new Error(`the page ended without a question about ${about}`)))
-      })
+      const live = request(
+        { host: '127.0.0.1', port: this.port, path: '/api/live', headers, agent: false },
+        (answer) => {
+          let rest = ''
+          answer.setEncoding('utf8').on('data', (text: string) => {
+            const lines = (rest + text).split('\n')
+            rest = lines.pop()!
+            const asks = lines.flatMap((line) => (JSON.parse(line) as { asks?: ShownAsk[] }).asks ?? [])
+            const found = asks.find(({ subject }) => subject.some((piece) => piece.text.includes(about)))
+            if (!found) return
+            clearTimeout(tired)
+            resolve(found)
+            live.destroy()
+          })
+          answer.on('close', () => reject(new Error(`the page ended without a question about ${about}`)))
+        },
+      )
       live.on('error', reject)
       live.end()
     })

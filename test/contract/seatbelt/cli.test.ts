@@ -35,7 +35,7 @@ beforeEach(() => {
   standIn('good')
 })
 afterEach(() => {
-  hurried = false
+  hurried = null
   rmSync(base, { recursive: true, force: true })
 })
 
@@ -81,9 +81,10 @@ const environment = () => ({
   CORDON_STAND_IN: join(base, 'bin'),
   CORDON_RESIDENT: 'off',
   NODE_OPTIONS: `--import=${join(STAND_IN, 'platform.ts')}`,
-  ...(hurried && { CORDON_HURRY: '1' }),
+  ...(hurried !== null && { CORDON_HURRY: hurried }),
 })
-let hurried = false
+/** The limit of the stand-in that is not waited for, in milliseconds. */
+let hurried: string | null = null
 
 function cordon(...args: string[]) {
   const ran = spawnSync(process.execPath, [...WORDS, ...args], {
@@ -148,6 +149,7 @@ describe('cordon run', () => {
       'is not told where the log does %s, and nothing else changes',
       (mode) => {
         if (mode !== 'missing') logProgram(mode)
+        hurried = mode === 'hang' ? '2000' : null
         const ran = refused()
         expect([ran.code, ran.err.includes('failed\n'), ran.err.includes('observed')]).toEqual([1, true, false])
       },
@@ -217,7 +219,7 @@ describe('what does not hold closes', () => {
     { mode: 'quiet', note: 'one that ends at once, and says nothing', says: /did not take the profile \(exit 0\)/ },
   ])('$note', ({ mode, says }) => {
     standIn(mode)
-    hurried = mode === 'hang'
+    hurried = mode === 'hang' ? '10000' : null
     const ran = cordon('run', '--', 'sh', '-c', 'echo made > made')
     expect([ran.code, ran.out, existsSync(join(project, 'made'))]).toEqual([125, '', false])
     expect(ran.err).toMatch(says)
