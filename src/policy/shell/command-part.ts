@@ -80,7 +80,9 @@ export function commandQuestions(scene: Scene, fact: CommandFact, around: Comman
       (elsewhere ? null : placeRuling(scene, fact, text)),
     grant: () => (hazard ? null : (harmless(policy, fact, text) ?? grantRuling(scene, fact, wrappers, text))),
     explicit: () =>
-      stance.mode.value === 'contained' && stance.explicit === null ? contained(scene, fact, elsewhere, text) : stance.explicit,
+      stance.mode.value === 'contained' && stance.explicit === null
+        ? contained(scene, fact, elsewhere, text)
+        : stance.explicit,
     otherwise: () => (hazard ? hazardRuling(scene, fact, hazard, text) : fallback(scene, fact, text)),
   }
 }
