@@ -32,6 +32,8 @@ export async function rehearsed(agent: Agent, guarded: boolean): Promise<readonl
       ['-c', 'user.name=x', '-c', 'user.email=x@x', 'commit', '-qm', 'x'],
     ])
       spawnSync('git', ['-C', root, ...words])
+    // It takes another model from those alone who chose to log in with a key.
+    if (agent.name === 'gemini') agent.prepare({ home, project: root, port: 0 })
     if (!guarded) {
       const place = { scope: 'user', root, home, env, cordon: [], wrapper: '' } as const
       const tried = await rehearse(agent.name, programOf(agent), place)

@@ -273,7 +273,7 @@ export const LACKS: Readonly<Record<string, Readonly<Partial<Record<Name, string
   'its own sandbox': {
     gemini: 'it needs Docker or Podman with an image of its own',
     opencode: 'it has none',
-    copilot: 'its `--sandbox` needs a helper that the npm package does not bring here',
+    copilot: 'its hooks end with an error in it, and no call runs',
     pi: 'it has none',
     qwen: 'off unless a container image is set up',
     cline: 'it has none',
@@ -284,8 +284,8 @@ export const LACKS: Readonly<Record<string, Readonly<Partial<Record<Name, string
     gemini: 'skills are text without commands or mentions',
     copilot: 'skills are text without commands or mentions',
     pi: 'skills are files that its agent reads',
-    qwen: 'arguments of skills are text',
-    cline: 'it has no such tool in this mode',
+    qwen: 'skills are text without commands or mentions',
+    cline: 'not tried: it offers no such tool here',
   },
   'memory imports': {
     codex: 'AGENTS.md is taken as it is',

@@ -53,13 +53,7 @@ const REHEARSED: Readonly<Record<Exclude<HostName, 'cursor'>, Rehearsed>> = {
   },
   gemini: {
     args: () => ['-p', 'go', '--yolo', '-m', 'gemini-2.5-pro'],
-    env: (port, folder) => ({
-      GOOGLE_GEMINI_BASE_URL: `http://127.0.0.1:${port}`,
-      GEMINI_API_KEY: 'scripted',
-      // Whatever the person logs in with; these settings come before theirs.
-      GEMINI_CLI_SYSTEM_SETTINGS_PATH: join(folder, 'settings.json'),
-    }),
-    files: () => ({ 'settings.json': JSON.stringify({ security: { auth: { selectedType: 'gemini-api-key' } } }) }),
+    env: (port) => ({ GOOGLE_GEMINI_BASE_URL: `http://127.0.0.1:${port}`, GEMINI_API_KEY: 'scripted' }),
     call: () => ({ tool: 'run_shell_command', input: { command: FORBIDDEN, description: 'x' } }),
   },
   copilot: {
