@@ -63,11 +63,13 @@ const PARTS = {
   'record-and-check': ['src/runtime/record/open.ts', 'src/surfaces/cli/commands/check.ts'],
   'run-and-typed': ['src/surfaces/cli/commands/run.ts', 'src/runtime/command/typed/call.ts'],
   'run-and-trust': ['src/surfaces/cli/commands/run.ts', 'src/runtime/policy/sign/trust.ts'],
+  'run-and-shown': ['src/surfaces/cli/commands/run.ts', 'src/runtime/decide/shown-secrets.ts'],
   core: ['src/surfaces/cli/commands/check.ts'],
   shell: ['src/shell/analyze.ts'],
   suffix: ['src/hosts/suffix.ts'],
   hook: ['src/surfaces/cli/commands/hook.ts'],
   record: ['src/runtime/record/open.ts'],
+  shown: ['src/runtime/decide/shown-secrets.ts'],
   typed: ['src/runtime/command/typed/call.ts'],
   manifest: ['src/runtime/policy/load.ts'],
   trust: ['src/runtime/policy/sign/trust.ts'],
@@ -78,7 +80,7 @@ const PARTS = {
 
 /** What commands that start often need at once, in one file each. */
 const STARTS: Readonly<Record<string, readonly (keyof typeof PARTS)[]>> = {
-  check: ['open', 'checked', 'run-and-shell', 'record-and-check', 'core'],
+  check: ['open', 'checked', 'run-and-shell', 'record-and-check', 'run-and-shown', 'core', 'shown'],
   hook: ['open', 'checked', 'guarded', 'run-and-shell', 'run-and-record', 'record-and-check', 'core', 'hook', 'record'],
   run: [
     'open',
@@ -90,6 +92,7 @@ const STARTS: Readonly<Record<string, readonly (keyof typeof PARTS)[]>> = {
     'record-and-check',
     'run-and-typed',
     'run-and-trust',
+    'run-and-shown',
     'record',
     'run',
   ],
@@ -202,7 +205,7 @@ async function writeChunks(): Promise<Start> {
     chunkFileNames: '[name]-[hash].cjs',
     codeSplitting: {
       groups: Object.entries(PARTS).map(([name, starts], index) => ({
-        name,
+        name: chunkOf(name as keyof typeof PARTS),
         test: (id) => starts.every((start) => reached(start).has(id)),
         priority: 99 - index,
       })),
@@ -224,13 +227,18 @@ async function writeChunks(): Promise<Start> {
   for (const chunk of chunks)
     if (!start.has(chunk.fileName)) writeFileSync(`${draft}/chunks/${chunk.fileName}`, textOf([chunk]))
   const starts = Object.entries(STARTS).map(([command, parts]) => {
-    const text = textOf([...first, ...parts.map((part) => chunks.find((chunk) => chunk.name === part)!)])
+    const text = textOf([...first, ...parts.map((part) => chunks.find((chunk) => chunk.name === chunkOf(part))!)])
     // Like the names of chunks it carries a hash of its content, so that a code cache never meets another text.
     const file = `start-${command}-${createHash('sha256').update(text).digest('base64url').slice(0, 8)}.cjs`
     writeFileSync(`${draft}/chunks/${file}`, text)
     return [command, file] as const
   })
   return { main: entry, starts: Object.fromEntries(starts) }
+}
+
+/** The bundler names what is loaded late after its file: no file has a name like these. */
+function chunkOf(part: keyof typeof PARTS): string {
+  return `part.${part}`
 }
 
 /** What the program knows of its own build. */

@@ -67,8 +67,8 @@ if [ ${#missing[@]} -gt 0 ]; then
   if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
     say "installing ${missing[*]}"
     export DEBIAN_FRONTEND=noninteractive
-    apt-get update -qq >/dev/null
-    apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+    apt-get -o Acquire::Retries=5 update -qq >/dev/null
+    apt-get -o Acquire::Retries=5 install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
   else
     say "Cordon needs: ${missing[*]}"
     say "On Debian or Ubuntu: sudo apt-get install -y ${missing[*]}"
@@ -86,7 +86,7 @@ fi
 lock_stamp=node_modules/.cordon-lock
 if ! cmp -s package-lock.json "$lock_stamp" 2>/dev/null; then
   say "installing npm packages (once; it takes a quarter of a minute)"
-  if ! npm ci --no-fund --no-audit --no-update-notifier --loglevel=error >&2; then
+  if ! npm ci --fetch-retries=5 --no-fund --no-audit --no-update-notifier --loglevel=error >&2; then
     say "npm could not install the packages, for the reason above; put that right, and run this again"
     exit 125
   fi

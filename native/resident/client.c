@@ -39,6 +39,7 @@ enum {
   INPUT_MS = 10000,  /* as the hook itself has it: a host that has waited for its own limit runs the tool */
   ANSWER_MS = 5000,  /* after that the hook is answered without the resident, in time for its host */
   HOOK_SECONDS = 30, /* of processor time, for a hook that runs away */
+  LATE_SECONDS = 55, /* of the clock: a hook without an answer by then ends, which is a block; hosts wait longer than that */
   BLOCKED = 2,
   FAULT = 125
 };
@@ -66,6 +67,16 @@ static _Noreturn void go_cold(void) {
   execv(cold_words[0], cold_words);
   dprintf(2, "cordon: %s could not be started: %s\n", cold_words[0], strerror(errno));
   _exit(kind == HOOK ? BLOCKED : FAULT);
+}
+
+/* A hook ends in time, whatever it has become by then: an alarm outlives exec. */
+static void end_in_time(void) {
+  sigset_t one;
+  sigemptyset(&one);
+  sigaddset(&one, SIGALRM);
+  signal(SIGALRM, SIG_DFL);
+  sigprocmask(SIG_UNBLOCK, &one, NULL);
+  alarm(LATE_SECONDS);
 }
 
 static int64_t now_ms(void) {
@@ -408,6 +419,7 @@ int main(int argc, char **argv) {
   char **words = cold_words = strcmp(argv[1], "--wrapped") ? argv + 1 : unwrapped(argc, argv);
   if (words[2] && !strcmp(words[2], "run")) kind = COMMAND;
   if (words[2] && !strcmp(words[2], "hook")) kind = words[3] && !strcmp(words[3], "run") ? COMMAND : HOOK;
+  if (kind == HOOK) end_in_time();
   const char *const program[2] = {words[0], words[1]};
   /* A keeper stands elsewhere: only whole paths mean the same there. */
   if (kind != OTHER && words[0][0] == '/' && words[1][0] == '/' && is_served()) {

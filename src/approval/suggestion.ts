@@ -223,6 +223,8 @@ function commandSuggestions(fact: CommandFact): Suggestion[] {
   if (fact.kind != null) return kindSuggestions(fact.kind)
   // What forces, deletes or publishes elsewhere is asked each time.
   if (fact.effect === 'destructive' || PUBLISHES.test(fact.effectNote)) return []
+  // What is lost in a container would be granted here as well.
+  if (fact.effect === 'loss' && fact.via.length > 0) return []
   if (name === undefined || fact.hazards.length > 0) return []
   const program = posix.basename(name)
   const known = MINIMUM_WORDS[program] !== undefined || EXACT_ONLY.has(program)

@@ -33,7 +33,7 @@ export interface Stages<Call, Record, Output = ToolOutput> {
   readonly history: CallHistory | null
   parse(request: ToolRequest): Call
   /** Without effects: it is asked again after a person answered, and a deny that came meanwhile stands. */
-  decide(call: Call, breakerOpenFor: number | null): Decision
+  decide(call: Call, breakerOpenFor: number | null): Decision | Promise<Decision>
   /** Writes the first line of the record; when it cannot, the call does not run. */
   begin(call: Call, decision: Decision): Record | Promise<Record>
   /** Turns a decision that asks into a yes or a no of a person. */
@@ -62,8 +62,7 @@ export async function runToolCall<Call, Record, Output>(
   try {
     const call = stages.parse(request)
     if (stages.outcome) judge = (ended) => stages.outcome!(call, ended)
-    const decide = (openFor: number | null): Decision => stages.decide(call, openFor)
-    ;({ decision, admission } = await admitCall(history, request.tool, decide))
+    ;({ decision, admission } = await admitCall(history, request.tool, (openFor) => stages.decide(call, openFor)))
     record = await stages.begin(call, decision)
     result = await answer(stages, call, decision, request.signal)
   } catch (error) {
@@ -89,7 +88,7 @@ async function answer<Call, Record, Output>(
     const approval = await stages.approve(call, decision, signal)
     signal.throwIfAborted()
     if (!approval.approved) return { status: 'refused', decision, refusal: approval.refusal }
-    const now = stages.decide(call, null)
+    const now = await stages.decide(call, null)
     if (now.decision === 'deny') return { status: 'denied', decision: now }
   }
   signal.throwIfAborted()

@@ -21,6 +21,7 @@ export type Attempt =
 
 export interface Agent {
   readonly name: Exclude<HostName, 'cursor'>
+  /** On npm, in the version that was tried. */
   readonly package: string
   readonly program: string
   readonly args: readonly string[]
@@ -30,15 +31,24 @@ export interface Agent {
   readonly key: { readonly name: string; readonly header: string }
   /** The files of the user and of the project that hold its hooks or settings, which run code. */
   readonly settings: { readonly user: string; readonly project: string }
-  /** It takes no other command: its model has to use the form that it is told. */
-  readonly saysItself?: true
-  /** What does not come about with Cordon, because a denied call ends the whole task. */
-  readonly ends?: readonly string[]
+  /** What its model calls after each of its results, one call for one: an agent that takes no other command is told the form. */
+  readonly follows?: (results: readonly string[]) => readonly Attempt[]
+  /** A denied file call ends the whole task: each attempt of one has a session of its own. */
+  readonly endsTask?: true
   /** What the agent stops by itself, without Cordon. */
   readonly stops?: readonly string[]
   /** The call for an attempt, from the tools that the agent offers. */
   readonly call: (attempt: Attempt, tools: readonly string[], world: AgentWorld) => ScriptedCall | null
 }
+
+/** An agent with hooks, or Cordon's own, which has none. */
+export type Driven = Agent | OwnAgent
+
+export type OwnAgent = Pick<Agent, 'prepare' | 'env' | 'args' | 'key' | 'call' | 'follows' | 'stops' | 'endsTask'> & {
+  readonly name: 'cordon'
+}
+
+let harmless = 0
 
 function put(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true })
@@ -54,7 +64,7 @@ const addFile = (path: string, content: string): string =>
 export const agents: readonly Agent[] = [
   {
     name: 'claude-code',
-    package: '@anthropic-ai/claude-code',
+    package: '@anthropic-ai/claude-code@2.1.325',
     program: 'claude',
     // The mode in which the agent itself asks nobody: what is stopped was stopped by the hook.
     args: ['-p', 'go', '--permission-mode', 'bypassPermissions', '--model', 'claude-sonnet-4-5'],
@@ -81,7 +91,7 @@ export const agents: readonly Agent[] = [
   },
   {
     name: 'codex',
-    package: '@openai/codex',
+    package: '@openai/codex@0.166.0',
     program: 'codex',
     args: ['exec', '--skip-git-repo-check', '-s', 'danger-full-access', 'go'],
     // It reads by commands, and there the kernel takes `..` away.
@@ -116,7 +126,7 @@ stream_max_retries = 0
   },
   {
     name: 'gemini',
-    package: '@google/gemini-cli',
+    package: '@google/gemini-cli@0.61.0',
     program: 'gemini',
     args: ['-p', 'go', '--yolo', '-m', 'gemini-2.5-pro'],
     stops: ['a file was written outside', 'a tool wrote outside', 'a file behind a link was written outside'],
@@ -147,7 +157,7 @@ stream_max_retries = 0
   },
   {
     name: 'opencode',
-    package: 'opencode-ai',
+    package: 'opencode-ai@1.18.33',
     program: 'opencode',
     args: ['run', '-m', 'scripted/scripted', 'go'],
     prepare: ({ home, port }) =>
@@ -179,9 +189,11 @@ stream_max_retries = 0
   },
   {
     name: 'copilot',
-    package: '@github/copilot',
+    package: '@github/copilot@1.0.102',
     program: 'copilot',
     args: ['-p', 'go', '--allow-all-tools', '--allow-all-paths', '--no-auto-update'],
+    // It keeps its own key from commands.
+    stops: ['the key was seen inside'],
     prepare: ({ home }) => put(join(home, '.copilot/config.json'), JSON.stringify({ banner: 'never' })),
     key: { name: 'COPILOT_PROVIDER_API_KEY', header: 'authorization' },
     settings: { user: '.copilot/config.json', project: '.github/hooks/x.json' },
@@ -201,7 +213,7 @@ stream_max_retries = 0
   },
   {
     name: 'pi',
-    package: '@mariozechner/pi-coding-agent',
+    package: '@mariozechner/pi-coding-agent@0.73.1',
     program: 'pi',
     args: ['-p', '--provider', 'scripted', '--model', 'scripted', 'go'],
     prepare: ({ home, port }) =>
@@ -235,10 +247,15 @@ stream_max_retries = 0
   },
   {
     name: 'qwen',
-    package: '@qwen-code/qwen-code',
+    package: '@qwen-code/qwen-code@0.24.4',
     program: 'qwen',
     args: ['-p', 'go', '--yolo'],
-    saysItself: true,
+    follows: (results) =>
+      results.map((result) => {
+        const told = /has to say so itself: (\S*cordon-run [0-9a-f]{12}\S* '[^']*')/.exec(result)?.[1]
+        // It stops by itself at calls that are alike.
+        return { kind: 'shell', command: told ?? `echo ${++harmless}` }
+      }),
     stops: ['a file behind a link was read', 'a file behind a link was written outside'],
     prepare: ({ home }) =>
       put(
@@ -262,10 +279,10 @@ stream_max_retries = 0
   },
   {
     name: 'cline',
-    package: 'cline',
+    package: 'cline@3.0.65',
     program: 'cline',
     stops: ['a file behind a link was written outside'],
-    ends: ['the project’s script ran'],
+    endsTask: true,
     args: ['-P', 'openai-compatible', '-m', 'scripted', 'go on'],
     prepare: ({ home, port }) => {
       const settings = {
@@ -288,7 +305,8 @@ stream_max_retries = 0
     },
     key: { name: 'OPENAI_API_KEY', header: 'authorization' },
     settings: { user: '.cline/data/settings/providers.json', project: '.clinerules/hooks/PreToolUse' },
-    env: () => ({}),
+    // In its own process: the one that it leaves running for all of them has a row of its own.
+    env: () => ({ CLINE_SESSION_BACKEND_MODE: 'local' }),
     call: (attempt) =>
       attempt.kind === 'shell'
         ? { tool: 'run_commands', input: { commands: [attempt.command] } }

@@ -2,13 +2,12 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Agent, Attempt } from './agents.ts'
+import type { OwnAgent } from './agents.ts'
 
-/** Between two attempts something that may be done: the breaker, which would hold all the rest, stays closed. */
-export const HARMLESS: Attempt = { kind: 'read', path: 'notes.txt' }
-
-export const ownAgent: Pick<Agent, 'prepare' | 'env' | 'args' | 'key' | 'call'> & { readonly name: 'cordon' } = {
+export const ownAgent: OwnAgent = {
   name: 'cordon',
+  // Between two attempts something that may be done: the breaker, which would hold all the rest, stays closed.
+  follows: (results) => results.map(() => ({ kind: 'read', path: 'notes.txt' })),
   args: ['chat', '-p', 'go'],
   prepare: ({ home, port }) => {
     const folder = join(home, '.config/cordon')

@@ -1,9 +1,9 @@
 /** The programs under test: where they are installed, and how one is run. */
 
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import type { Agent } from './agents.ts'
+import type { Agent, Driven } from './agents.ts'
 
 const checkout = join(import.meta.dirname, '../..')
 /** Over a gigabyte of programs, ignored by version control. */
@@ -20,6 +20,9 @@ export const findable: string = [
   process.env.PATH,
 ].join(delimiter)
 
+/** The same without the agents. */
+export const findableAlone: string = [join(checkout, 'node_modules/.bin'), process.env.PATH].join(delimiter)
+
 /** What of this checkout the agents need to run. */
 export const toolchain: readonly string[] = [join(checkout, 'node_modules/.bin'), join(checkout, 'node_modules/node')]
 
@@ -27,13 +30,45 @@ export function programOf({ program }: Pick<Agent, 'program'>): string {
   return join(cache, 'node_modules/.bin', program)
 }
 
-/** Installs a program into the ignored cache; null when it is there. */
-export function install(agent: Pick<Agent, 'package' | 'program'>): string | null {
-  if (existsSync(programOf(agent))) return null
+/** The words that start an agent. */
+export function programWords(agent: Driven): readonly string[] {
+  return agent.name === 'cordon' ? cordon : [programOf(agent)]
+}
+
+/** Ends what an agent left running: every process that was started with this home. */
+export function endLeftovers(home: string): void {
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      const variables = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0')
+      if (variables.includes(`HOME=${home}`)) process.kill(Number(pid), 'SIGKILL')
+    } catch {
+      // It has gone, or is somebody else's.
+    }
+  }
+}
+
+/** Installs a program into the ignored cache, in the version that is named; null when it is there, else what is missing and why. */
+export function install({ package: named, program }: Pick<Agent, 'package' | 'program'>): string | null {
+  const [, name = named, version] = /^(@?[^@]+)@(.+)$/.exec(named) ?? []
+  const isThere = (): boolean =>
+    existsSync(programOf({ program })) && (version ?? installedVersion(name)) === installedVersion(name)
+  if (isThere()) return null
   mkdirSync(cache, { recursive: true })
   if (!existsSync(join(cache, 'package.json'))) writeFileSync(join(cache, 'package.json'), '{"private":true}\n')
-  const run = spawnSync('npm', ['install', '--no-audit', '--no-fund', agent.package], { cwd: cache, encoding: 'utf8' })
-  return run.status === 0 ? null : `npm could not install ${agent.package}: ${run.stderr.slice(-300)}`
+  const run = spawnSync('npm', ['install', '--save-exact', '--no-audit', '--no-fund', named], {
+    cwd: cache,
+    encoding: 'utf8',
+    env: { ...process.env, PATH: findable },
+  })
+  if (run.error) return `${named} is missing, and npm could not be started: ${run.error.message}`
+  if (run.status !== 0) return `${named} is missing, and npm could not install it: ${run.stderr.trim().slice(-300)}`
+  return isThere() ? null : `npm installed ${named}, but ${programOf({ program })} is not there in that version`
+}
+
+/** The version of a package in the cache; undefined when it is not there. */
+function installedVersion(name: string): string | undefined {
+  const file = join(cache, 'node_modules', name, 'package.json')
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version : undefined
 }
 
 /** Runs a program to its end, for three minutes at most unless it is said; what it said. */

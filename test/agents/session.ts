@@ -8,30 +8,39 @@ import {
   type ScriptedCall,
   startModelServer,
 } from '../../src/surfaces/hook/install/scripted-model.ts'
-import type { Agent, AgentWorld, Attempt } from './agents.ts'
-import { cordon, findable, programOf, runProgram } from './program.ts'
+import type { AgentWorld, Attempt, Driven } from './agents.ts'
+import { cordon, endLeftovers, findable, findableAlone, programWords, runProgram } from './program.ts'
 
 export interface SessionWorld extends AgentWorld {
   readonly base: string
   readonly model: ModelServer
 }
 
-/** An attempt in any agent's words, or a call in this one's; several are made at once. */
-export type Step = Attempt | ScriptedCall | readonly (Attempt | ScriptedCall)[]
+/** An attempt in any agent's words, a call in this one's, or one that depends on what came back. */
+export type Call = Attempt | ScriptedCall | ((body: string) => ScriptedCall)
+/** Several are made at once. */
+export type Step = Call | readonly Call[]
 
 /** What one session does and is given. */
 export interface Plan {
   readonly manifest: string
-  /** Files below the base; `$BASE` stands for it. Before Cordon is installed, and after. */
+  /** Whose settings the hook goes to; absent: where the installation puts it. */
+  readonly scope?: 'user' | 'project'
+  /** The words that run Cordon, where they are not the usual ones. */
+  readonly cordon?: (world: Pick<SessionWorld, 'base'>) => readonly string[]
+  /** Files below the base, before Cordon is installed and after. `$BASE`, `$PROJECT` and `$PORT` stand for this session's. */
   readonly files?: Readonly<Record<string, string>>
   readonly later?: Readonly<Record<string, string>>
   readonly prepare?: (world: SessionWorld) => void
   readonly steps: readonly Step[]
-  /** Steps of a conversation whose first message holds this word. */
+  /** Steps of a conversation that begins with this word. */
   readonly other?: { readonly word: string; readonly steps: readonly Step[] }
   readonly args?: readonly string[]
-  /** A second start, in which the same session goes on. */
-  readonly again?: { readonly args: readonly string[]; readonly steps: readonly Step[] }
+  /** Further starts: the same conversation goes on, or another one begins. */
+  readonly more?: readonly {
+    readonly args?: readonly string[]
+    readonly steps: readonly Step[]
+  }[]
   /** For so long at most, in milliseconds; absent: three minutes. */
   readonly limitMs?: number
   /** Where it is started, below the base. */
@@ -44,11 +53,12 @@ export interface Plan {
 /** Who runs it; root may run it as somebody else. */
 export const asNobody: boolean = process.argv.includes('--as-user') && process.getuid?.() === 0
 const NOBODY = 65534
-const USER = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--']
+/** The words that run something as somebody else. */
+export const USER: readonly string[] = ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', '--']
 
 /** Runs it; what `look` finds in the world afterwards. Throws where Cordon cannot be installed. */
 export async function inSession<T>(
-  agent: Agent,
+  agent: Driven,
   plan: Plan,
   guarded: boolean,
   look: (world: SessionWorld, said: string, ms: number) => T,
@@ -57,23 +67,41 @@ export async function inSession<T>(
   const base = mkdtempSync(join(process.env.CORDON_AGENTS_TMP ?? '/var/tmp', `cordon-session-${agent.name}-`))
   const world = { base, home: join(base, 'home'), project: join(base, 'project') }
   let port = 0
-  let [steps, past] = [plan.steps, 0]
-  const turn = (steps: readonly Step[], index: number, tools: readonly string[]): readonly ScriptedCall[] => {
-    // A step of several takes as many results as it has calls.
+  let steps = plan.steps
+  // How many results there were when it was started: a session that goes on begins with those of before.
+  let past: number | null = null
+  /** With the places of this session in it. */
+  const filled = <T>(value: T): T =>
+    JSON.parse(
+      JSON.stringify(value)
+        .replaceAll('$PROJECT', world.project)
+        .replaceAll('$BASE', base)
+        .replaceAll('$PORT', String(port)),
+    ) as T
+  const turn = (steps: readonly Step[], index: number, tools: readonly string[], body: string) => {
+    const said = (one: Call): readonly ScriptedCall[] => {
+      if (typeof one === 'function') return [one(body)]
+      const call = filled(one)
+      return 'tool' in call ? [call] : [agent.call(call, tools, { ...world, port }) ?? []].flat()
+    }
+    // A step of several takes as many results as it has calls, and what follows it as many again.
     let at = 0
     for (const step of steps) {
-      const calls = [step].flat() as readonly (Attempt | ScriptedCall)[]
-      if (at === index)
-        return calls.flatMap((one) => ('tool' in one ? one : (agent.call(one, tools, { ...world, port }) ?? [])))
+      const calls = [step].flat() as readonly Call[]
+      if (at === index) return calls.flatMap(said)
+      at += calls.length
+      if (agent.follows === undefined) continue
+      if (at === index) return agent.follows(lastMessages(body, calls.length)).flatMap(said)
       at += calls.length
     }
     return []
   }
   const model = await startModelServer(
-    Array.from({ length: 256 }, (_, index) => (tools: readonly string[], body: string) => {
+    Array.from({ length: 512 }, (_, index) => (tools: readonly string[], body: string) => {
       const { other } = plan
-      if (other !== undefined && firstMessage(body).includes(other.word)) return turn(other.steps, index, tools)
-      return turn(steps, index - past, tools)
+      if (other !== undefined && beginning(body).includes(other.word)) return turn(other.steps, index, tools, body)
+      past ??= index
+      return turn(steps, index - past, tools, body)
     }),
   )
   port = model.port
@@ -99,31 +127,31 @@ export async function inSession<T>(
       [agent.key.name]: 'scripted',
       ...plan.env,
     }
-    if (asNobody) own(base)
+    if (asNobody) ownByUser(base)
     if (guarded) {
       put(base, { 'project/cordon.toml': plan.manifest })
-      if (asNobody) own(base)
-      for (const args of [
-        ['sign', '--yes'],
-        ['install', agent.name, '--yes'],
-      ]) {
-        const [program = '', ...words] = [...(asNobody ? USER : []), ...cordon, ...args]
-        const run = spawnSync(program, words, { cwd: world.project, env, encoding: 'utf8' })
+      if (asNobody) ownByUser(base)
+      const hook = ['install', agent.name, '--yes', ...(plan.scope ? [`--${plan.scope}`] : [])]
+      for (const args of [['sign', '--yes'], ...(agent.name === 'cordon' ? [] : [hook])]) {
+        const [program = '', ...words] = [...(asNobody ? USER : []), ...(plan.cordon?.(world) ?? cordon), ...args]
+        // Where it finds the agent it starts it, which has a row of its own; Codex alone must be asked for its trust.
+        const installing = args === hook && agent.name !== 'codex' ? { ...env, PATH: findableAlone } : env
+        const run = spawnSync(program, words, { cwd: world.project, env: installing, encoding: 'utf8' })
         if (run.status !== 0) throw new Error(`cordon ${args.join(' ')} failed: ${run.stderr}`)
       }
     }
     put(base, plan.later ?? {})
     plan.prepare?.(at)
-    if (asNobody) own(base)
+    if (asNobody) ownByUser(base)
     const started = performance.now()
-    const before = [...(plan.under ?? []), ...(asNobody ? USER : []), programOf(agent)]
+    const before = [...(plan.under ?? []), ...(asNobody ? USER : []), ...programWords(agent)]
     const start = (args: readonly string[]): Promise<string> =>
-      runProgram([...before, ...args], join(base, plan.cwd ?? 'project'), env, plan.limitMs)
+      runProgram([...before, ...filled(args)], join(base, plan.cwd ?? 'project'), env, plan.limitMs)
     let said = await start(plan.args ?? agent.args)
-    if (plan.again) {
-      past = steps.flat().length
-      steps = plan.again.steps
-      said += await start(plan.again.args)
+    for (const { args = agent.args, steps: next } of plan.more ?? []) {
+      past = null
+      steps = next
+      said += await start(args)
     }
     const result = look(at, said, performance.now() - started)
     if (process.env.CORDON_AGENTS_KEEP) {
@@ -132,6 +160,7 @@ export async function inSession<T>(
     }
     return result
   } finally {
+    endLeftovers(world.home)
     await model.close()
     if (!process.env.CORDON_AGENTS_KEEP) rmSync(base, { recursive: true, force: true })
   }
@@ -154,13 +183,22 @@ function put(base: string, files: Readonly<Record<string, string>>): void {
   }
 }
 
-function own(path: string): void {
+/** Gives everything below to whoever runs it. */
+export function ownByUser(path: string): void {
   chownSync(path, NOBODY, NOBODY)
-  if (lstatSync(path).isDirectory()) for (const name of readdirSync(path)) own(join(path, name))
+  if (lstatSync(path).isDirectory()) for (const name of readdirSync(path)) ownByUser(join(path, name))
 }
 
-/** The first message of the person in a request, whatever its protocol. */
-function firstMessage(body: string): string {
+/** The last messages of a request in the protocol of chats. */
+function lastMessages(body: string, count: number): readonly string[] {
+  const { messages = [] } = JSON.parse(body) as { messages?: readonly unknown[] }
+  return messages.slice(-count).map((message) => JSON.stringify(message))
+}
+
+/** What stands before the model's first answer, whatever the protocol. */
+function beginning(body: string): string {
   const { messages, input, contents } = JSON.parse(body) as Record<string, readonly { readonly role?: string }[]>
-  return JSON.stringify((messages ?? input ?? contents ?? []).find(({ role }) => role === 'user') ?? '')
+  const all = messages ?? input ?? contents ?? []
+  const first = all.findIndex(({ role }) => role === undefined || role === 'assistant' || role === 'model')
+  return JSON.stringify(all.slice(0, first === -1 ? all.length : first).filter(({ role }) => role === 'user'))
 }

@@ -80,7 +80,9 @@ export function commandQuestions(scene: Scene, fact: CommandFact, around: Comman
       (elsewhere ? null : placeRuling(scene, fact, text)),
     grant: () => (hazard ? null : (harmless(policy, fact, text) ?? grantRuling(scene, fact, wrappers, text))),
     explicit: () =>
-      stance.mode.value === 'contained' && stance.explicit === null ? contained(scene, fact, text) : stance.explicit,
+      stance.mode.value === 'contained' && stance.explicit === null
+        ? contained(scene, fact, elsewhere, text)
+        : stance.explicit,
     otherwise: () => (hazard ? hazardRuling(scene, fact, hazard, text) : fallback(scene, fact, text)),
   }
 }
@@ -197,13 +199,14 @@ function grantRuling(
 const NAMES_EVERYTHING = /(?:^|[\s'"=])(?:\/|~\/?|\$HOME\/?|\$\{HOME\}\/?)(?=$|[\s'";|&)])/
 
 // P10: what stays in the box runs; what reaches out or cannot be undone asks.
-function contained(scene: Scene, fact: CommandFact, text: string): Ruling {
+function contained(scene: Scene, fact: CommandFact, elsewhere: boolean, text: string): Ruling {
   const rules = [ref(scene.stance.mode)]
   const lost = lostIn(scene, fact)
   // A whole project is more than anybody wants to find gone, even if it can be brought back.
   const everything =
     fact.hazards.some(({ code }) => code === 'deletes-everything') || NAMES_EVERYTHING.test(scene.shell.command)
-  if (scene.session.undo === true && !everything && (lost !== null || fact.effect === 'loss')) {
+  // Undo keeps what is lost here, and nothing of a container or another machine.
+  if (scene.session.undo === true && !elsewhere && !everything && (lost !== null || fact.effect === 'loss')) {
     const what = lost === null ? fact.effectNote : `moves files to ${lost}, which is gone when the command ends`
     return {
       decision: 'allow',

@@ -32,3 +32,21 @@ describe('moves into the private /tmp', () => {
     expect(evaluate(withTmp, sessionOf(), bashCall('mv src /tmp/src.bak')).decision).toBe('allow')
   })
 })
+
+describe('what undo does not keep', () => {
+  const undo = sessionOf({ undo: true })
+  it.each([
+    'docker exec db rm -rf /data',
+    'docker compose exec -T app git reset --hard',
+    "podman exec db sh -c 'rm -rf /data'",
+  ])('asks: %s', (command) => {
+    expect(evaluate(contained, undo, bashCall(command))).toMatchObject({
+      decision: 'ask',
+      reason: { code: 'destructive' },
+    })
+  })
+
+  it.each(['rm -rf dist', 'git reset --hard', 'docker exec app ls'])('allows: %s', (command) => {
+    expect(evaluate(contained, undo, bashCall(command)).decision).toBe('allow')
+  })
+})

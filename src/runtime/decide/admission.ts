@@ -37,16 +37,16 @@ export function ringFor({ policy, session }: LoadedPolicy, agent: string): Ring 
 export async function admitCall(
   history: CallHistory | null,
   tool: string,
-  decide: (breakerOpenFor: number | null) => Decision,
+  decide: (breakerOpenFor: number | null) => Decision | Promise<Decision>,
 ): Promise<{ readonly decision: Decision; readonly admission: Admission | null }> {
-  if (!history) return { decision: decide(null), admission: null }
+  if (!history) return { decision: await decide(null), admission: null }
   const { number, limits } = history.ring()
   const { callsPerMinute } = limits
   const wait = callsPerMinute === null ? null : await history.take(callsPerMinute)
   if (wait !== null) return { decision: tooOften(tool, number, callsPerMinute!, wait), admission: null }
   const admission = await history.admit()
-  if ('openFor' in admission) return { decision: decide(admission.openFor), admission: null }
-  return { decision: decide(null), admission }
+  if ('openFor' in admission) return { decision: await decide(admission.openFor), admission: null }
+  return { decision: await decide(null), admission }
 }
 
 /** The denial of a call that comes too soon for the agent's ring. */

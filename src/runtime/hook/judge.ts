@@ -1,7 +1,10 @@
 /** Judges what a host's agent is about to do, for hooks: one process a call, so the policy is opened, asked once, and left. */
 
-import { join } from 'node:path'
+import { join, posix } from 'node:path'
+import { isGlob } from '../../files/glob.ts'
 import { wholeTree } from '../../files/path-pattern.ts'
+import { secretOfGlob } from '../../files/secret-glob.ts'
+import { secretOf } from '../../files/secret-shapes.ts'
 import type { SessionFacts, ToolCall } from '../../policy/call.ts'
 import { type Decision, denial } from '../../policy/decision.ts'
 import { evaluate } from '../../policy/evaluate.ts'
@@ -124,13 +127,9 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
   if (history?.loose) return { closed: whyLoose(history.loose, place.host) }
   const { grants } = answered.session
   let shown: SessionFacts['isShown']
-  let asksShown = false
   const session = {
     ...answered.session,
-    isShown: (path: string) => {
-      asksShown = true
-      return shown?.(path) ?? false
-    },
+    isShown: (path: string) => shown?.(path) ?? false,
     grants: { ...grants, reads: [...grants.reads, ...(place.hostFolders ?? []).map(hostsOwn)] },
     tainted: history?.tainted ?? false,
   }
@@ -180,9 +179,10 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
       read: (calls) => calls.map((call) => readCall(call, around)),
       async prepare(calls) {
         // What a search goes over is looked through once, by the decision.
-        for (const call of calls) if (call.call.kind === 'search') asksShown = true
-        if (!asksShown) for (const call of calls) judge(call, null)
-        if (!asksShown) return
+        const { policy } = loaded
+        const isSecret = (path: string): boolean =>
+          secretOf(path, policy) !== null || (isGlob(path) && secretOfGlob(path, policy.home) !== null)
+        if (!calls.some((call) => call.call.kind === 'search' || pathsOf(call).some(isSecret))) return
         const { shownSecrets } = await import('../decide/shown-secrets.ts')
         shown = shownSecrets(() => loaded, machine, files)
       },
@@ -201,6 +201,20 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
       },
     },
   }
+}
+
+/** The files that a call names, as they are written and where they lead. */
+function pathsOf({ touches, facts }: ReadCall): readonly string[] {
+  if ('denied' in touches) return []
+  const named = touches.reads.flatMap(({ path, written = path }) => [path, written])
+  const redirects = [...(facts?.redirects ?? []), ...(facts?.commands.flatMap((command) => command.redirects) ?? [])]
+  const words = [
+    ...(facts?.commands.flatMap(({ paths }) => paths.flatMap(({ path }) => path ?? [])) ?? []),
+    ...redirects.flatMap(({ target, cwd }) => (target?.values ?? []).map((value) => posix.resolve(cwd ?? '/', value))),
+  ]
+  // A longer name opens nothing, and no link is in it.
+  const short = words.filter((word) => word.length <= 4096)
+  return [...named, ...words, ...short.map((word) => touches.shell!.canonical(word))]
 }
 
 /** A session of which a command ran bare goes no further: what it runs cannot be held. */

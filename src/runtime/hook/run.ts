@@ -82,7 +82,6 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
   const call = asPatch({ kind: 'tool', tool: 'bash', input: { command } }) as HookCall & { kind: 'tool' }
   const isPatch = call.tool === 'apply_patch'
   let read: readonly ReadCall[] = []
-  await judge.prepare(judge.read([call]))
   const stages: Stages<readonly ReadCall[], CallRecord, HookRunOutput> = {
     // The call's rate was counted when the host asked its hook; a breaker that is open holds here as well.
     history: null,
@@ -90,7 +89,8 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
       read = judge.read([call])
       return read
     },
-    decide: (calls) => {
+    decide: async (calls) => {
+      await judge.prepare(calls)
       if (isPatch && readOnly) return denial('bash', { code: 'outside-roots', message: READ_ONLY }, 'tool', [])
       return stillCovered(judge.strictest(calls, openFor)!.decision, undo)
     },

@@ -82,9 +82,15 @@ export function importsOf(file: string, home: string, depth = 0, seen: Set<strin
   })
 }
 
-/** Denied imports, for a person at the beginning of a session. */
-export function deniedImports(judge: HookJudge, names: readonly string[], home: string): readonly string[] {
-  const imports = names.flatMap((name) => importsOf(posix.join(judge.loaded.root, name), home))
+/** Why what a host reads at its start may not be read: memory files from the project down to where it stands, and what they import. */
+export function deniedImports(
+  judge: HookJudge,
+  names: readonly string[],
+  cwd: string,
+  home: string,
+): readonly string[] {
+  const folders = foldersTo(cwd, judge.loaded.root)
+  const imports = folders.flatMap((folder) => names.flatMap((name) => importsOf(posix.join(folder, name), home)))
   return imports.flatMap((found) => importDenial(judge, found).map(({ touches }) => reasonOf(touches)))
 }
 
@@ -122,14 +128,18 @@ function foldersOf(calls: readonly ReadCall[], root: string): readonly string[] 
   for (const { touches } of calls) {
     if ('denied' in touches) continue
     for (const { path } of [...touches.reads, ...touches.writes, ...touches.lists]) {
-      if (path !== root && !path.startsWith(`${root}/`)) continue
-      folders.add(root)
-      const below = path.slice(root.length + 1).split('/')
-      // The last name too: what is listed is a folder itself.
-      for (let count = 1; count <= below.length; count++) folders.add(posix.join(root, ...below.slice(0, count)))
+      for (const folder of foldersTo(path, root)) folders.add(folder)
     }
   }
   return [...folders]
+}
+
+/** The project and what is below it on the way to a path, itself included: what is listed is a folder. */
+function foldersTo(path: string, root: string): readonly string[] {
+  if (path === root) return [root]
+  if (!path.startsWith(`${root}/`)) return []
+  const below = path.slice(root.length + 1).split('/')
+  return [root, ...below.map((_, index) => posix.join(root, ...below.slice(0, index + 1)))]
 }
 
 function fullPath(given: string, file: string, home: string): string {

@@ -41,7 +41,7 @@ const loader = new ChunkLoader(
 )
 const { runProcess, tellCrash } = loader.load(MAIN_CHUNK, STARTS[command]) as typeof import('./main.ts')
 tell = tellCrash
-void runProcess().then(({ known, signal }) => {
+void runProcess(() => loader.remember()).then(({ known, signal }) => {
   if (known) loader.remember()
   if (signal !== null) dieBy(signal)
   // Whatever a command waits for is done, and what it printed is out. Clearing up a process that ends anyway takes Node

@@ -145,13 +145,13 @@ export interface ProcessEnd {
   readonly signal: NodeJS.Signals | null
 }
 
-/** Runs the CLI for this process. */
-export async function runProcess(): Promise<ProcessEnd> {
+/** Runs the CLI for this process. `remember` keeps what it compiled, for one that does not end with its command. */
+export async function runProcess(remember: () => void = () => {}): Promise<ProcessEnd> {
   try {
     const [, , command, word, ...rest] = process.argv
     if (command === 'resident' && word === 'serve') {
       const { serve } = await import('./serve.ts')
-      await serve(runProcess, rest)
+      await serve(runProcess, remember, rest)
     }
     const ends: NodeJS.Signals[] = []
     const exitCode = await main(process.argv.slice(2), processTerminal(), (signal) => ends.push(signal))

@@ -18,11 +18,19 @@ interface ServeAddon {
 
 /** Compiled code and caches grow with what was served; a process is cheap. */
 const MAX_REQUESTS = 1000
+const LEARNED = 8
 const MAX_BYTES = 256 * 1024 * 1024
 const TURNS = 5
 
-/** Serves until nobody asks any more. `run` runs the program for `process.argv`, and says how its process is to end. */
-export async function serve(run: () => Promise<ProcessEnd>, [idle = '', stamp = '']: readonly string[]): Promise<void> {
+/**
+ * Serves until nobody asks any more. `run` runs the program for `process.argv`, and says how its process is to end; `remember` keeps
+ * what was compiled for the next worker.
+ */
+export async function serve(
+  run: () => Promise<ProcessEnd>,
+  remember: () => void,
+  [idle = '', stamp = '']: readonly string[],
+): Promise<void> {
   const program = process.argv.slice(0, 2)
   const addon = loadAddon(dirname(program[1]!))
   // However it ends, the caller hears the code.
@@ -42,6 +50,8 @@ export async function serve(run: () => Promise<ProcessEnd>, [idle = '', stamp = 
     // The caller is the one to die by it.
     addon.done(signal === null ? code : code | (constants.signals[signal] << 8))
     if (!known || (await traces.left()) || process.memoryUsage.rss() > MAX_BYTES) break
+    // By then it has answered hooks and run commands; nobody waits for this.
+    if (served === LEARNED) remember()
   }
   process.exit(0)
 }

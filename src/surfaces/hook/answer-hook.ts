@@ -18,7 +18,15 @@ import { isOwnDirectory } from '../../system/state.ts'
 import { hookStages, type Wrap } from './hook-stages.ts'
 import { startDirectory } from './hosts/codex-record.ts'
 import { cursor } from './hosts/cursor.ts'
-import { type HookRequest, type Host, isObject, type Json, type Outcome, ProtocolError } from './hosts/host.ts'
+import {
+  type HookRequest,
+  type Host,
+  type HostPrompts,
+  isObject,
+  type Json,
+  type Outcome,
+  ProtocolError,
+} from './hosts/host.ts'
 import { directoryAfter } from './moved-directory.ts'
 import { everyReading } from './path-readings.ts'
 import { oneLine, reasonText } from './reason-text.ts'
@@ -49,6 +57,7 @@ export async function answerHook(named: Host, text: string, setting: HookSetting
     const host = speakerOf(named, input)
     const event = host.eventOf?.(input) ?? input.hook_event_name
     if (host.results.events.some((name) => name === event)) return heard(host, input, setting)
+    if (host.prompts && host.prompts.event === event) return await prompted(host, host.prompts, input, setting)
     const request = host.parse(input, setting.machine.env)
     const { outcome, notes } = await decide(host, request, input, setting)
     return withNotes(host, { stdout: host.answer(request, outcome), stderr: '', exitCode: 0 }, notes)
@@ -60,6 +69,29 @@ export async function answerHook(named: Host, text: string, setting: HookSetting
 /** Cursor also runs the hooks that it finds in Claude Code's settings, in its own form, and says in it who it is. */
 function speakerOf(host: Host, input: Json): Host {
   return host.name === 'claude-code' && typeof input.cursor_version === 'string' ? cursor : host
+}
+
+/** What its person says goes on, unless the host would send what may not be read along with it. */
+async function prompted(host: Host, prompts: HostPrompts, input: Json, setting: HookSetting): Promise<HookAnswer> {
+  const { project, cwd } = prompts.parse(input, setting.machine.env)
+  const { machine, files, root, inside } = setting
+  const at = {
+    machine,
+    files,
+    root: root ?? project,
+    exact: root !== null,
+    cwd,
+    host: host.name,
+    session: null,
+    shell: false,
+    inside,
+  }
+  const opened = await openHookJudge(at)
+  // Without a policy every call is denied, and says why.
+  if ('closed' in opened) return { stdout: '', stderr: '', exitCode: 0 }
+  const { deniedImports } = await import('../../runtime/hook/unseen.ts')
+  const [why] = deniedImports(opened.judge, host.expands?.memory ?? [], files.canonical(cwd), machine.home)
+  return { stdout: why === undefined ? '' : prompts.refuse(reasonText(why)), stderr: '', exitCode: 0 }
 }
 
 /** A word about a result. The tool ran already, so a failure here must not stop the host: it is silence. */
@@ -117,7 +149,8 @@ async function decide(host: Host, request: HookRequest, input: Json, setting: Ho
     inside: setting.inside,
     hostFolders: ownFolders(host, input, setting),
   })
-  if ('closed' in opened) return { outcome: { kind: 'deny', reason: reasonText(opened.closed) }, notes: null }
+  if ('closed' in opened)
+    return { outcome: { kind: 'deny', reason: reasonText(opened.closed), final: true }, notes: null }
   const { judge } = opened
   return { outcome: await judged(judge, host, request, input, setting, root), notes: await judge.startNotes() }
 }
@@ -148,7 +181,6 @@ async function judged(
   const seen = judge.read(everyReading(calls.map(asPatch), reading))
   const read = [...seen, ...(await unseen(host, input, judge, seen, machine))]
   if (read.length === 0) return { kind: 'pass' }
-  await judge.prepare(read)
   const wrap: Wrap = (judgement, places) => {
     if (request.command === null || setting.inside) return null
     const relies = judgement.decision.relies === 'undo'

@@ -3,10 +3,13 @@
 import type { HostName } from './hosts/host.ts'
 import { quote, quoteIfNeeded } from './sandboxed-command.ts'
 
-/** Seconds that a host waits; far more than an answer takes, because a late answer is an allow. */
-export const HOOK_TIMEOUT_SECONDS = 60
+/** Seconds that a host waits: ten times as long as the hook ever takes, because a host that gives up on its hook runs the call. */
+export const HOOK_TIMEOUT_SECONDS = 600
 
-/** Seconds that a hook waits for people elsewhere: a host that gives up on its hook mostly lets the call through. */
+/** Seconds after which a hook without an answer blocks by itself; the client has a clock of its own for a process that hangs. */
+export const ANSWER_SECONDS = 50
+
+/** Seconds of them that a hook waits for people elsewhere. */
 export const ASK_WAIT_SECONDS = 40
 
 /** What every command line of ours ends with. */

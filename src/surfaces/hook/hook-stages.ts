@@ -40,7 +40,8 @@ export function hookStages(
   return {
     history: judge.history,
     parse: () => read,
-    decide: (calls, breakerOpenFor) => {
+    decide: async (calls, breakerOpenFor) => {
+      await judge.prepare(calls)
       judgement = judge.strictest(calls, breakerOpenFor)!
       if (judgement.decision.decision !== 'allow' || request.canRewrite || plainly() === null) return judgement.decision
       return mustSayItself(judgement, plainly()!)

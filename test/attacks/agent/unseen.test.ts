@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { approveInline, inlineCommandFiles } from '../../../src/runtime/custom/inline-commands.ts'
 import { inlineCommands, mentionedPaths } from '../../../src/runtime/hook/mentions.ts'
-import { claude, codex, effectOf, gemini, type HookWorld, openHookWorld } from '../../contract/hooks/world.ts'
+import { claude, cline, codex, effectOf, gemini, type HookWorld, openHookWorld } from '../../contract/hooks/world.ts'
 
 let world: HookWorld
 beforeEach(async () => {
@@ -58,6 +58,35 @@ describe('a memory file that imports what may not be read', () => {
     expect(await effect(edit)).toBe('deny')
   })
 
+  const PROMPTS = {
+    'claude-code': { event: 'UserPromptSubmit', memory: 'CLAUDE.md', word: 'block' },
+    gemini: { event: 'BeforeAgent', memory: 'GEMINI.md', word: 'deny' },
+    qwen: { event: 'UserPromptSubmit', memory: 'QWEN.md', word: 'block' },
+  } as const
+  it.each(['claude-code', 'gemini', 'qwen'] as const)('is not sent with what its person says: %s', async (host) => {
+    const { event, memory, word } = PROMPTS[host]
+    const says = async (cwd: string): Promise<string> => {
+      const { stdout, exitCode } = await world.ask(host, {
+        hook_event_name: event,
+        session_id: 's1',
+        cwd,
+        prompt: 'go',
+      })
+      expect(exitCode).toBe(0)
+      return stdout
+    }
+    put(`src/${memory}`, 'see @../.env')
+    expect(await says('$P')).toBe('')
+    expect(JSON.parse(await says('$P/src'))).toEqual({ decision: word, reason: expect.stringContaining('.env') })
+    put(`src/${memory}`, 'see @a.ts')
+    expect(await says('$P/src')).toBe('')
+    put(memory, 'see @src/more.md')
+    put('src/more.md', 'and @../.env')
+    expect(JSON.parse(await says('$P/src'))).toMatchObject({ decision: word })
+    const nonsense = await world.ask(host, { hook_event_name: event, prompt: 'go' })
+    expect(nonsense.exitCode).toBe(2)
+  })
+
   it('may not be written by a patch', async () => {
     const patched = codex('apply_patch', {
       command: '*** Begin Patch\n*** Add File: CLAUDE.md\n+see @.env\n*** End Patch',
@@ -103,6 +132,27 @@ describe('a command that another hook put in the place of ours', () => {
     const { stdout } = await world.ask('claude-code', claude('Bash', { command: 'touch x' }))
     await world.ask('claude-code', ran(JSON.parse(stdout).hookSpecificOutput.updatedInput.command))
     expect(await effect(reading('src/a.ts'))).toBe('pass')
+  })
+
+  it('ends a task of Cline, whose other hook could undo everything else', async () => {
+    const result = (commands: readonly string[]) => ({
+      ...cline('x', {}),
+      hookName: 'tool_result',
+      tool_result: { id: 'c', name: 'run_commands', input: { commands }, output: [] },
+    })
+    const run = async (command: string) =>
+      JSON.parse((await world.ask('cline', cline('run_commands', { commands: [command] }))).stdout)
+    // Our own word in the place of a denied command is none of another hook's, whatever is quoted in it.
+    const { overrideInput } = await run("git push '; touch x; echo '")
+    await world.ask('cline', result(overrideInput.commands))
+    await world.ask('cline', result([(await run('touch x')).overrideInput.commands[0]]))
+    expect(await run('ls')).toMatchObject({ cancel: false })
+    const [refusal] = overrideInput.commands as string[]
+    await world.ask('cline', result([`${refusal}; touch x`]))
+    expect(await run('ls')).toMatchObject({
+      cancel: true,
+      errorMessage: expect.stringContaining('outside the sandbox'),
+    })
   })
 
   it('is found when it failed as well', async () => {

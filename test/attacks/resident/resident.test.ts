@@ -177,6 +177,27 @@ describe.each(usersToTest())('the resident of $name', (user) => {
     expect(await run()).toMatchObject({ out: '', code: 126 })
   })
 
+  it('a hook has a clock that ends it, whatever it has become and whatever its host ignores', () => {
+    // What the client becomes here is Python, which can see the alarm that was set before.
+    world.write(
+      join(open, 'hook'),
+      'import signal\nprint(0 < signal.getitimer(signal.ITIMER_REAL)[0] <= 55, signal.getsignal(signal.SIGALRM) == signal.SIG_DFL)\n',
+    )
+    const becomes = (args: readonly string[]): string =>
+      execFileSync(
+        'sh',
+        ['-c', 'trap "" ALRM; exec "$@" </dev/null', 'sh', world.client, '/usr/bin/env', 'python3', ...args],
+        {
+          cwd: open,
+          env: world.env(off.env),
+          encoding: 'utf8',
+        },
+      )
+    expect(becomes(['hook', 'codex'])).toBe('True True\n')
+    // A command may take as long as it likes.
+    expect(becomes(['hook', 'run'])).toBe('False False\n')
+  })
+
   it('frozen: everything is done without it, and once', async () => {
     await world.ready(open)
     const log = join(open, 'frozen.txt')

@@ -45,7 +45,7 @@ async function inside(command: string, secret: object, env: Record<string, strin
 it('of a URL only the password stays outside, and the host gets it', async () => {
   const written = `https://ada:${encodeURIComponent(PASSWORD)}@${HOST}/db?mode=ro`
   const secret = { name: 'SERVICE_URL', source: 'env:SERVICE_URL', part: 'password' }
-  const text = await inside('echo "$SERVICE_URL"; curl -sS -m 5 "$SERVICE_URL"', secret, { SERVICE_URL: written })
+  const text = await inside('echo "$SERVICE_URL"; curl -sS -m 60 "$SERVICE_URL"', secret, { SERVICE_URL: written })
   expect(text).toMatch(/https:\/\/ada:cordon_service_url_\w+@api\.example\.org\/db\?mode=ro/)
   expect(text).toContain('the right login')
   expect(text).not.toContain('word-of-ada')
@@ -57,7 +57,7 @@ it('a credentials file is there with a placeholder in the place of the token, an
   const secret = { name: 'TOOL_CONFIG', source: `file:${file}`, after: 'token = "', as: 'file' }
   const use = `token=$(sed -n 's/^token = "\\(.*\\)"$/\\1/p' "$TOOL_CONFIG")`
   const text = await inside(
-    `cat "$TOOL_CONFIG"; ${use}; curl -sS -m 5 -H "Authorization: Bearer $token" https://${HOST}/`,
+    `cat "$TOOL_CONFIG"; ${use}; curl -sS -m 60 -H "Authorization: Bearer $token" https://${HOST}/`,
     secret,
   )
   expect(text).toContain(`registry = "https://${HOST}/"`)

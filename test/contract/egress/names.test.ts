@@ -46,7 +46,7 @@ async function inside(command: string, domains: readonly string[]): Promise<stri
 
 const GRANTED = ['api.example.org', 'db.example.org:5432', '*.wild.example.net']
 const python = (code: string) => `python3 - <<'E'\nimport socket\n${code}\nE`
-const direct = 'curl -sS -m 5 --noproxy "*"'
+const direct = 'curl -sS -m 60 --noproxy "*"'
 
 describe('a program that knows no proxy', () => {
   it('reaches granted hosts by name, over TLS, HTTP and a port of their own', async () => {
@@ -72,7 +72,7 @@ describe('a program that knows no proxy', () => {
 
   it('reaches them through SOCKS with names that it looked up itself, of version 4 too', async () => {
     const proxy = (option: string) =>
-      `curl -sS -m 5 --noproxy "" --proxy "" ${option} 127.0.0.1:3128 https://api.example.org/; echo`
+      `curl -sS -m 60 --noproxy "" --proxy "" ${option} 127.0.0.1:3128 https://api.example.org/; echo`
     const text = await inside(['--socks4', '--socks4a', '--socks5', '--socks5-hostname'].map(proxy).join('; '), GRANTED)
     expect(text.match(/reached api\.example\.org by tls/g)).toHaveLength(4)
   })
@@ -108,7 +108,7 @@ describe('attacks', () => {
     ['an address beside the granted ones', `${direct} https://127.64.0.77/`, /curl/],
     [
       'loopback by the proxy',
-      'curl -sS -m 5 --proxy http://127.0.0.1:3128 --noproxy "" http://127.0.0.1:5432/',
+      'curl -sS -m 60 --proxy http://127.0.0.1:3128 --noproxy "" http://127.0.0.1:5432/',
       /blocked by Cordon/,
     ],
   ])('%s', async (_, command, says) => {

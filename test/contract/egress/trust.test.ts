@@ -33,7 +33,7 @@ async function inside(command: string, domain: unknown): Promise<string> {
   return resultText(await cordon.openSession().call('bash', { command }))
 }
 
-const issuer = `curl -sv -m 5 https://${HOST}/ 2>&1 | grep -E 'issuer|reached'`
+const issuer = `curl -sv -m 60 https://${HOST}/ 2>&1 | grep -E 'issuer|reached'`
 
 it('a host with tls = "pass" is met with its own certificate, and any other with the session’s', async () => {
   expect(await inside(issuer, { host: HOST, tls: 'pass' })).toMatch(/issuer:.*Test internet[\s\S]*reached the host/)
@@ -44,7 +44,7 @@ it('a host with tls = "pass" is met with its own certificate, and any other with
 
 it('another name does not pass through it', async () => {
   const text = await inside(
-    `curl -sS -m 5 -k --noproxy "*" --connect-to evil.example.com:443:${HOST}:443 https://evil.example.com/`,
+    `curl -sS -m 60 -k --noproxy "*" --connect-to evil.example.com:443:${HOST}:443 https://evil.example.com/`,
     { host: HOST, tls: 'pass' },
   )
   expect(text).not.toContain('reached')

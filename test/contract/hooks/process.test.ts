@@ -415,7 +415,7 @@ describe('cordon install', () => {
 
   it('changes nothing when nobody says yes', () => {
     rmSync(join(project, '.cursor'), { recursive: true, force: true })
-    expect(cordon(['install', 'cursor']).code).toBe(1)
+    expect(cordon(['install', 'cursor', '--project']).code).toBe(1)
     expect(existsSync(join(project, '.cursor'))).toBe(false)
   })
 

@@ -214,7 +214,20 @@ const rows: readonly Row[] = [
   },
 
   // https://developers.openai.com/codex/hooks
-  { note: 'an agent of its own', host: 'codex', input: codex('spawn_agent', { message: 'x' }), expect: 'deny' },
+  { note: 'an agent of its own', host: 'codex', input: codex('spawn_agent', { message: 'x' }), expect: 'pass' },
+  {
+    note: 'an agent that is handed a secret',
+    host: 'codex',
+    input: codex('spawn_agent', { items: [{ type: 'skill', name: 'x', path: '$P/.env' }] }),
+    expect: 'deny',
+  },
+  {
+    note: 'a word to an agent with a file from outside',
+    host: 'codex',
+    input: codex('send_input', { target: 'x', items: [{ type: 'local_image', path: '/root/x.png' }] }),
+    expect: 'deny',
+  },
+  { note: 'what is no list', host: 'codex', input: codex('spawn_agent', { items: { path: '/x' } }), expect: 'block' },
   { note: 'typing into a shell', host: 'codex', input: codex('write_stdin', { chars: 'git push\n' }), expect: 'deny' },
   { note: 'an allowed server’s tool', host: 'codex', input: codex('mcp__known__list', {}), expect: 'pass' },
   { note: 'a denied server’s tool', host: 'codex', input: codex('mcp__known__drop', {}), expect: 'deny' },
@@ -359,6 +372,9 @@ const newer: readonly Row[] = [
   },
   { note: 'a search for names', host: 'copilot', input: copilot('glob', { pattern: '**/*.ts' }), expect: 'pass' },
   { note: 'a tool of a server', host: 'copilot', input: copilot('github-list_issues', {}), expect: 'deny' },
+  { note: 'its notes', host: 'copilot', input: copilot('sql', { query: 'UPDATE todos SET done = 1' }), expect: 'pass' },
+  { note: 'a database', host: 'copilot', input: copilot('sql', { query: "attach '/x.db' as x" }), expect: 'deny' },
+  { note: 'no query', host: 'copilot', input: copilot('sql', {}), expect: 'block' },
   { note: 'a sub-agent', host: 'copilot', input: copilot('task', { prompt: 'x' }), expect: 'pass' },
   { note: 'a read', host: 'pi', input: opencode('read', { path: 'src/a.ts' }), expect: 'pass' },
   { note: 'a read of a secret', host: 'pi', input: opencode('read', { path: '.env' }), expect: 'deny' },

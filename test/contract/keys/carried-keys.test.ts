@@ -70,7 +70,7 @@ async function signedBash(command: string, os: string, more: object): Promise<st
   return resultText(await cordon.openSession().call('bash', { command }))
 }
 
-const GET = `curl -sS -m 5 https://${HOST}/`
+const GET = `curl -sS -m 60 https://${HOST}/`
 
 it('network.parent_proxy, parent_proxy_login, no_proxy and sandbox.os.ca_files: who is asked, as whom, and who is believed', async () => {
   const heads: string[] = []
@@ -120,7 +120,7 @@ it('network.special_ranges: a name may lead there', async () => {
 it('secrets[].pass_headers and pass_parameters: what may go there beside the secret', async () => {
   const machine = { ...world.machine, env: { ...world.machine.env, KEY: 'value-of-the-key-0123456789' } }
   const secret = { name: 'KEY', source: 'env:KEY', hosts: [HOST] }
-  const asks = [`${GET} -H 'X-Auth-Token: of the app'`, `curl -sS -m 5 'https://${HOST}/?oauth_token=1'`]
+  const asks = [`${GET} -H 'X-Auth-Token: of the app'`, `curl -sS -m 60 'https://${HOST}/?oauth_token=1'`]
   const both = (more: object) => bash(asks.join('; '), { secrets: [{ ...secret, ...more }] }, { machine })
   expect(await both({})).not.toContain('reached')
   const headers = await both({ pass_headers: ['X-Auth-Token'] })
@@ -131,7 +131,7 @@ it('secrets[].pass_headers and pass_parameters: what may go there beside the sec
 
 const TOOL = `#!/bin/bash
 for ask in "-X GET https://${HOST}/v1" "-X POST https://${HOST}/v1" "-X GET https://${HOST}/v2"; do
-  curl -sv -m 5 $ask 2>&1 | grep -E 'issuer|reached|unlisted' | head -2
+  curl -sv -m 60 $ask 2>&1 | grep -E 'issuer|reached|unlisted' | head -2
   echo "---"
 done
 `

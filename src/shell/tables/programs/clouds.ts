@@ -26,7 +26,6 @@ export function cloudPrograms(): ProgramTable {
   return {
     aws: {
       rules: [containerRules],
-      abbreviates: false,
       everywhere: true,
       options: `
   --endpoint-url <route>

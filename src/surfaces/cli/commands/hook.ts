@@ -1,11 +1,12 @@
 /** `cordon hook`: what the agents people already use call before each of their tools. */
 
 import { constants, fstatSync, openSync, read, readSync } from 'node:fs'
-import { errorCode } from '../../../system/fault.ts'
+import { errorCode, messageOf } from '../../../system/fault.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { isInsideSandbox } from '../../../system/inside.ts'
 import { thisMachine } from '../../../system/machine.ts'
 import { answerHook, blocked, type HookAnswer } from '../../hook/answer-hook.ts'
+import { ANSWER_SECONDS } from '../../hook/hook-command.ts'
 import { HOST_NAMES } from '../../hook/hosts/host.ts'
 import { findHost } from '../../hook/hosts/hosts.ts'
 import { parseArguments, textFlag } from '../arguments.ts'
@@ -14,8 +15,8 @@ import { type CommandContext, commandRow, EXIT, UsageError } from '../usage.ts'
 
 /** A tool call with a whole file in it is big; more than this is not one. */
 const MAX_INPUT = 64 * 1024 * 1024
-/** A host that has waited for its own limit runs the tool. */
-const DEADLINE_MS = 10_000
+/** A host has written its input before it waits. */
+const INPUT_MS = 10_000
 
 /** Runs `cordon hook HOST` and `cordon hook run`. */
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
@@ -33,7 +34,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     const owner = root === null ? key! : { root, session, host: textFlag(args, 'host') ?? 'hook' }
     return runInPlace(terminal, owner, command, args.flags.undo === true)
   }
-  const answer = await withDeadline(answered(name, root))
+  const answer = await answered(name, root).catch((error: unknown) => blocked(messageOf(error)))
   if (answer.stderr) terminal.err(answer.stderr)
   if (answer.stdout) terminal.out(`${answer.stdout}\n`)
   return answer.exitCode
@@ -42,12 +43,13 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
 async function answered(name: string, root: string | null): Promise<HookAnswer> {
   const host = findHost(name)
   if (!host) return blocked(`there is no hook for “${name}”; there is one for ${HOST_NAMES.join(', ')}`)
-  const input = await readInput()
+  const input = await withDeadline(INPUT_MS, readInput())
   if (input === null) return blocked(`the host’s input could not be read, or has more than ${MAX_INPUT} bytes`)
   // The program is the one that runs now: the rewritten command has to find the same.
   const cordon = cordonWords()
   const inside = isInsideSandbox()
-  return answerHook(host, input, { machine: thisMachine(), files: machineFiles, root, cordon, inside })
+  const setting = { machine: thisMachine(), files: machineFiles, root, cordon, inside }
+  return withDeadline(ANSWER_SECONDS * 1000, answerHook(host, input, setting))
 }
 
 /** All of stdin as text; null when it is too much or no UTF-8. Read directly, because `process.stdin` takes time to make. */
@@ -107,18 +109,16 @@ function awaitInput(buffer: Buffer): Promise<Buffer> {
   })
 }
 
-/** Ends the process when the answer takes too long: a late answer is an allow. */
-async function withDeadline(answer: Promise<HookAnswer>): Promise<HookAnswer> {
+/** Ends the process when this takes too long: a host that has waited for its own limit runs the tool. */
+async function withDeadline<T>(ms: number, work: Promise<T>): Promise<T> {
   const timer = setTimeout(() => {
     const sorry = 'cordon: the call could not be judged in time, so it was blocked.'
     // A read of stdin that never returns would keep `process.exit` waiting for its thread; another program does not wait.
     process.execve?.('/bin/sh', ['sh', '-c', `echo "${sorry}" >&2; exit ${EXIT.usage}`], {})
     process.kill(process.pid, 'SIGKILL')
-  }, DEADLINE_MS)
+  }, ms)
   try {
-    return await answer
-  } catch (error) {
-    return blocked(error instanceof Error ? error.message : String(error))
+    return await work
   } finally {
     clearTimeout(timer)
   }

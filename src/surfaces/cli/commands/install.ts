@@ -41,7 +41,7 @@ import { type CommandContext, commandRow, EXIT, UsageError } from '../usage.ts'
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('install')!, argv)
   const agent = agentOf(args)
-  const place = placeOf(args, agent)
+  const place = placeOf(args)
   const uninstall = args.flags.uninstall === true
   const within = programInside(place)
   if (within !== null && !uninstall) {
@@ -121,12 +121,12 @@ function agentOf(args: Arguments): HostName {
   return oneOf(HOST_NAMES, args.words[0], 'name an agent')
 }
 
-function placeOf(args: Arguments, agent: HostName): InstallPlace {
+function placeOf(args: Arguments): InstallPlace {
   if (args.flags.project && args.flags.user) throw new UsageError('say --project or --user, not both')
   const machine = thisMachine()
   const { cwd, home, env } = machine
   return {
-    scope: args.flags.user || (!args.flags.project && missedInProject(agent) !== null) ? 'user' : 'project',
+    scope: args.flags.project ? 'project' : 'user',
     root: machineFiles.canonical(findRoot(cwd, machineFiles)),
     home,
     env,

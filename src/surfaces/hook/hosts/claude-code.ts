@@ -168,6 +168,11 @@ export const claudeCode: Host = {
     const answer = decisionOf(outcome, request.leaveToHost)
     return answer === null ? '' : JSON.stringify({ hookSpecificOutput: { hookEventName: 'PreToolUse', ...answer } })
   },
+  prompts: {
+    event: 'UserPromptSubmit',
+    parse: (input, env) => ({ project: env.CLAUDE_PROJECT_DIR ?? text(input, 'cwd'), cwd: text(input, 'cwd') }),
+    refuse: (reason) => JSON.stringify({ decision: 'block', reason }),
+  },
   results: {
     events: ['PostToolUse', 'PostToolUseFailure'],
     parse(input, env) {

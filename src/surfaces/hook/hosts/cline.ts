@@ -84,8 +84,8 @@ export const cline: Host = {
       case 'sandboxed':
         return JSON.stringify({ cancel: false, overrideInput: outcome.input })
       case 'deny':
-        // A cancelled call ends the whole task; a command can fail instead, and say why.
-        return request.command === null
+        // A cancelled call ends the whole task; a command can fail instead, and say why. Another hook could undo that, and not a cancel.
+        return request.command === null || outcome.final
           ? JSON.stringify({ cancel: true, errorMessage: outcome.reason })
           : JSON.stringify({
               cancel: false,
@@ -107,13 +107,22 @@ export const cline: Host = {
         project: rootOf(input),
         value: result.output,
         origin: originOf(TOOLS, tool, result.input),
-        // A denied command was put in its place by us as well, and runs as it is.
-        command: null,
+        command: ranCommands(result.input),
         canReplace: false,
       }
     },
     answer: (_, { note }) => JSON.stringify({ cancel: false, contextModification: note }),
   },
+}
+
+/** A denied command that prints why, in the very form that stands in its place. */
+const REFUSAL = /^printf '%s\\n' '(?:[^'\\]|'\\['\\]')*' >&2; exit 126$/
+
+/** The commands that ran, as one; null where what ran is our own refusal. */
+function ranCommands(input: unknown): string | null {
+  if (!isObject(input) || input.commands === undefined) return null
+  const text = joined(input)
+  return REFUSAL.test(text) ? null : text
 }
 
 function rootOf(input: Json): string {

@@ -4,14 +4,43 @@ import { join } from 'node:path'
 import { trims } from '../path-readings.ts'
 import { isReadOnlyTurn } from './codex-record.ts'
 import { CODEX_RULES, codexHome } from './codex-rules.ts'
-import { expectEvent, type Host, object, optionalText, ProtocolError, text } from './host.ts'
-import { callsOf, nothing, originOf, patches, ranCommand, reads, shell, type ToolTable } from './tool-table.ts'
+import { expectEvent, type Host, isObject, object, optionalText, ProtocolError, text } from './host.ts'
+import {
+  callsOf,
+  delegates,
+  nothing,
+  originOf,
+  patches,
+  ranCommand,
+  reads,
+  shell,
+  type ToolRow,
+  type ToolTable,
+} from './tool-table.ts'
+
+/** What goes to another agent beside the words: images and skills are read from where `path` says. */
+const handsOver: ToolRow = (input) => {
+  const { items = [] } = input
+  if (!Array.isArray(items) || !items.every(isObject)) throw new ProtocolError('"items" is no list of objects')
+  return [...delegates(input), ...items.filter((item) => item.path !== undefined).flatMap(reads('path'))]
+}
 
 const TOOLS: ToolTable = {
   Bash: shell(),
   apply_patch: patches('command', 'input', 'patch'),
   view_image: reads('path'),
   update_plan: nothing,
+  request_user_input: nothing,
+  // What other agents do comes here as well.
+  spawn_agent: handsOver,
+  send_input: handsOver,
+  resume_agent: nothing,
+  wait_agent: nothing,
+  close_agent: nothing,
+  list_agents: nothing,
+  get_goal: nothing,
+  create_goal: nothing,
+  update_goal: nothing,
 }
 
 export const codex: Host = {

@@ -7,6 +7,7 @@ import {
   delegates,
   edits,
   fetches,
+  foreign,
   globs,
   loadsSkill,
   nothing,
@@ -46,6 +47,14 @@ const TOOLS: ToolTable = {
   update_todo: nothing,
   report_intent: nothing,
   fetch_copilot_cli_documentation: nothing,
+  sql: queriesOwnTables,
+}
+
+/** Its notes of a session are tables; a statement that could reach a file is for a person, though Copilot CLI refuses those itself. */
+function queriesOwnTables(input: Json): ReturnType<ToolRow> {
+  return /\b(?:attach|detach|vacuum|pragma|load_extension|readfile|writefile|edit)\b/i.test(text(input, 'query'))
+    ? foreign('sql')
+    : []
 }
 
 /** `paths` is one path or several. */

@@ -119,6 +119,11 @@ export const gemini: Host = {
         throw new ProtocolError('Gemini CLI hangs on an ask when nobody is there')
     }
   },
+  prompts: {
+    event: 'BeforeAgent',
+    parse: (input, env) => ({ project: env.GEMINI_PROJECT_DIR ?? text(input, 'cwd'), cwd: text(input, 'cwd') }),
+    refuse: (reason) => JSON.stringify({ decision: 'deny', reason }),
+  },
   results: {
     events: ['AfterTool'],
     parse(input, env) {

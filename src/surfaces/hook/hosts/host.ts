@@ -53,7 +53,8 @@ export type Outcome =
   /** The host goes on with less: a search that leaves out what the note says. */
   | { readonly kind: 'narrowed'; readonly input: Json; readonly note: string }
   | { readonly kind: 'ask'; readonly reason: string; readonly input: Json | null }
-  | { readonly kind: 'deny'; readonly reason: string }
+  /** `final`: nothing more of this session may run. */
+  | { readonly kind: 'deny'; readonly reason: string; readonly final?: true }
 
 /** Secrets from outside, the network or a server, are masked; files and commands are shown as they are; what the agent wrote is not read. */
 export type Origin = 'agent' | 'project' | 'outside'
@@ -105,6 +106,18 @@ export interface HostSandbox {
   readonly isOn?: (at: HostSurroundings, root: string) => boolean
 }
 
+/** How a host shows what its person says before anything goes to its model. */
+export interface HostPrompts {
+  readonly event: string
+  /** Where the person started it, and where it stands. */
+  parse(
+    input: Json,
+    env: Readonly<Record<string, string | undefined>>,
+  ): { readonly project: string; readonly cwd: string }
+  /** What goes to stdout when nothing may go to the model. */
+  refuse(reason: string): string
+}
+
 /** An agent program that has hooks. */
 export interface Host {
   readonly name: HostName
@@ -127,6 +140,8 @@ export interface Host {
   /** What goes to stdout, to the letter. */
   answer(request: HookRequest, outcome: Outcome): string
   readonly results: HostResults
+  /** Absent where it reads nothing by itself at its start, or asks nobody. */
+  readonly prompts?: HostPrompts
 }
 
 export const HOST_NAMES = [

@@ -1,6 +1,6 @@
 /** What every plugin of ours says to Cordon: the text of it, which has no imports but Node's own, and fails only into a block. */
 
-import { HOOK_TIMEOUT_SECONDS } from '../hook-command.ts'
+import { ANSWER_SECONDS } from '../hook-command.ts'
 
 /** The beginning of a plugin: `judge(call)` and `look(result)`; the words run `cordon hook HOST`. */
 export function pluginSource(words: readonly string[]): string {
@@ -17,7 +17,7 @@ function judge(call) {
     const child = spawn(PROGRAM, ARGUMENTS, { stdio: ['pipe', 'pipe', 'pipe'] })
     child.stdout.setEncoding('utf8')
     child.stderr.setEncoding('utf8')
-    const timer = setTimeout(() => { child.kill('SIGKILL'); block('the call could not be judged in time') }, ${HOOK_TIMEOUT_SECONDS * 1000})
+    const timer = setTimeout(() => { child.kill('SIGKILL'); block('the call could not be judged in time') }, ${(ANSWER_SECONDS + 10) * 1000})
     child.on('error', (error) => { clearTimeout(timer); block(\`the hook could not be run (\${error.message})\`) })
     child.stdin.on('error', () => {})
     child.stdout.on('data', (data) => { out += data })

@@ -86,6 +86,11 @@ export const qwen: Host = {
         throw new ProtocolError('Qwen Code takes neither another command nor an ask')
     }
   },
+  prompts: {
+    event: 'UserPromptSubmit',
+    parse: (input) => ({ project: text(input, 'cwd'), cwd: text(input, 'cwd') }),
+    refuse: (reason) => JSON.stringify({ decision: 'block', reason }),
+  },
   results: {
     events: ['PostToolUse'],
     parse(input) {

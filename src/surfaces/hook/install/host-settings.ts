@@ -55,8 +55,8 @@ interface HostSettings {
   ) => string | null
   /** A second file: for results where a host keeps each hook in one, or for what its own sandbox leaves alone. */
   readonly second?: Pick<HostSettings, 'file' | 'edit'>
-  /** How a project's own hook can be missed by the host; then the user's settings are where ours goes unless it is said. */
-  readonly missed?: string
+  /** How a project's own hook can be missed by the host: the user's settings are where ours goes unless it is said. */
+  readonly missed: string
   /** The files are programs. */
   readonly isProgram?: true
 }
@@ -67,8 +67,8 @@ interface Commands {
   readonly result: string
 }
 
-const inHome = (place: InstallPlace, user: string, project: string): string =>
-  place.scope === 'user' ? join(place.home, user) : join(place.root, project)
+const clineHooks = ({ scope, root, home, env }: InstallPlace): string =>
+  scope === 'project' ? join(root, '.clinerules/hooks') : join(env.CLINE_DIR ?? join(home, '.cline'), 'hooks')
 
 const SETTINGS: Readonly<Record<HostName, HostSettings>> = {
   'claude-code': {
@@ -106,7 +106,8 @@ const SETTINGS: Readonly<Record<HostName, HostSettings>> = {
       }),
   },
   gemini: {
-    file: (place) => inHome(place, '.gemini/settings.json', '.gemini/settings.json'),
+    file: ({ scope, root, home, env }) =>
+      join(scope === 'user' ? (env.GEMINI_CLI_HOME ?? home) : root, '.gemini/settings.json'),
     missed: 'Gemini CLI finds a project’s hooks from the project’s own folder alone',
     edit: (text, commands, _, original) => {
       const edited = editRows(
@@ -123,7 +124,8 @@ const SETTINGS: Readonly<Record<HostName, HostSettings>> = {
     },
   },
   cursor: {
-    file: (place) => inHome(place, '.cursor/hooks.json', '.cursor/hooks.json'),
+    file: ({ scope, root, home }) => join(scope === 'user' ? home : root, '.cursor/hooks.json'),
+    missed: 'Cursor loads a project’s hooks in a trusted workspace alone, and a worktree has none',
     edit: (text, commands, _, original) => {
       const timeout = HOOK_TIMEOUT_SECONDS
       const before = CURSOR_EVENTS.map((event) => ({
@@ -143,11 +145,16 @@ const SETTINGS: Readonly<Record<HostName, HostSettings>> = {
       scope === 'project'
         ? join(root, '.opencode/plugins/cordon.js')
         : join(env.XDG_CONFIG_HOME ?? join(home, '.config'), 'opencode/plugins/cordon.js'),
+    missed: 'opencode finds a project’s plugins neither in a worktree nor with OPENCODE_DISABLE_PROJECT_CONFIG',
     edit: (text, commands, place) =>
       whole(text, isOpencodePlugin, commands && opencodePlugin(bakedRoot(place), place.cordon)),
   },
   copilot: {
-    file: (place) => inHome(place, '.copilot/hooks/cordon.json', '.github/hooks/cordon.json'),
+    file: ({ scope, root, home, env }) =>
+      scope === 'project'
+        ? join(root, '.github/hooks/cordon.json')
+        : join(env.COPILOT_HOME ?? join(home, '.copilot'), 'hooks/cordon.json'),
+    missed: 'Copilot CLI finds a project’s hooks in a trusted folder alone, and not in a worktree',
     edit: (text, commands) => {
       const row = (bash: string): Json => ({ type: 'command', bash, timeoutSec: HOOK_TIMEOUT_SECONDS })
       const hooks = commands && { preToolUse: [row(commands.call)], postToolUse: [row(commands.result)] }
@@ -159,24 +166,32 @@ const SETTINGS: Readonly<Record<HostName, HostSettings>> = {
     },
   },
   pi: {
-    file: (place) => inHome(place, '.pi/agent/extensions/cordon.ts', '.pi/extensions/cordon.ts'),
+    file: ({ scope, root, home, env }) =>
+      scope === 'project'
+        ? join(root, '.pi/extensions/cordon.ts')
+        : join(env.PI_CODING_AGENT_DIR ?? join(home, '.pi/agent'), 'extensions/cordon.ts'),
+    missed: 'pi finds a project’s extensions from the project’s own folder alone',
     edit: (text, commands, place) =>
       whole(text, isPiExtension, commands && piExtension(bakedRoot(place), place.cordon)),
   },
   qwen: {
-    file: (place) => inHome(place, '.qwen/settings.json', '.qwen/settings.json'),
+    file: ({ scope, root, home, env }) =>
+      scope === 'project'
+        ? join(root, '.qwen/settings.json')
+        : join(env.QWEN_HOME ?? join(home, '.qwen'), 'settings.json'),
     missed: 'Qwen Code finds a project’s hooks from the project’s own folder alone, and in a trusted one',
     edit: (text, commands, _, original) =>
-      editRows(text, commands && groups(commands, USE_EVENTS, HOOK_TIMEOUT_SECONDS * 1000), original, {
-        paths: USE_EVENTS.map(([event]) => ['hooks', event]),
+      editRows(text, commands && groups(commands, PROMPT_EVENTS, HOOK_TIMEOUT_SECONDS), original, {
+        paths: PROMPT_EVENTS.map(([event]) => ['hooks', event]),
         comments: true,
       }),
   },
   cline: {
-    file: (place) => inHome(place, '.cline/hooks/PreToolUse', '.clinerules/hooks/PreToolUse'),
+    file: (place) => join(clineHooks(place), 'PreToolUse'),
+    missed: 'Cline finds a project’s hooks from the project’s own folder alone, and not with --worktree',
     edit: (text, commands) => whole(text, isHookProgram, commands && hookProgram(commands.call)),
     second: {
-      file: (place) => inHome(place, '.cline/hooks/PostToolUse', '.clinerules/hooks/PostToolUse'),
+      file: (place) => join(clineHooks(place), 'PostToolUse'),
       edit: (text, commands) => whole(text, isHookProgram, commands && resultProgram(commands.result)),
     },
     isProgram: true,
@@ -188,10 +203,12 @@ const USE_EVENTS: readonly (readonly [string, Which])[] = [
   ['PreToolUse', 'call'],
   ['PostToolUse', 'result'],
 ]
-const CLAUDE_EVENTS: readonly (readonly [string, Which])[] = [...USE_EVENTS, ['PostToolUseFailure', 'result']]
+const PROMPT_EVENTS: readonly (readonly [string, Which])[] = [...USE_EVENTS, ['UserPromptSubmit', 'call']]
+const CLAUDE_EVENTS: readonly (readonly [string, Which])[] = [...PROMPT_EVENTS, ['PostToolUseFailure', 'result']]
 const GEMINI_EVENTS: readonly (readonly [string, Which])[] = [
   ['BeforeTool', 'call'],
   ['AfterTool', 'result'],
+  ['BeforeAgent', 'call'],
 ]
 const CURSOR_EVENTS: readonly string[] = [
   'preToolUse',
@@ -201,9 +218,9 @@ const CURSOR_EVENTS: readonly string[] = [
   'beforeTabFileRead',
 ]
 
-/** Why a project's hook can be missed by this host; null when it is found wherever the project is. */
-export function missedInProject(host: HostName): string | null {
-  return SETTINGS[host].missed ?? null
+/** Why a project's hook can be missed by this host. */
+export function missedInProject(host: HostName): string {
+  return SETTINGS[host].missed
 }
 
 /** Whether the host's hooks are files that it runs. */
@@ -312,7 +329,7 @@ function withoutLocalEnv(text: string): string {
 
 /** Where Gemini CLI keeps which folders it trusts. */
 export function trustedFoldersFile({ env, home }: Pick<InstallPlace, 'env' | 'home'>): string {
-  return env.GEMINI_CLI_TRUSTED_FOLDERS_PATH ?? join(home, '.gemini/trustedFolders.json')
+  return env.GEMINI_CLI_TRUSTED_FOLDERS_PATH ?? join(env.GEMINI_CLI_HOME ?? home, '.gemini/trustedFolders.json')
 }
 
 /** Gemini CLI loads a project's hooks only in a folder that it trusts. */

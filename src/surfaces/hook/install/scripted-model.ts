@@ -93,8 +93,8 @@ const PROTOCOLS: readonly Protocol[] = [
   },
   {
     path: /\/chat\/completions(\?|$)/,
-    results: (body) =>
-      toolNames(body).length === 0 ? null : (body.messages as Body[]).filter(({ role }) => role === 'tool').length,
+    // Of its own calls: some agents put in more by themselves.
+    results: (body) => (toolNames(body).length === 0 ? null : (body.messages as Body[]).filter(isOwnResult).length),
     answer: answerChat,
   },
   {
@@ -103,6 +103,10 @@ const PROTOCOLS: readonly Protocol[] = [
     answer: answerGemini,
   },
 ]
+
+function isOwnResult({ role, tool_call_id: id }: Body): boolean {
+  return role === 'tool' && String(id).startsWith('call_')
+}
 
 function countDeep(value: unknown, type: string): number {
   if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + countDeep(item, type), 0)
@@ -170,7 +174,9 @@ function answerAnthropic(response: ServerResponse, calls: readonly ScriptedCall[
 function answerResponses(response: ServerResponse, calls: readonly ScriptedCall[], index: number): void {
   const id = `resp_${index}`
   const items = calls.map(({ tool, input }, at) => {
-    const call = { call_id: `call_${index + at}`, name: tool }
+    // `NAMESPACE.NAME`, where the agent offers tools in one.
+    const [name, namespace] = tool.split('.').reverse()
+    const call = { call_id: `call_${index + at}`, name, ...(namespace !== undefined && { namespace }) }
     return 'CUSTOM' in input
       ? { type: 'custom_tool_call', id: `ctc_${index + at}`, ...call, input: input.CUSTOM }
       : { type: 'function_call', id: `fc_${index + at}`, ...call, arguments: JSON.stringify(input) }

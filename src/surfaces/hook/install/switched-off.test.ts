@@ -24,6 +24,8 @@ it.each([
   ['claude-code', '/w/p/.claude/settings.json', '{"disableAllHooks":true}'],
   ['claude-code', '/h/.claude/settings.json', '{ "disableAllHooks" : true }'],
   ['claude-code', '/etc/claude-code/managed-settings.json', '{"allowManagedHooksOnly":true}'],
+  ['qwen', '/h/.qwen/settings.json', '{ "disableAllHooks": true } // off'],
+  ['qwen', '/w/p/.qwen/settings.json', '{"disableAllHooks":true}'],
   ['gemini', '/h/.gemini/settings.json', '{ // no hooks\n "hooksConfig": { "enabled": false } }'],
   ['gemini', '/w/p/.gemini/settings.json', disabled],
   ['gemini', '/etc/gemini-cli/settings.json', '{"hooksConfig":{"enabled":false}}'],

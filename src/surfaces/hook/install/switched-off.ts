@@ -19,6 +19,7 @@ export interface SwitchedOff {
 /** Looks through the settings of every scope, since each can switch the hooks of all. */
 export function switchedOff(agent: HostName, place: InstallPlace, read: Read): SwitchedOff | null {
   if (agent === 'claude-code') return claudeOff(place, read)
+  if (agent === 'qwen') return qwenOff(place, read)
   return agent === 'gemini' ? (geminiOff(place, read) ?? distrusted(place, read)) : null
 }
 
@@ -43,11 +44,17 @@ function claudeOff(place: InstallPlace, read: Read): SwitchedOff | null {
   return null
 }
 
+function qwenOff(place: InstallPlace, read: Read): SwitchedOff | null {
+  const files = [join(place.root, '.qwen/settings.json'), settingsFile('qwen', { ...place, scope: 'user' })]
+  const file = files.find((path) => settingsOf(path, read).disableAllHooks === true)
+  return file === undefined ? null : said(file, '"disableAllHooks": true')
+}
+
 function geminiOff(place: InstallPlace, read: Read): SwitchedOff | null {
-  const { root, home, env } = place
+  const { root, env } = place
   const files = [
     join(root, '.gemini/settings.json'),
-    join(home, '.gemini/settings.json'),
+    settingsFile('gemini', { ...place, scope: 'user' }),
     env.GEMINI_CLI_SYSTEM_SETTINGS_PATH ?? '/etc/gemini-cli/settings.json',
   ]
   const command = installedCommand('gemini', place)
@@ -94,7 +101,12 @@ function settingsOf(file: string, read: Read): Json {
 }
 
 /** Files of the host that hold hooks of others before a call. */
-export function otherHooks(agent: HostName, { root, home, env }: InstallPlace, read: Read): readonly string[] {
+export function otherHooks(agent: HostName, place: InstallPlace, read: Read): readonly string[] {
+  const { root, home, env } = place
+  const [project, user] = (['project', 'user'] as const).map((scope) => settingsFile(agent, { ...place, scope })) as [
+    string,
+    string,
+  ]
   const places: Readonly<Partial<Record<HostName, readonly [event: string, ...files: string[]]>>> = {
     'claude-code': [
       'PreToolUse',
@@ -102,9 +114,9 @@ export function otherHooks(agent: HostName, { root, home, env }: InstallPlace, r
       join(root, '.claude/settings.json'),
       join(env.CLAUDE_CONFIG_DIR ?? join(home, '.claude'), 'settings.json'),
     ],
-    codex: ['PreToolUse', join(root, '.codex/hooks.json'), join(env.CODEX_HOME ?? join(home, '.codex'), 'hooks.json')],
-    gemini: ['BeforeTool', join(root, '.gemini/settings.json'), join(home, '.gemini/settings.json')],
-    qwen: ['PreToolUse', join(root, '.qwen/settings.json'), join(home, '.qwen/settings.json')],
+    codex: ['PreToolUse', project, user],
+    gemini: ['BeforeTool', project, user],
+    qwen: ['PreToolUse', project, user],
   }
   const [event = '', ...files] = places[agent] ?? []
   return [...new Set(files)].filter((file) => {
