@@ -337,7 +337,8 @@ function publish(): void {
   moveFiles('page')
   replaceFolder('lib')
   renameSync(`${draft}/cordon.cjs`, 'dist/cordon.cjs')
-  rmSync('dist/.code-cache', { recursive: true, force: true })
+  // Out of the way at once: a hook that runs meanwhile writes into it, and what is written into cannot be removed.
+  rename('dist/.code-cache', `${draft}/old-code-cache`)
   // A process of the previous build goes on loading its chunks, so those stay until the next one.
   for (const name of readdirSync('dist/chunks')) {
     const chunk = `dist/chunks/${name}`

@@ -103,15 +103,29 @@ describe('ordinary source near the project', () => {
 })
 
 describe('git and a secret of the project', () => {
-  test.each(['git diff .env', 'git status .env', 'git check-ignore -v .env', 'git ls-files .env', 'git log -- .env'])(
-    '%s tells nothing of what is in it',
-    (command) => expect(judge(command)).toBe('allow'),
-  )
+  test.each([
+    'git diff .env',
+    'git diff --stat .env',
+    'git diff --cached --name-only -- .env',
+    'git status .env',
+    'git check-ignore -v .env',
+    'git ls-files .env',
+    'git log -- .env',
+    'git log --oneline -5 --stat .env',
+  ])('%s tells nothing of what is in it', (command) => expect(judge(command)).toBe('allow'))
 
   test.each([
     'git add .env',
     'git stash push .env',
     'git show HEAD:.env',
+    'git diff --cached .env',
+    'git diff HEAD~5 -- .env',
+    'git diff HEAD .env',
+    'git diff --stat -p .env',
+    'git diff --stat --patc .env',
+    'git log -p .env',
+    'git log --patch-with-stat -- .env',
+    'git log "$x" -- .env',
     'git diff --no-index /dev/null .env',
     'git diff --no-ind /dev/null .env',
     'git diff /dev/null .env',

@@ -188,7 +188,7 @@ it('a killed set-up neither blocks the next one nor keeps its half for ever, and
     await new Promise((next) => setImmediate(next))
   }
   const again = await building
-  expect([again.code, builds([again])]).toEqual([3, 1])
+  expect([again.code, builds([again])], again.err).toEqual([3, 1])
   expect(hidden()).toEqual([])
 })
 

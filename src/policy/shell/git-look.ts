@@ -25,16 +25,15 @@ const LISTING: ReadonlySet<string> = new Set([
   'reflog show',
 ])
 
-/** Subcommands that name a file of the working tree, and compare it at most with what the sandbox shows of it. */
-const NAMES_ONLY: ReadonlySet<string> = new Set([
-  'check-attr',
-  'check-ignore',
-  'diff',
-  'log',
-  'ls-files',
-  'ls-tree',
-  'status',
-])
+/** Subcommands that tell of a file no more than its name and state, whatever their words are. */
+const NAMES_ONLY: ReadonlySet<string> = new Set(['check-attr', 'check-ignore', 'ls-files', 'ls-tree', 'status'])
+
+/** Options that say which files differ, and nothing of what is in them. */
+const OUTLINE = /^--(?:stat|shortstat|numstat|name-only|name-status|quiet)$/
+
+/** Options of `diff` and `log` that show nothing of a file either. A patch would: history and the index may hold what is hidden. */
+const OUTLINED =
+  /^(?:--|-\d+|-n|-q|--(?:oneline|all|follow|reverse|graph|decorate|no-merges|cached|staged|no-pager|date=\S+|since=.*|until=.*|author=.*|max-count=\d+|(?:format|pretty)=.*))$/
 
 const wordsOf = (fact: CommandFact): string[] => fact.argv.map((word) => word.values?.[0] ?? '')
 
@@ -56,11 +55,18 @@ export function isGitTree(fact: CommandFact, { span }: PathUse): boolean {
   return isGit(fact) && at > 0 && fact.argv[at - 1]!.values?.[0] === '-C'
 }
 
-/** True where git tells of files of the project no more than their names, history, and how they differ as the sandbox shows them. */
-export function gitNamesOnly(fact: CommandFact, root: string): boolean {
+/**
+ * True where git tells of files of the project no more than their names and who changed them when. `contained`: what it compares
+ * is what the sandbox shows of a file, so `diff` of the one file tells nothing that any program inside could not find.
+ */
+export function gitNamesOnly(fact: CommandFact, root: string, contained: boolean): boolean {
   const words = wordsOf(fact)
-  if (!isGit(fact) || !NAMES_ONLY.has(subcommands(words.slice(1))[0] ?? '')) return false
-  // Beside a file from elsewhere, `diff` prints any file as a whole.
-  const own = fact.paths.every(({ path }) => path !== null && isInside(path, root))
-  return own && !words.some((word) => word.startsWith('--no-i'))
+  const [subcommand = '', ...operands] = subcommands(words.slice(1))
+  if (!isGit(fact) || !fact.paths.every(({ path }) => path !== null && isInside(path, root))) return false
+  if (NAMES_ONLY.has(subcommand)) return true
+  const options = words.filter((word) => word.startsWith('-') || word === '')
+  const outlined = options.every((option) => OUTLINE.test(option) || OUTLINED.test(option))
+  if (!outlined || subcommand === 'log') return outlined
+  const shown = contained && operands.length === 1 && !options.some((option) => /^--(?:cached|staged)$/.test(option))
+  return subcommand === 'diff' && (shown || options.some((option) => OUTLINE.test(option)))
 }

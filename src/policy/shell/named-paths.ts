@@ -85,7 +85,7 @@ export function pathUseQuestions(
     : (deniedOfGlob(use.path, rules) ??
       (access === 'write' ? protectedOfGlob(use.path, facts) : secretOfGlob(use.path, policy.home)))
   const name = fact.argv[0]?.values?.[0] ?? ''
-  const states = STATTING.has(name) || gitNamesOnly(fact, policy.root)
+  const states = STATTING.has(name) || gitNamesOnly(fact, policy.root, scene.stance.mode.value === 'contained')
   const looks = use.access === 'read' && (states ? 'metadata' : LOOKING.has(name) && 'names')
   const started = use.access === 'execute' && isLinkedProgram(scene, use.path)
   return [
