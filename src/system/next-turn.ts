@@ -1,10 +1,9 @@
 /** Work for the next turn of the event loop that nothing waits for. */
 
 /**
- * Runs at the next turn, unless the process ends first, which it does not hold up. An immediate that does not would wait in
- * a loop that sleeps, for whatever wakes it next; a timer wakes it.
+ * Runs soon, unless the process ends first, which it does not hold up. By a timer, which wakes a loop that sleeps: an immediate that
+ * holds nothing up would wait for whatever wakes the loop next, also with a timer beside it that may fire before the loop sleeps.
  */
-export function onNextTurn(work: () => void): NodeJS.Immediate {
-  setTimeout(() => {}, 0).unref()
-  return setImmediate(work).unref()
+export function onNextTurn(work: () => void): NodeJS.Timeout {
+  return setTimeout(work, 0).unref()
 }

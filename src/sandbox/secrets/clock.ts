@@ -44,7 +44,7 @@ export class FolderClock {
   readonly #most: () => number
   #budget: number | null = null
   #watches: FolderWatches | null = null
-  #next: NodeJS.Immediate | null = null
+  #next: NodeJS.Timeout | null = null
 
   /** `from`: how many folders a tree has that is watched; `most`: how many watches there may be. */
   constructor(from: number = WATCHED_FROM, most: () => number = watchBudget) {
@@ -116,7 +116,7 @@ export class FolderClock {
   }
 
   close(): void {
-    if (this.#next !== null) clearImmediate(this.#next)
+    if (this.#next !== null) clearTimeout(this.#next)
     this.#next = null
     for (const path of this.#watched.keys()) this.#loose.add(path)
     this.#watched.clear()
