@@ -26,7 +26,10 @@ const LISTING: ReadonlySet<string> = new Set([
 ])
 
 /** Subcommands that tell of a file no more than its name and state, whatever their words are. */
-const NAMES_ONLY: ReadonlySet<string> = new Set(['check-attr', 'check-ignore', 'ls-files', 'ls-tree', 'status'])
+const NAMES_ONLY: ReadonlySet<string> = new Set(['check-attr', 'check-ignore', 'ls-files', 'ls-tree'])
+
+/** `git status -v` shows the patch of what is staged. */
+const TELLS_MORE = /^(?:|-[^-]*v.*|--v.*)$/
 
 /** Options that say which files differ, and nothing of what is in them. */
 const OUTLINE = /^--(?:stat|shortstat|numstat|name-only|name-status|quiet)$/
@@ -65,6 +68,7 @@ export function gitNamesOnly(fact: CommandFact, root: string, contained: boolean
   if (!isGit(fact) || !fact.paths.every(({ path }) => path !== null && isInside(path, root))) return false
   if (NAMES_ONLY.has(subcommand)) return true
   const options = words.filter((word) => word.startsWith('-') || word === '')
+  if (subcommand === 'status') return !options.some((option) => TELLS_MORE.test(option))
   const outlined = options.every((option) => OUTLINE.test(option) || OUTLINED.test(option))
   if (!outlined || subcommand === 'log') return outlined
   const shown = contained && operands.length === 1 && !options.some((option) => /^--(?:cached|staged)$/.test(option))
