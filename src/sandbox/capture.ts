@@ -3,8 +3,8 @@
 import { closeSync, constants, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { uniqueName } from '../../system/unique-name.ts'
-import type { Captured } from '../backend.ts'
+import { uniqueName } from '../system/unique-name.ts'
+import type { Captured } from './backend.ts'
 
 const DEFAULT_OUTPUT_BYTES: number = 1024 * 1024
 /** A command must not fill the disk by talking: past this much the rest is only counted. */
