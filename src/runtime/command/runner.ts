@@ -19,19 +19,13 @@ import { type AppliedBundle, type BundleFurnishing, furnish, selectBundles } fro
 import { builtInBundles } from '../../sandbox/bundles/bundles.generated.ts'
 import { commandEnvironment } from '../../sandbox/environment.ts'
 import { DEFAULT_MEMORY_SHARE, DEFAULT_OPEN_FILES, type Limits } from '../../sandbox/limits.ts'
-import {
-  planRoom,
-  planSandbox,
-  type SandboxPlan,
-  type StandIn,
-  SYSTEM_PATHS,
-  type TerminalSize,
-} from '../../sandbox/plan.ts'
+import { planSandbox, type SandboxPlan, type TerminalSize } from '../../sandbox/plan.ts'
 import type { ProtectFacts } from '../../sandbox/protect/protect.ts'
 import { worktreeDirectories } from '../../sandbox/protect/protect.ts'
 import type { QuarantineFinding } from '../../sandbox/protect/quarantine.ts'
 import type { TreeBaseline } from '../../sandbox/protect/quarantine-baseline.ts'
 import { type GuardedRun, ProjectGuard } from '../../sandbox/protect/quarantine-run.ts'
+import { planRoom, type StandIn, SYSTEM_PATHS } from '../../sandbox/room.ts'
 import type { Movable } from '../../sandbox/secrets/masks-moving.ts'
 import { type MaskChange, MaskWatch } from '../../sandbox/secrets/masks-watch.ts'
 import { readHostFacts } from '../../sandbox/session.ts'
@@ -43,7 +37,7 @@ import type { LoadedPolicy } from '../policy/load.ts'
 import { ownPackage } from '../policy/project/own-package.ts'
 import { ownCheckout } from '../policy/project/own-places.ts'
 import { writablePathFolders } from '../policy/project/path-folders.ts'
-import { type CommandChanges, HeldChanges, pruneKept } from './held-changes.ts'
+import { type CommandChanges, HeldChanges, ownOfRun, pruneKept } from './held-changes.ts'
 import { HiddenPaths } from './hidden-paths.ts'
 import { DevServerPorts } from './network/dev-server-ports.ts'
 import { grantedHosts } from './network/egress-rules.ts'
@@ -163,7 +157,7 @@ export class CommandRunner {
       throw unwritable(machine.stateDir, error)
     }
     this.#hidden = new HiddenPaths(loaded, machine, files, this.#placement)
-    this.#guard = new ProjectGuard(this.#hidden.tree, machine.stateDir)
+    this.#guard = new ProjectGuard(this.#hidden.tree, machine.stateDir, (run) => ownOfRun(machine.stateDir, run))
     this.#networkOptions = {
       machine,
       secrets: loaded.sandbox.secrets.map((secret) => secret.value),
@@ -365,11 +359,18 @@ export class CommandRunner {
       const { recovered, alive } = this.#guard.look()
       const hidden = this.#hidden.look({ reads, writes }, this.#moving(alive))
       const facts = this.#protectFacts(request.rules)
-      const guard = this.#guard.begin(facts, hidden)
+      const guard = this.#guard.begin(facts, hidden, this.#holdsChanges)
       let changes: HeldChanges | null = null
       try {
         changes = this.#holdsChanges
-          ? new HeldChanges(facts, guard.configs, this.#machine.stateDir, request, this.#existing(furnished.writes))
+          ? new HeldChanges(
+              facts,
+              guard.configs,
+              this.#machine.stateDir,
+              request,
+              this.#existing(furnished.writes),
+              guard.name,
+            )
           : null
         // One that began meanwhile may have moved what was being looked for.
         this.#hidden.requireAll(hidden, this.#moving(guard.alive))
