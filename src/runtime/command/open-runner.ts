@@ -18,12 +18,14 @@ import type { Machine } from '../../system/machine.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { egressRules } from './network/egress-rules.ts'
 import type { NetworkOptions } from './network/network.ts'
-import { CommandRunner, type RunRequest } from './runner.ts'
+import type { RunRequest } from './run-request.ts'
+import { CommandRunner } from './runner.ts'
 import type { OneOffGrants } from './typed/one-off.ts'
 
 export type { LaunchIo, LaunchResult } from '../../sandbox/backend.ts'
 export { builtInBundles, bundleNames } from '../../sandbox/bundles/bundles.generated.ts'
-export { CommandRunner, type RunOutcome, type RunRequest } from './runner.ts'
+export type { RunRequest } from './run-request.ts'
+export { CommandRunner, type RunOutcome } from './runner.ts'
 export { formatPlan, type PlanReport, type Support }
 
 /** A bundle as a page; only `cordon bundles` shows one. */

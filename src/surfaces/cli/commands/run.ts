@@ -15,7 +15,7 @@ import {
   reportPlan,
   typedGrants,
 } from '../../../runtime/command/open-runner.ts'
-import type { RunIo } from '../../../runtime/command/runner.ts'
+import type { RunIo } from '../../../runtime/command/run-request.ts'
 import type { OneOffGrants } from '../../../runtime/command/typed/one-off.ts'
 import type { TypedQuestions } from '../../../runtime/command/typed/questions.ts'
 import { runTyped } from '../../../runtime/command/typed/run.ts'
