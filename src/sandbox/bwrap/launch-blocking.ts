@@ -8,7 +8,7 @@ import { takeRoomAhead, wantRoomAhead } from './launch-ahead.ts'
 import { type BwrapSetup, compileFurnishing, compileRoom, openGroup } from './launch-compile.ts'
 import { LaunchProgress } from './launch-progress.ts'
 
-/** What native/cordon-launch.c gives Node. */
+/** What native/launch/ gives Node. */
 export interface LaunchAddon {
   start(args: Buffer, fds: Buffer): number
   waits(): number
