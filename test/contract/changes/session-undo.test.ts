@@ -139,6 +139,7 @@ describe('in contained mode', () => {
     ["python3 -c \"open('big.db', 'w')\"", 'keeping'],
     ["python3 -c \"open('big.db', 'r+').write('other')\"", 'keeping'],
     ['python3 -c "import os; os.truncate(\'big.db\', 9)"', 'keeping'],
+    ["python3 -c \"open('big.db', 'a'); open('big.db', 'w')\"", 'keeping'],
   ])('what cannot be kept is left as it is, and the same command asks from then on: %s', async (command, relies) => {
     writeFileSync(join(world.root, 'big.db'), 'start')
     truncateSync(join(world.root, 'big.db'), 80 * 1024 * 1024)
