@@ -4,13 +4,17 @@ import { isInside } from '../../files/baseline.ts'
 import type { LaunchIo } from '../backend.ts'
 import { groupLimits, type Limits, processNumbers, resourceLimits } from '../limits.ts'
 import { type Cgroup, type CgroupHost, makeCgroup } from '../limits-cgroup.ts'
-import type { SandboxPlan, SandboxRoom } from '../plan.ts'
+import type { SandboxPlan } from '../plan.ts'
+import type { SandboxRoom } from '../room.ts'
 import { SandboxFault } from '../sandbox-fault.ts'
 import { readIdentities } from '../session.ts'
 import type { RoomLayer } from './layer.ts'
 import { compileOrders } from './orders.ts'
 import { compileFilter } from './seccomp.ts'
 import type { Architecture } from './syscalls.ts'
+
+/** Node has no name for it; the same on x64 and arm64. */
+export const O_PATH = 0o10000000
 
 /** The programs that a launch needs, found once. */
 export interface BwrapSetup {

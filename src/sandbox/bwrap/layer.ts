@@ -1,12 +1,14 @@
 /** Who lays a room out before cordon-init furnishes it: bubblewrap, or a container engine. */
 
-import type { SandboxRoom } from '../plan.ts'
+import type { SandboxRoom } from '../room.ts'
 
 export interface RoomLayer {
   /** What people call it. */
   readonly title: string
   /** The program; never one that a command could write. */
   readonly program: string
+  /** Its rooms may be laid out before there is a command: the init takes the command's streams with its orders. */
+  readonly ahead?: true
   /** How it is installed. */
   readonly install: string
   /** What it takes by itself of a control group; absent: next to nothing. */

@@ -2,7 +2,8 @@
 
 import { expect, it } from 'vitest'
 import type { HostName } from '../hosts/host.ts'
-import { type InstallPlace, installedCommand } from './host-settings.ts'
+import { installedCommand } from './host-settings.ts'
+import type { InstallPlace } from './install-place.ts'
 import { switchedOff } from './switched-off.ts'
 
 const place: InstallPlace = {

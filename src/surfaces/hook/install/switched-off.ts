@@ -4,7 +4,9 @@ import { dirname, join } from 'node:path'
 import { isHookCommand } from '../hook-command.ts'
 import { type HostName, isObject, type Json } from '../hosts/host.ts'
 import { whyDropped } from './claude-settings.ts'
-import { type InstallPlace, installedCommand, settingsFile, trustedFoldersFile } from './host-settings.ts'
+import { trustedFoldersFile } from './gemini-settings.ts'
+import { installedCommand, settingsFile } from './host-settings.ts'
+import type { InstallPlace } from './install-place.ts'
 import { parseSettings } from './settings-json.ts'
 
 /** Reads a file; null when there is none. */
