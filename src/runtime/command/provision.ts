@@ -1,7 +1,7 @@
 /** What the policy and its bundles give a command beside its places: variables, limits, and what its program needs. */
 
 import { type AppliedBundle, type BundleFurnishing, furnish, selectBundles } from '../../sandbox/bundles/bundle.ts'
-import { builtInBundles } from '../../sandbox/bundles/bundles.generated.ts'
+import { builtInBundle } from '../../sandbox/bundles/bundles.generated.ts'
 import { commandEnvironment } from '../../sandbox/environment.ts'
 import { DEFAULT_MEMORY_SHARE, DEFAULT_OPEN_FILES, type Limits } from '../../sandbox/limits.ts'
 import type { Machine } from '../../system/machine.ts'
@@ -77,7 +77,7 @@ export class Provision {
   #bundles(request: RunRequest): AppliedBundle[] {
     const choices = this.#loaded.sandbox.bundles.map((choice) => choice.value)
     if (choices.length === 0) return []
-    const applied = request.patterns.flatMap((words) => selectBundles(choices, words, builtInBundles()))
+    const applied = request.patterns.flatMap((words) => selectBundles(choices, words, builtInBundle))
     return [...new Map(applied.map((bundle) => [bundle.bundle.tool, bundle])).values()]
   }
 }

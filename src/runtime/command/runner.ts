@@ -203,8 +203,9 @@ export class CommandRunner {
       await ports.closed()
       if (!settled) {
         begun?.watch.close([])
-        begun?.held?.drop()
-        begun?.guard.end()
+        // What a sandbox that broke down had kept by then is all there is of it.
+        const changes = begun?.held?.end()
+        begun?.guard.end(changes?.isOwn)
       }
     }
   }
