@@ -71,12 +71,12 @@ function installedVersion(name: string): string | undefined {
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version : undefined
 }
 
-/** Runs a program to its end, for three minutes at most unless it is said; what it said. */
+/** Runs a program to its end, for ten minutes at most unless it is said; what it said. */
 export function runProgram(
   words: readonly string[],
   cwd: string,
   env: Record<string, string>,
-  limitMs = 180_000,
+  limitMs = 600_000,
 ): Promise<string> {
   const [program = '', ...args] = words
   return new Promise((resolve) => {

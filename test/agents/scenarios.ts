@@ -127,6 +127,10 @@ const MEMORY: Readonly<Partial<Record<Name, string>>> = {
   qwen: 'QWEN.md',
 }
 
+/** The rows that every agent has and that are no scenario. */
+export const INSTALLED = 'install starts it: root, folder, worktree'
+export const INSIDE = 'cordon run -- AGENT'
+
 export const SCENARIOS: readonly Scenario[] = [
   ATTEMPTS,
   {
