@@ -194,9 +194,9 @@ stream_max_retries = 0
     args: ['-p', 'go', '--allow-all-tools', '--allow-all-paths', '--no-auto-update'],
     // It keeps its own key from commands.
     stops: ['the key was seen inside'],
-    prepare: ({ home }) => put(join(home, '.copilot/config.json'), JSON.stringify({ banner: 'never' })),
+    prepare: ({ home }) => put(join(home, '.copilot/settings.json'), JSON.stringify({ banner: 'never' })),
     key: { name: 'COPILOT_PROVIDER_API_KEY', header: 'authorization' },
-    settings: { user: '.copilot/config.json', project: '.github/hooks/x.json' },
+    settings: { user: '.copilot/settings.json', project: '.github/hooks/x.json' },
     env: ({ port }) => ({
       COPILOT_PROVIDER_BASE_URL: `http://127.0.0.1:${port}/v1`,
       COPILOT_MODEL: 'gpt-5',
@@ -287,12 +287,11 @@ stream_max_retries = 0
     prepare: ({ home, port }) => {
       const settings = {
         provider: 'openai-compatible',
-        apiKey: 'scripted',
         model: 'scripted',
         baseUrl: `http://127.0.0.1:${port}/v1`,
       }
       put(
-        join(home, '.cline/data/settings/providers.json'),
+        join(home, '.cline/providers.json'),
         JSON.stringify({
           version: 1,
           lastUsedProvider: 'openai-compatible',
@@ -304,9 +303,13 @@ stream_max_retries = 0
       )
     },
     key: { name: 'OPENAI_API_KEY', header: 'authorization' },
-    settings: { user: '.cline/data/settings/providers.json', project: '.clinerules/hooks/PreToolUse' },
-    // In its own process: the one that it leaves running for all of them has a row of its own.
-    env: () => ({ CLINE_SESSION_BACKEND_MODE: 'local' }),
+    settings: { user: '.cline/providers.json', project: '.clinerules/hooks/PreToolUse' },
+    env: ({ home }) => ({
+      // In its own process: the one that it leaves running for all of them has a row of its own.
+      CLINE_SESSION_BACKEND_MODE: 'local',
+      // Without its key, which is in the variable: the file with the keys is hidden in `cordon run`.
+      CLINE_PROVIDER_SETTINGS_PATH: join(home, '.cline/providers.json'),
+    }),
     call: (attempt) =>
       attempt.kind === 'shell'
         ? { tool: 'run_commands', input: { commands: [attempt.command] } }

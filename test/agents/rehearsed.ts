@@ -40,7 +40,7 @@ export async function rehearsed(agent: Agent, guarded: boolean): Promise<readonl
     if (!guarded) {
       const place = { scope: 'user', root, home, env, cordon: [], wrapper: '' }
       const call = `rehearse(${[agent.name, programOf(agent), place].map((word) => JSON.stringify(word)).join()})`
-      const code = `import type { rehearse } from ${JSON.stringify(REHEARSAL)}; console.log(JSON.stringify(await ${call}))`
+      const code = `import { rehearse } from ${JSON.stringify(REHEARSAL)}; console.log(JSON.stringify(await ${call}))`
       const [program = '', ...words] = [...as, process.execPath, '--input-type=module', '-e', code]
       const alone = spawnSync(program, words, { cwd: root, env, encoding: 'utf8' })
       if (alone.status !== 0) return [`it could not be started: ${alone.stderr.slice(0, 300)}`]

@@ -148,7 +148,17 @@ export const SCENARIOS: readonly Scenario[] = [
       work({
         cwd: 'tree',
         prepare: ({ base, project }) => {
-          spawnSync('git', ['-C', project, 'worktree', 'add', '-q', '--detach', join(base, 'tree')])
+          spawnSync('git', [
+            '-c',
+            'safe.directory=*',
+            '-C',
+            project,
+            'worktree',
+            'add',
+            '-q',
+            '--detach',
+            join(base, 'tree'),
+          ])
         },
         steps: [sh('touch ../project/denied-ran.txt && git push origin main'), sh('cat ../project/.env')],
       }),
