@@ -154,7 +154,7 @@ export const protectedProjectNames: readonly ProtectedName[] = [
     ['GitHub Copilot', 'documented', '.copilot/config.json', '.copilot/mcp-config.json', '.copilot/settings.json'],
     ['GitHub Copilot', 'documented', '.copilot/extensions', '.copilot/lsp-config.json', '.copilot/installed-plugins'],
     ['GitHub Copilot', 'documented', '.github/copilot', '.github/mcp.json', '.github/lsp.json', '.github/extensions'],
-    ['GitHub Copilot', 'documented', '.github/agents', '.github/plugin', '.github/plugin.json'],
+    ['GitHub Copilot', 'documented', '.github/plugin', '.github/plugin.json'],
     ['Aider', 'documented', '.aider.conf.yml'],
     ['Qwen Code', 'run', '.qwen'],
     ['Crush', 'documented', '.crush.json', 'crush.json'],

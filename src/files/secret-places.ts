@@ -116,7 +116,11 @@ export const secretPlaces: readonly SecretPlace[] = [
     '~/.cline/data/settings/providers.json',
   ]),
   ...places('agent logins', ['~/.continue/auth.json', '~/.local/share/amp', '~/.config/goose/secrets.yaml']),
-  ...places('agent logins', ['~/.local/share/opencode/auth.json', '~/.config/github-copilot', '~/.copilot/config.json']),
+  ...places('agent logins', [
+    '~/.local/share/opencode/auth.json',
+    '~/.config/github-copilot',
+    '~/.copilot/config.json',
+  ]),
   ...places('agent logins', ['~/.cursor/auth.json']),
   ...places('database logins', [
     '~/.pgpass',
