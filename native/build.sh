@@ -85,16 +85,16 @@ for platform in $platforms; do
     fi
   fi
   launch=$folder/cordon-launch-$platform
-  if ! is_current "$launch" "$here/cordon-launch.c" "$here/node-api.h" "$here/attributes.h"; then
-    compile "$(compiler_for "$platform")" "$launch" -fvisibility=hidden -shared -fPIC "$here/cordon-launch.c"
+  if ! is_current "$launch" "$here"/launch/* "$here"/*.h; then
+    compile "$(compiler_for "$platform")" "$launch" -fvisibility=hidden -shared -fPIC "$here"/launch/*.c
   fi
   # Without a static libc there is none, and everything is started as it was before there was one.
   resident=$here/resident client=$folder/cordon-client-$platform
-  if ! is_current "$client" "$resident"/*; then
-    static_client "$(compiler_for "$platform")" "$client" "$resident/client.c" "$resident/keeper.c" "$resident/place.c"
+  if ! is_current "$client" "$resident"/* "$here"/*.h; then
+    static_client "$(compiler_for "$platform")" "$client" "$resident/client.c" "$resident/hand-over.c" "$resident/keeper.c" "$resident/place.c"
   fi
   serve=$folder/cordon-serve-$platform
-  if ! is_current "$serve" "$resident"/* "$here/node-api.h"; then
+  if ! is_current "$serve" "$resident"/* "$here"/*.h; then
     compile "$(compiler_for "$platform")" "$serve" -fvisibility=hidden -shared -fPIC "$resident/serve.c" "$resident/place.c"
   fi
 done

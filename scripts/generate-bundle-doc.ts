@@ -31,13 +31,23 @@ import type { Bundle } from './bundle.ts'
 
 export const bundleNames: readonly string[] = ${JSON.stringify(bundles.map((bundle) => bundle.tool))}
 
-let made: readonly Bundle[] | null = null
+const made = new Map<string, Bundle>()
 
-/** All bundles. Made when they are first asked for: most starts need none of them. */
-export function builtInBundles(): readonly Bundle[] {
-  made ??= ${JSON.stringify(bundles)}
-  return made
+/** The bundle of a tool, made when it is first asked for: a start that needs one of them does not read them all. */
+export function builtInBundle(tool: string): Bundle | undefined {
+  const known = made.get(tool)
+  if (known || !Object.hasOwn(BUNDLES, tool)) return known
+  const bundle = BUNDLES[tool]!()
+  made.set(tool, bundle)
+  return bundle
 }
+
+/** All bundles. */
+export function builtInBundles(): readonly Bundle[] {
+  return bundleNames.flatMap((tool) => builtInBundle(tool) ?? [])
+}
+
+const BUNDLES: Readonly<Record<string, () => Bundle>> = {${bundles.map((bundle) => `${JSON.stringify(bundle.tool)}: () => (${JSON.stringify(bundle)})`).join(',')}}
 `,
   )
   execFileSync('biome', ['check', '--write', fileURLToPath(generated)], { stdio: 'inherit' })

@@ -5,7 +5,8 @@
  *
  * door.c answers the calls, open.c those that open, change.c the others, path.c finds where a path leads
  * and parent.c remembers it, rules.c judges, git.c and git-key.c read git's configuration and repository.c finds
- * its repositories, keep.c keeps what is lost and writes the journal, attributes.c keeps attributes, listen.c hears of servers.
+ * its repositories, journal.c writes down what is changed, keep.c keeps what is lost and seen.c knows
+ * what needs no keeping, attributes.c keeps attributes, listen.c hears of servers.
  */
 #ifndef DOOR_H
 #define DOOR_H
@@ -146,23 +147,31 @@ int is_worktree_folder(struct spot *s);
 int is_own_pointer(const struct spot *s);
 int write_own_pointer(int fd);
 
-/* keep.c */
-enum { KEPT_LINK = 1, KEPT_COPY = 2, KEPT_EMPTY = 4, KEPT_LOST = 8, KEPT_MADE = 16, KEPT_ATTRIBUTES = 32 };
+/* seen.c */
 enum { SEEN_MADE = 1, SEEN_KEPT = 2, SEEN_MODE = 4, SEEN_GONE = 8 /* removed by its last name, and only kept */, SEEN_ATTRIBUTES = 16, SEEN_APART = 32 /* gone, and what is kept is another file by now */ };
-int door_take_keep(uint64_t file_bytes, uint64_t all_bytes, uint8_t must, const char *path);
-int open_keep(int host);
-int journal(char op, const struct spot *s, const struct spot *to, uint8_t kept, uint32_t number);
-void journal_failed(const struct spot *s, uint8_t kept, uint32_t number);
-void journal_refused(const char *path, enum change change, int error);
-void journal_end(void);
-int keep_by_move(const struct spot *s);
-uint8_t keep_removed(struct spot *s, uint32_t *number);
-uint8_t keep_written(const struct spot *s, int fd, uint32_t *number);
-uint8_t keep_attributes(struct spot *s, uint32_t *number);
-int may_not_lose(uint8_t kept, int appends);
 int seen(const struct stat *about);
 void see(const struct stat *about, int how);
 void forget(const struct stat *about);
 void see_gone(const struct stat *about, uint32_t number);
+uint32_t gone_number(const struct stat *about); /* of one that was seen to go */
+
+/* journal.c */
+int open_journal(int folder);
+int has_journal(void);
+int journal(char op, const struct spot *s, const struct spot *to, uint8_t kept, uint32_t number);
+void journal_failed(const struct spot *s, uint8_t kept, uint32_t number);
+void journal_refused(const char *path, enum change change, int error);
+void journal_end(void);
+
+/* keep.c */
+enum { KEPT_LINK = 1, KEPT_COPY = 2, KEPT_EMPTY = 4, KEPT_LOST = 8, KEPT_MADE = 16, KEPT_ATTRIBUTES = 32 };
+int door_take_keep(uint64_t file_bytes, uint64_t all_bytes, uint8_t must, const char *path);
+int open_keep(int host);
+int keep_by_move(const struct spot *s);
+uint8_t keep_removed(struct spot *s, uint32_t *number);
+uint8_t keep_written(const struct spot *s, int fd, uint32_t *number);
+uint8_t keep_attributes(struct spot *s, uint32_t *number);
+void drop_kept(uint8_t kept, uint32_t number);
+int may_not_lose(uint8_t kept, int appends);
 int set_apart(const struct stat *about, int fd);
 #endif

@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Mirrored by SOUGHT_KINDS in src/sandbox/bwrap/orders.ts. */
+/* Mirrored by SOUGHT_KINDS in src/sandbox/bwrap/init-messages.ts. */
 enum sought { SOUGHT_LOOKUP = 1, SOUGHT_CHANGE = 2, SOUGHT_PROGRAM = 3, SOUGHT_RUN = 4, SOUGHT_LEFT_OUT = 5 };
 
 #define MAX_SOUGHT 16384         /* paths that are told: a command that makes up more is told of as such */

@@ -5,6 +5,7 @@
  * busy one when its command is done.
  */
 #define _GNU_SOURCE
+#include "../clock.h"
 #include "resident.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +20,6 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -48,12 +48,6 @@ static struct {
   char socket_name[64], lock_path[128];
   long idle_seconds;
 } keeper;
-
-static int64_t now_ms(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static int count(enum state state) {
   int found = 0;

@@ -27,8 +27,8 @@ export function openAuditLog(options: AuditOptions): AuditLog {
   if (!SESSION_ID.test(options.session)) throw new RangeError(`not a session id: ${JSON.stringify(options.session)}`)
   const stateDir = openOwnDirectory(options.stateDir)
   const places = auditPlaces(stateDir)
-  openOwnDirectory(places.logs)
-  openOwnDirectory(places.heads)
+  openOwnDirectory(places.logs, stateDir)
+  openOwnDirectory(places.heads, stateDir)
   const writer = new LogWriter({ ...options, stateDir })
   const lock = join(stateDir, 'locks', `audit-${options.session}`)
   if (options.shared) {

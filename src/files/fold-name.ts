@@ -9,6 +9,11 @@ export function foldName(name: string): string {
   return name.replace(IGNORED_CODE_POINTS, '').normalize('NFD').toUpperCase().toLowerCase().normalize('NFC')
 }
 
+/** A path with its names folded. */
+export function foldPath(path: string): string {
+  return isPlain(path) ? path.toLowerCase() : path.split('/').map(foldName).join('/')
+}
+
 const IGNORED_CODE_POINTS = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g
 
 function isPlain(name: string): boolean {

@@ -4,7 +4,8 @@ import { posix } from 'node:path'
 import { foldName } from './fold-name.ts'
 import { matchSegment } from './glob.ts'
 import { splitPath } from './path-pattern.ts'
-import { isOfPackage, type ProtectedKind, type ProtectedName, protectedNames } from './protected-names.ts'
+import { fixedRules, rulesFrom } from './protected-index.ts'
+import { isOfPackage, type ProtectedKind, type ProtectedName } from './protected-names.ts'
 
 export { foldName } from './fold-name.ts'
 export { isOfPackage, type ProtectedKind, type ProtectedName, protectedNames } from './protected-names.ts'
@@ -88,55 +89,7 @@ export function protectedPath(path: string, facts: ProtectedFacts): ProtectedPat
 
 /** The protected name that an entry of a directory has by itself (`.envrc`, `.git`), for walks that see one name at a time. */
 export function isProtectedStart(name: string): boolean {
-  const folded = foldName(name)
-  const { firstNames, globNames } = nameIndex()
-  return firstNames.has(folded) || globNames.some((glob) => mayMatch(glob, folded) && matchSegment(glob, folded))
-}
-
-/** Hardly a name ends as one of the globs does: the rest need not be compared. */
-function mayMatch(glob: string, name: string): boolean {
-  return glob.charCodeAt(glob.length - 1) === name.charCodeAt(name.length - 1)
-}
-
-type Place = 'anywhere' | 'home' | 'absolute'
-
-interface FoldedName {
-  readonly name: ProtectedName
-  readonly place: Place
-  readonly folded: readonly string[]
-}
-
-interface NameIndex {
-  readonly anywhere: readonly FoldedName[]
-  readonly fixed: readonly FoldedName[]
-  readonly firstNames: ReadonlySet<string>
-  readonly globNames: readonly string[]
-}
-
-let index: NameIndex | null = null
-
-/** The names prepared for comparing; made on first use, because not every start asks. */
-function nameIndex(): NameIndex {
-  if (index !== null) return index
-  const all = protectedNames.map((name) => ({
-    name,
-    place: placeOf(name.path),
-    folded: splitPath(foldName(name.path.startsWith('~') ? name.path.slice(1) : name.path)),
-  }))
-  const anywhere = all.filter((entry) => entry.place === 'anywhere')
-  const firstNames = new Set(anywhere.map((entry) => entry.folded[0]!))
-  index = {
-    anywhere,
-    fixed: all.filter((entry) => entry.place !== 'anywhere'),
-    firstNames,
-    globNames: [...firstNames].filter((name) => name.includes('*')),
-  }
-  return index
-}
-
-function placeOf(path: string): Place {
-  if (path.startsWith('~/')) return 'home'
-  return path.startsWith('/') ? 'absolute' : 'anywhere'
+  return rulesFrom(foldName(name)).length > 0
 }
 
 function isProtectedPlace(segments: readonly string[], place: ProtectedPlace): boolean {
@@ -168,20 +121,17 @@ function gitInternal(segments: readonly string[]): string | null {
 }
 
 function protectedName(segments: readonly string[], home: readonly string[], ofPackage: boolean): ProtectedName | null {
-  const { fixed, anywhere, firstNames, globNames } = nameIndex()
   const inHome = startsWith(segments, home)
-  for (const { name, folded, place } of fixed) {
-    if (place === 'home' ? inHome && startsWith(segments, folded, home.length) : startsWith(segments, folded))
+  for (const { name, segments: fixed } of fixedRules()) {
+    if (name.path.startsWith('~') ? inHome && startsWith(segments, fixed, home.length) : startsWith(segments, fixed))
       return name
   }
   for (let index = 0; index < segments.length; index++) {
-    const segment = segments[index]!
-    if (!firstNames.has(segment) && !globNames.some((glob) => matchSegment(glob, segment))) continue
-    for (const { name, folded } of anywhere) {
+    for (const { name, segments: parts } of rulesFrom(segments[index]!)) {
       // Work inside a repository goes on: only the `.git` entry itself and its internals are protected.
       if (name.path === '.git' && index < segments.length - 1) continue
       if (ofPackage && name.kind !== 'git') continue
-      if (folded.every((part, offset) => matchSegment(part, segments[index + offset] ?? '/'))) return name
+      if (parts.every((part, offset) => matchSegment(part, segments[index + offset] ?? '/'))) return name
     }
   }
   return null

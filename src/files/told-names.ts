@@ -1,6 +1,6 @@
 /** Files that may change, but a person wants to know: instructions to agents, workflows of CI, and their kin. */
 
-import { foldName } from './fold-name.ts'
+import { foldName, foldPath } from './fold-name.ts'
 import { splitPath } from './path-pattern.ts'
 
 /** What a person is told about a changed file. */
@@ -119,7 +119,7 @@ let index: ToldIndex | null = null
 
 function toldIndex(): ToldIndex {
   if (index === null) {
-    const names = toldNames.map((name) => ({ name, folded: splitPath(name.path).map(foldName) }))
+    const names = toldNames.map((name) => ({ name, folded: foldPath(name.path).split('/') }))
     index = { names, firsts: new Set(names.map(({ folded }) => folded[0]!)) }
   }
   return index

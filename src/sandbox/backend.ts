@@ -3,8 +3,9 @@
 import type { Server, Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import type { Limits } from './limits.ts'
-import type { SandboxPlan, SandboxRoom, Sought } from './plan.ts'
+import type { SandboxPlan, Sought } from './plan.ts'
 import type { Support } from './report.ts'
+import type { SandboxRoom } from './room.ts'
 import { SandboxFault } from './sandbox-fault.ts'
 import type { Violation } from './violation.ts'
 

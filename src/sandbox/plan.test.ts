@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { isBaselineRead } from '../files/baseline.ts'
-import { type PathFact, planSandbox, type SandboxPlan, type SandboxRequest, SYSTEM_PATHS } from './plan.ts'
+import { planSandbox, type SandboxPlan, type SandboxRequest } from './plan.ts'
+import { type PathFact, SYSTEM_PATHS } from './room.ts'
 
 const HOST: Record<string, PathFact> = Object.fromEntries([
   ...[

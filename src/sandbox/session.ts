@@ -2,7 +2,8 @@
 
 import { lstatSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { encodePath } from '../files/path-bytes.ts'
-import { type HostFacts, type MaskIdentity, type PathFact, pathsToLookAt, type SandboxRequest } from './plan.ts'
+import type { MaskIdentity, SandboxRequest } from './plan.ts'
+import { type HostFacts, type PathFact, pathsToLookAt } from './room.ts'
 
 function factOf(path: string): PathFact | null {
   try {

@@ -66,6 +66,15 @@ describe('a directory of Cordon\u2019s own', () => {
     chmodSync(open, 0o1777)
     expect(openOwnDirectory(join(open, 'state'))).toBe(join(open, 'state'))
   })
+
+  it('is not looked at above one that was opened just now, unless it leads out of that', () => {
+    const open = join(base, 'everybody')
+    mkdirSync(join(open, 'state'), { recursive: true, mode: 0o700 })
+    chmodSync(open, 0o777)
+    symlinkSync(join(open, 'state'), join(stateDir, 'out'))
+    expect(openOwnDirectory(join(stateDir, 'in'), stateDir)).toBe(join(stateDir, 'in'))
+    expect(() => openOwnDirectory(join(stateDir, 'out'), stateDir)).toThrow(/is writable by everybody/)
+  })
 })
 
 it('half-written files of killed processes are cleared away, those of now are not', () => {

@@ -28,9 +28,10 @@ const STALE_TEMPORARY_MS = 60_000
 
 /**
  * Makes sure that a directory of Cordon's exists and can be believed: owned by this user, for nobody else to enter, and
- * below no directory that others can rename things in. Gives back its real path.
+ * below no directory that others can rename things in. Gives back its real path. `within`: one of Cordon's that was opened
+ * just now, above which nothing needs to be looked at again.
  */
-export function openOwnDirectory(path: string): string {
+export function openOwnDirectory(path: string, within?: string): string {
   try {
     makeDirectories(path)
   } catch (error) {
@@ -43,7 +44,7 @@ export function openOwnDirectory(path: string): string {
   const facts = statSync(real)
   if (!facts.isDirectory()) throw new Fault('state-untrusted', `${path} is not a directory`)
   mustBeOurs(real, facts)
-  for (let above = dirname(real); ; above = dirname(above)) {
+  for (let above = dirname(real); above !== within; above = dirname(above)) {
     const { mode, uid } = statSync(above)
     // The sticky bit, as on /tmp, keeps others from renaming what is ours.
     const open = (mode & 0o002) !== 0 && (mode & 0o1000) === 0

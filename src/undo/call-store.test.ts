@@ -1,6 +1,6 @@
 /** What is kept goes by age and size, and never from a call that is still being made. */
 
-import { existsSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -41,6 +41,16 @@ it('leaves a call alone that is under way in a process that lives', () => {
   const running = call(30, 50_000, false)
   expect(store.prune(LIMITS, now)).toEqual([])
   expect(store.list().map(({ id }) => id)).toEqual([running])
+})
+
+it('leaves the call of a killed run alone until that is settled', () => {
+  const { id } = store.begin({ roots: ['/p'], what: 'x', run: 'r' }, new Date(now.getTime() - 30 * DAY))
+  new Keeper(store.folderOf(id)).close()
+  mkdirSync(join(base, 'runs'))
+  writeFileSync(join(base, 'runs/r.json'), '{}')
+  expect(store.prune(LIMITS, now)).toEqual([])
+  rmSync(join(base, 'runs/r.json'))
+  expect(store.prune(LIMITS, now)).toEqual([id])
 })
 
 it('does so by itself, once an hour', () => {

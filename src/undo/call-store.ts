@@ -17,6 +17,8 @@ export interface CallAbout {
   /** ISO, UTC. */
   readonly at: string
   readonly session?: string
+  /** The run that it is part of: should Cordon be killed, the next run settles by what this call did. */
+  readonly run?: string
   /** The call that this one put back. */
   readonly undoes?: string
   /** The call that this one did again, after it had been put back. */
@@ -63,9 +65,11 @@ function ownProcess(): { readonly pid: number; readonly start: string | null } {
 /** The calls of one state directory. */
 export class CallStore {
   readonly #folder: string
+  readonly #runs: string
 
   constructor(stateDir: string) {
     this.#folder = join(stateDir, 'undo')
+    this.#runs = join(stateDir, 'runs')
   }
 
   /** Makes the folder of a call that begins now. */
@@ -135,7 +139,9 @@ export class CallStore {
     for (const { id, about } of this.list()) {
       const over = !about.by || !isSameProcess(about.by.pid, about.by.start) || this.journalOf(id).ended !== null
       total += this.#bytesOf(id, over)
-      if (!over || (now.getTime() - Date.parse(about.at) <= olderThanMs && total <= bytes)) continue
+      // By its journal the next run tells what a killed one planted from what the person did.
+      const isWanted = about.run !== undefined && existsSync(join(this.#runs, `${about.run}.json`))
+      if (!over || isWanted || (now.getTime() - Date.parse(about.at) <= olderThanMs && total <= bytes)) continue
       this.forget(id)
       removed.push(id)
     }

@@ -1,4 +1,4 @@
-/** PURE. The journal of one call: what it changed, in order, and what was kept (the format is in native/door/keep.c). */
+/** PURE. The journal of one call: what it changed, in order, and what was kept (the format is in native/door/journal.c). */
 
 import { decodePath, encodePath } from '../files/path-bytes.ts'
 

@@ -51,6 +51,8 @@ describe('cordon run', () => {
     ['several', 'echo > ~/.aliases; mkdir -p ~/.config/tool; echo > ~/.config/tool/x', / and one more file went into/],
     ['caches and histories', 'mkdir -p ~/.cache/x; echo > ~/.cache/x/y; echo > ~/.bash_history', null],
     ['a name with a line of its own', 'echo > ~/"$(printf "a\\ncordon: signed")"', /~\/a(?!\n)/],
+    // More than is read at once; a name begins like the init's last word.
+    ['names of our own', 'for i in {1..64}; do echo > ~/F"$(printf %0200d $i)"; done', / and 63 more files went into/],
     ['nothing', 'true', null],
   ])('says what went with the private home: %s', (_, script, told) => {
     const { code, err } = project.cordon(['run', '--', 'bash', '-c', script])

@@ -69,6 +69,7 @@ export const layers: readonly Layer[] = [
 /** Single files of effect folders that are pure: what they import is pure or pure by this list. */
 export const pureFiles: readonly string[] = [
   'sandbox/plan.ts',
+  'sandbox/room.ts',
   'sandbox/changes.ts',
   'undo/journal.ts',
   'undo/net-changes.ts',
@@ -90,6 +91,8 @@ export const pureFiles: readonly string[] = [
   'sandbox/bwrap/steps.ts',
   'system/fault-codes.ts',
   'sandbox/bwrap/orders.ts',
+  'sandbox/bwrap/order-bytes.ts',
+  'sandbox/bwrap/init-messages.ts',
   'sandbox/bwrap/probe-limits.ts',
   'egress/credentials/aws-scope.ts',
   'egress/credentials/foreign-credential.ts',

@@ -49,10 +49,11 @@ export class HeldChanges {
     stateDir: string,
     command: KeptCommand,
     free: readonly string[],
+    run: string,
   ) {
     const { argv, session, relies } = command
     this.#store = new CallStore(stateDir)
-    const about = { roots: facts.write, what: nameOf(argv), ...(session !== undefined && { session }) }
+    const about = { roots: facts.write, what: nameOf(argv), run, ...(session !== undefined && { session }) }
     const { id, folder } = this.#store.begin(about)
     this.#id = id
     this.plan = {
@@ -85,6 +86,13 @@ export class HeldChanges {
   drop(): void {
     this.#store.forget(this.#id)
   }
+}
+
+/** What a run that was killed had changed itself, by the journals of its calls; null when there are none to tell. */
+export function ownOfRun(stateDir: string, run: string): ((path: string) => boolean) | null {
+  const store = new CallStore(stateDir)
+  const calls = store.list().filter(({ about }) => about.run === run)
+  return calls.length === 0 ? null : ownChanges(calls.flatMap(({ id }) => store.journalOf(id).records))
 }
 
 /** At the end of a session or a run: what is kept for too long, or is too much, goes now and then. */

@@ -8,7 +8,7 @@ import { grantMatches } from '../../policy/shell/command-match.ts'
 import { hostsOfCommand } from '../../policy/shell/network-use.ts'
 import type { Backend } from '../../sandbox/backend.ts'
 import type { Bundle } from '../../sandbox/bundles/bundle.ts'
-import { builtInBundles } from '../../sandbox/bundles/bundles.generated.ts'
+import { builtInBundle } from '../../sandbox/bundles/bundles.generated.ts'
 import { type BwrapOptions, createBwrapBackend } from '../../sandbox/bwrap/backend.ts'
 import { describePlan, formatPlan, type PlanReport, type Support } from '../../sandbox/report.ts'
 import type { Word } from '../../shell/facts.ts'
@@ -18,12 +18,14 @@ import type { Machine } from '../../system/machine.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { egressRules } from './network/egress-rules.ts'
 import type { NetworkOptions } from './network/network.ts'
-import { CommandRunner, type RunRequest } from './runner.ts'
+import type { RunRequest } from './run-request.ts'
+import { CommandRunner } from './runner.ts'
 import type { OneOffGrants } from './typed/one-off.ts'
 
 export type { LaunchIo, LaunchResult } from '../../sandbox/backend.ts'
-export { builtInBundles, bundleNames } from '../../sandbox/bundles/bundles.generated.ts'
-export { CommandRunner, type RunOutcome, type RunRequest } from './runner.ts'
+export { builtInBundle, builtInBundles, bundleNames } from '../../sandbox/bundles/bundles.generated.ts'
+export type { RunRequest } from './run-request.ts'
+export { CommandRunner, type RunOutcome } from './runner.ts'
 export { formatPlan, type PlanReport, type Support }
 
 /** A bundle as a page; only `cordon bundles` shows one. */
@@ -105,7 +107,7 @@ export function typedGrants(
   const covering = loaded.policy.commands.allow.filter((rule) => grantMatches(rule.pattern, words))
   const grants = covering.sort((a, b) => b.pattern.words.length - a.pattern.words.length).slice(0, 1)
   // Named for this run: whichever of their programs it starts, and however.
-  const named = builtInBundles().filter(({ tool }) => more.tools?.includes(tool))
+  const named = [...new Set(more.tools)].flatMap((tool) => builtInBundle(tool) ?? [])
   const toolHosts = named.flatMap(({ tool }) => loaded.policy.commands.toolDomains.get(tool) ?? [])
   return {
     patterns: [command, ...named.map(({ programs }) => programs.slice(0, 1))],

@@ -27,7 +27,8 @@ import { createTrustStore, type TrustStore } from '../../tools/custom/trust.ts'
 import { RUNS, touchesNothing } from '../../tools/define-tool.ts'
 import type { Tool, ToolContext, ToolInput, ToolOutput } from '../../tools/tool.ts'
 import { outcomeNotes } from '../command/outcome-notes.ts'
-import type { RunOutcome, RunRequest } from '../command/runner.ts'
+import type { RunRequest } from '../command/run-request.ts'
+import type { RunOutcome } from '../command/runner.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 
 /** What the decision and the record need to know of a custom tool. */

@@ -1,6 +1,6 @@
 /** The questions that can be answered from elsewhere, in one file: of sessions that wait, and of hooks that had nobody to ask. */
 
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { join, posix } from 'node:path'
 import { type AnswerKind, type AskView, askView, withAnswers } from '../../approval/ask-view.ts'
 import { type Suggestion, suggestGrants } from '../../approval/suggestion.ts'
@@ -9,6 +9,7 @@ import { canonicalJson } from '../../system/canonical-json.ts'
 import { machineFiles } from '../../system/files.ts'
 import { withLock } from '../../system/lock.ts'
 import type { Machine } from '../../system/machine.ts'
+import { sha256 } from '../../system/sha256.ts'
 import { openOwnDirectory, readOwnJson, writeOwnJson } from '../../system/state.ts'
 import { repositoryAt } from '../policy/project/nearby.ts'
 import type { HookJudgement } from './judge.ts'
@@ -209,7 +210,7 @@ export function dropAsk(machine: Machine, id: string): void {
 }
 
 function hashOf(parts: readonly string[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
+  return sha256(JSON.stringify(parts))
 }
 
 /** Everything in the file, answered or not. */

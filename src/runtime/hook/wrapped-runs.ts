@@ -1,10 +1,11 @@
 /** What stands behind the short form of a command that a hook put into the sandbox: whose it is, and what a person's yes to it opens. */
 
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Fault } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
+import { sha256 } from '../../system/sha256.ts'
 import {
   openOwnDirectory,
   readOwnFile,
@@ -152,7 +153,7 @@ function placeOf({ stateDir }: Machine): string {
 }
 
 function hashOf(parts: readonly (string | null)[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
+  return sha256(JSON.stringify(parts))
 }
 
 function isOwner(value: unknown): value is OwnerFile {

@@ -121,12 +121,12 @@ function appliesTo(
   programs: ReadonlySet<string>,
 ): { readonly wrapper: string | null } | null {
   const choice = { tool: bundle.tool, fetch: null, install: null, defaultDomains: true, wrappers: [] }
-  if (selectBundles([choice], command, [bundle]).length > 0) return { wrapper: null }
+  if (selectBundles([choice], command, () => bundle).length > 0) return { wrapper: null }
   const [first = ''] = command
   const starts = bundle.programs.some((program) => [...programs].some((name) => matchSegment(program, name)))
   if (!starts || !/^[\w./+-]+$/.test(first) || interpreterOf(basename(first)) !== null) return null
   const wrapped = { ...choice, wrappers: [first] }
-  return selectBundles([wrapped], command, [bundle]).length > 0 ? { wrapper: first } : null
+  return selectBundles([wrapped], command, () => bundle).length > 0 ? { wrapper: first } : null
 }
 
 function coverOf(bundle: Bundle, { home, registryHosts }: ProposalPlaces): (need: Need) => boolean {

@@ -6,7 +6,7 @@
 import { parseHostPattern } from '../../hosts/pattern.ts'
 import type { HostRule } from '../../policy/policy.ts'
 import type { Bundle } from '../../sandbox/bundles/bundle.ts'
-import { builtInBundles } from '../../sandbox/bundles/bundles.generated.ts'
+import { builtInBundle } from '../../sandbox/bundles/bundles.generated.ts'
 import type { LoadedPolicy } from './load.ts'
 
 /** A host that stays closed, and the keys of which one would open it. */
@@ -65,7 +65,7 @@ export function keylessHosts(
 
 function chosenBundles({ sandbox }: Pick<LoadedPolicy, 'sandbox'>) {
   return sandbox.bundles.flatMap((choice) => {
-    const bundle = builtInBundles().find((candidate) => candidate.tool === choice.value.tool)
+    const bundle = builtInBundle(choice.value.tool)
     const fetches = bundle && (choice.value.fetch ?? bundle.fetch) && choice.value.defaultDomains
     return fetches && bundle.secrets.length > 0 ? [{ bundle, choice }] : []
   })

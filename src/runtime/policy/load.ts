@@ -10,7 +10,7 @@ import type { BundleSetting } from '../../manifest/schema/settings.ts'
 import { grantMatches } from '../../policy/shell/command-match.ts'
 import type { CommandPattern } from '../../policy/shell/command-pattern.ts'
 import { onlineCommands, type RegistryFacts } from '../../sandbox/bundles/bundle.ts'
-import { builtInBundles, bundleNames } from '../../sandbox/bundles/bundles.generated.ts'
+import { builtInBundle, bundleNames } from '../../sandbox/bundles/bundles.generated.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { freeHosts, withKeyedHosts } from './keyed-hosts.ts'
@@ -107,14 +107,14 @@ export async function loadPolicy(request: LoadRequest): Promise<LoadOutcome> {
 
 /** Hosts of a bundle by program, none where the manifest leaves them out; registries are added when the manifest is signed. */
 function bundleHosts(choice: BundleSetting): ReadonlyMap<string, readonly string[]> {
-  const bundle = builtInBundles().find((candidate) => candidate.tool === choice.tool)
+  const bundle = builtInBundle(choice.tool)
   const fetches = bundle && (choice.fetch ?? bundle.fetch) && choice.defaultDomains
   // Without its own hosts a bundle still has what the manifest writes for it, whichever of its programs runs.
   return new Map((bundle?.programs ?? []).map((program) => [program, fetches ? freeHosts(bundle!) : []]))
 }
 
 function bundleCommands(choice: BundleSetting, program: string): readonly string[] | undefined {
-  const bundle = builtInBundles().find((candidate) => candidate.tool === choice.tool)
+  const bundle = builtInBundle(choice.tool)
   return bundle && onlineCommands(bundle, program)
 }
 

@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { detectProject, type Kind, type ProjectFacts, type ProjectFiles } from '../../manifest/init/detect.ts'
 import { AGENT_READS, proposeManifest } from '../../manifest/init/init.ts'
-import { builtInBundles, bundleNames } from '../../sandbox/bundles/bundles.generated.ts'
+import { builtInBundle, bundleNames } from '../../sandbox/bundles/bundles.generated.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 
@@ -29,7 +29,7 @@ export function installedAgents(
 ): readonly { readonly bundle: string; readonly program: string }[] {
   const folders = (env.PATH ?? '').split(':').filter((folder) => folder.startsWith('/'))
   return AGENT_BUNDLES.flatMap((tool) => {
-    const programs = builtInBundles().find((bundle) => bundle.tool === tool)?.programs ?? []
+    const programs = builtInBundle(tool)?.programs ?? []
     const program = programs.find((name) => folders.some((folder) => files.exists(join(folder, name))))
     return program === undefined ? [] : [{ bundle: tool, program }]
   })

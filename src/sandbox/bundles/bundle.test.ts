@@ -4,7 +4,7 @@ import { readBundles } from '../../../scripts/generate-bundle-doc.ts'
 import { protectedPath } from '../../files/protected-paths.ts'
 import { secretOf, secretPlaces } from '../../files/secret-shapes.ts'
 import { type BundleChoice, furnish, selectBundles } from './bundle.ts'
-import { builtInBundles } from './bundles.generated.ts'
+import { builtInBundle, builtInBundles } from './bundles.generated.ts'
 import { renderBundles } from './doc.ts'
 import { findRegistries, machineRegistries } from './registry.ts'
 import { parseBundle } from './schema.ts'
@@ -87,7 +87,7 @@ const selections: readonly [
 ]
 
 test.each(selections)('%j with %j applies %j (%s)', (words, choices, tools) => {
-  expect(selectBundles(choices, words, bundles).map((applied) => applied.bundle.tool)).toEqual(tools)
+  expect(selectBundles(choices, words, builtInBundle).map((applied) => applied.bundle.tool)).toEqual(tools)
 })
 
 describe('what a bundle furnishes', () => {
@@ -96,7 +96,7 @@ describe('what a bundle furnishes', () => {
     cargo: [{ url: 'https://c.example.com/', host: 'c.example.com', subdomains: true, variable: null }],
   }
   const of = (words: string[], ...choices: BundleChoice[]) =>
-    furnish(selectBundles(choices, words, bundles), { home: HOME, registries })
+    furnish(selectBundles(choices, words, builtInBundle), { home: HOME, registries })
 
   test('fetching writes the cache and opens the registry', () => {
     const npm = of(['npm'], choice('npm'))
@@ -207,7 +207,10 @@ describe('registries', () => {
       read: (path: string) => (path === '/p/.npmrc' ? 'registry=https://corp.example.com/\n' : null),
     }
     const registries = findRegistries(npm, { home: HOME, project: '/p' }, port)
-    const { variables } = furnish(selectBundles([choice('npm')], ['npm', 'ci'], bundles), { home: HOME, registries })
+    const { variables } = furnish(selectBundles([choice('npm')], ['npm', 'ci'], builtInBundle), {
+      home: HOME,
+      registries,
+    })
     expect(variables.npm_config_registry).toBe('https://corp.example.com/')
   })
 

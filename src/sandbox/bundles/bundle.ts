@@ -120,13 +120,13 @@ const SHELLS: ReadonlySet<string> = new Set(
 export function selectBundles(
   choices: readonly BundleChoice[],
   words: readonly string[],
-  all: readonly Bundle[],
+  find: (tool: string) => Bundle | undefined,
 ): readonly AppliedBundle[] {
   const first = words[0]
   if (first === undefined || SHELLS.has(posix.basename(first))) return []
   const applied: AppliedBundle[] = []
   for (const choice of choices) {
-    const bundle = all.find((candidate) => candidate.tool === choice.tool)
+    const bundle = find(choice.tool)
     if (!bundle) continue
     const own = bundle.programs.some((program) => matchSegment(program, first))
     const wrapped = choice.wrappers.some((wrapper) => startsWithWords(words, wrapper.replace(/:\*$/, '').split(/\s+/)))

@@ -8,7 +8,7 @@ import { commandEnvironment } from '../environment.ts'
 import { planSandbox } from '../plan.ts'
 import { readHostFacts } from '../session.ts'
 import { furnish, selectBundles } from './bundle.ts'
-import { builtInBundles } from './bundles.generated.ts'
+import { builtInBundle } from './bundles.generated.ts'
 
 const home = homedir()
 let root: string
@@ -95,7 +95,7 @@ test.each(process.platform === 'linux' ? installed : [])('$tool works inside: $n
   }
   const choice = { tool: row.tool, fetch: null, install: null, defaultDomains: true, wrappers: [] }
   const program = row.tool === 'python' ? 'python3' : row.tool
-  const furnished = furnish(selectBundles([choice], [program], builtInBundles()), { home, registries: {} })
+  const furnished = furnish(selectBundles([choice], [program], builtInBundle), { home, registries: {} })
   const seen = (paths: readonly string[]) => paths.filter((path) => existsSync(path)).map((path) => realpathSync(path))
   const sight = {
     baseline: 'system' as const,

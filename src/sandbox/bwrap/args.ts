@@ -1,6 +1,6 @@
 /** PURE. A plan as arguments for bubblewrap: the namespaces and the baseline, which cordon-init then furnishes. */
 
-import type { SandboxRoom } from '../plan.ts'
+import type { SandboxRoom } from '../room.ts'
 
 /** Where every user of the sandbox may make files, as programs expect it. */
 export const SHARED_FOLDERS: ReadonlySet<string> = new Set(['/tmp', '/var/tmp', '/dev/shm'])

@@ -7,7 +7,7 @@ import { SandboxFault } from '../sandbox-fault.ts'
 import { type BwrapSetup, compileFurnishing, compileRoom, openGroup } from './launch-compile.ts'
 import { LaunchProgress } from './launch-progress.ts'
 
-/** What native/cordon-launch.c gives Node. */
+/** What native/launch/ gives Node. */
 interface LaunchAddon {
   start(args: Buffer, fds: Buffer): number
   attend(orders: Buffer, signals: Buffer, timeoutMs: number): Buffer

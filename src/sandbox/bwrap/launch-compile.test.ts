@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Bind, SandboxRoom } from '../plan.ts'
+import type { Bind, SandboxRoom } from '../room.ts'
 import { SandboxFault } from '../sandbox-fault.ts'
 import { type BwrapSetup, compileRoom } from './launch-compile.ts'
 

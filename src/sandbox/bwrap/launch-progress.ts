@@ -6,8 +6,8 @@ import { monotonicMs } from '../../system/monotonic.ts'
 import type { Asked, Captured, LaunchIo, LaunchResult } from '../backend.ts'
 import { FIRST_UNCHOSEN_PORT, type SandboxPlan, type Sought } from '../plan.ts'
 import { limitViolation, type MetLimit, maskViolation, memoryViolation, type Violation } from '../violation.ts'
+import { type InitMessage, MESSAGE_BYTES, parseMessage } from './init-messages.ts'
 import { faultOfLayer, faultOfStep } from './launch-fault.ts'
-import { type InitMessage, MESSAGE_BYTES, parseMessage } from './orders.ts'
 
 const SIGXCPU = 24
 

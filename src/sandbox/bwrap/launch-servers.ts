@@ -3,7 +3,7 @@
 import type { Socket } from 'node:net'
 import type { InsideServer, LaunchIo } from '../backend.ts'
 import { FIRST_UNCHOSEN_PORT } from '../plan.ts'
-import { connectMessage, type InitMessage } from './orders.ts'
+import { connectMessage, type InitMessage } from './init-messages.ts'
 
 /** Connections that are asked for and not there yet; more than this wait for nobody. */
 const MAX_PENDING = 256

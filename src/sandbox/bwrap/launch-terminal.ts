@@ -3,8 +3,8 @@
 import type { Socket } from 'node:net'
 import type { TerminalIo } from '../backend.ts'
 import { ClipboardFilter } from './clipboard-filter.ts'
+import { resizeMessage } from './init-messages.ts'
 import type { Streams } from './launch-room.ts'
-import { resizeMessage } from './orders.ts'
 
 /** A relay that runs. */
 export interface TerminalRelay {

@@ -1,6 +1,6 @@
 /** Who lays a room out before cordon-init furnishes it: bubblewrap, or a container engine. */
 
-import type { SandboxRoom } from '../plan.ts'
+import type { SandboxRoom } from '../room.ts'
 
 export interface RoomLayer {
   /** What people call it. */

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { planSandbox, type SandboxRequest } from '../plan.ts'
-import { compileOrders, HIDDEN_PROC, parseMessage } from './orders.ts'
+import { parseMessage } from './init-messages.ts'
+import { compileOrders, HIDDEN_PROC } from './orders.ts'
 
 function orders(change: Partial<SandboxRequest> = {}, terminalFds = 0): { type: string; payload: Buffer }[] {
   const plan = planSandbox({

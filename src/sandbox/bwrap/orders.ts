@@ -1,13 +1,11 @@
-/** PURE. The orders for cordon-init as bytes, and its messages back. The format is documented in native/init/protocol.h. */
+/** PURE. A plan as orders for cordon-init: what to bind, hide, hold and limit before the command runs. The records are told of in native/init/protocol.h. */
 
 import { isInside } from '../../files/baseline.ts'
 import { encodePath } from '../../files/path-bytes.ts'
 import type { ChangePlan } from '../changes.ts'
 import { RESOURCE_NUMBERS, type ResourceLimit } from '../limits.ts'
-import { DEFAULT_PORT, type MaskFace, type MaskIdentity, type SandboxPlan, type SoughtKind } from '../plan.ts'
-
-const MAGIC = 'CORDON1\n'
-const MAX_BYTES = 64 * 1024 * 1024
+import { DEFAULT_PORT, type MaskFace, type MaskIdentity, type SandboxPlan } from '../plan.ts'
+import { numbers, OrderWriter, pathBytes, text, u16, u32 } from './order-bytes.ts'
 
 /** About seven weeks: what is longer is no limit. */
 const MAX_MILLISECONDS = 0xffff_ffff
@@ -62,54 +60,6 @@ export interface OrderInput {
   readonly bound: ReadonlyMap<string, MaskIdentity>
 }
 
-class Writer {
-  readonly #chunks: Uint8Array[] = []
-  #size = 0
-
-  record(type: string, ...parts: Uint8Array[]): void {
-    const length = parts.reduce((sum, part) => sum + part.length, 0)
-    const head = new Uint8Array(5)
-    head[0] = type.charCodeAt(0)
-    new DataView(head.buffer).setUint32(1, length, true)
-    for (const chunk of [head, ...parts]) {
-      this.#chunks.push(chunk)
-      this.#size += chunk.length
-    }
-  }
-
-  finish(): Uint8Array {
-    this.record('z')
-    if (this.#size > MAX_BYTES)
-      throw new RangeError(`the sandbox's orders take ${this.#size} bytes, at most ${MAX_BYTES} are possible`)
-    const bytes = new Uint8Array(MAGIC.length + 4 + this.#size)
-    bytes.set(encoder.encode(MAGIC))
-    new DataView(bytes.buffer).setUint32(MAGIC.length, this.#size, true)
-    let at = MAGIC.length + 4
-    for (const chunk of this.#chunks) {
-      bytes.set(chunk, at)
-      at += chunk.length
-    }
-    return bytes
-  }
-}
-
-const encoder = new TextEncoder()
-
-function text(value: string, what: string): Uint8Array {
-  if (value.includes('\0'))
-    throw new RangeError(`${what} holds a NUL character, which no Linux path, argument or variable can`)
-  return encoder.encode(`${value}\0`)
-}
-
-/** A path whose name is not UTF-8 keeps its bytes. */
-function pathBytes(path: string): Uint8Array {
-  if (path.includes('\0')) throw new RangeError('a path holds a NUL character, which no Linux path can')
-  const bytes = encodePath(path)
-  const ended = new Uint8Array(bytes.length + 1)
-  ended.set(bytes)
-  return ended
-}
-
 function maskHead(identity: MaskIdentity | undefined, flags = 0): Uint8Array {
   return identity ? Uint8Array.of(flags | MASK_EXACT, ...identityBytes(identity)) : Uint8Array.of(flags)
 }
@@ -129,12 +79,6 @@ function identityBytes({ device, inode }: MaskIdentity): Uint8Array {
   })
 }
 
-function numbers(size: number, write: (view: DataView) => void): Uint8Array {
-  const bytes = new Uint8Array(size)
-  write(new DataView(bytes.buffer))
-  return bytes
-}
-
 /** Compiles the orders. Masks of the plan come first in number, so that a reported index is an index into `plan.masks`. */
 export function compileOrders({
   plan,
@@ -145,7 +89,7 @@ export function compileOrders({
   gate,
   bound,
 }: OrderInput): Uint8Array {
-  const writer = new Writer()
+  const writer = new OrderWriter()
   for (const argument of plan.argv) writer.record('a', text(argument, 'an argument'))
   for (const [name, value] of Object.entries(plan.env)) {
     if (name === '' || name.includes('=')) throw new RangeError(`${JSON.stringify(name)} is no name for a variable`)
@@ -246,7 +190,7 @@ const CHANGED_LOOSELY = 3
 const MUST = { nothing: 0, 'but-appends': 1, everything: 2 } as const
 
 /** Where changes go through the init, where they do not, what it judges by, and where it keeps. */
-function orderChanges(writer: Writer, plan: SandboxPlan, { rules, gitKeys, keep, free }: ChangePlan): void {
+function orderChanges(writer: OrderWriter, plan: SandboxPlan, { rules, gitKeys, keep, free }: ChangePlan): void {
   const place = (kind: number, path: string) => writer.record('o', Uint8Array.of(kind), pathBytes(path))
   const writable = plan.binds.filter(({ mode }) => mode === 'read-write').map(({ path }) => path)
   const roots = writable.filter((path) => !free.includes(path))
@@ -254,7 +198,7 @@ function orderChanges(writer: Writer, plan: SandboxPlan, { rules, gitKeys, keep,
   for (const path of freely) place(roots.some((root) => isInside(root, path)) ? CHANGED_LOOSELY : CHANGED_FREELY, path)
   for (const path of roots) place(CHANGED_BY_INIT, path)
   for (const part of rules) if (part !== '') writer.record('f', encodePath(part))
-  if (gitKeys !== '') writer.record('k', encoder.encode(gitKeys))
+  if (gitKeys !== '') writer.record('k', new TextEncoder().encode(gitKeys))
   if (!keep) return
   const limits = numbers(17, (view) => {
     view.setBigUint64(0, BigInt(keep.fileBytes), true)
@@ -265,13 +209,13 @@ function orderChanges(writer: Writer, plan: SandboxPlan, { rules, gitKeys, keep,
 }
 
 /** What is bound is there as it is outside, so what is missing in it is missing. */
-function orderLearning(writer: Writer, { binds, changes }: SandboxPlan): void {
+function orderLearning(writer: OrderWriter, { binds, changes }: SandboxPlan): void {
   if (!changes) throw new RangeError('what a command looks for can be told only where its changes go through the init')
   writer.record('L', ...['/proc', '/dev', '/sys', ...binds.map(({ path }) => path)].map(pathBytes))
 }
 
 /** The name service is always there, and so is somebody at the proxy's port: the parent, or the init, which says that there is none. */
-function writeNames(writer: Writer, { network, names, servers }: SandboxPlan): void {
+function writeNames(writer: OrderWriter, { network, names, servers }: SandboxPlan): void {
   const refused = network.kind === 'none' && !servers.includes(DEFAULT_PORT) ? DEFAULT_PORT : 0
   writer.record('x', u16(refused))
   for (const { name, address } of names) writer.record('h', u32(addressNumber(address)), text(name, 'a name'))
@@ -282,14 +226,6 @@ function writeNames(writer: Writer, { network, names, servers }: SandboxPlan): v
 
 function addressNumber(address: string): number {
   return address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0)
-}
-
-function u32(value: number): Uint8Array {
-  return numbers(4, (view) => view.setUint32(0, value, true))
-}
-
-function u16(value: number): Uint8Array {
-  return numbers(2, (view) => view.setUint16(0, value, true))
 }
 
 function serverPorts({ servers, network }: SandboxPlan): Uint8Array {
@@ -303,101 +239,5 @@ function serverPorts({ servers, network }: SandboxPlan): Uint8Array {
     )
   return numbers(servers.length * 2, (view) => {
     for (const [at, port] of servers.entries()) view.setUint16(at * 2, port, true)
-  })
-}
-
-/** A message from cordon-init. */
-export type InitMessage =
-  | { readonly kind: 'failed'; readonly step: number; readonly errno: number; readonly index: number }
-  | { readonly kind: 'gate' }
-  | { readonly kind: 'timeout' }
-  | { readonly kind: 'memory'; readonly mebibytes: number; readonly ended: 'process' | 'all' }
-  | { readonly kind: 'processes' }
-  /** A name that does not exist inside, or a connection that was refused there; so many bytes of it follow, in whole messages. */
-  | { readonly kind: 'asked'; readonly what: 'name' | 'connection'; readonly bytes: number; readonly port: number }
-  /** Something was looked for in vain, or run; so many bytes of its path follow, in whole messages. Null: so many were left out. */
-  | { readonly kind: 'left'; readonly bytes: number }
-  | { readonly kind: 'sought'; readonly what: SoughtKind | null; readonly bytes: number; readonly count: number }
-  | { readonly kind: 'ready'; readonly watched: boolean }
-  | { readonly kind: 'mask'; readonly index: number; readonly event: 'opened' | 'lifted' }
-  | { readonly kind: 'refused'; readonly count: number; readonly errno: number; readonly change: number }
-  /** `listed`: it is one of the plan's `servers`. */
-  | { readonly kind: 'server'; readonly port: number; readonly listening: boolean; readonly listed: boolean }
-  | { readonly kind: 'stopped'; readonly signal: number }
-  | { readonly kind: 'unconnected'; readonly id: number; readonly errno: number }
-  | { readonly kind: 'ended'; readonly code: number | null; readonly signal: number | null }
-
-export const MESSAGE_BYTES = 16
-
-/** In the order of the init's numbers (native/init/learn.c). */
-const SOUGHT_KINDS: readonly SoughtKind[] = ['lookup', 'change', 'program', 'run']
-
-/** Parses one message of 16 bytes; null for one that does not exist. */
-export function parseMessage(bytes: Uint8Array): InitMessage | null {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, MESSAGE_BYTES)
-  const [a, b, c] = [view.getUint32(4, true), view.getUint32(8, true), view.getUint32(12, true)]
-  switch (String.fromCharCode(view.getUint32(0, true) & 0xff)) {
-    case 'F':
-      return { kind: 'failed', step: a, errno: b, index: c }
-    case 'G':
-      return { kind: 'gate' }
-    case 'T':
-      return { kind: 'timeout' }
-    case 'M':
-      return { kind: 'memory', mebibytes: a, ended: b === 1 ? 'all' : 'process' }
-    case 'P':
-      return { kind: 'processes' }
-    case 'A':
-      return { kind: 'asked', what: a === 0 ? 'name' : 'connection', bytes: b, port: c }
-    case 'H':
-      return { kind: 'left', bytes: b }
-    case 'B':
-      return { kind: 'sought', what: SOUGHT_KINDS[a - 1] ?? null, bytes: b, count: c }
-    case 'R':
-      return { kind: 'ready', watched: a === 1 }
-    case 'V':
-      return { kind: 'mask', index: a, event: b === 1 ? 'lifted' : 'opened' }
-    case 'D':
-      return { kind: 'refused', count: a, errno: b, change: c }
-    case 'L':
-      return { kind: 'server', port: a, listening: b === 1, listed: c === 0 }
-    case 'S':
-      return { kind: 'stopped', signal: a }
-    case 'N':
-      return { kind: 'unconnected', id: a, errno: b }
-    case 'X':
-      return a === 0 ? { kind: 'ended', code: b, signal: null } : { kind: 'ended', code: null, signal: b }
-    default:
-      return null
-  }
-}
-
-/** A message to cordon-init. */
-export function signalMessage(signal: number): Uint8Array {
-  return Uint8Array.of(0x4b, signal, 0, 0, 0, 0)
-}
-
-export function goMessage(): Uint8Array {
-  return Uint8Array.of(0x47, 0, 0, 0, 0, 0)
-}
-
-export function quitMessage(): Uint8Array {
-  return Uint8Array.of(0x51, 0, 0, 0, 0, 0)
-}
-
-/** Asks for a connection to a server inside; it comes over the channel for sockets, or as `unconnected`. */
-export function connectMessage(port: number, id: number): Uint8Array {
-  return numbers(6, (view) => {
-    view.setUint8(0, 0x43)
-    view.setUint16(2, port, true)
-    view.setUint16(4, id, true)
-  })
-}
-
-export function resizeMessage(rows: number, columns: number): Uint8Array {
-  return numbers(6, (view) => {
-    view.setUint8(0, 0x57)
-    view.setUint16(2, rows, true)
-    view.setUint16(4, columns, true)
   })
 }

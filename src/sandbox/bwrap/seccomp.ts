@@ -239,7 +239,7 @@ export function compileFilter(options: FilterOptions): Uint8Array {
   if (known) return known
   const built = typeof BUILT_FILTERS === 'object' ? BUILT_FILTERS[name] : undefined
   if (built !== undefined) {
-    const bytes = Uint8Array.from(atob(built), (byte) => byte.charCodeAt(0))
+    const bytes = Buffer.from(built, 'base64')
     compiled.set(name, bytes)
     return bytes
   }

@@ -2,7 +2,7 @@
 
 import { PASSED_FDS } from '../bwrap/args.ts'
 import type { RoomLayer } from '../bwrap/layer.ts'
-import type { SandboxRoom } from '../plan.ts'
+import type { SandboxRoom } from '../room.ts'
 import { SandboxFault } from '../sandbox-fault.ts'
 import { ENGINE_STATE, joinWords, namespaceWords } from './confined.ts'
 import { findEngineProgram } from './local-engine.ts'

@@ -1,7 +1,7 @@
 /** PURE. A room as the configuration of an OCI runtime: the namespaces and the places, which cordon-init then furnishes as in bubblewrap's. */
 
 import { INIT_CAPABILITIES, initWords, MAX_BINDS, SHARED_FOLDERS } from '../bwrap/args.ts'
-import type { SandboxRoom } from '../plan.ts'
+import type { SandboxRoom } from '../room.ts'
 
 export interface SpecMount {
   readonly destination: string

@@ -1,7 +1,7 @@
 /** The tables of protected names as rules for the door (F8): what a command may not make, move or write while it runs. */
 
 import { posix } from 'node:path'
-import { foldName } from '../../files/fold-name.ts'
+import { foldPath } from '../../files/fold-name.ts'
 import { gitKeyOrders } from '../../files/git-keys.ts'
 import { packageFolders, protectedNames } from '../../files/protected-names.ts'
 import { protectedPath } from '../../files/protected-paths.ts'
@@ -34,17 +34,15 @@ const gitRules: readonly ChangeRule[] = GIT_FOLDERS.flatMap((folder): ChangeRule
   { pattern: `${folder}/gitdir`, action: 'refuse' },
 ])
 
-const fold = (path: string): string => path.split('/').map(foldName).join('/')
-
 /** Rules that are the same for every project. */
 function commonRules(hasCaches: boolean): ChangeRule[] {
   const anywhere = protectedNames.filter(({ path }) => !/^[~/]/.test(path) && path !== '.git')
   const refused = (ofGit: boolean) =>
     anywhere
       .filter(({ kind }) => (kind === 'git') === ofGit)
-      .map(({ path }): ChangeRule => ({ pattern: fold(path), action: 'refuse' }))
+      .map(({ path }): ChangeRule => ({ pattern: foldPath(path), action: 'refuse' }))
   return [
-    ...toldNames.map(({ path }): ChangeRule => ({ pattern: fold(path), action: 'note' })),
+    ...toldNames.map(({ path }): ChangeRule => ({ pattern: foldPath(path), action: 'note' })),
     ...refused(false),
     // The settings that a package brings along are not read from there; those of git are.
     ...packageFolders.map((name): ChangeRule => ({ pattern: `${name}/*`, action: 'free', below: true })),
@@ -64,7 +62,7 @@ export function changeRules(facts: ProtectFacts, configs: GitConfigs = {}, cache
   const hasCaches = caches.length > 0
   const same = common.get(hasCaches) ?? ruleText(commonRules(hasCaches))
   common.set(hasCaches, same)
-  const place = (path: string, action: ChangeRule['action']): ChangeRule => ({ pattern: fold(path), action })
+  const place = (path: string, action: ChangeRule['action']): ChangeRule => ({ pattern: foldPath(path), action })
   const fixed = protectedNames
     .filter(({ path }) => /^[~/]/.test(path))
     .map(({ path }) => place(path.startsWith('~/') ? facts.home + path.slice(1) : path, 'refuse'))
@@ -78,7 +76,7 @@ export function changeRules(facts: ProtectFacts, configs: GitConfigs = {}, cache
     place(configDir, 'refuse'),
     place(stateDir, 'refuse'),
   ]
-  const roots = facts.write.map(fold)
+  const roots = facts.write.map(foldPath)
   return [same, ruleText(own.filter(({ pattern }) => !pattern.startsWith('/') || isMeant(pattern, roots)))]
 }
 
@@ -89,7 +87,7 @@ export function changeRules(facts: ProtectFacts, configs: GitConfigs = {}, cache
 function reachedByGit(file: string, text: string, home: string): ChangeRule[] {
   const folder = posix.dirname(file)
   const included = includedFiles(text, folder, home).map(
-    (path): ChangeRule => ({ pattern: fold(path), action: 'judge' }),
+    (path): ChangeRule => ({ pattern: foldPath(path), action: 'judge' }),
   )
   if (!/hookspath/i.test(text)) return included
   const hooks = (parseGitConfig(text) ?? [])
@@ -98,7 +96,7 @@ function reachedByGit(file: string, text: string, home: string): ChangeRule[] {
     .map((path) => (path.startsWith('~/') ? home + path.slice(1) : path))
     .filter((path) => path !== '.')
     .map((path) => (path.startsWith('..') ? posix.resolve(posix.dirname(folder), path) : path))
-    .map((path): ChangeRule => ({ pattern: fold(path), action: 'refuse' }))
+    .map((path): ChangeRule => ({ pattern: foldPath(path), action: 'refuse' }))
   return [...included, ...hooks]
 }
 

@@ -4,7 +4,8 @@ import { type BigIntStats, lstatSync, readdirSync, readFileSync, realpathSync } 
 import { posix } from 'node:path'
 import { matchSegment } from '../../files/glob.ts'
 import { splitPath } from '../../files/path-pattern.ts'
-import { foldName, isOfPackage, type ProtectedName, protectedNames } from '../../files/protected-paths.ts'
+import { fixedRules, rulesFrom } from '../../files/protected-index.ts'
+import { foldName, isOfPackage } from '../../files/protected-paths.ts'
 import { childPath, isBelow, type SecretTree } from '../secrets/tree.ts'
 import { parseGitConfig } from './git-config.ts'
 import { oddProtected } from './odd.ts'
@@ -64,13 +65,14 @@ export function protectTree(tree: SecretTree, facts: ProtectFacts): Protection {
     if (folder.gitDirectory) gitDirectories.push(folder.path)
     for (const name of folder.guarded) {
       const path = childPath(folder.path, name)
-      if (foldName(name) === '.git') {
+      const folded = foldName(name)
+      if (folded === '.git') {
         if (!folder.folders.includes(name)) gitPointers.push(path)
         continue
       }
       const ofPackage = isOfDependency(path, tree.roots)
       const isLink = !folder.folders.includes(name) && lstatOrNull(path)?.isSymbolicLink()
-      for (const rule of anywhere) {
+      for (const rule of rulesFrom(folded)) {
         if (ofPackage && rule.name.kind !== 'git') continue
         // A link gives its name to whatever is put where it leads, now or later, under names that nobody protects.
         const segments = isLink ? rule.segments.slice(0, 1) : rule.segments
@@ -100,7 +102,7 @@ export function protectTree(tree: SecretTree, facts: ProtectFacts): Protection {
     }
   }
   for (const path of [facts.own.manifestPath, `${facts.own.manifestPath}.sig`]) add(path, 'the manifest')
-  for (const rule of fixed) {
+  for (const rule of fixedRules()) {
     const path = rule.name.path.startsWith('~/') ? facts.home + rule.name.path.slice(1) : rule.name.path
     if (isWritable(path, facts.write)) add(path, rule.name.reason)
   }
@@ -180,18 +182,6 @@ export function identityOf(path: string): string | null {
 function isWritable(path: string, write: readonly string[]): boolean {
   return write.some((grant) => path === grant || isBelow(path, grant))
 }
-
-interface Rule {
-  readonly name: ProtectedName
-  readonly segments: readonly string[]
-}
-
-const rules: readonly Rule[] = protectedNames.map((name) => ({
-  name,
-  segments: splitPath(name.path.replace(/^~/, '')).map(foldName),
-}))
-const fixed = rules.filter((rule) => /^[~/]/.test(rule.name.path))
-const anywhere = rules.filter((rule) => !/^[~/]/.test(rule.name.path) && rule.name.path !== '.git')
 
 function matchEntries(folder: string, entries: readonly string[], segments: readonly string[]): string[] {
   const [first, ...rest] = segments

@@ -15,16 +15,23 @@ export interface JournalEntry {
   readonly baseline: TreeBaseline
   /** False when the process that began it is gone. */
   readonly alive: boolean
+  /** Whether every change of it is written down elsewhere, by the name of this run. */
+  readonly held: boolean
+}
+
+/** By what name a run's changes are written down. */
+export function runName(file: string): string {
+  return posix.basename(file, '.json')
 }
 
 /** Notes a run under way; returns the file to remove when it has been settled. */
-export function writeJournal(stateDir: string, baseline: TreeBaseline): string {
+export function writeJournal(stateDir: string, baseline: TreeBaseline, held: boolean): string {
   const folder = posix.join(stateDir, 'runs')
   const file = posix.join(folder, `${process.pid}-${uniqueName()}.json`)
   const owner = { pid: process.pid, started: startOf(process.pid) }
   try {
     makeDirectories(folder)
-    writeFileSync(file, JSON.stringify({ owner, baseline }), { mode: 0o600, flag: 'wx' })
+    writeFileSync(file, JSON.stringify({ owner, held, baseline }), { mode: 0o600, flag: 'wx' })
   } catch (error) {
     removeIfPossible(file)
     throw unwritable(file, error)
@@ -59,9 +66,11 @@ function readEntry(file: string): JournalEntry | null {
   try {
     const parsed = JSON.parse(readFileSync(file, 'utf8')) as {
       owner: { pid: number; started: string | null }
+      held?: boolean
       baseline: TreeBaseline
     }
-    return { file, baseline: parsed.baseline, alive: isSameProcess(parsed.owner.pid, parsed.owner.started) }
+    const alive = isSameProcess(parsed.owner.pid, parsed.owner.started)
+    return { file, baseline: parsed.baseline, alive, held: parsed.held === true }
   } catch {
     // Being written this very moment, or removed; a run whose journal was cut short had not started yet.
     removeStale(file)

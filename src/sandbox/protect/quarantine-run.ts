@@ -4,7 +4,7 @@ import { SecretTree } from '../secrets/tree.ts'
 import { type MountPin, type ProtectFacts, pinsOf, protectTree } from './protect.ts'
 import { type IsOwn, type QuarantineFinding, settleRun } from './quarantine.ts'
 import { type HiddenFacts, narrowBaseline, type TreeBaseline, takeBaseline } from './quarantine-baseline.ts'
-import { readJournals, removeJournal, writeJournal } from './quarantine-journal.ts'
+import { type JournalEntry, readJournals, removeJournal, runName, writeJournal } from './quarantine-journal.ts'
 
 /** What other processes do in the project. */
 export interface OtherRuns {
@@ -16,6 +16,8 @@ export interface OtherRuns {
 
 /** A run that has begun. */
 export interface GuardedRun extends OtherRuns {
+  /** The name under which its changes are to be written down, if they are. */
+  readonly name: string
   readonly pins: readonly MountPin[]
   /** Git configurations as they stood before the first of the runs that are under way. */
   readonly configs: TreeBaseline['configs']
@@ -27,13 +29,17 @@ export interface GuardedRun extends OtherRuns {
 export class ProjectGuard {
   readonly #tree: SecretTree
   readonly #stateDir: string
+  readonly #ownOf: (run: string) => IsOwn | null
   #baseline: TreeBaseline | null = null
   #journal: string | null = null
+  #held = false
   #active = 0
 
-  constructor(tree: SecretTree, stateDir: string) {
+  /** `ownOf`: what a killed run had changed by what was written down under its name; null when nobody knows. */
+  constructor(tree: SecretTree, stateDir: string, ownOf: (run: string) => IsOwn | null = () => null) {
     this.#tree = tree
     this.#stateDir = stateDir
+    this.#ownOf = ownOf
   }
 
   /** Looks for other runs, before anything else: settles those of Cordons that were killed. */
@@ -41,22 +47,23 @@ export class ProjectGuard {
     const others = readJournals(this.#stateDir, this.#tree.roots, new Set(this.#journal ? [this.#journal] : []))
     const dead = this.#active === 0 ? others.filter((entry) => !entry.alive) : []
     return {
-      recovered: dead.flatMap((entry) => this.#recover(entry.baseline, entry.file)),
+      recovered: dead.flatMap((entry) => this.#recover(entry)),
       alive: others.filter((entry) => entry.alive).map((entry) => entry.baseline),
     }
   }
 
-  /** Begins a run. The tree has just been refreshed for its masks. */
-  begin(facts: ProtectFacts, hidden?: HiddenFacts): GuardedRun {
+  /** Begins a run; `held`: its changes are written down. The tree has just been refreshed for its masks. */
+  begin(facts: ProtectFacts, hidden?: HiddenFacts, held = false): GuardedRun {
     const { recovered, alive } = this.look()
     if (this.#active === 0 || this.#baseline === null) {
       this.#baseline = narrowBaseline(takeBaseline(this.#tree, facts, hidden), alive)
-      this.#journal = writeJournal(this.#stateDir, this.#baseline)
-    }
+      this.#writeJournal(this.#baseline, held)
+    } else if (this.#held && !held) this.#writeJournal(this.#baseline, false)
     this.#active++
     const pins = pinsOf(protectTree(this.#tree, facts), facts)
     let ended = false
     return {
+      name: runName(this.#journal!),
       pins,
       configs: this.#baseline.configs,
       recovered,
@@ -80,10 +87,19 @@ export class ProjectGuard {
     return findings
   }
 
-  #recover(baseline: TreeBaseline, file: string): readonly QuarantineFinding[] {
+  /** Of several runs at once nobody knows whose a change was as soon as one of them does not write its own down. */
+  #writeJournal(baseline: TreeBaseline, held: boolean): void {
+    const before = this.#journal
+    this.#journal = writeJournal(this.#stateDir, baseline, held)
+    this.#held = held
+    if (before !== null) removeJournal(before)
+  }
+
+  #recover({ baseline, file, held }: JournalEntry): readonly QuarantineFinding[] {
     const tree = new SecretTree(baseline.roots)
+    const isOwn = held ? this.#ownOf(runName(file)) : null
     try {
-      const findings = settleRun(tree, baseline, this.#stateDir)
+      const findings = settleRun(tree, baseline, this.#stateDir, isOwn ?? undefined)
       removeJournal(file)
       // The session's own index was refreshed before things were moved.
       if (findings.length > 0) this.#tree.refresh()

@@ -55,16 +55,20 @@ function run(work: () => void, named: readonly string[] = []): Run {
   return summary(guarded.end())
 }
 
-function open(named: readonly string[] = [], roots: readonly string[] = [root]) {
+function open(
+  named: readonly string[] = [],
+  roots: readonly string[] = [root],
+  ownOf?: (run: string) => ((path: string) => boolean) | null,
+) {
   tree?.close()
   tree = new SecretTree(roots)
-  const guard = new ProjectGuard(tree, state)
+  const guard = new ProjectGuard(tree, state, ownOf)
   const own = { configDir: join(base, 'config'), stateDir: state, manifestPath: join(root, 'cordon.toml') }
   const facts = { home: join(base, 'home'), write: [...roots], named, own }
   return {
-    begin: () => {
+    begin: (held?: boolean) => {
       tree.refresh()
-      return guard.begin(facts)
+      return guard.begin(facts, undefined, held)
     },
   }
 }
@@ -446,6 +450,30 @@ describe('what a run plants does not stay', () => {
     expect(summary(next.recovered).actions).toEqual(['moved .envrc'])
     expect(summary(next.end()).actions).toEqual([])
     expect(readdirSync(journal)).toEqual([])
+  })
+
+  test.each([
+    { note: 'all runs wrote down what they changed', held: [true], known: true, left: ['moved .envrc'] },
+    { note: 'nothing of it is found', held: [true], known: false, left: ['moved .envrc', 'moved .vscode/tasks.json'] },
+    {
+      note: 'one of two did not',
+      held: [true, false],
+      known: true,
+      left: ['moved .envrc', 'moved .vscode/tasks.json'],
+    },
+    { note: 'none did', held: [false], known: true, left: ['moved .envrc', 'moved .vscode/tasks.json'] },
+  ])('what the person made meanwhile stays as long as it is known whose it was: $note', ({ held, known, left }) => {
+    const journal = join(state, 'runs')
+    const ownOf = () => (known ? (path: string) => path.endsWith('.envrc') : null)
+    const first = open([], [root], ownOf)
+    const [name] = held.map((one) => first.begin(one).name)
+    write('.envrc', 'evil')
+    write('.vscode/tasks.json', 'mine')
+    const [file, ...others] = readdirSync(journal)
+    expect([others, held.length > 1 || file === `${name}.json`]).toEqual([[], true])
+    const text = readFileSync(join(journal, file!), 'utf8')
+    writeFileSync(join(journal, file!), text.replace(/"owner":\{[^}]*\}/, '"owner":{"pid":4194304,"started":"1"}'))
+    expect(summary(open([], [root], ownOf).begin(true).recovered).actions).toEqual(left)
   })
 })
 

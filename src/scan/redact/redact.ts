@@ -91,7 +91,7 @@ const CODES: Uint8Array = (() => {
 })()
 
 function codeAt(text: string, at: number): number {
-  return CODES[Math.min(text.charCodeAt(at), 255)]!
+  return CODES[text.charCodeAt(at)] ?? 31
 }
 
 const ENCODER = new TextEncoder()
@@ -107,15 +107,14 @@ class AnchorIndex {
 
   /** `exact` promises that what the probe finds starts with the anchor as it is written. */
   add(anchor: string, probe: Probe, exact: boolean): void {
-    const code = (at: number) => codeAt(anchor, at)
-    const slot = (code(0) << 10) | (code(1) << 5) | code(2)
+    const slot = (codeAt(anchor, 0) << 10) | (codeAt(anchor, 1) << 5) | codeAt(anchor, 2)
     const bit = 1 << (slot & 31)
     if ((this.filter[slot >> 5]! & bit) === 0) {
       this.filter[slot >> 5]! |= bit
       this.slots[slot] = this.anchors.push([]) - 1
     }
     const list = this.anchors[this.slots[slot]!]!
-    this.fourth[slot]! |= anchor.length > 3 ? 1 << code(3) : -1
+    this.fourth[slot]! |= anchor.length > 3 ? 1 << codeAt(anchor, 3) : -1
     if (exact) list.push({ literal: anchor, bytes: null, probe })
     else if (!list.some((known) => known.probe === probe)) list.push({ literal: null, bytes: null, probe })
   }

@@ -1,11 +1,12 @@
 /** What a person does in the project while a command runs there is theirs: left alone, not blamed on the command, not undone with it. */
 
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { ProjectUndo } from '../../../src/runtime/undo.ts'
 import { openSessionWorld, type SessionWorld } from '../../contract/session/session-world.ts'
+import { until } from '../../until.ts'
 
 const CONTAINED = 'schema_version = 1\n[permission]\nmode = "contained"\n[security]\nredirects = "all"\n'
 
@@ -14,14 +15,6 @@ beforeEach(() => {
   world = openSessionWorld()
 })
 afterEach(() => world.close())
-
-async function until(isSo: () => boolean): Promise<void> {
-  const end = Date.now() + 60_000
-  while (!isSo()) {
-    if (Date.now() > end) throw new Error('it did not happen')
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-}
 
 /** Ways to an exec line that git would run outside: each is settled when the command ends. */
 const SEQUENCES: readonly { readonly note: string; readonly before?: string; readonly script: string }[] = [
@@ -64,7 +57,7 @@ it('an editor beside a dev server', async () => {
   })
   // A command that did not run has ended by then.
   await Promise.race([
-    until(() => existsSync(join(world.root, 'out/ready'))),
+    until('it is built', () => existsSync(join(world.root, 'out/ready'))),
     server.then((ended) => expect(ended).toBe('running')),
   ])
   mkdirSync(join(world.root, '.vscode'))
@@ -92,4 +85,37 @@ it('an editor beside a dev server', async () => {
   expect(undo.undo(undo.calls()[0]!, false)).toMatchObject({ conflicts: [], failed: [] })
   expect(theirs()).toEqual(mine)
   expect(world.text('src/b.ts')).toBe('old\n')
+})
+
+it('after a killed Cordon: the next run takes back what the command planted, and nothing else', async () => {
+  const env = { PATH: process.env.PATH ?? '', HOME: world.machine.home, GIT_CONFIG_NOSYSTEM: '1' }
+  const git = (...words: string[]) => execFileSync('git', words, { cwd: world.root, env, encoding: 'utf8' })
+  git('init', '-q')
+  world.file(
+    'work.sh',
+    'mkdir .git/rebase-merge; echo "exec evil" > .git/rebase-merge/git-rebase-todo; echo > ready; exec sleep 10000',
+  )
+  await world.sign(CONTAINED)
+  const worker = [join(import.meta.dirname, 'killed-worker.ts'), JSON.stringify(world.machine), 'sh work.sh']
+  const killed = spawn(process.execPath, worker, { stdio: ['ignore', 'ignore', 'inherit'] })
+  const ended = new Promise((resolve) => killed.once('exit', resolve))
+  await until('the command has planted', () => existsSync(join(world.root, 'ready')) || killed.exitCode !== null)
+  killed.kill('SIGKILL')
+  await ended
+  world.file('.vscode/tasks.json', 'mine')
+  world.file('.envrc', 'mine')
+  world.file('.git/rebase-apply/git-rebase-todo', 'exec mine\n')
+  git('config', 'core.hooksPath', 'hooks')
+  const session = (await world.open()).openSession()
+  const next = await session.call('bash', { command: 'true' })
+  expect(next.status).toBe('done')
+  expect(world.text('.git/rebase-merge/git-rebase-todo')).not.toContain('exec')
+  expect([world.text('.vscode/tasks.json'), world.text('.envrc'), git('config', 'core.hooksPath').trim()]).toEqual([
+    'mine',
+    'mine',
+    'hooks',
+  ])
+  expect(world.text('.git/rebase-apply/git-rebase-todo')).toContain('exec mine')
+  expect(JSON.stringify(next)).toContain('rebase-merge')
+  await session.close()
 })

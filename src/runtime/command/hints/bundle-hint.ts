@@ -2,7 +2,7 @@
 
 import { basename } from 'node:path'
 import { type Bundle, type BundleChoice, selectBundles } from '../../../sandbox/bundles/bundle.ts'
-import { builtInBundles } from '../../../sandbox/bundles/bundles.generated.ts'
+import { builtInBundle, builtInBundles } from '../../../sandbox/bundles/bundles.generated.ts'
 import { SandboxFault } from '../../../sandbox/sandbox-fault.ts'
 import { shellText, spokenWords } from './outside-words.ts'
 
@@ -81,10 +81,9 @@ function asModule([program, option, module]: readonly string[], chosen: readonly
 }
 
 function hint(command: readonly string[], chosen: readonly BundleChoice[]): string | null {
-  const bundles = builtInBundles()
   const [program = ''] = command
-  if (selectBundles(chosen, command, bundles).length > 0) return null
-  const bundle = bundles.find(({ programs }) => programs.includes(basename(program)))
+  if (selectBundles(chosen, command, builtInBundle).length > 0) return null
+  const bundle = builtInBundles().find(({ programs }) => programs.includes(basename(program)))
   if (!bundle) return null
   return chosen.some(({ tool }) => tool === bundle.tool) ? spelledOtherwise(program, bundle) : unnamed(bundle)
 }

@@ -4,7 +4,7 @@ import { parseHostPattern } from '../../../hosts/pattern.ts'
 import type { SecretSetting } from '../../../manifest/schema/settings.ts'
 import type { HostRule, Sourced } from '../../../policy/policy.ts'
 import { type AppliedBundle, selectBundles } from '../../../sandbox/bundles/bundle.ts'
-import { builtInBundles } from '../../../sandbox/bundles/bundles.generated.ts'
+import { builtInBundle } from '../../../sandbox/bundles/bundles.generated.ts'
 import type { Machine } from '../../../system/machine.ts'
 import { withKeyedHosts } from '../../policy/keyed-hosts.ts'
 import type { LoadedPolicy } from '../../policy/load.ts'
@@ -17,7 +17,7 @@ import type { LoadedPolicy } from '../../policy/load.ts'
 export function withBundleSecrets(loaded: LoadedPolicy, machine: Machine, command: readonly string[]): LoadedPolicy {
   const choices = loaded.sandbox.bundles.map((choice) => choice.value)
   if (choices.length === 0) return loaded
-  const applied = selectBundles(choices, command, builtInBundles())
+  const applied = selectBundles(choices, command, builtInBundle)
   const named = new Map(applied.flatMap(({ bundle }) => bundle.secrets.map((secret) => [secret.name, secret] as const)))
   const written = loaded.sandbox.secrets.map((secret) => {
     const own = named.get(secret.value.name)

@@ -6,7 +6,7 @@ import { rootProblem } from '../../../files/root-place.ts'
 import { secretOf } from '../../../files/secret-shapes.ts'
 import { parseHostPattern } from '../../../hosts/pattern.ts'
 import type { HostRule, PathRule, PathRules, RuleRef, Sourced } from '../../../policy/policy.ts'
-import { builtInBundles } from '../../../sandbox/bundles/bundles.generated.ts'
+import { builtInBundle } from '../../../sandbox/bundles/bundles.generated.ts'
 import { Fault } from '../../../system/fault.ts'
 import type { Files } from '../../../system/files.ts'
 import type { Machine } from '../../../system/machine.ts'
@@ -136,7 +136,7 @@ function toolHosts(
   tools: readonly string[],
 ): ReadonlyMap<string, readonly HostRule[]> {
   const all = new Map(known)
-  for (const bundle of builtInBundles().filter(({ tool }) => tools.includes(tool))) {
+  for (const bundle of [...new Set(tools)].flatMap((tool) => builtInBundle(tool) ?? [])) {
     const hosts = freeHosts(bundle).flatMap((host): HostRule[] => {
       const parsed = parseHostPattern(host, null)
       return 'pattern' in parsed ? [{ pattern: parsed.pattern, ...byFlag('--tool') }] : []

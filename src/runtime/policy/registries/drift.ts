@@ -5,7 +5,7 @@
 
 import { dirname, join } from 'node:path'
 import { type AppliedBundle, type Bundle, type RegistryFacts, selectBundles } from '../../../sandbox/bundles/bundle.ts'
-import { builtInBundles } from '../../../sandbox/bundles/bundles.generated.ts'
+import { builtInBundle } from '../../../sandbox/bundles/bundles.generated.ts'
 import { findRegistries } from '../../../sandbox/bundles/registry.ts'
 import type { Machine } from '../../../system/machine.ts'
 import { sha256 } from '../../../system/sha256.ts'
@@ -46,7 +46,7 @@ export function registryDrift(
 /** The same for a command that a person typed. */
 export function typedDrift(loaded: LoadedPolicy, machine: Machine, command: readonly string[]): RegistryDrift | null {
   const choices = loaded.sandbox.bundles.map(({ value }) => value)
-  return registryDrift(loaded, machine, selectBundles(choices, command, builtInBundles()))
+  return registryDrift(loaded, machine, selectBundles(choices, command, builtInBundle))
 }
 
 /** One line of it, for whoever is not asked. */
@@ -71,10 +71,11 @@ function currentRegistries(bundle: Bundle, loaded: LoadedPolicy, machine: Machin
 /** Notes what signing found, so that the first run after it need not ask again. */
 export function noteRegistries({ root, sandbox }: LoadedPolicy, machine: Machine, registries: RegistryFacts): void {
   for (const { value } of sandbox.bundles) {
-    const bundle = builtInBundles().find(({ tool, registries: own }) => tool === value.tool && own.length > 0)
+    const bundle = builtInBundle(value.tool)
     const own = registries[value.tool]
     const found = own ? { [value.tool]: own } : {}
-    if (bundle) note(bundle, root, machine, { version: 1, stamp: stampOf(bundle, root, machine.home), found })
+    if (bundle && bundle.registries.length > 0)
+      note(bundle, root, machine, { version: 1, stamp: stampOf(bundle, root, machine.home), found })
   }
 }
 

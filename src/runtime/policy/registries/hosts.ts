@@ -3,7 +3,7 @@
 import { parseHost } from '../../../hosts/host.ts'
 import type { HostRule } from '../../../policy/policy.ts'
 import { onlineCommands, type RegistryFacts } from '../../../sandbox/bundles/bundle.ts'
-import { builtInBundles } from '../../../sandbox/bundles/bundles.generated.ts'
+import { builtInBundle } from '../../../sandbox/bundles/bundles.generated.ts'
 import type { LoadedPolicy } from '../load.ts'
 
 /** The policy with the registries of its bundles among the hosts of their programs. */
@@ -11,7 +11,7 @@ export function withRegistries<T extends LoadedPolicy>(loaded: T, registries: Re
   const toolDomains = new Map(loaded.policy.commands.toolDomains)
   for (const { value, rule, source } of loaded.sandbox.bundles) {
     const known = registries[value.tool] ?? []
-    const bundle = known.length === 0 ? null : builtInBundles().find((candidate) => candidate.tool === value.tool)
+    const bundle = known.length === 0 ? null : builtInBundle(value.tool)
     if (!bundle || !(value.fetch ?? bundle.fetch) || !value.defaultDomains) continue
     const hosts = known.flatMap(({ host, subdomains }) => {
       const parsed = parseHost(host.replace(/:\d+$/, ''))

@@ -6,7 +6,7 @@ import { type ManifestTrust, signManifest, userSigningKey, verifyManifest } from
 import { grantHash, printDetached } from '../../../manifest/sign/signature.ts'
 import { readTrustedKeys } from '../../../manifest/sign/trusted-keys.ts'
 import type { RegistryFacts } from '../../../sandbox/bundles/bundle.ts'
-import { builtInBundles } from '../../../sandbox/bundles/bundles.generated.ts'
+import { builtInBundle } from '../../../sandbox/bundles/bundles.generated.ts'
 import { findRegistries } from '../../../sandbox/bundles/registry.ts'
 import { Fault } from '../../../system/fault.ts'
 import type { Files } from '../../../system/files.ts'
@@ -147,13 +147,12 @@ export function readRegistries(
   machine: Machine,
   programs: readonly string[] | null = null,
 ): RegistryFacts {
-  const chosen = loaded.sandbox.bundles.flatMap(({ value }) =>
-    builtInBundles().filter(({ tool, programs: own }) => {
-      const wrappers = value.wrappers.map((wrapper) => wrapper.split(/[\s:]/, 1)[0]!)
-      const lifts = (program: string): boolean => own.includes(program) || wrappers.includes(program)
-      return tool === value.tool && (programs === null || programs.some(lifts))
-    }),
-  )
+  const chosen = loaded.sandbox.bundles.flatMap(({ value }) => {
+    const bundle = builtInBundle(value.tool)
+    const wrappers = value.wrappers.map((wrapper) => wrapper.split(/[\s:]/, 1)[0]!)
+    const lifts = (program: string): boolean => bundle!.programs.includes(program) || wrappers.includes(program)
+    return bundle && (programs === null || programs.some(lifts)) ? [bundle] : []
+  })
   const project = programs === null ? loaded.root : null
   return findRegistries(chosen, { home: machine.home, project }, registryPort(loaded.root, machine))
 }

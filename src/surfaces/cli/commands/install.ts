@@ -13,23 +13,27 @@ import { thisMachine } from '../../../system/machine.ts'
 import { codexHome } from '../../hook/hosts/codex-rules.ts'
 import { askCodex, tomlText, tomlValue, withTomlValue } from '../../hook/hosts/codex-trust.ts'
 import { HOST_NAMES, type HostName } from '../../hook/hosts/host.ts'
-import { type AgentCheck, checkAgent, findProgram, isInPlace, ownHooks, programInside } from '../../hook/install/check.ts'
+import {
+  type AgentCheck,
+  checkAgent,
+  findProgram,
+  isInPlace,
+  ownHooks,
+  programInside,
+} from '../../hook/install/check.ts'
+import { LOCAL_ENV, planGeminiTrust, trustedFoldersFile } from '../../hook/install/gemini-settings.ts'
 import {
   backupOf,
-  type FileChange,
-  type InstallPlace,
   isOwnText,
   isProgramHook,
-  LOCAL_ENV,
   missedInProject,
-  planGeminiTrust,
   planSecondFile,
   planSettings,
-  SettingsError,
-  trustedFoldersFile,
 } from '../../hook/install/host-settings.ts'
+import type { FileChange, InstallPlace } from '../../hook/install/install-place.ts'
 import { forgetHook, type InstalledHook, installedHook, keepHook } from '../../hook/install/installed-hooks.ts'
 import { forgetTrust, keepTrust, type TrustEntry, trustOf, withoutTrust } from '../../hook/install/installed-trust.ts'
+import { SettingsError } from '../../hook/install/settings-error.ts'
 import { lineDiff } from '../../terminal/line-diff.ts'
 import { paint, type Terminal, visible } from '../../terminal/terminal.ts'
 import { type Arguments, oneOf, parseArguments } from '../arguments.ts'

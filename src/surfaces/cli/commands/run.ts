@@ -5,7 +5,7 @@ import type { Decision } from '../../../policy/decision.ts'
 import type { RuleRef } from '../../../policy/policy.ts'
 import { unlistedLine } from '../../../runtime/command/network/served-port.ts'
 import {
-  builtInBundles,
+  builtInBundle,
   formatPlan,
   openBackend,
   openRunner,
@@ -15,7 +15,7 @@ import {
   reportPlan,
   typedGrants,
 } from '../../../runtime/command/open-runner.ts'
-import type { RunIo } from '../../../runtime/command/runner.ts'
+import type { RunIo } from '../../../runtime/command/run-request.ts'
 import type { OneOffGrants } from '../../../runtime/command/typed/one-off.ts'
 import type { TypedQuestions } from '../../../runtime/command/typed/questions.ts'
 import { runTyped } from '../../../runtime/command/typed/run.ts'
@@ -275,7 +275,7 @@ async function withToolRegistries(
   if (added.length === 0) return granted
   const { readRegistries } = await import('../../../runtime/policy/sign/trust.ts')
   const { withRegistries } = await import('../../../runtime/policy/registries/hosts.ts')
-  const programs = builtInBundles().flatMap((bundle) => (added.includes(bundle.tool) ? bundle.programs : []))
+  const programs = added.flatMap((tool) => builtInBundle(tool)?.programs ?? [])
   const found = Object.entries(readRegistries(granted, machine, programs)).filter(([tool]) => added.includes(tool))
   const registries = Object.fromEntries(found)
   return { ...withRegistries(granted, registries), registries: { ...granted.registries, ...registries } }
@@ -312,7 +312,7 @@ async function briefed(loaded: LoadedPolicy, machine: Machine): Promise<LoadedPo
 async function withKeys(loaded: LoadedPolicy, machine: Machine, command: readonly string[]): Promise<LoadedPolicy> {
   const chosen = new Set(loaded.sandbox.bundles.map(({ value }) => value.tool))
   if (chosen.size === 0) return loaded
-  if (!builtInBundles().some(({ tool, secrets }) => secrets.length > 0 && chosen.has(tool))) return loaded
+  if (![...chosen].some((tool) => builtInBundle(tool)?.secrets.length)) return loaded
   const { withBundleSecrets } = await import('../../../runtime/command/network/bundle-secrets.ts')
   return withBundleSecrets(loaded, machine, command)
 }

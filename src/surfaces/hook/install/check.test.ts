@@ -3,7 +3,8 @@
 import { describe, expect, it } from 'vitest'
 import type { HostName } from '../hosts/host.ts'
 import { checkAgent, programInside } from './check.ts'
-import { type InstallPlace, planSecondFile, planSettings } from './host-settings.ts'
+import { planSecondFile, planSettings } from './host-settings.ts'
+import type { InstallPlace } from './install-place.ts'
 
 const OWN = '/w/p/node_modules/cordon'
 

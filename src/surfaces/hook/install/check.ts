@@ -8,16 +8,14 @@ import { machineFiles } from '../../../system/files.ts'
 import { askCodex, type CodexHook } from '../hosts/codex-trust.ts'
 import { HOST_NAMES, type HostName } from '../hosts/host.ts'
 import {
-  type FileChange,
-  type InstallPlace,
   installedCommand,
   installedResultCommand,
   isOwnText,
   planSecondFile,
   planSettings,
-  type Scope,
   settingsFile,
 } from './host-settings.ts'
+import type { FileChange, InstallPlace, Scope } from './install-place.ts'
 import { installedHook } from './installed-hooks.ts'
 import { PROGRAMS, type Rehearsal, rehearse } from './rehearsal.ts'
 import { type SelfTest, testCommand, testPlugin } from './self-test.ts'

@@ -1,7 +1,9 @@
 /** Claude Code's settings: what makes it drop a file with all its hooks, and the denials of its own that stand beside ours. */
 
 import { isObject, type Json } from '../hosts/host.ts'
+import { hasPath, withItem, withoutItems, withoutValue, withValue } from './jsonc-text.ts'
 import { SettingsError } from './settings-error.ts'
+import { parseSettings } from './settings-json.ts'
 
 type Kind = 'string' | 'number' | 'boolean' | 'object' | 'texts'
 
@@ -88,10 +90,10 @@ function whyMalformed(hooks: unknown): string | null {
 }
 
 /** Commands in skills and commands are not run by the host itself. */
-export const NO_INLINE = 'disableSkillShellExecution'
+const NO_INLINE = 'disableSkillShellExecution'
 
 /** What no hook sees is denied by the host: `@file` in prompts, skills and memory files. Secrets by their names, and the places at home. */
-export const CLAUDE_DENIALS: readonly string[] = [
+const CLAUDE_DENIALS: readonly string[] = [
   ...['.env', '.env.local', '.env.*.local', '.env.production', '.env.development', '.env.staging', '*.key'],
   ...['id_rsa', 'id_ed25519', 'id_ecdsa', '.npmrc', '.pypirc', '.netrc', '.pgpass', '.git-credentials', '.htpasswd'],
 ]
@@ -104,3 +106,39 @@ export const CLAUDE_DENIALS: readonly string[] = [
       (place) => `Read(~/${place})`,
     ),
   )
+
+/** Claude Code's own denials beside the hook, for what it expands by itself, and what its sandbox leaves alone; what stood there before stays. */
+export function withDenials(text: string, install: boolean, original: string | null, wrapper: string): string {
+  const lists: readonly (readonly [readonly string[], readonly string[]])[] = [
+    [['permissions', 'deny'], CLAUDE_DENIALS],
+    [['sandbox', 'excludedCommands'], [`${wrapper}:*`]],
+  ]
+  const settings = parseSettings(text === '' ? '{}' : text) as Json
+  if (install) {
+    const listed = lists.reduce(
+      (known, [path, items]) =>
+        items
+          .filter((item) => !textsAt(settings, path).includes(item))
+          .reduce((edited, item) => withItem(edited, path, item), known),
+      text,
+    )
+    return settings[NO_INLINE] === true ? listed : withValue(listed, [NO_INLINE], true)
+  }
+  const before = original === null ? {} : (parseSettings(original) as Json)
+  const stays = (path: readonly string[]): boolean => hasPath(original, path)
+  const unlisted = lists.reduce((known, [path, items]) => {
+    const theirs = textsAt(before, path)
+    return withoutItems(known, path, (item) => items.includes(String(item)) && !theirs.includes(item), stays)
+  }, text)
+  if (hasPath(original, [NO_INLINE])) {
+    return before[NO_INLINE] === true ? unlisted : withValue(unlisted, [NO_INLINE], before[NO_INLINE])
+  }
+  return withoutValue(unlisted, [NO_INLINE], stays)
+}
+
+/** The list at a path of two names; empty when there is none. */
+function textsAt(settings: Json, [table = '', key = '']: readonly string[]): readonly unknown[] {
+  const inner = settings[table]
+  const list = isObject(inner) ? inner[key] : null
+  return Array.isArray(list) ? list : []
+}

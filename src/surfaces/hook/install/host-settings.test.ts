@@ -6,8 +6,10 @@ import { lineDiff } from '../../terminal/line-diff.ts'
 import { hookCommand, resultCommand } from '../hook-command.ts'
 import { tomlValue, withoutTomlValue, withTomlValue } from '../hosts/codex-trust.ts'
 import { HOST_NAMES } from '../hosts/host.ts'
-import { LOCAL_ENV, planSettings, SettingsError } from './host-settings.ts'
+import { LOCAL_ENV } from './gemini-settings.ts'
+import { planSettings } from './host-settings.ts'
 import { type TrustEntry, withoutTrust } from './installed-trust.ts'
+import { SettingsError } from './settings-error.ts'
 
 const place = {
   scope: 'project',

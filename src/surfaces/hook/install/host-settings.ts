@@ -6,43 +6,20 @@ import {
   HOOK_TIMEOUT_SECONDS,
   hookCommand,
   hookProgram,
-  isHookCommand,
   isHookProgram,
   resultCommand,
   resultProgram,
 } from '../hook-command.ts'
 import { CODEX_RULES, codexHome, codexRules, isCodexRules } from '../hosts/codex-rules.ts'
-import { type HostName, isObject, type Json } from '../hosts/host.ts'
+import type { HostName, Json } from '../hosts/host.ts'
 import { isOpencodePlugin, opencodePlugin } from '../hosts/opencode-plugin.ts'
 import { isPiExtension, piExtension } from '../hosts/pi-extension.ts'
-import { CLAUDE_DENIALS, checkClaude, NO_INLINE } from './claude-settings.ts'
-import { hasPath, withItem, withoutItems, withoutValue, withValue } from './jsonc-text.ts'
+import { checkClaude, withDenials } from './claude-settings.ts'
+import { checkGemini, withoutLocalEnv } from './gemini-settings.ts'
+import { editRows, type Row } from './hook-rows.ts'
+import type { FileChange, InstallPlace } from './install-place.ts'
+import { hasPath, withValue } from './jsonc-text.ts'
 import { SettingsError } from './settings-error.ts'
-import { parseSettings } from './settings-json.ts'
-
-export { SettingsError } from './settings-error.ts'
-
-export type Scope = 'project' | 'user'
-
-export interface InstallPlace {
-  readonly scope: Scope
-  /** Canonical project root. */
-  readonly root: string
-  readonly home: string
-  readonly env: Readonly<Record<string, string | undefined>>
-  /** The words that run Cordon. */
-  readonly cordon: readonly string[]
-  /** The program of the form in which a command is put into the sandbox. */
-  readonly wrapper: string
-}
-
-export interface FileChange {
-  readonly path: string
-  /** Null when there is no such file. */
-  readonly before: string | null
-  /** Null when it is to go. */
-  readonly after: string | null
-}
 
 interface HostSettings {
   readonly file: (place: InstallPlace) => string
@@ -79,7 +56,7 @@ const SETTINGS: Readonly<Record<HostName, HostSettings>> = {
     missed:
       'Claude Code does not find a project’s hooks from a sub-directory outside git, nor with --setting-sources user',
     edit: (text, commands, { wrapper }, original) =>
-      claudeEdit(
+      withDenials(
         editRows(text, commands && groups(commands, CLAUDE_EVENTS, HOOK_TIMEOUT_SECONDS), original, {
           paths: CLAUDE_EVENTS.map(([event]) => ['hooks', event]),
           comments: false,
@@ -312,163 +289,12 @@ function isEmpty(text: string | null): boolean {
   return text !== null && /^\{\s*(?:"version":\s*1\s*)?\}\s*$/.test(text)
 }
 
-/** The table and the key by which Gemini CLI leaves the .env of a project alone. */
-export const LOCAL_ENV = { table: 'advanced', key: 'ignoreLocalEnv' } as const
-
-/**
- * Gemini CLI takes what the .env of a trusted project says into its own environment and that of everything it starts, this hook
- * included: LD_PRELOAD, NODE_OPTIONS, XDG_STATE_HOME. An agent may write such a file.
- */
-function withoutLocalEnv(text: string): string {
-  const { table, key } = LOCAL_ENV
-  const settings = parseSettings(text)
-  const known = isObject(settings) ? (settings[table] ?? {}) : {}
-  if (!isObject(known)) throw new SettingsError(`"${table}" is not an object`)
-  return known[key] === true ? text : withValue(text, [table, key], true)
-}
-
-/** Where Gemini CLI keeps which folders it trusts. */
-export function trustedFoldersFile({ env, home }: Pick<InstallPlace, 'env' | 'home'>): string {
-  return env.GEMINI_CLI_TRUSTED_FOLDERS_PATH ?? join(env.GEMINI_CLI_HOME ?? home, '.gemini/trustedFolders.json')
-}
-
-/** Gemini CLI loads a project's hooks only in a folder that it trusts. */
-export function planGeminiTrust(place: InstallPlace, read: (path: string) => string | null): FileChange {
-  const path = trustedFoldersFile(place)
-  const before = read(path)
-  return { path, before, after: withValue(before, [place.root], 'TRUST_FOLDER') }
-}
-
-interface Row {
-  readonly path: readonly string[]
-  readonly item: unknown
-}
-
-interface RowSettings {
-  /** Every list that can hold one of ours. */
-  readonly paths: readonly (readonly string[])[]
-  /** The host reads settings with comments. */
-  readonly comments: boolean
-  readonly check?: (settings: Json) => void
-}
-
-/**
- * The text with these rows last in their lists, and without older ones of ours; what others put there stays as it is, to the
- * byte. Last, because hosts take the last of two rewrites, and because Codex knows the hooks that it trusts by their place.
- */
-function editRows(
-  text: string | null,
-  rows: readonly Row[] | null,
-  original: string | null,
-  { paths, comments, check }: RowSettings,
-): string {
-  const settings = text === null || text.trim() === '' ? {} : comments ? parseSettings(text) : strictJson(text)
-  if (!isObject(settings)) throw new SettingsError('it is not a JSON object')
-  if (rows !== null) check?.(settings)
-  const hooks = settings.hooks ?? {}
-  if (!isObject(hooks)) throw new SettingsError('"hooks" is not an object')
-  const listAt = ([, event = '']: readonly string[]): readonly unknown[] => {
-    const known = hooks[event] ?? []
-    if (!Array.isArray(known)) throw new SettingsError(`"hooks.${event}" is not a list`)
-    return known
-  }
-  const lists = paths.map(listAt)
-  const isThere = ({ path, item }: Row): boolean => {
-    const list = listAt(path)
-    return JSON.stringify(list.at(-1)) === JSON.stringify(item) && list.filter(isOurs).length === 1
-  }
-  if (rows?.every(isThere)) return text!
-  if (rows === null && !lists.flat().some(holdsOurs)) return text!
-  const stays = (path: readonly string[]): boolean => (rows !== null ? true : hasPath(original, path))
-  const without = paths.reduce(
-    (known, path) => withoutItems(splitMixed(known, path), path, isOurs, stays),
-    text ?? '{}\n',
-  )
-  return (rows ?? []).reduce((known, { path, item }) => withItem(known, path, item), without)
-}
-
-function strictJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    throw new SettingsError(`it is not plain JSON (${error instanceof Error ? error.message : error})`)
-  }
-}
-
-/** A row that is ours and nobody else's. */
-function isOurs(row: unknown): boolean {
-  if (!isObject(row)) return false
-  const own = (command: unknown): boolean => isHookCommand(command)
-  if (own(row.command)) return true
-  return (
-    Array.isArray(row.hooks) && row.hooks.length > 0 && row.hooks.every((hook) => isObject(hook) && own(hook.command))
-  )
-}
-
-function holdsOurs(row: unknown): boolean {
-  if (isOurs(row)) return true
-  return (
-    isObject(row) && Array.isArray(row.hooks) && row.hooks.some((hook) => isObject(hook) && isHookCommand(hook.command))
-  )
-}
-
-/** A row in which somebody put ours beside their own becomes theirs alone. */
-function splitMixed(text: string, path: readonly string[]): string {
-  const settings = parseSettings(text)
-  const [, event = ''] = path
-  const hooks = isObject(settings) && isObject(settings.hooks) ? settings.hooks : {}
-  const list = hooks[event]
-  if (!Array.isArray(list) || !list.some((row) => holdsOurs(row) && !isOurs(row))) return text
-  const theirs = list.map((row: unknown) =>
-    holdsOurs(row) && !isOurs(row) && isObject(row) && Array.isArray(row.hooks)
-      ? { ...row, hooks: row.hooks.filter((hook) => !(isObject(hook) && isHookCommand(hook.command))) }
-      : row,
-  )
-  return withValue(text, path, theirs)
-}
-
 /** The rows for Claude Code's form and its like. */
 function groups(commands: Commands, events: readonly (readonly [string, Which])[], timeout: number): readonly Row[] {
   return events.map(([event, which]) => ({
     path: ['hooks', event],
     item: { matcher: '*', hooks: [{ type: 'command', command: commands[which], timeout }] },
   }))
-}
-
-/** Claude Code's own denials beside the hook, for what it expands by itself, and what its sandbox leaves alone; what stood there before stays. */
-function claudeEdit(text: string, install: boolean, original: string | null, wrapper: string): string {
-  const lists: readonly (readonly [readonly string[], readonly string[]])[] = [
-    [['permissions', 'deny'], CLAUDE_DENIALS],
-    [['sandbox', 'excludedCommands'], [`${wrapper}:*`]],
-  ]
-  const settings = parseSettings(text === '' ? '{}' : text) as Json
-  if (install) {
-    const listed = lists.reduce(
-      (known, [path, items]) =>
-        items
-          .filter((item) => !textsAt(settings, path).includes(item))
-          .reduce((edited, item) => withItem(edited, path, item), known),
-      text,
-    )
-    return settings[NO_INLINE] === true ? listed : withValue(listed, [NO_INLINE], true)
-  }
-  const before = original === null ? {} : (parseSettings(original) as Json)
-  const stays = (path: readonly string[]): boolean => hasPath(original, path)
-  const unlisted = lists.reduce((known, [path, items]) => {
-    const theirs = textsAt(before, path)
-    return withoutItems(known, path, (item) => items.includes(String(item)) && !theirs.includes(item), stays)
-  }, text)
-  if (hasPath(original, [NO_INLINE])) {
-    return before[NO_INLINE] === true ? unlisted : withValue(unlisted, [NO_INLINE], before[NO_INLINE])
-  }
-  return withoutValue(unlisted, [NO_INLINE], stays)
-}
-
-/** The list at a path of two names; empty when there is none. */
-function textsAt(settings: Json, [table = '', key = '']: readonly string[]): readonly unknown[] {
-  const inner = settings[table]
-  const list = isObject(inner) ? inner[key] : null
-  return Array.isArray(list) ? list : []
 }
 
 /** A file that is ours as a whole. */
@@ -478,11 +304,4 @@ function whole(text: string | null, isOwn: (text: string) => boolean, wanted: st
     throw new SettingsError('it is somebody else’s')
   }
   return wanted
-}
-
-function checkGemini(settings: Json): void {
-  const { hooksConfig = {} } = settings
-  if (isObject(hooksConfig) && hooksConfig.enabled === false) {
-    throw new SettingsError('"hooksConfig.enabled" is false, so no hook would run')
-  }
 }

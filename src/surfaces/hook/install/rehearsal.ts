@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { messageOf } from '../../../system/fault.ts'
 import type { HostName } from '../hosts/host.ts'
-import type { InstallPlace } from './host-settings.ts'
+import type { InstallPlace } from './install-place.ts'
 import { type ScriptedCall, startModelServer } from './scripted-model.ts'
 
 /** How a program is told where its model is, and which call its model makes. */

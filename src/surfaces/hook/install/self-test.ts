@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { pathToFileURL } from 'node:url'
 import type { HostName } from '../hosts/host.ts'
-import type { InstallPlace } from './host-settings.ts'
+import type { InstallPlace } from './install-place.ts'
 
 export interface SelfTest {
   readonly ok: boolean

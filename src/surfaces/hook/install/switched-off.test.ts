@@ -2,7 +2,8 @@
 
 import { expect, it } from 'vitest'
 import type { HostName } from '../hosts/host.ts'
-import { type InstallPlace, installedCommand } from './host-settings.ts'
+import { installedCommand } from './host-settings.ts'
+import type { InstallPlace } from './install-place.ts'
 import { switchedOff } from './switched-off.ts'
 
 const place: InstallPlace = {
@@ -26,6 +27,9 @@ it.each([
   ['claude-code', '/etc/claude-code/managed-settings.json', '{"allowManagedHooksOnly":true}'],
   ['qwen', '/h/.qwen/settings.json', '{ "disableAllHooks": true } // off'],
   ['qwen', '/w/p/.qwen/settings.json', '{"disableAllHooks":true}'],
+  ['copilot', '/h/.copilot/settings.json', '{"disableAllHooks":true}'],
+  ['copilot', '/w/p/.github/copilot/settings.json', '{ "disableAllHooks": true } // off'],
+  ['copilot', '/w/p/.github/copilot/settings.local.json', '{"disableAllHooks":true}'],
   ['gemini', '/h/.gemini/settings.json', '{ // no hooks\n "hooksConfig": { "enabled": false } }'],
   ['gemini', '/w/p/.gemini/settings.json', disabled],
   ['gemini', '/etc/gemini-cli/settings.json', '{"hooksConfig":{"enabled":false}}'],

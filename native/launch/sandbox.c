@@ -1,6 +1,5 @@
 /*
- * cordon-launch: starts bubblewrap for a process that has nothing else to do, `cordon run`, and waits for it. It is an
- * addon of Node's, because `node:child_process` and its streams take a start longer than the sandbox itself.
+ * A sandbox from its start to its end, for a process that has nothing else to do.
  *
  *   start(arguments, fds)               starts a program. `arguments` are texts that each end in NUL, the program first;
  *                                       `fds` are six int32: the init, the command's stdin, stdout and stderr,
@@ -12,35 +11,22 @@
  *                                       for; u32 whether time ran out; u32 length of the init's messages; the messages;
  *                                       what bubblewrap complained of.
  *   abandon()                           closes the connection, which ends an init that is still there
- *   attributes(from, to)   gives a file the extended attributes of another, and no others; the paths end in NUL. 0, or an errno
- *   has_attributes(path)   1 or 0
- *   watch(watches, folder)              has changes to an open folder told by an instance of inotify; with -1 for `watches`: makes one.
- *                                       The watch, or the instance; less than 0: none, for this errno
- *   unwatch(watches, watch)             ends one
- *   times(path, seconds, nanoseconds)   sets the time of a file's last change, of a link its own; the path ends in NUL. 0, or an errno
- *   exit(code)                          ends this process at once: Node's own clearing up is of use to nobody
- *   die(signal)                         the same by a signal, as the command did, and without a core of Node's
  *
  * It only carries bytes: src/sandbox/bwrap/launch-blocking.ts and init/ know what they mean.
  */
 #define _GNU_SOURCE
-#include "attributes.h"
-#include "node-api.h"
+#include "../clock.h"
+#include "launch.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/inotify.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { CONTROL_FD = 3, INIT_FD, STDIO_FD, IPC_FD = STDIO_FD + 3, HOST_FD, LAST_FD = HOST_FD }; /* as src/sandbox/bwrap/args.ts has them */
@@ -60,12 +46,6 @@ static void append(struct bytes *to, const void *from, size_t length) {
   memcpy(grown + to->length, from, length);
   to->at = grown;
   to->length += length;
-}
-
-static int64_t now_ms(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 /* Above everything that is laid out for the child, so that no step of the layout covers a source of another. */
@@ -106,7 +86,7 @@ static int spawn_child(char **argv, const int32_t *fds) {
   return status;
 }
 
-static napi_value start(napi_env env, napi_callback_info info) {
+napi_value start_sandbox(napi_env env, napi_callback_info info) {
   size_t count = 2, size, fd_bytes, words = 0;
   napi_value given[2], result;
   char *text;
@@ -172,7 +152,7 @@ static int has_ended(const struct bytes *messages) {
     const unsigned char *message = (const unsigned char *)messages->at + at;
     if (message[0] == 'X' || message[0] == 'F') return 1;
     /* A name that the command chose follows: what it looks like means nothing. */
-    if (message[0] == 'A') at += ((size_t)(message[8] | message[9] << 8) + MESSAGE_BYTES - 1) / MESSAGE_BYTES * MESSAGE_BYTES;
+    if (message[0] == 'A' || message[0] == 'B' || message[0] == 'H') at += ((size_t)(message[8] | message[9] << 8) + MESSAGE_BYTES - 1) / MESSAGE_BYTES * MESSAGE_BYTES;
   }
   return 0;
 }
@@ -240,7 +220,7 @@ static int converse(struct bytes *out, struct bytes *messages, struct bytes *sai
   }
 }
 
-static napi_value attend(napi_env env, napi_callback_info info) {
+napi_value attend_sandbox(napi_env env, napi_callback_info info) {
   size_t count = 3, size, signal_count;
   napi_value given[3], result;
   uint8_t *orders, *signals;
@@ -279,131 +259,8 @@ static napi_value attend(napi_env env, napi_callback_info info) {
   return result;
 }
 
-static napi_value abandon(napi_env env, napi_callback_info info) {
+napi_value abandon_sandbox(napi_env env, napi_callback_info info) {
   (void)env, (void)info;
   hang_up();
   return NULL;
-}
-
-static napi_value exit_now(napi_env env, napi_callback_info info) {
-  size_t count = 1;
-  napi_value given[1];
-  double code;
-  if (napi_get_cb_info(env, info, &count, given, NULL, NULL) || count != 1 || napi_get_value_double(env, given[0], &code)) {
-    napi_throw_error(env, NULL, "cordon-launch: exit takes a code");
-    return NULL;
-  }
-  _exit((int)code);
-}
-
-static napi_value die(napi_env env, napi_callback_info info) {
-  size_t count = 1;
-  napi_value given;
-  double given_number;
-  sigset_t only;
-  if (napi_get_cb_info(env, info, &count, &given, NULL, NULL) || count != 1 || napi_get_value_double(env, given, &given_number) ||
-      given_number < 1 || given_number >= NSIG) {
-    napi_throw_error(env, NULL, "cordon-launch: die takes a signal");
-    return NULL;
-  }
-  int number = (int)given_number;
-  prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-  signal(number, SIG_DFL);
-  sigemptyset(&only);
-  sigaddset(&only, number);
-  pthread_sigmask(SIG_UNBLOCK, &only, NULL);
-  raise(number);
-  _exit(128 + number); /* one that ends nobody */
-}
-
-static napi_value times(napi_env env, napi_callback_info info) {
-  size_t count = 3, size;
-  napi_value given[3], result;
-  const char *path;
-  double seconds, nanoseconds;
-  if (napi_get_cb_info(env, info, &count, given, NULL, NULL) || count != 3 || napi_get_buffer_info(env, given[0], (void **)&path, &size) ||
-      size == 0 || path[size - 1] != 0 || napi_get_value_double(env, given[1], &seconds) || napi_get_value_double(env, given[2], &nanoseconds)) {
-    napi_throw_error(env, NULL, "cordon-launch: times takes a path that ends in NUL, seconds and nanoseconds");
-    return NULL;
-  }
-  struct timespec changed[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = (time_t)seconds, .tv_nsec = (long)nanoseconds}};
-  napi_create_int32(env, utimensat(AT_FDCWD, path, changed, AT_SYMLINK_NOFOLLOW) ? errno : 0, &result);
-  return result;
-}
-
-/* By its descriptor: a path could lead to another folder by now. */
-static int watch_folder(int watches, int folder) {
-  char link[32];
-  if (watches < 0) return inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-  snprintf(link, sizeof link, "/proc/self/fd/%d", folder);
-  return inotify_add_watch(watches, link, IN_CREATE | IN_DELETE | IN_MOVE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR);
-}
-
-static napi_value watch(napi_env env, napi_callback_info info) {
-  size_t count = 2;
-  napi_value given[2], result;
-  double watches, folder;
-  if (napi_get_cb_info(env, info, &count, given, NULL, NULL) || count != 2 || napi_get_value_double(env, given[0], &watches) ||
-      napi_get_value_double(env, given[1], &folder)) {
-    napi_throw_error(env, NULL, "cordon-launch: watch takes an instance of inotify and an open folder");
-    return NULL;
-  }
-  int outcome = watch_folder((int)watches, (int)folder);
-  napi_create_int32(env, outcome < 0 ? -errno : outcome, &result);
-  return result;
-}
-
-static napi_value unwatch(napi_env env, napi_callback_info info) {
-  size_t count = 2;
-  napi_value given[2];
-  double watches, number;
-  if (napi_get_cb_info(env, info, &count, given, NULL, NULL) || count != 2 || napi_get_value_double(env, given[0], &watches) ||
-      napi_get_value_double(env, given[1], &number)) {
-    napi_throw_error(env, NULL, "cordon-launch: unwatch takes an instance of inotify and a watch");
-    return NULL;
-  }
-  inotify_rm_watch((int)watches, (int)number); /* one that is gone is what is wanted */
-  return NULL;
-}
-
-static napi_value ask_attributes(napi_env env, napi_callback_info info) {
-  size_t count = 1, size;
-  napi_value given, result;
-  const char *path;
-  if (napi_get_cb_info(env, info, &count, &given, NULL, NULL) || count != 1 || napi_get_buffer_info(env, given, (void **)&path, &size) || size == 0 ||
-      path[size - 1] != 0) {
-    napi_throw_error(env, NULL, "cordon-launch: has_attributes takes a path that ends in NUL");
-    return NULL;
-  }
-  napi_create_int32(env, has_attributes(path), &result);
-  return result;
-}
-
-static napi_value attributes(napi_env env, napi_callback_info info) {
-  size_t count = 2, from_size, to_size;
-  napi_value given[2], result;
-  const char *from, *to;
-  if (napi_get_cb_info(env, info, &count, given, NULL, NULL) || count != 2 || napi_get_buffer_info(env, given[0], (void **)&from, &from_size) ||
-      napi_get_buffer_info(env, given[1], (void **)&to, &to_size) || from_size == 0 || to_size == 0 || from[from_size - 1] != 0 || to[to_size - 1] != 0) {
-    napi_throw_error(env, NULL, "cordon-launch: attributes takes two paths that end in NUL");
-    return NULL;
-  }
-  napi_create_int32(env, copy_attributes(from, to) ? errno : 0, &result);
-  return result;
-}
-
-__attribute__((visibility("default"))) int node_api_module_get_api_version_v1(void) { return 8; }
-
-__attribute__((visibility("default"))) napi_value napi_register_module_v1(napi_env env, napi_value exports) {
-  const struct {
-    const char *name;
-    napi_callback function;
-  } functions[] = {{"start", start}, {"attend", attend}, {"abandon", abandon}, {"times", times}, {"watch", watch}, {"unwatch", unwatch}, {"attributes", attributes}, {"has_attributes", ask_attributes}, {"exit", exit_now}, {"die", die}};
-  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-    napi_value function;
-    if (napi_create_function(env, functions[i].name, strlen(functions[i].name), functions[i].function, NULL, &function) ||
-        napi_set_named_property(env, exports, functions[i].name, function))
-      return NULL;
-  }
-  return exports;
 }

@@ -1,0 +1,99 @@
+/*
+ * What Node cannot do with files: extended attributes, times of links, and a word of the kernel when a folder changes.
+ *
+ *   attributes(from, to)                gives a file the extended attributes of another, and no others; the paths end in NUL. 0, or an errno
+ *   has_attributes(path)                1 or 0
+ *   watch(watches, folder)              has changes to an open folder told by an instance of inotify; with -1 for `watches`: makes one.
+ *                                       The watch, or the instance; less than 0: none, for this errno
+ *   unwatch(watches, watch)             ends one
+ *   times(path, seconds, nanoseconds)   sets the time of a file's last change, of a link its own; the path ends in NUL. 0, or an errno
+ */
+#define _GNU_SOURCE
+#include "../attributes.h"
+#include "launch.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+
+/* True for a path that ends in NUL. */
+static int takes_path(napi_env env, napi_value given, const char **path) {
+  size_t size;
+  return !napi_get_buffer_info(env, given, (void **)path, &size) && size > 0 && (*path)[size - 1] == 0;
+}
+
+napi_value set_times(napi_env env, napi_callback_info info) {
+  size_t count = 3;
+  napi_value given[3], result;
+  const char *path;
+  double seconds, nanoseconds;
+  if (napi_get_cb_info(env, info, &count, given, NULL, NULL) || count != 3 || !takes_path(env, given[0], &path) ||
+      napi_get_value_double(env, given[1], &seconds) || napi_get_value_double(env, given[2], &nanoseconds)) {
+    napi_throw_error(env, NULL, "cordon-launch: times takes a path that ends in NUL, seconds and nanoseconds");
+    return NULL;
+  }
+  struct timespec changed[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = (time_t)seconds, .tv_nsec = (long)nanoseconds}};
+  napi_create_int32(env, utimensat(AT_FDCWD, path, changed, AT_SYMLINK_NOFOLLOW) ? errno : 0, &result);
+  return result;
+}
+
+/* By its descriptor: a path could lead to another folder by now. */
+static int watch_folder(int watches, int folder) {
+  char link[32];
+  if (watches < 0) return inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+  snprintf(link, sizeof link, "/proc/self/fd/%d", folder);
+  return inotify_add_watch(watches, link, IN_CREATE | IN_DELETE | IN_MOVE | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR);
+}
+
+napi_value watch_changes(napi_env env, napi_callback_info info) {
+  size_t count = 2;
+  napi_value given[2], result;
+  double watches, folder;
+  if (napi_get_cb_info(env, info, &count, given, NULL, NULL) || count != 2 || napi_get_value_double(env, given[0], &watches) ||
+      napi_get_value_double(env, given[1], &folder)) {
+    napi_throw_error(env, NULL, "cordon-launch: watch takes an instance of inotify and an open folder");
+    return NULL;
+  }
+  int outcome = watch_folder((int)watches, (int)folder);
+  napi_create_int32(env, outcome < 0 ? -errno : outcome, &result);
+  return result;
+}
+
+napi_value unwatch_changes(napi_env env, napi_callback_info info) {
+  size_t count = 2;
+  napi_value given[2];
+  double watches, number;
+  if (napi_get_cb_info(env, info, &count, given, NULL, NULL) || count != 2 || napi_get_value_double(env, given[0], &watches) ||
+      napi_get_value_double(env, given[1], &number)) {
+    napi_throw_error(env, NULL, "cordon-launch: unwatch takes an instance of inotify and a watch");
+    return NULL;
+  }
+  inotify_rm_watch((int)watches, (int)number); /* one that is gone is what is wanted */
+  return NULL;
+}
+
+napi_value ask_attributes(napi_env env, napi_callback_info info) {
+  size_t count = 1;
+  napi_value given, result;
+  const char *path;
+  if (napi_get_cb_info(env, info, &count, &given, NULL, NULL) || count != 1 || !takes_path(env, given, &path)) {
+    napi_throw_error(env, NULL, "cordon-launch: has_attributes takes a path that ends in NUL");
+    return NULL;
+  }
+  napi_create_int32(env, has_attributes(path), &result);
+  return result;
+}
+
+napi_value give_attributes(napi_env env, napi_callback_info info) {
+  size_t count = 2;
+  napi_value given[2], result;
+  const char *from, *to;
+  if (napi_get_cb_info(env, info, &count, given, NULL, NULL) || count != 2 || !takes_path(env, given[0], &from) ||
+      !takes_path(env, given[1], &to)) {
+    napi_throw_error(env, NULL, "cordon-launch: attributes takes two paths that end in NUL");
+    return NULL;
+  }
+  napi_create_int32(env, copy_attributes(from, to) ? errno : 0, &result);
+  return result;
+}

@@ -1,0 +1,17 @@
+/* The calls of the addon: sandbox.c and files.c have them, addon.c hands them to Node. */
+#ifndef LAUNCH_H
+#define LAUNCH_H
+#include "../node-api.h"
+
+/* sandbox.c */
+napi_value start_sandbox(napi_env env, napi_callback_info info);
+napi_value attend_sandbox(napi_env env, napi_callback_info info);
+napi_value abandon_sandbox(napi_env env, napi_callback_info info);
+
+/* files.c */
+napi_value set_times(napi_env env, napi_callback_info info);
+napi_value give_attributes(napi_env env, napi_callback_info info);
+napi_value ask_attributes(napi_env env, napi_callback_info info);
+napi_value watch_changes(napi_env env, napi_callback_info info);
+napi_value unwatch_changes(napi_env env, napi_callback_info info);
+#endif

@@ -1,0 +1,272 @@
+/*
+ * One call in the hands of a resident: who listens is looked at, what the caller has is sent in one message, and the worker's
+ * last word is this process's own. Until `go` is sent nothing has been run.
+ */
+#define _GNU_SOURCE
+#include "../clock.h"
+#include "client.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum {
+  READY_MS = 150,  /* a worker answers within one; starting an own process takes forty */
+  ANSWER_MS = 5000 /* after that the hook is answered without the resident, in time for its host */
+};
+
+/* True when there is something to read, or an end, before the deadline. */
+int await(int fd, int64_t deadline) {
+  for (;;) {
+    struct pollfd wait = {fd, POLLIN, 0};
+    int64_t left = deadline - now_ms();
+    int found = poll(&wait, 1, left < 0 ? 0 : (int)left);
+    if (found >= 0 || errno != EINTR) return found > 0;
+  }
+}
+
+int write_all(int fd, const char *bytes, size_t length) {
+  while (length > 0) {
+    ssize_t n = write(fd, bytes, length);
+    if (n < 0 && errno == EAGAIN) {
+      struct pollfd wait = {fd, POLLOUT, 0};
+      poll(&wait, 1, -1);
+    } else if (n < 0 && errno != EINTR) return 0;
+    if (n > 0) bytes += n, length -= (size_t)n;
+  }
+  return 1;
+}
+
+enum listener { STRANGER, OTHER_BUILD, OWN };
+
+/* Who listens. Only this very program, in the same namespaces, is handed anything; of another build it is told so. */
+static enum listener listener_of(int connection) {
+  struct ucred peer;
+  socklen_t size = sizeof peer;
+  struct stat own, other;
+  char path[64];
+  if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &size) || peer.uid != geteuid() || peer.pid <= 0) return STRANGER;
+  static const char *const SAME[] = {"ns/mnt", "ns/user", "ns/pid", "exe"};
+  enum { NAMESPACES = 3, ALL };
+  int same = 0;
+  for (; same < ALL; same++) {
+    snprintf(path, sizeof path, "/proc/self/%s", SAME[same]);
+    if (stat(path, &own)) return STRANGER;
+    snprintf(path, sizeof path, "/proc/%d/%s", (int)peer.pid, SAME[same]);
+    if (stat(path, &other) || own.st_dev != other.st_dev || own.st_ino != other.st_ino) break;
+  }
+  return same == ALL ? OWN : same == NAMESPACES ? OTHER_BUILD : STRANGER;
+}
+
+/* Starts a keeper for the next call, without waiting for it; one that is not needed ends by itself. */
+static void start_keeper(const char *const program[2]) {
+  pid_t child = fork();
+  if (child > 0) waitpid(child, NULL, 0);
+  if (child != 0) return;
+  if (fork() != 0) _exit(0);
+  const char *runtime = getenv("XDG_RUNTIME_DIR");
+  char directory[4200], seconds[32];
+  const char *idle = getenv("CORDON_RESIDENT_IDLE");
+  snprintf(directory, sizeof directory, "XDG_RUNTIME_DIR=%s", runtime && strlen(runtime) < 4000 ? runtime : "");
+  snprintf(seconds, sizeof seconds, "%ld", idle ? strtol(idle, NULL, 10) : 0);
+  size_t count = 0;
+  for (char **variable = environ; *variable; variable++) count += (size_t)is_configuration(*variable);
+  char **environment = calloc(count + 4, sizeof *environment), **next = environment;
+  if (!environment) _exit(1);
+  for (char **variable = environ; *variable; variable++)
+    if (is_configuration(*variable)) *next++ = *variable;
+  *next++ = "PATH=/usr/local/bin:/usr/bin:/bin", *next++ = "HOME=/", *next++ = directory;
+  char *words[] = {"cordon-resident", "--keep", (char *)program[0], (char *)program[1], seconds, NULL};
+  execve("/proc/self/exe", words, environment);
+  _exit(1);
+}
+
+/* The connection to a resident that listens; -1 without one. */
+static int connect_resident(const char *const program[2], int *startable) {
+  struct sockaddr_un address = {.sun_family = AF_UNIX};
+  char name[64];
+  *startable = 0;
+  int place = open_place(getenv("XDG_RUNTIME_DIR"), 1);
+  if (place < 0) return -1;
+  int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd >= 0 && name_resident(name, sizeof name, program, ".socket")) {
+    path_below(address.sun_path, sizeof address.sun_path, place, name);
+    if (!connect(fd, (struct sockaddr *)&address, sizeof address)) {
+      close(place);
+      return fd;
+    }
+    *startable = errno == ENOENT || errno == ECONNREFUSED;
+  }
+  close(place);
+  if (fd >= 0) close(fd);
+  return -1;
+}
+
+/* Arguments, then variables, each with its NUL; the numbers of both before them. */
+static int write_payload(char **arguments) {
+  int fd = memfd_create("cordon-request", MFD_CLOEXEC);
+  uint32_t counts[2] = {0, 0};
+  size_t size = sizeof counts;
+  if (fd < 0) return -1;
+  for (char **word = arguments; *word; word++) counts[0]++, size += strlen(*word) + 1;
+  for (char **word = environ; *word; word++) counts[1]++, size += strlen(*word) + 1;
+  char *bytes = malloc(size), *at = bytes;
+  if (!bytes) return -1;
+  at = mempcpy(at, counts, sizeof counts);
+  for (char **word = arguments; *word; word++) at = stpcpy(at, *word) + 1;
+  for (char **word = environ; *word; word++) at = stpcpy(at, *word) + 1;
+  return write_all(fd, bytes, size) ? fd : -1;
+}
+
+static int send_go(int connection, const int fds[HANDED]) {
+  mode_t mask = umask(077);
+  umask(mask);
+  struct go go = {MAGIC, mask};
+  struct iovec part = {&go, sizeof go};
+  union {
+    char bytes[CMSG_SPACE(HANDED * sizeof(int))];
+    struct cmsghdr head;
+  } control = {0};
+  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+  struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+  head->cmsg_level = SOL_SOCKET;
+  head->cmsg_type = SCM_RIGHTS;
+  head->cmsg_len = CMSG_LEN(HANDED * sizeof(int));
+  memcpy(CMSG_DATA(head), fds, HANDED * sizeof(int));
+  int sent = sendmsg(connection, &message, MSG_NOSIGNAL) == (ssize_t)sizeof go;
+  close(fds[HANDED_LIFE]);
+  return sent;
+}
+
+static int worker = -1; /* a descriptor of the process that serves */
+static int life = -1;   /* the end of a pipe that this process alone holds: its end is the end of the other */
+static volatile sig_atomic_t last_signal;
+
+static void pass_on(int number) {
+  int saved = errno;
+  last_signal = number;
+  syscall(SYS_pidfd_send_signal, worker, number, NULL, 0);
+  errno = saved;
+}
+
+static const int PASSED[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCONT};
+
+static struct sigaction before[sizeof PASSED / sizeof *PASSED];
+
+static void pass_signals(void) {
+  struct sigaction passing = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
+  sigfillset(&passing.sa_mask);
+  for (size_t i = 0; i < sizeof PASSED / sizeof *PASSED; i++) sigaction(PASSED[i], &passing, &before[i]);
+}
+
+static void keep_signals(void) {
+  for (size_t i = 0; i < sizeof PASSED / sizeof *PASSED; i++) sigaction(PASSED[i], &before[i], NULL);
+  if (last_signal) raise(last_signal);
+}
+
+static void die_by(int number) {
+  sigset_t one;
+  /* The command is the one whose memory could be of use. */
+  prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+  sigemptyset(&one);
+  sigaddset(&one, number);
+  signal(number, SIG_DFL);
+  raise(number);
+  sigprocmask(SIG_UNBLOCK, &one, NULL);
+}
+
+/* The command's end. Comes back only with the worker's word that it has begun nothing. */
+static void await_command(int connection) {
+  struct done done;
+  struct pollfd wait = {connection, POLLIN, 0};
+  while (poll(&wait, 1, -1) < 0 && errno == EINTR) continue;
+  if (recv(connection, &done, sizeof done, 0) == (ssize_t)sizeof done && done.magic == MAGIC) {
+    if (done.code == NOT_BEGUN) return;
+    if (done.code > 255) die_by(done.code >> 8);
+    _exit(done.code & 255);
+  }
+  int number = last_signal;
+  if (number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT) {
+    /* What ended the worker was meant for us. */
+    die_by(number);
+  }
+  dprintf(2, "cordon: the resident process ended before the command did; it was not run again [resident-ended]\n");
+  _exit(FAULT);
+}
+
+static void print_file(int fd, int to) {
+  char piece[65536];
+  lseek(fd, 0, SEEK_SET);
+  for (ssize_t n; (n = read(fd, piece, sizeof piece)) > 0;)
+    if (!write_all(to, piece, (size_t)n)) return;
+}
+
+/* The answer of a hook, printed as a whole; comes back without one. */
+static void await_answer(int connection, int out, int err) {
+  struct done done;
+  if (await(connection, now_ms() + ANSWER_MS) && recv(connection, &done, sizeof done, 0) == (ssize_t)sizeof done && done.magic == MAGIC) {
+    if (done.code == NOT_BEGUN) return;
+    print_file(err, 2);
+    print_file(out, 1);
+    _exit(done.code & 255);
+  }
+  syscall(SYS_pidfd_send_signal, worker, SIGKILL, NULL, 0);
+}
+
+/* Has a resident do it. Comes back where it has not begun, or where it does not matter that it has. */
+void hand_over(const char *const program[2], char **arguments, enum kind kind, int input) {
+  struct hello hello = {.magic = MAGIC};
+  struct ready ready;
+  int startable, connection = connect_resident(program, &startable);
+  if (connection < 0) {
+    if (startable) start_keeper(program);
+    return;
+  }
+  enum listener listener = listener_of(connection);
+  if (listener == STRANGER || !take_stamp(&hello.stamp, program)) goto not_begun;
+  if (send(connection, &hello, sizeof hello, MSG_NOSIGNAL) != (ssize_t)sizeof hello) goto not_begun;
+  if (!await(connection, now_ms() + READY_MS) || recv(connection, &ready, sizeof ready, 0) != (ssize_t)sizeof ready) goto not_begun;
+  if (ready.magic != MAGIC || ready.answer != READY || listener != OWN) {
+    close(connection);
+    /* A resident of another build is on its way out. */
+    if (ready.magic == MAGIC && ready.answer == STALE) start_keeper(program);
+    return;
+  }
+  char proof[64];
+  int pipe_ends[2] = {-1, -1};
+  if (pipe2(pipe_ends, O_CLOEXEC)) goto not_begun;
+  life = pipe_ends[1];
+  snprintf(proof, sizeof proof, "/proc/%d/fd/%d", (int)ready.pid, (int)ready.proof);
+  int fds[HANDED] = {write_payload(arguments), open(".", O_PATH | O_DIRECTORY | O_CLOEXEC), 0, 1, 2, open(proof, O_PATH | O_CLOEXEC), pipe_ends[0]};
+  worker = (int)syscall(SYS_pidfd_open, ready.pid, 0);
+  if (kind == HOOK) {
+    fds[HANDED_STDIN] = input;
+    fds[HANDED_STDOUT] = memfd_create("cordon-hook-output", MFD_CLOEXEC);
+    fds[HANDED_STDERR] = memfd_create("cordon-hook-errors", MFD_CLOEXEC);
+    lseek(input, 0, SEEK_SET);
+  }
+  for (int i = 0; i < HANDED; i++)
+    if (fds[i] < 0) goto not_begun;
+  if (worker < 0) goto not_begun;
+  if (kind == COMMAND) {
+    pass_signals();
+    if (send_go(connection, fds)) await_command(connection);
+    keep_signals();
+  } else if (send_go(connection, fds)) await_answer(connection, fds[HANDED_STDOUT], fds[HANDED_STDERR]);
+not_begun:
+  close(connection);
+  if (life >= 0) close(life);
+}

@@ -1,0 +1,100 @@
+/** PURE. What cordon-init says while a command runs, and what it is told: 16 bytes out, 6 bytes in (native/init/protocol.h). */
+
+import type { SoughtKind } from '../plan.ts'
+import { numbers } from './order-bytes.ts'
+
+/** A message from cordon-init. */
+export type InitMessage =
+  | { readonly kind: 'failed'; readonly step: number; readonly errno: number; readonly index: number }
+  | { readonly kind: 'gate' }
+  | { readonly kind: 'timeout' }
+  | { readonly kind: 'memory'; readonly mebibytes: number; readonly ended: 'process' | 'all' }
+  | { readonly kind: 'processes' }
+  /** A name that does not exist inside, or a connection that was refused there; so many bytes of it follow, in whole messages. */
+  | { readonly kind: 'asked'; readonly what: 'name' | 'connection'; readonly bytes: number; readonly port: number }
+  /** Something was looked for in vain, or run; so many bytes of its path follow, in whole messages. Null: so many were left out. */
+  | { readonly kind: 'left'; readonly bytes: number }
+  | { readonly kind: 'sought'; readonly what: SoughtKind | null; readonly bytes: number; readonly count: number }
+  | { readonly kind: 'ready'; readonly watched: boolean }
+  | { readonly kind: 'mask'; readonly index: number; readonly event: 'opened' | 'lifted' }
+  | { readonly kind: 'refused'; readonly count: number; readonly errno: number; readonly change: number }
+  /** `listed`: it is one of the plan's `servers`. */
+  | { readonly kind: 'server'; readonly port: number; readonly listening: boolean; readonly listed: boolean }
+  | { readonly kind: 'stopped'; readonly signal: number }
+  | { readonly kind: 'unconnected'; readonly id: number; readonly errno: number }
+  | { readonly kind: 'ended'; readonly code: number | null; readonly signal: number | null }
+
+export const MESSAGE_BYTES = 16
+
+/** In the order of the init's numbers (native/init/learn.c). */
+const SOUGHT_KINDS: readonly SoughtKind[] = ['lookup', 'change', 'program', 'run']
+
+/** Parses one message of 16 bytes; null for one that does not exist. */
+export function parseMessage(bytes: Uint8Array): InitMessage | null {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, MESSAGE_BYTES)
+  const [a, b, c] = [view.getUint32(4, true), view.getUint32(8, true), view.getUint32(12, true)]
+  switch (String.fromCharCode(view.getUint32(0, true) & 0xff)) {
+    case 'F':
+      return { kind: 'failed', step: a, errno: b, index: c }
+    case 'G':
+      return { kind: 'gate' }
+    case 'T':
+      return { kind: 'timeout' }
+    case 'M':
+      return { kind: 'memory', mebibytes: a, ended: b === 1 ? 'all' : 'process' }
+    case 'P':
+      return { kind: 'processes' }
+    case 'A':
+      return { kind: 'asked', what: a === 0 ? 'name' : 'connection', bytes: b, port: c }
+    case 'H':
+      return { kind: 'left', bytes: b }
+    case 'B':
+      return { kind: 'sought', what: SOUGHT_KINDS[a - 1] ?? null, bytes: b, count: c }
+    case 'R':
+      return { kind: 'ready', watched: a === 1 }
+    case 'V':
+      return { kind: 'mask', index: a, event: b === 1 ? 'lifted' : 'opened' }
+    case 'D':
+      return { kind: 'refused', count: a, errno: b, change: c }
+    case 'L':
+      return { kind: 'server', port: a, listening: b === 1, listed: c === 0 }
+    case 'S':
+      return { kind: 'stopped', signal: a }
+    case 'N':
+      return { kind: 'unconnected', id: a, errno: b }
+    case 'X':
+      return a === 0 ? { kind: 'ended', code: b, signal: null } : { kind: 'ended', code: null, signal: b }
+    default:
+      return null
+  }
+}
+
+/** A message to cordon-init. */
+export function signalMessage(signal: number): Uint8Array {
+  return Uint8Array.of(0x4b, signal, 0, 0, 0, 0)
+}
+
+export function goMessage(): Uint8Array {
+  return Uint8Array.of(0x47, 0, 0, 0, 0, 0)
+}
+
+export function quitMessage(): Uint8Array {
+  return Uint8Array.of(0x51, 0, 0, 0, 0, 0)
+}
+
+/** Asks for a connection to a server inside; it comes over the channel for sockets, or as `unconnected`. */
+export function connectMessage(port: number, id: number): Uint8Array {
+  return numbers(6, (view) => {
+    view.setUint8(0, 0x43)
+    view.setUint16(2, port, true)
+    view.setUint16(4, id, true)
+  })
+}
+
+export function resizeMessage(rows: number, columns: number): Uint8Array {
+  return numbers(6, (view) => {
+    view.setUint8(0, 0x57)
+    view.setUint16(2, rows, true)
+    view.setUint16(4, columns, true)
+  })
+}

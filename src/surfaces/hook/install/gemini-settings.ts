@@ -1,0 +1,43 @@
+/** Gemini CLI's settings: what keeps its hooks from running, the .env that it would obey, and the folders that it trusts. */
+
+import { join } from 'node:path'
+import { isObject, type Json } from '../hosts/host.ts'
+import type { FileChange, InstallPlace } from './install-place.ts'
+import { withValue } from './jsonc-text.ts'
+import { SettingsError } from './settings-error.ts'
+import { parseSettings } from './settings-json.ts'
+
+/** The table and the key by which Gemini CLI leaves the .env of a project alone. */
+export const LOCAL_ENV = { table: 'advanced', key: 'ignoreLocalEnv' } as const
+
+/**
+ * Gemini CLI takes what the .env of a trusted project says into its own environment and that of everything it starts, this hook
+ * included: LD_PRELOAD, NODE_OPTIONS, XDG_STATE_HOME. An agent may write such a file.
+ */
+export function withoutLocalEnv(text: string): string {
+  const { table, key } = LOCAL_ENV
+  const settings = parseSettings(text)
+  const known = isObject(settings) ? (settings[table] ?? {}) : {}
+  if (!isObject(known)) throw new SettingsError(`"${table}" is not an object`)
+  return known[key] === true ? text : withValue(text, [table, key], true)
+}
+
+/** Where Gemini CLI keeps which folders it trusts. */
+export function trustedFoldersFile({ env, home }: Pick<InstallPlace, 'env' | 'home'>): string {
+  return env.GEMINI_CLI_TRUSTED_FOLDERS_PATH ?? join(env.GEMINI_CLI_HOME ?? home, '.gemini/trustedFolders.json')
+}
+
+/** Gemini CLI loads a project's hooks only in a folder that it trusts. */
+export function planGeminiTrust(place: InstallPlace, read: (path: string) => string | null): FileChange {
+  const path = trustedFoldersFile(place)
+  const before = read(path)
+  return { path, before, after: withValue(before, [place.root], 'TRUST_FOLDER') }
+}
+
+/** Throws where no hook of these settings would run. */
+export function checkGemini(settings: Json): void {
+  const { hooksConfig = {} } = settings
+  if (isObject(hooksConfig) && hooksConfig.enabled === false) {
+    throw new SettingsError('"hooksConfig.enabled" is false, so no hook would run')
+  }
+}
