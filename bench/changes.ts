@@ -1,19 +1,20 @@
 /**
  * What the door for changes costs: real work in a sandbox whose changes are held and kept for undo, against bare bubblewrap with the
- * same namespaces and binds; what a door would cost at the least (`door-floor.c`); and what `cordon learn` adds, which is told of every
- * look as well. In turns, in one run. `node bench/changes.ts [ROUNDS [NAME]]`: NAME is how the works begin that are wanted.
+ * same namespaces and binds; what a door would cost at the least (`door-floor.c`: told and let go on, and told and removed); and what
+ * `cordon learn` adds, which is told of every look as well. In turns, in one run, by the clock (medians) and by processor time (the least
+ * of the rounds, which a busy machine distorts less, without the start of the sandbox). `node bench/changes.ts [ROUNDS [NAME]]`: NAME is how the works begin that are wanted.
  */
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { gitKeyOrders } from '../src/files/git-keys.ts'
 import { createBwrapBackend } from '../src/sandbox/bwrap/backend.ts'
-import { planSandbox, type SandboxPlan } from '../src/sandbox/plan.ts'
+import type { SandboxPlan } from '../src/sandbox/plan.ts'
 import { changeRules } from '../src/sandbox/protect/change-rules.ts'
-import { readHostFacts } from '../src/sandbox/session.ts'
 import { CallStore } from '../src/undo/call-store.ts'
+import { planIn } from '../test/plan-in.ts'
 import { median, printTable } from './measure.ts'
 
 interface Work {
@@ -32,6 +33,8 @@ const project = join(base, 'project')
 const given = join(base, 'given')
 const store = new CallStore(join(base, 'state'))
 const floor = join(given, 'door-floor')
+const taken = join(project, 'processor-time')
+const times = [floor, 'times', taken]
 const npm = join(dirname(process.execPath), '../lib/node_modules/npm/bin/npm-cli.js')
 const hasNpm = spawnSync(process.execPath, [npm, '--version']).status === 0
 const runNpm = hasNpm ? `${process.execPath} ${npm}` : 'npm'
@@ -64,35 +67,56 @@ const works: readonly Work[] = [
   { name: `cp -r, ${FILES} files`, before: 'rm -rf copy', command: `cp -r ${given}/tree copy`, goal: null },
 ]
 
-const SIDES = ['bare', 'floor', 'held', 'watched'] as const
+const SIDES = ['bare', 'told', 'removed', 'held', 'watched'] as const
 type Side = (typeof SIDES)[number]
 
 try {
   furnish()
   const rows: string[][] = []
+  const processorRows: string[][] = []
   for (const work of works.filter(({ name }) => name.startsWith(WANTED))) {
-    const taken: Record<Side, number[]> = { bare: [], floor: [], held: [], watched: [] }
+    const empty = (): Record<Side, number[]> => ({ bare: [], told: [], removed: [], held: [], watched: [] })
+    const clock = empty()
+    const processor = empty()
     for (let round = 0; round < ROUNDS + 1; round++) {
       for (const side of SIDES) {
+        rmSync(taken, { force: true })
         execFileSync('/bin/sh', ['-c', work.before], { cwd: project })
         const took = await timed(() => run(side, work.command))
-        if (round > 0) taken[side].push(took)
+        if (round === 0) continue
+        clock[side].push(took.ms)
+        processor[side].push(took.processor)
       }
     }
-    const ms = (side: Side) => median(taken[side])
+    const ms = (side: Side) => median(clock[side])
     rows.push([
       work.name,
       `${ms('bare').toFixed(0)} ms`,
       `${ms('held').toFixed(0)} ms`,
       (ms('held') / ms('bare')).toFixed(2),
-      (ms('floor') / ms('bare')).toFixed(2),
+      (ms('removed') / ms('bare')).toFixed(2),
       work.goal === null ? '' : String(work.goal),
       (ms('watched') / ms('held')).toFixed(2),
+    ])
+    const least = (side: Side) => Math.min(...processor[side])
+    const of = (side: Side) => (least(side) / least('bare')).toFixed(2)
+    processorRows.push([
+      work.name,
+      `${least('bare').toFixed(0)} ms`,
+      `${least('held').toFixed(0)} ms`,
+      of('held'),
+      of('told'),
+      of('removed'),
+      work.goal === null ? '' : String(work.goal),
     ])
   }
   printTable(`changes that are held and kept (medians of ${ROUNDS})`, [
     ['', 'bubblewrap', 'Cordon', 'ratio', 'floor', 'goal', 'learning to Cordon'],
     ...rows,
+  ])
+  printTable(`the same in processor time (the least of ${ROUNDS})`, [
+    ['', 'bubblewrap', 'Cordon', 'ratio', 'told only', 'told and removed', 'goal'],
+    ...processorRows,
   ])
 } finally {
   rmSync(base, { recursive: true, force: true })
@@ -148,23 +172,8 @@ function packages(app: string): void {
   rmSync(join(base, 'pack'), { recursive: true })
 }
 
-function planFor(command: string, folder: string | null, learns = false): SandboxPlan {
-  const request = {
-    argv: ['/bin/sh', '-c', command],
-    cwd: project,
-    env: { PATH: process.env.PATH ?? '/usr/bin:/bin', HOME: '/tmp', LANG: 'C' },
-    baseline: 'system' as const,
-    home: '/home/nobody-here',
-    uid: process.getuid!(),
-    gid: process.getgid!(),
-    reads: [given, dirname(dirname(process.execPath)), dirname(dirname(npm))],
-    writes: [project],
-    masks: [],
-    pins: [],
-    network: 'none' as const,
-    unixSockets: false,
-    limits: {},
-  }
+function planFor(command: readonly string[], folder: string | null, learns = false): SandboxPlan {
+  const home = '/home/nobody-here'
   const own = {
     configDir: join(base, 'config'),
     stateDir: join(base, 'state'),
@@ -174,41 +183,57 @@ function planFor(command: string, folder: string | null, learns = false): Sandbo
     folder === null
       ? null
       : {
-          rules: changeRules({ home: request.home, write: [project], named: [], own }),
+          rules: changeRules({ home, write: [project], named: [], own }),
           gitKeys: gitKeyOrders([])
             .map((line) => `${line}\0`)
             .join(''),
           keep: { folder, fileBytes: 64 * 1024 ** 2, totalBytes: 1024 ** 3, must: 'everything' as const },
           free: [],
         }
-  return planSandbox({ ...request, facts: readHostFacts(request), changes, learns })
+  return planIn(project, [...times, ...command], {
+    env: { PATH: process.env.PATH ?? '/usr/bin:/bin', HOME: '/tmp', LANG: 'C' },
+    home,
+    reads: [given, dirname(dirname(process.execPath)), dirname(dirname(npm))],
+    changes,
+    learns,
+  })
 }
 
-async function timed(work: () => Promise<void>): Promise<number> {
+async function timed(work: () => Promise<void>): Promise<{ readonly ms: number; readonly processor: number }> {
   const start = performance.now()
   await work()
-  return performance.now() - start
+  const ms = performance.now() - start
+  return { ms, processor: Number(readFileSync(taken, 'latin1')) / 1000 }
 }
 
 function run(side: Side, command: string): Promise<void> {
-  if (side === 'bare') return runBare(['/bin/sh', '-c', command])
+  const words = ['/bin/sh', '-c', command]
+  if (side === 'bare') return runBare(words)
+  if (side === 'told') return runBare([floor, 'answers', ...words])
   // Removing is what the door does itself in every case; of the other works only the notices are counted.
-  if (side === 'floor') return runBare([floor, 'removes', '/bin/sh', '-c', command])
-  return runHeld(command, side === 'watched')
+  if (side === 'removed') return runBare([floor, 'removes', ...words])
+  return runHeld(words, side === 'watched')
 }
 
-async function runHeld(command: string, learns: boolean): Promise<void> {
+async function runHeld(command: readonly string[], learns: boolean): Promise<void> {
   const { id, folder } = store.begin({ roots: [project], what: 'bench' })
   const backend = createBwrapBackend()
   const result = await backend.launch(planFor(command, folder, learns), { stdout: 'discard', stderr: 'capture' })
-  if (result.exitCode !== 0) throw new Error(`${command}: ${result.stderr?.bytes.toString('utf8')}`)
+  if (result.exitCode !== 0) throw new Error(`${command.join(' ')}: ${result.stderr?.bytes.toString('utf8')}`)
   store.forget(id)
 }
 
 async function runBare(command: readonly string[]): Promise<void> {
-  const { program, args } = createBwrapBackend().compile(planFor('', null))
+  const { program, args } = createBwrapBackend().compile(planFor([], null))
   const isOwn = (arg: string) => arg === '--as-pid-1' || arg === '--cap-add' || arg.startsWith('CAP_')
-  const bare = [...args.slice(0, args.indexOf('--')).filter((arg) => !isOwn(arg)), '--chdir', project, '--', ...command]
+  const bare = [
+    ...args.slice(0, args.indexOf('--')).filter((arg) => !isOwn(arg)),
+    '--chdir',
+    project,
+    '--',
+    ...times,
+    ...command,
+  ]
   const env = { PATH: process.env.PATH, HOME: '/tmp', LANG: 'C' }
   const child = spawn(program, bare, { stdio: ['ignore', 'ignore', 'pipe'], env, cwd: '/' })
   const errors: Buffer[] = []

@@ -3,8 +3,10 @@
  * are, and has the kernel go on with each at once. With `removes` as the first word it removes what is to be removed itself, as the
  * door must (a path in the caller's memory may be another one by the time the kernel reads it), and still judges and keeps nothing.
  *   door-floor answers|removes COMMAND [ARGUMENT...]
+ *   door-floor times FILE COMMAND [ARGUMENT...]     the processor time of it, and of process 1 meanwhile, in microseconds, into a file
  */
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -16,6 +18,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -105,7 +108,39 @@ static void answer_all(int listener, int removes) {
   }
 }
 
+/* What all threads of process 1 have taken: the door's, where there is one. */
+static double init_us(void) {
+  double sum = 0, one;
+  DIR *tasks = opendir("/proc/1/task");
+  for (struct dirent *entry; tasks && (entry = readdir(tasks));) {
+    char path[300];
+    snprintf(path, sizeof path, "/proc/1/task/%s/schedstat", entry->d_name);
+    FILE *file = fopen(path, "r");
+    if (file && fscanf(file, "%lf", &one) == 1) sum += one / 1000;
+    if (file) fclose(file);
+  }
+  if (tasks) closedir(tasks);
+  return sum;
+}
+
+static int time_command(const char *file, char **words) {
+  struct rusage taken;
+  int status = 0;
+  double before = init_us();
+  pid_t child = fork();
+  if (child == 0) {
+    execvp(words[0], words);
+    _exit(127);
+  }
+  if (child < 0 || waitpid(child, &status, 0) != child || getrusage(RUSAGE_CHILDREN, &taken)) return 125;
+  double us = init_us() - before + (double)(taken.ru_utime.tv_sec + taken.ru_stime.tv_sec) * 1e6 + (double)(taken.ru_utime.tv_usec + taken.ru_stime.tv_usec);
+  FILE *out = fopen(file, "w");
+  if (!out || fprintf(out, "%.0f\n", us) < 0 || fclose(out)) return 125;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 124;
+}
+
 int main(int count, char **words) {
+  if (count > 3 && !strcmp(words[1], "times")) return time_command(words[2], words + 3);
   int pair[2], status = 0;
   if (count < 3 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair)) return 125;
   pid_t child = fork();

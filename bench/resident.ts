@@ -1,7 +1,7 @@
 /** What a guarded call costs with a resident Cordon: hooks against `node -e 0`, commands against the peers, and its memory. */
 
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { residents, stopResident } from '../src/system/residents.ts'
 import { compare, printTable, type Timed } from './measure.ts'
@@ -22,11 +22,8 @@ const PEER_TARGETS: Readonly<Record<string, number>> = { 'codex sandbox': 0.5, '
 export async function benchResident(): Promise<void> {
   const base = mkdtempSync('/var/tmp/cordon-bench-')
   try {
-    // A resident of its own, which nobody else uses and which may be ended.
-    const runtime = join(base, 'runtime')
-    mkdirSync(runtime, { mode: 0o700 })
-    const made = makePlace(base)
-    const place = { ...made, env: { ...made.env, XDG_RUNTIME_DIR: runtime } }
+    // With a resident of its own, which nobody else uses and which may be ended.
+    const place = makePlace(base)
     const times = compare(commandsOf(place), ROUNDS)
     printHooks(times)
     printRuns(times)

@@ -17,5 +17,6 @@ extern int napi_create_buffer_copy(napi_env, size_t, const void *, void **, napi
 extern int napi_create_int32(napi_env, int32_t, napi_value *);
 extern int napi_throw_error(napi_env, const char *, const char *);
 extern int napi_get_null(napi_env, napi_value *);
+extern int napi_get_undefined(napi_env, napi_value *);
 
 #endif

@@ -19,28 +19,32 @@ int keep_attributes_of(int fd, int kept) {
   return copy_attributes(from, to);
 }
 
-static void note_attributes(struct spot *s) {
+static int note_attributes(struct spot *s) {
   uint32_t number = 0;
-  if (!is_ours(s) || is_loose(s) || !s->is_there || s->about.st_nlink == 0 || (seen(&s->about) & (SEEN_MADE | SEEN_ATTRIBUTES))) return;
+  if (!is_ours(s) || is_loose(s) || !s->is_there || (seen(&s->about) & (SEEN_MADE | SEEN_ATTRIBUTES))) return 0;
+  if (s->about.st_nlink == 0) return set_apart(&s->about, s->object);
   uint8_t kept = keep_attributes(s, &number);
   if (journal('a', s, NULL, kept, number) == 0) see(&s->about, SEEN_ATTRIBUTES);
+  return 0;
 }
 
 void answer_attributes(const struct call *c, uint64_t path, int follow) {
   static struct spot s;
   static char text[PATH_MAX];
+  int error = 0;
   if (copy_text(c, path, text, sizeof text) == 0 && find_spot(c, AT_FDCWD, text, follow, &s) == 0) {
-    note_attributes(&s);
+    error = note_attributes(&s);
     leave_spot(&s);
   }
-  let_go_on(c);
+  answer_or_go_on(c, error);
 }
 
 void answer_attributes_of(const struct call *c, int fd) {
   static struct spot s;
+  int error = 0;
   if (find_object(c, fd, &s) == 0) {
-    note_attributes(&s);
+    error = note_attributes(&s);
     leave_spot(&s);
   }
-  let_go_on(c);
+  answer_or_go_on(c, error);
 }

@@ -261,33 +261,37 @@ void answer_truncate(const struct call *c, uint64_t path, off_t length) {
  * Modes and times: Landlock does not know them, so the kernel goes on with the call, and only how it was before is written down.
  * Who changes the path meanwhile escapes the journal, not the wall.
  */
-static void note_mode(const struct spot *s) {
+static int note_mode(const struct spot *s) {
   /* A directory that may not be searched any more leads nowhere. */
   if (s->is_there && S_ISDIR(s->about.st_mode)) forget_parents();
-  if (!is_ours(s) || is_loose(s) || !s->is_there || s->about.st_nlink == 0 || (seen(&s->about) & (SEEN_MADE | SEEN_MODE))) return;
+  if (!is_ours(s) || is_loose(s) || !s->is_there || (seen(&s->about) & (SEEN_MADE | SEEN_MODE))) return 0;
+  if (s->about.st_nlink == 0) return set_apart(&s->about, s->object);
   if (journal('a', s, NULL, 0, 0) == 0) see(&s->about, SEEN_MODE);
+  return 0;
 }
 
 void answer_mode(const struct call *c, int at, uint64_t path, int flags) {
   static struct spot s;
   static char text[PATH_MAX];
+  int error = 0;
   if (path == 0) return answer_mode_of(c, at);
   if (copy_text(c, path, text, sizeof text) == 0 && find_spot(c, at, text, !(flags & AT_SYMLINK_NOFOLLOW), &s) == 0) {
-    note_mode(&s);
+    error = note_mode(&s);
     leave_spot(&s);
   }
-  let_go_on(c);
+  answer_or_go_on(c, error);
 }
 
 void answer_mode_of(const struct call *c, int fd) {
   static struct spot s;
   struct stat about;
   uint64_t mount;
+  int error = 0;
   /* What unpacks an archive sets mode and times of each file it has just made. */
   if (look_at_start(c->tid, fd, &about, &mount) == 0 && !S_ISDIR(about.st_mode) && (seen(&about) & (SEEN_MADE | SEEN_MODE))) return let_go_on(c);
   if (find_object(c, fd, &s) == 0) {
-    note_mode(&s);
+    error = note_mode(&s);
     leave_spot(&s);
   }
-  let_go_on(c);
+  answer_or_go_on(c, error);
 }

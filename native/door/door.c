@@ -200,6 +200,11 @@ void answer(const struct call *c, int error) { respond(c, error, 0); }
 /* The kernel goes on with the call, in the caller's domain: in the roots the wall stops it, whatever the path says by then. */
 void let_go_on(const struct call *c) { respond(c, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE); }
 
+void answer_or_go_on(const struct call *c, int error) {
+  if (error) answer(c, error);
+  else let_go_on(c);
+}
+
 /*
  * A path that leads nowhere, errno says why. What is not there is said at once: another thread may make it meanwhile, and then the
  * wall would refuse what the kernel goes on with.

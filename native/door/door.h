@@ -56,6 +56,7 @@ enum change { CHANGE_MAKE = 1, CHANGE_WRITE, CHANGE_REMOVE, CHANGE_MOVE, CHANGE_
 /* door.c */
 void answer(const struct call *c, int error);
 void let_go_on(const struct call *c);
+void answer_or_go_on(const struct call *c, int error);
 void not_found(const struct call *c);
 void hand_in(const struct call *c, int fd, int flags);
 mode_t umask_of(pid_t tid);

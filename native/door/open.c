@@ -166,7 +166,8 @@ static void open_file(const struct call *c, struct spot *s, int flags, mode_t mo
     close(fd);
     return answer(c, error);
   }
-  if (kept) see(&s->about, SEEN_KEPT | SEEN_MODE);
+  /* What was let through because it is only appended to is not kept: the next one to open it may want more. */
+  if (kept) see(&s->about, may_not_lose(kept, 0) ? SEEN_MODE : SEEN_KEPT | SEEN_MODE);
   if ((flags & O_TRUNC) && S_ISREG(s->about.st_mode) && empty(fd, flags)) {
     error = errno;
     close(fd);

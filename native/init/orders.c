@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 struct orders orders;
@@ -219,9 +220,34 @@ static void take_record(uint8_t type, uint8_t *p, uint32_t length, uint32_t at) 
   }
 }
 
+/* Reads as much as there is, at most so much; the command's streams may come with it, to a room that was laid out before there was a command. */
+static size_t read_with_streams(void *into, size_t size) {
+  int streams[STREAM_FDS];
+  struct iovec part = {into, size};
+  union {
+    char bytes[CMSG_SPACE(sizeof streams)];
+    struct cmsghdr head;
+  } beside;
+  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = beside.bytes, .msg_controllen = sizeof beside.bytes};
+  ssize_t n;
+  while ((n = recvmsg(control, &message, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR) continue;
+  if (n == 0) errno = EPIPE;
+  if (n <= 0) fail(STEP_ORDERS);
+  struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+  if (!head) return (size_t)n;
+  if ((message.msg_flags & MSG_CTRUNC) || head->cmsg_level != SOL_SOCKET || head->cmsg_type != SCM_RIGHTS || head->cmsg_len != CMSG_LEN(sizeof streams))
+    bad_orders(0);
+  memcpy(streams, CMSG_DATA(head), sizeof streams);
+  for (int i = 0; i < STREAM_FDS; i++)
+    if (dup2(streams[i], i) < 0) fail(STEP_ORDERS);
+  for (int i = 0; i < STREAM_FDS; i++) close(streams[i]);
+  return (size_t)n;
+}
+
 void read_orders(void) {
   uint8_t header[12];
-  read_exactly(control, header, sizeof header);
+  size_t begun = read_with_streams(header, sizeof header);
+  read_exactly(control, header + begun, sizeof header - begun);
   uint32_t size = u32_at(header + 8);
   if (memcmp(header, MAGIC, 8) || size < 5 || size > MAX_ORDERS) bad_orders(0);
   uint8_t *body = allocate(1, size);

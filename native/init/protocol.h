@@ -1,7 +1,7 @@
 /*
  * How the parent and the init speak.
  *
- * Orders (little endian): "CORDON1\n", u32 length of what follows, then records { u8 type, u32 length, payload }.
+ * Orders (little endian), with whose first byte the command's three streams may come in the place of STDIO_FD's: "CORDON1\n", u32 length of what follows, then records { u8 type, u32 length, payload }.
  * Text in a payload ends in its only NUL. Whatever is not listed here, is out of bounds or comes twice is a failure.
  *   a argument   text                       e environment   text NAME=VALUE       c working directory   text
  *   m mask       u8 flags, [u64 dev, u64 ino,] text         p pin           u8 flags, text

@@ -5,7 +5,10 @@
  *                                       `fds` are six int32: the init, the command's stdin, stdout and stderr,
  *                                       /dev/null, and the host's root. 0: started; 1: not, for a terminal is among the command's, which is
  *                                       never handed in; less than 0: not, for this errno.
- *   attend(orders, signals, timeout)    gives the init its orders, passes these signals on (a byte each), ends it all
+ *   waits()                             1 while what was started is there and the command's streams, 0 to 2, could be handed to it
+ *   attend(orders, signals, timeout, streams)
+ *                                       gives the init its orders, with `streams` 0 to 2 as the command's beside them, as a room that was
+ *                                       started before there was a command wants them; passes these signals on (a byte each), ends it all
  *                                       after so many milliseconds (0: never), and waits for the init's last word or for
  *                                       its end without one. The answer: int32 wait status, or -1 when it was not waited
  *                                       for; u32 whether time ran out; u32 length of the init's messages; the messages;
@@ -34,6 +37,7 @@ enum { MESSAGE_BYTES = 16, ORDER_BYTES = 6, COMPLAINT_BYTES = 4096, GRACE_MS = 1
 
 static pid_t child = -1;
 static int control = -1, complaints = -1;
+static int hands_streams; /* until they are on their way */
 
 struct bytes {
   uint8_t *at;
@@ -125,9 +129,27 @@ static void note_signal(int number) {
   errno = saved;
 }
 
+static ssize_t send_with_streams(const struct bytes *rest) {
+  const int streams[] = {0, 1, 2};
+  struct iovec part = {rest->at, rest->length};
+  union {
+    char bytes[CMSG_SPACE(sizeof streams)];
+    struct cmsghdr head;
+  } beside = {0};
+  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = beside.bytes, .msg_controllen = sizeof beside.bytes};
+  struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+  head->cmsg_level = SOL_SOCKET;
+  head->cmsg_type = SCM_RIGHTS;
+  head->cmsg_len = CMSG_LEN(sizeof streams);
+  memcpy(CMSG_DATA(head), streams, sizeof streams);
+  ssize_t sent = sendmsg(control, &message, MSG_NOSIGNAL);
+  if (sent > 0) hands_streams = 0;
+  return sent;
+}
+
 /* What is to be sent, as far as the init takes it. An init that is gone takes nothing, and that shows elsewhere. */
 static void send_rest(struct bytes *rest) {
-  ssize_t sent = send(control, rest->at, rest->length, MSG_NOSIGNAL);
+  ssize_t sent = hands_streams ? send_with_streams(rest) : send(control, rest->at, rest->length, MSG_NOSIGNAL);
   if (sent < 0 && (errno == EAGAIN || errno == EINTR)) return;
   size_t gone = sent < 0 ? rest->length : (size_t)sent;
   memmove(rest->at, rest->at + gone, rest->length - gone);
@@ -221,24 +243,25 @@ static int converse(struct bytes *out, struct bytes *messages, struct bytes *sai
 }
 
 napi_value attend_sandbox(napi_env env, napi_callback_info info) {
-  size_t count = 3, size, signal_count;
-  napi_value given[3], result;
+  size_t count = 4, size, signal_count;
+  napi_value given[4], result;
   uint8_t *orders, *signals;
-  double timeout;
+  double timeout, streams;
   struct sigaction before[64], noting = {.sa_handler = note_signal, .sa_flags = SA_RESTART};
   struct bytes out = {0}, messages = {0}, said = {0}, answer = {0};
   uint32_t timed_out = 0;
   int status = -1;
-  if (napi_get_cb_info(env, info, &count, given, NULL, NULL) || count != 3 ||
+  if (napi_get_cb_info(env, info, &count, given, NULL, NULL) || count != 4 ||
       napi_get_buffer_info(env, given[0], (void **)&orders, &size) ||
       napi_get_buffer_info(env, given[1], (void **)&signals, &signal_count) || signal_count > 64 ||
-      napi_get_value_double(env, given[2], &timeout) || control < 0 || pipe2(signal_pipe, O_CLOEXEC | O_NONBLOCK)) {
-    napi_throw_error(env, NULL, "cordon-launch: attend takes orders, signals and a time, after start");
+      napi_get_value_double(env, given[2], &timeout) || napi_get_value_double(env, given[3], &streams) || control < 0 || pipe2(signal_pipe, O_CLOEXEC | O_NONBLOCK)) {
+    napi_throw_error(env, NULL, "cordon-launch: attend takes orders, signals, a time and whether the streams go with them, after start");
     return NULL;
   }
   sigfillset(&noting.sa_mask);
   for (size_t i = 0; i < signal_count; i++) sigaction(signals[i], &noting, &before[i]);
   append(&out, orders, size);
+  hands_streams = streams != 0;
   if (!converse(&out, &messages, &said, (int64_t)timeout, &timed_out)) {
     /* An init that is still there ends with the connection; nobody would end it otherwise. */
     close(control);
@@ -256,6 +279,16 @@ napi_value attend_sandbox(napi_env env, napi_callback_info info) {
   append(&answer, said.at, said.length);
   napi_create_buffer_copy(env, answer.length, answer.at, NULL, &result);
   free(out.at), free(messages.at), free(said.at), free(answer.at);
+  return result;
+}
+
+napi_value sandbox_waits(napi_env env, napi_callback_info info) {
+  (void)info;
+  napi_value result;
+  struct pollfd gone = {control, 0, 0};
+  int waits = control >= 0 && poll(&gone, 1, 0) == 0 && waitpid(child, NULL, WNOHANG) == 0;
+  for (int fd = 0; fd <= 2; fd++) waits = waits && !isatty(fd);
+  napi_create_int32(env, waits, &result);
   return result;
 }
 

@@ -229,7 +229,8 @@ int keep_resident(const char *const program[2], const char *runtime_directory, l
     if (waits[2].revents) called_since = now_ms();
     struct word word;
     while (read(keeper.words[0], &word, sizeof word) == (ssize_t)sizeof word) {
-      if (hear(&word)) last_request = now_ms();
+      /* It was accepted; one that waits now has only begun to. */
+      if (hear(&word)) last_request = now_ms(), called_since = -1;
       if (word.state == 'I') failures = 0;
     }
     struct signalfd_siginfo signal;

@@ -2,8 +2,8 @@
  * cordon-serve: the addon by which a process of Node serves requests of the person's resident Cordon, one at a time.
  *
  *   next(idle, stamp)  waits for a request for so many seconds, and becomes it: directory, umask, stdin, stdout and stderr are
- *                      the caller's. Gives its arguments and variables (client.c, write_payload); null when this process is
- *                      no longer needed. If the caller goes before it has its answer, the kernel kills this process.
+ *                      the caller's. Gives its arguments and variables (client.c, write_payload); undefined when none came, null when
+ *                      this process is no longer needed. If the caller goes before it has its answer, the kernel kills this process.
  *   done(code)         answers with an exit code, and in its second byte the signal to die by; lets go of all that was the caller's
  *
  * A request is only taken from a process of this user in the surroundings of the keeper (place.c): in any others it would
@@ -223,14 +223,18 @@ static napi_value next(napi_env env, napi_callback_info info) {
     napi_throw_error(env, NULL, "cordon-serve: next takes seconds and a stamp, for one request at a time, from a keeper");
     return NULL;
   }
-  napi_get_null(env, &result);
   /* bubblewrap of a command that is done takes a moment longer than anybody waits for it. */
   while (waitpid(-1, NULL, WNOHANG) > 0) continue;
   for (int told = tell('I');;) {
     struct epoll_event event;
     int found = epoll_wait(waits, &event, 1, (int)(idle * 1000));
     if (found < 0 && errno == EINTR) continue;
-    if (!told || found <= 0 || event.data.fd == QUIT_FD) return result;
+    if (told && found == 0) {
+      napi_get_undefined(env, &result);
+      return result;
+    }
+    napi_get_null(env, &result);
+    if (!told || found < 0 || event.data.fd == QUIT_FD) return result;
     int fd = accept4(LISTENER_FD, NULL, NULL, SOCK_CLOEXEC);
     /* The keeper has stopped listening; whoever waits on would be told so without end. */
     if (fd < 0 && errno == EINVAL) return result;

@@ -8,6 +8,7 @@ import type { Machine } from '../system/machine.ts'
 import { CallStore, DEFAULT_PRUNE, isStanding, type KeptCall } from '../undo/call-store.ts'
 import { contentsBefore } from '../undo/contents.ts'
 import { keptName } from '../undo/journal.ts'
+import { changedByLater } from '../undo/later-calls.ts'
 import { type NetChanges, netChanges } from '../undo/net-changes.ts'
 import { type Conflict, conflictsOf, type UndoResult, undoCall } from '../undo/undo.ts'
 import { findRoot } from './policy/project/root.ts'
@@ -68,7 +69,11 @@ export class ProjectUndo {
 
   show(call: KeptCall): ShownCall {
     const journal = this.#store.journalOf(call.id)
-    return { ...call, changes: netChanges(journal.records), conflicts: conflictsOf(journal) }
+    return {
+      ...call,
+      changes: netChanges(journal.records),
+      conflicts: conflictsOf(journal, changedByLater(this.#store, call)),
+    }
   }
 
   /** What a call made of the files it changed, as far as both sides are there: the other side is the tree of now. */

@@ -1,11 +1,21 @@
 /** The folders of calls that can be undone: one each, with its journal, what it would have lost, and what it was. */
 
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { isSameProcess, startOf } from '../system/alive.ts'
 import { withLock } from '../system/lock.ts'
+import { writeMade } from '../system/made-file.ts'
 import { makeDirectories } from '../system/state.ts'
-import { type Journal, parseJournal } from './journal.ts'
+import { formatEnd, type Journal, parseJournal } from './journal.ts'
 import { isWithoutChanges } from './net-changes.ts'
 
 /** What a call was, as a person would recognise it. */
@@ -79,9 +89,7 @@ export class CallStore {
     const id = `${stamp}-${process.pid.toString(36)}${Math.random().toString(36).slice(2, 6)}`
     const folder = join(this.#folder, id)
     makeDirectories(folder)
-    writeFileSync(join(folder, 'about.json'), `${JSON.stringify({ ...about, at, by: ownProcess() })}\n`, {
-      mode: 0o600,
-    })
+    writeMade(join(folder, 'about.json'), `${JSON.stringify({ ...about, at, by: ownProcess() })}\n`)
     return { id, folder }
   }
 
@@ -99,14 +107,28 @@ export class CallStore {
   /** The journal of a call; an empty one when it was never begun. */
   journalOf(id: string): Journal {
     const path = join(this.folderOf(id), 'journal')
-    return existsSync(path) ? parseJournal(readFileSync(path)) : { records: [], ended: null }
+    return existsSync(path) ? parseJournal(readFileSync(path)) : { records: [], ended: null, size: 0 }
   }
 
-  /** Lets go of a call that changed nothing. Returns its journal. */
+  /** Lets go of a call that changed nothing, and ends one whose keeper was killed. Returns its journal. */
   settle(id: string): Journal {
     const journal = this.journalOf(id)
     if (isWithoutChanges(journal.records)) this.forget(id)
+    else if (journal.ended === null) this.#end(id, journal)
     return journal
+  }
+
+  /** Whether a call is still being made. */
+  isUnderWay({ id, about }: KeptCall): boolean {
+    return about.by !== undefined && isSameProcess(about.by.pid, about.by.start) && this.journalOf(id).ended === null
+  }
+
+  /** Behind the last whole record: there may be room that was reserved for more. */
+  #end(id: string, { size }: Journal): void {
+    const path = join(this.folderOf(id), 'journal')
+    const now = Date.now() + 1
+    truncateSync(path, size)
+    appendFileSync(path, formatEnd({ seconds: BigInt(Math.floor(now / 1000)), nanoseconds: (now % 1000) * 1_000_000 }))
   }
 
   /** All calls, the last one first. */
@@ -118,7 +140,7 @@ export class CallStore {
   }
 
   markUndone(id: string, by: string): void {
-    writeFileSync(join(this.folderOf(id), 'undone'), `${by}\n`, { mode: 0o600 })
+    writeMade(join(this.folderOf(id), 'undone'), `${by}\n`)
   }
 
   forget(id: string): void {
@@ -136,8 +158,9 @@ export class CallStore {
   prune({ olderThanMs, bytes }: PruneLimits, now: Date = new Date()): string[] {
     const removed: string[] = []
     let total = 0
-    for (const { id, about } of this.list()) {
-      const over = !about.by || !isSameProcess(about.by.pid, about.by.start) || this.journalOf(id).ended !== null
+    for (const call of this.list()) {
+      const { id, about } = call
+      const over = !this.isUnderWay(call)
       total += this.#bytesOf(id, over)
       // By its journal the next run tells what a killed one planted from what the person did.
       const isWanted = about.run !== undefined && existsSync(join(this.#runs, `${about.run}.json`))
@@ -154,7 +177,7 @@ export class CallStore {
     try {
       const { mtimeMs } = statSync(stamp, { throwIfNoEntry: false }) ?? { mtimeMs: 0 }
       if (now.getTime() - mtimeMs < PRUNE_EVERY_MS || !existsSync(this.#folder)) return
-      writeFileSync(stamp, '', { mode: 0o600 })
+      writeMade(stamp, '')
       utimesSync(stamp, now, now)
       this.prune(limits, now)
     } catch {
@@ -171,7 +194,7 @@ export class CallStore {
       const { size, blocks } = statSync(join(folder, name), { throwIfNoEntry: false }) ?? { size: 0, blocks: 0 }
       return sum + Math.min(size, blocks * 512)
     }, 0)
-    if (over) writeFileSync(known, String(bytes), { mode: 0o600 })
+    if (over) writeMade(known, String(bytes))
     return bytes
   }
 

@@ -44,6 +44,8 @@ export interface Journal {
   readonly records: readonly JournalRecord[]
   /** When the call ended; null when it was killed. */
   readonly ended: FileTime | null
+  /** In bytes, up to the end of the last whole record. */
+  readonly size: number
 }
 
 const OPS: Readonly<Record<string, JournalOp>> = {
@@ -79,7 +81,8 @@ export function parseJournal(bytes: Uint8Array): Journal {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const records: JournalRecord[] = []
   let ended: FileTime | null = null
-  for (let at = 0; at + HEAD + 2 <= bytes.length; ) {
+  let at = 0
+  while (at + HEAD + 2 <= bytes.length) {
     const size = view.getUint32(at, true)
     if (size < HEAD + 2 || at + size > bytes.length) break
     const letter = String.fromCharCode(bytes[at + 4]!)
@@ -92,7 +95,7 @@ export function parseJournal(bytes: Uint8Array): Journal {
     }
     at += size
   }
-  return { records, ended }
+  return { records, ended, size: at }
 }
 
 /** A change that was announced and then failed. */

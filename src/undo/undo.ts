@@ -22,6 +22,7 @@ import type { CallStore } from './call-store.ts'
 import { HeldPlaces, MovedPlace } from './held-place.ts'
 import { type FileTime, type Journal, type JournalRecord, type Kept, keptName } from './journal.ts'
 import { Keeper } from './keeper.ts'
+import { changedByLater } from './later-calls.ts'
 import { netChanges } from './net-changes.ts'
 import { plantsInRepository } from './repository-place.ts'
 
@@ -36,6 +37,8 @@ export interface Conflict {
     | 'in a repository that was made since'
     | 'not kept'
     | 'not ended'
+    | 'changed by a later call as well'
+    | 'still running'
 }
 
 export interface UndoResult {
@@ -48,7 +51,7 @@ export interface UndoResult {
 }
 
 /** What of the tree is no longer as the call left it, or cannot be put back. */
-export function conflictsOf({ records, ended }: Journal): Conflict[] {
+export function conflictsOf({ records, ended }: Journal, later: ReadonlySet<string> = new Set()): Conflict[] {
   const net = netChanges(records)
   const places = new HeldPlaces()
   const conflicts: Conflict[] = net.lost.map((path) => ({ path, what: 'not kept' }))
@@ -61,6 +64,7 @@ export function conflictsOf({ records, ended }: Journal): Conflict[] {
     else if (stat.isDirectory()) continue
     else if (end === null) conflicts.push({ path, what: 'not ended' })
     else if (stat.ctimeNs > end) conflicts.push({ path, what: 'changed since' })
+    else if (later.has(path)) conflicts.push({ path, what: 'changed by a later call as well' })
   }
   for (const path of net.removed) {
     const stat = lookIn(places, path)
@@ -102,7 +106,10 @@ function undoAlone(store: CallStore, id: string, { force = false, onProgress }: 
   const journal = store.journalOf(id)
   const calls = store.list()
   const call = calls.find((one) => one.id === id)
-  const conflicts = conflictsOf(journal)
+  // It would go on from a tree that it does not know, and what it keeps from then on could not be put back.
+  if (call && store.isUnderWay(call))
+    return { id: null, conflicts: [{ path: call.about.what, what: 'still running' }], failed: [], steps: 0 }
+  const conflicts = conflictsOf(journal, call && changedByLater(store, call))
   if (!call || (conflicts.length > 0 && !force)) return { id: null, conflicts, failed: [], steps: 0 }
   const { roots, what, undoes } = call.about
   // What is done again stands as a call of its own: it kept what the tree held now, and the first one has nothing left to give.

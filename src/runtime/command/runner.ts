@@ -161,7 +161,7 @@ export class CommandRunner {
     }
     const complete = (): SandboxPlan => {
       const prepared = preparing.complete()
-      underway.begun = { ...prepared, watch: new MaskWatch(prepared.plan.masks) }
+      underway.begun = { ...prepared, watch: new MaskWatch(prepared.plan.masks, (path) => hidden.identityOf(path)) }
       running.add(prepared.movable)
       requireCapable(this.#backend, prepared.plan, launchIo)
       return prepared.plan
@@ -203,8 +203,9 @@ export class CommandRunner {
       await ports.closed()
       if (!settled) {
         begun?.watch.close([])
-        begun?.held?.drop()
-        begun?.guard.end()
+        // What a sandbox that broke down had kept by then is all there is of it.
+        const changes = begun?.held?.end()
+        begun?.guard.end(changes?.isOwn)
       }
     }
   }

@@ -10,7 +10,7 @@ import { SandboxFault } from '../sandbox-fault.ts'
 import { compileArguments } from './args.ts'
 import { launchSandbox } from './launch.ts'
 import { type BegunRoom, beginRoom } from './launch-blocking.ts'
-import { type BwrapSetup, compileFurnishing, compileRoom } from './launch-compile.ts'
+import { type BwrapSetup, compileFurnishing, compileRoom, O_PATH } from './launch-compile.ts'
 import { SpareRooms } from './launch-spare.ts'
 import type { RoomLayer } from './layer.ts'
 import { mustBeBuilt } from './native-files.ts'
@@ -50,9 +50,6 @@ const CAPABILITIES: ReadonlySet<Capability> = new Set([
   'held-changes',
   'sought-paths',
 ])
-
-/** Node has no name for it; the same on x64 and arm64. */
-const O_PATH = 0o10000000
 
 const BWRAP_FOLDERS = ['/usr/bin', '/usr/local/bin', '/bin', '/run/current-system/sw/bin']
 
@@ -111,6 +108,7 @@ export function createBwrapBackend(options: BwrapOptions = {}): Backend {
       return {
         title: 'bubblewrap',
         program,
+        ahead: true,
         install: INSTALL_BWRAP,
         words: (room, channel) => [program, ...compileArguments(room, channel)],
       }

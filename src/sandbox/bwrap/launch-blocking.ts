@@ -4,13 +4,15 @@ import { dirname, join } from 'node:path'
 import type { LaunchIo, LaunchResult, PlanUnderway } from '../backend.ts'
 import type { SandboxPlan } from '../plan.ts'
 import { SandboxFault } from '../sandbox-fault.ts'
+import { takeRoomAhead, wantRoomAhead } from './launch-ahead.ts'
 import { type BwrapSetup, compileFurnishing, compileRoom, openGroup } from './launch-compile.ts'
 import { LaunchProgress } from './launch-progress.ts'
 
 /** What native/launch/ gives Node. */
-interface LaunchAddon {
+export interface LaunchAddon {
   start(args: Buffer, fds: Buffer): number
-  attend(orders: Buffer, signals: Buffer, timeoutMs: number): Buffer
+  waits(): number
+  attend(orders: Buffer, signals: Buffer, timeoutMs: number, streams: number): Buffer
   abandon(): void
 }
 
@@ -67,11 +69,15 @@ export function beginRoom(
       : null
   if (!addon) return null
   const cgroup = openGroup(limits, machine)
-  const argv = compileRoom(room(), false, machine, cgroup)
+  const shown = room()
+  const argv = compileRoom(shown, false, machine, cgroup)
   // The addon takes the words as one text: a NUL in one would make it two.
   if (argv.some((word) => word.includes('\0'))) throw new SandboxFault('sandbox-plan', 'a path holds a NUL character')
+  const words = `${argv.join('\0')}\0`
+  const wanted = machine.layer.ahead && !cgroup ? { addon, words, room: shown, machine } : null
+  const ahead = takeRoomAhead(wanted)
   const fds = Int32Array.of(machine.init.fd, 0, 1, 2, machine.nothing, machine.root)
-  const started = addon.start(Buffer.from(`${argv.join('\0')}\0`), Buffer.from(fds.buffer))
+  const started = ahead ? 0 : addon.start(Buffer.from(words), Buffer.from(fds.buffer))
   if (started !== 0) cgroup?.remove()
   if (started > 0) return null
   if (started < 0)
@@ -83,12 +89,12 @@ export function beginRoom(
       const progress = new LaunchProgress(plan, io.onViolation)
       const orders = Buffer.from(compileFurnishing(plan, machine, io))
       const signals = Buffer.from((io.forwardSignals ?? []).map((name) => SIGNALS[name]!))
-      const answer = addon.attend(orders, signals, plan.limits.timeoutMs ?? 0)
+      const answer = addon.attend(orders, signals, plan.limits.timeoutMs ?? 0, ahead ? 1 : 0)
       const met = cgroup?.hits() ?? []
       cgroup?.remove()
       const said = 12 + answer.readUInt32LE(8)
       progress.take(answer.subarray(12, said))
-      return progress.end({
+      const result = progress.end({
         timedOut: answer.readUInt32LE(4) === 1,
         cancelled: false,
         stdout: null,
@@ -100,6 +106,8 @@ export function beginRoom(
           status: `wait status ${answer.readInt32LE(0)}`,
         }),
       })
+      if (wanted) wantRoomAhead(wanted)
+      return result
     },
     abandon: () => {
       addon.abandon()

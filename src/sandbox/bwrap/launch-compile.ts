@@ -13,6 +13,9 @@ import { compileOrders } from './orders.ts'
 import { compileFilter } from './seccomp.ts'
 import type { Architecture } from './syscalls.ts'
 
+/** Node has no name for it; the same on x64 and arm64. */
+export const O_PATH = 0o10000000
+
 /** The programs that a launch needs, found once. */
 export interface BwrapSetup {
   readonly architecture: Architecture

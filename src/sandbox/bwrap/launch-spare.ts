@@ -10,13 +10,14 @@ import { isInside } from '../../files/baseline.ts'
 import { monotonicMs } from '../../system/monotonic.ts'
 import { onNextTurn } from '../../system/next-turn.ts'
 import type { SandboxPlan } from '../plan.ts'
+import type { SandboxRoom } from '../room.ts'
 import { readIdentities } from '../session.ts'
 import { keepAlive, type StartedRoom } from './launch-room.ts'
 
 /** Commands take turns between few kinds of rooms. */
 const MAX_SPARES = 2
 /** A spare holds on to the file systems that it shows: not for longer than a person would wonder why. */
-const KEPT_MS = 60_000
+export const KEPT_MS = 60_000
 
 /** Commands this close to each other come from a program, which has the next one at hand. */
 const HURRY_MS = 20
@@ -119,8 +120,8 @@ function end({ child }: StartedRoom): void {
  * What a room shows is settled when it is laid out: a place that was replaced since, or a file system that came or went,
  * would be missing from it. That its places are these very ones the init sees for itself, as in any other room.
  */
-function lookOf(plan: SandboxPlan): string {
-  const places = readIdentities(plan.binds.map(({ path }) => path))
+export function lookOf({ binds, standIns }: Pick<SandboxRoom, 'binds' | 'standIns'>): string {
+  const places = readIdentities([...binds.map(({ path }) => path), ...standIns.map(({ source }) => source)])
   const numbers = [...places].map(([path, { device, inode }]) => `${path} ${device} ${inode}`)
   return `${numbers.join('\n')}\n${readFileSync('/proc/self/mountinfo', 'latin1')}`
 }

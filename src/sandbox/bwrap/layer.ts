@@ -7,6 +7,8 @@ export interface RoomLayer {
   readonly title: string
   /** The program; never one that a command could write. */
   readonly program: string
+  /** Its rooms may be laid out before there is a command: the init takes the command's streams with its orders. */
+  readonly ahead?: true
   /** How it is installed. */
   readonly install: string
   /** What it takes by itself of a control group; absent: next to nothing. */

@@ -7,6 +7,7 @@ const ALLOW = 0x7fff0000
 const KILL = 0x80000000
 const refused = (errno: number) => 0x00050000 | errno
 const EPERM = refused(1)
+const ENOTTY = refused(25)
 const ENOSYS = refused(38)
 const EPROTONOSUPPORT = refused(93)
 const EAFNOSUPPORT = refused(97)
@@ -151,6 +152,15 @@ describe.each(['x64', 'arm64'] as const)('%s', (architecture) => {
     { name: 'TIOCLINUX', request: 0x541cn, answer: EPERM },
     { name: 'TIOCSETD', request: 0x5423n, answer: EPERM },
     { name: 'TIOCSWINSZ', request: 0x5414n, answer: ALLOW },
+    { name: 'FS_IOC_GETFLAGS', request: 0x80086601n, answer: ALLOW },
+    { name: 'FS_IOC_SETFLAGS', request: 0x40086602n, answer: ENOTTY },
+    { name: 'FS_IOC_SETFLAGS behind high bits', request: 0xdead_40086602n, answer: ENOTTY },
+    { name: 'FS_IOC_FSSETXATTR', request: 0x401c5820n, answer: ENOTTY },
+    { name: 'FS_IOC_ENABLE_VERITY', request: 0x40806685n, answer: ENOTTY },
+    { name: 'BTRFS_IOC_SNAP_CREATE_V2', request: 0x50009417n, answer: ENOTTY },
+    { name: 'BTRFS_IOC_SNAP_DESTROY', request: 0x5000940fn, answer: ENOTTY },
+    { name: 'FICLONE', request: 0x40049409n, answer: ALLOW },
+    { name: 'FICLONERANGE', request: 0x4020940dn, answer: ALLOW },
   ])('ioctl: $name', ({ request, answer }) => {
     expect(ask('ioctl', [0n, request])).toBe(answer)
   })
@@ -200,7 +210,7 @@ describe.each(['x64', 'arm64'] as const)('%s', (architecture) => {
   )
 
   test('every call with any arguments gets an answer that exists', () => {
-    const known = new Set([ALLOW, KILL, EPERM, ENOSYS, EPROTONOSUPPORT, EAFNOSUPPORT, PRETENDED])
+    const known = new Set([ALLOW, KILL, EPERM, ENOTTY, ENOSYS, EPROTONOSUPPORT, EAFNOSUPPORT, PRETENDED])
     const any = fc.record({
       number: fc.oneof(fc.integer({ min: 0, max: 600 }), fc.integer({ min: 0, max: 0xffffffff })),
       arguments: fc.array(fc.bigInt({ min: 0n, max: (1n << 64n) - 1n }), { minLength: 6, maxLength: 6 }),

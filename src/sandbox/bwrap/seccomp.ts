@@ -38,6 +38,7 @@ const AUDIT_ARCH: Readonly<Record<Architecture, number>> = { x64: 0xc000003e, ar
 const X32_BIT = 0x40000000
 
 const EPERM = 1
+const ENOTTY = 25
 const ENOSYS = 38
 const EPROTONOSUPPORT = 93
 const EAFNOSUPPORT = 97
@@ -72,6 +73,20 @@ const CLONE_NEWTIME = 0x80
 /** TIOCSTI types into a terminal, TIOCLINUX pastes into one, TIOCSETD loads line disciplines. */
 const REFUSED_IOCTLS = [0x5412, 0x541c, 0x5423]
 
+/**
+ * Changes of a file system that need no right to write, so that neither the wall nor the door sees them: FS_IOC_SETFLAGS (both sizes),
+ * FSSETXATTR, SETVERSION (both), ENABLE_VERITY, which closes a file for good, SET_ENCRYPTION_POLICY, OCFS2_IOC_REFLINK,
+ * FAT_IOCTL_SET_ATTRIBUTES. They are answered as by a file system that does not have them.
+ */
+const FILE_SYSTEM_IOCTLS = [
+  0x40086602, 0x40046602, 0x401c5820, 0x40087602, 0x40047602, 0x40806685, 0x800c6613, 0x40186f04, 0x40047211,
+]
+/** Those of btrfs make and remove whole trees by name (a snapshot of `x` as `.vscode`). */
+const BTRFS_IOCTLS = 0x9400
+/** FICLONE, FICLONERANGE, FIDEDUPERANGE: among those of btrfs by their number, and only into what is open for writing or is the same. */
+const CLONE_IOCTLS = [0x40049409, 0x4020940d, 0xc0189436]
+const IOCTL_TYPE = 0xff00
+
 /** PER_LINUX with or without the flags that setarch and old programs use, and the query. */
 const PERSONALITIES = [0x0, 0x8, 0x20000, 0x20008, 0xffffffff]
 
@@ -92,6 +107,19 @@ function oneOf(values: readonly number[], hit: Instruction, miss: Instruction): 
 
 function cloneBlock(): Instruction[] {
   return [loadLow(0), anyBit(NAMESPACE_FLAGS, 0, 1), refuse(EPERM), ALLOW]
+}
+
+function ioctlBlock(): Instruction[] {
+  const each = (values: readonly number[], hit: Instruction) => values.flatMap((value) => [equal(value, 0, 1), hit])
+  return [
+    loadLow(1),
+    ...each(REFUSED_IOCTLS, refuse(EPERM)),
+    ...each(CLONE_IOCTLS, ALLOW),
+    ...each(FILE_SYSTEM_IOCTLS, refuse(ENOTTY)),
+    and(IOCTL_TYPE),
+    ...each([BTRFS_IOCTLS], refuse(ENOTTY)),
+    ALLOW,
+  ]
 }
 
 function unshareBlock(): Instruction[] {
@@ -169,7 +197,7 @@ function segments(options: FilterOptions): Segment[] {
     unshare: unshareBlock(),
     socket: socketBlock(unixSockets),
     socketpair: socketpairBlock(unixSockets),
-    ioctl: [loadLow(1), ...oneOf(REFUSED_IOCTLS, refuse(EPERM), ALLOW)],
+    ioctl: ioctlBlock(),
     personality: [loadLow(0), ...oneOf(PERSONALITIES, ALLOW, refuse(EPERM))],
     setrlimit: SETRLIMIT_BLOCK,
     prlimit64: PRLIMIT_BLOCK,

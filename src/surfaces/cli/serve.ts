@@ -8,11 +8,12 @@
 import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
 import { keepLooks } from '../../runtime/command/kept-looks.ts'
+import { endRoomAhead, keepRoomsAhead, layOutRoomAhead, secondsAhead } from '../../runtime/command/rooms-ahead.ts'
 import type { ProcessEnd } from './main.ts'
 
 /** What native/resident/serve.c gives Node. */
 interface ServeAddon {
-  next(idleSeconds: number, stamp: Buffer): Buffer | null
+  next(idleSeconds: number, stamp: Buffer): Buffer | null | undefined
   done(code: number): void
 }
 
@@ -37,9 +38,10 @@ export async function serve(
   process.on('exit', (code) => addon.done(code))
   await Promise.all([import('./commands/hook.ts'), import('./commands/run.ts'), import('./open-policy.ts')])
   keepLooks()
+  keepRoomsAhead()
   const traces = watchTraces()
   for (let served = 0; served < MAX_REQUESTS; served++) {
-    const payload = addon.next(Number(idle), Buffer.from(stamp, 'hex'))
+    const payload = nextRequest(addon, Number(idle), Buffer.from(stamp, 'hex'))
     if (payload === null) break
     const { args, env } = readPayload(payload)
     takePlace(program, args, env)
@@ -52,8 +54,20 @@ export async function serve(
     if (!known || (await traces.left()) || process.memoryUsage.rss() > MAX_BYTES) break
     // By then it has answered hooks and run commands; nobody waits for this.
     if (served === LEARNED) remember()
+    layOutRoomAhead()
   }
   process.exit(0)
+}
+
+/** The next request; null when there will be none. A room that nobody asked for is given up before this process is. */
+function nextRequest(addon: ServeAddon, idleSeconds: number, stamp: Buffer): Buffer | null {
+  for (;;) {
+    const kept = secondsAhead()
+    const payload = addon.next(Math.min(kept ?? idleSeconds, idleSeconds), stamp)
+    if (payload !== undefined) return payload
+    if (kept === null) return null
+    endRoomAhead()
+  }
 }
 
 function loadAddon(dist: string): ServeAddon {

@@ -167,6 +167,12 @@ const PROCESSES: readonly Attack[] = [
     'open',
     'core 1',
   ),
+  mustFail(
+    'process: flags of a file',
+    'a change that needs no right to write, so that neither the wall nor the door would see it',
+    'open',
+    'file-flags < "$P"',
+  ),
   mustFail('process: personality', 'READ_IMPLIES_EXEC weakens every program', 'open', 'personality 0x0400000'),
   probe('process: foreign architecture', 'calls by the i386 door have other numbers', 'open', 'foreign', [
     "'killed 159'",

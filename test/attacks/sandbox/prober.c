@@ -268,6 +268,10 @@ int main(int argc, char **argv) {
     char x = 0;
     return say(syscall(SYS_ioctl, 0, a, &x));
   }
+  if (!strcmp(what, "file-flags")) { /* on fd 0: FS_IOC_GETFLAGS, then FS_IOC_SETFLAGS with `nodump` as well */
+    long flags = 0;
+    return say(syscall(SYS_ioctl, 0, 0x80086601UL, &flags) ? -1 : (flags |= 0x40, syscall(SYS_ioctl, 0, 0x40086602UL, &flags)));
+  }
   if (!strcmp(what, "personality")) return say(syscall(SYS_personality, a));
   if (!strcmp(what, "core")) return probe_core((int)a);
   if (!strcmp(what, "foreign")) return probe_foreign();

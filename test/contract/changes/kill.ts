@@ -1,7 +1,7 @@
 /** One command that changes a tree all the time, killed with everything around it at some moment, and put back. */
 
 import { spawn } from 'node:child_process'
-import { statSync } from 'node:fs'
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { undoCall } from '../../../src/undo/undo.ts'
 import type { Place, RoomInput } from './room.ts'
@@ -39,8 +39,16 @@ export async function killOnce(
     await sleep(100)
   }
   const changes = place.store.journalOf(id).records.length
+  forgetKeeper(folder)
   const { failed } = undoCall(place.store, id, { force: true })
   return { before, after: lookAtTree(place.project, 'no times'), failed, changes }
+}
+
+/** The process that began the call is this one, and lives; of a killed Cordon it is dead. */
+function forgetKeeper(folder: string): void {
+  const about = join(folder, 'about.json')
+  const { by: _, ...rest } = JSON.parse(readFileSync(about, 'utf8')) as Record<string, unknown>
+  writeFileSync(about, JSON.stringify(rest))
 }
 
 function hasBegun(folder: string): boolean {

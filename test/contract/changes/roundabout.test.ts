@@ -29,6 +29,46 @@ const WAYS: readonly { readonly note: string; readonly script: string }[] = [
     script:
       "echo other > x; python3 -c \"import os;os.copy_file_range(os.open('x',os.O_RDONLY),os.open('f',os.O_WRONLY),5)\"",
   },
+  {
+    note: 'opened for writing, removed, and only then written',
+    script: 'exec 3<>f; rm f; echo new >&3; echo new > f',
+  },
+  {
+    note: 'opened for writing, replaced, and only then written',
+    script: 'exec 3<>f; echo x > x; mv x f; echo new >&3',
+  },
+  {
+    note: 'sent and spliced into',
+    script: `echo other > x; python3 -c "import os
+o=os.open('f',os.O_WRONLY); os.sendfile(o,os.open('x',0),0,3); r,w=os.pipe(); os.write(w,b'pipe'); os.splice(r,o,4)"`,
+  },
+  {
+    note: 'cloned over, where the file system can, and in part',
+    script: `echo other > x; python3 -c "import os,fcntl,struct
+f=os.open('f',os.O_RDWR); x=os.open('x',0)
+for request, word in (0x40049409, x), (0x4020940d, struct.pack('qQQQ',x,0,0,0)):
+  try: fcntl.ioctl(f,request,word)
+  except OSError: os.pwrite(f,b'other',0)"`,
+  },
+  {
+    note: 'mode and times of one that is removed and still open',
+    script: `python3 -c "import os
+f=os.open('f',0); os.unlink('f'); os.fchmod(f,0o777); os.utime(f,(1,1)); os.chown(f,os.getuid(),os.getgid())"`,
+  },
+  {
+    note: 'the same by its name below /proc',
+    script: 'exec 3<f; rm f; chmod 777 /proc/self/fd/3; touch -d 2001-01-01 /proc/self/fd/3',
+  },
+  { note: 'mode, owner and times', script: 'chmod 600 f; chown $(id -u):$(id -g) f; touch -d 2001-01-01 f' },
+  {
+    note: 'made without a name and put in its place',
+    script: `python3 -c "import os,ctypes
+t=os.open('.',os.O_TMPFILE|os.O_RDWR); os.write(t,b'new'); os.unlink('f'); ctypes.CDLL(None).linkat(-100,b'/proc/self/fd/%d'%t,-100,b'f',0x400)"`,
+  },
+  {
+    note: 'two that change places, and both written',
+    script: `echo other > x; python3 -c "import ctypes;ctypes.CDLL(None).renameat2(-100,b'x',-100,b'f',2)"; echo a > x; echo b > f`,
+  },
   { note: 'by a second name', script: 'ln f x; rm f; echo new > x; rm x' },
   { note: 'under a name as long as can be', script: 'n=$(printf %0255d 1); mv f $n; echo new > $n; rm $n' },
 ]

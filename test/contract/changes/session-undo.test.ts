@@ -139,6 +139,7 @@ describe('in contained mode', () => {
     ["python3 -c \"open('big.db', 'w')\"", 'keeping'],
     ["python3 -c \"open('big.db', 'r+').write('other')\"", 'keeping'],
     ['python3 -c "import os; os.truncate(\'big.db\', 9)"', 'keeping'],
+    ["python3 -c \"open('big.db', 'a'); open('big.db', 'w')\"", 'keeping'],
   ])('what cannot be kept is left as it is, and the same command asks from then on: %s', async (command, relies) => {
     writeFileSync(join(world.root, 'big.db'), 'start')
     truncateSync(join(world.root, 'big.db'), 80 * 1024 * 1024)
@@ -169,6 +170,26 @@ describe('in contained mode', () => {
     const undo = new ProjectUndo(world.machine)
     expect(undo.undo(undo.calls()[0]!, false)).toMatchObject({ conflicts: [], failed: [] })
     expect(statSync(join(world.root, 'big.log')).size).toBe(80 * 1024 * 1024 + 5)
+  })
+
+  it('what was kept stays when the sandbox breaks down', async () => {
+    const backend = createBwrapBackend()
+    const breaking: typeof backend = {
+      ...backend,
+      capabilities: backend.capabilities,
+      launch: async (underway, io) => {
+        await backend.launch(underway, io)
+        throw new SandboxFault('sandbox-failed', 'the init is gone')
+      },
+    }
+    const session = await (await world.open({ manifest: { object: MANIFEST }, backend: breaking })).openSession()
+    const before = lookAtTree(world.root, 'times')
+    expect(await session.call('bash', { command: 'rm -rf dir' })).toMatchObject({ status: 'failed' })
+    expect(existsSync(join(world.root, 'dir'))).toBe(false)
+    await session.close()
+    const undo = new ProjectUndo(world.machine)
+    expect(undo.undo(undo.calls()[0]!, false)).toMatchObject({ conflicts: [], failed: [] })
+    expect(lookAtTree(world.root, 'times')).toEqual(before)
   })
 
   it('nothing runs where changes turn out not to be held, and the next one asks', async () => {

@@ -59,8 +59,8 @@ const ACL =
 const DRESS = `import os
 acl = ${ACL}
 os.makedirs('gone')
-for name in ['set', 'written', 'gone/file', 'plain', 'moved']: open(name, 'w').write(name)
-for name in ['set', 'written', 'gone/file', 'gone', 'moved']:
+for name in ['set', 'written', 'gone/file', 'plain', 'moved', 'open']: open(name, 'w').write(name)
+for name in ['set', 'written', 'gone/file', 'gone', 'moved', 'open']:
   os.setxattr(name, 'user.one', b'old')
   os.setxattr(name, 'system.posix_acl_access', acl(os.getuid()))
 os.setxattr('gone', 'system.posix_acl_default', acl(os.getuid()))`
@@ -69,6 +69,7 @@ os.umask(0o777)
 os.setxattr('set', 'user.one', b'new'); os.setxattr('set', 'user.two', b'new'); os.removexattr('set', 'system.posix_acl_access')
 os.setxattr('plain', 'user.one', b'new')
 fd = os.open('moved', os.O_RDONLY); os.removexattr(fd, 'user.one'); os.rename('moved', 'elsewhere')
+fd = os.open('open', os.O_RDONLY); os.remove('open'); os.setxattr(fd, 'user.one', b'new'); os.removexattr(fd, 'system.posix_acl_access')
 open('written', 'w').write('changed'); os.chmod('written', 0o600)
 shutil.rmtree('gone'); os.umask(0o022); os.mkdir('gone'); os.setxattr('gone', 'user.one', b'mine')`
 

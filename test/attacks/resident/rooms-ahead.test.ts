@@ -1,0 +1,199 @@
+/** The room that a worker lays out ahead is the one that the next command would have had, or it is thrown away. */
+
+import {
+  chownSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startOf } from '../../../src/system/alive.ts'
+import { until } from '../../until.ts'
+import { usersToTest } from '../sandbox/fixture.ts'
+import { ResidentWorld } from './world.ts'
+
+/** Beginnings are told in hundredths of a second. */
+const TICKS_MS = 20
+const OPEN = 'schema_version = 1\n[permission]\nmode = "contained"\n'
+/** Tells which room it is in before anything else: by when its init began, since the kernel gives numbers again. */
+const ROOM = 'cut -d" " -f22 /proc/1/stat'
+
+describe.each(usersToTest())('a room laid out ahead for $name', (user) => {
+  let world: ResidentWorld
+
+  beforeAll(async () => {
+    world = new ResidentWorld(user)
+  })
+
+  afterAll(() => world.close())
+
+  const folder = (path: string): string => {
+    mkdirSync(path)
+    chownSync(path, user.uid, user.gid)
+    return path
+  }
+  const childrenOf = (pid: number): readonly number[] => {
+    try {
+      return readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ').filter(Boolean).map(Number)
+    } catch {
+      return []
+    }
+  }
+  /** The inits that wait for orders, by when they began; those of commands have ended by then. */
+  const waiting = (): ReadonlyMap<string, number> => {
+    const inits = world.workers().flatMap(childrenOf).flatMap(childrenOf)
+    return new Map(
+      inits.flatMap((pid) => {
+        try {
+          return [[startOf(pid)!, pid] as const]
+        } catch {
+          return []
+        }
+      }),
+    )
+  }
+  interface Ran {
+    readonly room: string
+    readonly out: string
+    readonly err: string
+  }
+  const run = (cwd: string, script: string, more: object = {}): Ran => {
+    const { out, err } = world.call(['run', '--', 'sh', '-c', `${ROOM}; ${script}`], { cwd, ...more })
+    const [room = '', ...rest] = out.split('\n')
+    return { room, out: rest.join('\n'), err }
+  }
+  /** A room waits, like that of the command that was just run; one that is laid out from here on has another beginning. */
+  const laidOut = async (cwd: string, script: string, more = {}): Promise<ReadonlyMap<string, number>> => {
+    await world.ready(cwd)
+    return until('a room waits', async () => {
+      run(cwd, script, more)
+      await sleep(TICKS_MS)
+      const found = waiting()
+      return found.size > 0 ? found : null
+    })
+  }
+  /** Whether a command runs in one of the rooms that wait: again and again, for another worker may be asked. */
+  const taken = (cwd: string, script: string, more = {}): Promise<Ran> =>
+    until('a command runs in a room that was laid out ahead', async () => {
+      const rooms = await laidOut(cwd, script, more)
+      const ran = run(cwd, script, more)
+      return rooms.has(ran.room) ? ran : null
+    })
+
+  it('is as one that was laid out for the command', async () => {
+    const plain = world.folder('plain')
+    copyFileSync(join(import.meta.dirname, 'surroundings.sh'), join(plain, 'surroundings.sh'))
+    const more = {
+      input: 'given\n',
+      env: { LANG: 'C.UTF-8', TZ: 'Asia/Tokyo' },
+      under: ['sh', '-c', 'trap "" HUP; umask 027; exec "$@" 9</dev/null', 'sh'],
+    }
+    const script = 'cat; echo wrong >&2; . ./surroundings.sh'
+    const ahead = await taken(plain, script, more)
+    const cold = run(plain, script, { ...more, env: { ...more.env, CORDON_RESIDENT: 'off' } })
+    expect({ ...ahead, room: '' }).toEqual({ ...cold, room: '' })
+    expect(ahead.out).toMatch(/^given\n/)
+    expect(ahead.out).toContain('Umask:\t0027')
+    expect(ahead.err).toContain('wrong')
+  })
+
+  it('is not for another umask, another project or other grants', async () => {
+    const project = world.project('granted', OPEN)
+    const [other, beside] = [world.folder('other'), world.folder('beside')]
+    world.write(join(beside, 'read.txt'), 'beside\n')
+    const script = `umask; ls ${beside} 2>/dev/null; pwd`
+    await taken(project, script)
+    const rows: readonly (readonly [string, () => Ran, string])[] = [
+      ['another umask', () => run(project, script, { under: ['sh', '-c', 'umask 077; exec "$@"', 'sh'] }), '0077\n'],
+      ['another project', () => run(other, script), `${other}\n`],
+    ]
+    for (const [note, ask, expected] of rows) {
+      const rooms = await laidOut(project, script)
+      const ran = ask()
+      expect([...rooms.keys()], note).not.toContain(ran.room)
+      expect(ran.out, note).toContain(expected)
+    }
+    const rooms = await laidOut(project, script)
+    expect([...rooms.keys()]).not.toHaveLength(0)
+    world.write(join(project, 'cordon.toml'), `${OPEN}[capabilities.allow.read]\npaths = ["**", "${beside}"]\n`)
+    world.sign(project)
+    const more = run(project, script)
+    expect([...rooms.keys()]).not.toContain(more.room)
+    expect(more.out).toContain('read.txt')
+    // And back: what the manifest no longer grants is not shown by the room of before.
+    const wide = await laidOut(project, script)
+    world.write(join(project, 'cordon.toml'), OPEN)
+    world.sign(project)
+    const less = run(project, script)
+    expect([...wide.keys()]).not.toContain(less.room)
+    expect(less.out).not.toContain('read.txt')
+  })
+
+  it('hides a secret that was made after it was laid out', async () => {
+    const project = world.project('secret', OPEN)
+    folder(join(project, 'deep'))
+    const script = 'cat .env deep/.env plain.txt 2>&1'
+    await taken(project, script)
+    let made = 0
+    const ran = await until('in a room that was laid out before the secrets', async () => {
+      for (const path of ['.env', 'deep/.env', 'plain.txt']) rmSync(join(project, path), { force: true })
+      const rooms = await laidOut(project, script)
+      for (const path of ['.env', 'deep/.env', 'plain.txt'])
+        world.write(join(project, path), `TOKEN=hunter2-${made++}\n`)
+      const seen = run(project, script)
+      return rooms.has(seen.room) ? seen : null
+    })
+    // The control is a file that is no secret.
+    expect(ran.out.split('hunter2')).toHaveLength(2)
+  })
+
+  it('shows nothing that was put in the place of what it showed', async () => {
+    const [granted, outside] = [world.folder('inner'), world.folder('outside')]
+    world.write(join(granted, 'here.txt'), 'granted\n')
+    world.write(join(outside, 'here.txt'), 'hunter2\n')
+    const project = world.project('links', `${OPEN}[capabilities.allow.read]\npaths = ["**", "${granted}"]\n`)
+    const script = `cat ${granted}/here.txt 2>&1`
+    expect((await taken(project, script)).out).toContain('granted')
+
+    const rooms = await laidOut(project, script)
+    renameSync(granted, `${granted}-moved`)
+    symlinkSync(outside, granted)
+    const linked = run(project, script)
+    expect([...rooms.keys()]).not.toContain(linked.room)
+    expect(linked.out).not.toContain('granted\n')
+    expect(linked.out).toBe(run(project, script, { env: { CORDON_RESIDENT: 'off' } }).out)
+
+    rmSync(granted)
+    renameSync(`${granted}-moved`, granted)
+    const before = await laidOut(project, script)
+    renameSync(project, `${project}-moved`)
+    folder(project)
+    world.write(join(project, 'cordon.toml'), OPEN)
+    world.write(join(project, 'new.txt'), 'new\n')
+    world.sign(project)
+    const replaced = run(project, 'ls')
+    expect([...before.keys()]).not.toContain(replaced.room)
+    expect(replaced.out).toContain('new.txt')
+  })
+
+  it('is replaced when it is gone, and goes with its worker', async () => {
+    const plain = world.folder('gone')
+    for (const pid of (await laidOut(plain, 'true')).values())
+      if (existsSync(`/proc/${pid}`)) process.kill(pid, 'SIGKILL')
+    expect(run(plain, 'echo up').out).toBe('up\n')
+    const rooms = await laidOut(plain, 'true')
+    for (const pid of world.workers()) process.kill(pid, 'SIGKILL')
+    await until('the rooms are gone', () => [...rooms.values()].every((pid) => !existsSync(`/proc/${pid}`)))
+    const more = await laidOut(plain, 'true')
+    world.stopResident()
+    await until('the rooms are gone', () => [...more.values()].every((pid) => !existsSync(`/proc/${pid}`)))
+    expect(readdirSync(plain)).toEqual([])
+  })
+})
