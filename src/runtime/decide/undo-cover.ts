@@ -1,11 +1,12 @@
 /** Whether undo (F9) brings back what a command destroys here; what it was seen not to cover asks, as it did before. */
 
-import { statSync, writeFileSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { SessionFacts, ToolCall } from '../../policy/call.ts'
 import type { Decision } from '../../policy/decision.ts'
 import { evaluate } from '../../policy/evaluate.ts'
 import type { Policy } from '../../policy/policy.ts'
+import { writeMade } from '../../system/made-file.ts'
 import { sha256 } from '../../system/sha256.ts'
 import { makeDirectories } from '../../system/state.ts'
 
@@ -78,7 +79,7 @@ export class UndoCover {
 
   #note(name: string): void {
     makeDirectories(this.#folder)
-    writeFileSync(join(this.#folder, name), '', { mode: 0o600 })
+    writeMade(join(this.#folder, name), '')
   }
 }
 

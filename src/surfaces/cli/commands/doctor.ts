@@ -9,12 +9,12 @@ import { Fault } from '../../../system/fault.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { thisMachine } from '../../../system/machine.ts'
 import { residents } from '../../../system/residents.ts'
-import { type AgentCheck, checkAgents } from '../../hook/install/check.ts'
+import { type AgentCheck, checkAgents, isInPlace } from '../../hook/install/check.ts'
 import { paint, type Style, visible } from '../../terminal/terminal.ts'
 import { parseArguments } from '../arguments.ts'
 import { cordonWords } from '../cordon-words.ts'
 import { type CommandContext, commandRow, EXIT } from '../usage.ts'
-import { readFile } from './install.ts'
+import { hookStyle, readFile } from './install.ts'
 import { residentLine } from './resident.ts'
 
 const STYLES: Readonly<Record<'enforced' | 'degraded' | 'absent', Style>> = {
@@ -29,7 +29,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   if (args.flags.engines) return engines(terminal, args.flags.json === true)
   const { support, score, agents } = await findHealth()
   const { holds } = score
-  const dropped = agents.some(({ status }) => status !== 'works' && status !== 'no agent')
+  const dropped = agents.some((check) => !isInPlace(check))
   const tracked = await shownSecrets()
   const container = containerKind()
   const resident = residents(thisMachine().env)
@@ -47,9 +47,10 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   terminal.out(
     `\n${holds} of ${score.of} promises hold with ${support.backend}. ${support.usable ? 'Commands run in the sandbox here.' : 'No command runs here: there is no sandbox to run it in.'}\n`,
   )
-  for (const { agent, scope, status, detail, remedy } of agents) {
+  for (const check of agents) {
+    const { agent, scope, status, detail, remedy } = check
     terminal.out(
-      `${paint(terminal, status === 'works' ? 'green' : status === 'no agent' ? 'yellow' : 'red', status.padEnd(8))}  hook of ${agent} (${scope}): ${visible(detail)}\n`,
+      `${paint(terminal, hookStyle(check), status.padEnd(8))}  hook of ${agent} (${scope}): ${visible(detail)}\n`,
     )
     if (remedy) terminal.out(`          ${visible(remedy)}\n`)
   }
@@ -106,13 +107,13 @@ interface ShownSecrets {
   readonly skippedLine: string | null
 }
 
-/** What is in force here; a manifest that does not load is the business of `cordon check`. */
-async function inForce(): Promise<LoadedPolicy | null> {
-  const { loadPolicy } = await import('../../../runtime/policy/load.ts')
+/** The policy of this project as it is written; a manifest that does not load is the business of `cordon check`. */
+async function writtenPolicy(): Promise<LoadedPolicy | null> {
+  const { openPolicy } = await import('../../../runtime/policy/open.ts')
   try {
-    const choice = { kind: 'project' } as const
-    const outcome = await loadPolicy({ machine: thisMachine(), files: machineFiles, root: null, choice })
-    return 'loaded' in outcome ? outcome.loaded : null
+    const place = { machine: thisMachine(), files: machineFiles, root: null, choice: { kind: 'project' } } as const
+    const opened = await openPolicy({ ...place, unsigned: 'as-written' })
+    return 'loaded' in opened ? opened.loaded : null
   } catch (error) {
     if (error instanceof Fault) return null
     throw error
@@ -121,7 +122,7 @@ async function inForce(): Promise<LoadedPolicy | null> {
 
 /** The sandbox that commands would run in here. */
 async function commandBackend(): ReturnType<typeof openBackend> {
-  return openBackend((await inForce())?.sandbox ?? BUILT_IN_BACKEND, thisMachine())
+  return openBackend((await writtenPolicy())?.sandbox ?? BUILT_IN_BACKEND, thisMachine())
 }
 
 /** Secrets of this project that commands see. */
@@ -130,7 +131,7 @@ async function shownSecrets(): Promise<ShownSecrets> {
   const { skippedSecrets, skippedSecretsLine, trackedSecrets, trackedSecretsLine } = await import(
     '../../../runtime/command/tracked-secrets.ts'
   )
-  const loaded = await inForce()
+  const loaded = await writtenPolicy()
   if (loaded === null) return none
   const { home } = thisMachine()
   const paths = trackedSecrets(loaded, home)

@@ -4,16 +4,22 @@ import { chmodSync, mkdirSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { programPath } from '../../../runtime/hook/wrapped-runs.ts'
 import { parseToml } from '../../../runtime/import/toml.ts'
-import { loadPolicy } from '../../../runtime/policy/load.ts'
+import { openPolicy } from '../../../runtime/policy/open.ts'
 import { findRoot } from '../../../runtime/policy/project/root.ts'
-import { judgeTrust } from '../../../runtime/policy/sign/trust.ts'
 import { Fault } from '../../../system/fault.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { thisMachine } from '../../../system/machine.ts'
 import { codexHome } from '../../hook/hosts/codex-rules.ts'
 import { askCodex, tomlText, tomlValue, withTomlValue } from '../../hook/hosts/codex-trust.ts'
 import { HOST_NAMES, type HostName } from '../../hook/hosts/host.ts'
-import { checkAgent, findProgram, ownHooks, programInside } from '../../hook/install/check.ts'
+import {
+  type AgentCheck,
+  checkAgent,
+  findProgram,
+  isInPlace,
+  ownHooks,
+  programInside,
+} from '../../hook/install/check.ts'
 import { LOCAL_ENV, planGeminiTrust, trustedFoldersFile } from '../../hook/install/gemini-settings.ts'
 import {
   backupOf,
@@ -86,31 +92,37 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     )
   }
   const check = await checkAgent(agent, place, readFile)
-  const test = { ok: check.status === 'works' || check.status === 'no agent', detail: check.detail }
-  if (args.flags.json) terminal.out(`${JSON.stringify({ agent, scope: place.scope, changes: paths, ...test })}\n`)
-  terminal.err(
-    test.ok
-      ? `${paint(terminal, 'green', 'works')}  ${agent}: ${visible(test.detail)}\n`
-      : `${paint(terminal, 'red', 'does not work')}  ${agent}: ${visible(test.detail)}\n`,
-  )
+  const { status, detail } = check
+  const ok = isInPlace(check)
+  if (args.flags.json)
+    terminal.out(`${JSON.stringify({ agent, scope: place.scope, changes: paths, ok, status, detail })}\n`)
+  const headline = ok ? status : 'does not work'
+  terminal.err(`${paint(terminal, hookStyle(check), headline)}  ${agent}: ${visible(detail)}\n`)
   if (place.scope === 'user' && !args.flags.user)
     terminal.err(`it holds in every project of yours: ${missedInProject(agent)} (--project is for this one alone)\n`)
   await tellWhatIsMissing(terminal, place.root)
-  return test.ok ? EXIT.ok : EXIT.failed
+  return ok ? EXIT.ok : EXIT.failed
+}
+
+/** The colour of what is said about a hook. */
+export function hookStyle(check: AgentCheck): 'green' | 'yellow' | 'red' {
+  if (!isInPlace(check)) return 'red'
+  return check.status === 'works' ? 'green' : 'yellow'
 }
 
 /** The hook judges from now on. What keeps it from allowing anything is better heard here than from the agent. */
 async function tellWhatIsMissing(terminal: Terminal, root: string): Promise<void> {
   const machine = thisMachine()
-  const outcome = await loadPolicy({ machine, files: machineFiles, root, choice: { kind: 'project' } })
-  const trust = 'loaded' in outcome ? judgeTrust(outcome.loaded, machine, machineFiles)?.trust.status : 'broken'
-  if (trust === 'signed') return
+  const choice = { kind: 'project' } as const
+  const opened = await openPolicy({ machine, files: machineFiles, root, choice, unsigned: 'as-written' })
+  const loaded = 'loaded' in opened ? opened : null
+  if (loaded?.loaded.ownManifest && loaded.draft === undefined) return
   const missing =
-    trust === undefined
-      ? 'there is no cordon.toml here, so the agent has to ask about nearly everything; cordon init writes one'
-      : trust === 'broken'
-        ? 'cordon.toml does not load, so every call is denied; cordon policy lint says what is wrong'
-        : 'cordon.toml is not signed, so every call is denied; read it, then run cordon sign'
+    loaded === null
+      ? 'cordon.toml does not load, so every call is denied; cordon policy lint says what is wrong'
+      : loaded.loaded.ownManifest
+        ? 'cordon.toml is not signed, so every call is denied; read it, then run cordon sign'
+        : 'there is no cordon.toml here, so the agent has to ask about nearly everything; cordon init writes one'
   terminal.err(`${paint(terminal, 'yellow', 'cordon:')} ${missing}\n`)
 }
 
