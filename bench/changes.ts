@@ -11,10 +11,10 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { gitKeyOrders } from '../src/files/git-keys.ts'
 import { createBwrapBackend } from '../src/sandbox/bwrap/backend.ts'
-import { planSandbox, type SandboxPlan } from '../src/sandbox/plan.ts'
+import type { SandboxPlan } from '../src/sandbox/plan.ts'
 import { changeRules } from '../src/sandbox/protect/change-rules.ts'
-import { readHostFacts } from '../src/sandbox/session.ts'
 import { CallStore } from '../src/undo/call-store.ts'
+import { planIn } from '../test/plan-in.ts'
 import { median, printTable } from './measure.ts'
 
 interface Work {
@@ -173,22 +173,7 @@ function packages(app: string): void {
 }
 
 function planFor(command: readonly string[], folder: string | null, learns = false): SandboxPlan {
-  const request = {
-    argv: [...times, ...command],
-    cwd: project,
-    env: { PATH: process.env.PATH ?? '/usr/bin:/bin', HOME: '/tmp', LANG: 'C' },
-    baseline: 'system' as const,
-    home: '/home/nobody-here',
-    uid: process.getuid!(),
-    gid: process.getgid!(),
-    reads: [given, dirname(dirname(process.execPath)), dirname(dirname(npm))],
-    writes: [project],
-    masks: [],
-    pins: [],
-    network: 'none' as const,
-    unixSockets: false,
-    limits: {},
-  }
+  const home = '/home/nobody-here'
   const own = {
     configDir: join(base, 'config'),
     stateDir: join(base, 'state'),
@@ -198,14 +183,20 @@ function planFor(command: readonly string[], folder: string | null, learns = fal
     folder === null
       ? null
       : {
-          rules: changeRules({ home: request.home, write: [project], named: [], own }),
+          rules: changeRules({ home, write: [project], named: [], own }),
           gitKeys: gitKeyOrders([])
             .map((line) => `${line}\0`)
             .join(''),
           keep: { folder, fileBytes: 64 * 1024 ** 2, totalBytes: 1024 ** 3, must: 'everything' as const },
           free: [],
         }
-  return planSandbox({ ...request, facts: readHostFacts(request), changes, learns })
+  return planIn(project, [...times, ...command], {
+    env: { PATH: process.env.PATH ?? '/usr/bin:/bin', HOME: '/tmp', LANG: 'C' },
+    home,
+    reads: [given, dirname(dirname(process.execPath)), dirname(dirname(npm))],
+    changes,
+    learns,
+  })
 }
 
 async function timed(work: () => Promise<void>): Promise<{ readonly ms: number; readonly processor: number }> {

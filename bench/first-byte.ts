@@ -17,9 +17,8 @@ import { openDoor } from '../src/egress/door.ts'
 import { createSessionCa } from '../src/egress/tls/ca.ts'
 import { createUpstream } from '../src/egress/upstream.ts'
 import { createBwrapBackend } from '../src/sandbox/bwrap/backend.ts'
-import { planSandbox, type SandboxRequest } from '../src/sandbox/plan.ts'
-import { readHostFacts } from '../src/sandbox/session.ts'
 import { hosts, PUBLIC_ADDRESS, TestAuthority } from '../test/contract/egress/world.ts'
+import { planIn } from '../test/plan-in.ts'
 import { median, printTable } from './measure.ts'
 
 const HOST = 'bench.example.org'
@@ -90,25 +89,8 @@ export async function benchFirstByte(): Promise<void> {
     for (const { path, content, mode } of files) writeFileSync(path, content, { mode })
     writeFileSync(join(root, 'authority.pem'), authority.pem)
 
-    const planOf = (argv: readonly string[]) => {
-      const wanted: Omit<SandboxRequest, 'facts'> = {
-        argv,
-        cwd: root,
-        env: { PATH: '/usr/bin:/bin', ...environment },
-        baseline: 'system',
-        home: '/home/nobody-here',
-        uid: process.getuid!(),
-        gid: process.getgid!(),
-        reads: [],
-        writes: [root],
-        masks: [],
-        pins: [],
-        network: 'listener',
-        unixSockets: false,
-        limits: {},
-      }
-      return planSandbox({ ...wanted, facts: readHostFacts(wanted) })
-    }
+    const planOf = (argv: readonly string[]) =>
+      planIn(root, argv, { env: { PATH: '/usr/bin:/bin', ...environment }, network: 'listener' })
     const bare = (argv: readonly string[], shareNetwork: boolean) => {
       const { program, args } = backends.own.compile(planOf(argv))
       const given = bareArguments(args, argv, shareNetwork)

@@ -38,7 +38,7 @@ class Session {
     const run = this.#guard.begin({ home, write: [root], named: [], own })
     const places = maskPlaces({ home, visible: ['/'], grants: [] }, this.#listings)
     const masks = [...this.#index.masks([]).files, ...places.files, ...places.directories]
-    const watch = new MaskWatch(masks)
+    const watch = new MaskWatch(masks, (path) => this.#index.identityOf(path))
     return {
       masks,
       end: () => {

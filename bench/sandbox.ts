@@ -10,8 +10,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Backend } from '../src/sandbox/backend.ts'
 import { createBwrapBackend } from '../src/sandbox/bwrap/backend.ts'
-import { planSandbox, type SandboxPlan, type SandboxRequest } from '../src/sandbox/plan.ts'
-import { readHostFacts } from '../src/sandbox/session.ts'
+import type { SandboxPlan } from '../src/sandbox/plan.ts'
+import { type PlanChange, planIn } from '../test/plan-in.ts'
 
 interface SandboxFigures {
   readonly bareMs: number
@@ -44,25 +44,8 @@ async function median(work: () => Promise<unknown>, rounds = ROUNDS, pause = 0):
   return times.sort((a, b) => a - b)[rounds >> 1]!
 }
 
-function planFor(root: string, masks: readonly string[], extra: Partial<SandboxRequest> = {}): SandboxPlan {
-  const request = {
-    argv: ['/usr/bin/true'],
-    cwd: root,
-    env: { PATH: '/usr/bin:/bin' },
-    baseline: 'system' as const,
-    home: '/home/nobody-here',
-    uid: process.getuid!(),
-    gid: process.getgid!(),
-    reads: [],
-    writes: [root],
-    masks,
-    pins: [],
-    network: 'none' as const,
-    unixSockets: false,
-    limits: {},
-    ...extra,
-  }
-  return planSandbox({ ...request, facts: readHostFacts(request) })
+function planFor(root: string, masks: readonly string[], extra: PlanChange = {}): SandboxPlan {
+  return planIn(root, ['/usr/bin/true'], { masks, ...extra })
 }
 
 /** The same namespaces and binds, with bubblewrap's own reaper and no init of ours. */

@@ -12,8 +12,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { type InitMessage, MESSAGE_BYTES, parseMessage } from '../src/sandbox/bwrap/init-messages.ts'
 import { compileFurnishing } from '../src/sandbox/bwrap/launch-compile.ts'
 import { INIT_STEPS } from '../src/sandbox/bwrap/steps.ts'
-import { planSandbox } from '../src/sandbox/plan.ts'
-import { readHostFacts } from '../src/sandbox/session.ts'
+import { planIn } from '../test/plan-in.ts'
 
 process.chdir(resolve(import.meta.dirname, '..'))
 
@@ -73,23 +72,7 @@ function init(orders: Uint8Array): Promise<readonly InitMessage[]> {
 }
 
 function orders(): Uint8Array {
-  const request = {
-    argv: ['/usr/bin/true'],
-    cwd: base,
-    env: { PATH: '/usr/bin' },
-    baseline: 'system' as const,
-    home: '/home/somebody',
-    uid: process.getuid!(),
-    gid: process.getgid!(),
-    reads: [],
-    writes: [base],
-    masks: [],
-    pins: [],
-    network: 'none' as const,
-    unixSockets: false,
-    limits: {},
-  }
-  const plan = planSandbox({ ...request, facts: readHostFacts(request) })
+  const plan = planIn(base, ['/usr/bin/true'])
   return compileFurnishing(plan, { architecture: 'arm64', cgroups: () => null, numbered: false })
 }
 

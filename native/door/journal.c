@@ -26,7 +26,8 @@ static int journal_fd = -1;
 
 int open_journal(int folder) {
   journal_fd = openat(folder, "journal", O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  return journal_fd < 0 ? -1 : 0;
+  /* The umask is the command's. */
+  return journal_fd < 0 || fchmod(journal_fd, 0600) ? -1 : 0;
 }
 
 int has_journal(void) { return journal_fd >= 0; }

@@ -1,7 +1,8 @@
 /** Cordon's own log, `app.log` in the state directory: for the owner alone, without secrets, of bounded size (A2). */
 
-import { closeSync, constants, fstatSync, openSync, renameSync, writeSync } from 'node:fs'
+import { closeSync, constants, fstatSync, renameSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { openMade } from '../system/made-file.ts'
 import { mustBeOurs, openOwnDirectory } from '../system/state.ts'
 
 export interface AppLog {
@@ -34,7 +35,7 @@ export function openAppLog(stateDir: string, redact: (text: string) => string, n
 }
 
 function openLog(path: string): number {
-  const fd = openSync(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW, 0o600)
+  const fd = openMade(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW)
   mustBeOurs(path, fstatSync(fd))
   return fd
 }

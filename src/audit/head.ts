@@ -2,6 +2,7 @@
 
 import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from 'node:fs'
 import { errorCode } from '../system/fault.ts'
+import { openMade } from '../system/made-file.ts'
 import { sha256 } from '../system/sha256.ts'
 import { mustBeOurs } from '../system/state.ts'
 
@@ -29,7 +30,7 @@ export class HeadFile {
   readonly #slot: Buffer = Buffer.alloc(SLOT)
 
   constructor(path: string) {
-    this.#fd = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600)
+    this.#fd = openMade(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW)
     mustBeOurs(path, fstatSync(this.#fd))
   }
 

@@ -1,18 +1,9 @@
 /** Writes the chained lines of one session: one write a line, one for the head, and a tail that was cut short is closed first. */
 
-import {
-  closeSync,
-  constants,
-  fdatasyncSync,
-  fstatSync,
-  ftruncateSync,
-  lstatSync,
-  openSync,
-  readSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, constants, fdatasyncSync, fstatSync, ftruncateSync, lstatSync, readSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { errorCode, Fault } from '../system/fault.ts'
+import { openMade } from '../system/made-file.ts'
 import { sha256 } from '../system/sha256.ts'
 import { mustBeOurs } from '../system/state.ts'
 import { type AuditEvent, checkpointMessage, formatLine, genesis, parseLine, redactDeep } from './event.ts'
@@ -264,7 +255,7 @@ export class LogWriter {
     const path = join(this.#directory, partName(this.#options.session, part))
     try {
       const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW
-      const fd = openSync(path, flags, 0o600)
+      const fd = openMade(path, flags)
       mustBeOurs(path, fstatSync(fd))
       this.#fd = fd
     } catch (error) {

@@ -36,7 +36,7 @@ export function matchSegments(pattern: readonly string[], path: readonly string[
     if (p < pattern.length && pattern[p] === '**') {
       star = p++
       resume = t
-    } else if (p < pattern.length && matchSegment(pattern[p]!, path[t]!)) {
+    } else if (p < pattern.length && (pattern[p] === path[t] || matchSegment(pattern[p]!, path[t]!))) {
       p++
       t++
     } else if (star >= 0) {

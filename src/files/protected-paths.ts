@@ -1,6 +1,5 @@
 /** Paths that an agent never changes, whatever was granted (F8): Cordon's own places and what runs code for the host. */
 
-import { posix } from 'node:path'
 import { foldName } from './fold-name.ts'
 import { matchSegment } from './glob.ts'
 import { splitPath } from './path-pattern.ts'
@@ -63,14 +62,13 @@ const MANIFEST_NAMES: readonly string[] = ['cordon.toml', 'cordon.toml.sig']
 /** Why this canonical path is protected, or null. Upper and lower case are one, as they are to git on some systems. */
 export function protectedPath(path: string, facts: ProtectedFacts): ProtectedPath | null {
   const segments = splitPath(path).map(foldName)
-  if (startsWith(segments, splitPath(`${facts.configDir}/skills`).map(foldName)))
+  const config = foldedSegments(facts.configDir)
+  const isConfig = startsWith(segments, config)
+  if (isConfig && segments[config.length] === 'skills')
     return { kind: 'cordon', reason: 'a skill of the person’s own', unreadable: false }
-  for (const own of [facts.configDir, facts.stateDir]) {
-    if (startsWith(segments, splitPath(own).map(foldName))) {
-      return { kind: 'cordon', reason: "Cordon's own configuration, state, keys or audit", unreadable: true }
-    }
-  }
-  if (facts.program && startsWith(segments, splitPath(facts.program).map(foldName))) {
+  if (isConfig || startsWith(segments, foldedSegments(facts.stateDir)))
+    return { kind: 'cordon', reason: "Cordon's own configuration, state, keys or audit", unreadable: true }
+  if (facts.program && startsWith(segments, foldedSegments(facts.program))) {
     return { kind: 'cordon', reason: "Cordon's own program", unreadable: false }
   }
   if (isManifest(segments, facts)) {
@@ -81,9 +79,9 @@ export function protectedPath(path: string, facts: ProtectedFacts): ProtectedPat
   }
   const git = gitInternal(segments)
   if (git !== null) return { kind: 'git', reason: git, unreadable: false }
-  const root = splitPath(facts.root)
-  const below = startsWith(segments, root.map(foldName)) ? segments.slice(root.length) : []
-  const name = protectedName(segments, splitPath(facts.home).map(foldName), isOfPackage(below))
+  const root = foldedSegments(facts.root)
+  const below = startsWith(segments, root) ? segments.slice(root.length) : []
+  const name = protectedName(segments, foldedSegments(facts.home), isOfPackage(below))
   return name === null ? null : { kind: name.kind, reason: name.reason, unreadable: false }
 }
 
@@ -93,19 +91,20 @@ export function isProtectedStart(name: string): boolean {
 }
 
 function isProtectedPlace(segments: readonly string[], place: ProtectedPlace): boolean {
-  const folder = splitPath(place.path).map(foldName)
+  const folder = foldedSegments(place.path)
   if (!startsWith(segments, folder)) return false
   const name = segments[folder.length]
   return place.names === undefined || name === undefined || place.names.has(name)
 }
 
 function isManifest(segments: readonly string[], facts: ProtectedFacts): boolean {
-  const manifests = [
-    ...MANIFEST_NAMES.map((name) => posix.join(facts.root, name)),
-    facts.manifestPath,
-    `${facts.manifestPath}.sig`,
-  ]
-  return manifests.some((manifest) => sameSegments(segments, splitPath(manifest).map(foldName)))
+  const root = foldedSegments(facts.root)
+  const name = segments.at(-1) ?? ''
+  if (segments.length === root.length + 1 && MANIFEST_NAMES.includes(name) && startsWith(segments, root)) return true
+  const manifest = foldedSegments(facts.manifestPath)
+  const own = manifest.at(-1) ?? ''
+  if (segments.length !== manifest.length || (name !== own && name !== `${own}.sig`)) return false
+  return startsWith(segments, manifest.slice(0, -1))
 }
 
 function gitInternal(segments: readonly string[]): string | null {
@@ -138,9 +137,20 @@ function protectedName(segments: readonly string[], home: readonly string[], ofP
 }
 
 function startsWith(segments: readonly string[], prefix: readonly string[], from = 0): boolean {
-  return prefix.length <= segments.length - from && prefix.every((part, index) => part === segments[from + index])
+  if (prefix.length > segments.length - from) return false
+  for (let index = 0; index < prefix.length; index++) if (prefix[index] !== segments[from + index]) return false
+  return true
 }
 
-function sameSegments(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && startsWith(a, b)
+/** The places of a machine and project, which every path is held against. */
+const folds = new Map<string, readonly string[]>()
+const MAX_FOLDS = 256
+
+function foldedSegments(place: string): readonly string[] {
+  const known = folds.get(place)
+  if (known) return known
+  if (folds.size >= MAX_FOLDS) folds.clear()
+  const folded = splitPath(place).map(foldName)
+  folds.set(place, folded)
+  return folded
 }

@@ -17,10 +17,23 @@ export function secretOfGlob(path: string, home: string): string | null {
   const shape = secretShapes.find((candidate) => dotFits(basename, candidate) && aimsAt(basename, candidate))
   if (shape !== undefined) return posix.join(posix.dirname(path), exampleOf(shape))
   const segments = splitPath(pattern)
-  const place = secretPlaces
-    .map((candidate) => (candidate.path.startsWith('~/') ? home + candidate.path.slice(1) : candidate.path))
-    .find((candidate) => matchSegments(segments, splitPath(exampleOf(candidate))))
-  return place === undefined ? null : exampleOf(place)
+  return examplePlaces(home).find((example) => matchSegments(segments, example.segments))?.path ?? null
+}
+
+interface ExamplePlace {
+  readonly path: string
+  readonly segments: readonly string[]
+}
+
+let examples: { readonly home: string; readonly places: readonly ExamplePlace[] } | null = null
+
+/** One path for each secret place; made once for the home that all decisions of a process have. */
+function examplePlaces(home: string): readonly ExamplePlace[] {
+  if (examples?.home !== home) {
+    const places = secretPlaces.map(({ path }) => exampleOf(path.startsWith('~/') ? home + path.slice(1) : path))
+    examples = { home, places: places.map((path) => ({ path, segments: path.split('/').slice(1) })) }
+  }
+  return examples.places
 }
 
 /** `server.k*` and `.env.pro*` are meant for a secret; `foo*` and `src/*.*` only happen to match one. */

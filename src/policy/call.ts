@@ -39,9 +39,9 @@ export interface ShellFact {
   /** Follows the symlinks of an absolute path as far as it exists. */
   readonly canonical: (path: string) => string
   /** Why a file may not be run as a script, such as one of a project's skills that nobody approved; null when it may. */
-  readonly scriptProblem?: (path: string) => string | null
+  readonly scriptProblem?: ((path: string) => string | null) | undefined
   /** The same of the first such script that a path is, or that lies below it. */
-  readonly scriptBelow?: (path: string) => string | null
+  readonly scriptBelow?: ((path: string) => string | null) | undefined
 }
 
 export interface ToolCall {

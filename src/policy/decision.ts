@@ -76,17 +76,17 @@ export function combine(parts: readonly PartDecision[]): Decision {
   if (first === undefined) throw new RangeError('a call has at least one part')
   // INVARIANT: a part can only make the whole stricter.
   const strictest = parts.reduce((worst, part) => (compareVerdicts(part.decision, worst.decision) > 0 ? part : worst))
-  return {
-    decision: strictest.decision,
-    reason: strictest.reason,
-    rules: uniqueRules([strictest, ...parts].flatMap((part) => part.rules)),
-    segments: parts,
-    ...(parts.some((part) => part.relies === 'undo') && { relies: 'undo' as const }),
-  }
+  const { decision, reason } = strictest
+  const whole: Decision = { decision, reason, rules: uniqueRules([strictest, ...parts]), segments: parts }
+  return parts.some((part) => part.relies === 'undo') ? { ...whole, relies: 'undo' } : whole
 }
 
-function uniqueRules(rules: readonly RuleRef[]): RuleRef[] {
-  const seen = new Map<string, RuleRef>()
-  for (const { rule, source } of rules) seen.set(`${rule}\n${source}`, { rule, source })
-  return [...seen.values()]
+function uniqueRules(parts: readonly PartDecision[]): RuleRef[] {
+  const unique: RuleRef[] = []
+  for (const part of parts) {
+    for (const { rule, source } of part.rules) {
+      if (!unique.some((other) => other.rule === rule && other.source === source)) unique.push({ rule, source })
+    }
+  }
+  return unique
 }

@@ -33,7 +33,12 @@ export function decidePart(part: PartQuestions, stance: Stance): PartDecision {
 }
 
 function answered(subject: PartSubject, ruling: Ruling, step: 1 | 2 | 3 | 4, stance: Stance): PartDecision {
-  if (ruling.decision !== 'ask' || ruling.firm || !stance.answersAsks) return { ...subject, ...ruling, step }
+  if (ruling.decision !== 'ask' || ruling.firm || !stance.answersAsks) {
+    const { decision, reason, rules, firm, relies } = ruling
+    const part = { ...subject, decision, reason, rules, step }
+    if (firm === undefined && relies === undefined) return part
+    return { ...part, ...(firm !== undefined && { firm }), ...(relies !== undefined && { relies }) }
+  }
   return {
     ...subject,
     decision: 'allow',

@@ -21,7 +21,7 @@ export interface PathActor {
   readonly looks?: 'names' | 'metadata' | false
   /** Whether it could send on what it reads. */
   readonly sends?: () => boolean
-  readonly subject?: Partial<PartSubject>
+  readonly subject?: Pick<PartSubject, 'text' | 'span'>
 }
 
 /** One path, who touches it how, and what it is judged by. */
@@ -41,8 +41,9 @@ export interface PathScene {
 /** The four questions of P0 about a path. */
 export function pathQuestions(scene: PathScene): PartQuestions {
   const { access, fact, actor } = scene
+  const { text = fact.given, span } = actor.subject ?? {}
   return {
-    subject: { kind: access, text: fact.given, ...actor.subject },
+    subject: span === undefined ? { kind: access, text } : { kind: access, text, span },
     denial: () =>
       ruleDenial(scene) ??
       ownPlaceDenial(scene) ??
@@ -76,11 +77,10 @@ export function keptPlaces(policy: Policy, session: SessionFacts): readonly stri
 }
 
 function grantOf({ policy, session, access, fact, carried = [] }: PathScene): PathRule | null {
-  const rules =
-    access === 'write'
-      ? [...policy.writes.allow, ...session.grants.writes, ...carried]
-      : [...policy.reads.allow, ...session.grants.reads, ...carried]
-  const covering = rules.filter((rule) => coversPath(rule.pattern, fact.path))
+  const written = access === 'write' ? policy.writes : policy.reads
+  const saved = access === 'write' ? session.grants.writes : session.grants.reads
+  const covers = (rule: PathRule): boolean => coversPath(rule.pattern, fact.path)
+  const covering = [...written.allow.filter(covers), ...saved.filter(covers), ...carried.filter(covers)]
   // The narrower answer of two grants: one that does not prompt was given on purpose for these files.
   return covering.find((rule) => !rule.prompt) ?? covering[0] ?? null
 }
@@ -113,11 +113,12 @@ function wholeRule({ pattern: { text, files } }: PathRule): string {
 }
 
 function ownPlaceDenial({ policy, session, access, fact }: PathScene): Ruling | null {
-  const facts = { root: policy.root, home: policy.home, ...session.own }
-  const named = namesOf(fact)
-    .map((path) => protectedPath(path, facts))
-    .find((reason) => reason !== null)
-  const found = named ?? (fact.gitInternal ? { reason: fact.gitInternal, unreadable: false } : null)
+  const facts = { ...session.own, root: policy.root, home: policy.home }
+  const named = protectedPath(fact.path, facts)
+  const found =
+    named ??
+    (fact.written === undefined ? null : protectedPath(fact.written, facts)) ??
+    (fact.gitInternal ? { reason: fact.gitInternal, unreadable: false } : null)
   if (!found) return null
   const closed = access === 'write' || found.unreadable
   const opener = policy.writes.allow.find(
@@ -216,11 +217,12 @@ function outsideRuling(scene: PathScene): Ruling | null {
 function secretRuling({ policy, session, access, fact, actor }: PathScene): Ruling | null {
   // Metadata is held by deny rules alone (F2).
   if (access !== 'read' || actor.looks === 'metadata' || !policy.maskSecrets) return null
-  const grants = [...policy.reads.allow, ...session.grants.reads].map((rule) => rule.pattern)
   // A link with a secret's name makes one of what it leads to, as it does for the masks.
   const secrets = namesOf(fact).flatMap((path) => {
     const secret = secretOf(path, policy)
-    return secret && !openedByGrant(path, grants, policy) ? [{ ...secret, path }] : []
+    if (secret === null) return []
+    const grants = [...policy.reads.allow, ...session.grants.reads].map((rule) => rule.pattern)
+    return openedByGrant(path, grants, policy) ? [] : [{ ...secret, path }]
   })
   const [secret] = secrets
   if (!secret || (secrets.every(({ kind }) => kind === 'name') && session.isShown?.(fact.path))) return null

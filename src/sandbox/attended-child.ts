@@ -5,7 +5,7 @@ import { Readable, Writable } from 'node:stream'
 import { isatty } from 'node:tty'
 import { monotonicMs } from '../system/monotonic.ts'
 import type { Captured, LaunchIo, Output } from './backend.ts'
-import { Capture } from './bwrap/launch-capture.ts'
+import { Capture } from './capture.ts'
 import type { Limits } from './limits.ts'
 import type { SandboxFault } from './sandbox-fault.ts'
 

@@ -43,7 +43,7 @@ export interface Skipped {
   readonly reason: 'missing' | 'kernel path' | 'whole file system' | 'in a place that commands see'
 }
 
-/** The part of a request that decides what bubblewrap lays out. */
+/** The part of a request that decides what is laid out before anything is hidden or held. */
 export interface RoomRequest {
   readonly baseline: Baseline
   readonly home: string
@@ -62,7 +62,7 @@ export interface RoomRequest {
   readonly facts: HostFacts
 }
 
-/** The namespaces' file system before it is furnished: what bubblewrap makes, while the rest is still being thought out. */
+/** The namespaces' file system before it is furnished: what a backend may make while the rest is still being thought out. */
 export interface SandboxRoom {
   readonly hostname: string
   readonly baseline: Baseline
@@ -260,7 +260,7 @@ export function roomOf(layout: Layout, { baseline, limits }: RoomRequest): Sandb
   }
 }
 
-/** What bubblewrap lays out. Whatever cannot be shown is skipped and named; nothing is ever made on the host. */
+/** The room of a request. Whatever cannot be shown is skipped and named; nothing is ever made on the host. */
 export function planRoom(request: RoomRequest): SandboxRoom {
   return roomOf(layOut(request), request)
 }

@@ -1,9 +1,10 @@
 /** A lock between processes that outlives no process: whoever is killed holds nothing any more. */
 
-import { linkSync, readdirSync, readFileSync, readlinkSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
+import { linkSync, readdirSync, readFileSync, readlinkSync, statSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { isSameProcess, startOf } from './alive.ts'
 import { errorCode, Fault, unwritable } from './fault.ts'
+import { writeMade } from './made-file.ts'
 import { monotonicMs } from './monotonic.ts'
 import { makeDirectories } from './state.ts'
 import { uniqueName } from './unique-name.ts'
@@ -51,7 +52,7 @@ function acquire(directory: string, timeoutMs: number): () => void {
   makeDirectories(directory)
   const own = join(directory, `.${process.pid}.${uniqueName()}`)
   try {
-    writeFileSync(own, JSON.stringify(describeOwner()), { mode: 0o600, flag: 'wx' })
+    writeMade(own, JSON.stringify(describeOwner()), { flag: 'wx' })
   } catch (error) {
     unlinkQuietly(own)
     throw unwritable(own, error)
@@ -96,7 +97,7 @@ function take(directory: string, own: string, number: number): (() => void) | nu
     unlinkQuietly(join(directory, `${old}.free`))
   }
   if (number % REAP_EVERY === 1) reapLeftovers(directory)
-  return () => writeFileSync(join(directory, `${number}.free`), '', { mode: 0o600 })
+  return () => writeMade(join(directory, `${number}.free`), '')
 }
 
 interface Generation {

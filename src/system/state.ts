@@ -5,7 +5,6 @@ import {
   chmodSync,
   closeSync,
   constants,
-  fchmodSync,
   fstatSync,
   fsyncSync,
   lstatSync,
@@ -22,6 +21,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { errorCode, Fault, unwritable } from './fault.ts'
+import { openMade } from './made-file.ts'
 
 const MAX_STATE_BYTES = 64 * 1024 * 1024
 const STALE_TEMPORARY_MS = 60_000
@@ -153,8 +153,7 @@ export function writeOwnFile(path: string, content: string | Uint8Array, mode = 
   let fd: number | null = null
   try {
     makeDirectories(directory)
-    fd = openSync(temporary, 'wx', mode)
-    if ((fstatSync(fd).mode & mode) !== mode) fchmodSync(fd, mode)
+    fd = openMade(temporary, 'wx', mode)
     writeFileSync(fd, content)
     fsyncSync(fd)
     closeSync(fd)

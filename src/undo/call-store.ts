@@ -9,11 +9,11 @@ import {
   statSync,
   truncateSync,
   utimesSync,
-  writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { isSameProcess, startOf } from '../system/alive.ts'
 import { withLock } from '../system/lock.ts'
+import { writeMade } from '../system/made-file.ts'
 import { makeDirectories } from '../system/state.ts'
 import { formatEnd, type Journal, parseJournal } from './journal.ts'
 import { isWithoutChanges } from './net-changes.ts'
@@ -89,9 +89,7 @@ export class CallStore {
     const id = `${stamp}-${process.pid.toString(36)}${Math.random().toString(36).slice(2, 6)}`
     const folder = join(this.#folder, id)
     makeDirectories(folder)
-    writeFileSync(join(folder, 'about.json'), `${JSON.stringify({ ...about, at, by: ownProcess() })}\n`, {
-      mode: 0o600,
-    })
+    writeMade(join(folder, 'about.json'), `${JSON.stringify({ ...about, at, by: ownProcess() })}\n`)
     return { id, folder }
   }
 
@@ -142,7 +140,7 @@ export class CallStore {
   }
 
   markUndone(id: string, by: string): void {
-    writeFileSync(join(this.folderOf(id), 'undone'), `${by}\n`, { mode: 0o600 })
+    writeMade(join(this.folderOf(id), 'undone'), `${by}\n`)
   }
 
   forget(id: string): void {
@@ -179,7 +177,7 @@ export class CallStore {
     try {
       const { mtimeMs } = statSync(stamp, { throwIfNoEntry: false }) ?? { mtimeMs: 0 }
       if (now.getTime() - mtimeMs < PRUNE_EVERY_MS || !existsSync(this.#folder)) return
-      writeFileSync(stamp, '', { mode: 0o600 })
+      writeMade(stamp, '')
       utimesSync(stamp, now, now)
       this.prune(limits, now)
     } catch {
@@ -196,7 +194,7 @@ export class CallStore {
       const { size, blocks } = statSync(join(folder, name), { throwIfNoEntry: false }) ?? { size: 0, blocks: 0 }
       return sum + Math.min(size, blocks * 512)
     }, 0)
-    if (over) writeFileSync(known, String(bytes), { mode: 0o600 })
+    if (over) writeMade(known, String(bytes))
     return bytes
   }
 

@@ -10,7 +10,6 @@ import {
   lstatSync,
   openSync,
   unlinkSync,
-  writeFileSync,
   writeSync,
 } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
@@ -18,6 +17,7 @@ import { encodePath } from '../files/path-bytes.ts'
 import { errorCode } from '../system/fault.ts'
 import { copyAttributes, hasAttributes } from '../system/file-addon.ts'
 import type { ChangeKeeper } from '../system/guarded/keeper.ts'
+import { openMade, writeMade } from '../system/made-file.ts'
 import { makeDirectories } from '../system/state.ts'
 import {
   type FileTime,
@@ -70,7 +70,7 @@ export class Keeper implements ChangeKeeper {
   constructor(folder: string) {
     this.#folder = folder
     const { O_WRONLY, O_CREAT, O_EXCL, O_APPEND } = constants
-    this.#fd = openSync(join(folder, 'journal'), O_WRONLY | O_CREAT | O_EXCL | O_APPEND, 0o600)
+    this.#fd = openMade(join(folder, 'journal'), O_WRONLY | O_CREAT | O_EXCL | O_APPEND)
   }
 
   /** A file, folder or link will be made where nothing is. */
@@ -172,7 +172,7 @@ export class Keeper implements ChangeKeeper {
     try {
       // Only a folder can have the attributes of one.
       if (isFolder) makeDirectories(name)
-      else writeFileSync(name, '', { flag: 'wx', mode: 0o600 })
+      else writeMade(name, '', { flag: 'wx' })
       copyAttributes(way(path), Buffer.from(name))
       return { kept: 'attributes', number }
     } catch {

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { importsOf, readImports } from './imports.ts'
-import { breaches, checkers, crowded, impurities, isPure, MOST_FILES, pureFiles } from './layers.ts'
+import { breaches, checkers, crowded, impurities, isPure, MOST_FILES, manifestReaders, pureFiles } from './layers.ts'
 
 describe('the sources', () => {
   const imports = readImports('src')
@@ -30,6 +30,13 @@ describe('the sources', () => {
       .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && name !== 'system/guarded/checked-path.ts')
       .filter((name) => /\bcheckedPath\b|\bas CheckedPath\b/.test(readFileSync(`src/${name}`, 'utf8')))
     expect(makes.toSorted()).toEqual(checkers)
+  })
+
+  it('open a policy in one place, or say why they read manifests themselves', () => {
+    const readers = readdirSync('src', { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && name !== 'runtime/policy/load.ts')
+      .filter((name) => /\bloadPolicy\b/.test(readFileSync(`src/${name}`, 'utf8')))
+    expect(readers.toSorted()).toEqual(Object.keys(manifestReaders))
   })
 
   it('load nothing of fleets where there is none: only its own commands, and servers that ask, import it at once', () => {

@@ -136,6 +136,19 @@ export const checkers: readonly string[] = [
   'system/guarded/directory.ts',
 ]
 
+/** Who reads manifests without asking whether they are signed, and why; everybody else opens a policy (`runtime/policy/open.ts`). */
+export const manifestReaders: Readonly<Record<string, string>> = {
+  'index.ts': 'The library exports it, to decide and to show; `createCordon` opens.',
+  'runtime/agent/provider-setup.ts': 'No project is open: the user’s and the organisation’s rules need no signature.',
+  'runtime/fleet/draft.ts': 'A draft of the organisation’s, from an object: nothing runs by it.',
+  'runtime/import/manifest.ts': 'Whether lines of another agent load, from an object.',
+  'runtime/learn/from-record.ts': 'It asks about the signature itself: when it was made.',
+  'runtime/policy/open.ts': 'The opener.',
+  'runtime/report/standing.ts': 'It asks about the signature itself: whose it is, and from when.',
+  'surfaces/cli/commands/learn.ts': 'A text that is shown, then signed.',
+  'surfaces/cli/open-policy.ts': 'For the commands that show, test, check or sign what is written.',
+}
+
 /** One import of one file: what it names, and the file below `src/` that it leads to, or the module's name. */
 export interface Import {
   readonly file: string

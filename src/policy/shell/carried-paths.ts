@@ -9,7 +9,8 @@ import { isReadable } from './readable-command.ts'
 
 /** The union over every command of a text: they run in one sandbox. */
 export function carriedPaths(policy: Policy, session: SessionFacts, shell: ShellFact): readonly PathRule[] {
-  const some = [...policy.commands.allow, ...session.grants.commands].some((rule) => rule.paths.length > 0)
+  const carries = (rule: CommandRule): boolean => rule.paths.length > 0
+  const some = policy.commands.allow.some(carries) || session.grants.commands.some(carries)
   if (!some || 'rejection' in shell.analysis) return []
   return pathsOfGrants(shell.analysis.facts.commands.flatMap((fact) => grantsOf(policy, session, fact) ?? []))
 }

@@ -15,10 +15,10 @@ export function grantsOf(policy: Policy, session: SessionFacts, fact: CommandFac
   if (kind !== null) return [kind]
   const variants = variantsOf(fact.argv)
   if (variants === null || fact.argv.length === 0) return null
-  const rules = [...policy.commands.allow, ...session.grants.commands]
-  const found = variants.map((argv) =>
-    mostLiteral(rules.filter(({ pattern }) => grantMatches(pattern, argv) && namesPackage(pattern, argv))),
-  )
+  const found = variants.map((argv) => {
+    const covers = ({ pattern }: CommandRule): boolean => grantMatches(pattern, argv) && namesPackage(pattern, argv)
+    return mostLiteral([...policy.commands.allow.filter(covers), ...session.grants.commands.filter(covers)])
+  })
   return found.every((rule) => rule !== null) ? found : null
 }
 

@@ -54,8 +54,9 @@ export function gitReads(fact: CommandFact): boolean {
 
 /** True for the directory of `git -C`, in which its subcommand works. */
 export function isGitTree(fact: CommandFact, { span }: PathUse): boolean {
+  if (!isGit(fact)) return false
   const at = fact.argv.findIndex((word) => word.span.start === span.start && word.span.end === span.end)
-  return isGit(fact) && at > 0 && fact.argv[at - 1]!.values?.[0] === '-C'
+  return at > 0 && fact.argv[at - 1]!.values?.[0] === '-C'
 }
 
 /**
@@ -63,9 +64,10 @@ export function isGitTree(fact: CommandFact, { span }: PathUse): boolean {
  * is what the sandbox shows of a file, so `diff` of the one file tells nothing that any program inside could not find.
  */
 export function gitNamesOnly(fact: CommandFact, root: string, contained: boolean): boolean {
+  if (!isGit(fact)) return false
   const words = wordsOf(fact)
   const [subcommand = '', ...operands] = subcommands(words.slice(1))
-  if (!isGit(fact) || !fact.paths.every(({ path }) => path !== null && isInside(path, root))) return false
+  if (!fact.paths.every(({ path }) => path !== null && isInside(path, root))) return false
   if (NAMES_ONLY.has(subcommand)) return true
   const options = words.filter((word) => word.startsWith('-') || word === '')
   if (subcommand === 'status') return !options.some((option) => TELLS_MORE.test(option))

@@ -77,13 +77,8 @@ export function pathUseQuestions(
   const access = use.access === 'write' || works ? 'write' : 'read'
   const subject: PartSubject = { kind: access, text, span: use.span }
   if (use.path === null) return [unknowable(scene, subject, 'the path is only known when it runs')]
-  const { policy, session } = scene
-  const facts = { root: policy.root, home: policy.home, ...session.own }
-  const rules = (access === 'write' ? policy.writes : policy.reads).deny.map((rule) => rule.pattern)
-  const aimed = !use.glob
-    ? null
-    : (deniedOfGlob(use.path, rules) ??
-      (access === 'write' ? protectedOfGlob(use.path, facts) : secretOfGlob(use.path, policy.home)))
+  const { policy } = scene
+  const aimed = use.glob ? aimOfGlob(scene, access, use.path) : null
   const name = fact.argv[0]?.values?.[0] ?? ''
   const states = STATTING.has(name) || gitNamesOnly(fact, policy.root, scene.stance.mode.value === 'contained')
   const looks = use.access === 'read' && (states ? 'metadata' : LOOKING.has(name) && 'names')
@@ -95,6 +90,14 @@ export function pathUseQuestions(
       named,
     }),
   ]
+}
+
+/** A path that nobody may touch, and that a pattern is aimed at. */
+function aimOfGlob({ policy, session }: Scene, access: 'read' | 'write', path: string): string | null {
+  const rules = (access === 'write' ? policy.writes : policy.reads).deny.map((rule) => rule.pattern)
+  const denied = deniedOfGlob(path, rules)
+  if (denied !== null || access === 'read') return denied ?? secretOfGlob(path, policy.home)
+  return protectedOfGlob(path, { ...session.own, root: policy.root, home: policy.home })
 }
 
 /**
@@ -113,7 +116,7 @@ function pathPart(
   absolute: string,
   given: string,
   subject: PartSubject,
-  { named = null, ...how }: Pick<PathActor, 'climbs' | 'looks'> & Pick<PathScene, 'named'> = {},
+  { named = null, climbs = false, looks = false }: Pick<PathActor, 'climbs' | 'looks'> & Pick<PathScene, 'named'> = {},
 ): PartQuestions {
   if (isProcessDoor(absolute)) {
     const asks = policy.outsideRoots.value === 'ask'
@@ -134,12 +137,7 @@ function pathPart(
     fact: { given, path },
     carried,
     named,
-    actor: {
-      by: 'command',
-      sends,
-      ...how,
-      subject: { text: subject.text, ...(subject.span && { span: subject.span }) },
-    },
+    actor: { by: 'command', sends, climbs, looks, subject },
   })
 }
 

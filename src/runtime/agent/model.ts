@@ -1,6 +1,5 @@
 /** A model that can be asked: a profile with its key, behind Cordon's own egress rules. */
 
-import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { postStreaming } from '../../egress/stream.ts'
 import type { Upstream } from '../../egress/upstream.ts'
@@ -18,6 +17,7 @@ import { createRedactor, type Redactor } from '../../scan/redact/redact.ts'
 import type { Resolver } from '../../system/dns.ts'
 import { Fault } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
+import { writeMade } from '../../system/made-file.ts'
 import { makeDirectories } from '../../system/state.ts'
 
 export interface Model {
@@ -191,9 +191,7 @@ function dumper(directory: string, redactor: Redactor): (direction: 'request' | 
   makeDirectories(directory)
   const file = join(directory, `${new Date().toISOString().replace(/[:.]/g, '-')}-${process.pid}.jsonl`)
   return (direction, text) =>
-    appendFileSync(
-      file,
-      `${JSON.stringify({ at: new Date().toISOString(), direction, text: redactor.redact(text) })}\n`,
-      { mode: 0o600 },
-    )
+    writeMade(file, `${JSON.stringify({ at: new Date().toISOString(), direction, text: redactor.redact(text) })}\n`, {
+      flag: 'a',
+    })
 }

@@ -1,7 +1,7 @@
 /** A result as the model reads it: of a length that fits, and the whole of it in a file that the agent may read. */
 
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { writeMade } from '../../system/made-file.ts'
 import { makeDirectories } from '../../system/state.ts'
 import { uniqueName } from '../../system/unique-name.ts'
 import { resultText, type ToolResult } from '../session/tool-result.ts'
@@ -18,7 +18,7 @@ export function cappedText(result: ToolResult, spillDirectory: string): string {
   try {
     makeDirectories(spillDirectory)
     const file = join(spillDirectory, `result-${uniqueName()}.txt`)
-    writeFileSync(file, text, { mode: 0o600, flag: 'wx' })
+    writeMade(file, text, { flag: 'wx' })
     where = `; all of it is in ${file}`
   } catch {
     // The model is told what is missing all the same.

@@ -18,6 +18,7 @@ import { type Message, NO_USAGE, type Usage } from '../../providers/conversation
 import { errorCode, Fault, unwritable } from '../../system/fault.ts'
 import { holdLock } from '../../system/lock.ts'
 import type { Machine } from '../../system/machine.ts'
+import { openMade } from '../../system/made-file.ts'
 import { isRecord } from '../../system/record.ts'
 import { mustBeOurs, openOwnDirectory, readOwnFile } from '../../system/state.ts'
 import { summaryMessage } from './compaction.ts'
@@ -128,7 +129,7 @@ function openAppending(path: string): number {
   const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW } = constants
   let fd: number
   try {
-    fd = openSync(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, 0o600)
+    fd = openMade(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW)
   } catch (error) {
     throw unwritable(path, error)
   }

@@ -1,16 +1,7 @@
 /** Components and the files that Node runs of them, made with optional tools of others: in the OS sandbox, as what they work on may be hostile. */
 
 import { createHash } from 'node:crypto'
-import {
-  existsSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { AGENT_WIT, componentImports, foreignImports } from '../../code/component/imports.ts'
 import type { InsideFile } from '../../code/frame.ts'
@@ -20,6 +11,7 @@ import { openCgroups } from '../../sandbox/limits-cgroup.ts'
 import { planCodeRoom } from '../../sandbox/oci/code-room.ts'
 import { errorCode, Fault, messageOf } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
+import { writeMade } from '../../system/made-file.ts'
 import { makeDirectories, openOwnDirectory } from '../../system/state.ts'
 import { uniqueName } from '../../system/unique-name.ts'
 import { insideFolder } from './port.ts'
@@ -79,8 +71,8 @@ export async function componentFiles(machine: Machine, backend: Backend, bytes: 
   const draft = join(base, `draft-${uniqueName()}`)
   makeDirectories(draft)
   try {
-    for (const { name, bytes: content } of files) writeFileSync(join(draft, name), content)
-    writeFileSync(join(draft, 'package.json'), '{"type":"module"}\n')
+    for (const { name, bytes: content } of files) writeMade(join(draft, name), content, { mode: 0o644 })
+    writeMade(join(draft, 'package.json'), '{"type":"module"}\n', { mode: 0o644 })
     renameSync(draft, folder)
   } catch (error) {
     rmSync(draft, { recursive: true, force: true })

@@ -1,6 +1,6 @@
 /** Code of the model in a session: containers, Python and JavaScript, whose calls are guarded calls of the same session. */
 
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { declareTools, firstProperty, type ToolShape } from '../../code/declarations.ts'
 import type { CallAnswer, InsideFile, ToolName } from '../../code/frame.ts'
@@ -13,6 +13,7 @@ import { planCodeRoom } from '../../sandbox/oci/code-room.ts'
 import type { EngineSet } from '../../sandbox/oci/engine-set.ts'
 import { Fault } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
+import { writeMade } from '../../system/made-file.ts'
 import { makeDirectories } from '../../system/state.ts'
 import { uniqueName } from '../../system/unique-name.ts'
 import type { CodePort, ContainerRequest, MadeFile, ProgramAnswer, ProgramRequest } from '../../tools/tool.ts'
@@ -289,7 +290,7 @@ function keepFiles(files: readonly InsideFile[], spillDirectory: string): MadeFi
   makeDirectories(folder)
   return files.map(({ name, bytes }) => {
     const path = join(folder, name)
-    writeFileSync(path, bytes, { flag: 'wx', mode: 0o600 })
+    writeMade(path, bytes, { flag: 'wx' })
     return { name, path, bytes: bytes.length }
   })
 }

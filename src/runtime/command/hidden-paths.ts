@@ -134,6 +134,11 @@ export class HiddenPaths {
     return [...files, ...directories, ...this.#kept()]
   }
 
+  /** Which file is at a path, as of the last look. */
+  identityOf(path: string): string | null {
+    return this.#index.identityOf(path)
+  }
+
   /** The index is kept for the next session. */
   close(): void {
     writeIndexCache(this.#machine.stateDir, this.#facts, this.#index.tree)

@@ -161,7 +161,7 @@ export class CommandRunner {
     }
     const complete = (): SandboxPlan => {
       const prepared = preparing.complete()
-      underway.begun = { ...prepared, watch: new MaskWatch(prepared.plan.masks) }
+      underway.begun = { ...prepared, watch: new MaskWatch(prepared.plan.masks, (path) => hidden.identityOf(path)) }
       running.add(prepared.movable)
       requireCapable(this.#backend, prepared.plan, launchIo)
       return prepared.plan

@@ -82,11 +82,10 @@ function shellFact(command: string, cwd: string | undefined, around: Surrounding
     cwd: start,
     home: around.home,
     roots: around.roots,
-    variables: {
-      HOME: around.home,
-      PWD: start,
-      ...(around.temporary !== null && { TMPDIR: around.temporary }),
-    },
+    variables:
+      around.temporary === null
+        ? { HOME: around.home, PWD: start }
+        : { HOME: around.home, PWD: start, TMPDIR: around.temporary },
   })
   const asks = 'facts' in analysis && analysis.facts.needsSyntaxCheck
   return {
@@ -94,10 +93,13 @@ function shellFact(command: string, cwd: string | undefined, around: Surrounding
     analysis,
     syntaxError: asks ? around.syntaxError(command) : null,
     canonical: remembering(around, start),
-    ...(around.scriptProblem && { scriptProblem: around.scriptProblem }),
-    ...(around.scriptBelow && { scriptBelow: around.scriptBelow }),
+    scriptProblem: around.scriptProblem,
+    scriptBelow: around.scriptBelow,
   }
 }
+
+/** An empty segment, `.` or `..`, or a slash at the end. */
+const UNTIDY = /\/\.{0,2}(?:\/|$)/
 
 /**
  * Canonical paths of one decision, which asks about the same few directories again and again: a name that is no link
@@ -111,9 +113,10 @@ function remembering(around: Surroundings, start: string): (path: string) => str
   const resolve = (path: string): string => {
     const found = known.get(path)
     if (found !== undefined) return found
-    const plain =
-      posix.isAbsolute(path) && posix.normalize(path) === path && !path.endsWith('/') && !around.isLink(path)
-    const canonical = plain ? posix.join(resolve(posix.dirname(path)), posix.basename(path)) : around.canonical(path)
+    const plain = path.startsWith('/') && !UNTIDY.test(path) && !around.isLink(path)
+    const slash = path.lastIndexOf('/')
+    const folder = plain ? resolve(path.slice(0, slash) || '/') : null
+    const canonical = folder === null ? around.canonical(path) : `${folder === '/' ? '' : folder}${path.slice(slash)}`
     known.set(path, canonical)
     return canonical
   }

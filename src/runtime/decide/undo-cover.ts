@@ -1,11 +1,12 @@
 /** Whether undo (F9) brings back what a command destroys here; what it was seen not to cover asks, as it did before. */
 
-import { readdirSync, statSync, writeFileSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { SessionFacts, ToolCall } from '../../policy/call.ts'
 import type { Decision } from '../../policy/decision.ts'
 import { evaluate } from '../../policy/evaluate.ts'
 import type { Policy } from '../../policy/policy.ts'
+import { writeMade } from '../../system/made-file.ts'
 import { sha256 } from '../../system/sha256.ts'
 import { makeDirectories } from '../../system/state.ts'
 
@@ -31,7 +32,8 @@ export class UndoCover {
 
   /** Decides a call, with undo where it covers what the call could destroy. */
   evaluate(policy: Policy, session: SessionFacts, call: ToolCall): Decision {
-    return evaluate(policy, { ...session, ...this.#covers(policy, session, call) }, call)
+    const { undo, unkept } = this.#covers(policy, session, call)
+    return evaluate(policy, { ...session, undo, unkept }, call)
   }
 
   /** Changes do not go through the init here. */
@@ -48,14 +50,14 @@ export class UndoCover {
     { root, additionalDirectories }: Policy,
     session: SessionFacts,
     { shell }: ToolCall,
-  ): Pick<SessionFacts, 'undo' | 'unkept'> {
-    if (shell === null || process.platform !== 'linux') return { undo: false }
-    const gaps = this.#gaps()
-    if (gaps.length > 0 && gaps.includes(nameOf(root, shell.command))) return { undo: false, unkept: true }
+  ): { readonly undo: boolean; readonly unkept: boolean } {
+    if (shell === null || process.platform !== 'linux') return { undo: false, unkept: false }
+    const gaps = this.#gapsOf(root, shell.command)
+    if (gaps.command) return { undo: false, unkept: true }
     const own = this.#deviceOf(this.#stateDir)
     const roots = [root, ...additionalDirectories.map(({ value }) => value), ...session.roots]
     const isNear = own !== null && roots.every((one) => this.#deviceOf(one) === own)
-    return { undo: isNear && !gaps.includes(NO_DOOR) }
+    return { undo: isNear && !gaps.machine, unkept: false }
   }
 
   /** Hard links do not reach from one file system to another. */
@@ -67,21 +69,26 @@ export class UndoCover {
     return device
   }
 
-  #gaps(): string[] {
-    try {
-      const oldest = Date.now() - REMEMBERED_MS
-      return readdirSync(this.#folder).filter((name) => {
-        const { mtimeMs } = statSync(join(this.#folder, name), { throwIfNoEntry: false }) ?? { mtimeMs: 0 }
-        return mtimeMs >= oldest
-      })
-    } catch {
-      return []
-    }
+  /** What was noted within the hour of this machine and of this command; nothing has been on most machines. */
+  #gapsOf(root: string, command: string): { readonly machine: boolean; readonly command: boolean } {
+    if (changedAt(this.#folder) === null) return { machine: false, command: false }
+    const oldest = Date.now() - REMEMBERED_MS
+    const isNoted = (name: string): boolean => (changedAt(join(this.#folder, name)) ?? 0) >= oldest
+    return { machine: isNoted(NO_DOOR), command: isNoted(nameOf(root, command)) }
   }
 
   #note(name: string): void {
     makeDirectories(this.#folder)
-    writeFileSync(join(this.#folder, name), '', { mode: 0o600 })
+    writeMade(join(this.#folder, name), '')
+  }
+}
+
+/** When a file was written last; null where there is none. */
+function changedAt(path: string): number | null {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? null
+  } catch {
+    return null
   }
 }
 

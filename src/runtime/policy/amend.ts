@@ -16,11 +16,11 @@ import { messageOf } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
 import { openKeyStore } from '../../system/keys/keychain.ts'
 import type { Machine } from '../../system/machine.ts'
-import { exampleMatcher, type LoadedPolicy, loadPolicy } from './load.ts'
+import { exampleMatcher, type LoadedPolicy } from './load.ts'
+import { openPolicy } from './open.ts'
 import { MANIFEST_NAME } from './project/root.ts'
-import { withRegistries } from './registries/hosts.ts'
 import { signedText } from './sign/signed-text.ts'
-import { judgeTrust, trustRequest } from './sign/trust.ts'
+import { trustRequest } from './sign/trust.ts'
 
 /** Either the policy with the answer in it, or why the answer holds for the session only. */
 export type Amended = { readonly loaded: LoadedPolicy } | { readonly kept: string; readonly why: string }
@@ -105,7 +105,9 @@ export function listPlace(
       if (verdict === 'allow' && !declared) {
         if (grant.kind === 'read' && !hasReadLevels(policy)) {
           // With the project itself in the list, the first grant closes nothing, and opens no more than was open.
-          const roots = policy.additionalDirectories.map(({ value }) => `${value}/**`)
+          // The person's own skills are shown without a line: their home is nothing for a project's manifest.
+          const listed = policy.additionalDirectories.filter(({ source }) => source !== 'built-in')
+          const roots = listed.map(({ value }) => `${value}/**`)
           return { section, name: 'paths', first: ['**', ...roots] }
         }
         return {
@@ -173,10 +175,10 @@ function userManifest(machine: Machine, files: Files): Manifest | null {
 }
 
 async function reload(before: LoadedPolicy, machine: Machine, files: Files): Promise<Amended> {
-  const outcome = await loadPolicy({ machine, files, root: before.root, choice: { kind: 'project' } })
-  if ('problems' in outcome) return kept('the manifest was written, but does not load any more')
-  const report = judgeTrust(outcome.loaded, machine, files)
-  if (report?.trust.status !== 'signed')
+  const choice = { kind: 'project' } as const
+  const opened = await openPolicy({ machine, files, root: before.root, choice, unsigned: 'refused' })
+  if ('problems' in opened) return kept('the manifest was written, but does not load any more')
+  if ('unsigned' in opened || !opened.loaded.ownManifest)
     return kept('the manifest was written, but somebody changed it at the same time')
-  return { loaded: withRegistries(outcome.loaded, report.registries) }
+  return opened
 }

@@ -1,9 +1,10 @@
 /** Remembers runs under way, so that a killed Cordon's run is settled by the next one and parallel runs share a yardstick. */
 
-import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { posix } from 'node:path'
 import { isSameProcess, startOf } from '../../system/alive.ts'
 import { unwritable } from '../../system/fault.ts'
+import { writeMade } from '../../system/made-file.ts'
 import { makeDirectories } from '../../system/state.ts'
 import { uniqueName } from '../../system/unique-name.ts'
 import { isBelow } from '../secrets/tree.ts'
@@ -31,7 +32,7 @@ export function writeJournal(stateDir: string, baseline: TreeBaseline, held: boo
   const owner = { pid: process.pid, started: startOf(process.pid) }
   try {
     makeDirectories(folder)
-    writeFileSync(file, JSON.stringify({ owner, held, baseline }), { mode: 0o600, flag: 'wx' })
+    writeMade(file, JSON.stringify({ owner, held, baseline }), { flag: 'wx' })
   } catch (error) {
     removeIfPossible(file)
     throw unwritable(file, error)

@@ -1,7 +1,6 @@
 /** Moves what must not stay in the project into Cordon's state, without ever following a link that was swapped in. */
 
 import {
-  appendFileSync,
   chmodSync,
   chownSync,
   closeSync,
@@ -22,6 +21,7 @@ import {
 import { posix } from 'node:path'
 import { encodePath } from '../../files/path-bytes.ts'
 import { splitPath } from '../../files/path-pattern.ts'
+import { writeMade } from '../../system/made-file.ts'
 import { makeDirectories } from '../../system/state.ts'
 import { uniqueName } from '../../system/unique-name.ts'
 import { pruneQuarantine } from './quarantine-prune.ts'
@@ -55,7 +55,7 @@ export class QuarantineStore {
     changeIn(posix.dirname(path), (at) => moveInto(posix.join(at, name), kept), path)
     const mode = disarm(kept)
     const line = JSON.stringify({ time: new Date().toISOString(), path, kept, reason, mode })
-    appendFileSync(posix.join(this.folder, 'list.jsonl'), `${line}\n`, { mode: 0o600 })
+    writeMade(posix.join(this.folder, 'list.jsonl'), `${line}\n`, { flag: 'a' })
     return kept
   }
 
@@ -63,9 +63,9 @@ export class QuarantineStore {
   keepText(path: string, text: string, reason: string): string {
     this.#open()
     const kept = posix.join(this.folder, `${++this.#count}-${posix.basename(path)}`)
-    appendFileSync(kept, Buffer.from(text, 'latin1'), { mode: 0o400 })
+    writeMade(kept, Buffer.from(text, 'latin1'), { mode: 0o400, flag: 'a' })
     const line = JSON.stringify({ time: new Date().toISOString(), path, kept, reason })
-    appendFileSync(posix.join(this.folder, 'list.jsonl'), `${line}\n`, { mode: 0o600 })
+    writeMade(posix.join(this.folder, 'list.jsonl'), `${line}\n`, { flag: 'a' })
     return kept
   }
 }

@@ -3,8 +3,9 @@
  * hidden, by their path. Without that, `rm .env` in one command would open what it led to for the next.
  */
 
-import { appendFileSync, lstatSync, readFileSync } from 'node:fs'
+import { lstatSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
+import { writeMade } from '../../system/made-file.ts'
 import { makeDirectories } from '../../system/state.ts'
 import { realPath } from '../protect/quarantine-baseline.ts'
 
@@ -42,7 +43,7 @@ export function keepSecret(stateDir: string, path: string, roots: readonly strin
   if (readKeptSecrets(stateDir, roots).includes(path)) return false
   makeDirectories(stateDir)
   // A line that was cut short, by a full disk, must not swallow this one.
-  appendFileSync(keptSecretsFile(stateDir), `\n${JSON.stringify({ path, roots })}\n`, { mode: 0o600 })
+  writeMade(keptSecretsFile(stateDir), `\n${JSON.stringify({ path, roots })}\n`, { flag: 'a' })
   return true
 }
 

@@ -1,10 +1,11 @@
 /** Keeps the index of a big tree for the next process; ctimes verify every folder of it before it is believed. */
 
-import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { protectedNames } from '../../files/protected-paths.ts'
 import { secretShapes } from '../../files/secret-shapes.ts'
 import { toldNames } from '../../files/told-names.ts'
+import { writeMade } from '../../system/made-file.ts'
 import { makeDirectories } from '../../system/state.ts'
 import { uniqueName } from '../../system/unique-name.ts'
 import type { MaskFacts } from './masks.ts'
@@ -27,10 +28,7 @@ export function writeIndexCache(stateDir: string, facts: MaskFacts, tree: Secret
   makeDirectories(join(stateDir, 'index'))
   const temporary = `${file}.${uniqueName()}`
   try {
-    writeFileSync(temporary, JSON.stringify({ version: VERSION, key: cacheKey(facts), rows }), {
-      mode: 0o600,
-      flag: 'wx',
-    })
+    writeMade(temporary, JSON.stringify({ version: VERSION, key: cacheKey(facts), rows }), { flag: 'wx' })
     renameSync(temporary, file)
     return true
   } catch {

@@ -33,17 +33,23 @@ export class MaskWatch {
   readonly #identities: ReadonlyMap<string, string | null>
   readonly #changed = new Map<string, MaskChange>()
   readonly #watchers: FSWatcher[] = []
+  readonly #identify: (path: string) => string | null
   readonly #onChange: (change: MaskChange) => void
   readonly #starting: NodeJS.Timeout
   readonly #started = Date.now()
 
-  /** Notes what the masks cover now; call it right before the launch. `onChange` hears of a change at once. */
+  /**
+   * Notes what the masks cover now; call it right before the launch. `identify` says which file is at a path, from an index that is
+   * refreshed before the end where there is one. `onChange` hears of a change at once.
+   */
   constructor(
     paths: readonly string[],
+    identify: (path: string) => string | null = identityOf,
     onChange: (change: MaskChange) => void = () => {},
     watchAfterMs: number = WATCH_AFTER_MS,
   ) {
-    this.#identities = new Map(paths.map((path) => [path, identityOf(path)]))
+    this.#identify = identify
+    this.#identities = new Map(paths.map((path) => [path, identify(path)]))
     this.#onChange = onChange
     // What happens before the watchers stand is found at the end, and the sandbox's init sees a mask that is lifted. A short
     // command does without them: closing an inotify instance takes the kernel up to 15 ms.
@@ -129,7 +135,7 @@ export class MaskWatch {
 
   #compare(path: string): void {
     const before = this.#identities.get(path)
-    const now = identityOf(path)
+    const now = this.#identify(path)
     if (now !== before) this.#note(path, now === null ? 'removed' : 'replaced')
   }
 

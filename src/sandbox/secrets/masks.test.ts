@@ -440,7 +440,7 @@ describe('the watch', () => {
   test('sees a file renamed away and back, which has lost its mask', async () => {
     const secret = put('a/.env')
     const heard: MaskChange[] = []
-    const watch = new MaskWatch([secret], (change) => heard.push(change), 0)
+    const watch = new MaskWatch([secret], undefined, (change) => heard.push(change), 0)
     await new Promise((resolve) => setTimeout(resolve, 50))
     renameSync(secret, `${secret}.moved`)
     renameSync(`${secret}.moved`, secret)

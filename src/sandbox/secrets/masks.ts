@@ -97,6 +97,9 @@ export class MaskIndex {
   readonly #shapeOf: ShapeOf
   readonly #objects: Map<string, KnownObjects>
   readonly #identities = new WeakMap<Folder, Map<string, string | null>>()
+  /** The files of folders in which nothing but a name decides, under the grants of the last look. */
+  #byName = new WeakMap<Folder, readonly string[]>()
+  #grants: readonly PathPattern[] = []
   readonly #certificates: Map<string, { readonly state: string; readonly plain: boolean }>
 
   /** `earlier` looked for the same in the same roots, and is closed: what it found is verified, as it would have done itself. */
@@ -117,9 +120,13 @@ export class MaskIndex {
   /** What to hide, given the read and write grants. Call `refresh` first. */
   masks(grants: readonly PathPattern[]): Masks {
     const collected = new Collected()
+    if (grants.length !== this.#grants.length || grants.some((grant, at) => grant !== this.#grants[at])) {
+      this.#byName = new WeakMap()
+      this.#grants = grants
+    }
     for (const folder of this.tree.notable()) {
       if (folder.unreadable) collected.directories.add(folder.path)
-      for (const entry of folder.secrets) this.#judge(folder, entry, grants, collected)
+      this.#judgeFolder(folder, grants, collected)
       if (folder.raw.length > 0) collectRaw(Buffer.from(folder.path), this.#shapeOf, true, collected)
     }
     const tracked = new TrackedFiles(this.tree, this.#facts.hideTracked ?? false, this.#objects)
@@ -145,7 +152,7 @@ export class MaskIndex {
   #settle(path: string, tracked: TrackedFiles, collected: Collected): void {
     if (!this.#isInTree(path)) return
     const { memory } = this.#facts
-    const identity = memory ? this.#identityOf(path) : null
+    const identity = memory ? this.identityOf(path) : null
     if (memory && identity !== null) {
       if (!memory.has(identity) && cameWithPackage(path, this.tree.roots)) {
         collected.files.delete(path)
@@ -163,8 +170,8 @@ export class MaskIndex {
     } else if (answer !== null) collected.faces.set(path, answer)
   }
 
-  /** Which file it is: the same one as long as its folder has not been read again. */
-  #identityOf(path: string): string | null {
+  /** Which file it is: the same one as long as its folder has not been read again, which `refresh` does when it changed. */
+  identityOf(path: string): string | null {
     const folder = this.tree.folder(posix.dirname(path))
     if (!folder) return identityOf(path)
     const known = this.#identities.get(folder) ?? new Map<string, string | null>()
@@ -176,6 +183,24 @@ export class MaskIndex {
 
   #isInTree(path: string): boolean {
     return this.tree.roots.some((root) => path === root || isBelow(path, root))
+  }
+
+  #judgeFolder(folder: Folder, grants: readonly PathPattern[], collected: Collected): void {
+    const known = this.#byName.get(folder)
+    if (known) {
+      for (const path of known) collected.files.add(path)
+      return
+    }
+    const { opened } = collected
+    const before = opened.length
+    for (const entry of folder.secrets) this.#judge(folder, entry, grants, collected)
+    const isByName =
+      opened.length === before && folder.secrets.every(({ name, link, folder }) => !link && !folder && !isPem(name))
+    if (isByName)
+      this.#byName.set(
+        folder,
+        folder.secrets.map(({ name }) => childPath(folder.path, name)),
+      )
   }
 
   #judge(folder: Folder, entry: SecretEntry, grants: readonly PathPattern[], collected: Collected): void {

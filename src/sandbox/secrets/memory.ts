@@ -3,9 +3,10 @@
  * it `mv packages node_modules` would make a package of a project's folder, and its `.env` a file that came with it.
  */
 
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { unwritable } from '../../system/fault.ts'
+import { writeMade } from '../../system/made-file.ts'
 import { makeDirectories } from '../../system/state.ts'
 import { uniqueName } from '../../system/unique-name.ts'
 
@@ -41,7 +42,7 @@ export class SecretMemory {
     const temporary = `${this.#file}.${uniqueName()}`
     try {
       makeDirectories(this.#stateDir)
-      writeFileSync(temporary, JSON.stringify(names), { mode: 0o600, flag: 'wx' })
+      writeMade(temporary, JSON.stringify(names), { flag: 'wx' })
       renameSync(temporary, this.#file)
       this.#isNew = false
     } catch (error) {

@@ -2,8 +2,18 @@
 
 type Judgement = 'plain' | 'check'
 
+/** What a node of a type means for the text that it stands in. */
+export interface NodeKind {
+  /** Wants `bash -n` as well. */
+  readonly check: boolean
+  /** Dash, zsh or an older sh reads it as something else. */
+  readonly bashOnly: boolean
+  /** A compound command, which the flag of that name governs. */
+  readonly compound: boolean
+}
+
 /** Every node type that the analysis understands; `check` wants `bash -n` as well. */
-export const NODES: Readonly<Record<string, Judgement>> = {
+const NODES: Readonly<Record<string, Judgement>> = {
   Script: 'plain',
   Statement: 'plain',
   Command: 'plain',
@@ -71,7 +81,7 @@ export const NODES: Readonly<Record<string, Judgement>> = {
 }
 
 /** Syntax that dash, zsh or an older sh reads as something else. */
-export const BASH_ONLY: ReadonlySet<string> = new Set(
+const BASH_ONLY: ReadonlySet<string> = new Set(
   (
     'BraceExpansion AnsiCQuoted LocaleString TestCommand ArithmeticCommand ArithmeticFor ProcessSubstitution HereString ' +
     'Coproc Select Replace Slice CaseModification Transform Names ArrayValue Time ExtendedGlob FileDescriptorVariable'
@@ -79,7 +89,15 @@ export const BASH_ONLY: ReadonlySet<string> = new Set(
 )
 
 /** Compound commands, which the flag of that name governs. */
-export const COMPOUND: ReadonlySet<string> = new Set('If For ArithmeticFor While Select Case'.split(' '))
+const COMPOUND: ReadonlySet<string> = new Set('If For ArithmeticFor While Select Case'.split(' '))
+
+/** The kinds of all node types that the analysis understands. */
+export const NODE_KINDS: ReadonlyMap<string, NodeKind> = new Map(
+  Object.entries(NODES).map(([type, judgement]) => [
+    type,
+    { check: judgement === 'check', bashOnly: BASH_ONLY.has(type), compound: COMPOUND.has(type) },
+  ]),
+)
 
 /** Deepest tree that is walked. */
 export const MAX_TREE_DEPTH = 150

@@ -3,7 +3,7 @@
 import { forEachChild, type ParsedScript, type SyntaxNode } from 'unbash'
 import type { Hazard, ShellRejection, Span, SyntaxKind, SyntaxUse } from '../facts.ts'
 import { hiddenBrace, hiddenHereDocOpener, hiddenInLiteral, hiddenOpener } from './residual.ts'
-import { BASH_ONLY, COMPOUND, MAX_TREE_DEPTH, NODES } from './syntax-nodes.ts'
+import { MAX_TREE_DEPTH, NODE_KINDS } from './syntax-nodes.ts'
 import { UnreadableText } from './unreadable-text.ts'
 
 /** What a tree that is trusted holds. */
@@ -58,13 +58,13 @@ export class TreeCheck {
   }
 
   readonly #visit = (node: SyntaxNode): void => {
-    const judgement = Object.hasOwn(NODES, node.type) ? NODES[node.type] : undefined
-    if (judgement === undefined) {
+    const kind = NODE_KINDS.get(node.type)
+    if (kind === undefined) {
       this.#refuse('unsupported-syntax', `the syntax \`${node.type}\` is not supported`, node.pos)
     }
-    if (judgement === 'check') this.#check = true
-    if (BASH_ONLY.has(node.type)) this.#bashOnly = true
-    if (COMPOUND.has(node.type)) this.#uses('compound', node)
+    if (kind.check) this.#check = true
+    if (kind.bashOnly) this.#bashOnly = true
+    if (kind.compound) this.#uses('compound', node)
     if (++this.#depth > MAX_TREE_DEPTH) this.#refuse('too-complex', 'the command is nested too deeply', node.pos)
     if (node.type === 'Script') this.#script(node)
     else if (node.type === 'DoubleQuoted' || node.type === 'LocaleString') this.#inQuotes(node)
@@ -273,13 +273,16 @@ export class TreeCheck {
   /** Two words without a blank between them are one to bash: the parser has cut it where bash does not. */
   #separated(node: Extract<SyntaxNode, { type: 'Command' }>): void {
     let end = -1
-    for (const part of [...node.prefix, ...(node.name === undefined ? [] : [node.name]), ...node.suffix]) {
+    const look = (part: SyntaxNode): void => {
       const redirects = part.type !== 'Word' && part.type !== 'Assignment'
       if (part.pos === end && !redirects) {
         this.#refuse('unsupported-syntax', 'a word here cannot be read with certainty; quote it', part.pos)
       }
       end = part.end
     }
+    for (const part of node.prefix) look(part)
+    if (node.name !== undefined) look(node.name)
+    for (const part of node.suffix) look(part)
   }
 
   /** The parser cuts a word at `<(…)`; bash does not. */

@@ -72,8 +72,9 @@ function looseCluster(option: OptionUse, use: Use, unknownProgram: boolean): voi
 
 /** Reports the operands by their roles. */
 export function reportOperands(use: Use, compiled: CompiledSpec): void {
-  const names = new Set(use.options.flatMap((option) => [option.name, option.row?.name ?? '']))
-  const chosen = compiled.operandsWith.find(([needed]) => needed.some((name) => names.has(name)))
+  const isGiven = (name: string): boolean =>
+    use.options.some((option) => option.name === name || option.row?.name === name)
+  const chosen = compiled.operandsWith.find(([needed]) => needed.some(isGiven))
   const { head, repeat, tail } = chosen?.[1] ?? compiled.operands
   const count = use.operands.length
   use.operands.forEach((arg, index) => {

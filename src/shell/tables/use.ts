@@ -37,9 +37,9 @@ export class Findings {
   readonly hazards: Hazard[] = []
   readonly paths: PathUse[] = []
   readonly hosts: HostUse[] = []
-  readonly #seen: Set<string> = new Set()
+  #seen: Set<string> | null = null
   /** Where a path stands in `paths`. */
-  readonly #at: Map<string, number> = new Map()
+  #at: Map<string, number> | null = null
   readonly #place: Place
 
   constructor(place: Place) {
@@ -48,6 +48,7 @@ export class Findings {
 
   #isNew(kind: string, ...parts: readonly unknown[]): boolean {
     const key = JSON.stringify([kind, ...parts])
+    this.#seen ??= new Set()
     if (this.#seen.has(key)) return false
     this.#seen.add(key)
     return true
@@ -78,6 +79,7 @@ export class Findings {
   /** The same path by the same word is kept once, as recursive when either is. */
   #addPath(use: PathUse): void {
     const key = `${use.access} ${use.glob} ${use.span.start} ${use.span.end} ${use.path}`
+    this.#at ??= new Map()
     const known = this.#at.get(key)
     if (known === undefined) {
       this.#at.set(key, this.paths.length)

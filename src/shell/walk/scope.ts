@@ -105,13 +105,33 @@ export function noEffects(): Effects {
 /** Whether a name is a function here. */
 type Defined = 'yes' | 'maybe'
 
+/** What a shell knows by name. */
+interface Names {
+  readonly vars: Map<string, Value>
+  readonly readonly: Set<string>
+  /** Names that are certainly associative arrays, whose subscripts are text and not arithmetic. */
+  readonly associative: Set<string>
+  readonly functions: Map<string, Defined>
+  readonly ambient: Map<string, Hazard>
+}
+
+function copyOf(names: Names | null): Names {
+  return {
+    vars: new Map(names?.vars),
+    readonly: new Set(names?.readonly),
+    associative: new Set(names?.associative),
+    functions: new Map(names?.functions),
+    ambient: new Map(names?.ambient),
+  }
+}
+
 /** The state of one shell. Subshells work on a copy; branches on copies that are joined. */
 export class Scope {
   cwd: string | null
   /** Where the shell still is if its last `cd` failed; null when that cannot be, or would have ended it. */
   fallback: string | null = null
   /** Whether any shell of the text ever changes its directory, and names that any made integers; shared by all of them. */
-  journey: { moved: boolean; readonly integers: Set<string> } = { moved: false, integers: new Set() }
+  journey: { moved: boolean; readonly integers: Set<string> }
   /** Directories below the current one on the stack of pushd; null when unknown. */
   stack: readonly string[] | null = []
   positional: readonly Word[] | null = null
@@ -124,29 +144,38 @@ export class Scope {
   /** Where changes are noted while a loop or function body is looked at. */
   effects: Effects | null = null
   /** Shared with branches until one of them writes: most never do. */
-  #vars: Map<string, Value>
-  #shared = false
-  #readonly: Set<string>
-  /** Names that are certainly associative arrays, whose subscripts are text and not arithmetic. */
-  #associative: Set<string> = new Set()
-  functions: Map<string, Defined>
-  /** Doubts about everything that follows: a changed PATH, a sourced file, an odd shell option. */
-  ambient: Map<string, Hazard>
-  #initial: Readonly<Record<string, string>>
+  #names: Names
+  #shared: boolean
+  readonly #initial: Readonly<Record<string, string>>
 
-  constructor(cwd: string | null, initial: Readonly<Record<string, string>>) {
+  constructor(cwd: string | null, initial: Readonly<Record<string, string>>, from: Scope | null = null) {
     this.cwd = cwd
     this.#initial = initial
-    this.#vars = new Map()
-    this.#readonly = new Set()
-    this.functions = new Map()
-    this.ambient = new Map()
+    this.journey = from?.journey ?? { moved: false, integers: new Set() }
+    this.#names = from === null ? copyOf(null) : from.#names
+    this.#shared = from !== null
+    if (from !== null) from.#shared = true
+  }
+
+  get functions(): ReadonlyMap<string, Defined> {
+    return this.#names.functions
+  }
+
+  /** Doubts about everything that follows: a changed PATH, a sourced file, an odd shell option. */
+  get ambient(): ReadonlyMap<string, Hazard> {
+    return this.#names.ambient
+  }
+
+  /** The names to write to. */
+  #own(): Names {
+    if (this.#shared) this.#names = copyOf(this.#names)
+    this.#shared = false
+    return this.#names
   }
 
   /** A copy for a branch of the same shell. */
   branch(): Scope {
-    const copy = new Scope(this.cwd, this.#initial)
-    copy.journey = this.journey
+    const copy = new Scope(this.cwd, this.#initial, this)
     copy.fallback = this.fallback
     copy.stack = this.stack
     copy.positional = this.positional
@@ -154,13 +183,6 @@ export class Scope {
     copy.exportsAll = this.exportsAll
     copy.inFunction = this.inFunction
     copy.effects = this.effects
-    copy.#vars = this.#vars
-    copy.#shared = true
-    this.#shared = true
-    if (this.#associative.size > 0) copy.#associative = new Set(this.#associative)
-    copy.#readonly = this.#readonly.size === 0 ? copy.#readonly : new Set(this.#readonly)
-    copy.functions = this.functions.size === 0 ? copy.functions : new Map(this.functions)
-    copy.ambient = this.ambient.size === 0 ? copy.ambient : new Map(this.ambient)
     return copy
   }
 
@@ -174,16 +196,15 @@ export class Scope {
 
   /** A scope in which nothing is known: the body of a function, called from anywhere. */
   forgotten(initial: Readonly<Record<string, string>>): Scope {
-    const copy = new Scope(null, initial)
-    copy.journey = this.journey
+    const copy = new Scope(null, initial, this)
     copy.stack = null
-    copy.functions = new Map(this.functions)
-    copy.ambient = new Map(this.ambient)
+    copy.#names = { ...copyOf(null), functions: new Map(this.functions), ambient: new Map(this.ambient) }
+    copy.#shared = false
     return copy
   }
 
   get(name: string): Value {
-    const value = this.#vars.get(name)
+    const value = this.#names.vars.get(name)
     if (value !== undefined) return value
     if (COUNTERS.has(name)) return INTEGER
     const start = Object.hasOwn(this.#initial, name) ? this.#initial[name] : undefined
@@ -192,20 +213,16 @@ export class Scope {
 
   /** True when the text has not touched the variable. */
   untouched(name: string): boolean {
-    return !this.#vars.has(name)
+    return !this.#names.vars.has(name)
   }
 
   set(name: string, value: Value): void {
     this.note(name, value.integer)
-    this.#write(name, SELF_WILLED.has(name) || this.#readonly.has(name) ? UNKNOWN : value)
+    this.#write(name, SELF_WILLED.has(name) || this.#names.readonly.has(name) ? UNKNOWN : value)
   }
 
   #write(name: string, value: Value): void {
-    if (this.#shared) {
-      this.#vars = new Map(this.#vars)
-      this.#shared = false
-    }
-    this.#vars.set(name, value)
+    this.#own().vars.set(name, value)
   }
 
   /** The variable may be set, or keep its value. */
@@ -216,28 +233,29 @@ export class Scope {
   }
 
   protect(name: string): void {
-    this.#readonly.add(name)
+    this.#own().readonly.add(name)
     this.effects?.protects.add(name)
   }
 
   /** The variable has just become an associative array; one that the text touched before may be an ordinary one. */
   markAssociative(name: string): void {
-    if (!SELF_WILLED.has(name)) this.#associative.add(name)
+    if (!SELF_WILLED.has(name)) this.#own().associative.add(name)
   }
 
   /** The variable may be something else from here on; without a name any may. */
   dropAssociative(name?: string): void {
-    if (name === undefined) this.#associative.clear()
-    else this.#associative.delete(name)
+    if (this.#names.associative.size === 0) return
+    if (name === undefined) this.#own().associative.clear()
+    else this.#own().associative.delete(name)
   }
 
   isAssociative(name: string): boolean {
-    return this.#associative.has(name)
+    return this.#names.associative.has(name)
   }
 
   /** True when an assignment to the variable may be refused. */
   isProtected(name: string): boolean {
-    return this.#readonly.has(name) || READONLY.has(name)
+    return this.#names.readonly.has(name) || READONLY.has(name)
   }
 
   note(name: string, integer: boolean): void {
@@ -247,12 +265,12 @@ export class Scope {
 
   doubt(hazard: Hazard): void {
     const key = `${hazard.code} ${hazard.message}`
-    this.ambient.set(key, hazard)
+    this.#own().ambient.set(key, hazard)
     this.effects?.ambient.set(key, hazard)
   }
 
   define(name: string, defined: Defined): void {
-    this.functions.set(name, defined)
+    this.#own().functions.set(name, defined)
     this.effects?.functions.add(name)
   }
 
@@ -287,18 +305,18 @@ export class Scope {
     if (!sameList(this.stack, other.stack)) this.stack = null
     if (this.positional !== other.positional) this.positional = null
     this.exportsAll ||= other.exportsAll
-    if (this.#vars !== other.#vars) {
-      for (const name of new Set([...this.#vars.keys(), ...other.#vars.keys()])) {
-        this.#write(name, either(this.get(name), other.get(name)))
-      }
+    if (this.#names === other.#names) return
+    const { vars, readonly, associative, functions, ambient } = this.#own()
+    for (const name of new Set([...vars.keys(), ...other.#names.vars.keys()])) {
+      vars.set(name, either(this.get(name), other.get(name)))
     }
-    for (const name of other.#readonly) this.#readonly.add(name)
-    for (const name of this.#associative) if (!other.#associative.has(name)) this.#associative.delete(name)
-    for (const [name, defined] of this.functions) {
-      if (other.functions.get(name) !== defined) this.functions.set(name, 'maybe')
+    for (const name of other.#names.readonly) readonly.add(name)
+    for (const name of associative) if (!other.isAssociative(name)) associative.delete(name)
+    for (const [name, defined] of functions) {
+      if (other.functions.get(name) !== defined) functions.set(name, 'maybe')
     }
-    for (const name of other.functions.keys()) if (!this.functions.has(name)) this.functions.set(name, 'maybe')
-    for (const [key, hazard] of other.ambient) this.ambient.set(key, hazard)
+    for (const name of other.functions.keys()) if (!functions.has(name)) functions.set(name, 'maybe')
+    for (const [key, hazard] of other.ambient) ambient.set(key, hazard)
   }
 
   /** Becomes the other scope. */
@@ -309,13 +327,9 @@ export class Scope {
     this.positional = other.positional
     this.ended = other.ended
     this.exportsAll = other.exportsAll
-    this.#vars = other.#vars
+    this.#names = other.#names
     this.#shared = true
     other.#shared = true
-    this.#readonly = other.#readonly
-    this.#associative = other.#associative
-    this.functions = other.functions
-    this.ambient = other.ambient
   }
 
   /** The text with these effects may run here, any number of times. */

@@ -35,6 +35,6 @@ export function childScope(parent: Scope, cwd: string | null): Scope {
   scope.positional = null
   if (!parent.untouched('HOME')) scope.set('HOME', UNKNOWN)
   if (!parent.untouched('CDPATH')) scope.set('CDPATH', UNKNOWN)
-  for (const hazard of parent.ambient.values()) scope.ambient.set(`${hazard.code} ${hazard.message}`, hazard)
+  for (const hazard of parent.ambient.values()) scope.doubt(hazard)
   return scope
 }

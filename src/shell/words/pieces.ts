@@ -30,9 +30,11 @@ export function unknownPiece(dynamic: Dynamic, quoted: boolean, list = false): P
   return { values: null, quoted, written: false, list, integer: false, dynamic: [dynamic] }
 }
 
+const NOTHING: readonly Dynamic[] = []
+
 /** A word with exactly one value. */
 export function plainWord(text: string, span: Span): Word {
-  return { text, values: [text], dynamic: [], prefix: text, pattern: null, splits: false, span }
+  return { text, values: [text], dynamic: NOTHING, prefix: text, pattern: null, splits: false, span }
 }
 
 /** A word about which nothing is known. */

@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path'
 import type { LoadedManifest, LoadedPolicy, ManifestChoice } from '../../runtime/policy/load.ts'
-import { type OpenRequest, openPolicy as openInRuntime } from '../../runtime/policy/open.ts'
+import { type OpenRequest, openPolicy } from '../../runtime/policy/open.ts'
 import type { Problem } from '../../runtime/policy/problems.ts'
 import { confirmRoot } from '../../runtime/policy/project/confirmed-roots.ts'
 import { Fault } from '../../system/fault.ts'
@@ -40,7 +40,7 @@ export async function openInForce(
 ): Promise<Opened<LoadedPolicy> | null> {
   const machine = thisMachine()
   const place = { machine, files: machineFiles, root: rootFlag(args), choice: manifestChoice(args) }
-  const open = () => openInRuntime({ ...place, ...how })
+  const open = () => openPolicy({ ...place, ...how })
   const opened = await open().catch(async (error) => {
     if (!(await isConfirmed(error, place.root, terminal, machine))) throw error
     return open()
@@ -65,8 +65,8 @@ async function isConfirmed(
   return true
 }
 
-/** Opens the policy from its manifests; null after the problems were printed. */
-export async function openPolicy(args: Arguments, terminal: Terminal): Promise<Opened | null> {
+/** Opens the policy with the manifests that it is written in, to be shown, tested or signed; null after the problems were printed. */
+export async function openWritten(args: Arguments, terminal: Terminal): Promise<Opened | null> {
   const { loadPolicy } = await import('../../runtime/policy/load.ts')
   const machine = thisMachine()
   const root = rootFlag(args)

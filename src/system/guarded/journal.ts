@@ -1,17 +1,9 @@
 /** A note of every temporary file while it exists, so that the next start removes what a killed process left. */
 
-import {
-  closeSync,
-  constants,
-  ftruncateSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  unlinkSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, constants, ftruncateSync, readdirSync, readFileSync, unlinkSync, writeSync } from 'node:fs'
 import { posix } from 'node:path'
 import { isSameProcess, startOf } from '../alive.ts'
+import { openMade } from '../made-file.ts'
 import { makeDirectories } from '../state.ts'
 import { holdDirectory } from './directory.ts'
 
@@ -46,7 +38,7 @@ export function openTemporaryJournal(directory: string): TemporaryJournal {
   let open = 0
   return {
     begin(temporary) {
-      fd ??= openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL, 0o600)
+      fd ??= openMade(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL)
       writeSync(fd, `${JSON.stringify(temporary)}\n`)
       open++
     },

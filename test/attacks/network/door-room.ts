@@ -8,9 +8,8 @@ import { fileURLToPath } from 'node:url'
 import { type Door, type DoorStats, openDoor } from '../../../src/egress/door.ts'
 import type { EgressRules } from '../../../src/egress/rules.ts'
 import { createBwrapBackend } from '../../../src/sandbox/bwrap/backend.ts'
-import { planSandbox } from '../../../src/sandbox/plan.ts'
-import { readHostFacts } from '../../../src/sandbox/session.ts'
 import { hosts, listen } from '../../contract/egress/world.ts'
+import { planIn } from '../../plan-in.ts'
 import { until } from '../../until.ts'
 import { createWireWorld, rulesOf, type WireRow } from './wire-row.ts'
 import { corpusRows, wireRows } from './wire-rows.ts'
@@ -48,23 +47,12 @@ if (import.meta.main) {
   const left: number[] = []
 
   async function run({ argv, rules, stdin = '', signal, onDoor }: Run): Promise<string> {
-    const request = {
-      argv,
-      cwd: project,
-      env: { PATH: '/usr/bin:/bin' },
-      baseline: 'system' as const,
+    const plan = planIn(project, argv, {
       home: join(project, 'home'),
-      uid: process.getuid!(),
-      gid: process.getgid!(),
       reads: [ROOT, dirname(process.execPath)],
-      writes: [project],
-      masks: [],
-      pins: [],
-      network: 'listener' as const,
-      unixSockets: false,
+      network: 'listener',
       limits: { timeoutMs: 240_000, outputBytes: 10_000_000 },
-    }
-    const plan = planSandbox({ ...request, facts: readHostFacts(request) })
+    })
     const { ca, upstream, resolver } = world
     const doors: Door[] = []
     const result = await backend.launch(plan, {

@@ -6,8 +6,7 @@ import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { DevServerPorts } from '../../../src/runtime/command/network/dev-server-ports.ts'
 import { createBwrapBackend } from '../../../src/sandbox/bwrap/backend.ts'
-import { planSandbox } from '../../../src/sandbox/plan.ts'
-import { readHostFacts } from '../../../src/sandbox/session.ts'
+import { planIn } from '../../plan-in.ts'
 
 export interface ServeOrders {
   readonly script: string
@@ -24,24 +23,12 @@ const tell = (told: Told) => process.stdout.write(`${JSON.stringify(told)}\n`)
 
 const { script, ports, held } = JSON.parse(process.argv[2]!) as ServeOrders
 const project = mkdtempSync(join(tmpdir(), 'cordon-serve-'))
-const request = {
-  argv: ['/usr/bin/python3', '-u', '-c', script],
+const plan = planIn(project, ['/usr/bin/python3', '-u', '-c', script], {
   cwd: '/',
-  env: { PATH: '/usr/bin:/bin' },
-  baseline: 'system' as const,
-  home: '/home/nobody-here',
-  uid: process.getuid!(),
-  gid: process.getgid!(),
-  reads: [],
-  writes: [project],
   changes: held ? { rules: [], gitKeys: '', keep: null, free: [] } : null,
-  masks: [],
-  pins: [],
-  network: 'none' as const,
   servers: ports,
-  unixSockets: false,
   limits: { timeoutMs: 240_000 },
-}
+})
 const abort = new AbortController()
 process.stdin.on('end', () => abort.abort()).resume()
 const open = new DevServerPorts((text) => tell({ kind: 'notice', text }))
@@ -54,7 +41,6 @@ const output = new Writable({
     done()
   },
 })
-const plan = planSandbox({ ...request, facts: readHostFacts(request) })
 const io = { stdout: output, stderr: output, signal: abort.signal, onServer: open.open.bind(open) }
 const result = await createBwrapBackend().launch(plan, io)
 await open.closed()

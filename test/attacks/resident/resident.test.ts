@@ -135,8 +135,8 @@ describe.each(usersToTest())('the resident of $name', (user) => {
     expect(await inTime(look)).not.toContain('hunter2')
   })
 
-  it('works with a umask that would leave its folders closed to their owner', async () => {
-    const mask = '0137'
+  it('works with a umask that would leave its folders and files closed to their owner', async () => {
+    const mask = '0777'
     const env = { HOME: world.folder(`home-${mask}`), XDG_RUNTIME_DIR: world.folder(`runtime-${mask}`) }
     chmodSync(env.XDG_RUNTIME_DIR, 0o700)
     const under = ['sh', '-c', `umask ${mask}; exec "$@"`, 'sh']

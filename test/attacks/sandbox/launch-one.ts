@@ -2,8 +2,7 @@
 
 import { createBwrapBackend } from '../../../src/sandbox/bwrap/backend.ts'
 import type { Limits } from '../../../src/sandbox/limits.ts'
-import { planSandbox } from '../../../src/sandbox/plan.ts'
-import { readHostFacts } from '../../../src/sandbox/session.ts'
+import { planIn } from '../../plan-in.ts'
 
 export interface OneInput {
   readonly project: string
@@ -17,23 +16,8 @@ export interface OneInput {
 
 if (import.meta.main) {
   const input = JSON.parse(process.argv[2]!) as OneInput
-  const request = {
-    argv: ['/usr/bin/bash', '-c', input.script],
-    cwd: input.project,
-    env: input.env,
-    baseline: 'system' as const,
-    home: '/home/nobody-here',
-    uid: process.getuid!(),
-    gid: process.getgid!(),
-    reads: input.reads,
-    writes: [input.project],
-    masks: [],
-    pins: [],
-    network: 'none' as const,
-    unixSockets: false,
-    limits: input.limits,
-  }
-  const plan = planSandbox({ ...request, facts: readHostFacts(request) })
+  const { script, project, env, reads, limits } = input
+  const plan = planIn(project, ['/usr/bin/bash', '-c', script], { env, reads, limits })
   const backend = createBwrapBackend()
   if (input.inherit) {
     const result = await backend.launch(plan, { stdin: 'inherit', stdout: 'inherit', stderr: 'inherit' })

@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { PassThrough, Writable } from 'node:stream'
 import { createBwrapBackend } from '../../../src/sandbox/bwrap/backend.ts'
 import { type CommandEngine, createContainerBackend } from '../../../src/sandbox/oci/command-backend.ts'
-import { type Pin, planSandbox } from '../../../src/sandbox/plan.ts'
-import { readHostFacts } from '../../../src/sandbox/session.ts'
+import type { Pin } from '../../../src/sandbox/plan.ts'
+import { planIn } from '../../plan-in.ts'
 import type { Room } from './attack.ts'
 
 export interface RoomInput {
@@ -23,23 +23,16 @@ export interface RoomInput {
 
 async function attackRoom(input: RoomInput, room: Room): Promise<string> {
   const readonly = join(input.root, 'readonly')
-  const request = {
-    argv: ['/usr/bin/bash', join(readonly, 'driver.sh')],
-    cwd: input.project,
+  const plan = planIn(input.project, ['/usr/bin/bash', join(readonly, 'driver.sh')], {
     env: { ...input.env, A: join(readonly, 'attacks', room) },
-    baseline: room === 'all' ? ('all' as const) : ('system' as const),
+    baseline: room === 'all' ? 'all' : 'system',
     home: join(input.root, 'home'),
-    uid: process.getuid!(),
-    gid: process.getgid!(),
     reads: [readonly, join(input.root, 'sockets')],
-    writes: [input.project],
     masks: input.masks,
     pins: input.pins,
-    network: 'none' as const,
     unixSockets: room === 'unix',
     limits: { timeoutMs: 280_000, outputBytes: 10_000_000 },
-  }
-  const plan = planSandbox({ ...request, facts: readHostFacts(request) })
+  })
   const backend = input.engine ? createContainerBackend(input.engine) : createBwrapBackend()
   if (room !== 'terminal') {
     const result = await backend.launch(plan, { stdout: 'capture', stderr: 'capture' })

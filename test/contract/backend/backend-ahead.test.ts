@@ -18,10 +18,9 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Backend } from '../../../src/sandbox/backend.ts'
 import { createBwrapBackend } from '../../../src/sandbox/bwrap/backend.ts'
-import { planSandbox, type SandboxRequest } from '../../../src/sandbox/plan.ts'
-import { readHostFacts } from '../../../src/sandbox/session.ts'
 import { buildProber } from '../../attacks/sandbox/fixture.ts'
 import { firstWord } from '../../first-word.ts'
+import { type PlanChange, planIn } from '../../plan-in.ts'
 import { until } from '../../until.ts'
 import { openSessionWorld } from '../session/session-world.ts'
 
@@ -75,25 +74,8 @@ function groups(): string[] {
   })
 }
 
-async function run(script: string, change: Partial<SandboxRequest> = {}): Promise<string> {
-  const request = {
-    argv: ['bash', '-c', script],
-    cwd: project,
-    env: { PATH: '/usr/bin:/bin' },
-    baseline: 'system' as const,
-    home: '/home/somebody',
-    uid: process.getuid!(),
-    gid: process.getgid!(),
-    reads: [],
-    writes: [project],
-    masks: [],
-    pins: [],
-    network: 'none' as const,
-    unixSockets: false,
-    limits: { timeoutMs: 240_000 },
-    ...change,
-  }
-  const plan = planSandbox({ ...request, facts: readHostFacts(request) })
+async function run(script: string, change: PlanChange = {}): Promise<string> {
+  const plan = planIn(project, ['bash', '-c', script], { limits: { timeoutMs: 240_000 }, ...change })
   const result = await backend.launch(plan, { stdout: 'capture', stderr: 'capture' })
   return result.stdout!.bytes.toString() + result.stderr!.bytes.toString()
 }

@@ -8,30 +8,13 @@ import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createBwrapBackend } from '../../../src/sandbox/bwrap/backend.ts'
-import { planSandbox } from '../../../src/sandbox/plan.ts'
-import { readHostFacts } from '../../../src/sandbox/session.ts'
+import { planIn } from '../../plan-in.ts'
 
 const [project, mountPoint] = process.argv.slice(2) as [string, string?]
 const backend = createBwrapBackend({ commands: 'many' })
 
 async function run(...argv: string[]): Promise<string> {
-  const request = {
-    argv,
-    cwd: project,
-    env: { PATH: '/usr/bin:/bin' },
-    baseline: 'system' as const,
-    home: '/home/somebody',
-    uid: process.getuid!(),
-    gid: process.getgid!(),
-    reads: [],
-    writes: [project],
-    masks: [],
-    pins: [],
-    network: 'none' as const,
-    unixSockets: false,
-    limits: { processes: 100 },
-  }
-  const plan = planSandbox({ ...request, facts: readHostFacts(request) })
+  const plan = planIn(project, argv, { limits: { processes: 100 } })
   return (await backend.launch(plan, { stdout: 'capture', stderr: 'capture' })).stdout!.bytes.toString()
 }
 

@@ -10,8 +10,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createBwrapBackend } from '../../../src/sandbox/bwrap/backend.ts'
 import { type InitMessage, MESSAGE_BYTES, parseMessage } from '../../../src/sandbox/bwrap/init-messages.ts'
 import { INIT_STEPS } from '../../../src/sandbox/bwrap/steps.ts'
-import { planSandbox } from '../../../src/sandbox/plan.ts'
-import { readHostFacts } from '../../../src/sandbox/session.ts'
+import { planIn } from '../../plan-in.ts'
 
 const ROUNDS = 150
 
@@ -22,24 +21,8 @@ beforeAll(() => {
   execFileSync(fileURLToPath(new URL('../../../native/build.sh', import.meta.url)))
   project = mkdtempSync(join(tmpdir(), 'cordon-orders-'))
   writeFileSync(join(project, '.env'), 'secret')
-  const request = {
-    argv: ['/usr/bin/true'],
-    cwd: project,
-    env: { PATH: '/usr/bin' },
-    baseline: 'system' as const,
-    home: '/home/somebody',
-    uid: process.getuid!(),
-    gid: process.getgid!(),
-    reads: [],
-    writes: [project],
-    masks: [join(project, '.env')],
-    pins: [],
-    network: 'none' as const,
-    unixSockets: false,
-    limits: {},
-  }
   const { program, args, orders } = createBwrapBackend().compile(
-    planSandbox({ ...request, facts: readHostFacts(request) }),
+    planIn(project, ['/usr/bin/true'], { masks: [join(project, '.env')] }),
   )
   compiled = { program, args, orders: Buffer.from(orders as Uint8Array) }
 })

@@ -18,11 +18,12 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { decodePath } from '../../../src/files/path-bytes.ts'
 import { type Capability, type LaunchIo, type LaunchResult, requireCapable } from '../../../src/sandbox/backend.ts'
-import { planSandbox, type SandboxPlan, type SandboxRequest } from '../../../src/sandbox/plan.ts'
+import type { SandboxPlan } from '../../../src/sandbox/plan.ts'
 import { planRoom } from '../../../src/sandbox/room.ts'
 import type { SandboxFault } from '../../../src/sandbox/sandbox-fault.ts'
 import { readHostFacts, readIdentities } from '../../../src/sandbox/session.ts'
 import { faultExit } from '../../../src/system/fault-codes.ts'
+import { type PlanChange, planIn } from '../../plan-in.ts'
 import { BACKENDS, rowsOf } from './backends.ts'
 
 beforeAll(() => {
@@ -35,32 +36,16 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(project, { recursive: true, force: true }))
 
-function plan(argv: readonly string[], change: Partial<SandboxRequest> = {}): SandboxPlan {
-  const request = {
-    argv,
-    cwd: project,
-    env: { PATH: '/usr/bin:/bin', HOME: '/home/somebody' },
-    baseline: 'system' as const,
-    home: '/home/somebody',
-    uid: process.getuid!(),
-    gid: process.getgid!(),
-    reads: [],
-    writes: [project],
-    masks: [],
-    pins: [],
-    network: 'none' as const,
-    unixSockets: false,
-    limits: { timeoutMs: 240_000 },
-    ...change,
-  }
-  return planSandbox({ ...request, facts: readHostFacts(request) })
+function plan(argv: readonly string[], change: PlanChange = {}): SandboxPlan {
+  const env = { PATH: '/usr/bin:/bin', HOME: '/home/somebody' }
+  return planIn(project, argv, { env, home: env.HOME, limits: { timeoutMs: 240_000 }, ...change })
 }
 
 afterAll(() => {
   for (const { backend } of BACKENDS) backend.release()
 })
 
-const sh = (script: string, change: Partial<SandboxRequest> = {}) => plan(['bash', '-c', script], change)
+const sh = (script: string, change: PlanChange = {}) => plan(['bash', '-c', script], change)
 const outputOf = (result: LaunchResult) => result.stdout!.bytes.toString('utf8')
 const CAPTURE = { stdout: 'capture', stderr: 'capture' } as const
 

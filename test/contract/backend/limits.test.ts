@@ -5,8 +5,7 @@ import { tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, test as anyBackend, beforeEach, describe, expect } from 'vitest'
 import type { Limits } from '../../../src/sandbox/limits.ts'
-import { planSandbox } from '../../../src/sandbox/plan.ts'
-import { readHostFacts } from '../../../src/sandbox/session.ts'
+import { planIn } from '../../plan-in.ts'
 import { BACKENDS, rowsOf } from './backends.ts'
 
 const MIB = 1024 ** 2
@@ -26,23 +25,7 @@ afterAll(() => {
 describe.each(BACKENDS)('$name', ({ backend }) => {
   const { test } = rowsOf(backend)('watched-limits')
   const run = async (script: string, limits: Limits) => {
-    const request = {
-      argv: ['bash', '-c', script],
-      cwd: project,
-      env: { PATH: '/usr/bin:/bin' },
-      baseline: 'system' as const,
-      home: '/home/somebody',
-      uid: process.getuid!(),
-      gid: process.getgid!(),
-      reads: [],
-      writes: [project],
-      masks: [],
-      pins: [],
-      network: 'none' as const,
-      unixSockets: false,
-      limits: { timeoutMs: 240_000, ...limits },
-    }
-    const plan = planSandbox({ ...request, facts: readHostFacts(request) })
+    const plan = planIn(project, ['bash', '-c', script], { limits: { timeoutMs: 240_000, ...limits } })
     return backend.launch(plan, { stdout: 'capture', stderr: 'capture' })
   }
 

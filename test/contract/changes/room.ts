@@ -16,12 +16,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gitKeyOrders } from '../../../src/files/git-keys.ts'
 import { createBwrapBackend } from '../../../src/sandbox/bwrap/backend.ts'
-import { planSandbox } from '../../../src/sandbox/plan.ts'
 import { changeRules } from '../../../src/sandbox/protect/change-rules.ts'
 import { takeBaseline } from '../../../src/sandbox/protect/quarantine-baseline.ts'
 import { SecretTree } from '../../../src/sandbox/secrets/tree.ts'
-import { readHostFacts } from '../../../src/sandbox/session.ts'
 import { CallStore } from '../../../src/undo/call-store.ts'
+import { planIn } from '../../plan-in.ts'
 
 export interface RoomInput {
   readonly base: string
@@ -154,28 +153,13 @@ export async function startInside(
 if (import.meta.main) {
   const { base, argv, held, folder, readOnly = [], reads = [], caches = [] } = JSON.parse(process.argv[2]!) as RoomInput
   const project = join(base, 'project')
-  const request = {
-    argv,
-    cwd: project,
-    env: { PATH: ['/usr/bin:/bin', ...reads.map((folder) => join(folder, 'bin'))].join(':'), HOME: '/tmp', LANG: 'C' },
-    baseline: 'system' as const,
-    home: '/home/nobody-here',
-    uid: process.getuid!(),
-    gid: process.getgid!(),
-    reads: [join(base, 'programs'), ...reads],
-    writes: [project, ...caches],
-    masks: [],
-    pins: readOnly.map((path) => ({ path, mode: 'read-only' as const })),
-    network: 'none' as const,
-    unixSockets: false,
-    limits: { timeoutMs: 120_000 },
-  }
+  const home = '/home/nobody-here'
   const own = {
     configDir: join(base, 'config'),
     stateDir: join(base, 'state'),
     manifestPath: join(project, 'cordon.toml'),
   }
-  const facts = { home: request.home, write: [project], named: [], own }
+  const facts = { home, write: [project], named: [], own }
   const tree = new SecretTree([project])
   tree.refresh()
   const { configs } = takeBaseline(tree, facts)
@@ -189,7 +173,15 @@ if (import.meta.main) {
       folder === null ? null : { folder, fileBytes: 1024 ** 2 * 64, totalBytes: 1024 ** 3, must: 'nothing' as const },
     free: caches,
   }
-  const plan = planSandbox({ ...request, facts: readHostFacts(request), ...(held && { changes }) })
+  const plan = planIn(project, argv, {
+    env: { PATH: ['/usr/bin:/bin', ...reads.map((folder) => join(folder, 'bin'))].join(':'), HOME: '/tmp', LANG: 'C' },
+    home,
+    reads: [join(base, 'programs'), ...reads],
+    writes: [project, ...caches],
+    pins: readOnly.map((path) => ({ path, mode: 'read-only' })),
+    limits: { timeoutMs: 120_000 },
+    ...(held && { changes }),
+  })
   const result = await createBwrapBackend().launch(plan, { stdout: 'inherit', stderr: 'inherit' })
   process.exitCode = result.exitCode
 }

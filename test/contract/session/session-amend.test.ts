@@ -1,9 +1,12 @@
 /** Where each "always" and "never" goes in a manifest, and which of them stay out of it. */
 
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Remembered } from '../../../src/approval/approve.ts'
 import { amendProject } from '../../../src/runtime/policy/amend.ts'
 import { loadPolicy } from '../../../src/runtime/policy/load.ts'
+import { openPolicy } from '../../../src/runtime/policy/open.ts'
 import { judgeTrust } from '../../../src/runtime/policy/sign/trust.ts'
 import { machineFiles } from '../../../src/system/files.ts'
 import { openSessionWorld, type SessionWorld } from './session-world.ts'
@@ -118,6 +121,29 @@ const rows: readonly Row[] = [
 ]
 
 describe('an answer for always', () => {
+  it('leaves the person’s own skills as they were: read, and never written', async () => {
+    mkdirSync(join(world.machine.home, '.agents/skills/a'), { recursive: true })
+    await world.sign(OPEN)
+    const open = () =>
+      openPolicy({
+        machine: world.machine,
+        files: machineFiles,
+        root: world.root,
+        choice: { kind: 'project' },
+        unsigned: 'refused',
+      })
+    const opened = await open()
+    if (!('loaded' in opened)) throw new Error(JSON.stringify(opened))
+    const grant = { kind: 'read', value: 'docs/a.md', admits: '' } as const
+    const remembered: Remembered = { tool: 'bash', grant, verdict: 'allow', scope: 'always', seconds: null }
+    const amended = await amendProject(opened.loaded, remembered, world.machine, machineFiles)
+    if (!('loaded' in amended)) throw new Error(JSON.stringify(amended))
+    expect(opened.loaded.policy.writes.deny.map(({ rule }) => rule)).toContain('your skills')
+    expect(world.text('cordon.toml')).toContain('paths = ["**", "docs/a.md"]')
+    expect(amended.loaded.policy.writes.deny).toEqual(opened.loaded.policy.writes.deny)
+    expect(amended.loaded.policy.additionalDirectories).toEqual(opened.loaded.policy.additionalDirectories)
+  })
+
   it.each(rows)('$name', async ({ manifest, grant: [kind, value], verdict = 'allow', tool = 'bash', holds }) => {
     await world.sign(manifest)
     const load = async () => {

@@ -1,8 +1,9 @@
 /** Names inside a sandbox: the file that says who answers, and what a command without a way out is told. */
 
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { unwritable } from '../../../system/fault.ts'
+import { writeMade } from '../../../system/made-file.ts'
 import { makeDirectories } from '../../../system/state.ts'
 
 /** Where every resolver looks. */
@@ -33,7 +34,7 @@ export function nameFile(cacheDir: string): string {
   }
   try {
     makeDirectories(cacheDir, 0o755)
-    writeFileSync(path, CONTENT, { mode: 0o644 })
+    writeMade(path, CONTENT, { mode: 0o644 })
     return path
   } catch (error) {
     throw unwritable(path, error)

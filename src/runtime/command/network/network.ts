@@ -1,7 +1,7 @@
 /** The network of a session: which hosts a command may reach, and the guarded door it gets for that. */
 
 import { AsyncResource } from 'node:async_hooks'
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import type { Server } from 'node:net'
 import { join } from 'node:path'
 import { type Aliases, aliasesOf } from '../../../egress/aliases.ts'
@@ -20,6 +20,7 @@ import { isAlive } from '../../../system/alive.ts'
 import { machineResolver, type Resolver } from '../../../system/dns.ts'
 import { unwritable } from '../../../system/fault.ts'
 import type { Machine } from '../../../system/machine.ts'
+import { writeMade } from '../../../system/made-file.ts'
 import { makeDirectories } from '../../../system/state.ts'
 import { readSecret } from './brokered-secret.ts'
 import { type LocalSockets, localSockets } from './local-sockets.ts'
@@ -183,7 +184,7 @@ export class SessionNetwork {
     try {
       makeDirectories(directory, 0o755)
       for (const { path, content, mode } of [...files, ...brokered.files])
-        writeFileSync(path, content, { mode, flag: 'wx' })
+        writeMade(path, content, { mode, flag: 'wx' })
     } catch (error) {
       rmSync(directory, { recursive: true, force: true })
       throw unwritable(directory, error)

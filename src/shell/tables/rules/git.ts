@@ -27,6 +27,7 @@ function settingsOf(use: Use): readonly string[] {
     const [, key, name] = /^([^=]+)=(.+)$/.exec(value?.text ?? '') ?? []
     return key === undefined || name === undefined ? [] : [`${key}=${variable(name) ?? ''}`]
   })
+  if (use.place.assignments.length === 0) return [...options, ...named]
   const counted = use.place.assignments.flatMap(({ name, value }) => {
     const index = /^GIT_CONFIG_KEY_(\d+)$/.exec(name)?.[1]
     return index === undefined ? [] : [`${value?.values?.[0] ?? ''}=${variable(`GIT_CONFIG_VALUE_${index}`) ?? ''}`]

@@ -1,9 +1,9 @@
 /** What was sent at the prompt before: one JSON text a line, for the owner alone. */
 
-import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createRedactor } from '../../../scan/redact/redact.ts'
 import type { Machine } from '../../../system/machine.ts'
+import { writeMade } from '../../../system/made-file.ts'
 import { openOwnDirectory, readOwnFile, writeOwnFile } from '../../../system/state.ts'
 
 const MAX_ENTRIES = 1000
@@ -26,7 +26,7 @@ export function readHistory(machine: Machine): readonly string[] {
 
 /** Keeps an entry, without the secrets in it. */
 export function addHistory(machine: Machine, text: string): void {
-  appendFileSync(historyFile(machine), lineOf(createRedactor().redact(text)), { mode: 0o600 })
+  writeMade(historyFile(machine), lineOf(createRedactor().redact(text)), { flag: 'a' })
 }
 
 function lineOf(text: string): string {

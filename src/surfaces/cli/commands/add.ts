@@ -18,7 +18,7 @@ import { paint, visible } from '../../terminal/terminal.ts'
 import { oneOf, parseArguments } from '../arguments.ts'
 import { confirm } from '../confirm.ts'
 import { typedPort } from '../one-off-flags.ts'
-import { openPolicy } from '../open-policy.ts'
+import { openWritten } from '../open-policy.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../usage.ts'
 
 /** Runs `cordon add host|read|write|command|port VALUE…`. */
@@ -27,7 +27,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const [given, ...values] = args.words
   const kind = oneOf(['host', 'read', 'write', 'command', 'port'], given, 'say what to add')
   if (values.length === 0) throw new UsageError(`say which: cordon add ${kind} ${EXAMPLES[kind]}`)
-  const opened = await openPolicy(args, terminal)
+  const opened = await openWritten(args, terminal)
   if (!opened) return EXIT.usage
   const { machine } = opened
   const report = judgeTrust(opened.loaded, machine, machineFiles)

@@ -106,13 +106,13 @@ interface ShownSecrets {
   readonly skippedLine: string | null
 }
 
-/** What is in force here; a manifest that does not load is the business of `cordon check`. */
-async function inForce(): Promise<LoadedPolicy | null> {
-  const { loadPolicy } = await import('../../../runtime/policy/load.ts')
+/** The policy of this project as it is written; a manifest that does not load is the business of `cordon check`. */
+async function writtenPolicy(): Promise<LoadedPolicy | null> {
+  const { openPolicy } = await import('../../../runtime/policy/open.ts')
   try {
-    const choice = { kind: 'project' } as const
-    const outcome = await loadPolicy({ machine: thisMachine(), files: machineFiles, root: null, choice })
-    return 'loaded' in outcome ? outcome.loaded : null
+    const place = { machine: thisMachine(), files: machineFiles, root: null, choice: { kind: 'project' } } as const
+    const opened = await openPolicy({ ...place, unsigned: 'as-written' })
+    return 'loaded' in opened ? opened.loaded : null
   } catch (error) {
     if (error instanceof Fault) return null
     throw error
@@ -121,7 +121,7 @@ async function inForce(): Promise<LoadedPolicy | null> {
 
 /** The sandbox that commands would run in here. */
 async function commandBackend(): ReturnType<typeof openBackend> {
-  return openBackend((await inForce())?.sandbox ?? BUILT_IN_BACKEND, thisMachine())
+  return openBackend((await writtenPolicy())?.sandbox ?? BUILT_IN_BACKEND, thisMachine())
 }
 
 /** Secrets of this project that commands see. */
@@ -130,7 +130,7 @@ async function shownSecrets(): Promise<ShownSecrets> {
   const { skippedSecrets, skippedSecretsLine, trackedSecrets, trackedSecretsLine } = await import(
     '../../../runtime/command/tracked-secrets.ts'
   )
-  const loaded = await inForce()
+  const loaded = await writtenPolicy()
   if (loaded === null) return none
   const { home } = thisMachine()
   const paths = trackedSecrets(loaded, home)

@@ -4,9 +4,8 @@ import { chmodSync, mkdirSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { programPath } from '../../../runtime/hook/wrapped-runs.ts'
 import { parseToml } from '../../../runtime/import/toml.ts'
-import { loadPolicy } from '../../../runtime/policy/load.ts'
+import { openPolicy } from '../../../runtime/policy/open.ts'
 import { findRoot } from '../../../runtime/policy/project/root.ts'
-import { judgeTrust } from '../../../runtime/policy/sign/trust.ts'
 import { Fault } from '../../../system/fault.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { thisMachine } from '../../../system/machine.ts'
@@ -102,15 +101,16 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
 /** The hook judges from now on. What keeps it from allowing anything is better heard here than from the agent. */
 async function tellWhatIsMissing(terminal: Terminal, root: string): Promise<void> {
   const machine = thisMachine()
-  const outcome = await loadPolicy({ machine, files: machineFiles, root, choice: { kind: 'project' } })
-  const trust = 'loaded' in outcome ? judgeTrust(outcome.loaded, machine, machineFiles)?.trust.status : 'broken'
-  if (trust === 'signed') return
+  const choice = { kind: 'project' } as const
+  const opened = await openPolicy({ machine, files: machineFiles, root, choice, unsigned: 'as-written' })
+  const loaded = 'loaded' in opened ? opened : null
+  if (loaded?.loaded.ownManifest && loaded.draft === undefined) return
   const missing =
-    trust === undefined
-      ? 'there is no cordon.toml here, so the agent has to ask about nearly everything; cordon init writes one'
-      : trust === 'broken'
-        ? 'cordon.toml does not load, so every call is denied; cordon policy lint says what is wrong'
-        : 'cordon.toml is not signed, so every call is denied; read it, then run cordon sign'
+    loaded === null
+      ? 'cordon.toml does not load, so every call is denied; cordon policy lint says what is wrong'
+      : loaded.loaded.ownManifest
+        ? 'cordon.toml is not signed, so every call is denied; read it, then run cordon sign'
+        : 'there is no cordon.toml here, so the agent has to ask about nearly everything; cordon init writes one'
   terminal.err(`${paint(terminal, 'yellow', 'cordon:')} ${missing}\n`)
 }
 

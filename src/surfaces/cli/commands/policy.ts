@@ -6,7 +6,7 @@ import { effectiveValues, lintManifest, renderEffective, renderProblem } from '.
 import { machineFiles } from '../../../system/files.ts'
 import { paint, type Terminal, visible } from '../../terminal/terminal.ts'
 import { type Arguments, oneOf, parseArguments } from '../arguments.ts'
-import { type Opened, openPolicy } from '../open-policy.ts'
+import { type Opened, openWritten } from '../open-policy.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../usage.ts'
 import { VERDICT_STYLE } from './check.ts'
 
@@ -18,7 +18,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const [extra] = rest.slice({ show: 0, lint: 0, test: 1, replay: rest.length }[chosen])
   if (extra !== undefined) throw new UsageError(`cordon policy ${chosen} does not know what to do with “${extra}”`)
   const action = { show, test, lint, replay }[chosen]
-  const opened = await openPolicy(args, terminal)
+  const opened = await openWritten(args, terminal)
   return opened ? action(terminal, args, opened, rest) : EXIT.usage
 }
 

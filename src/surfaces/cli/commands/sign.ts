@@ -18,14 +18,14 @@ import type { Machine } from '../../../system/machine.ts'
 import { paint, type Terminal, visible } from '../../terminal/terminal.ts'
 import { type Arguments, parseArguments } from '../arguments.ts'
 import { confirm } from '../confirm.ts'
-import { openPolicy, printWarnings } from '../open-policy.ts'
+import { openWritten, printWarnings } from '../open-policy.ts'
 import { describeSignature } from '../sign-view.ts'
 import { type CommandContext, commandRow, EXIT } from '../usage.ts'
 
 /** Runs `cordon sign`. */
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('sign')!, argv)
-  const opened = await openPolicy(args, terminal)
+  const opened = await openWritten(args, terminal)
   if (!opened) return EXIT.usage
   const { loaded, machine } = opened
   await printWarnings(terminal, loaded)
@@ -116,7 +116,7 @@ export async function offerRegistries(terminal: Terminal, args: Arguments, drift
     `${paint(terminal, 'yellow', 'cordon:')} the registries have changed since you signed:\n${describeRegistries(terminal, drift)}`,
   )
   const opened = (await confirm(terminal, 'Sign them now? Until then the signed ones hold. [y/N] '))
-    ? await openPolicy(args, terminal)
+    ? await openWritten(args, terminal)
     : null
   if (opened) sign(terminal, opened.loaded, opened.machine)
   return opened !== null

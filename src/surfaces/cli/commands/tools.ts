@@ -7,7 +7,7 @@ import { resultText } from '../../../runtime/session/tool-result.ts'
 import { paint, type Terminal, visible, visibleLines } from '../../terminal/terminal.ts'
 import { type Arguments, oneOf, parseArguments, textFlag } from '../arguments.ts'
 import { confirm } from '../confirm.ts'
-import { type Opened, openPolicy } from '../open-policy.ts'
+import { type Opened, openWritten } from '../open-policy.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../usage.ts'
 
 const VERBS = ['list', 'show', 'run', 'trust', 'untrust', 'trust-status'] as const
@@ -17,7 +17,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('tools')!, argv)
   const [given = 'list', name] = args.words
   const verb = oneOf(VERBS, given, 'say what to do')
-  const opened = await openPolicy(args, terminal)
+  const opened = await openWritten(args, terminal)
   if (!opened) return EXIT.usage
   if (verb === 'run') return runTool(terminal, args, opened)
   const tools = openCustomTools(opened.loaded, opened.machine, () => new Date())

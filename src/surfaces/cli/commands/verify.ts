@@ -6,7 +6,7 @@ import { judgeTrust, readRegistries } from '../../../runtime/policy/sign/trust.t
 import { machineFiles } from '../../../system/files.ts'
 import { visible } from '../../terminal/terminal.ts'
 import { parseArguments } from '../arguments.ts'
-import { openPolicy } from '../open-policy.ts'
+import { openWritten } from '../open-policy.ts'
 import { describeChanges } from '../sign-view.ts'
 import { type CommandContext, commandRow, EXIT } from '../usage.ts'
 import { describeRegistries } from './sign.ts'
@@ -14,7 +14,7 @@ import { describeRegistries } from './sign.ts'
 /** Runs `cordon verify`. */
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('verify')!, argv)
-  const opened = await openPolicy(args, terminal)
+  const opened = await openWritten(args, terminal)
   if (!opened) return EXIT.usage
   const report = judgeTrust(opened.loaded, opened.machine, machineFiles)
   if (args.flags.json) {

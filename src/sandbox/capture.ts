@@ -1,10 +1,11 @@
 /** Keeps the first bytes of a stream in memory and, beyond a cap, everything in a file, up to a cap of its own. */
 
-import { closeSync, constants, openSync, writeSync } from 'node:fs'
+import { closeSync, constants, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { uniqueName } from '../../system/unique-name.ts'
-import type { Captured } from '../backend.ts'
+import { openMade } from '../system/made-file.ts'
+import { uniqueName } from '../system/unique-name.ts'
+import type { Captured } from './backend.ts'
 
 const DEFAULT_OUTPUT_BYTES: number = 1024 * 1024
 /** A command must not fill the disk by talking: past this much the rest is only counted. */
@@ -39,11 +40,7 @@ export class Capture {
     try {
       if (this.#spill === null) {
         const path = join(this.#directory, `${this.#name}-${uniqueName()}.log`)
-        const fd = openSync(
-          path,
-          constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
-          0o600,
-        )
+        const fd = openMade(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW)
         this.#spill = { path, fd, bytes: 0 }
         for (const earlier of this.#chunks) this.#write(earlier)
         this.#write(chunk.subarray(Math.max(0, room)))
