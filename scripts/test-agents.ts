@@ -2,10 +2,14 @@
  * Drives the real agents, installed from npm in the versions that are written down, through Cordon with a scripted model. What
  * counts is what is on disk and on the wire afterwards, not the hook's word.
  *
- *   npm run test:agents -- [AGENT…] [--control] [--row=ROW…] [--as-user] [--jobs=N] [--table=FILE]
+ *   npm run test:agents -- [AGENT…] [--control] [--row=ROW…] [--as-user] [--jobs=N] [--afresh] [--page=FILE]
+ *
+ * What came of each session is kept in the ignored cache: a run that is stopped goes on with what is missing or failed, and `--page` makes
+ * docs/agents/tried.md of it; `--afresh` begins again.
  */
 
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { ATTEMPTS } from '../test/agents/attempts.ts'
 import { driveRow, runMatrix, unexplained } from '../test/agents/matrix.ts'
 import { runMcp } from '../test/agents/mcp.ts'
@@ -13,6 +17,7 @@ import { installMcp } from '../test/agents/mcp-install.ts'
 import { ownAgent } from '../test/agents/own-agent.ts'
 import { cache, cordon } from '../test/agents/program.ts'
 import { asNobody } from '../test/agents/session.ts'
+import { pageOf, recordedTrials } from '../test/agents/tried.ts'
 
 const words = process.argv.slice(2)
 const wanted = words.filter((word) => !word.startsWith('--'))
@@ -23,6 +28,10 @@ const rows = words.filter((word) => word.startsWith('--row=')).map((word) => wor
 const matrixAlone = words.includes('--matrix') || rows.length > 0
 const isWanted = (name: string): boolean => wanted.includes(name) || (wanted.length === 0 && !matrixAlone && !asNobody)
 const say = (line: string): void => console.log(line)
+
+const results = join(cache, 'tried.jsonl')
+mkdirSync(cache, { recursive: true })
+if (words.includes('--afresh')) rmSync(results, { force: true })
 
 let [ran, failed] = [0, 0]
 for (const cell of unexplained()) {
@@ -44,12 +53,12 @@ if (isWanted(ownAgent.name)) {
 const others = wanted.filter((name) => name !== 'mcp' && name !== ownAgent.name)
 if (wanted.length === 0 || others.length > 0) {
   const jobs = Number(flagOf('--jobs') ?? 1)
-  const matrix = await runMatrix({ agents: others, rows, control: words.includes('--control'), jobs }, say)
+  const matrix = await runMatrix({ agents: others, rows, control: words.includes('--control'), jobs, results }, say)
   ran += matrix.ran
   failed += matrix.failed
   say(`\n${matrix.table.join('\n')}`)
-  const file = flagOf('--table')
-  if (file !== undefined) writeFileSync(file, `${matrix.table.join('\n')}\n`)
+  const page = flagOf('--page')
+  if (page !== undefined) writeFileSync(page, pageOf(recordedTrials(results)))
 }
 if (ran === 0) say('no agent could be run, and that is a failure: on a machine with an npm registry they can')
 process.exitCode = ran === 0 || failed > 0 ? 1 : 0

@@ -116,7 +116,12 @@ export const secretPlaces: readonly SecretPlace[] = [
     '~/.cline/data/settings/providers.json',
   ]),
   ...places('agent logins', ['~/.continue/auth.json', '~/.local/share/amp', '~/.config/goose/secrets.yaml']),
-  ...places('agent logins', ['~/.local/share/opencode/auth.json', '~/.config/github-copilot', '~/.cursor/auth.json']),
+  ...places('agent logins', [
+    '~/.local/share/opencode/auth.json',
+    '~/.config/github-copilot',
+    '~/.copilot/config.json',
+  ]),
+  ...places('agent logins', ['~/.cursor/auth.json']),
   ...places('database logins', [
     '~/.pgpass',
     '~/.my.cnf',

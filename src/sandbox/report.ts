@@ -48,6 +48,13 @@ export interface PlanReport {
   readonly promises: readonly Assurance[]
 }
 
+/** Of a sandbox that does not hold changes while a command runs. */
+export const UNHELD_CHANGES: Assurance = {
+  name: 'changes',
+  status: 'degraded',
+  detail: 'protected files that a command makes are taken away after it has ended; nothing can be undone',
+}
+
 function limitAssurance(report: LimitReport): Assurance {
   return { name: `limit: ${report.limit}`, status: report.status, detail: report.how }
 }

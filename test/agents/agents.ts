@@ -1,9 +1,10 @@
 /** The agents under test: how each is told about the scripted model, how it is run, and what its tools are called. */
 
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { HostName } from '../../src/surfaces/hook/hosts/host.ts'
 import type { ScriptedCall } from '../../src/surfaces/hook/install/scripted-model.ts'
+import { cache } from './program.ts'
 
 export interface AgentWorld {
   readonly home: string
@@ -24,6 +25,8 @@ export interface Agent {
   /** On npm, in the version that was tried. */
   readonly package: string
   readonly program: string
+  /** What else of npm it needs. */
+  readonly also?: readonly string[]
   readonly args: readonly string[]
   readonly prepare: (world: AgentWorld) => void
   readonly env: (world: AgentWorld) => Record<string, string>
@@ -160,9 +163,14 @@ stream_max_retries = 0
     package: 'opencode-ai@1.18.33',
     program: 'opencode',
     args: ['run', '-m', 'scripted/scripted', 'go'],
-    prepare: ({ home, port }) =>
+    // With its plugins' package there already: at its first start it installs that, which takes half a minute.
+    also: ['@opencode-ai/plugin@1.18.33'],
+    prepare: ({ home, port }) => {
+      const folder = join(home, '.config/opencode')
+      put(join(folder, 'package.json'), '{"dependencies":{"@opencode-ai/plugin":"1.18.33"}}')
+      symlinkSync(join(cache, 'node_modules'), join(folder, 'node_modules'))
       put(
-        join(home, '.config/opencode/opencode.json'),
+        join(folder, 'opencode.json'),
         JSON.stringify({
           provider: {
             scripted: {
@@ -174,7 +182,8 @@ stream_max_retries = 0
           permission: { '*': 'allow' },
           autoupdate: false,
         }),
-      ),
+      )
+    },
     key: { name: 'OPENAI_API_KEY', header: 'authorization' },
     settings: { user: '.config/opencode/opencode.json', project: 'opencode.json' },
     env: () => ({ OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_DISABLE_MODELS_FETCH: '1' }),
@@ -194,9 +203,9 @@ stream_max_retries = 0
     args: ['-p', 'go', '--allow-all-tools', '--allow-all-paths', '--no-auto-update'],
     // It keeps its own key from commands.
     stops: ['the key was seen inside'],
-    prepare: ({ home }) => put(join(home, '.copilot/config.json'), JSON.stringify({ banner: 'never' })),
+    prepare: ({ home }) => put(join(home, '.copilot/settings.json'), JSON.stringify({ banner: 'never' })),
     key: { name: 'COPILOT_PROVIDER_API_KEY', header: 'authorization' },
-    settings: { user: '.copilot/config.json', project: '.github/hooks/x.json' },
+    settings: { user: '.copilot/settings.json', project: '.github/hooks/x.json' },
     env: ({ port }) => ({
       COPILOT_PROVIDER_BASE_URL: `http://127.0.0.1:${port}/v1`,
       COPILOT_MODEL: 'gpt-5',
@@ -287,12 +296,11 @@ stream_max_retries = 0
     prepare: ({ home, port }) => {
       const settings = {
         provider: 'openai-compatible',
-        apiKey: 'scripted',
         model: 'scripted',
         baseUrl: `http://127.0.0.1:${port}/v1`,
       }
       put(
-        join(home, '.cline/data/settings/providers.json'),
+        join(home, '.cline/providers.json'),
         JSON.stringify({
           version: 1,
           lastUsedProvider: 'openai-compatible',
@@ -304,9 +312,13 @@ stream_max_retries = 0
       )
     },
     key: { name: 'OPENAI_API_KEY', header: 'authorization' },
-    settings: { user: '.cline/data/settings/providers.json', project: '.clinerules/hooks/PreToolUse' },
-    // In its own process: the one that it leaves running for all of them has a row of its own.
-    env: () => ({ CLINE_SESSION_BACKEND_MODE: 'local' }),
+    settings: { user: '.cline/providers.json', project: '.clinerules/hooks/PreToolUse' },
+    env: ({ home }) => ({
+      // In its own process: the one that it leaves running for all of them has a row of its own.
+      CLINE_SESSION_BACKEND_MODE: 'local',
+      // Without its key, which is in the variable: the file with the keys is hidden in `cordon run`.
+      CLINE_PROVIDER_SETTINGS_PATH: join(home, '.cline/providers.json'),
+    }),
     call: (attempt) =>
       attempt.kind === 'shell'
         ? { tool: 'run_commands', input: { commands: [attempt.command] } }

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type ModelServer, startModelServer } from '../../src/surfaces/hook/install/scripted-model.ts'
 import type { Agent, AgentWorld, Attempt } from './agents.ts'
-import { cache, cordon, findable, programOf, runProgram, toolchain } from './program.ts'
+import { cache, cordon, endLeftovers, findable, programOf, runProgram, toolchain } from './program.ts'
+import { asNobody, ownByUser, USER } from './session.ts'
 
 const SECRETS = { env: 'hunter2-of-the-env-file', ssh: 'hunter2-of-the-ssh-key', key: 'sk-hunter2-of-the-provider' }
 
@@ -165,13 +166,16 @@ export async function driveInside(agent: Agent, guarded: boolean): Promise<reado
       ...agent.env(named),
       [agent.key.name]: SECRETS.key,
     }
+    const as = asNobody ? USER : []
+    if (guarded) writeFileSync(join(world.project, 'cordon.toml'), manifest(at))
+    if (asNobody) ownByUser(base)
     if (guarded) {
-      writeFileSync(join(world.project, 'cordon.toml'), manifest(at))
-      const signed = spawnSync(cordon[0], [cordon[1], 'sign', '--yes'], { cwd: world.project, env, encoding: 'utf8' })
+      const [program = '', ...words] = [...as, ...cordon, 'sign', '--yes']
+      const signed = spawnSync(program, words, { cwd: world.project, env, encoding: 'utf8' })
       if (signed.status !== 0) return [`cordon sign failed: ${signed.stderr}`]
     }
     const words = guarded ? [...cordon, 'run', '--', agent.program, ...agent.args] : [programOf(agent), ...agent.args]
-    const said = await runProgram(words, world.project, env)
+    const said = await runProgram([...as, ...words], world.project, env)
     if (process.env.CORDON_AGENTS_KEEP) {
       writeFileSync(join(base, 'said.txt'), said)
       writeFileSync(join(base, 'bodies.jsonl'), model.bodies.join('\n'))
@@ -179,6 +183,7 @@ export async function driveInside(agent: Agent, guarded: boolean): Promise<reado
     }
     return problemsOf(at, guarded, said)
   } finally {
+    endLeftovers(world.home)
     await model.close()
     await thief.close()
     if (!process.env.CORDON_AGENTS_KEEP) rmSync(base, { recursive: true, force: true })

@@ -5,17 +5,9 @@ import { driveInside } from './inside.ts'
 import { install } from './program.ts'
 import { rehearsed } from './rehearsed.ts'
 import type { Finding, Scenario } from './scenario.ts'
-import { LACKS, SCENARIOS } from './scenarios.ts'
+import { INSIDE, INSTALLED, LACKS, SCENARIOS } from './scenarios.ts'
 import { asNobody, inSession } from './session.ts'
-
-/** What came of one cell: each trial with its problems, none when all is as it should be. */
-interface Trial {
-  readonly agent: Agent['name']
-  readonly row: string
-  readonly name: string
-  readonly guarded: boolean
-  readonly problems: readonly string[]
-}
+import { recordedTrials, recordTrial, sameTrial, type Trial, tableOf } from './tried.ts'
 
 export interface MatrixWishes {
   /** Agents and rows; empty for all. */
@@ -25,6 +17,8 @@ export interface MatrixWishes {
   readonly control: boolean
   /** So many at once. */
   readonly jobs: number
+  /** A file that keeps what came of each trial; what is in order there is not run again. */
+  readonly results?: string
 }
 
 interface Job {
@@ -39,6 +33,10 @@ export async function runMatrix(
   wishes: MatrixWishes,
   say: (line: string) => void,
 ): Promise<{ readonly table: readonly string[]; readonly failed: number; readonly ran: number }> {
+  const by = asNobody ? 'user' : 'root'
+  const past = wishes.results === undefined ? [] : recordedTrials(wishes.results)
+  const isDone = (trial: Parameters<typeof sameTrial>[0]): boolean =>
+    past.some((known) => known.problems.length === 0 && sameTrial(known, trial))
   const chosen = agents.filter(({ name }) => wishes.agents.length === 0 || wishes.agents.includes(name))
   const missing = new Map(chosen.flatMap((agent) => [[agent.name, install(agent)] as const]))
   for (const [name, why] of missing) if (why !== null) say(`${name}: not run, and that is a failure: ${why}`)
@@ -47,14 +45,22 @@ export async function runMatrix(
     .flatMap(jobsOf)
     .filter(({ row, name }) => wishes.rows.length === 0 || wishes.rows.includes(row) || wishes.rows.includes(name))
     .flatMap((job) => (wishes.control ? [false, true] : [true]).map((guarded) => ({ ...job, guarded })))
+    .filter((job) => !isDone({ ...job, agent: job.agent.name, by }))
   const trials: Trial[] = []
   const next = jobs[Symbol.iterator]()
   const worker = async (): Promise<void> => {
     for (const { agent, row, name, guarded, run } of next) {
+      const started = performance.now()
       const problems = await run(guarded).catch((error: unknown) => [String(error)])
-      trials.push({ agent: agent.name, row, name, guarded, problems })
+      const seconds = Math.round((performance.now() - started) / 1000)
+      const on = new Date().toISOString().slice(0, 10)
+      const trial: Trial = { agent: agent.name, row, name, guarded, by, problems, seconds, on }
+      trials.push(trial)
+      if (wishes.results !== undefined) recordTrial(wishes.results, trial)
       const place = `${guarded ? 'with Cordon' : 'bare'}${asNobody ? ', as a user' : ''}`
-      say(`${agent.name}, ${name}, ${place}: ${problems.length === 0 ? 'as it should be' : problems.join('; ')}`)
+      say(
+        `${agent.name}, ${name}, ${place}: ${problems.length === 0 ? 'as it should be' : problems.join('; ')} (${seconds} s)`,
+      )
     }
   }
   await Promise.all(Array.from({ length: wishes.jobs }, worker))
@@ -78,9 +84,6 @@ function jobsOf(agent: Agent): readonly Job[] {
   ]
 }
 
-const INSTALLED = 'install starts it: root, folder, worktree'
-const INSIDE = 'cordon run -- AGENT'
-
 /** One row in one session; the problems found. */
 export async function driveRow(
   agent: Driven,
@@ -97,37 +100,6 @@ export async function driveRow(
     if (world.model.bodies.length < (guarded && isMute ? 0 : 2)) problems.push('the agent did not talk to the model')
     return problems.length === 0 ? [] : [...problems, `it said: ${said.slice(-300)}`]
   })
-}
-
-/** The table in Markdown: `held` where nothing happened that must not, with the control where it was run, and else why. */
-function tableOf(chosen: readonly Agent[], trials: readonly Trial[]): readonly string[] {
-  const rows = [...new Set([INSTALLED, ...SCENARIOS.map(({ row }) => row), INSIDE])]
-  const notes: string[] = []
-  const cell = (row: string, { name }: Agent): string => {
-    const own = trials.filter((trial) => trial.row === row && trial.agent === name)
-    if (own.length > 0) return outcomeOf(own)
-    const why = LACKS[row]?.[name]
-    if (why === undefined) return 'not run'
-    if (!notes.includes(why)) notes.push(why)
-    return `– (${notes.indexOf(why) + 1})`
-  }
-  const lines = rows.map((row) => `| ${[row, ...chosen.map((agent) => cell(row, agent))].join(' | ')} |`)
-  return [
-    `| ${['', ...chosen.map(({ name }) => name)].join(' | ')} |`,
-    `|${'---|'.repeat(chosen.length + 1)}`,
-    ...lines,
-    '',
-    ...notes.map((note, index) => `(${index + 1}) ${note}.`),
-  ]
-}
-
-function outcomeOf(trials: readonly Trial[]): string {
-  const failed = trials.filter(({ problems }) => problems.length > 0)
-  if (failed.length > 0)
-    return `FAILED: ${failed.map(({ name, guarded }) => `${name}${guarded ? '' : ' (bare)'}`).join(', ')}`
-  const guarded = trials.filter((trial) => trial.guarded).length
-  const times = guarded > 1 ? ` (${guarded})` : ''
-  return trials.some((trial) => !trial.guarded) ? `held${times}, control broke` : `held${times}`
 }
 
 /** Cells that are neither tried nor explained. */

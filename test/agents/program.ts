@@ -48,14 +48,20 @@ export function endLeftovers(home: string): void {
 }
 
 /** Installs a program into the ignored cache, in the version that is named; null when it is there, else what is missing and why. */
-export function install({ package: named, program }: Pick<Agent, 'package' | 'program'>): string | null {
-  const [, name = named, version] = /^(@?[^@]+)@(.+)$/.exec(named) ?? []
-  const isThere = (): boolean =>
-    existsSync(programOf({ program })) && (version ?? installedVersion(name)) === installedVersion(name)
+export function install({
+  package: named,
+  program,
+  also = [],
+}: Pick<Agent, 'package' | 'program' | 'also'>): string | null {
+  const isInstalled = (one: string): boolean => {
+    const [, name = one, version] = /^(@?[^@]+)@(.+)$/.exec(one) ?? []
+    return (version ?? installedVersion(name)) === installedVersion(name)
+  }
+  const isThere = (): boolean => existsSync(programOf({ program })) && [named, ...also].every(isInstalled)
   if (isThere()) return null
   mkdirSync(cache, { recursive: true })
   if (!existsSync(join(cache, 'package.json'))) writeFileSync(join(cache, 'package.json'), '{"private":true}\n')
-  const run = spawnSync('npm', ['install', '--save-exact', '--no-audit', '--no-fund', named], {
+  const run = spawnSync('npm', ['install', '--save-exact', '--no-audit', '--no-fund', named, ...also], {
     cwd: cache,
     encoding: 'utf8',
     env: { ...process.env, PATH: findable },
@@ -71,12 +77,12 @@ function installedVersion(name: string): string | undefined {
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version : undefined
 }
 
-/** Runs a program to its end, for three minutes at most unless it is said; what it said. */
+/** Runs a program to its end, for ten minutes at most unless it is said; what it said. */
 export function runProgram(
   words: readonly string[],
   cwd: string,
   env: Record<string, string>,
-  limitMs = 180_000,
+  limitMs = 600_000,
 ): Promise<string> {
   const [program = '', ...args] = words
   return new Promise((resolve) => {

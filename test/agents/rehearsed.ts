@@ -3,17 +3,19 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { rehearse } from '../../src/surfaces/hook/install/rehearsal.ts'
+import type { rehearse } from '../../src/surfaces/hook/install/rehearsal.ts'
 import type { Agent } from './agents.ts'
 import { cordon, endLeftovers, findable, programOf } from './program.ts'
 import { asNobody, ownByUser, USER } from './session.ts'
 
+const REHEARSAL = join(import.meta.dirname, '../../src/surfaces/hook/install/rehearsal.ts')
 const PLACES = 'the project and a folder of it and a worktree'
 
 /** Installs and takes out again, for real; the problems found. */
 export async function rehearsed(agent: Agent, guarded: boolean): Promise<readonly string[]> {
   const base = mkdtempSync(join(process.env.CORDON_AGENTS_TMP ?? '/var/tmp', `cordon-install-${agent.name}-`))
   const [home, root] = [join(base, 'home'), join(base, 'project')]
+  const as = asNobody ? USER : []
   const env = {
     PATH: findable,
     HOME: home,
@@ -34,17 +36,22 @@ export async function rehearsed(agent: Agent, guarded: boolean): Promise<readonl
       spawnSync('git', ['-C', root, ...words])
     // It takes another model from those alone who chose to log in with a key.
     if (agent.name === 'gemini') agent.prepare({ home, project: root, port: 0 })
+    if (asNobody) ownByUser(base)
     if (!guarded) {
-      const place = { scope: 'user', root, home, env, cordon: [], wrapper: '' } as const
-      const tried = await rehearse(agent.name, programOf(agent), place)
+      const place = { scope: 'user', root, home, env, cordon: [], wrapper: '' }
+      const call = `rehearse(${[agent.name, programOf(agent), place].map((word) => JSON.stringify(word)).join()})`
+      const code = `import { rehearse } from ${JSON.stringify(REHEARSAL)}; console.log(JSON.stringify(await ${call}))`
+      const [program = '', ...words] = [...as, process.execPath, '--input-type=module', '-e', code]
+      const alone = spawnSync(program, words, { cwd: root, env, encoding: 'utf8' })
+      if (alone.status !== 0) return [`it could not be started: ${alone.stderr.slice(0, 300)}`]
+      const tried = JSON.parse(alone.stdout) as Awaited<ReturnType<typeof rehearse>>
       const wrong = tried.filter(({ outcome }) => outcome !== 'missed')
       return tried.length === 3 && wrong.length === 0
         ? []
         : [`without a hook it was not missed: ${JSON.stringify(tried)}`]
     }
-    if (asNobody) ownByUser(base)
     const run = (...args: readonly string[]) => {
-      const [program = '', ...words] = [...(asNobody ? USER : []), ...cordon, ...args]
+      const [program = '', ...words] = [...as, ...cordon, ...args]
       return spawnSync(program, words, { cwd: root, env, encoding: 'utf8' })
     }
     const installed = run('install', agent.name, '--yes')

@@ -127,6 +127,10 @@ const MEMORY: Readonly<Partial<Record<Name, string>>> = {
   qwen: 'QWEN.md',
 }
 
+/** The rows that every agent has and that are no scenario. */
+export const INSTALLED = 'install starts it: root, folder, worktree'
+export const INSIDE = 'cordon run -- AGENT'
+
 export const SCENARIOS: readonly Scenario[] = [
   ATTEMPTS,
   {
@@ -144,7 +148,17 @@ export const SCENARIOS: readonly Scenario[] = [
       work({
         cwd: 'tree',
         prepare: ({ base, project }) => {
-          spawnSync('git', ['-C', project, 'worktree', 'add', '-q', '--detach', join(base, 'tree')])
+          spawnSync('git', [
+            '-c',
+            'safe.directory=*',
+            '-C',
+            project,
+            'worktree',
+            'add',
+            '-q',
+            '--detach',
+            join(base, 'tree'),
+          ])
         },
         steps: [sh('touch ../project/denied-ran.txt && git push origin main'), sh('cat ../project/.env')],
       }),

@@ -41,7 +41,7 @@ export interface Plan {
     readonly args?: readonly string[]
     readonly steps: readonly Step[]
   }[]
-  /** For so long at most, in milliseconds; absent: three minutes. */
+  /** For so long at most, in milliseconds; absent: ten. */
   readonly limitMs?: number
   /** Where it is started, below the base. */
   readonly cwd?: string

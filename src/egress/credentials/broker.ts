@@ -249,7 +249,8 @@ function foreignRefusal(held: readonly Held[], request: OutgoingRequest): Egress
 }
 
 function foreign(found: string, { host }: Target): EgressDenial {
-  const message = `${quote(found)} can carry another credential than the brokered one, and was on its way to ${quote(host)}`
+  // Not the name first: behind the code of the refusal it would read as a secret's value, and be masked.
+  const message = `a field called ${quote(found)} can carry another credential than the brokered one, and was on its way to ${quote(host)}`
   return { code: 'secret-foreign', message }
 }
 

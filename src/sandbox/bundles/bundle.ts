@@ -25,6 +25,7 @@ export interface RegistrySource {
 export interface BundleSecret {
   /** The variable that holds it outside, and the placeholder inside. */
   readonly name: string
+  /** Empty where the data file names none: it goes to the host that the person's own entry under [[secrets]] names, and without one nowhere. */
   readonly hosts: readonly string[]
   /** Lower-case. */
   readonly header: string

@@ -361,6 +361,7 @@ const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     summary: 'The whole of Cline: cordon run -- cline.',
     programs: ['cline'],
     read: [
+      '~/.cline/providers.json',
       '~/.cline/hooks',
       '~/.cline/rules',
       '~/.cline/skills',
@@ -454,7 +455,7 @@ const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     fetch: true,
     notes: [
       "Your hooks and rules are there, read-only. Sessions and logins are the command's own and gone with it.",
-      "The keys in ~/.cline/data are hidden: use the providers' variables, which are brokered.",
+      "The keys in ~/.cline/data are hidden: use the providers' variables, which are brokered. A provider of your own is written to ~/.cline/providers.json, without its key, and named by CLINE_PROVIDER_SETTINGS_PATH.",
     ],
   }),
   cmake: () => ({
@@ -706,7 +707,7 @@ const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     summary: 'The whole of GitHub Copilot CLI: cordon run -- copilot.',
     programs: ['copilot'],
     read: [
-      '~/.copilot/config.json',
+      '~/.copilot/settings.json',
       '~/.copilot/hooks',
       '~/.copilot/mcp-config.json',
       '~/.copilot/agents',
@@ -735,12 +736,20 @@ const BUNDLES: Readonly<Record<string, () => Bundle>> = {
       'api.github.com',
     ],
     online: null,
-    secrets: [],
+    secrets: [
+      {
+        name: 'COPILOT_PROVIDER_API_KEY',
+        hosts: [],
+        header: 'authorization',
+        passHeaders: ['x-stainless-*', 'x-initiator', 'x-interaction-type', 'openai-*', 'anthropic-*'],
+        passParameters: ['api-version', 'beta'],
+      },
+    ],
     registries: [],
     fetch: true,
     notes: [
       "Your settings and hooks are there, read-only. Sessions are the command's own and gone with it.",
-      'The login in the keyring or in ~/.copilot is hidden: a provider of your own needs its host in `domains` and COPILOT_PROVIDER_API_KEY under [[secrets]].',
+      'The login in the keyring or in ~/.copilot/config.json is hidden: a provider of your own needs its host in `domains` and COPILOT_PROVIDER_API_KEY under [[secrets]].',
     ],
   }),
   crush: () => ({

@@ -118,12 +118,12 @@ function secrets(value: unknown, say: Say): readonly BundleSecret[] {
     return []
   }
   return value.flatMap((entry: unknown, index) => {
-    const { name, hosts, header, pass_headers = [], pass_parameters = [] } = isRecord(entry) ? entry : {}
+    const { name, hosts = [], header, pass_headers = [], pass_parameters = [] } = isRecord(entry) ? entry : {}
     const known = isRecord(entry) && Object.keys(entry).every((key) => SECRET_KEYS.has(key))
     const named = typeof name === 'string' && /^[A-Z][A-Z0-9_]*$/.test(name)
     const carried = typeof header === 'string' && /^[a-z][a-z0-9-]*$/.test(header)
     const passed = isTexts(pass_headers) && isTexts(pass_parameters)
-    if (known && named && carried && passed && isTexts(hosts) && hosts.length > 0)
+    if (known && named && carried && passed && isTexts(hosts) && (hosts.length > 0 || !('hosts' in entry)))
       return [{ name, hosts, header, passHeaders: pass_headers, passParameters: pass_parameters }]
     say(`secret[${index}]`, 'a table of name, hosts, header, pass_headers and pass_parameters', entry)
     return []

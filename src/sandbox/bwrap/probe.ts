@@ -8,7 +8,7 @@ import type { Backend, LaunchResult } from '../backend.ts'
 import { ruleText } from '../changes.ts'
 import { type CgroupSupport, DEFAULT_OPEN_FILES } from '../limits.ts'
 import { attackLines, furnishProbe, heldBy, planProbe, REPORT_IT } from '../probe-room.ts'
-import type { Assurance, Support } from '../report.ts'
+import { type Assurance, type Support, UNHELD_CHANGES } from '../report.ts'
 import { SandboxFault } from '../sandbox-fault.ts'
 import { LIMITS_SCRIPT, limitAssurances, type WatchFacts } from './probe-limits.ts'
 
@@ -92,9 +92,7 @@ export async function probeSandbox(
       holds
         ? { name: 'changes', status: 'enforced', detail: 'held while a command runs, and kept for `cordon undo`' }
         : {
-            name: 'changes',
-            status: 'degraded',
-            detail: 'protected files that a command makes are taken away after it has ended; nothing can be undone',
+            ...UNHELD_CHANGES,
             remedy:
               'Use Linux 5.19 or newer with Landlock (lsm=landlock,… at boot), and allow seccomp notification in containers.',
           },

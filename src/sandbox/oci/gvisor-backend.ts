@@ -4,7 +4,7 @@ import { type AttackCheck, COMMON_CHECKS, probeByAttack, provenBy } from '../att
 import type { Backend, Capability, CompiledSandbox } from '../backend.ts'
 import { type CgroupHost, openCgroups } from '../limits-cgroup.ts'
 import type { SandboxPlan } from '../plan.ts'
-import type { Assurance } from '../report.ts'
+import { type Assurance, type Support, UNHELD_CHANGES } from '../report.ts'
 import { gvisorWords, launchGvisor } from './gvisor-launch.ts'
 
 /**
@@ -52,11 +52,7 @@ const LACKING: readonly Assurance[] = [
     status: 'degraded',
     detail: 'kept by gVisor and not by this machine; how many is not limited',
   },
-  {
-    name: 'changes',
-    status: 'degraded',
-    detail: 'protected files that a command makes are taken away after it has ended; nothing can be undone',
-  },
+  UNHELD_CHANGES,
 ]
 
 const WITHOUT_GROUP: Assurance = {
@@ -64,6 +60,20 @@ const WITHOUT_GROUP: Assurance = {
   status: 'degraded',
   detail: 'no control group can be made here: neither memory nor processes are limited',
   remedy: 'Run Cordon where it may make control groups (as root, or in a delegated cgroup v2 scope).',
+}
+
+/** Throws nothing: what failed is in the result. */
+export function probeGvisor(
+  backend: Pick<Backend, 'name' | 'launch'>,
+  support: CgroupHost['support'] | null,
+): Promise<Support> {
+  const held = support?.memory && support.pids
+  return probeByAttack(backend, {
+    checks: CHECKS,
+    lacking: held ? LACKING : [...LACKING, WITHOUT_GROUP],
+    cgroup: support,
+    ...(held ? { shareByGroup: true as const } : { unheld: ['memory', 'processes', 'cpus'] as const }),
+  })
 }
 
 /** A backend that trusts nothing before it has seen it hold. */
@@ -78,16 +88,7 @@ export function createGvisorBackend(): Backend {
     name,
     launch: (plan, io) => launchGvisor(plan as SandboxPlan, io ?? {}, cgroups()),
   }
-  const probe = () => {
-    const support = cgroups()?.support ?? null
-    const held = support?.memory && support.pids
-    return probeByAttack(bare, {
-      checks: CHECKS,
-      lacking: held ? LACKING : [...LACKING, WITHOUT_GROUP],
-      cgroup: support,
-      ...(held ? { shareByGroup: true as const } : { unheld: ['memory', 'processes', 'cpus'] as const }),
-    })
-  }
+  const probe = () => probeGvisor(bare, cgroups()?.support ?? null)
   const prove = provenBy('gVisor (runsc)', probe)
   return {
     name,

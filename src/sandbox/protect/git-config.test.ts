@@ -111,7 +111,7 @@ function squeeze(line: string): string {
 }
 
 describe('repair', () => {
-  const guarded = guardedKeys('/p/.git', ['/p'], ['example.com', '*.example.org'])
+  const guarded = guardedKeys('/p/.git', ['/p'], ['example.com', '*.example.org'], (path) => path)
   const base = '[core]\n\tbare = false\n'
 
   const repairs: readonly [string, string, readonly string[], readonly string[], string][] = [

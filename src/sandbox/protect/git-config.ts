@@ -112,9 +112,14 @@ export function includedFiles(text: string, folder: string, home: string): reado
 
 /**
  * The keys guarded in a repository below `roots`: all but the harmless ones. A host counts as known when a person granted it or
- * when the configuration named it before.
+ * when the configuration named it before. `realPath` says where a path leads, or null: behind a link is not in the tree.
  */
-export function guardedKeys(gitDirectory: string, roots: readonly string[], hosts: readonly string[] = []): GuardedIn {
+export function guardedKeys(
+  gitDirectory: string,
+  roots: readonly string[],
+  hosts: readonly string[],
+  realPath: (path: string) => string | null,
+): GuardedIn {
   return (before) => {
     const known = new Set<string>()
     for (const { key, value } of before) {
@@ -126,7 +131,7 @@ export function guardedKeys(gitDirectory: string, roots: readonly string[], host
       // Every submodule has one; it may point back into the tree.
       isOwnFolder: (value) => {
         const target = posix.resolve(gitDirectory, value)
-        return roots.some((root) => target === root || target.startsWith(`${root}/`))
+        return realPath(target) === target && roots.some((root) => target === root || target.startsWith(`${root}/`))
       },
     }
     return (key, value) => !isHarmlessGitKey(key, value, facts)

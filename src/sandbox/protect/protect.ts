@@ -86,8 +86,13 @@ export function protectTree(tree: SecretTree, facts: ProtectFacts): Protection {
     // Where nothing is a repository yet, `git init` has samples to lay down.
     const isTop = isTopRepository(path, tree.roots) && lstatOrNull(childPath(path, 'HEAD')) !== null
     if (isTop || holdsHooks(hooks)) add(hooks, 'git hooks')
-    for (const folder of hookFolders(path, facts.home)) add(folder, 'git hooks, by core.hooksPath')
+    const worktree = posix.basename(path) === '.git' ? posix.dirname(path) : path
+    for (const folder of hookFolders(path, worktree, facts.home)) add(folder, HOOKS_BY_PATH)
   }
+  // A path in the settings means another folder in each working tree.
+  for (const pointer of gitPointers)
+    for (const directory of directoriesBehind(pointer))
+      for (const folder of hookFolders(directory, posix.dirname(pointer), facts.home)) add(folder, HOOKS_BY_PATH)
   for (const root of tree.roots) {
     const pointer = childPath(root, '.git')
     // A link into the tree leads to a git directory that is guarded itself, and has to be written.
@@ -230,13 +235,32 @@ function commonDirectories(gitDirectories: readonly string[], roots: readonly st
   return common
 }
 
-/** The folders that `core.hooksPath` of a repository names: git runs what is in there. */
-function hookFolders(directory: string, home: string): readonly string[] {
-  const file = childPath(directory, 'config')
-  const stat = lstatOrNull(file)
-  const text = stat?.isFile() && stat.size <= POINTER_LIMIT * 4 ? textOrNull(file) : null
-  if (text === null || !/hookspath/i.test(text)) return []
-  const worktree = posix.basename(directory) === '.git' ? posix.dirname(directory) : directory
+const HOOKS_BY_PATH = 'git hooks, by core.hooksPath'
+
+/** The git directory of a working tree whose `.git` is a file or a link, and the one that it shares. */
+function directoriesBehind(pointer: string): string[] {
+  const said = pointerTarget(smallText(pointer, POINTER_LIMIT) ?? '')
+  const directory = said === null ? linkTarget(pointer) : resolved(posix.resolve(posix.dirname(pointer), said))
+  if (directory === null) return []
+  const text = smallText(childPath(directory, 'commondir'), POINTER_LIMIT)
+  const shared = text === null ? null : resolved(posix.resolve(directory, withoutLineEnds(text)))
+  return shared === null ? [directory] : [directory, shared]
+}
+
+/** The folders that `core.hooksPath` of a repository names for one of its working trees: git runs what is in there. */
+function hookFolders(directory: string, worktree: string, home: string): readonly string[] {
+  return ['config', 'config.worktree'].flatMap((name) => {
+    const text = smallText(childPath(directory, name), POINTER_LIMIT * 4)
+    return text === null || !/hookspath/i.test(text) ? [] : hooksNamed(text, worktree, home)
+  })
+}
+
+function smallText(path: string, most: number): string | null {
+  const stat = lstatOrNull(path)
+  return stat?.isFile() && stat.size <= most ? textOrNull(path) : null
+}
+
+function hooksNamed(text: string, worktree: string, home: string): readonly string[] {
   const named = (parseGitConfig(text) ?? []).filter((entry) => entry.key === 'core.hookspath' && entry.value !== '')
   return named.map(({ value }) => (value.startsWith('~/') ? home + value.slice(1) : posix.resolve(worktree, value)))
 }

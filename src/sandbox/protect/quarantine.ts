@@ -198,16 +198,20 @@ class Settling {
   configs(): void {
     const checked = new Set<string>()
     for (const directory of this.#protection.gitDirectories) {
-      const guarded = guardedKeys(directory, this.#tree.roots, this.#baseline.hosts)
+      const guarded = this.#guardedIn(directory)
       for (const file of configFiles(directory)) this.#config(file, guarded, checked)
     }
     for (const [file, text] of Object.entries(this.#baseline.configs)) {
-      const guarded = guardedKeys(posix.dirname(file), this.#tree.roots, this.#baseline.hosts)
+      const guarded = this.#guardedIn(posix.dirname(file))
       this.#config(file, guarded, checked)
       // What it includes may have been made just now: it was not there to be noted.
       for (const included of includedFiles(text, posix.dirname(file), this.#baseline.home))
         if (isInTree(included, this.#tree.roots)) this.#config(included, guarded, checked)
     }
+  }
+
+  #guardedIn(gitDirectory: string): GuardedIn {
+    return guardedKeys(gitDirectory, this.#tree.roots, this.#baseline.hosts ?? [], realPath)
   }
 
   sequences(): void {

@@ -2,7 +2,7 @@
 
 import { COMMON_CHECKS, probeByAttack } from '../attack-probe.ts'
 import type { Backend } from '../backend.ts'
-import type { Assurance, Support } from '../report.ts'
+import { type Assurance, type Support, UNHELD_CHANGES } from '../report.ts'
 
 /** What no profile can give; said, so that nobody relies on it. */
 const LACKING: readonly Assurance[] = [
@@ -26,11 +26,7 @@ const LACKING: readonly Assurance[] = [
     status: 'degraded',
     detail: 'read from the system log after a command that failed, where this user may read it; some are not logged',
   },
-  {
-    name: 'changes',
-    status: 'degraded',
-    detail: 'protected files that a command makes are taken away after it has ended; nothing can be undone',
-  },
+  UNHELD_CHANGES,
   {
     name: 'open files',
     status: 'degraded',

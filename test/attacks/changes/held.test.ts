@@ -7,25 +7,33 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { makePlace, type Place, runInside, startInside } from '../../contract/changes/room.ts'
 import { type Plant, plants } from './plants.ts'
 
-/** The rows whose plant stands: while all of them run in one sandbox, and when Cordon was killed in the middle of it. */
+/** Gives each row its folder, with what the person has there already; returns one script for all of them. */
+function furnish(place: Place, uid: number): string {
+  for (const [index, { before }] of plants.entries()) {
+    const folder = join(place.project, `row${index}`)
+    mkdirSync(folder)
+    if (before) execFileSync('/bin/sh', ['-c', before], { cwd: folder, env: HOST })
+  }
+  if (uid !== 0) execFileSync('chown', ['-R', `${uid}:${uid}`, place.project])
+  const scripts = plants.map(({ script }, index) => `(cd row${index}; ${script}) 2>/dev/null`)
+  return `export TOP=$PWD; ${scripts.join('\n')}\n`
+}
+
+/** The rows whose plant stands. */
+function look(place: Place): string[] {
+  return plants.filter((plant, index) => isStanding(plant, join(place.project, `row${index}`))).map(({ name }) => name)
+}
+
+/** What stands while all of them run in one sandbox, and when Cordon was killed in the middle of it. */
 async function standing(
   place: Place,
   options: { readonly held: boolean; readonly uid?: number },
 ): Promise<{ readonly meanwhile: string[]; readonly killed: string[] }> {
-  const folderOf = (index: number) => join(place.project, `row${index}`)
-  for (const [index, { before }] of plants.entries()) {
-    mkdirSync(folderOf(index))
-    if (before) execFileSync('/bin/sh', ['-c', before], { cwd: folderOf(index), env: HOST })
-  }
-  const uid = options.uid ?? 0
-  if (uid !== 0) execFileSync('chown', ['-R', `${uid}:${uid}`, place.project])
-  const scripts = plants.map(({ script }, index) => `(cd row${index}; ${script}) 2>/dev/null`)
-  const script = `export TOP=$PWD; ${scripts.join('\n')}\n echo all; exec sleep 10000`
+  const script = `${furnish(place, options.uid ?? 0)} echo all; exec sleep 10000`
   const running = await startInside(place, ['/bin/sh', '-c', script], 'all', options)
-  const look = () => plants.filter((plant, index) => isStanding(plant, folderOf(index))).map(({ name }) => name)
-  const meanwhile = look()
+  const meanwhile = look(place)
   await running.kill()
-  return { meanwhile, killed: look() }
+  return { meanwhile, killed: look(place) }
 }
 
 const HOST = { PATH: process.env.PATH ?? '', HOME: '/nowhere', GIT_CONFIG_NOSYSTEM: '1' }
@@ -63,6 +71,14 @@ describe.each([
 
   it('holds all of them, while it runs and when Cordon is killed', async () => {
     expect(await standing(place, { held: true, uid })).toEqual({ meanwhile: [], killed: [] })
+  })
+
+  it('without the door all of them are settled when the command ends', () => {
+    const words = [join(import.meta.dirname, 'settled-worker.ts'), place.base, furnish(place, uid)]
+    const settings = { ...(uid !== 0 && { uid, gid: uid }), env: { PATH: process.env.PATH ?? '' } }
+    const ran = spawnSync(process.execPath, words, { encoding: 'utf8', ...settings })
+    expect(look(place), ran.stdout.slice(0, 4000) + ran.stderr).toEqual([])
+    expect(JSON.parse(ran.stdout)).toMatchObject({ findings: expect.arrayContaining([]) })
   })
 
   it('does not remove by the host’s mount what the sandbox shows read-only', () => {

@@ -10,11 +10,15 @@ import { egressRules } from './egress-rules.ts'
 
 const machine: Machine = { ...thisMachine(), env: { ANTHROPIC_API_KEY: 'sk-real', OPENAI_API_KEY: '' } }
 
-async function brokered(manifest: object, command: readonly string[]): Promise<readonly string[]> {
+async function brokered(
+  manifest: object,
+  command: readonly string[],
+  at: Machine = machine,
+): Promise<readonly string[]> {
   const object = { schema_version: 1, ...manifest }
   const outcome = await loadPolicy({ machine, files: machineFiles, root: '/', choice: { kind: 'object', object } })
   if ('problems' in outcome) throw new Error(JSON.stringify(outcome.problems))
-  return withBundleSecrets(outcome.loaded, machine, command).sandbox.secrets.map(
+  return withBundleSecrets(outcome.loaded, at, command).sandbox.secrets.map(
     ({ value }) =>
       `${value.name} ${value.header} ${value.hosts.map(({ pattern }) => pattern.host).join(',')}${value.exclusive ? ' alone' : ''}`,
   )
@@ -44,6 +48,15 @@ it('leaves the manifest’s own entry of that name, and lets no other credential
   ])
   expect(await brokered({ ...tools('claude-code'), secrets }, ['curl'])).toEqual([
     'ANTHROPIC_API_KEY authorization gateway.example.com',
+  ])
+})
+
+it('a bundle’s key without a host goes nowhere by itself, and brings its headers to the entry that names one', async () => {
+  const own = { ...machine, env: { COPILOT_PROVIDER_API_KEY: 'sk-real' } }
+  const secrets = [{ name: 'COPILOT_PROVIDER_API_KEY', source: 'env:X', hosts: ['gateway.example.com'] }]
+  expect(await brokered(tools('copilot'), ['copilot'], own)).toEqual([])
+  expect(await brokered({ ...tools('copilot'), secrets }, ['copilot'], own)).toEqual([
+    'COPILOT_PROVIDER_API_KEY authorization gateway.example.com alone',
   ])
 })
 

@@ -41,7 +41,8 @@ export function withBundleSecrets(loaded: LoadedPolicy, machine: Machine, comman
 function secretsOf({ bundle, fetch, defaultDomains }: AppliedBundle): Sourced<SecretSetting>[] {
   if (!fetch || !defaultDomains) return []
   const rule = `bundle ${bundle.tool}`
-  return bundle.secrets.map(({ name, hosts, header, passHeaders, passParameters }) => ({
+  const placed = bundle.secrets.filter(({ hosts }) => hosts.length > 0)
+  return placed.map(({ name, hosts, header, passHeaders, passParameters }) => ({
     value: {
       name,
       header,

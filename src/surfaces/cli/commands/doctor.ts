@@ -9,12 +9,12 @@ import { Fault } from '../../../system/fault.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { thisMachine } from '../../../system/machine.ts'
 import { residents } from '../../../system/residents.ts'
-import { type AgentCheck, checkAgents } from '../../hook/install/check.ts'
+import { type AgentCheck, checkAgents, isInPlace } from '../../hook/install/check.ts'
 import { paint, type Style, visible } from '../../terminal/terminal.ts'
 import { parseArguments } from '../arguments.ts'
 import { cordonWords } from '../cordon-words.ts'
 import { type CommandContext, commandRow, EXIT } from '../usage.ts'
-import { readFile } from './install.ts'
+import { hookStyle, readFile } from './install.ts'
 import { residentLine } from './resident.ts'
 
 const STYLES: Readonly<Record<'enforced' | 'degraded' | 'absent', Style>> = {
@@ -29,7 +29,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   if (args.flags.engines) return engines(terminal, args.flags.json === true)
   const { support, score, agents } = await findHealth()
   const { holds } = score
-  const dropped = agents.some(({ status }) => status !== 'works' && status !== 'no agent')
+  const dropped = agents.some((check) => !isInPlace(check))
   const tracked = await shownSecrets()
   const container = containerKind()
   const resident = residents(thisMachine().env)
@@ -47,9 +47,10 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   terminal.out(
     `\n${holds} of ${score.of} promises hold with ${support.backend}. ${support.usable ? 'Commands run in the sandbox here.' : 'No command runs here: there is no sandbox to run it in.'}\n`,
   )
-  for (const { agent, scope, status, detail, remedy } of agents) {
+  for (const check of agents) {
+    const { agent, scope, status, detail, remedy } = check
     terminal.out(
-      `${paint(terminal, status === 'works' ? 'green' : status === 'no agent' ? 'yellow' : 'red', status.padEnd(8))}  hook of ${agent} (${scope}): ${visible(detail)}\n`,
+      `${paint(terminal, hookStyle(check), status.padEnd(8))}  hook of ${agent} (${scope}): ${visible(detail)}\n`,
     )
     if (remedy) terminal.out(`          ${visible(remedy)}\n`)
   }

@@ -12,7 +12,14 @@ import { thisMachine } from '../../../system/machine.ts'
 import { codexHome } from '../../hook/hosts/codex-rules.ts'
 import { askCodex, tomlText, tomlValue, withTomlValue } from '../../hook/hosts/codex-trust.ts'
 import { HOST_NAMES, type HostName } from '../../hook/hosts/host.ts'
-import { checkAgent, findProgram, ownHooks, programInside } from '../../hook/install/check.ts'
+import {
+  type AgentCheck,
+  checkAgent,
+  findProgram,
+  isInPlace,
+  ownHooks,
+  programInside,
+} from '../../hook/install/check.ts'
 import { LOCAL_ENV, planGeminiTrust, trustedFoldersFile } from '../../hook/install/gemini-settings.ts'
 import {
   backupOf,
@@ -85,17 +92,22 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     )
   }
   const check = await checkAgent(agent, place, readFile)
-  const test = { ok: check.status === 'works' || check.status === 'no agent', detail: check.detail }
-  if (args.flags.json) terminal.out(`${JSON.stringify({ agent, scope: place.scope, changes: paths, ...test })}\n`)
-  terminal.err(
-    test.ok
-      ? `${paint(terminal, 'green', 'works')}  ${agent}: ${visible(test.detail)}\n`
-      : `${paint(terminal, 'red', 'does not work')}  ${agent}: ${visible(test.detail)}\n`,
-  )
+  const { status, detail } = check
+  const ok = isInPlace(check)
+  if (args.flags.json)
+    terminal.out(`${JSON.stringify({ agent, scope: place.scope, changes: paths, ok, status, detail })}\n`)
+  const headline = ok ? status : 'does not work'
+  terminal.err(`${paint(terminal, hookStyle(check), headline)}  ${agent}: ${visible(detail)}\n`)
   if (place.scope === 'user' && !args.flags.user)
     terminal.err(`it holds in every project of yours: ${missedInProject(agent)} (--project is for this one alone)\n`)
   await tellWhatIsMissing(terminal, place.root)
-  return test.ok ? EXIT.ok : EXIT.failed
+  return ok ? EXIT.ok : EXIT.failed
+}
+
+/** The colour of what is said about a hook. */
+export function hookStyle(check: AgentCheck): 'green' | 'yellow' | 'red' {
+  if (!isInPlace(check)) return 'red'
+  return check.status === 'works' ? 'green' : 'yellow'
 }
 
 /** The hook judges from now on. What keeps it from allowing anything is better heard here than from the agent. */

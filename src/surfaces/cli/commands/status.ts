@@ -5,7 +5,7 @@ import type { Refused } from '../../../runtime/report/refused.ts'
 import { type ManifestStanding, type Standing, standingOf } from '../../../runtime/report/standing.ts'
 import { cutMiddle, cutTo } from '../../../scan/display-text.ts'
 import { thisMachine } from '../../../system/machine.ts'
-import { type AgentCheck, checkAgents } from '../../hook/install/check.ts'
+import { type AgentCheck, checkAgents, isInPlace } from '../../hook/install/check.ts'
 import { paint, type Style, type Terminal } from '../../terminal/terminal.ts'
 import { parseArguments } from '../arguments.ts'
 import { cordonWords } from '../cordon-words.ts'
@@ -51,14 +51,7 @@ export function describeStanding(terminal: Terminal, standing: Standing, agents:
     ...row('manifest', ...manifestWords(manifest)),
     ...(agents.length === 0
       ? row('agents', 'dim', 'none is guarded here', 'cordon install claude-code | codex | gemini | opencode | cursor')
-      : agents.flatMap(({ agent, scope, status, detail, remedy }, index) =>
-          row(
-            index === 0 ? 'agents' : '',
-            status === 'works' ? 'green' : 'red',
-            `${agent} (${scope}): ${status === 'works' ? 'guarded' : detail}`,
-            status === 'works' ? '' : (remedy ?? 'cordon doctor tells more'),
-          ),
-        )),
+      : agents.flatMap((check, index) => row(index === 0 ? 'agents' : '', ...agentWords(check)))),
     ...refusalRows(refusals, row),
     ...(asks.length === 0
       ? row('asks', 'dim', 'none waits')
@@ -101,6 +94,15 @@ function manifestWords(manifest: ManifestStanding): [style: Style, said: string,
     case 'unsigned':
       return ['red', 'not signed, so it does not hold', 'read it, then: cordon sign']
   }
+}
+
+function agentWords(check: AgentCheck): readonly [style: Style, said: string, next?: string] {
+  const { agent, scope, status, detail, remedy } = check
+  const name = `${agent} (${scope})`
+  if (status === 'not installed') return ['yellow', `${name}: not installed, its hook is in place`]
+  return isInPlace(check)
+    ? [status === 'works' ? 'green' : 'yellow', `${name}: guarded`]
+    : ['red', `${name}: ${detail}`, remedy ?? 'cordon doctor tells more']
 }
 
 function refusalRows(

@@ -13,6 +13,11 @@ ${pluginSource(pluginWords(HOST, root, cordon))}
 const notes = new Map()
 
 export const Cordon = async ({ directory }) => ({
+  // Language servers and formatters are programs of the project, or load its plugins, and opencode starts them outside every hook.
+  config: async (config) => {
+    config.lsp = false
+    config.formatter = false
+  },
   'tool.execute.before': async (input, output) => {
     const answer = await judge({
       hook_event_name: 'tool.execute.before',

@@ -27,11 +27,17 @@ export interface AgentCheck {
   readonly file: string
   /**
    * `absent`: nothing of ours is there; `removed`: it was, and somebody took it out; `stale`: it is not what would be installed now;
-   * `silent`: it does not answer; `no agent`: the program is not there.
+   * `silent`: it does not answer; `untried`: it answers, and whether the agent asks it is not known, because its program could not be
+   * started; `not installed`: it answers, and the agent's program is not there.
    */
-  readonly status: 'works' | 'absent' | 'removed' | 'stale' | 'silent' | 'no agent'
+  readonly status: 'works' | 'untried' | 'not installed' | 'absent' | 'removed' | 'stale' | 'silent'
   readonly detail: string
   readonly remedy: string | null
+}
+
+/** Whether a hook is in place and answers, as far as that can be known here. */
+export function isInPlace({ status }: Pick<AgentCheck, 'status'>): boolean {
+  return status === 'works' || status === 'untried' || status === 'not installed'
 }
 
 /** Starting the programs takes seconds each; without that, only what is installed is run. Checks every agent in both scopes; those without a hook of ours are `absent`. */
@@ -90,8 +96,8 @@ export async function checkAgent(
     if (!test.ok) return check('silent', test.detail, again)
     if (program === null)
       return check(
-        'no agent',
-        `${PROGRAMS[agent]} is not installed here (not on PATH); the hook itself answers: ${test.detail}`,
+        'not installed',
+        `there is no ${PROGRAMS[agent]} on PATH; the hook is in place and answers: ${test.detail}`,
         null,
       )
     const tried = startsProgram ? await rehearse(agent, program, place) : []
@@ -102,8 +108,9 @@ export async function checkAgent(
         `${PROGRAMS[agent]}, started in ${missed.where}, did not call the hook: ${missed.detail}`,
         missedRemedy(agent, place),
       )
+    const isUntried = tried.length > 0 && tried.every(({ outcome }) => outcome === 'unknown')
     return check(
-      'works',
+      isUntried ? 'untried' : 'works',
       [test.detail, ...toldOf(PROGRAMS[agent], tried), ...others(agent, place, read)].join('; '),
       null,
     )

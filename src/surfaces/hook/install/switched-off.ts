@@ -21,7 +21,7 @@ export interface SwitchedOff {
 /** Looks through the settings of every scope, since each can switch the hooks of all. */
 export function switchedOff(agent: HostName, place: InstallPlace, read: Read): SwitchedOff | null {
   if (agent === 'claude-code') return claudeOff(place, read)
-  if (agent === 'qwen') return qwenOff(place, read)
+  if (agent === 'qwen' || agent === 'copilot') return allOff(agent, place, read)
   return agent === 'gemini' ? (geminiOff(place, read) ?? distrusted(place, read)) : null
 }
 
@@ -46,8 +46,18 @@ function claudeOff(place: InstallPlace, read: Read): SwitchedOff | null {
   return null
 }
 
-function qwenOff(place: InstallPlace, read: Read): SwitchedOff | null {
-  const files = [join(place.root, '.qwen/settings.json'), settingsFile('qwen', { ...place, scope: 'user' })]
+function allOff(agent: 'qwen' | 'copilot', place: InstallPlace, read: Read): SwitchedOff | null {
+  const { root, home, env } = place
+  const copilot = env.COPILOT_HOME ?? join(home, '.copilot')
+  const files =
+    agent === 'qwen'
+      ? [join(root, '.qwen/settings.json'), settingsFile('qwen', { ...place, scope: 'user' })]
+      : [
+          join(root, '.github/copilot/settings.local.json'),
+          join(root, '.github/copilot/settings.json'),
+          join(copilot, 'settings.json'),
+          join(copilot, 'config.json'),
+        ]
   const file = files.find((path) => settingsOf(path, read).disableAllHooks === true)
   return file === undefined ? null : said(file, '"disableAllHooks": true')
 }

@@ -4,6 +4,9 @@ import type { JSX } from 'preact'
 import { post } from './server.ts'
 import { Empty, useAnswer, Waiting, When } from './words.tsx'
 
+/** Of hooks that answer, whether or not their agent could be seen to ask them. */
+const HELD: readonly string[] = ['untried', 'not installed']
+
 interface Found {
   readonly support: {
     readonly usable: boolean
@@ -82,7 +85,9 @@ export function Health(): JSX.Element {
           <ul class="states">
             {agents.map(({ agent, scope, status, detail, remedy }) => (
               <li key={`${agent}${scope}`}>
-                <span class={`verdict ${status === 'works' ? 'allow' : 'deny'}`}>{status}</span>{' '}
+                <span class={`verdict ${status === 'works' ? 'allow' : HELD.includes(status) ? 'ask' : 'deny'}`}>
+                  {status}
+                </span>{' '}
                 <span>
                   <b>{agent}</b> ({scope}): {detail}
                   {remedy && <div class="dim">{remedy}</div>}

@@ -1,0 +1,106 @@
+/** What came of the trials: the file that keeps them, so that a run can go on where it was stopped, and the page that is made of it. */
+
+import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+import { type Agent, agents } from './agents.ts'
+import { INSIDE, INSTALLED, LACKS, SCENARIOS } from './scenarios.ts'
+
+/** One session of an agent, with its problems; none when all is as it should be. */
+export interface Trial {
+  readonly agent: Agent['name']
+  readonly row: string
+  readonly name: string
+  readonly guarded: boolean
+  readonly by: 'root' | 'user'
+  readonly problems: readonly string[]
+  readonly seconds: number
+  /** The day. */
+  readonly on: string
+}
+
+export const sameTrial = (one: TrialKey, other: TrialKey): boolean =>
+  one.agent === other.agent && one.name === other.name && one.guarded === other.guarded && one.by === other.by
+
+type TrialKey = Pick<Trial, 'agent' | 'name' | 'guarded' | 'by'>
+
+export function recordTrial(file: string, trial: Trial): void {
+  appendFileSync(file, `${JSON.stringify(trial)}\n`)
+}
+
+/** The trials of a file; of one that was made again, the last. */
+export function recordedTrials(file: string): readonly Trial[] {
+  if (!existsSync(file)) return []
+  const all = readFileSync(file, 'utf8').split('\n').filter(Boolean)
+  const trials = all.map((line) => JSON.parse(line) as Trial)
+  return trials.filter((trial, at) => !trials.slice(at + 1).some((later) => sameTrial(trial, later)))
+}
+
+/** What a whole run makes when every trial is as it should be. */
+export function everyTrial(by: Trial['by']): readonly Trial[] {
+  return agents.flatMap(({ name: agent }) => {
+    const own = SCENARIOS.filter((scenario) => scenario.agents.includes(agent))
+    const all = [{ row: INSTALLED, name: INSTALLED }, ...own, { row: INSIDE, name: INSIDE }]
+    return all.flatMap(({ row, name }) =>
+      [false, true].map((guarded) => ({ agent, row, name, guarded, by, problems: [], seconds: 0, on: '' })),
+    )
+  })
+}
+
+/** The page of the documentation. */
+export function pageOf(trials: readonly Trial[]): string {
+  const days = trials.map(({ on }) => on).sort()
+  const section = (by: Trial['by']): readonly string[] => {
+    const own = trials.filter((trial) => trial.by === by)
+    const good = own.filter(({ problems }) => problems.length === 0).length
+    const minutes = Math.round(own.reduce((sum, { seconds }) => sum + seconds, 0) / 60)
+    return [
+      `## As ${by === 'root' ? 'root' : 'another user'}`,
+      '',
+      `${good} of ${own.length} sessions as they should be, of ${everyTrial(by).length} that there are; ${minutes} minutes of sessions.`,
+      '',
+      ...tableOf(agents, own),
+      '',
+    ]
+  }
+  return [
+    '# The agents, tried',
+    '',
+    'Made by `npm run test:agents -- --matrix --control --page=docs/agents/tried.md`; not written by hand. Each cell is a session of the real program with a scripted',
+    'model; “held” was read from disk and from what the model was sent, “control broke” says that the same attack succeeded without Cordon, and a number is the count of modes.',
+    `${agents.map(({ package: named }) => named.replace(/^.*\/|-ai(?=@)/g, '')).join(', ')}; ${days[0]} to ${days.at(-1)}.`,
+    'Cursor’s program is in no package registry, so it is not among them.',
+    '',
+    ...section('root'),
+    ...section('user'),
+  ].join('\n')
+}
+
+/** The table in Markdown: `held` where nothing happened that must not, with the control where it was run, and else why. */
+export function tableOf(chosen: readonly Agent[], trials: readonly Trial[]): readonly string[] {
+  const rows = [...new Set([INSTALLED, ...SCENARIOS.map(({ row }) => row), INSIDE])]
+  const notes: string[] = []
+  const cell = (row: string, { name }: Agent): string => {
+    const own = trials.filter((trial) => trial.row === row && trial.agent === name)
+    if (own.length > 0) return outcomeOf(own)
+    const why = LACKS[row]?.[name]
+    if (why === undefined) return 'not run'
+    if (!notes.includes(why)) notes.push(why)
+    return `– (${notes.indexOf(why) + 1})`
+  }
+  const lines = rows.map((row) => `| ${[row, ...chosen.map((agent) => cell(row, agent))].join(' | ')} |`)
+  return [
+    `| ${['', ...chosen.map(({ name }) => name)].join(' | ')} |`,
+    `|${'---|'.repeat(chosen.length + 1)}`,
+    ...lines,
+    '',
+    ...notes.map((note, index) => `(${index + 1}) ${note}.`),
+  ]
+}
+
+function outcomeOf(trials: readonly Trial[]): string {
+  const failed = trials.filter(({ problems }) => problems.length > 0)
+  if (failed.length > 0)
+    return `FAILED: ${failed.map(({ name, guarded }) => `${name}${guarded ? '' : ' (bare)'}`).join(', ')}`
+  const guarded = trials.filter((trial) => trial.guarded).length
+  const times = guarded > 1 ? ` (${guarded})` : ''
+  return trials.some((trial) => !trial.guarded) ? `held${times}, control broke` : `held${times}`
+}
