@@ -65,4 +65,5 @@ export function look(walk: Walk, draft: Draft, call: Invocation): void {
   draft.effect = found.effect
   draft.effectNote = found.effectNote
   draft.kind = found.kind
+  if (found.delegates.length > 0) draft.delegates = found.delegates
 }
