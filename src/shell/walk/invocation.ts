@@ -68,4 +68,5 @@ export function look(walk: Walk, draft: Draft, call: Invocation): void {
   draft.effectNote = found.effectNote
   draft.kind = found.kind
   guessMentioned(walk, draft)
+  if (found.delegates.length > 0) draft.delegates = found.delegates
 }

@@ -32,6 +32,7 @@ export interface Draft {
   effect: Effect
   effectNote: string
   kind?: readonly string[] | null
+  delegates?: readonly (readonly Word[])[]
   readonly background: boolean
   readonly span: Span
 }
