@@ -55,6 +55,7 @@ function each(name: string, row: ToolRow): ToolRow {
 
 export const cline: Host = {
   name: 'cline',
+  quoting: 'lines',
   paths: [trims, composes],
   eventOf: (input) => (input.tool_result === undefined ? 'PreToolUse' : 'PostToolUse'),
   parse(input) {
