@@ -9,14 +9,11 @@ export interface SandboxedForm {
   readonly undo?: boolean
   /** The host's own sandbox would have kept it from writing: so does ours. */
   readonly readOnly?: boolean
+  /** How the host's shell reads quotes; Codex has no fish, and finds its rules only for words that stand wholly in quotes. */
   readonly quoting?: Quoting
 }
 
-/**
- * How a command is quoted. `posix`: Codex has no fish, and finds its rules only for words that stand wholly in quotes. `lines`: on lines of
- * its own, where Cline's plan mode finds the program that would change something; behind our own name it would let it run.
- */
-export type Quoting = 'any-shell' | 'posix' | 'lines'
+export type Quoting = 'any-shell' | 'posix'
 
 /** A command that moves its shell: it starts in one directory and leaves the host's shell in another. */
 export interface Move {
@@ -35,7 +32,7 @@ export interface Wrapping {
 export function sandboxedCommand(command: string, form: SandboxedForm, { move, answer }: Wrapping = {}): string {
   const marks = `${answer ? `.${answer}` : ''}${form.undo ? '+undo' : ''}${form.readOnly ? '+read' : ''}`
   const prefix = `${quoteIfNeeded(form.program)} ${form.key}${marks}`
-  const quoted = quotedBy(form.quoting, command)
+  const quoted = form.quoting === 'posix' ? posixQuote(command) : quote(command)
   if (!move) return `${prefix} ${quoted}`
   return `cd -- ${quoteIfNeeded(move.to)} && ${prefix} --in ${quoteIfNeeded(move.from)} ${quoted}`
 }
@@ -46,14 +43,8 @@ export function commandInside(text: string, form: SandboxedForm): string | null 
   if (!text.startsWith(prefix)) return null
   const [, answer = null, quoted = ''] =
     /^(?:\.([0-9a-f]{8}))?(?:\+undo)?(?:\+read)? (.*)$/s.exec(text.slice(prefix.length)) ?? []
-  const bare = form.quoting === 'posix' ? posixUnquote(quoted) : unquote(quoted)
-  const inner = form.quoting === 'lines' ? (bare?.slice(1, -1) ?? null) : bare
+  const inner = form.quoting === 'posix' ? posixUnquote(quoted) : unquote(quoted)
   return inner !== null && sandboxedCommand(inner, form, { answer }) === text ? inner : null
-}
-
-function quotedBy(quoting: Quoting | undefined, command: string): string {
-  if (quoting === 'lines') return quote(`\n${command}\n`)
-  return quoting === 'posix' ? posixQuote(command) : quote(command)
 }
 
 const WORD = String.raw`(?:[\w@%+:,./-]|'[^']*'|\\['\\])+`
