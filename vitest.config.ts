@@ -4,6 +4,9 @@ import { defineConfig } from 'vitest/config'
 /** What really runs sandboxes, clients and crashes takes its time on a busy machine. */
 const patient = { testTimeout: 300_000, hookTimeout: 300_000 }
 
+/** Properties are put to the same cases in every run. */
+const seeded = { setupFiles: ['test/seed.ts'] }
+
 /** From scripts/test.ts: a place for one run. */
 const compiled = process.env.CORDON_TEST_COMPILED
 
@@ -21,8 +24,8 @@ const config: ReturnType<typeof defineConfig> = defineConfig({
     expect: { poll: { timeout: 60_000, interval: 20 } },
     projects: [
       // Most of the time of these went into starting a process for each file and loading the same modules again.
-      { test: { name: 'unit', include: ['src/**/*.test.ts'], isolate: false, ...patient } },
-      { test: { name: 'cases', include: ['test/{cases,layers}/**/*.test.ts'], ...patient } },
+      { test: { name: 'unit', include: ['src/**/*.test.ts'], isolate: false, ...seeded, ...patient } },
+      { test: { name: 'cases', include: ['test/{cases,layers}/**/*.test.ts'], ...seeded, ...patient } },
       { test: { name: 'soundness', include: ['test/soundness/**/*.test.ts'], ...patient } },
       { test: { name: 'contract', include: ['test/contract/**/*.test.ts'], ...patient } },
       { test: { name: 'attacks', include: ['test/{attacks,egress}/**/*.test.ts'], ...patient } },

@@ -69,6 +69,11 @@ const PARTS = {
   suffix: ['src/hosts/suffix.ts'],
   hook: ['src/surfaces/cli/commands/hook.ts'],
   record: ['src/runtime/record/open.ts'],
+  // Loaded late, and by nearly every hook: small files of their own would cost more than they hold.
+  'hook-memory': ['src/runtime/hook/session.ts'],
+  unseen: ['src/runtime/hook/unseen.ts'],
+  result: ['src/surfaces/hook/answer-result.ts'],
+  finding: ['src/runtime/hook/finding.ts'],
   shown: ['src/runtime/decide/shown-secrets.ts'],
   typed: ['src/runtime/command/typed/call.ts'],
   manifest: ['src/runtime/policy/load.ts'],
@@ -80,8 +85,32 @@ const PARTS = {
 
 /** What commands that start often need at once, in one file each. */
 const STARTS: Readonly<Record<string, readonly (keyof typeof PARTS)[]>> = {
-  check: ['open', 'checked', 'run-and-shell', 'record-and-check', 'run-and-shown', 'core', 'shown'],
-  hook: ['open', 'checked', 'guarded', 'run-and-shell', 'run-and-record', 'record-and-check', 'core', 'hook', 'record'],
+  check: [
+    'open',
+    'checked',
+    'run-and-shell',
+    'run-and-record',
+    'record-and-check',
+    'run-and-trust',
+    'run-and-shown',
+    'core',
+    'shown',
+  ],
+  hook: [
+    'open',
+    'checked',
+    'guarded',
+    'run-and-shell',
+    'run-and-record',
+    'record-and-check',
+    'core',
+    'hook',
+    'record',
+    'hook-memory',
+    'unseen',
+    'result',
+    'finding',
+  ],
   run: [
     'open',
     'checked',

@@ -50,7 +50,7 @@ __attribute__((visibility("default"))) napi_value napi_register_module_v1(napi_e
     const char *name;
     napi_callback function;
   } functions[] = {
-      {"start", start_sandbox}, {"waits", sandbox_waits}, {"attend", attend_sandbox}, {"abandon", abandon_sandbox},
+      {"start", start_sandbox}, {"waits", sandbox_waits}, {"swap", swap_sandbox}, {"attend", attend_sandbox}, {"abandon", abandon_sandbox},
       {"times", set_times}, {"attributes", give_attributes}, {"has_attributes", ask_attributes},
       {"watch", watch_changes}, {"unwatch", unwatch_changes},
       {"exit", exit_now}, {"die", die}};

@@ -6,6 +6,7 @@
 /* sandbox.c */
 napi_value start_sandbox(napi_env env, napi_callback_info info);
 napi_value sandbox_waits(napi_env env, napi_callback_info info);
+napi_value swap_sandbox(napi_env env, napi_callback_info info);
 napi_value attend_sandbox(napi_env env, napi_callback_info info);
 napi_value abandon_sandbox(napi_env env, napi_callback_info info);
 

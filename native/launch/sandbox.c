@@ -13,6 +13,7 @@
  *                                       its end without one. The answer: int32 wait status, or -1 when it was not waited
  *                                       for; u32 whether time ran out; u32 length of the init's messages; the messages;
  *                                       what bubblewrap complained of.
+ *   swap(number)                        puts what was started aside, under a number of 0 to 1, and takes up what was there
  *   abandon()                           closes the connection, which ends an init that is still there
  *
  * It only carries bytes: src/sandbox/bwrap/launch-blocking.ts and init/ know what they mean.
@@ -38,6 +39,12 @@ enum { MESSAGE_BYTES = 16, ORDER_BYTES = 6, COMPLAINT_BYTES = 4096, GRACE_MS = 1
 static pid_t child = -1;
 static int control = -1, complaints = -1;
 static int hands_streams; /* until they are on their way */
+
+enum { ASIDE = 2 };
+static struct {
+  pid_t child;
+  int control, complaints;
+} aside[ASIDE] = {{-1, -1, -1}, {-1, -1, -1}};
 
 struct bytes {
   uint8_t *at;
@@ -290,6 +297,22 @@ napi_value sandbox_waits(napi_env env, napi_callback_info info) {
   for (int fd = 0; fd <= 2; fd++) waits = waits && !isatty(fd);
   napi_create_int32(env, waits, &result);
   return result;
+}
+
+napi_value swap_sandbox(napi_env env, napi_callback_info info) {
+  size_t count = 1;
+  napi_value given[1];
+  double number;
+  if (napi_get_cb_info(env, info, &count, given, NULL, NULL) || count != 1 || napi_get_value_double(env, given[0], &number) || number < 0 || number >= ASIDE) {
+    napi_throw_error(env, NULL, "cordon-launch: swap takes a number");
+    return NULL;
+  }
+  size_t at = (size_t)number;
+  pid_t other_child = aside[at].child;
+  int other_control = aside[at].control, other_complaints = aside[at].complaints;
+  aside[at].child = child, aside[at].control = control, aside[at].complaints = complaints;
+  child = other_child, control = other_control, complaints = other_complaints;
+  return NULL;
 }
 
 napi_value abandon_sandbox(napi_env env, napi_callback_info info) {

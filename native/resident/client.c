@@ -7,7 +7,7 @@
  *   cordon-client --keep NODE CORDON SECONDS   is the keeper of a resident (keeper.c)
  *
  * Whatever is not as it should be (no resident, a dead, slow or strange one, another build, other surroundings) is the way
- * without one: this process becomes `NODE CORDON ARGUMENTS...`. A command is handed over once: before `go` was sent nothing
+ * without one: this process becomes `NODE CORDON ARGUMENTS...`, and for a hook waits for one that does. A command is handed over once: before `go` was sent nothing
  * has been run, and after it this process never runs it itself. A hook's decision can be made twice: its input and its
  * answer are files in memory here, so that one that does not come is made again.
  */
@@ -24,6 +24,7 @@
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -39,6 +40,31 @@ static char **cold_words;
 static enum kind kind;
 static int input = -1; /* a hook's, read */
 
+/* A hook ends in time, whatever it has become by then: an alarm outlives exec. */
+static void end_in_time(void) {
+  sigset_t one;
+  sigemptyset(&one);
+  sigaddset(&one, SIGALRM);
+  signal(SIGALRM, SIG_DFL);
+  sigprocmask(SIG_UNBLOCK, &one, NULL);
+  alarm(LATE_SECONDS);
+}
+
+/* Hosts read an answer that stands there, whatever became of who wrote it: it is held back until that has ended well. Comes back in the child. */
+static void hold_answer(void) {
+  int answer = memfd_create("cordon-hook-answer", MFD_CLOEXEC), status = -1;
+  pid_t parent = getpid(), child = answer < 0 ? -1 : fork();
+  if (child == 0) {
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) || getppid() != parent || dup2(answer, 1) < 0) _exit(BLOCKED);
+    end_in_time();
+    return;
+  }
+  while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
+  if (status != 0) _exit(BLOCKED);
+  print_file(answer, 1);
+  _exit(0);
+}
+
 /* The way without a resident. */
 static _Noreturn void go_cold(void) {
   if (kind == HOOK) {
@@ -52,20 +78,11 @@ static _Noreturn void go_cold(void) {
       if (limit.rlim_cur > limit.rlim_max) limit.rlim_cur = limit.rlim_max;
       setrlimit(RLIMIT_CPU, &limit);
     }
+    hold_answer();
   }
   execv(cold_words[0], cold_words);
   dprintf(2, "cordon: %s could not be started: %s\n", cold_words[0], strerror(errno));
   _exit(kind == HOOK ? BLOCKED : FAULT);
-}
-
-/* A hook ends in time, whatever it has become by then: an alarm outlives exec. */
-static void end_in_time(void) {
-  sigset_t one;
-  sigemptyset(&one);
-  sigaddset(&one, SIGALRM);
-  signal(SIGALRM, SIG_DFL);
-  sigprocmask(SIG_UNBLOCK, &one, NULL);
-  alarm(LATE_SECONDS);
 }
 
 /* The whole input of a hook. Hosts that keep it open are blocked, as without a resident. */

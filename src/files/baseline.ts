@@ -1,7 +1,7 @@
 /** What the sandbox shows every command, so that naming it in a command needs no grant. */
 
-/** System directories, readable by commands less the masks (S6). */
-const SYSTEM: readonly string[] = [
+/** System directories, shown to commands less the masks (S6) where they exist. */
+export const SYSTEM_PATHS: readonly string[] = [
   '/usr',
   '/bin',
   '/sbin',
@@ -31,7 +31,7 @@ const DEVICES: ReadonlySet<string> = new Set([
 
 /** True for a path that every command may read. The sandbox has a /proc of its own. */
 export function isBaselineRead(path: string): boolean {
-  return isSandboxDevice(path) || isInside(path, '/proc') || SYSTEM.some((prefix) => isInside(path, prefix))
+  return isSandboxDevice(path) || isInside(path, '/proc') || SYSTEM_PATHS.some((prefix) => isInside(path, prefix))
 }
 
 /** True for a way through /proc to the kernel's memory or to what a process holds: its root, directory, descriptors, memory. */

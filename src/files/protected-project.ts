@@ -16,6 +16,8 @@ export const protectedProjectNames: readonly ProtectedName[] = [
     ['Mercurial', 'run', '.hg/hgrc', '.hg/hgrc-not-shared', '.hg/sharedpath', '.hg/requires'],
     ['Sapling', 'documented', '.sl/config', '.sl/sharedpath'],
     ['Breezy', 'documented', '.bzr/branch/branch.conf'],
+    ['darcs', 'documented', '_darcs/prefs/defaults', '_darcs/prefs/prefs'],
+    ['Pijul', 'documented', '.pijul/config'],
     ['repo', 'documented', '.repo/repo', '.repo/manifests', '.repo/project-objects'],
   ]),
   ...group('hooks', 'a git hook by another name, which git runs outside the sandbox', [
@@ -62,7 +64,12 @@ export const protectedProjectNames: readonly ProtectedName[] = [
   ...group('editor', 'an editor setting that can run code', [
     ['VS Code', 'documented', '.vscode/settings.json', '.vscode/tasks.json', '.vscode/launch.json', '.vscode/mcp.json'],
     ['VS Code', 'documented', '.vscode/c_cpp_properties.json', '.vscode/cmake-kits.json', '*.code-workspace'],
-    ['JetBrains', 'documented', '.idea', '.fleet'],
+    ['JetBrains', 'documented', '.idea', '.fleet', '.run/*.run.xml'],
+    ['Eclipse', 'documented', '.externalToolBuilders'],
+    ['Lite XL', 'documented', '.lite_project.lua'],
+    ['rust-analyzer', 'documented', 'rust-analyzer.toml'],
+    ['clojure-lsp', 'documented', '.lsp/config.edn'],
+    ['Phpactor', 'documented', '.phpactor.json', '.phpactor.yml'],
     ['Zed', 'documented', '.zed'],
     ['Helix', 'documented', '.helix'],
     ['Lapce', 'documented', '.lapce'],
@@ -73,7 +80,7 @@ export const protectedProjectNames: readonly ProtectedName[] = [
     ['Vim', 'run', '.exrc', '.vimrc'],
     ['Vim', 'documented', '.lvimrc', '.local.vimrc', '.vimrc.local', '.vim', '.ycm_extra_conf.py'],
     ['Neovim', 'run', '.nvimrc'],
-    ['Neovim', 'documented', '.nvim.lua', '.nvim', '.neoconf.json', '.nlsp-settings'],
+    ['Neovim', 'documented', '.nvim.lua', '.lazy.lua', '.nvim', '.neoconf.json', '.nlsp-settings'],
     ['Emacs', 'run', '.dir-locals.el', '.dir-locals-2.el'],
     ['Emacs', 'documented', '.emacs.desktop'],
     ['Yarn editor SDKs', 'documented', '.yarn/sdks'],
@@ -97,6 +104,7 @@ export const protectedProjectNames: readonly ProtectedName[] = [
     ['Octave', 'documented', '.octaverc'],
     ['gnuplot', 'documented', '.gnuplot'],
     ['PsySH', 'documented', '.psysh.php'],
+    ['Jupyter', 'documented', 'jupyter_config.*', 'jupyter_*_config.*'],
   ]),
   ...group(
     'packages',
@@ -133,6 +141,7 @@ export const protectedProjectNames: readonly ProtectedName[] = [
       ['sbt', 'documented', '.sbtopts', '.jvmopts'],
       ['Bazel', 'documented', '.bazelrc', '.bazelversion', '.bazeliskrc', 'tools/bazel'],
       ['Buck', 'documented', '.buckconfig', '.buckconfig.local'],
+      ['git-lfs', 'documented', '.lfsconfig'],
       ['Ansible', 'documented', 'ansible.cfg', '.ansible.cfg'],
     ],
   ),
@@ -171,7 +180,9 @@ export const protectedProjectNames: readonly ProtectedName[] = [
     ['Goose', 'documented', '.goose'],
   ]),
   ...group('shell', 'a file that a shell or a tool runs when a person enters the folder', [
-    ['direnv', 'run', '.envrc'],
+    // What an allowed `.envrc` sources is not asked about again, nor is what nix-direnv keeps for it.
+    ['direnv', 'run', '.envrc', '.envrc.*'],
+    ['nix-direnv', 'documented', '.direnv/*.rc'],
     ['autoenv', 'documented', '.autoenv.zsh', '.autoenv_leave.zsh', '.autoenv'],
     ['shadowenv', 'documented', '.shadowenv.d'],
   ]),

@@ -74,6 +74,7 @@ export const toldNames: readonly ToldName[] = [
     'renovate.json',
     'CODEOWNERS',
   ]),
+  ...told('how an editor starts the build of the project', ['.bsp']),
   ...told('a setting that decides where the code of the project comes from', ['.gitmodules', 'pnpm-workspace.yaml']),
 ]
 

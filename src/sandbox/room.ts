@@ -1,7 +1,7 @@
 /** PURE. The file system of a sandbox before it is furnished: what of the host is shown, what is private, what is left out. */
 
 import { posix } from 'node:path'
-import { isInside } from '../files/baseline.ts'
+import { isInside, SYSTEM_PATHS } from '../files/baseline.ts'
 import { DEFAULT_SCRATCH_BYTES, type Limits } from './limits.ts'
 
 /** `[sandbox.os] command_fs`. */
@@ -79,22 +79,6 @@ export interface SandboxRoom {
   /** The most that each private directory holds. */
   readonly scratchBytes: number
 }
-
-/** What the `system` baseline shows where it exists. */
-export const SYSTEM_PATHS: readonly string[] = [
-  '/usr',
-  '/bin',
-  '/sbin',
-  '/lib',
-  '/lib32',
-  '/lib64',
-  '/libx32',
-  '/etc',
-  '/opt',
-  '/nix',
-  '/snap',
-  '/run/current-system',
-]
 
 /** Made anew in every sandbox, never shown from the host. */
 const KERNEL_PATHS = ['/proc', '/sys', '/dev']

@@ -143,6 +143,8 @@ export interface CommandFact {
   readonly effectNote: string
   /** Words for the kind of change elsewhere that it is, such as `git push origin`: see `tables/kinds.ts`. */
   readonly kind?: readonly string[] | null
+  /** What it runs as its own work, word by word: `npx eslint x` runs `eslint x`. */
+  readonly delegates?: readonly (readonly Word[])[]
   readonly background: boolean
   readonly span: Span
 }

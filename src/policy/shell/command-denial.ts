@@ -4,7 +4,7 @@ import type { CommandFact, Hazard } from '../../shell/facts.ts'
 import { unprivilegedWay } from '../../shell/tables/unprivileged.ts'
 import { type CommandRule, type Policy, ref } from '../policy.ts'
 import type { Ruling } from '../stance.ts'
-import { denyMatches } from './command-match.ts'
+import { type DenyMatch, denyMatches } from './command-match.ts'
 import { hiddenDenial } from './hidden-denial.ts'
 
 // With privilege_wrappers the user opted in: sudo is then an ordinary command that still gains nothing in the sandbox. The
@@ -33,11 +33,17 @@ export function hazardDenial(policy: Policy, fact: CommandFact, text: string): R
   }
 }
 
+/** What a runner runs (`npx wrangler deploy`, `python -m pip`) is denied like the program itself. */
+function strongestMatch(pattern: CommandRule['pattern'], { argv, delegates = [] }: CommandFact): DenyMatch {
+  const matches = [argv, ...delegates].map((words) => denyMatches(pattern, words))
+  return matches.find((match) => match === 'yes') ?? matches.find((match) => match === 'maybe') ?? 'no'
+}
+
 /** A deny rule that matches, or could; `source` is the whole text that the command stands in. */
 export function ruleDenial(policy: Policy, fact: CommandFact, text: string, source: string): Ruling | null {
   let maybe: CommandRule | null = null
   for (const rule of policy.commands.deny) {
-    const match = denyMatches(rule.pattern, fact.argv)
+    const match = strongestMatch(rule.pattern, fact)
     if (match === 'yes') {
       return {
         decision: 'deny',

@@ -26,7 +26,7 @@ const LISTING: ReadonlySet<string> = new Set([
 ])
 
 /** Subcommands that tell of a file no more than its name and state, whatever their words are. */
-const NAMES_ONLY: ReadonlySet<string> = new Set(['check-attr', 'check-ignore', 'ls-files', 'ls-tree'])
+const NAMES_ONLY: ReadonlySet<string> = new Set(['check-attr', 'check-ignore', 'ls-files', 'ls-tree', 'rev-parse'])
 
 /** `git status -v` shows the patch of what is staged. */
 const TELLS_MORE = /^(?:|-[^-]*v.*|--v.*)$/

@@ -104,14 +104,25 @@ function namesProgramFile(word: Word, name: string): boolean {
 /** `watcher rm x`, `terminal -e 'rm x'`: a program that no table lists may run the words that it is given. */
 function wrappedDenial(policy: Policy, fact: CommandFact): CommandRule | null {
   if (fact.resolves !== 'program' || fact.unwrapped !== 'none') return null
-  if (fact.effect !== 'unknown' && !runsAnyProgram(fact)) return null
-  const tails = fact.argv.slice(1).map((word, index) => [...wordsIn(word), ...fact.argv.slice(index + 2)])
+  const named = byName(fact)
+  if (fact.effect !== 'unknown' && named === null) return null
+  const tails =
+    fact.effect === 'unknown'
+      ? fact.argv.slice(1).map((word, index) => [...wordsIn(word), ...fact.argv.slice(index + 2)])
+      : [named!]
   return policy.commands.deny.find(({ pattern }) => tails.some((argv) => denyMatches(pattern, argv) === 'yes')) ?? null
 }
 
-/** `bun run x` is a script, a tool of the project, and else the program of that name. */
-function runsAnyProgram(fact: CommandFact): boolean {
-  return basename(fact.argv[0]?.values?.[0] ?? '') === 'bun' && fact.argv[1]?.values?.[0] === 'run'
+/** Their own words among those that programs have, too. */
+const OWN_WORDS: ReadonlySet<string> = new Set('env exec info install link ln node patch rm test unlink'.split(' '))
+
+/** `bun run x`, `yarn x`, `pnpm x`: a script, a tool of the project, and else the program of that name. */
+function byName({ argv }: CommandFact): readonly Word[] | null {
+  const [program = '', ...words] = argv.map((word) => word.values?.[0] ?? '')
+  if (!/^(?:bun|pnpm|yarn)$/.test(basename(program))) return null
+  const at = words.findIndex((word) => word !== 'run' && !word.startsWith('-'))
+  const isOwn = at < 0 || (!words.slice(0, at).includes('run') && OWN_WORDS.has(words[at]!))
+  return isOwn ? null : argv.slice(at + 1)
 }
 
 /** The words of a text that a program is given as one word. */

@@ -1,10 +1,9 @@
 /** What a command must not see: secrets by name, place and link, what deny rules hide, Cordon's own files. */
 
-import { isInside } from '../../files/baseline.ts'
+import { isInside, SYSTEM_PATHS } from '../../files/baseline.ts'
 import type { PathPattern } from '../../files/path-pattern.ts'
 import { deniedShapes } from '../../files/secret-shapes.ts'
 import type { MaskFace, MaskIdentity } from '../../sandbox/plan.ts'
-import { SYSTEM_PATHS } from '../../sandbox/room.ts'
 import { hiddenByList } from '../../sandbox/secrets/kept.ts'
 import { type MaskFacts, MaskIndex } from '../../sandbox/secrets/masks.ts'
 import { readIndexCache, writeIndexCache } from '../../sandbox/secrets/masks-cache.ts'

@@ -1,14 +1,14 @@
 /** Makes a command's plan: places it, looks for the secrets and the protected paths, and holds what must stay. */
 
 import type { EgressRules } from '../../egress/rules.ts'
-import { isInside } from '../../files/baseline.ts'
+import { isInside, SYSTEM_PATHS } from '../../files/baseline.ts'
 import type { Arrangement, Backend, PlanUnderway } from '../../sandbox/backend.ts'
 import { planSandbox, type SandboxPlan } from '../../sandbox/plan.ts'
 import { type ProtectFacts, worktreeDirectories } from '../../sandbox/protect/protect.ts'
 import type { QuarantineFinding } from '../../sandbox/protect/quarantine.ts'
 import type { TreeBaseline } from '../../sandbox/protect/quarantine-baseline.ts'
 import { type GuardedRun, ProjectGuard } from '../../sandbox/protect/quarantine-run.ts'
-import { planRoom, type StandIn, SYSTEM_PATHS } from '../../sandbox/room.ts'
+import { planRoom, type StandIn } from '../../sandbox/room.ts'
 import type { Movable } from '../../sandbox/secrets/masks-moving.ts'
 import { readHostFacts } from '../../sandbox/session.ts'
 import { unwritable } from '../../system/fault.ts'

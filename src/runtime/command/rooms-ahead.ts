@@ -1,3 +1,3 @@
 /** Rooms laid out ahead, for a process that serves one command after another. */
 
-export { endRoomAhead, keepRoomsAhead, layOutRoomAhead, secondsAhead } from '../../sandbox/bwrap/launch-ahead.ts'
+export { keepRoomsAhead, layOutRoomAhead, secondsAhead } from '../../sandbox/bwrap/launch-ahead.ts'

@@ -1,7 +1,7 @@
 /**
- * The room that a process which serves one command after another (a worker of the resident) lays out ahead: after a command, one
+ * Rooms that a process which serves one command after another (a worker of the resident) lays out ahead: after a command, one
  * like its own. Nothing of a command is in it but the places that it shows; its streams, masks, pins and all else come with the
- * orders. It is taken by a command that would have the very same room laid out at that moment, and thrown away by any other.
+ * orders. It is taken by a command that would have the very same room laid out at that moment, and thrown away otherwise.
  */
 
 import { closeSync, constants, openSync, statSync } from 'node:fs'
@@ -27,6 +27,8 @@ interface Wish extends WantedRoom {
 }
 
 interface LaidOut {
+  /** Under which the addon has it. */
+  readonly number: number
   readonly addon: LaunchAddon
   readonly words: string
   readonly umask: number
@@ -34,26 +36,25 @@ interface LaidOut {
   readonly since: number
 }
 
-let kept: { wish: Wish | null; laid: LaidOut | null } | null = null
+/** Commands take turns between few kinds of rooms; the addon has as many places. */
+const MOST_ROOMS = 2
+
+let kept: { wish: Wish | null; readonly laid: Set<LaidOut> } | null = null
 
 /** From here on rooms are laid out ahead in this process. */
 export function keepRoomsAhead(): void {
-  kept ??= { wish: null, laid: null }
+  kept ??= { wish: null, laid: new Set() }
 }
 
-/** Whether the addon now holds a room that is as this one would be. Any other is gone; null: none would do. */
-export function takeRoomAhead(wanted: WantedRoom | null): boolean {
-  const laid = kept?.laid
+/** Whether the addon now holds a room that is as this one would be. One that only looked like it is gone. */
+export function takeRoomAhead({ addon, ...wanted }: WantedRoom): boolean {
+  const umask = process.umask()
+  const laid = [...(kept?.laid ?? [])].find((room) => room.words === wanted.words && room.umask === umask)
   if (!laid) return false
-  kept!.laid = null
-  const fits =
-    wanted !== null &&
-    laid.words === wanted.words &&
-    laid.umask === process.umask() &&
-    !isOld(laid) &&
-    laid.look === lookAt(wanted) &&
-    laid.addon.waits() === 1
-  if (!fits) laid.addon.abandon()
+  kept!.laid.delete(laid)
+  addon.swap(laid.number)
+  const fits = !isOld(laid) && laid.look === lookAt(wanted) && addon.waits() === 1
+  if (!fits) addon.abandon()
   return fits
 }
 
@@ -75,14 +76,16 @@ export function layOutRoomAhead(): void {
   const { addon, words, umask, init } = wish
   const opened: number[] = []
   const own = process.umask(umask)
-  endRoomAhead()
+  const number = freeNumber(wish)
   try {
     const look = lookAt(wish)
     opened.push(openSync('/dev/null', 'r+'), openSync('/', O_PATH | constants.O_DIRECTORY))
     const [nothing, root] = opened as [number, number]
     const fds = Int32Array.of(init, nothing, nothing, nothing, nothing, root)
-    if (addon.start(Buffer.from(words), Buffer.from(fds.buffer)) === 0)
-      kept!.laid = { addon, words, umask, look, since: monotonicMs() }
+    if (addon.start(Buffer.from(words), Buffer.from(fds.buffer)) === 0) {
+      addon.swap(number)
+      kept!.laid.add({ number, addon, words, umask, look, since: monotonicMs() })
+    }
   } catch {
     // The next command starts a room of its own, and says what is wrong.
   } finally {
@@ -92,18 +95,33 @@ export function layOutRoomAhead(): void {
   }
 }
 
-/** For how many seconds the room that is there is kept; null without one. */
+/** For how many seconds the oldest room is kept; null without one. */
 export function secondsAhead(): number | null {
-  const laid = kept?.laid
-  if (!laid) return null
-  if (isOld(laid)) endRoomAhead()
-  return kept?.laid ? (laid.since + KEPT_MS - monotonicMs()) / 1000 : null
+  endOldRooms()
+  const [oldest] = kept?.laid ?? []
+  return oldest ? (oldest.since + KEPT_MS - monotonicMs()) / 1000 : null
 }
 
-/** Ends the room that is there: its init has no orders, and goes with the connection. */
-export function endRoomAhead(): void {
-  kept?.laid?.addon.abandon()
-  if (kept) kept.laid = null
+/** Ends rooms that were laid out long ago. */
+function endOldRooms(): void {
+  for (const room of kept?.laid ?? []) if (isOld(room)) end(room)
+}
+
+/** Its init has no orders, and goes with the connection. */
+function end(room: LaidOut): void {
+  room.addon.swap(room.number)
+  room.addon.abandon()
+  kept!.laid.delete(room)
+}
+
+/** Where the addon has place: that of a room of the same kind, or of the oldest. */
+function freeNumber({ words }: Wish): number {
+  const laid = kept!.laid
+  for (const room of laid) if (room.words === words) end(room)
+  const [oldest] = laid
+  if (oldest && laid.size >= MOST_ROOMS) end(oldest)
+  const taken = new Set([...laid].map(({ number }) => number))
+  return taken.has(0) ? 1 : 0
 }
 
 function forgetWish(): void {
@@ -116,7 +134,7 @@ function isOld({ since }: LaidOut): boolean {
 }
 
 /** Its places, and the programs that make it: one that was installed since makes the next. */
-function lookAt({ room, machine }: WantedRoom): string {
+function lookAt({ room, machine }: Pick<WantedRoom, 'room' | 'machine'>): string {
   const programs = [machine.init.path, machine.layer.program].map((path) => {
     const { dev, ino, ctimeNs } = statSync(path, { bigint: true })
     return `${dev} ${ino} ${ctimeNs}`

@@ -12,6 +12,7 @@ import { LaunchProgress } from './launch-progress.ts'
 export interface LaunchAddon {
   start(args: Buffer, fds: Buffer): number
   waits(): number
+  swap(number: number): void
   attend(orders: Buffer, signals: Buffer, timeoutMs: number, streams: number): Buffer
   abandon(): void
 }
@@ -75,7 +76,7 @@ export function beginRoom(
   if (argv.some((word) => word.includes('\0'))) throw new SandboxFault('sandbox-plan', 'a path holds a NUL character')
   const words = `${argv.join('\0')}\0`
   const wanted = machine.layer.ahead && !cgroup ? { addon, words, room: shown, machine } : null
-  const ahead = takeRoomAhead(wanted)
+  const ahead = wanted !== null && takeRoomAhead(wanted)
   const fds = Int32Array.of(machine.init.fd, 0, 1, 2, machine.nothing, machine.root)
   const started = ahead ? 0 : addon.start(Buffer.from(words), Buffer.from(fds.buffer))
   if (started !== 0) cgroup?.remove()

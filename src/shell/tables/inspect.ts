@@ -59,6 +59,7 @@ export function inspect(command: SimpleCommand): Inspection {
     effect,
     effectNote,
     kind: effect === 'remote-write' ? (kind ?? null) : null,
+    delegates: found.delegates,
   }
 }
 
@@ -127,7 +128,10 @@ function inspectWords(
     place,
     span,
     found,
-    delegate: (words) => inner.push(inspectWords(words, span, place, found, depth + 1)),
+    delegate: (words) => {
+      found.delegates.push(words)
+      inner.push(inspectWords(words, span, place, found, depth + 1))
+    },
     delegateTexts: (commands) => {
       for (const words of commands)
         inner.push(

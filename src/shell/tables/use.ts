@@ -30,6 +30,8 @@ export interface Inspection {
   readonly effectNote: string
   /** Words for the kind of a remote write; null when it is of no kind that a grant could hold. */
   readonly kind: readonly string[] | null
+  /** What it runs as its own work. */
+  readonly delegates: readonly (readonly Word[])[]
 }
 
 /** Collects findings; the same one is kept once. */
@@ -37,6 +39,7 @@ export class Findings {
   readonly hazards: Hazard[] = []
   readonly paths: PathUse[] = []
   readonly hosts: HostUse[] = []
+  readonly delegates: (readonly Word[])[] = []
   #seen: Set<string> | null = null
   /** Where a path stands in `paths`. */
   #at: Map<string, number> | null = null

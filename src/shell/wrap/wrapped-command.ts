@@ -30,7 +30,7 @@ export function runWrapper(
 ): 'all' | 'some' | null {
   const found = row.run === 'shell' ? null : unwrap(row, call.argv)
   if (row.run !== 'shell' && found === null) return null
-  if (row.nested === true && !isWrapper(found?.argv ?? [])) return null
+  if (row.nested === true && found?.texts.length === 0 && !isWrapper(found.argv)) return null
   const imageOnly = row.image === true && found?.argv.length === 0 && found.doubts.length === 0
   const shows = row.script !== undefined && found?.idle === true
   if (row.hazard !== undefined && !imageOnly && !shows)

@@ -8,7 +8,7 @@
 import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
 import { keepLooks } from '../../runtime/command/kept-looks.ts'
-import { endRoomAhead, keepRoomsAhead, layOutRoomAhead, secondsAhead } from '../../runtime/command/rooms-ahead.ts'
+import { keepRoomsAhead, layOutRoomAhead, secondsAhead } from '../../runtime/command/rooms-ahead.ts'
 import type { ProcessEnd } from './main.ts'
 
 /** What native/resident/serve.c gives Node. */
@@ -66,7 +66,6 @@ function nextRequest(addon: ServeAddon, idleSeconds: number, stamp: Buffer): Buf
     const payload = addon.next(Math.min(kept ?? idleSeconds, idleSeconds), stamp)
     if (payload !== undefined) return payload
     if (kept === null) return null
-    endRoomAhead()
   }
 }
 

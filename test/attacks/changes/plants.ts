@@ -59,6 +59,10 @@ const files: readonly Plant[] = [
   ['.pdbrc', 'import os'],
   ['.hg/sharedpath', '/evil'],
   ['lefthook.yml', 'pre-commit:'],
+  ['.envrc.local', 'evil'],
+  ['.direnv/flake-profile-1.rc', 'evil'],
+  ['jupyter_server_config.py', 'evil'],
+  ['.lfsconfig', '[lfs] url = https://evil.example/'],
 ].map(([path, text]) => ({
   name: path!,
   script: `mkdir -p "$(dirname ${path})"; echo '${text}' > ${path}`,

@@ -1,6 +1,6 @@
 /** The resident serves as a process of its own would, and what is not as it should be is served by one. */
 
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import {
   appendFileSync,
   chmodSync,
@@ -15,6 +15,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hookCommand, resultCommand } from '../../../src/surfaces/hook/hook-command.ts'
 import { firstWord } from '../../first-word.ts'
 import { until } from '../../until.ts'
 import { usersToTest } from '../sandbox/fixture.ts'
@@ -196,6 +197,33 @@ describe.each(usersToTest())('the resident of $name', (user) => {
     expect(becomes(['hook', 'codex'])).toBe('True True\n')
     // A command may take as long as it likes.
     expect(becomes(['hook', 'run'])).toBe('False False\n')
+  })
+
+  it.each([
+    ['no client', ['/nowhere/cordon-client-x64', '/nowhere/node', '/nowhere/cordon.cjs'], false],
+    ['no Node', ['client', '/nowhere/node', '/nowhere/cordon.cjs'], false],
+    ['a crash after a whole answer', ['client', 'printf {}; kill -9 $$'], false],
+    ['an exit code of its own after an answer', ['client', 'printf {}; exit 3'], false],
+    ['a good end, the control', ['client', 'printf {}'], true],
+  ] as const)('its command lines give an answer only from one that ended well: %s', (_, [client, ...words], good) => {
+    const program = words.length === 1 ? [join(world.base, 'ends'), 'x'] : words
+    if (words.length === 1) world.write(program[0]!, `#!/bin/sh\n${words[0]}\n`)
+    if (words.length === 1) chmodSync(program[0]!, 0o755)
+    const cordon = [client === 'client' ? world.client : client, ...program]
+    for (const shell of ['/bin/sh', '/bin/bash']) {
+      const ends = (line: string) => {
+        const run = spawnSync(shell, ['-c', line], {
+          cwd: open,
+          env: world.env(off.env),
+          input: '{}',
+          encoding: 'utf8',
+        })
+        return [run.status, run.stdout, run.stderr]
+      }
+      const block = [2, '', expect.stringContaining('blocked')]
+      expect(ends(hookCommand('codex', null, cordon))).toEqual(good ? [0, '{}', ''] : block)
+      expect(ends(resultCommand('codex', null, cordon))).toEqual([0, good ? '{}' : '', ''])
+    }
   })
 
   it('frozen: everything is done without it, and once', async () => {

@@ -222,6 +222,12 @@ describe('the rewrite', () => {
     })
   })
 
+  it('says what went with the private home', () => {
+    writeFileSync(join(project, 'leave.sh'), 'echo x > ~/.aliases\n')
+    const { code, err } = run(rewritten('bash ./leave.sh'))
+    expect([code, err]).toEqual([0, expect.stringContaining("~/.aliases went into a home of the command's own")])
+  })
+
   it('runs it in the sandbox', () => {
     writeFileSync(join(project, 'peek.sh'), 'cat .env; echo x > /etc/cordon-peek; echo seen\n')
     const { out } = run(rewritten('bash ./peek.sh'))

@@ -68,7 +68,7 @@ it('a peer takes anything', async () => {
       expect(sent.length).toBeLessThanOrEqual(1)
       for (const answer of sent) expect(answer).toMatchObject({ jsonrpc: '2.0' })
     }),
-    { numRuns: 2000 },
+    { numRuns: 2000, seed: 20261116 },
   )
 })
 
@@ -111,6 +111,6 @@ it.each(['handshake', 'stateless'] as const)('a server may answer anything to a 
       }
       await at.gateway.close()
     }),
-    { numRuns: 150 },
+    { numRuns: 150, seed: 20261116 },
   )
 })

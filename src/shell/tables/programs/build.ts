@@ -3,7 +3,29 @@
 import { buildRules } from '../rules/build.ts'
 import { systemRules } from '../rules/system.ts'
 import type { Program, ProgramTable, Spec } from '../spec.ts'
+import type { Wrap } from '../wrap.ts'
 import { controls, traced } from '../wrap.ts'
+
+/** Runs a program with tools of mise's. */
+const miseRun: Wrap = {
+  before: `
+  -C -E -j <text>
+  -q -v -y
+  --cd --env --jobs --log-level <text>
+  --quiet --verbose --yes --raw --no-config --silent --trace --debug --no-timings --locked --no-env --no-hooks`,
+  options: `
+  -c <shell>
+  -j -E <text>
+  -C <chdir>
+  -q -v -y
+  --command <shell>
+  --jobs --env --allow-env --allow-net --allow-read --allow-write <text>
+  --cd <chdir>
+  --raw --fresh-env --no-prepare --no-deps --deny-all --deny-env --deny-net --deny-read --deny-write --quiet --verbose --yes --silent`,
+  afterDashes: true,
+  inspect: true,
+  run: 'words',
+}
 
 export function buildPrograms(): ProgramTable {
   const debugger_: Spec = { always: ['code', 'controls another program and runs commands'], operands: 'auto*' }
@@ -212,46 +234,8 @@ export function buildPrograms(): ProgramTable {
     'mise rtx': {
       ...direnvKind,
       wraps: [
-        {
-          sub: 'exec',
-          before: `
-  -C -E -j <text>
-  -q -v -y
-  --cd --env --jobs --log-level <text>
-  --quiet --verbose --yes --raw --no-config --silent --trace --debug --no-timings --locked --no-env --no-hooks`,
-          options: `
-  -c <shell>
-  -j -E <text>
-  -C <chdir>
-  -q -v -y
-  --command <shell>
-  --jobs --env --allow-env --allow-net --allow-read --allow-write <text>
-  --cd <chdir>
-  --raw --fresh-env --no-prepare --no-deps --deny-all --deny-env --deny-net --deny-read --deny-write --quiet --verbose --yes --silent`,
-          afterDashes: true,
-          inspect: true,
-          run: 'words',
-        },
-        {
-          sub: 'x',
-          before: `
-  -C -E -j <text>
-  -q -v -y
-  --cd --env --jobs --log-level <text>
-  --quiet --verbose --yes --raw --no-config --silent --trace --debug --no-timings --locked --no-env --no-hooks`,
-          options: `
-  -c <shell>
-  -j -E <text>
-  -C <chdir>
-  -q -v -y
-  --command <shell>
-  --jobs --env --allow-env --allow-net --allow-read --allow-write <text>
-  --cd <chdir>
-  --raw --fresh-env --no-prepare --no-deps --deny-all --deny-env --deny-net --deny-read --deny-write --quiet --verbose --yes --silent`,
-          afterDashes: true,
-          inspect: true,
-          run: 'words',
-        },
+        { sub: 'exec', ...miseRun },
+        { sub: 'x', ...miseRun },
       ],
       rules: [buildRules, systemRules],
     },

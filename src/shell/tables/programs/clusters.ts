@@ -4,6 +4,14 @@ import { containerRules } from '../rules/containers.ts'
 import type { Program, ProgramTable, Spec } from '../spec.ts'
 import { remote, type Wrap } from '../wrap.ts'
 
+const podOptions = `
+  -i -t -q
+  -c -n -f -l -o -k <text>
+  --image --namespace --context --kubeconfig --restart --env --labels --port --overrides --override-type --output --pod-running-timeout --image-pull-policy --target <text>
+  --copy-to --profile --container --filename --custom --set-image <text>
+  --rm --stdin --tty --expose --command --quiet --privileged --attach --same-node --replace --keep-labels --keep-annotations
+  --dry-run --share-processes [text]`
+
 const clusterWraps: readonly Wrap[] = [
   {
     sub: 'exec',
@@ -26,13 +34,7 @@ const clusterWraps: readonly Wrap[] = [
     before: `
   -n -s <text>
   --namespace --context --kubeconfig --cluster --user <text>`,
-    options: `
-  -i -t -q
-  -c -n -f -l -o -k <text>
-  --image --namespace --context --kubeconfig --restart --env --labels --port --overrides --override-type --output --pod-running-timeout --image-pull-policy --target <text>
-  --copy-to --profile --container --filename --custom --set-image <text>
-  --rm --stdin --tty --expose --command --quiet --privileged --attach --same-node --replace --keep-labels --keep-annotations
-  --dry-run --share-processes [text]`,
+    options: podOptions,
     afterDashes: true,
     inspect: true,
     image: true,
@@ -45,13 +47,7 @@ const clusterWraps: readonly Wrap[] = [
     before: `
   -n -s <text>
   --namespace --context --kubeconfig --cluster --user <text>`,
-    options: `
-  -i -t -q
-  -c -n -f -l -o -k <text>
-  --image --namespace --context --kubeconfig --restart --env --labels --port --overrides --override-type --output --pod-running-timeout --image-pull-policy --target <text>
-  --copy-to --profile --container --filename --custom --set-image <text>
-  --rm --stdin --tty --expose --command --quiet --privileged --attach --same-node --replace --keep-labels --keep-annotations
-  --dry-run --share-processes [text]`,
+    options: podOptions,
     afterDashes: true,
     inspect: true,
     image: true,
@@ -196,17 +192,7 @@ export function clusterPrograms(): ProgramTable {
       subcommands: { plugin: { always: ['load', 'changes plugins'], operands: 'text*' } },
       otherwise: { operands: 'text auto*' },
     },
-    terraform: {
-      ...terraformKind,
-      effects: `
-  remote-read  | plan, init, refresh, output, show, providers, get, state list, state show, state pull |  | reads infrastructure
-  remote-read  | workspace list, workspace show, workspace select, modules, metadata |  | reads infrastructure
-  local        | fmt, validate, version, graph, console, test |  |
-  destructive  | destroy, state rm, state push, state replace-provider, workspace delete, force-unlock |  | deletes infrastructure or its record
-  destructive  | apply | -destroy | deletes infrastructure`,
-      verbs: { at: 'your infrastructure', groups: 'state workspace', writes: 'taint untaint' },
-    },
-    tofu: {
+    'terraform tofu': {
       ...terraformKind,
       effects: `
   remote-read  | plan, init, refresh, output, show, providers, get, state list, state show, state pull |  | reads infrastructure

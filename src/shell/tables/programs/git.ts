@@ -2,6 +2,7 @@
 
 import { kindRules } from '../kinds.ts'
 import { gitRules } from '../rules/git.ts'
+import { gitHistoryRules } from '../rules/git-history.ts'
 import type { ProgramTable, Spec } from '../spec.ts'
 
 /** Options of git itself, before its subcommands. */
@@ -192,8 +193,8 @@ export function gitPrograms(): ProgramTable {
         'set-url': { operands: 'text remote' },
       },
     },
-    difftool: runsAnything('starts a diff program'),
-    mergetool: runsAnything('starts a merge program'),
+    difftool: { always: ['run', 'starts a diff program'] },
+    mergetool: { always: ['run', 'starts a merge program'] },
     'filter-branch': runsAnything('runs commands over the whole history'),
     'filter-repo': runsAnything('runs code over the whole history'),
     archive: {
@@ -214,7 +215,7 @@ export function gitPrograms(): ProgramTable {
     am: patchFiles,
     mailinfo: { operands: 'output output' },
     mailsplit: { options: '\n  -o [write]\n  -d -f [text]', operands: 'read*' },
-    'checkout-index': { options: '\n  --prefix --temp <write>\n  --stage <text>', operands: 'text*' },
+    'checkout-index': { options: '\n  --prefix <write>\n  --stage <text>' },
     'read-tree': {
       options: '\n  --index-output <write>\n  --prefix --exclude-per-directory <text>',
       operands: 'text*',
@@ -326,7 +327,7 @@ export function gitPrograms(): ProgramTable {
     replace: { options: '\n  --edit !run # opens the configured editor\n  -e !run\n  --graft', operands: 'text*' },
     bundle: {
       subcommands: {
-        create: { operands: 'write text*' },
+        create: { operands: 'write auto*' },
         verify: { operands: 'read' },
         unbundle: { operands: 'read text*' },
         'list-heads': { operands: 'read text*' },
@@ -348,7 +349,7 @@ export function gitPrograms(): ProgramTable {
     'merge-base': { operands: 'text*' },
     'symbolic-ref': { options: '\n  -m <text>', operands: 'text*' },
     'update-ref': { options: '\n  -m <text>', operands: 'text*' },
-    'fast-export': { options: '\n  --export-marks <output>\n  --import-marks <read>', operands: 'text*' },
+    'fast-export': { options: '\n  --export-marks <output>\n  --import-marks <read>' },
     'fast-import': { options: '\n  --export-marks --export-pack-edges <output>\n  --import-marks <read>' },
     bugreport: { options: '\n  -o --output-directory <output>\n  -s --suffix <text>' },
     diagnose: { options: '\n  -o --output-directory <output>\n  -s --suffix <text>' },
@@ -431,7 +432,7 @@ export function gitPrograms(): ProgramTable {
   loss         | submodule update | -f --force | throws away the changes of submodules
   loss         | read-tree | --reset -u | throws away uncommitted changes
   loss         | apply | --reverse -R | takes changes back`,
-      rules: [gitRules, kindRules],
+      rules: [gitRules, gitHistoryRules, kindRules],
       stops: true,
       options: `
   -c <text>

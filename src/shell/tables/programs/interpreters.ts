@@ -3,6 +3,7 @@
 import { smallInterpreters } from '../interpreter-names.ts'
 import { interpreterRules } from '../rules/interpreters.ts'
 import type { Program, ProgramTable } from '../spec.ts'
+import { shellRun } from '../wraps.ts'
 
 export function interpreterPrograms(): ProgramTable {
   const shKind: Program = {
@@ -129,20 +130,7 @@ export function interpreterPrograms(): ProgramTable {
     },
     'sh bash dash ash zsh ksh mksh rbash yash fish': {
       ...shKind,
-      wraps: [
-        {
-          options: `
-  -a -k -p -t -B -P -i -l -r -D !wary
-  -b -e -f -h -m -n -u -v -x -C -E -H -T -s
-  -o <text>
-  -O <wary>
-  --norc --noprofile --verbose --dump-strings --noediting --pretty-print
-  --posix --login --restricted --debugger !wary
-  --rcfile --init-file <wary>
-  --help --version !idle`,
-          run: 'shell',
-        },
-      ],
+      wraps: [shellRun],
       rules: [interpreterRules],
     },
     'csh tcsh': { ...shKind, rules: [interpreterRules] },

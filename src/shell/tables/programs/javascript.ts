@@ -2,7 +2,28 @@
 
 import { runnerRules } from '../rules/runners.ts'
 import type { Program, ProgramTable, Spec } from '../spec.ts'
+import type { Wrap } from '../wrap.ts'
 import { controls } from '../wrap.ts'
+import { npmRun } from '../wraps.ts'
+
+/** Runs a program of the project's packages. */
+const scriptRun: Wrap = {
+  before: `
+  -C -w -F <text>
+  -r -s -q -d -y -c
+  --prefix --workspace --loglevel --dir --filter --filter-prod --workspace-concurrency --reporter --resume-from --cwd <text>
+  --workspaces --ws --include-workspace-root --silent --yes --no --if-present --recursive --workspace-root --parallel --stream --aggregate-output --use-stderr --color
+  --no-color --no-bail --no-sort --shell-mode --report-summary --ignore-workspace --fail-if-no-match --verbose --offline --json --non-interactive`,
+  options: `
+  -c <shell>
+  -y -r -s -q
+  -p -w -F <text>
+  --call <shell>
+  --package --workspace --filter --filter-prod --resume-from --workspace-concurrency --loglevel <text>
+  --yes --no --workspaces --ws --recursive --parallel --shell-mode --include-workspace-root --silent --no-bail --no-reporter-hide-prefix --report-summary --stream --if-present`,
+  inspect: true,
+  run: 'words',
+}
 
 export function javascriptPrograms(): ProgramTable {
   const account: Spec = { always: ['system', 'changes the account or its credentials'], operands: 'text*' }
@@ -91,37 +112,8 @@ export function javascriptPrograms(): ProgramTable {
   return {
     npm: {
       wraps: [
-        {
-          sub: 'exec',
-          before: `
-  -C -w -F <text>
-  -r -s -q -d -y -c
-  --prefix --workspace --loglevel --dir --filter --filter-prod --workspace-concurrency --reporter --resume-from --cwd <text>
-  --workspaces --ws --include-workspace-root --silent --yes --no --if-present --recursive --workspace-root --parallel --stream --aggregate-output --use-stderr --color
-  --no-color --no-bail --no-sort --shell-mode --report-summary --ignore-workspace --fail-if-no-match --verbose --offline --json --non-interactive`,
-          options: `
-  -c <shell>
-  -y -r -s -q
-  -p -w -F <text>
-  --call <shell>
-  --package --workspace --filter --filter-prod --resume-from --workspace-concurrency --loglevel <text>
-  --yes --no --workspaces --ws --recursive --parallel --shell-mode --include-workspace-root --silent --no-bail --no-reporter-hide-prefix --report-summary --stream --if-present`,
-          inspect: true,
-          run: 'words',
-        },
-        {
-          sub: 'x',
-          options: `
-  -c -p -w -j <text>
-  -y -q -A -R -W -v -i -t -s
-  --call --package --workspace --from --with --python --spec --jobs --include --exclude --with-editable --with-requirements --constraints --overrides <text>
-  --yes --no --quiet --no-install --ignore-existing --prefer-offline --offline --workspaces --bun --all --recursive --worktree --no-private --parallel
-  --interlaced --topological --topological-dev --verbose --silent --isolated
-  --since [text]`,
-          inspect: true,
-          nested: true,
-          run: 'words',
-        },
+        { sub: 'exec', ...scriptRun },
+        { sub: 'x', ...npmRun },
       ],
       effects: `
   remote-read  | install, i, ci, add, update, up, view, info, show, search |  | talks to a package registry
@@ -153,37 +145,8 @@ export function javascriptPrograms(): ProgramTable {
     },
     pnpm: {
       wraps: [
-        {
-          sub: 'exec',
-          before: `
-  -C -w -F <text>
-  -r -s -q -d -y -c
-  --prefix --workspace --loglevel --dir --filter --filter-prod --workspace-concurrency --reporter --resume-from --cwd <text>
-  --workspaces --ws --include-workspace-root --silent --yes --no --if-present --recursive --workspace-root --parallel --stream --aggregate-output --use-stderr --color
-  --no-color --no-bail --no-sort --shell-mode --report-summary --ignore-workspace --fail-if-no-match --verbose --offline --json --non-interactive`,
-          options: `
-  -c <shell>
-  -y -r -s -q
-  -p -w -F <text>
-  --call <shell>
-  --package --workspace --filter --filter-prod --resume-from --workspace-concurrency --loglevel <text>
-  --yes --no --workspaces --ws --recursive --parallel --shell-mode --include-workspace-root --silent --no-bail --no-reporter-hide-prefix --report-summary --stream --if-present`,
-          inspect: true,
-          run: 'words',
-        },
-        {
-          sub: 'dlx',
-          options: `
-  -c -p -w -j <text>
-  -y -q -A -R -W -v -i -t -s
-  --call --package --workspace --from --with --python --spec --jobs --include --exclude --with-editable --with-requirements --constraints --overrides <text>
-  --yes --no --quiet --no-install --ignore-existing --prefer-offline --offline --workspaces --bun --all --recursive --worktree --no-private --parallel
-  --interlaced --topological --topological-dev --verbose --silent --isolated
-  --since [text]`,
-          inspect: true,
-          nested: true,
-          run: 'words',
-        },
+        { sub: 'exec', ...scriptRun },
+        { sub: 'dlx', ...npmRun },
       ],
       effects: `
   destructive  | unpublish |  | removes a published package
@@ -215,63 +178,10 @@ export function javascriptPrograms(): ProgramTable {
     },
     yarn: {
       wraps: [
-        {
-          sub: 'exec',
-          before: `
-  -C -w -F <text>
-  -r -s -q -d -y -c
-  --prefix --workspace --loglevel --dir --filter --filter-prod --workspace-concurrency --reporter --resume-from --cwd <text>
-  --workspaces --ws --include-workspace-root --silent --yes --no --if-present --recursive --workspace-root --parallel --stream --aggregate-output --use-stderr --color
-  --no-color --no-bail --no-sort --shell-mode --report-summary --ignore-workspace --fail-if-no-match --verbose --offline --json --non-interactive`,
-          options: `
-  -c <shell>
-  -y -r -s -q
-  -p -w -F <text>
-  --call <shell>
-  --package --workspace --filter --filter-prod --resume-from --workspace-concurrency --loglevel <text>
-  --yes --no --workspaces --ws --recursive --parallel --shell-mode --include-workspace-root --silent --no-bail --no-reporter-hide-prefix --report-summary --stream --if-present`,
-          inspect: true,
-          run: 'words',
-        },
-        {
-          sub: 'dlx',
-          options: `
-  -c -p -w -j <text>
-  -y -q -A -R -W -v -i -t -s
-  --call --package --workspace --from --with --python --spec --jobs --include --exclude --with-editable --with-requirements --constraints --overrides <text>
-  --yes --no --quiet --no-install --ignore-existing --prefer-offline --offline --workspaces --bun --all --recursive --worktree --no-private --parallel
-  --interlaced --topological --topological-dev --verbose --silent --isolated
-  --since [text]`,
-          inspect: true,
-          nested: true,
-          run: 'words',
-        },
-        {
-          sub: 'run',
-          options: `
-  -c -p -w -j <text>
-  -y -q -A -R -W -v -i -t -s
-  --call --package --workspace --from --with --python --spec --jobs --include --exclude --with-editable --with-requirements --constraints --overrides <text>
-  --yes --no --quiet --no-install --ignore-existing --prefer-offline --offline --workspaces --bun --all --recursive --worktree --no-private --parallel
-  --interlaced --topological --topological-dev --verbose --silent --isolated
-  --since [text]`,
-          inspect: true,
-          nested: true,
-          run: 'words',
-        },
-        {
-          sub: 'workspaces foreach',
-          options: `
-  -c -p -w -j <text>
-  -y -q -A -R -W -v -i -t -s
-  --call --package --workspace --from --with --python --spec --jobs --include --exclude --with-editable --with-requirements --constraints --overrides <text>
-  --yes --no --quiet --no-install --ignore-existing --prefer-offline --offline --workspaces --bun --all --recursive --worktree --no-private --parallel
-  --interlaced --topological --topological-dev --verbose --silent --isolated
-  --since [text]`,
-          inspect: true,
-          nested: true,
-          run: 'words',
-        },
+        { sub: 'exec', ...scriptRun },
+        { sub: 'dlx', ...npmRun },
+        { sub: 'run', ...npmRun },
+        { sub: 'workspaces foreach', ...npmRun },
         { sub: 'workspace', operands: 1, inspect: true, nested: true, run: 'words' },
       ],
       effects: `
@@ -305,32 +215,8 @@ export function javascriptPrograms(): ProgramTable {
     },
     bun: {
       wraps: [
-        {
-          sub: 'x',
-          options: `
-  -c -p -w -j <text>
-  -y -q -A -R -W -v -i -t -s
-  --call --package --workspace --from --with --python --spec --jobs --include --exclude --with-editable --with-requirements --constraints --overrides <text>
-  --yes --no --quiet --no-install --ignore-existing --prefer-offline --offline --workspaces --bun --all --recursive --worktree --no-private --parallel
-  --interlaced --topological --topological-dev --verbose --silent --isolated
-  --since [text]`,
-          inspect: true,
-          nested: true,
-          run: 'words',
-        },
-        {
-          sub: 'run',
-          options: `
-  -c -p -w -j <text>
-  -y -q -A -R -W -v -i -t -s
-  --call --package --workspace --from --with --python --spec --jobs --include --exclude --with-editable --with-requirements --constraints --overrides <text>
-  --yes --no --quiet --no-install --ignore-existing --prefer-offline --offline --workspaces --bun --all --recursive --worktree --no-private --parallel
-  --interlaced --topological --topological-dev --verbose --silent --isolated
-  --since [text]`,
-          inspect: true,
-          nested: true,
-          run: 'words',
-        },
+        { sub: 'x', ...npmRun },
+        { sub: 'run', ...npmRun },
       ],
       effects: `
   local        | publish | -y --yes --dry-run |
@@ -374,56 +260,17 @@ export function javascriptPrograms(): ProgramTable {
     },
     npx: {
       ...npxKind,
-      wraps: [
-        {
-          options: `
-  -c -p -w -j <text>
-  -y -q -A -R -W -v -i -t -s
-  --call --package --workspace --from --with --python --spec --jobs --include --exclude --with-editable --with-requirements --constraints --overrides <text>
-  --yes --no --quiet --no-install --ignore-existing --prefer-offline --offline --workspaces --bun --all --recursive --worktree --no-private --parallel
-  --interlaced --topological --topological-dev --verbose --silent --isolated
-  --since [text]`,
-          inspect: true,
-          nested: true,
-          run: 'words',
-        },
-      ],
+      wraps: [npmRun],
       rules: [runnerRules],
     },
     bunx: {
       ...npxKind,
-      wraps: [
-        {
-          options: `
-  -c -p -w -j <text>
-  -y -q -A -R -W -v -i -t -s
-  --call --package --workspace --from --with --python --spec --jobs --include --exclude --with-editable --with-requirements --constraints --overrides <text>
-  --yes --no --quiet --no-install --ignore-existing --prefer-offline --offline --workspaces --bun --all --recursive --worktree --no-private --parallel
-  --interlaced --topological --topological-dev --verbose --silent --isolated
-  --since [text]`,
-          inspect: true,
-          nested: true,
-          run: 'words',
-        },
-      ],
+      wraps: [npmRun],
       rules: [runnerRules],
     },
     pnpx: {
       ...npxKind,
-      wraps: [
-        {
-          options: `
-  -c -p -w -j <text>
-  -y -q -A -R -W -v -i -t -s
-  --call --package --workspace --from --with --python --spec --jobs --include --exclude --with-editable --with-requirements --constraints --overrides <text>
-  --yes --no --quiet --no-install --ignore-existing --prefer-offline --offline --workspaces --bun --all --recursive --worktree --no-private --parallel
-  --interlaced --topological --topological-dev --verbose --silent --isolated
-  --since [text]`,
-          inspect: true,
-          nested: true,
-          run: 'words',
-        },
-      ],
+      wraps: [npmRun],
       rules: [runnerRules],
     },
     corepack: { always: ['system', 'changes which package manager runs'], operands: 'text*' },

@@ -3,7 +3,23 @@
 import { kindRules } from '../kinds.ts'
 import { networkRules } from '../rules/network.ts'
 import type { Program, ProgramTable } from '../spec.ts'
+import type { Wrap } from '../wrap.ts'
 import { controls, remote } from '../wrap.ts'
+
+/** Runs words by the shell of another machine. */
+const sshRun: Wrap = {
+  options: `
+  -4 -6 -A -a -C -f -G -g -K -k -M -N -n -q
+  -s -T -t -V -v -X -x -Y -y
+  -B -b -c -D -e -i -L -l -m -O -p -P -Q -R <text>
+  -W -w <text>
+  -E -F -I -J -o -S <wary>`,
+  operands: 1,
+  inspect: true,
+  elsewhere: true,
+  hazard: remote('ssh'),
+  run: 'joined',
+}
 
 export function networkPrograms(): ProgramTable {
   const sshOptions = `
@@ -136,21 +152,7 @@ export function networkPrograms(): ProgramTable {
       operands: 'url*',
     },
     ssh: {
-      wraps: [
-        {
-          options: `
-  -4 -6 -A -a -C -f -G -g -K -k -M -N -n -q
-  -s -T -t -V -v -X -x -Y -y
-  -B -b -c -D -e -i -L -l -m -O -p -P -Q -R <text>
-  -W -w <text>
-  -E -F -I -J -o -S <wary>`,
-          operands: 1,
-          inspect: true,
-          elsewhere: true,
-          hazard: remote('ssh'),
-          run: 'joined',
-        },
-      ],
+      wraps: [sshRun],
       effects: `
   remote-write | * |  | talks to another machine, which it can change`,
       rules: [networkRules, kindRules],
@@ -272,21 +274,7 @@ export function networkPrograms(): ProgramTable {
     },
     autossh: {
       ...sshfsKind,
-      wraps: [
-        {
-          options: `
-  -4 -6 -A -a -C -f -G -g -K -k -M -N -n -q
-  -s -T -t -V -v -X -x -Y -y
-  -B -b -c -D -e -i -L -l -m -O -p -P -Q -R <text>
-  -W -w <text>
-  -E -F -I -J -o -S <wary>`,
-          operands: 1,
-          inspect: true,
-          elsewhere: true,
-          hazard: remote('ssh'),
-          run: 'joined',
-        },
-      ],
+      wraps: [sshRun],
       effects: `
   remote-write | * |  | talks to another machine, which it can change`,
     },

@@ -2,6 +2,44 @@
 
 import { runnerRules } from '../rules/runners.ts'
 import type { Program, ProgramTable, Spec } from '../spec.ts'
+import type { Wrap } from '../wrap.ts'
+import { packageRun } from '../wraps.ts'
+
+/** Runs a program in an environment of conda's. */
+const condaRun: Wrap = {
+  before: `
+  -r <text>
+  -q -v -h
+  --root-prefix --rc-file <text>
+  --quiet --verbose --no-rc --no-env --help`,
+  options: `
+  -n -p -r -a <text>
+  -e <wary>
+  -d -v -q -h
+  --name --prefix --root-prefix --attach --label <text>
+  --no-capture-output --live-stream --verbose --quiet --dev --debug-wrapper-scripts --detach --clean-env --help
+  --cwd <chdir>
+  --env <wary>`,
+  run: 'words',
+}
+
+/** Runs a program in an environment of tox's. */
+const toxRun: Wrap = {
+  before: `
+  -c <text>
+  -q -v -r -h
+  --conf --workdir --root --colored <text>
+  --quiet --verbose --help`,
+  options: `
+  -e <text>
+  -c -x <wary>
+  -r -q -v -h
+  --conf --workdir --root --override --installpkg --discover <wary>
+  --recreate --skip-pkg-install --develop --no-recreate-pkg --no-list-dependencies --quiet --verbose --help
+  --result-json --hashseed <text>`,
+  afterDashes: true,
+  run: 'words',
+}
 
 export function pythonPrograms(): ProgramTable {
   const installing = `
@@ -48,7 +86,7 @@ export function pythonPrograms(): ProgramTable {
     stops: true,
     options: `
   --with --with-editable --with-requirements <load>
-  -p --python --extra --group --index-strategy --package -E <text>
+  -p --python --extra --group --index-strategy --package --from -E <text>
   --env-file <read>
   --project --directory <tree>
   -s --script -m --module
@@ -113,21 +151,7 @@ export function pythonPrograms(): ProgramTable {
   remote-read  | install, download, wheel, index |  | talks to a package registry`,
     },
     pipx: {
-      wraps: [
-        {
-          sub: 'run',
-          options: `
-  -c -p -w -j <text>
-  -y -q -A -R -W -v -i -t -s
-  --call --package --workspace --from --with --python --spec --jobs --include --exclude --with-editable --with-requirements --constraints --overrides <text>
-  --yes --no --quiet --no-install --ignore-existing --prefer-offline --offline --workspaces --bun --all --recursive --worktree --no-private --parallel
-  --interlaced --topological --topological-dev --verbose --silent --isolated
-  --since [text]`,
-          inspect: true,
-          nested: true,
-          run: 'words',
-        },
-      ],
+      wraps: [{ sub: 'run', ...packageRun }],
       effects: `
   remote-read  | install, upgrade, run |  | talks to a package registry`,
       rules: [runnerRules],
@@ -159,19 +183,7 @@ export function pythonPrograms(): ProgramTable {
   --module --script --gui-script !wary`,
           run: 'words',
         },
-        {
-          sub: 'tool run',
-          options: `
-  -c -p -w -j <text>
-  -y -q -A -R -W -v -i -t -s
-  --call --package --workspace --from --with --python --spec --jobs --include --exclude --with-editable --with-requirements --constraints --overrides <text>
-  --yes --no --quiet --no-install --ignore-existing --prefer-offline --offline --workspaces --bun --all --recursive --worktree --no-private --parallel
-  --interlaced --topological --topological-dev --verbose --silent --isolated
-  --since [text]`,
-          inspect: true,
-          nested: true,
-          run: 'words',
-        },
+        { sub: 'tool run', ...packageRun },
       ],
       effects: `
   remote-read  | add, sync, lock, pip install, pip compile, pip sync, tool install, tool upgrade, python install, self |  | talks to a package registry
@@ -214,20 +226,7 @@ export function pythonPrograms(): ProgramTable {
     },
     uvx: {
       ...delegating,
-      wraps: [
-        {
-          options: `
-  -c -p -w -j <text>
-  -y -q -A -R -W -v -i -t -s
-  --call --package --workspace --from --with --python --spec --jobs --include --exclude --with-editable --with-requirements --constraints --overrides <text>
-  --yes --no --quiet --no-install --ignore-existing --prefer-offline --offline --workspaces --bun --all --recursive --worktree --no-private --parallel
-  --interlaced --topological --topological-dev --verbose --silent --isolated
-  --since [text]`,
-          inspect: true,
-          nested: true,
-          run: 'words',
-        },
-      ],
+      wraps: [packageRun],
       rules: [runnerRules],
     },
     poetry: {
@@ -344,75 +343,21 @@ export function pythonPrograms(): ProgramTable {
     },
     conda: {
       ...condaKind,
-      wraps: [
-        {
-          sub: 'run',
-          before: `
-  -r <text>
-  -q -v -h
-  --root-prefix --rc-file <text>
-  --quiet --verbose --no-rc --no-env --help`,
-          options: `
-  -n -p -r -a <text>
-  -e <wary>
-  -d -v -q -h
-  --name --prefix --root-prefix --attach --label <text>
-  --no-capture-output --live-stream --verbose --quiet --dev --debug-wrapper-scripts --detach --clean-env --help
-  --cwd <chdir>
-  --env <wary>`,
-          run: 'words',
-        },
-      ],
+      wraps: [{ sub: 'run', ...condaRun }],
       effects: `
   remote-read  | install, create, update |  | talks to a package registry`,
       rules: [runnerRules],
     },
     mamba: {
       ...condaKind,
-      wraps: [
-        {
-          sub: 'run',
-          before: `
-  -r <text>
-  -q -v -h
-  --root-prefix --rc-file <text>
-  --quiet --verbose --no-rc --no-env --help`,
-          options: `
-  -n -p -r -a <text>
-  -e <wary>
-  -d -v -q -h
-  --name --prefix --root-prefix --attach --label <text>
-  --no-capture-output --live-stream --verbose --quiet --dev --debug-wrapper-scripts --detach --clean-env --help
-  --cwd <chdir>
-  --env <wary>`,
-          run: 'words',
-        },
-      ],
+      wraps: [{ sub: 'run', ...condaRun }],
       effects: `
   remote-read  | install, create |  | talks to a package registry`,
       rules: [runnerRules],
     },
     micromamba: {
       ...condaKind,
-      wraps: [
-        {
-          sub: 'run',
-          before: `
-  -r <text>
-  -q -v -h
-  --root-prefix --rc-file <text>
-  --quiet --verbose --no-rc --no-env --help`,
-          options: `
-  -n -p -r -a <text>
-  -e <wary>
-  -d -v -q -h
-  --name --prefix --root-prefix --attach --label <text>
-  --no-capture-output --live-stream --verbose --quiet --dev --debug-wrapper-scripts --detach --clean-env --help
-  --cwd <chdir>
-  --env <wary>`,
-          run: 'words',
-        },
-      ],
+      wraps: [{ sub: 'run', ...condaRun }],
       rules: [runnerRules],
     },
     'pytest py.test': {
@@ -440,40 +385,8 @@ export function pythonPrograms(): ProgramTable {
     tox: {
       ...toxKind,
       wraps: [
-        {
-          sub: 'exec',
-          before: `
-  -c <text>
-  -q -v -r -h
-  --conf --workdir --root --colored <text>
-  --quiet --verbose --help`,
-          options: `
-  -e <text>
-  -c -x <wary>
-  -r -q -v -h
-  --conf --workdir --root --override --installpkg --discover <wary>
-  --recreate --skip-pkg-install --develop --no-recreate-pkg --no-list-dependencies --quiet --verbose --help
-  --result-json --hashseed <text>`,
-          afterDashes: true,
-          run: 'words',
-        },
-        {
-          sub: 'e',
-          before: `
-  -c <text>
-  -q -v -r -h
-  --conf --workdir --root --colored <text>
-  --quiet --verbose --help`,
-          options: `
-  -e <text>
-  -c -x <wary>
-  -r -q -v -h
-  --conf --workdir --root --override --installpkg --discover <wary>
-  --recreate --skip-pkg-install --develop --no-recreate-pkg --no-list-dependencies --quiet --verbose --help
-  --result-json --hashseed <text>`,
-          afterDashes: true,
-          run: 'words',
-        },
+        { sub: 'exec', ...toxRun },
+        { sub: 'e', ...toxRun },
       ],
     },
     nox: toxKind,

@@ -5,6 +5,7 @@ import { systemRules } from '../rules/system.ts'
 import { texRules } from '../rules/tex.ts'
 import type { Program, ProgramTable, Spec } from '../spec.ts'
 import { controls, deferred, privilege, traced } from '../wrap.ts'
+import { envRun, niceRun, stdbufRun, sudoRun, timeRun } from '../wraps.ts'
 
 export function systemPrograms(): ProgramTable {
   const changes = (note: string, role: Role = 'system'): Spec => ({ always: [role, note], operands: 'auto*' })
@@ -166,7 +167,8 @@ export function systemPrograms(): ProgramTable {
     'apt apt-get': {
       ...aptKind,
       effects: `
-  remote-read  | install, update, upgrade |  | installs software`,
+  remote-read  | install, update, upgrade |  | installs software
+  remote-write | bump, bump-formula-pr, bump-cask-pr, bump-revision, pr-publish, pr-pull, create-pr |  | proposes or publishes a package`,
     },
     aptitude: aptKind,
     'apt-cache dpkg-query dpkg-deb': {
@@ -196,7 +198,8 @@ export function systemPrograms(): ProgramTable {
     },
     brew: {
       effects: `
-  remote-read  | install, update, upgrade |  | installs software`,
+  remote-read  | install, update, upgrade |  | installs software
+  remote-write | bump, bump-formula-pr, bump-cask-pr, bump-revision, pr-publish, pr-pull, create-pr |  | proposes or publishes a package`,
       subcommands: {
         list: { operands: 'text*' },
         info: { operands: 'text*' },
@@ -357,27 +360,7 @@ export function systemPrograms(): ProgramTable {
     },
     env: {
       ...envKind,
-      wraps: [
-        {
-          options: `
-  -i !wary
-  -0 -v
-  -u <unset>
-  -C <chdir>
-  -S <split>
-  -a <text>
-  --ignore-environment !wary
-  --null --debug --list-signal-handling
-  --unset <unset>
-  --chdir <chdir>
-  --split-string <split>
-  --block-signal --default-signal --ignore-signal [text]
-  --help --version !idle
-  --argv0 <text>`,
-          assignments: true,
-          run: 'words',
-        },
-      ],
+      wraps: [envRun],
     },
     printenv_: envKind,
     'timeout gtimeout': {
@@ -397,16 +380,7 @@ export function systemPrograms(): ProgramTable {
     },
     nice: {
       ...niceKind,
-      wraps: [
-        {
-          options: `
-  -n <text>
-  -0 -1 -2 -3 -4 -5 -6 -7 -8 -9
-  --adjustment <text>
-  --help --version !idle`,
-          run: 'words',
-        },
-      ],
+      wraps: [niceRun],
     },
     ionice: {
       ...niceKind,
@@ -504,15 +478,7 @@ export function systemPrograms(): ProgramTable {
     },
     stdbuf: {
       ...nohupKind,
-      wraps: [
-        {
-          options: `
-  -i -o -e <text>
-  --input --output --error <text>
-  --help --version !idle`,
-          run: 'words',
-        },
-      ],
+      wraps: [stdbufRun],
     },
     unbuffer: {
       ...nohupKind,
@@ -553,20 +519,7 @@ export function systemPrograms(): ProgramTable {
     },
     time: {
       ...nohupKind,
-      wraps: [
-        {
-          options: `
-  -a -p -q -v
-  -o <wary>
-  -f <text>
-  -h -V !idle
-  --append --portability --quiet --verbose
-  --output <wary>
-  --format <text>
-  --help --version !idle`,
-          run: 'words',
-        },
-      ],
+      wraps: [timeRun],
     },
     'chronic setarch linux32 linux64 dbus-run-session xvfb-run catchsegv ltrace dotenv': {
       ...nohupKind,
@@ -681,20 +634,7 @@ export function systemPrograms(): ProgramTable {
     },
     sudo: {
       ...sudoKind,
-      wraps: [
-        {
-          options: `
-  -A -b -B -E -e -H -h -i -K -k -l -n -N -P
-  -S -s -v -V
-  -C -c -D -g -p -R -r -T -t -U -u <text>
-  --user --group --chdir --host --prompt --role --type <text>
-  --login --shell --non-interactive --stdin --set-home --edit --list --validate --background --askpass
-  --preserve-env [text]`,
-          assignments: true,
-          hazard: privilege('sudo'),
-          run: 'words',
-        },
-      ],
+      wraps: [sudoRun],
     },
     doas: {
       ...sudoKind,

@@ -14,7 +14,6 @@ export function versioningPrograms(): ProgramTable {
   -e --ssh --remotecmd <run>
   -t --tool <run>
   -r --rev -m --message -l --logfile -u --user -d --date -B --bookmark -b --branch -I --include -X --exclude -T --template -o --output <text>`,
-      operands: 'text*',
       subcommands: {
         archive: { operands: 'write' },
         bisect: { options: '\n  -c --command <run>', operands: 'text*' },
@@ -59,7 +58,6 @@ export function versioningPrograms(): ProgramTable {
   -R --repository <tree>
   --tool <run>
   -r --revision --revisions -m --message -d --destination -o -b --bookmark --remote -T --template <text>`,
-      operands: 'text*',
       effects: `
   remote-read  | git fetch, git clone |  | talks to a remote
   remote-write | git push, gerrit upload |  | sends commits to a remote

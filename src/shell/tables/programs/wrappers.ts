@@ -1,46 +1,31 @@
 /** Programs whose own work is to run another one: env-like wrappers, tracers, terminals, other rights. */
 
 import type { ProgramTable } from '../spec.ts'
+import type { Wrap } from '../wrap.ts'
 import { controls, privilege, remote, traced } from '../wrap.ts'
+import { envRun, niceRun, shellRun, stdbufRun, sudoRun, timeRun } from '../wraps.ts'
+
+/** Runs words with secrets of a file's. */
+const sopsRun: Wrap = {
+  options: `
+  -i
+  --background --pristine --same-process --no-fifo
+  --user --filename --input-type --output-type <text>`,
+  operands: 1,
+  input: 'replace',
+  inspect: true,
+  run: 'joined',
+}
 
 export function wrapperPrograms(): ProgramTable {
   return {
     genv: {
       partial: true,
-      wraps: [
-        {
-          options: `
-  -i !wary
-  -0 -v
-  -u <unset>
-  -C <chdir>
-  -S <split>
-  -a <text>
-  --ignore-environment !wary
-  --null --debug --list-signal-handling
-  --unset <unset>
-  --chdir <chdir>
-  --split-string <split>
-  --block-signal --default-signal --ignore-signal [text]
-  --help --version !idle
-  --argv0 <text>`,
-          assignments: true,
-          run: 'words',
-        },
-      ],
+      wraps: [envRun],
     },
     gnice: {
       partial: true,
-      wraps: [
-        {
-          options: `
-  -n <text>
-  -0 -1 -2 -3 -4 -5 -6 -7 -8 -9
-  --adjustment <text>
-  --help --version !idle`,
-          run: 'words',
-        },
-      ],
+      wraps: [niceRun],
     },
     gnohup: {
       partial: true,
@@ -54,20 +39,7 @@ export function wrapperPrograms(): ProgramTable {
     },
     gtime: {
       partial: true,
-      wraps: [
-        {
-          options: `
-  -a -p -q -v
-  -o <wary>
-  -f <text>
-  -h -V !idle
-  --append --portability --quiet --verbose
-  --output <wary>
-  --format <text>
-  --help --version !idle`,
-          run: 'words',
-        },
-      ],
+      wraps: [timeRun],
     },
     'cross-env-shell': { partial: true, wraps: [{ assignments: true, run: 'words' }] },
     'envdir setuidgid envuidgid': {
@@ -84,15 +56,7 @@ export function wrapperPrograms(): ProgramTable {
     },
     gstdbuf: {
       partial: true,
-      wraps: [
-        {
-          options: `
-  -i -o -e <text>
-  --input --output --error <text>
-  --help --version !idle`,
-          run: 'words',
-        },
-      ],
+      wraps: [stdbufRun],
     },
     tsp: {
       partial: true,
@@ -167,20 +131,7 @@ export function wrapperPrograms(): ProgramTable {
     'gfind bfs': { partial: true, wraps: [{ input: 'replace', inspect: true, run: 'exec' }] },
     'lksh oksh loksh pdksh hush': {
       partial: true,
-      wraps: [
-        {
-          options: `
-  -a -k -p -t -B -P -i -l -r -D !wary
-  -b -e -f -h -m -n -u -v -x -C -E -H -T -s
-  -o <text>
-  -O <wary>
-  --norc --noprofile --verbose --dump-strings --noediting --pretty-print
-  --posix --login --restricted --debugger !wary
-  --rcfile --init-file <wary>
-  --help --version !idle`,
-          run: 'shell',
-        },
-      ],
+      wraps: [shellRun],
     },
     script: {
       partial: true,
@@ -215,20 +166,7 @@ export function wrapperPrograms(): ProgramTable {
     },
     'sudo-rs': {
       partial: true,
-      wraps: [
-        {
-          options: `
-  -A -b -B -E -e -H -h -i -K -k -l -n -N -P
-  -S -s -v -V
-  -C -c -D -g -p -R -r -T -t -U -u <text>
-  --user --group --chdir --host --prompt --role --type <text>
-  --login --shell --non-interactive --stdin --set-home --edit --list --validate --background --askpass
-  --preserve-env [text]`,
-          assignments: true,
-          hazard: privilege('sudo'),
-          run: 'words',
-        },
-      ],
+      wraps: [sudoRun],
     },
     'sg newgrp': {
       partial: true,
@@ -375,28 +313,8 @@ export function wrapperPrograms(): ProgramTable {
   remote-write | decrypt, exec-env, exec-file |  | prints a secret
   remote-write | * | -d --decrypt | prints a secret`,
       wraps: [
-        {
-          sub: 'exec-env',
-          options: `
-  -i
-  --background --pristine --same-process --no-fifo
-  --user --filename --input-type --output-type <text>`,
-          operands: 1,
-          input: 'replace',
-          inspect: true,
-          run: 'joined',
-        },
-        {
-          sub: 'exec-file',
-          options: `
-  -i
-  --background --pristine --same-process --no-fifo
-  --user --filename --input-type --output-type <text>`,
-          operands: 1,
-          input: 'replace',
-          inspect: true,
-          run: 'joined',
-        },
+        { sub: 'exec-env', ...sopsRun },
+        { sub: 'exec-file', ...sopsRun },
       ],
     },
     rvm: { partial: true, wraps: [{ sub: 'do', run: 'words' }] },

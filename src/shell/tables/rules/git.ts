@@ -221,14 +221,6 @@ const noIndex: Rule = (use) => {
   for (const arg of use.operands) use.found.path(arg, 'read')
 }
 
-/** `git show HEAD:.env` reads a file as it was committed. */
-const committedFile: Rule = (use) => {
-  for (const arg of use.operands) {
-    const path = /^[^:\s]*:(?!\/\/)(?:\d:)?([^:]+)$/.exec(arg.text ?? '')?.[1]
-    if (path !== undefined) use.found.file(path, 'read', arg.word.span)
-  }
-}
-
 const worktreeAdd: Rule = (use) => {
   if (has(use, '--force', '-f')) use.setEffect('local', '')
 }
@@ -249,6 +241,5 @@ export const gitRules: Readonly<Record<string, Rule>> = {
   'git switch, git branch': overwrites,
   'git diff, git grep': noIndex,
   'git merge, git pull, git rebase, git cherry-pick, git revert': strategy,
-  'git show, git cat-file, git diff': committedFile,
   'git worktree add': worktreeAdd,
 }
