@@ -65,6 +65,25 @@ function bare(words: readonly string[], depth: number): readonly (readonly strin
   return [rest]
 }
 
+/** What ends a command in a text of any language: quotes, brackets, separators, the mark before a command of an editor. */
+const ends = /["'`(){};|&!<>\n]+|\\[nt]/
+
+/**
+ * Commands from every name on that is one: `1e git push`, `shell git push`, `runner="git push"`, `-c git push`. For texts of programs
+ * that run other programs by a syntax of their own.
+ */
+export function commandsMentioned(text: string, isProgram: (name: string) => boolean): readonly (readonly string[])[] {
+  if (text.length > MAX_LENGTH) return []
+  const found: (readonly string[])[] = []
+  for (const part of text.split(ends)) {
+    const words = part.split(/\s+/).map((word) => word.replace(/^[\w.-]+=/, ''))
+    words.forEach((word, at) => {
+      if (word !== '' && at < words.length - 1 && isProgram(word)) found.push(words.slice(at))
+    })
+  }
+  return found.slice(0, MAX_COMMANDS)
+}
+
 /** Calls that hand a text, or words, to the system: os.system('…'), execSync("…"), subprocess.run(['…', '…']). */
 const calls =
   /\b(?:system|popen\d?|exec|execSync|execFile|execFileSync|execa|execaSync|execaCommand|spawn|spawnSync|run|call|check_call|check_output|Popen|getoutput|getstatusoutput|shell_exec|passthru|proc_open|sh|cmd|Command)\s*\(?\s*(\[?)\s*[frbu]{0,2}(['"`])((?:\\.|(?!\2)[\s\S])*)\2((?:\s*,\s*\[?\s*['"][^'"]*['"])*)/g

@@ -34,19 +34,23 @@ export function walkPipeline(walk: Walk, node: Pipeline): void {
     const frame = index === 0 ? walk.frame : { ...walk.frame, stdin: { kind: 'unknown', likely } as const }
     const before = walk.output.commands.length
     walk.apart(frame, () => walk.node(command))
-    likely = likelyOutput(walk.output.commands.slice(before), likely, index === 0)
+    likely = likelyOutput(walk, walk.output.commands.slice(before), likely, index === 0)
   })
 }
 
 /** What a part of a pipeline hands on: null when a printed text was changed in a way that cannot be told, undefined when none was. */
 function likelyOutput(
+  walk: Walk,
   commands: readonly Draft[],
   input: string | null | undefined,
   first: boolean,
 ): string | null | undefined {
   const [command] = commands
   if (command === undefined || commands.length > 1) return undefined
-  if (first) return printed(command.argv) ?? undefined
+  if (first) {
+    const { input: given } = walk.output
+    return printed(command.argv) ?? (given === null ? undefined : (filtered(given, command.argv) ?? undefined))
+  }
   return input == null ? input : filtered(input, command.argv)
 }
 

@@ -2,8 +2,9 @@
 
 import type { Effect, Span, Word } from '../facts.ts'
 import { strongest } from '../tables/effects/lookup.ts'
-import { commandsIn } from '../tables/embedded.ts'
+import { commandsIn, commandsMentioned } from '../tables/embedded.ts'
 import { inspect } from '../tables/inspect.ts'
+import { findProgram, programName } from '../tables/programs/registry.ts'
 import { plainWord, unknownWord } from '../words/pieces.ts'
 import type { Draft } from './output.ts'
 import type { Walk } from './walk.ts'
@@ -16,6 +17,19 @@ function usual(text: string): string {
     .replace(/"?\$\{?IFS(?:[%#:][^}]*)?\}?"?/g, ' ')
     .replace(/"?\$\{?(?:SHELL|BASH)\}?"?/g, 'bash')
     .replace(/\$(?:[@*9]|\{[@*9]\})/g, '')
+    .replace(/\$\{\w+:?[-=]([^}$`]*)\}/g, '$1')
+}
+
+/** `IFS=,; c=git,push; $c`: what variables are known to hold, cut where the text lets bash cut it. */
+function withValues(walk: Walk, text: string): string {
+  const cuts = walk.scope.get('IFS').values?.[0]
+  return text.replace(/\$(?:(\w+)|\{(\w+)\})/g, (whole, bare?: string, braced?: string) => {
+    const values = walk.scope.get(bare ?? braced ?? '').values
+    if (values?.length !== 1) return whole
+    return cuts === undefined
+      ? (values[0] ?? '')
+      : [...(values[0] ?? '')].map((one) => (cuts.includes(one) ? ' ' : one)).join('')
+  })
 }
 
 function asWord(text: string, span: Span): Word {
@@ -24,7 +38,11 @@ function asWord(text: string, span: Span): Word {
 
 /** Gives the command the effect of the text, where that needs more care than its own. */
 export function guess(walk: Walk, draft: Draft, text: string): void {
-  for (const words of commandsIn(usual(text))) {
+  worsenBy(walk, draft, commandsIn(usual(withValues(walk, text))))
+}
+
+function worsenBy(walk: Walk, draft: Draft, commands: readonly (readonly string[])[]): void {
+  for (const words of commands) {
     const { effect, effectNote } = inspect({
       argv: words.map((word) => asWord(word, draft.span)),
       cwd: draft.cwd,
@@ -36,6 +54,38 @@ export function guess(walk: Walk, draft: Draft, text: string): void {
     })
     worsen(draft, effect, effectNote)
   }
+}
+
+/** Hazards of a program that runs others by words of its own. What a language runs is read off its calls instead. */
+const RUNS_PROGRAMS: ReadonlySet<string> = new Set([
+  'alias',
+  'hook',
+  'interpreter-code',
+  'odd-name',
+  'option-reads-config',
+  'option-runs-program',
+  'changes-system',
+  'script-from-input',
+  'script-runs-program',
+  'shell-option',
+  'source',
+  'wrapper',
+])
+
+/** Programs whose text is full of names that are no commands. */
+const LANGUAGE =
+  /^(?:python|pypy|ipython|node|deno|bun|tsx|ts-node|perl|ruby|php|lua|R|Rscript|julia|java|groovy|scala|elixir|iex)[\d.]*$/
+
+/** What a program could run of all that it is given, where it runs something by a syntax that no table reads. */
+export function guessMentioned(walk: Walk, draft: Draft): void {
+  const name = draft.argv[0]?.values?.[0] ?? ''
+  if (!draft.hazards.some(({ code }) => RUNS_PROGRAMS.has(code)) || LANGUAGE.test(programName(name))) return
+  const { stdin } = walk.frame
+  const texts = [...draft.argv.map((word) => word.values?.[0] ?? word.text), stdin.kind === 'known' ? stdin.text : '']
+  const odd = draft.hazards.some(({ code }) => code === 'odd-name')
+  const isProgram = (word: string): boolean => findProgram(programName(word)) !== null
+  // The words of one that is known to be a program stand behind it.
+  worsenBy(walk, draft, commandsMentioned((odd ? texts : texts.slice(1)).join(' '), isProgram))
 }
 
 /** The stronger effect of two. */

@@ -2,6 +2,7 @@
 
 import type { AssignmentFact, Hazard, RedirectFact, Span, Word } from '../facts.ts'
 import { inspect } from '../tables/inspect.ts'
+import { guessMentioned } from './guess.ts'
 import type { Draft } from './output.ts'
 import type { Walk } from './walk.ts'
 
@@ -43,6 +44,7 @@ export function add(walk: Walk, call: Invocation, resolves: Draft['resolves']): 
   }
   if (call.argv.length > 0) draft.hazards.push(...walk.scope.ambient.values())
   walk.output.add(draft)
+  walk.output.input = frame.stdin.kind === 'known' ? frame.stdin.text : null
   return draft
 }
 
@@ -65,5 +67,6 @@ export function look(walk: Walk, draft: Draft, call: Invocation): void {
   draft.effect = found.effect
   draft.effectNote = found.effectNote
   draft.kind = found.kind
+  guessMentioned(walk, draft)
   if (found.delegates.length > 0) draft.delegates = found.delegates
 }

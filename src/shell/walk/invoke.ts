@@ -7,7 +7,7 @@ import { runWrapper } from '../wrap/wrapped-command.ts'
 import { wrapperRows } from '../wrap/wrappers.ts'
 import type { BuiltinCall } from './builtin-call.ts'
 import { BUILTIN_EFFECTS, BUILTINS } from './builtins.ts'
-import { guess } from './guess.ts'
+import { guess, guessMentioned } from './guess.ts'
 import { add, type Invocation, look } from './invocation.ts'
 import type { Draft } from './output.ts'
 import { noEffects, type Scope, UNKNOWN } from './scope.ts'
@@ -93,13 +93,19 @@ function named(walk: Walk, call: Invocation, name: string): 'all' | 'some' {
   }
   if (draft.resolves === 'builtin') {
     const wrapped = name === 'command' || name === 'builtin' || name === 'exec' || name === 'jobs'
-    if (!wrapped) return runBuiltin(walk, call, draft, index, name)
+    if (!wrapped) {
+      const result = runBuiltin(walk, call, draft, index, name)
+      guessMentioned(walk, draft)
+      return result
+    }
   }
   for (const row of wrapperRows(name)) {
     // `find -exec command rm` runs the program of that name, which does the same.
     if (row.builtins === true && draft.resolves !== 'builtin' && name !== 'command') continue
     const result = runWrapper(walk, call, draft, index, row, name, invoke)
-    if (result !== null) return result
+    if (result === null) continue
+    guessMentioned(walk, draft)
+    return result
   }
   look(walk, draft, call)
   return 'all'

@@ -61,6 +61,8 @@ export class Output {
   assumes = false
   /** True once a trap was set. */
   hooked = false
+  /** What the last command reads, when that stands in the text. */
+  input: string | null = null
   #steps = 0
   #nested = 0
   #texts = 0

@@ -9,6 +9,11 @@ export function publishingPrograms(): ProgramTable {
       effects: `
   remote-write | deploy |  | publishes a package`,
     },
+    snapcraft: {
+      partial: true,
+      effects: `
+  remote-write | upload, push, release, promote, register, close, set-default-track |  | publishes a package`,
+    },
     'conan luarocks': {
       partial: true,
       effects: `

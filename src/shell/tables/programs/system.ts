@@ -167,7 +167,8 @@ export function systemPrograms(): ProgramTable {
     'apt apt-get': {
       ...aptKind,
       effects: `
-  remote-read  | install, update, upgrade |  | installs software`,
+  remote-read  | install, update, upgrade |  | installs software
+  remote-write | bump, bump-formula-pr, bump-cask-pr, bump-revision, pr-publish, pr-pull, create-pr |  | proposes or publishes a package`,
     },
     aptitude: aptKind,
     'apt-cache dpkg-query dpkg-deb': {
@@ -197,7 +198,8 @@ export function systemPrograms(): ProgramTable {
     },
     brew: {
       effects: `
-  remote-read  | install, update, upgrade |  | installs software`,
+  remote-read  | install, update, upgrade |  | installs software
+  remote-write | bump, bump-formula-pr, bump-cask-pr, bump-revision, pr-publish, pr-pull, create-pr |  | proposes or publishes a package`,
       subcommands: {
         list: { operands: 'text*' },
         info: { operands: 'text*' },

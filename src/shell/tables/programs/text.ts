@@ -117,7 +117,7 @@ export function textPrograms(): ProgramTable {
     'last lastb lastlog utmpdump': { options: '\n  -f --file <read>\n  -n -t -s -p <text>', operands: 'text*' },
     hash: {
       effects: `
-  loss         | * | -p | gives another program this name`,
+  destructive  | * | -p | gives another program this name`,
       operands: 'text*',
     },
     uniq: {
@@ -211,6 +211,7 @@ export function textPrograms(): ProgramTable {
       operands: 'text tree*',
     },
     'fd fdfind': {
+      rules: [fileRules],
       wraps: [{ input: 'replace', inspect: true, run: 'exec' }],
       abbreviates: false,
       options: `

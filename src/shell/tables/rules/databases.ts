@@ -120,7 +120,10 @@ const sqlite: Rule = (use) => {
   reportStatements(use, all, sqliteDangers)
   // Statements come from the words, or from input: a here-document is known, a file or a pipe is not.
   const read = all.length === 0 && use.place.stdin !== 'none' ? (use.place.input ?? 'DROP') : ''
-  const done = statementsOf([...all.map((arg) => arg.text ?? 'DROP'), read].join(';\n'))
+  // What stands in another file may be anything.
+  const known = (text: string | null): string =>
+    text === null || /^\s*\.(?:read|restore)\b/i.test(text) ? 'DROP' : text
+  const done = statementsOf([...all.map((arg) => known(arg.text)), read].join(';\n'))
   const writes = (all.length === 0 && read === '') || done !== 'reads'
   if (database !== undefined) {
     const file = database.text === null ? null : database.text.replace(/^file:(\/\/)?/, '').replace(/\?.*$/, '')

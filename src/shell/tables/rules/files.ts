@@ -163,7 +163,17 @@ const link: Rule = (use) => {
     else use.found.file(`${base}/${arg.text}`, 'read', arg.word.span)
 }
 
+/** `find . -name .git -exec rm -rf {} +`: the repository itself, unless it is what is left out. */
+function reportRepository(use: Use): void {
+  const words = use.args.map((arg) => arg.text ?? '')
+  if (words.some((word) => /^(?:!|-not|-prune|-E|--exclude)$/.test(word))) return
+  const at = words.findIndex((word) => /(?:^|[/^\\])\.git(?:[/*$]|$)/.test(word))
+  const removes = words.some((word) => /^(?:-delete|(?:\S*\/)?(?:rm|mv|shred|unlink|truncate|rmdir))$/.test(word))
+  if (at >= 0 && removes) use.found.file('.git', 'write', use.args[at]?.word.span ?? use.span, { recursive: true })
+}
+
 const find: Rule = (use) => {
+  reportRepository(use)
   // What is found is handed to a command: names that are aimed at secrets are read.
   if (has(use, '-exec', '-execdir', '-ok', '-okdir'))
     for (const option of usesOf(use, '-name', '-iname'))
@@ -203,4 +213,5 @@ export const fileRules: Readonly<Record<string, Rule>> = {
   cp: copy,
   ln: link,
   find,
+  'fd, fdfind': reportRepository,
 }
