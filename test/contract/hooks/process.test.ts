@@ -341,6 +341,20 @@ describe('cordon install', () => {
     expect(left).toEqual([])
   })
 
+  it.each([
+    ['gemini', '.gemini/settings.json', '{\n  // mine\n  "x": 1, /* y */\n}\n'],
+    ['cursor', '.cursor/hooks.json', '{\r\n\t"hooks": {}}'],
+  ])('%s: out again to the byte', (agent, file, text) => {
+    const path = join(project, file)
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, text)
+    expect(cordon(['install', agent, '--yes', '--project']).code).toBe(0)
+    expect(cordon(['install', agent, '--uninstall', '--yes', '--project']).code).toBe(0)
+    expect(readFileSync(path, 'utf8')).toBe(text)
+    expect(readdirSync(dirname(path))).toEqual([basename(path)])
+    rmSync(dirname(path), { recursive: true })
+  })
+
   it('keeps what was there, and a backup of it', () => {
     const path = join(project, '.gemini/settings.json')
     mkdirSync(join(project, '.gemini'), { recursive: true })
