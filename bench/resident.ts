@@ -27,9 +27,11 @@ export async function benchResident(): Promise<void> {
     const times = compare(commandsOf(place), ROUNDS)
     printHooks(times)
     printRuns(times)
-    for (const { workers, bytes } of residents(place.env))
+    for (const resident of residents(place.env).filter(({ program }) => program[1] === CLI)) {
+      const { workers, bytes } = resident
       console.log(`\nthe resident: ${workers} workers, ${((bytes ?? 0) / 1024 / 1024).toFixed(0)} MB together`)
-    for (const resident of residents(place.env)) stopResident(resident)
+      stopResident(resident)
+    }
     spawnSync('sleep', ['0.3'])
   } finally {
     rmSync(base, { recursive: true, force: true })

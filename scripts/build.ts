@@ -85,17 +85,7 @@ const PARTS = {
 
 /** What commands that start often need at once, in one file each. */
 const STARTS: Readonly<Record<string, readonly (keyof typeof PARTS)[]>> = {
-  check: [
-    'open',
-    'checked',
-    'run-and-shell',
-    'run-and-record',
-    'record-and-check',
-    'run-and-trust',
-    'run-and-shown',
-    'core',
-    'shown',
-  ],
+  check: ['open', 'checked', 'run-and-shell', 'record-and-check', 'core'],
   hook: [
     'open',
     'checked',

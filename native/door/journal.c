@@ -6,7 +6,7 @@
  *   path, NUL, other path, NUL
  * kept: 1 by a second name, 2 by a copy, 4 it was empty, 8 not, 16 the call had made it, 32 attributes alone (number 0: there were none)
  * op: c made, w written, u removed, r renamed, x exchanged, a mode or times, f the one before was not done, n refused
- * (mode: which change, uid: errno; 0 for a mere word), z the end (time: now).
+ * (mode: which change, uid: errno; 0 for a mere word), o from here on not everything is written down, z the end (time: now).
  */
 #define _GNU_SOURCE
 #include "door.h"
@@ -20,6 +20,12 @@
 #define MAX_REFUSED 1000
 #define PAGE 4096
 #define WINDOW (1 << 20)
+/*
+ * A server makes and removes files of its own for days, and whoever wants the journal reads all of it: from the first size on what is
+ * the call's own is not written down any more, at the second nothing is changed any more.
+ */
+#define OWN_BYTES (128 << 20)
+#define MOST_BYTES (256 << 20)
 #define WRITTEN_RECORDS 16 /* for so few a window does not pay */
 
 static int journal_fd = -1;
@@ -110,11 +116,33 @@ static void begin_record(struct record *r, char op, uint8_t kept, uint32_t numbe
   put(r, number, 4);
 }
 
+static void write_mark(char op, uint32_t mode, uint32_t uid, const struct timespec *time, const char *path);
+
+/* Whether a change is about nothing but what the call itself has made. */
+static int is_own(char op, const struct spot *s, const struct spot *to, uint8_t kept) {
+  int made = s->is_there && (seen(&s->about) & SEEN_MADE);
+  if (op == 'c') return 1;
+  if (op == 'u') return kept == KEPT_MADE || (kept == 0 && made);
+  return op == 'r' && made && (kept == KEPT_MADE || !to->is_there);
+}
+
+static int was_left_out; /* the change that was announced last */
+
+static int leaves_out(char op, const struct spot *s, const struct spot *to, uint8_t kept) {
+  static const struct timespec none;
+  static int is_told;
+  was_left_out = journal_end_at > OWN_BYTES && is_own(op, s, to, kept);
+  if (was_left_out && !is_told) write_mark('o', 0, 0, &none, "");
+  is_told |= was_left_out;
+  return was_left_out;
+}
+
 /* Returns 0, or the errno with which the change is not made: a full disk must not take what cannot be put back. */
 int journal(char op, const struct spot *s, const struct spot *to, uint8_t kept, uint32_t number) {
   static struct record r;
   static const struct stat nothing;
-  if (journal_fd < 0 || is_loose(s)) return 0;
+  if (journal_fd < 0 || is_loose(s) || leaves_out(op, s, to, kept)) return 0;
+  if (journal_end_at > MOST_BYTES) return EDQUOT;
   const struct stat *about = s->is_there ? &s->about : &nothing;
   /* For a rename it is what was there before that matters. */
   if (to && op == 'r') about = to->is_there ? &to->about : &nothing;
@@ -154,7 +182,7 @@ void journal_failed(const struct spot *s, uint8_t kept, uint32_t number) {
   static const struct timespec none;
   int error = errno;
   if (journal_fd >= 0 && !is_loose(s)) {
-    write_mark('f', 0, 0, &none, "");
+    if (!was_left_out) write_mark('f', 0, 0, &none, "");
     drop_kept(kept, number);
   }
   errno = error;

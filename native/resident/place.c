@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -83,9 +84,13 @@ int is_configuration(const char *variable) {
 }
 
 int name_resident(char *into, size_t size, const char *const program[2], const char *suffix) {
-  char group[4096];
+  char group[4096], real[PATH_MAX];
   uint64_t name = 0xcbf29ce484222325;
-  for (int i = 0; i < 2; i++) name = hash(name, program[i], strlen(program[i]) + 1);
+  for (int i = 0; i < 2; i++) {
+    /* By whatever links it is called, it is one. */
+    if (!realpath(program[i], real)) return 0;
+    name = hash(name, real, strlen(real) + 1);
+  }
   for (char **variable = environ; *variable; variable++)
     if (is_configuration(*variable)) name = hash(name, *variable, strlen(*variable) + 1);
   ssize_t length = read_file("/proc/self/cgroup", group, sizeof group);

@@ -16,9 +16,10 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { makeSigningKey } from '../manifest/sign/signature.ts'
 import { createRedactor } from '../scan/redact/redact.ts'
+import type { DamageKind } from './chain.ts'
 import { type AuditLog, type AuditOptions, openAuditLog } from './log.ts'
 import { followAudit, newestSession, queryAudit } from './read.ts'
-import { type DamageKind, verifyAudit } from './verify.ts'
+import { verifyAudit } from './verify.ts'
 
 let base: string
 let stateDir: string

@@ -126,6 +126,7 @@ export const FAULT_EXITS = {
   'search-failed': 2,
   'search-timeout': 2,
   'secret-missing': 2,
+  'secret-unfit': 2,
   'secret-name': 2,
   'quarantine-occupied': 2,
   'session-id': 2,

@@ -107,7 +107,7 @@ export class CallStore {
   /** The journal of a call; an empty one when it was never begun. */
   journalOf(id: string): Journal {
     const path = join(this.folderOf(id), 'journal')
-    return existsSync(path) ? parseJournal(readFileSync(path)) : { records: [], ended: null, size: 0 }
+    return existsSync(path) ? parseJournal(readFileSync(path)) : { records: [], ended: null, whole: true, size: 0 }
   }
 
   /** Lets go of a call that changed nothing, and ends one whose keeper was killed. Returns its journal. */

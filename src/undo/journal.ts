@@ -44,6 +44,8 @@ export interface Journal {
   readonly records: readonly JournalRecord[]
   /** When the call ended; null when it was killed. */
   readonly ended: FileTime | null
+  /** False: there were so many changes that not all of them are written down. */
+  readonly whole: boolean
   /** In bytes, up to the end of the last whole record. */
   readonly size: number
 }
@@ -81,6 +83,7 @@ export function parseJournal(bytes: Uint8Array): Journal {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const records: JournalRecord[] = []
   let ended: FileTime | null = null
+  let whole = true
   let at = 0
   while (at + HEAD + 2 <= bytes.length) {
     const size = view.getUint32(at, true)
@@ -88,6 +91,7 @@ export function parseJournal(bytes: Uint8Array): Journal {
     const letter = String.fromCharCode(bytes[at + 4]!)
     if (letter === 'f') dropLast(records)
     else if (letter === 'z') ended = timeAt(view, at + 40)
+    else if (letter === 'o') whole = false
     else {
       const record = OPS[letter] && recordAt(bytes.subarray(at, at + size), OPS[letter])
       if (!record) break
@@ -95,7 +99,7 @@ export function parseJournal(bytes: Uint8Array): Journal {
     }
     at += size
   }
-  return { records, ended, size: at }
+  return { records, ended, whole, size: at }
 }
 
 /** A change that was announced and then failed. */

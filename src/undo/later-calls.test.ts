@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { CallStore } from './call-store.ts'
+import { formatEnd } from './journal.ts'
 import { Keeper } from './keeper.ts'
 import { undoCall } from './undo.ts'
 
@@ -80,5 +81,19 @@ it('a call whose keeper was killed is over when it is settled', () => {
   expect(store.settle(broken.id).ended).toBeNull()
   expect(store.journalOf(broken.id)).toMatchObject({ records: [{ op: 'written' }], ended: {} })
   expect(undoCall(store, broken.id)).toMatchObject({ conflicts: [], failed: [] })
+  expect(readFileSync(file, 'utf8')).toBe('first')
+})
+
+it('says when more was changed than is written down', () => {
+  const churning = begin(3)
+  churning.write('much')
+  const mark = formatEnd({ seconds: 0n, nanoseconds: 0 })
+  mark[4] = 'o'.charCodeAt(0)
+  appendFileSync(join(store.folderOf(churning.id), 'journal'), mark)
+  churning.close()
+  expect(store.journalOf(churning.id)).toMatchObject({ whole: false, ended: {} })
+  const what = 'more changes than were written down'
+  expect(undoCall(store, churning.id)).toMatchObject({ id: null, conflicts: [{ path: file, what }] })
+  expect(undoCall(store, churning.id, { force: true }).failed).toEqual([])
   expect(readFileSync(file, 'utf8')).toBe('first')
 })

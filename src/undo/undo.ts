@@ -39,6 +39,7 @@ export interface Conflict {
     | 'not ended'
     | 'changed by a later call as well'
     | 'still running'
+    | 'more changes than were written down'
 }
 
 export interface UndoResult {
@@ -51,10 +52,11 @@ export interface UndoResult {
 }
 
 /** What of the tree is no longer as the call left it, or cannot be put back. */
-export function conflictsOf({ records, ended }: Journal, later: ReadonlySet<string> = new Set()): Conflict[] {
+export function conflictsOf({ records, ended, whole }: Journal, later: ReadonlySet<string> = new Set()): Conflict[] {
   const net = netChanges(records)
   const places = new HeldPlaces()
   const conflicts: Conflict[] = net.lost.map((path) => ({ path, what: 'not kept' }))
+  if (!whole) conflicts.push({ path: records[0]?.path ?? '', what: 'more changes than were written down' })
   const end = ended === null ? null : ended.seconds * 1_000_000_000n + BigInt(ended.nanoseconds)
   for (const path of [...net.made, ...net.changed]) {
     const stat = lookIn(places, path)

@@ -201,8 +201,6 @@ stream_max_retries = 0
     package: '@github/copilot@1.0.102',
     program: 'copilot',
     args: ['-p', 'go', '--allow-all-tools', '--allow-all-paths', '--no-auto-update'],
-    // It keeps its own key from commands.
-    stops: ['the key was seen inside'],
     prepare: ({ home }) => put(join(home, '.copilot/settings.json'), JSON.stringify({ banner: 'never' })),
     key: { name: 'COPILOT_PROVIDER_API_KEY', header: 'authorization' },
     settings: { user: '.copilot/settings.json', project: '.github/hooks/x.json' },

@@ -49,39 +49,48 @@ export const MODES: readonly Scenario[] = [
     // Here it lets the first of two joined commands decide.
     ['acceptEdits', claude('--permission-mode', 'acceptEdits'), [worked, not(pushed), leaked]],
     ['plan', claude('--permission-mode', 'plan'), NONE],
+    // A model of its own judges there; the scripted one does not.
+    ['auto', claude('--permission-mode', 'auto'), [not(worked), not(pushed), not(leaked)]],
     ['dontAsk', claude('--permission-mode', 'dontAsk'), [not(worked), not(pushed), not(leaked)]],
     ['bypassPermissions', claude('--permission-mode', 'bypassPermissions'), ALL],
   ]),
   ...modes('codex', PERMISSIONS, [
     ['never', codex('-s', 'danger-full-access', '-c', 'approval_policy="never"'), ALL],
     ['on-request', codex('-s', 'danger-full-access', '-c', 'approval_policy="on-request"'), ALL],
+    ['approve-for-me', codex('--approve-for-me'), ALL],
     ['bypass', codex('--dangerously-bypass-approvals-and-sandbox'), ALL],
   ]),
   ...modes('gemini', PERMISSIONS, [
     ['yolo', gemini('yolo'), ALL],
     ['auto_edit', gemini('auto_edit'), NONE],
     ['default', gemini('default'), NONE],
+    ['plan', gemini('plan'), NONE],
   ]),
   ...modes('qwen', PERMISSIONS, [
     ['yolo', qwen('yolo'), ALL],
     ['auto-edit', qwen('auto-edit'), NONE],
     ['default', qwen('default'), NONE],
     ['plan', qwen('plan'), NONE],
+    ['auto', qwen('auto'), NONE],
   ]),
   ...modes('copilot', PERMISSIONS, [
     ['--allow-all-tools', copilot('--allow-all-tools'), ALL],
     ['--yolo', copilot('--yolo'), ALL],
     ['--autopilot', copilot('--autopilot', '--yolo'), ALL],
+    ['plan', copilot('--plan', '--yolo'), ALL],
+    ['--assisted-approval', copilot('--assisted-approval', '--experimental'), [not(worked), not(pushed), not(leaked)]],
     // What Cordon allows runs in its sandbox and needs no second yes, as in Claude Code.
     ['none allowed', copilot(), [not(worked), not(pushed), not(leaked)]],
   ]),
   ...modes('opencode', PERMISSIONS, [
     ['allow', opencode(), ALL],
     ['--auto', opencode('--auto'), ALL],
+    ['plan', opencode('--agent', 'plan'), ALL],
     ['ask', opencode(), NONE, { env: { OPENCODE_PERMISSION: '{"bash":"ask"}' } }],
   ]),
   ...modes('cline', PERMISSIONS, [
     ['act', cline(), ALL],
+    ['plan', cline('--plan'), NONE],
     ['no auto-approval', cline('--auto-approve', 'false'), NONE],
   ]),
   ...modes('claude-code', SANDBOXES, [

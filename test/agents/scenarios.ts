@@ -8,6 +8,7 @@ import { ATTEMPTS } from './attempts.ts'
 import { cordon } from './program.ts'
 import { DENIED, leaked, type Name, pushed, type Scenario, sh, WORK, work, worked } from './scenario.ts'
 import { MODES } from './scenario-modes.ts'
+import { OWN } from './scenario-own.ts'
 import { RIVALS } from './scenario-rivals.ts'
 import { type Call, heard, made, type Plan, type Step } from './session.ts'
 
@@ -166,6 +167,7 @@ export const SCENARIOS: readonly Scenario[] = [
   },
   ...MODES,
   ...RIVALS,
+  ...OWN,
   {
     name: 'skills',
     row: 'what it expands by itself',
@@ -293,6 +295,16 @@ export const LACKS: Readonly<Record<string, Readonly<Partial<Record<Name, string
     cline: 'it has none',
   },
   'a second hook that rewrites': { qwen: 'it ignores rewrites' },
+  'a worktree of its own making': { opencode: 'it makes none', pi: 'it makes none' },
+  'a schedule that outlives the session': {
+    codex: 'it has none',
+    gemini: 'it has none',
+    opencode: 'it has none',
+    copilot: 'it has none',
+    pi: 'it has none',
+    qwen: 'its schedules end with the session',
+    cline: 'schedules are files, see the settings',
+  },
   'what it expands by itself': {
     codex: 'skills are files that its agent reads by commands',
     gemini: 'skills are text without commands or mentions',

@@ -66,7 +66,7 @@ export class HeldChanges {
 
   /** The command is done. A call that changed nothing is forgotten. */
   end(): CommandChanges {
-    const { records } = this.#store.settle(this.#id)
+    const { records, whole } = this.#store.settle(this.#id)
     const net = netChanges(records)
     const call = records.some(({ op }) => op !== 'refused' && op !== 'noted') ? this.#id : null
     const refused = records.filter(({ op }) => op === 'refused')
@@ -77,7 +77,8 @@ export class HeldChanges {
       call,
       refused: [...[...held].map(changeViolation), ...[...unkept].map(unkeptViolation)],
       unkept: [...unkept],
-      isOwn: ownChanges(records),
+      // In doubt it is the command's.
+      isOwn: whole ? ownChanges(records) : () => true,
       noted: [...new Set(records.filter(({ op }) => op === 'noted').map(({ path }) => path))],
     }
   }
@@ -92,7 +93,9 @@ export class HeldChanges {
 export function ownOfRun(stateDir: string, run: string): ((path: string) => boolean) | null {
   const store = new CallStore(stateDir)
   const calls = store.list().filter(({ about }) => about.run === run)
-  return calls.length === 0 ? null : ownChanges(calls.flatMap(({ id }) => store.journalOf(id).records))
+  const journals = calls.map(({ id }) => store.journalOf(id))
+  if (journals.length === 0 || journals.some(({ whole }) => !whole)) return null
+  return ownChanges(journals.flatMap(({ records }) => records))
 }
 
 /** At the end of a session or a run: what is kept for too long, or is too much, goes now and then. */

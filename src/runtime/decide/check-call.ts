@@ -54,6 +54,8 @@ export interface CheckedAs {
   readonly reads?: readonly PathRule[]
   /** The repository that a path lies in. */
   readonly repositoryOf?: (path: string) => string | null
+  /** Which secret-shaped files commands see. */
+  readonly isShown?: (path: string) => boolean
   /** What a saved answer would grant. */
   readonly grants?: SessionFacts['grants']
 }
@@ -66,17 +68,17 @@ export async function openChecker(
   machine: Machine,
   files: Files,
   tool?: string,
-  { undo, roots = [], reads = [], repositoryOf, grants = NO_GRANTS }: CheckedAs = {},
+  { undo, roots = [], reads = [], repositoryOf, isShown, grants = NO_GRANTS }: CheckedAs = {},
 ): Promise<CallChecker> {
   const shell = tool === undefined || tool === 'bash' ? await import('../../shell/analyze.ts') : null
-  const { shownSecrets } = await import('./shown-secrets.ts')
+  const shown = isShown ?? (await import('./shown-secrets.ts')).shownSecrets(() => loaded, machine, files)
   const fresh = newSession(loaded, machine)
   const nearby = repositoryOf && nearbyFact(loaded, machine.home, repositoryOf)
   const session = {
     ...fresh,
     ...nearby,
     roots: [...fresh.roots, ...roots],
-    isShown: shownSecrets(() => loaded, machine, files),
+    isShown: shown,
     grants: { ...grants, reads: [...grants.reads, ...reads] },
   }
   const cover = new UndoCover(machine.stateDir)

@@ -475,6 +475,26 @@ describe('what a run plants does not stay', () => {
     writeFileSync(join(journal, file!), text.replace(/"owner":\{[^}]*\}/, '"owner":{"pid":4194304,"started":"1"}'))
     expect(summary(open([], [root], ownOf).begin(true).recovered).actions).toEqual(left)
   })
+
+  test('two that were killed at once are each settled by what they did themselves', () => {
+    const journal = join(state, 'runs')
+    const plants = new Map<string, string>()
+    const ownOf = (run: string) => (path: string) => path.endsWith(plants.get(run) ?? 'nothing')
+    for (const plant of ['.envrc', '.vscode/tasks.json']) {
+      plants.set(open([], [root], ownOf).begin(true).name, plant)
+      write(plant, 'evil')
+    }
+    write('.npmrc', 'mine')
+    expect(plants.size).toBe(2)
+    for (const file of readdirSync(journal)) {
+      const text = readFileSync(join(journal, file), 'utf8')
+      writeFileSync(join(journal, file), text.replace(/"owner":\{[^}]*\}/, '"owner":{"pid":4194304,"started":"1"}'))
+    }
+    const next = open([], [root], ownOf).begin(true)
+    expect(summary(next.recovered).actions).toEqual(['moved .envrc', 'moved .vscode/tasks.json'])
+    expect(summary(next.end(() => false)).actions).toEqual([])
+    expect([readFileSync(join(root, '.npmrc'), 'utf8'), readdirSync(journal)]).toEqual(['mine', []])
+  })
 })
 
 describe('pins', () => {

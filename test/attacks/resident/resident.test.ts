@@ -8,17 +8,19 @@ import {
   copyFileSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hookCommand, resultCommand } from '../../../src/surfaces/hook/hook-command.ts'
 import { firstWord } from '../../first-word.ts'
 import { until } from '../../until.ts'
-import { usersToTest } from '../sandbox/fixture.ts'
+import { asUser, usersToTest } from '../sandbox/fixture.ts'
 import { ResidentWorld } from './world.ts'
 
 const OPEN = 'schema_version = 1\n[permission]\nmode = "contained"\n'
@@ -424,6 +426,61 @@ describe.each(usersToTest())('the resident of $name', (user) => {
     }
     await inTime(() => world.hook(closed, 'true'))
     expect(world.workers()).toEqual(expect.arrayContaining([worker[0]]))
+  })
+
+  it('is one, by whatever links Node and Cordon are called', async () => {
+    await world.ready(open)
+    const links = world.folder('links')
+    symlinkSync(world.node, join(links, 'node'))
+    symlinkSync(world.dist, join(links, 'dist'))
+    const program = [join(links, 'node'), join(links, 'dist/cordon.cjs')]
+    const call = () => {
+      const words = asUser(user, [world.client, ...program, 'run', '--', 'echo', 'linked'])
+      return spawnSync(words[0]!, words.slice(1), { cwd: open, env: world.env(), encoding: 'utf8' }).stdout
+    }
+    expect(await inTime(call)).toBe('linked\n')
+    const locks = readdirSync(join(world.runtime, 'cordon')).filter((name) => name.endsWith('.lock'))
+    expect(locks).toHaveLength(1)
+  })
+
+  it('two of them in one project: one that is killed takes its own command along, and nothing of the other', async () => {
+    const project = world.project('shared', OPEN)
+    world.write(join(project, '.env'), 'TOKEN=hunter2\n')
+    const env = { XDG_RUNTIME_DIR: world.folder('runtime-other') }
+    chmodSync(env.XDG_RUNTIME_DIR, 0o700)
+    await world.ready(project)
+    await until('another serves', () => served(() => world.hook(project, 'true', { env })))
+    const waits = (name: string) =>
+      `echo up > ${name}.txt; until [ -e go.txt ]; do sleep 0.05; done; cat .env; echo done`
+    const run = async (name: string, more: object) => {
+      for (;;) {
+        const before = world.coldStarts()
+        const running = world.start(['run', '--', 'sh', '-c', waits(name)], { cwd: project, ...more })
+        await until('it runs', () => existsSync(join(project, `${name}.txt`)))
+        if (world.coldStarts() === before) return running
+        running.kill('SIGKILL')
+        await running.ended
+        rmSync(join(project, `${name}.txt`))
+      }
+    }
+    const workers = new Set(world.workers())
+    const kept = await run('kept', {})
+    const lost = await run('lost', { env })
+    const other = readdirSync(join(env.XDG_RUNTIME_DIR, 'cordon')).find((name) => name.endsWith('.lock'))!
+    const keeper = Number(readFileSync(join(env.XDG_RUNTIME_DIR, 'cordon', other), 'latin1'))
+    const children = readFileSync(`/proc/${keeper}/task/${keeper}/children`, 'latin1')
+      .split(' ')
+      .filter(Boolean)
+      .map(Number)
+    expect(children.some((pid) => workers.has(pid))).toBe(false)
+    for (const pid of [keeper, ...children]) if (existsSync(`/proc/${pid}`)) process.kill(pid, 'SIGKILL')
+    expect((await lost.ended).code).toBe(125)
+    world.write(join(project, 'go.txt'), '')
+    expect(await kept.ended).toMatchObject({ code: 0, out: 'done\n' })
+    const after = world.call(['run', '--', 'sh', '-c', 'cat .env; echo after'], { cwd: project, env })
+    expect(after).toMatchObject({ code: 0, out: 'after\n' })
+    world.call(['resident', 'stop'], { env })
+    await until('it is gone', () => !existsSync(join(env.XDG_RUNTIME_DIR, 'cordon')))
   })
 
   it('is replaced with its build', async () => {

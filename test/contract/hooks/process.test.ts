@@ -222,6 +222,12 @@ describe('the rewrite', () => {
     })
   })
 
+  it('says what went with the private home', () => {
+    writeFileSync(join(project, 'leave.sh'), 'echo x > ~/.aliases\n')
+    const { code, err } = run(rewritten('bash ./leave.sh'))
+    expect([code, err]).toEqual([0, expect.stringContaining("~/.aliases went into a home of the command's own")])
+  })
+
   it('runs it in the sandbox', () => {
     writeFileSync(join(project, 'peek.sh'), 'cat .env; echo x > /etc/cordon-peek; echo seen\n')
     const { out } = run(rewritten('bash ./peek.sh'))
@@ -333,6 +339,20 @@ describe('cordon install', () => {
     expect(existsSync(path) ? readFileSync(path, 'utf8') : '').not.toContain('hook')
     const left = readdirSync(join(base, 'home/.local/state/cordon')).filter((name) => name.startsWith('agent-'))
     expect(left).toEqual([])
+  })
+
+  it.each([
+    ['gemini', '.gemini/settings.json', '{\n  // mine\n  "x": 1, /* y */\n}\n'],
+    ['cursor', '.cursor/hooks.json', '{\r\n\t"hooks": {}}'],
+  ])('%s: out again to the byte', (agent, file, text) => {
+    const path = join(project, file)
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, text)
+    expect(cordon(['install', agent, '--yes', '--project']).code).toBe(0)
+    expect(cordon(['install', agent, '--uninstall', '--yes', '--project']).code).toBe(0)
+    expect(readFileSync(path, 'utf8')).toBe(text)
+    expect(readdirSync(dirname(path))).toEqual([basename(path)])
+    rmSync(dirname(path), { recursive: true })
   })
 
   it('keeps what was there, and a backup of it', () => {

@@ -1,6 +1,6 @@
 /** An entry of `[[secrets]]` with its value: read at its source, and told apart from what stands around it there (N7). */
 
-import type { BrokeredSecret } from '../../../egress/credentials/broker.ts'
+import { type BrokeredSecret, unfitValue } from '../../../egress/credentials/broker.ts'
 import type { SecretSetting } from '../../../manifest/schema/settings.ts'
 import { Fault } from '../../../system/fault.ts'
 import type { Machine } from '../../../system/machine.ts'
@@ -27,6 +27,12 @@ export function readSecret(secret: SecretSetting, machine: Machine): BrokeredSec
         remedy: 'Correct `part` or `after` of the entry, or what stands there.',
       },
     )
+  }
+  const unfit = unfitValue({ name, value: part.value })
+  if (unfit !== null) {
+    throw new Fault('secret-unfit', unfit, {
+      remedy: `Look at what stands at its source (${source.kind} ${source.name}), and put the real key there.`,
+    })
   }
   return {
     name,

@@ -4,9 +4,10 @@ import { linesOf } from '../../../system/lines.ts'
 import type { Decision } from '../../../policy/decision.ts'
 import type { Verdict } from '../../../policy/verdict.ts'
 import type { BatchChecker } from '../../../runtime/decide/batch.ts'
-import { openChecker } from '../../../runtime/decide/check-call.ts'
+import { type CheckedCall, type CheckRequest, openChecker } from '../../../runtime/decide/check-call.ts'
+import type { LoadedPolicy } from '../../../runtime/policy/load.ts'
 import { machineFiles } from '../../../system/files.ts'
-import { thisMachine } from '../../../system/machine.ts'
+import { type Machine, thisMachine } from '../../../system/machine.ts'
 import { paint, type Style, type Terminal, visible } from '../../terminal/terminal.ts'
 import { parseArguments } from '../arguments.ts'
 import { hintAtDraft, hintAtInit, manifestChoice, openInForce, printWarnings } from '../open-policy.ts'
@@ -30,12 +31,23 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const { loaded, machine } = opened
   await printWarnings(terminal, loaded)
   const cwd = args.flags.root ? loaded.root : machineFiles.canonical(machine.cwd)
-  const checker = await openChecker(loaded, machine, machineFiles, call.tool)
-  const { decision } = checker.check({ ...call, cwd })
+  const { decision } = await decide(loaded, machine, { ...call, cwd })
   terminal.out(args.flags.json ? `${JSON.stringify(decision)}\n` : describe(terminal, decision))
   hintAtInit(args, loaded, terminal)
   hintAtDraft(opened, terminal)
   return VERDICT_EXIT[decision.decision]
+}
+
+/** What git shows of secrets is found out when the decision asks for it, which few do: until then none is shown. */
+async function decide(loaded: LoadedPolicy, machine: Machine, request: CheckRequest): Promise<CheckedCall> {
+  let asked = false
+  const isShown = (): boolean => {
+    asked = true
+    return false
+  }
+  const first = await openChecker(loaded, machine, machineFiles, request.tool, { isShown })
+  const checked = first.check(request)
+  return asked ? (await openChecker(loaded, machine, machineFiles, request.tool)).check(request) : checked
 }
 
 async function batch(terminal: Terminal, checker: BatchChecker): Promise<number> {

@@ -33,6 +33,7 @@ import type { FileChange, InstallPlace } from '../../hook/install/install-place.
 import { forgetHook, type InstalledHook, installedHook, keepHook } from '../../hook/install/installed-hooks.ts'
 import { forgetTrust, keepTrust, type TrustEntry, trustOf, withoutTrust } from '../../hook/install/installed-trust.ts'
 import { SettingsError } from '../../hook/install/settings-error.ts'
+import { parseSettings } from '../../hook/install/settings-json.ts'
 import { lineDiff } from '../../terminal/line-diff.ts'
 import { paint, type Terminal, visible } from '../../terminal/terminal.ts'
 import { type Arguments, oneOf, parseArguments } from '../arguments.ts'
@@ -146,7 +147,7 @@ function placeOf(args: Arguments): InstallPlace {
 
 function planned(agent: HostName, place: InstallPlace, uninstall: boolean): FileChange[] {
   try {
-    const change = planSettings(agent, place, readFile, uninstall)
+    const change = uninstall ? unchanged(agent, place) : planSettings(agent, place, readFile, false)
     const second = planSecondFile(agent, place, readFile, uninstall)
     if (second) return [change, second]
     const trust = agent === 'gemini' && place.scope === 'project' && !uninstall
@@ -156,6 +157,15 @@ function planned(agent: HostName, place: InstallPlace, uninstall: boolean): File
       throw new Fault('agent-settings', error.message, { remedy: 'Put that right, then run it again.' })
     throw error
   }
+}
+
+/** Taking out: what stood there before, where nobody has changed the file since; else the file without ours. */
+function unchanged(agent: HostName, place: InstallPlace): FileChange {
+  const change = planSettings(agent, place, readFile, true)
+  const kept = change.before === null ? null : readFile(backupOf(machineFiles.canonical(change.path)))
+  if (kept === null) return change
+  const installed = planSettings(agent, place, (path) => (path === change.path ? kept : readFile(path)), false)
+  return installed.after === change.before ? { ...change, after: kept } : change
 }
 
 /** The changes, and the host's files without the trust that our installation wrote there; a file can be in both. */
@@ -175,7 +185,7 @@ function untrusted(entries: readonly TrustEntry[], changes: readonly FileChange[
 function geminiTrust(changes: readonly FileChange[], place: InstallPlace): TrustEntry[] {
   const { root, scope } = place
   return changes.map(({ path, before: text }) => {
-    const settings = JSON.parse(text ?? '{}') as Record<string, unknown>
+    const settings = parseSettings(text ?? '{}') as Record<string, unknown>
     const own = { agent: 'gemini', scope, root, path } as const
     if (path === trustedFoldersFile(place)) {
       const before = typeof settings[root] === 'string' ? settings[root] : null

@@ -1,0 +1,45 @@
+/** What a command leaves in a home of its own is told by sessions and by the gateway, as `cordon run` and hooks tell it. */
+
+import { PassThrough } from 'node:stream'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { ServerSandbox } from '../../src/runtime/mcp/servers.ts'
+import { openPolicy } from '../../src/runtime/policy/open.ts'
+import { openRecord } from '../../src/runtime/record/open.ts'
+import { resultText } from '../../src/runtime/session/tool-result.ts'
+import { machineFiles } from '../../src/system/files.ts'
+import type { Machine } from '../../src/system/machine.ts'
+import { openSessionWorld, type SessionWorld } from './session/session-world.ts'
+
+const TOLD = expect.stringContaining("~/.aliases went into a home of the command's own")
+const object = { schema_version: 1, permission: { mode: 'auto' } }
+
+let world: SessionWorld
+let machine: Machine
+beforeEach(() => {
+  world = openSessionWorld()
+  machine = { ...world.machine, cwd: world.root, env: { ...world.machine.env, HOME: world.machine.home } }
+  world.file('leave.sh', 'echo x > ~/.aliases\n')
+})
+afterEach(() => world.close())
+
+it('a session tells the agent', async () => {
+  const cordon = await world.open({ manifest: { object }, machine })
+  const result = await cordon.openSession().call('bash', { command: 'sh leave.sh' })
+  expect(resultText(result)).toEqual(TOLD)
+})
+
+it('a server behind the gateway has it in what is said at its end', async () => {
+  const { root } = world
+  const choice = { kind: 'object', object } as const
+  const opened = await openPolicy({ machine, files: machineFiles, root, choice, unsigned: 'refused' })
+  if (!('loaded' in opened)) throw new Error(JSON.stringify(opened))
+  const recorder = openRecord(opened.loaded, machine, { by: 'gateway', name: 's' })
+  const argv = ['sh', 'leave.sh']
+  const spec = { name: 's', argv, grants: null, env: {}, requests: [], definition: null }
+  const server = new ServerSandbox(spec, opened.loaded, machine, recorder)
+  const { signal } = new AbortController()
+  const streams = { stdin: new PassThrough().end(), stdout: new PassThrough(), stderr: new PassThrough(), signal }
+  expect(await server.run(streams)).toEqual([TOLD, 'it ended with 0'])
+  await server.close()
+  recorder.close()
+})
