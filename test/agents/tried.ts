@@ -78,9 +78,10 @@ export function pageOf(trials: readonly Trial[]): string {
 export function tableOf(chosen: readonly Agent[], trials: readonly Trial[]): readonly string[] {
   const rows = [...new Set([INSTALLED, ...SCENARIOS.map(({ row }) => row), INSIDE])]
   const notes: string[] = []
+  const every = everyTrial('root').filter(({ guarded }) => guarded)
   const cell = (row: string, { name }: Agent): string => {
     const own = trials.filter((trial) => trial.row === row && trial.agent === name)
-    if (own.length > 0) return outcomeOf(own)
+    if (own.length > 0) return outcomeOf(own, every.filter((trial) => trial.row === row && trial.agent === name).length)
     const why = LACKS[row]?.[name]
     if (why === undefined) return 'not run'
     if (!notes.includes(why)) notes.push(why)
@@ -96,11 +97,11 @@ export function tableOf(chosen: readonly Agent[], trials: readonly Trial[]): rea
   ]
 }
 
-function outcomeOf(trials: readonly Trial[]): string {
+function outcomeOf(trials: readonly Trial[], of: number): string {
   const failed = trials.filter(({ problems }) => problems.length > 0)
   if (failed.length > 0)
     return `FAILED: ${failed.map(({ name, guarded }) => `${name}${guarded ? '' : ' (bare)'}`).join(', ')}`
   const guarded = trials.filter((trial) => trial.guarded).length
-  const times = guarded > 1 ? ` (${guarded})` : ''
+  const times = guarded < of ? ` (${guarded} of ${of})` : guarded > 1 ? ` (${guarded})` : ''
   return trials.some((trial) => !trial.guarded) ? `held${times}, control broke` : `held${times}`
 }

@@ -150,6 +150,9 @@ it.each(WIDTHS)('the prompt in %i columns, and its answer', async (columns) => {
   expect(await terminal.ended()).toBe(0)
   expect(project.cordon(['approvals']).out).toBe('nothing waits for an answer\n')
   expect(project.cordon(['grants']).out).toContain('deploy:*')
+  const [grant] = JSON.parse(project.cordon(['grants', '--json']).out) as { readonly id: string }[]
+  expect(project.cordon(['grants', 'revoke', grant!.id.slice(0, 12)]).out).toContain('command deploy:*')
+  expect(project.cordon(['grants']).out).toBe('nothing was granted beyond the manifests\n')
 })
 
 it('the tour asks its one question at the terminal; a yes, a no and a terminal that goes away are as promised', async () => {

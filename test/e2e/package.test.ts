@@ -10,6 +10,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
@@ -162,11 +163,16 @@ it('an init that is not the one that was built starts nothing', () => {
   const built = readFileSync(init)
   const changed = Buffer.from(built)
   changed[changed.length - 1]! ^= 1
-  writeFileSync(init, changed)
+  // As an installation puts it there: one that still runs, of a session before this, cannot be written into.
+  const put = (bytes: Uint8Array) => {
+    writeFileSync(`${init}.new`, bytes, { mode: 0o755 })
+    renameSync(`${init}.new`, init)
+  }
+  put(changed)
   const refused = run(['node_modules/.bin/cordon', 'run', '--', 'echo', 'ran'])
   expect(refused).toMatchObject({ status: 125, stdout: '' })
   expect(refused.stderr).toContain('is not the file that the build of Cordon made')
-  writeFileSync(init, built)
+  put(built)
   expect(run(['node_modules/.bin/cordon', 'run', '--', 'echo', 'ran'])).toMatchObject({ status: 0, stdout: 'ran\n' })
 })
 

@@ -304,10 +304,10 @@ export const commands: readonly CommandRow[] = [
   {
     name: 'grants',
     summary: 'List, revoke and clear up what was granted for a session, a time or a project.',
-    usage: 'cordon grants [list] [--json]\n  cordon grants revoke ID\n  cordon grants prune',
-    words: 2,
+    usage: 'cordon grants [list] [--json]\n  cordon grants revoke ID…\n  cordon grants prune',
     flags: [json],
-    details: 'What stands in a manifest is not listed here: cordon policy show does that.',
+    details:
+      '`revoke` takes whole ids or their first letters, several at once. `prune` takes back what nothing used in 14 days.\nWhat stands in a manifest is not listed here: cordon policy show does that.',
   },
   {
     name: 'quarantine',
