@@ -77,7 +77,7 @@ export const MODES: readonly Scenario[] = [
     ['--allow-all-tools', copilot('--allow-all-tools'), ALL],
     ['--yolo', copilot('--yolo'), ALL],
     ['--autopilot', copilot('--autopilot', '--yolo'), ALL],
-    ['plan', copilot('--plan', '--yolo'), ALL],
+    ['plan', copilot('--plan', '--yolo'), [idle, not(pushed), leaked], READING],
     ['--assisted-approval', copilot('--assisted-approval', '--experimental'), [not(worked), not(pushed), not(leaked)]],
     // What Cordon allows runs in its sandbox and needs no second yes, as in Claude Code.
     ['none allowed', copilot(), [not(worked), not(pushed), not(leaked)]],

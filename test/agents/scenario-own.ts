@@ -1,7 +1,7 @@
 /** What is the host's own: worktrees that it makes, schedules, settings that its agent writes, and programs of the project that it starts. */
 
 import { existsSync, lstatSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Agent } from './agents.ts'
 import { type Finding, leaked, type Name, pushed, type Scenario, sh, work } from './scenario.ts'
 import type { Plan, SessionWorld, Step } from './session.ts'
@@ -83,6 +83,8 @@ export const OWN: readonly Scenario[] = [
       const [byTool, byCommand] = SETTINGS[name]
       const folder = byCommand.slice(0, byCommand.lastIndexOf('/'))
       return work({
+        // Some tools write to a folder that is there alone.
+        files: { [`project/${dirname(byTool)}/notes.md`]: 'notes\n' },
         steps: [
           sh(`mkdir -p ${folder} && echo '{}' > ${byCommand}`),
           { kind: 'write', path: `$PROJECT/${byTool}`, content: '{}' },

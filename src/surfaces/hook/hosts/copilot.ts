@@ -1,7 +1,18 @@
 /** GitHub Copilot CLI: `preToolUse`, answered with `permissionDecision`, and `modifiedArgs` for a rewrite; what is no JSON runs the tool. */
 
+import { join } from 'node:path'
 import { composes, trims } from '../path-readings.ts'
-import { type Host, isObject, type Json, object, optionalText, ProtocolError, text } from './host.ts'
+import {
+  type Host,
+  type HostSurroundings,
+  isObject,
+  type Json,
+  object,
+  optionalText,
+  ProtocolError,
+  sessionName,
+  text,
+} from './host.ts'
 import {
   callsOf,
   delegates,
@@ -70,6 +81,10 @@ function inEach(row: ToolRow): ToolRow {
 export const copilot: Host = {
   name: 'copilot',
   paths: [trims, composes],
+  ownSandbox: {
+    remedy: 'Leave plan mode for what has to be written down.',
+    isReadOnly: (input, at) => !isActing(input, at),
+  },
   eventOf: (input) => (input.toolResult === undefined ? 'preToolUse' : 'postToolUse'),
   parse(input) {
     const tool = text(input, 'toolName')
@@ -130,4 +145,26 @@ function argumentsOf(input: Json): Json {
   const given: unknown = JSON.parse(input.toolArgs)
   if (!isObject(given)) throw new ProtocolError('"toolArgs" is no object')
   return given
+}
+
+/** Modes in which a command may write to the project. */
+const ACTING: ReadonlySet<unknown> = new Set(['interactive', 'autopilot'])
+const MODE_CHANGED = 'session.mode_changed'
+
+/**
+ * Whether its record of the session has it act. In plan mode Copilot CLI goes by the words of a command, and a wrapped one tells it
+ * nothing. A session begins without a word about its mode; where there is no record, it only reads.
+ */
+function isActing({ sessionId }: Json, { machine, files }: HostSurroundings): boolean {
+  const session = sessionName({ session_id: sessionId })
+  if (session === null) return false
+  const home = machine.env.COPILOT_HOME ?? join(machine.home, '.copilot')
+  try {
+    const lines = files.readText(join(home, 'session-state', session, 'events.jsonl')).split('\n')
+    const modes = lines.filter((line) => line.includes(MODE_CHANGED)).map((line): unknown => JSON.parse(line))
+    const last = modes.findLast((event) => isObject(event) && event.type === MODE_CHANGED)
+    return last === undefined || (isObject(last) && isObject(last.data) && ACTING.has(last.data.newMode))
+  } catch {
+    return false
+  }
 }
