@@ -163,11 +163,13 @@ stream_max_retries = 0
     package: 'opencode-ai@1.18.33',
     program: 'opencode',
     args: ['run', '-m', 'scripted/scripted', 'go'],
-    // With its plugins' package there already: at its first start it installs that, which takes half a minute.
+    // With its plugins' package there already, and locked: at a start without it installs that, which takes half a minute.
     also: ['@opencode-ai/plugin@1.18.33'],
     prepare: ({ home, port }) => {
       const folder = join(home, '.config/opencode')
-      put(join(folder, 'package.json'), '{"dependencies":{"@opencode-ai/plugin":"1.18.33"}}')
+      const plugins = { dependencies: { '@opencode-ai/plugin': '1.18.33' } }
+      put(join(folder, 'package.json'), JSON.stringify(plugins))
+      put(join(folder, 'package-lock.json'), JSON.stringify({ lockfileVersion: 3, packages: { '': plugins } }))
       symlinkSync(join(cache, 'node_modules'), join(folder, 'node_modules'))
       put(
         join(folder, 'opencode.json'),
@@ -181,11 +183,13 @@ stream_max_retries = 0
           },
           permission: { '*': 'allow' },
           autoupdate: false,
+          // It undoes by git, a dozen programs a step, which takes most of a session's time.
+          snapshot: false,
         }),
       )
     },
     key: { name: 'OPENAI_API_KEY', header: 'authorization' },
-    settings: { user: '.config/opencode/opencode.json', project: 'opencode.json' },
+    settings: { user: '.config/opencode/opencode.json', project: '.opencode/opencode.json' },
     env: () => ({ OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_DISABLE_MODELS_FETCH: '1' }),
     call: (attempt) =>
       attempt.kind === 'shell'

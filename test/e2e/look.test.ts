@@ -194,7 +194,7 @@ it('cordon alone says where the project stands', async () => {
   expect(terminal.screen.text.split('\n').slice(1)).toEqual([
     `manifest   signed by you, on ${day}`,
     'agents     none is guarded here',
-    '           cordon install claude-code | codex | gemini | opencode | cursor',
+    '           cordon install AGENT, of those that cordon install --help names',
     expect.stringMatching(/^stopped {4}file .*\.env$|^stopped {4}file .*…$/),
     '           if it should: cordon add read .env',
     'asks       none waits',

@@ -50,7 +50,7 @@ export function describeStanding(terminal: Terminal, standing: Standing, agents:
     `${paint(terminal, 'bold', 'cordon'.padEnd(LABEL))}${cutMiddle(root, columns - LABEL)}`,
     ...row('manifest', ...manifestWords(manifest)),
     ...(agents.length === 0
-      ? row('agents', 'dim', 'none is guarded here', 'cordon install claude-code | codex | gemini | opencode | cursor')
+      ? row('agents', 'dim', 'none is guarded here', 'cordon install AGENT, of those that cordon install --help names')
       : agents.flatMap((check, index) => row(index === 0 ? 'agents' : '', ...agentWords(check)))),
     ...refusalRows(refusals, row),
     ...(asks.length === 0

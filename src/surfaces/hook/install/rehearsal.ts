@@ -79,6 +79,8 @@ const REHEARSED: Readonly<Record<Exclude<HostName, 'cursor'>, Rehearsed>> = {
     args: () => ['run', '-m', 'cordon-rehearsal/scripted', 'go'],
     env: (port, folder) => ({
       OPENCODE_CONFIG_CONTENT: JSON.stringify({
+        // It takes one of the project before each step.
+        snapshot: false,
         provider: {
           'cordon-rehearsal': {
             npm: '@ai-sdk/openai-compatible',
