@@ -116,7 +116,7 @@ static void begin_record(struct record *r, char op, uint8_t kept, uint32_t numbe
   put(r, number, 4);
 }
 
-static void write_mark(char op, uint32_t mode, uint32_t uid, const struct timespec *time, const char *path);
+static int write_mark(char op, uint32_t mode, uint32_t uid, const struct timespec *time, const char *path);
 
 /* Whether a change is about nothing but what the call itself has made. */
 static int is_own(char op, const struct spot *s, const struct spot *to, uint8_t kept) {
@@ -132,8 +132,8 @@ static int leaves_out(char op, const struct spot *s, const struct spot *to, uint
   static const struct timespec none;
   static int is_told;
   was_left_out = journal_end_at > OWN_BYTES && is_own(op, s, to, kept);
-  if (was_left_out && !is_told) write_mark('o', 0, 0, &none, "");
-  is_told |= was_left_out;
+  /* Without the mark, what is not written down would pass for somebody else's. */
+  if (was_left_out && !is_told) was_left_out = is_told = write_mark('o', 0, 0, &none, "") == 0;
   return was_left_out;
 }
 
@@ -160,7 +160,8 @@ int journal(char op, const struct spot *s, const struct spot *to, uint8_t kept, 
   return write_record(&r) ? ENOSPC : 0;
 }
 
-static void write_mark(char op, uint32_t mode, uint32_t uid, const struct timespec *time, const char *path) {
+/* Returns 0 when the journal holds it. Mostly only what is lost for want of it matters, and nothing is. */
+static int write_mark(char op, uint32_t mode, uint32_t uid, const struct timespec *time, const char *path) {
   static struct record r;
   static const struct timespec none;
   begin_record(&r, op, 0, 0);
@@ -174,7 +175,7 @@ static void write_mark(char op, uint32_t mode, uint32_t uid, const struct timesp
   put_time(&r, &none);
   put_text(&r, path);
   put_text(&r, "");
-  (void)write_record(&r); /* only what is lost for want of it matters, and nothing is */
+  return write_record(&r);
 }
 
 /* The change that was announced was not made. */

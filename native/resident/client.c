@@ -32,8 +32,7 @@ extern char **environ;
 enum {
   INPUT_MS = 10000,  /* as the hook itself has it: a host that has waited for its own limit runs the tool */
   HOOK_SECONDS = 30, /* of processor time, for a hook that runs away */
-  LATE_SECONDS = 55, /* of the clock: a hook without an answer by then ends, which is a block; hosts wait longer than that */
-  BLOCKED = 2
+  LATE_SECONDS = 55  /* of the clock: a hook without an answer by then ends, which is a block; hosts wait longer than that */
 };
 
 static char **cold_words;
@@ -61,8 +60,7 @@ static void hold_answer(void) {
   }
   while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
   if (status != 0) _exit(BLOCKED);
-  print_file(answer, 1);
-  _exit(0);
+  _exit(print_file(answer, 1) ? 0 : BLOCKED);
 }
 
 /* The way without a resident. */

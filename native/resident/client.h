@@ -4,12 +4,12 @@
 #include "resident.h"
 
 enum kind { OTHER, HOOK, COMMAND };
-enum { FAULT = 125 };
+enum { BLOCKED = 2, FAULT = 125 };
 
 /* True when there is something to read, or an end, before the deadline. */
 int await(int fd, int64_t deadline);
 int write_all(int fd, const char *bytes, size_t length);
-void print_file(int fd, int to);
+int print_file(int fd, int to);
 /* Has a resident do it; `input` is a hook's, read. Comes back where it has not begun, or where it does not matter that it has. */
 void hand_over(const char *const program[2], char **arguments, enum kind kind, int input);
 #endif

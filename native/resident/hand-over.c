@@ -207,11 +207,14 @@ static void await_command(int connection) {
   _exit(FAULT);
 }
 
-void print_file(int fd, int to) {
+/* Whether all of it could be printed: hosts take half an answer for none, and none for an allow. */
+int print_file(int fd, int to) {
   char piece[65536];
+  ssize_t n;
   lseek(fd, 0, SEEK_SET);
-  for (ssize_t n; (n = read(fd, piece, sizeof piece)) > 0;)
-    if (!write_all(to, piece, (size_t)n)) return;
+  while ((n = read(fd, piece, sizeof piece)) > 0)
+    if (!write_all(to, piece, (size_t)n)) return 0;
+  return n == 0;
 }
 
 /* The answer of a hook, printed as a whole; comes back without one. */
@@ -220,8 +223,8 @@ static void await_answer(int connection, int out, int err) {
   if (await(connection, now_ms() + ANSWER_MS) && recv(connection, &done, sizeof done, 0) == (ssize_t)sizeof done && done.magic == MAGIC) {
     if (done.code == NOT_BEGUN) return;
     print_file(err, 2);
-    print_file(out, 1);
-    _exit(done.code & 255);
+    /* As without a resident: what did not end well has no answer. */
+    _exit(done.code == 0 && print_file(out, 1) ? 0 : BLOCKED);
   }
   syscall(SYS_pidfd_send_signal, worker, SIGKILL, NULL, 0);
 }

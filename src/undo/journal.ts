@@ -94,7 +94,11 @@ export function parseJournal(bytes: Uint8Array): Journal {
     else if (letter === 'o') whole = false
     else {
       const record = OPS[letter] && recordAt(bytes.subarray(at, at + size), OPS[letter])
-      if (!record) break
+      if (!record) {
+        // Nobody knows what this one and those behind it say.
+        whole = false
+        break
+      }
       records.push(record)
     }
     at += size

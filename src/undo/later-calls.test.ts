@@ -84,6 +84,16 @@ it('a call whose keeper was killed is over when it is settled', () => {
   expect(readFileSync(file, 'utf8')).toBe('first')
 })
 
+it('does not take what it cannot read for all there was', () => {
+  const odd = begin(3)
+  odd.write('much')
+  const record = formatEnd({ seconds: 0n, nanoseconds: 0 })
+  record[4] = '?'.charCodeAt(0)
+  appendFileSync(join(store.folderOf(odd.id), 'journal'), record)
+  odd.close()
+  expect(store.journalOf(odd.id)).toMatchObject({ whole: false, records: [{ op: 'written' }] })
+})
+
 it('says when more was changed than is written down', () => {
   const churning = begin(3)
   churning.write('much')

@@ -42,14 +42,13 @@ export function isRooted(text: string): boolean {
   return /^(\/|~\/|~$|\.\/|\.\.\/|\.\.$)/.test(text) && !text.includes('\n')
 }
 
-/** `:!path`, `:(exclude)path` of git: what is left out is not touched. */
+/** `:!path`, `:(exclude)path` of git: what is left out is not touched. One that climbs is no pathspec of git's, but a file. */
 export function isLeftOut(text: string): boolean {
-  return /^:(?:\([^)]*\bexclude\b[^)]*\)|\/?[!^])/.test(text)
+  return /^:(?:\((?:[^),]*,)*exclude(?:,[^)]*)?\)|\/?[!^])/.test(text) && !/(?:^|\/)\.\.(?:\/|$)/.test(text)
 }
 
 /** The parts of a word that may be paths: `a:b` mounts, `key=value`, `@file`. */
 export function pathParts(text: string): readonly string[] {
-  if (isLeftOut(text)) return []
   if (scheme.test(text)) return /^fileb?:\/\//.test(text) ? [text.replace(/^fileb?:\/\//, '')] : []
   const assigned = /^-{0,2}[A-Za-z_][\w.-]*=(.*)$/s.exec(text)
   if (assigned !== null) return pathParts(assigned[1] ?? '').filter((part) => isRooted(part) || secretShape.test(part))

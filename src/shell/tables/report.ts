@@ -3,7 +3,7 @@
 import { isUrl } from './hosts.ts'
 import { guessRole, takesCommand } from './option-names.ts'
 import { type Arg, isNumeric, type OptionUse } from './options.ts'
-import { isRooted, looksLikePath } from './paths.ts'
+import { isLeftOut, isRooted, looksLikePath } from './paths.ts'
 import { type Role, roles } from './roles.ts'
 import type { CompiledSpec } from './spec.ts'
 import type { Use } from './use.ts'
@@ -101,8 +101,10 @@ function reportRole(role: Role, note: string, arg: Arg | null, option: string, u
   if (meaning.hazard !== null && !(sink && role === 'output'))
     found.hazard(meaning.hazard, `\`${label}\` ${note === '' ? meaning.says : note}`, span)
   if (arg === null) return
-  if (role === 'auto') found.loose(arg)
-  else if (role === 'load' || role === 'run') {
+  if (role === 'auto') {
+    const isSpared = use.program === 'git' && option === '' && arg.text !== null && isLeftOut(arg.text)
+    if (!isSpared) found.loose(arg)
+  } else if (role === 'load' || role === 'run') {
     if (arg.text !== null && looksLikePath(arg.text) && !/\s/.test(arg.text)) found.file(arg.text, 'read', span)
   } else if (role === 'url') {
     if (arg.text !== null && /^file:\/\//i.test(arg.text)) found.file(arg.text.slice('file://'.length), 'read', span)

@@ -228,6 +228,20 @@ describe.each(usersToTest())('the resident of $name', (user) => {
     }
   })
 
+  it('blocks where its answer cannot be printed: a host takes half of one for none', async () => {
+    const tool_input = { command: 'git push' }
+    const input = JSON.stringify({ hook_event_name: 'PreToolUse', tool_name: 'Bash', tool_input, cwd: open })
+    const ends = (to: string, more = {}) =>
+      world.call(['hook', 'codex', '--root', open], {
+        cwd: open,
+        input,
+        under: ['sh', '-c', `exec "$@" ${to}`, 'sh'],
+        ...more,
+      }).code
+    expect([ends('>/dev/full', off), ends('', off)]).toEqual([2, 0])
+    expect(await inTime(() => ends('>/dev/full'))).toBe(2)
+  })
+
   it('frozen: everything is done without it, and once', async () => {
     await world.ready(open)
     const log = join(open, 'frozen.txt')

@@ -6,7 +6,10 @@ import { isLeftOut, resolvePath } from '../paths.ts'
 import { has, type Rule, type Use, usesOf } from '../use.ts'
 
 /** `HEAD:path`, `:0:path`, `stash@{0}:path`: what stands behind the colon. An address is none. */
-const COMMITTED = /^[^:]*:(?!\/\/)(?:\d:)?([^:]+)$/s
+const COMMITTED = /^[^:]*:(?!\/\/)(?:\d:)?(.+)$/s
+
+/** `main@{10:00}:path`, `HEAD^{/a: b}:path`: the colons in here are of the revision. */
+const BRACES = /\{[^}]*\}/g
 
 /** `:(top,icase)path`, `:/path`: what a pathspec says about its path. */
 const MAGIC = /^:(?:\([^)]*\)|[/!^]+)/
@@ -22,9 +25,13 @@ function written(arg: Arg): string {
   return arg.text ?? arg.word.text.replace(/["']/g, '')
 }
 
+/** The path of a word that names a file by what was committed. */
+function committedIn(text: string): string | undefined {
+  return COMMITTED.exec(text.replace(MAGIC, 'HEAD:').replace(BRACES, ''))?.[1]
+}
+
 function reportCommitted(use: Use, arg: Arg): void {
-  const text = written(arg)
-  const path = COMMITTED.exec(text.replace(MAGIC, 'HEAD:'))?.[1]
+  const path = committedIn(written(arg))
   if (path !== undefined) use.found.file(path, 'read', arg.word.span)
 }
 
@@ -52,7 +59,7 @@ const shows: Rule = (use) => {
 /** `git cat-file --batch <<< HEAD:.env`. */
 const listed: Rule = (use) => {
   for (const line of use.place.input?.split('\n') ?? []) {
-    const path = COMMITTED.exec(line.trim())?.[1]
+    const path = committedIn(line.trim())
     if (path !== undefined) use.found.file(path, 'read', use.span)
   }
 }

@@ -22,6 +22,11 @@ it.each([
   ['it plans', record(said('<user_input mode="plan">go</user_input>')), true],
   ['it was told to act', record(said('<user_input mode="plan">x'), said('<user_input mode="act">y')), false],
   ['it went back to planning', record(said('<user_input mode="act">x'), said('<user_input mode="plan">y')), true],
+  [
+    'a turn that is one text',
+    record(said('<user_input mode="act">x'), { role: 'user', content: '<user_input mode="plan">y' }),
+    true,
+  ],
   ['what the person quotes is no mode', record(said('<user_input mode="plan"><user_input mode="act">')), true],
   [
     'what a tool gave is no mode',

@@ -150,7 +150,9 @@ function isActing(input: Json, { machine: { home, env }, files }: HostSurroundin
   const record = join(env.CLINE_SESSION_DATA_DIR ?? join(data, 'sessions'), id, `${id}.messages.json`)
   try {
     const { messages } = JSON.parse(files.readText(record)) as { messages: readonly Json[] }
-    const said = messages.flatMap(({ role, content }) => (role === 'user' && Array.isArray(content) ? content : []))
+    const said = messages.flatMap(({ role, content }) =>
+      role !== 'user' ? [] : Array.isArray(content) ? content : [{ text: content }],
+    )
     const modes = said.flatMap((part: Json) => /^<user_input mode="(\w+)">/.exec(String(part.text ?? ''))?.[1] ?? [])
     return modes.at(-1) === 'act'
   } catch {
