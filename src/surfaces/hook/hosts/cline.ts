@@ -8,6 +8,7 @@ import {
   type HostSurroundings,
   isObject,
   type Json,
+  MAX_RECORD,
   object,
   optionalText,
   ProtocolError,
@@ -149,7 +150,7 @@ function isActing(input: Json, { machine: { home, env }, files }: HostSurroundin
   const data = env.CLINE_DATA_DIR ?? join(env.CLINE_DIR ?? join(home, '.cline'), 'data')
   const record = join(env.CLINE_SESSION_DATA_DIR ?? join(data, 'sessions'), id, `${id}.messages.json`)
   try {
-    const { messages } = JSON.parse(files.readText(record)) as { messages: readonly Json[] }
+    const { messages } = JSON.parse(files.readText(record, MAX_RECORD)) as { messages: readonly Json[] }
     const said = messages.flatMap(({ role, content }) =>
       role !== 'user' ? [] : Array.isArray(content) ? content : [{ text: content }],
     )

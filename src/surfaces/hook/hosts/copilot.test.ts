@@ -13,8 +13,11 @@ function isReadOnly(text: string | null, sessionId: unknown = ID, env: Record<st
     if (text === null || path !== FILE) throw new Error('ENOENT')
     return text
   }
-  const at = { machine: { home: '/h', env }, files: { exists: () => true, readText } }
-  return copilot.ownSandbox!.isReadOnly!({ sessionId }, at, '/w')
+  const at = {
+    machine: { home: '/h', env },
+    files: { exists: () => true, list: () => ['other-session', ID], readText },
+  }
+  return copilot.ownSandbox!.isReadOnly!({ sessionId, cwd: '/w' }, at, '/w')
 }
 
 it.each([
@@ -34,6 +37,15 @@ it.each([
   ['no record', null, true],
 ])('%s', (_, text, expected) => {
   expect(isReadOnly(text)).toBe(expected)
+})
+
+it.each([
+  ['of one that acts', START, false],
+  ['of one that plans', changed('plan'), true],
+])('a sub-agent has the mode of the session in its folder: %s', (_, more, expected) => {
+  const record = `{"type":"session.start","data":{"context":{"cwd":"/w"}}}\n${more}\n`
+  expect(isReadOnly(record, 'ec37a212-b833')).toBe(expected)
+  expect(isReadOnly(record.replace('"/w"', '"/elsewhere"'), 'ec37a212-b833')).toBe(true)
 })
 
 it.each([['../x'], [null], [7]])('a session that is no name is none: %j', (id) => {

@@ -93,8 +93,11 @@ export interface HostResults {
 /** What is known of the machine where a host's settings are looked at. */
 export interface HostSurroundings {
   readonly machine: Pick<Machine, 'home' | 'env'>
-  readonly files: Pick<Files, 'exists' | 'readText'>
+  readonly files: Pick<Files, 'exists' | 'list' | 'readText'>
 }
+
+/** Records of sessions grow: so much of one is read, and a longer one says nothing. */
+export const MAX_RECORD: number = 64 * 1024 * 1024
 
 /** A host's own sandbox. The installation has it leave the wrapped command alone, since that is in one of Cordon's. */
 export interface HostSandbox {
