@@ -1,5 +1,6 @@
 /** The changes of one command: held by rules while it runs, kept so that they can be undone, and told afterwards. */
 
+import { lstatSync } from 'node:fs'
 import type { Decision } from '../../policy/decision.ts'
 import type { ChangePlan } from '../../sandbox/changes.ts'
 import { changeRules, type GitConfigs, gitKeyText } from '../../sandbox/protect/change-rules.ts'
@@ -78,7 +79,7 @@ export class HeldChanges {
       refused: [...[...held].map(changeViolation), ...[...unkept].map(unkeptViolation)],
       unkept: [...unkept],
       // In doubt it is the command's.
-      isOwn: whole ? ownChanges(records) : () => true,
+      isOwn: whole ? anyOf(ownChanges(records), () => changedBehind(this.#store, [this.#id])) : () => true,
       noted: [...new Set(records.filter(({ op }) => op === 'noted').map(({ path }) => path))],
     }
   }
@@ -89,13 +90,49 @@ export class HeldChanges {
   }
 }
 
+/** The second is made when the first does not hold: hardly ever. */
+function anyOf(first: (path: string) => boolean, make: () => (path: string) => boolean): (path: string) => boolean {
+  let second: ((path: string) => boolean) | null = null
+  return (path) => {
+    if (first(path)) return true
+    second ??= make()
+    return second(path)
+  }
+}
+
+/**
+ * What commands that ran beside these calls had touched and was changed after their end, when nobody looked at it for them any more:
+ * one of these can have written, by a descriptor, a file of its own where they put it.
+ */
+function changedBehind(store: CallStore, ids: readonly string[]): (path: string) => boolean {
+  const calls = store.list()
+  const begun = Math.min(...calls.filter(({ id }) => ids.includes(id)).map(({ about }) => Date.parse(about.at)))
+  const others = calls
+    .filter(({ id, about }) => about.run !== undefined && !ids.includes(id))
+    .map(({ id }) => store.journalOf(id))
+    .map(({ ended, records, whole }) => ({
+      end: ended === null ? null : Number(ended.seconds) * 1000 + ended.nanoseconds / 1e6,
+      owns: whole ? ownChanges(records) : () => true,
+    }))
+  return (path) => {
+    const changed = lstatSync(path, { throwIfNoEntry: false })?.ctimeMs ?? 0
+    return others.some(({ end, owns }) => end !== null && end >= begun && changed > end && owns(path))
+  }
+}
+
 /** What a run that was killed had changed itself, by the journals of its calls; null when there are none to tell. */
 export function ownOfRun(stateDir: string, run: string): ((path: string) => boolean) | null {
   const store = new CallStore(stateDir)
   const calls = store.list().filter(({ about }) => about.run === run)
   const journals = calls.map(({ id }) => store.journalOf(id))
   if (journals.length === 0 || journals.some(({ whole }) => !whole)) return null
-  return ownChanges(journals.flatMap(({ records }) => records))
+  const own = ownChanges(journals.flatMap(({ records }) => records))
+  return anyOf(own, () =>
+    changedBehind(
+      store,
+      calls.map(({ id }) => id),
+    ),
+  )
 }
 
 /** At the end of a session or a run: what is kept for too long, or is too much, goes now and then. */

@@ -246,13 +246,13 @@ class Settling {
   #config(file: string, guarded: GuardedIn, checked: Set<string>): void {
     if (checked.has(file) || this.#baseline.named.includes(file)) return
     checked.add(file)
-    if (!this.#isOwn(file)) return
     this.#watchTime()
     const before = this.#baseline.configs[file] ?? null
     const link = linkText(file)
     // A link hides the configuration in a file that nothing else would protect.
     const now = link !== null && this.#baseline.pointers[file] !== link ? undefined : readConfig(file)
     if (now === before || (before === null && this.#baseline.unread?.[file] === fileState(file))) return
+    if (!this.#isOwn(file)) return
     // Taken away together with its repository, or moved: what it became elsewhere is checked there.
     if (now === null && !this.#isGitDirectory(posix.dirname(file))) return
     const repair = now === undefined ? null : repairGitConfig(before ?? '', now ?? '', guarded)

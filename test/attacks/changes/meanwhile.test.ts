@@ -43,6 +43,23 @@ it.each(SEQUENCES)('is the command’s own all the same: $note', async ({ before
   expect(existsSync(todo) ? readFileSync(todo, 'utf8') : '').not.toContain('exec')
 })
 
+it('is the command’s own all the same: by a descriptor, where another command has put the file', async () => {
+  execFileSync('git', ['init', '-q'], { cwd: world.root, env: { PATH: process.env.PATH ?? '' } })
+  world.file('work.sh', 'exec 3>a; while [ ! -e go ]; do sleep 0.05; done; echo "exec evil" >&3')
+  world.file('move.sh', 'mkdir .git/rebase-merge; mv a .git/rebase-merge/git-rebase-todo')
+  await world.sign(CONTAINED)
+  world.answer = () => ({ kind: 'once' })
+  const [session, other] = [(await world.open()).openSession(), (await world.open()).openSession()]
+  const work = session.call('bash', { command: 'sh work.sh' })
+  await until('the file is open', () => existsSync(join(world.root, 'a')))
+  expect((await other.call('bash', { command: 'sh move.sh' })).status).toBe('done')
+  expect(world.text('.git/rebase-merge/git-rebase-todo')).toBe('')
+  world.file('go', '')
+  expect((await work).status).toBe('done')
+  expect(world.text('.git/rebase-merge/git-rebase-todo')).not.toContain('exec')
+  await other.close()
+})
+
 it('an editor beside a dev server', async () => {
   const env = { PATH: process.env.PATH ?? '', HOME: world.machine.home, GIT_CONFIG_NOSYSTEM: '1' }
   const git = (...words: string[]) => execFileSync('git', words, { cwd: world.root, env, encoding: 'utf8' })
