@@ -15,7 +15,7 @@ function isReadOnly(text: string | null, sessionId: unknown = ID, env: Record<st
   }
   const at = {
     machine: { home: '/h', env },
-    files: { exists: () => true, list: () => [ID, 'other-session'], readText },
+    files: { exists: () => true, list: () => ['other-session', ID], readText },
   }
   return copilot.ownSandbox!.isReadOnly!({ sessionId, cwd: '/w' }, at, '/w')
 }

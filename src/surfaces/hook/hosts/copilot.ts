@@ -149,30 +149,48 @@ function argumentsOf(input: Json): Json {
   return given
 }
 
+/** Modes in which a command may write to the project. */
+const ACTING: ReadonlySet<unknown> = new Set(['interactive', 'autopilot'])
 const MODE_CHANGED = 'session.mode_changed'
 
-/** In plan mode it goes by a command’s words, which the wrapper hides. Without a record it only reads. */
+/**
+ * Whether its record of the session has it act. In plan mode Copilot CLI goes by the words of a command, and a wrapped one tells it
+ * nothing. A session begins without a word about its mode; where there is no record, it only reads.
+ */
 function isActing({ sessionId, cwd }: Json, at: HostSurroundings): boolean {
+  const session = sessionName({ session_id: sessionId })
+  const record = session === null ? null : recordFor(session, cwd, at)
+  if (record === null) return false
   try {
-    const lines = recordFor(sessionName({ session_id: sessionId })!, cwd, at).split('\n')
-    const modes = lines.filter((line) => line.includes(MODE_CHANGED)).map((line) => JSON.parse(line) as Json)
-    const last = modes.findLast(({ type }) => type === MODE_CHANGED)
-    return last === undefined || /^(interactive|autopilot)$/.test(text(object(last, 'data'), 'newMode'))
+    const lines = record.split('\n').filter((line) => line.includes(MODE_CHANGED))
+    const modes = lines.map((line): unknown => JSON.parse(line))
+    const last = modes.findLast((event) => isObject(event) && event.type === MODE_CHANGED)
+    return last === undefined || (isObject(last) && isObject(last.data) && ACTING.has(last.data.newMode))
   } catch {
     return false
   }
 }
 
-/** A sub-agent is of the session here that was last written to. */
-function recordFor(session: string, cwd: unknown, { machine, files }: HostSurroundings): string {
+/** The session's record; a sub-agent has none, and is of the session here that was last written to. */
+function recordFor(session: string, cwd: unknown, { machine, files }: HostSurroundings): string | null {
   const folder = join(machine.env.COPILOT_HOME ?? join(machine.home, '.copilot'), 'session-state')
   const file = (name: string): string => join(folder, name, 'events.jsonl')
-  const changed = (name: string): number => statSync(file(name), { throwIfNoEntry: false })?.mtimeMs ?? 0
-  const names = files.list(folder)
-  if (names.includes(session)) return files.readText(file(session), MAX_RECORD)
-  for (const name of names.toSorted((one, other) => changed(other) - changed(one))) {
-    const record = files.readText(file(name), MAX_RECORD)
-    if (record.split('\n', 1)[0]!.includes(`"cwd":${JSON.stringify(cwd)}`)) return record
+  const read = (name: string): string | null => {
+    try {
+      return files.readText(file(name), MAX_RECORD)
+    } catch {
+      return null
+    }
   }
-  throw new ProtocolError('no record')
+  const own = read(session)
+  if (own !== null || typeof cwd !== 'string') return own
+  const changed = (name: string): number => statSync(file(name), { throwIfNoEntry: false })?.mtimeMs ?? 0
+  const latest = files.list(folder).toSorted((one, other) => changed(other) - changed(one))
+  for (const name of latest) {
+    const record = read(name)
+    // In a later text of the record these quotes would be escaped.
+    const [start = ''] = record?.split('\n', 1) ?? []
+    if (start.includes(`"cwd":${JSON.stringify(cwd)}`)) return record
+  }
+  return null
 }

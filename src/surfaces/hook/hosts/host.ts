@@ -96,7 +96,7 @@ export interface HostSurroundings {
   readonly files: Pick<Files, 'exists' | 'list' | 'readText'>
 }
 
-/** So much of a session’s record is read. */
+/** Records of sessions grow: so much of one is read, and a longer one says nothing. */
 export const MAX_RECORD: number = 64 * 1024 * 1024
 
 /** A host's own sandbox. The installation has it leave the wrapped command alone, since that is in one of Cordon's. */
