@@ -77,7 +77,8 @@ export const MODES: readonly Scenario[] = [
     ['--allow-all-tools', copilot('--allow-all-tools'), ALL],
     ['--yolo', copilot('--yolo'), ALL],
     ['--autopilot', copilot('--autopilot', '--yolo'), ALL],
-    ['plan', copilot('--plan', '--yolo'), [idle, not(pushed), leaked], READING],
+    // There it goes by a command's words, which the wrapper hides; its record of the mode can be written after the first call.
+    ['plan', copilot('--plan', '--yolo'), [not(worked), not(pushed), leaked], READING],
     ['--assisted-approval', copilot('--assisted-approval', '--experimental'), [not(worked), not(pushed), not(leaked)]],
     // What Cordon allows runs in its sandbox and needs no second yes, as in Claude Code.
     ['none allowed', copilot(), [not(worked), not(pushed), not(leaked)]],

@@ -39,7 +39,7 @@ describe.each([
   // Thousands of characters of source; raise one only with a measured reason.
   { file: 'src/surfaces/cli/main.ts', most: 125 },
   { file: 'src/surfaces/cli/commands/check.ts', most: 530 },
-  { file: 'src/surfaces/cli/commands/hook.ts', most: 732 },
+  { file: 'src/surfaces/cli/commands/hook.ts', most: 730 },
   { file: 'src/surfaces/cli/commands/run.ts', most: 850 },
 ])('$file', ({ file, most }) => {
   const loaded = start(file)

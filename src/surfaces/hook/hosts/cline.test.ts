@@ -12,7 +12,7 @@ function isReadOnly(text: string | null, id: unknown = '17_ab'): boolean {
     if (text === null || path !== FILE) throw new Error('ENOENT')
     return text
   }
-  const files = { exists: () => true, list: () => [], readText }
+  const files = { exists: () => true, readText }
   const at = { machine: { home: '/h', env: {} }, files }
   return cline.ownSandbox!.isReadOnly!({ sessionContext: { rootSessionId: id } }, at, '/w')
 }

@@ -1,20 +1,7 @@
 /** GitHub Copilot CLI: `preToolUse`, answered with `permissionDecision`, and `modifiedArgs` for a rewrite; what is no JSON runs the tool. */
 
-import { statSync } from 'node:fs'
-import { join } from 'node:path'
 import { composes, trims } from '../path-readings.ts'
-import {
-  type Host,
-  type HostSurroundings,
-  isObject,
-  type Json,
-  MAX_RECORD,
-  object,
-  optionalText,
-  ProtocolError,
-  sessionName,
-  text,
-} from './host.ts'
+import { type Host, isObject, type Json, object, optionalText, ProtocolError, text } from './host.ts'
 import {
   callsOf,
   delegates,
@@ -83,10 +70,6 @@ function inEach(row: ToolRow): ToolRow {
 export const copilot: Host = {
   name: 'copilot',
   paths: [trims, composes],
-  ownSandbox: {
-    remedy: 'Leave plan mode for what has to be written down.',
-    isReadOnly: (input, at) => !isActing(input, at),
-  },
   eventOf: (input) => (input.toolResult === undefined ? 'preToolUse' : 'postToolUse'),
   parse(input) {
     const tool = text(input, 'toolName')
@@ -147,50 +130,4 @@ function argumentsOf(input: Json): Json {
   const given: unknown = JSON.parse(input.toolArgs)
   if (!isObject(given)) throw new ProtocolError('"toolArgs" is no object')
   return given
-}
-
-/** Modes in which a command may write to the project. */
-const ACTING: ReadonlySet<unknown> = new Set(['interactive', 'autopilot'])
-const MODE_CHANGED = 'session.mode_changed'
-
-/**
- * Whether its record of the session has it act. In plan mode Copilot CLI goes by the words of a command, and a wrapped one tells it
- * nothing. A session begins without a word about its mode; where there is no record, it only reads.
- */
-function isActing({ sessionId, cwd }: Json, at: HostSurroundings): boolean {
-  const session = sessionName({ session_id: sessionId })
-  const record = session === null ? null : recordFor(session, cwd, at)
-  if (record === null) return false
-  try {
-    const lines = record.split('\n').filter((line) => line.includes(MODE_CHANGED))
-    const modes = lines.map((line): unknown => JSON.parse(line))
-    const last = modes.findLast((event) => isObject(event) && event.type === MODE_CHANGED)
-    return last === undefined || (isObject(last) && isObject(last.data) && ACTING.has(last.data.newMode))
-  } catch {
-    return false
-  }
-}
-
-/** The session's record; a sub-agent has none, and is of the session here that was last written to. */
-function recordFor(session: string, cwd: unknown, { machine, files }: HostSurroundings): string | null {
-  const folder = join(machine.env.COPILOT_HOME ?? join(machine.home, '.copilot'), 'session-state')
-  const file = (name: string): string => join(folder, name, 'events.jsonl')
-  const read = (name: string): string | null => {
-    try {
-      return files.readText(file(name), MAX_RECORD)
-    } catch {
-      return null
-    }
-  }
-  const own = read(session)
-  if (own !== null || typeof cwd !== 'string') return own
-  const changed = (name: string): number => statSync(file(name), { throwIfNoEntry: false })?.mtimeMs ?? 0
-  const latest = files.list(folder).toSorted((one, other) => changed(other) - changed(one))
-  for (const name of latest) {
-    const record = read(name)
-    // In a later text of the record these quotes would be escaped.
-    const [start = ''] = record?.split('\n', 1) ?? []
-    if (start.includes(`"cwd":${JSON.stringify(cwd)}`)) return record
-  }
-  return null
 }

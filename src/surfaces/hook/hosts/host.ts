@@ -93,7 +93,7 @@ export interface HostResults {
 /** What is known of the machine where a host's settings are looked at. */
 export interface HostSurroundings {
   readonly machine: Pick<Machine, 'home' | 'env'>
-  readonly files: Pick<Files, 'exists' | 'list' | 'readText'>
+  readonly files: Pick<Files, 'exists' | 'readText'>
 }
 
 /** Records of sessions grow: so much of one is read, and a longer one says nothing. */
