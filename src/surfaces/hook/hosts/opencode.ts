@@ -46,4 +46,8 @@ const TOOLS: ToolTable = {
   invalid: nothing,
 }
 
-export const opencode: Host = pluginHost('opencode', TOOLS, 'include', { memory: [], runsInline: true })
+export const opencode: Host = pluginHost('opencode', TOOLS, 'include', {
+  memory: ['AGENTS.md', 'CLAUDE.md', 'CONTEXT.md'],
+  imports: false,
+  runsInline: true,
+})

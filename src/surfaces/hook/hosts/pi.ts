@@ -14,4 +14,8 @@ const TOOLS: ToolTable = {
   ls: lists('path'),
 }
 
-export const pi: Host = pluginHost('pi', TOOLS, 'glob', { memory: [], runsInline: false })
+export const pi: Host = pluginHost('pi', TOOLS, 'glob', {
+  memory: ['AGENTS.md', 'CLAUDE.md', '.pi/SYSTEM.md', '.pi/APPEND_SYSTEM.md'],
+  imports: false,
+  runsInline: false,
+})
