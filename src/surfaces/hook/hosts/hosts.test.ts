@@ -7,7 +7,7 @@ import { findHost, HOST_NAMES, installOf } from './hosts.ts'
 
 /** Where such a word is something else than a host of hooks: models, settings that can be imported, protected files, the cursor of a line. */
 const ELSEWHERE =
-  /^src\/(?:providers|scan|runtime\/(?:import|agent)|files\/protected-project|surfaces\/(?:chat|hook\/hosts|cli\/commands\/import))/
+  /^src\/(?:providers|scan|runtime\/(?:import|agent)|files\/protected-project|surfaces\/(?:chat|hook\/hosts|cli\/commands\/import))\b/
 const SOURCES = globSync('src/**/*.ts')
   .filter((file) => !/\.(test|generated|fixture)\.ts$/.test(file) && !ELSEWHERE.test(file))
   .map((file) => ({ file, text: readFileSync(file, 'utf8') }))
