@@ -71,6 +71,8 @@ export const cline: Host<'cline'> = {
     remedy: 'Leave plan mode for what has to be written down.',
     isReadOnly: (input, at) => !isActing(input, at),
   },
+  // It has no hook that holds back what its person says, so its calls are stopped.
+  expands: { memory: ['AGENTS.md', '.clinerules', '.clinerules/', '.cline/rules/'], imports: false, runsInline: false },
   eventOf: (input) => (input.tool_result === undefined ? 'PreToolUse' : 'PostToolUse'),
   parse(input) {
     const call = object(input, 'tool_call')
@@ -134,6 +136,7 @@ export const cline: Host<'cline'> = {
       scope === 'project' ? join(root, '.clinerules/hooks') : join(env.CLINE_DIR ?? join(home, '.cline'), 'hooks')
     return {
       program: 'cline',
+      brings: { '.clinerules/hooks/': [], '.cline/hooks/': [], '.cline/plugins/': [] },
       isProgram: true,
       file: (place) => join(hooks(place), 'PreToolUse'),
       edit: ownFile(isProgram, ({ call }) => programOf(call, { cancel: true, errorMessage: UNJUDGED })),
