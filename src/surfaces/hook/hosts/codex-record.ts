@@ -5,17 +5,28 @@ import { isObject, type Json, recordOf } from './host.ts'
 
 /** Turns are long: this much of the record is looked through for the beginning of the one that goes on. */
 const MAX_LOOKED = 64 * 1024 * 1024
+/** What is looked for mostly stands in the first piece; each one after it is bigger. */
+const FIRST_PIECE = 64 * 1024
 const PIECE = 1024 * 1024
 const LINE = 10
+const CONTEXT = Buffer.from('"turn_context"')
 
 /** Where a session was started; null when nobody can say. */
 export function startDirectory(input: Json): string | null {
   const path = recordOf(input)
   if (path === null) return null
-  const [first = ''] = withFile(path, (fd) => pieceAt(fd, 0, PIECE).toString('utf8')).split('\n', 1)
-  const line: unknown = JSON.parse(first)
+  const line: unknown = JSON.parse(withFile(path, firstLine))
   if (!isObject(line) || line.type !== 'session_meta' || !isObject(line.payload)) return null
   return typeof line.payload.cwd === 'string' ? line.payload.cwd : null
+}
+
+function firstLine(fd: number): string {
+  for (let length = FIRST_PIECE; ; length = Math.min(4 * length, PIECE)) {
+    const bytes = pieceAt(fd, 0, length)
+    const end = bytes.indexOf(LINE)
+    if (end >= 0 || bytes.length < length || length === PIECE)
+      return bytes.toString('utf8', 0, end < 0 ? bytes.length : end)
+  }
 }
 
 /** Modes of Codex's sandbox in which a command may write to the project. */
@@ -37,16 +48,20 @@ export function isReadOnlyTurn(input: Json): boolean {
 function lastPolicy(fd: number, turn: unknown): Json | null {
   const { size } = fstatSync(fd)
   let rest: Buffer = Buffer.alloc(0)
-  for (let end = size; end > 0 && size - end < MAX_LOOKED; ) {
-    const start = Math.max(0, end - PIECE)
+  let length = FIRST_PIECE
+  for (let end = size; end > 0 && size - end < MAX_LOOKED; length = Math.min(4 * length, PIECE)) {
+    const start = Math.max(0, end - length)
     const bytes = Buffer.concat([pieceAt(fd, start, end - start), rest])
     const cut = start === 0 ? 0 : bytes.indexOf(LINE) + 1
     // A piece without the end of a line is the middle of one.
     const whole = start > 0 && cut === 0 ? Buffer.alloc(0) : bytes.subarray(cut)
     rest = start > 0 && cut === 0 ? bytes : bytes.subarray(0, cut)
-    for (const text of whole.toString('utf8').split('\n').reverse()) {
-      const policy = text.includes('"turn_context"') ? policyOf(text, turn) : null
+    for (let found = whole.lastIndexOf(CONTEXT); found >= 0; ) {
+      const first = whole.lastIndexOf(LINE, found) + 1
+      const last = whole.indexOf(LINE, found)
+      const policy = policyOf(whole.toString('utf8', first, last < 0 ? whole.length : last), turn)
       if (policy !== null) return policy
+      found = first === 0 ? -1 : whole.lastIndexOf(CONTEXT, first - 1)
     }
     end = start
   }
@@ -77,6 +92,6 @@ function withFile<T>(path: string, work: (fd: number) => T): T {
 }
 
 function pieceAt(fd: number, start: number, length: number): Buffer {
-  const bytes = Buffer.alloc(length)
+  const bytes = Buffer.allocUnsafe(length)
   return bytes.subarray(0, readSync(fd, bytes, 0, length, start))
 }
