@@ -96,15 +96,12 @@ export interface HostSurroundings {
   readonly files: Pick<Files, 'exists' | 'readText'>
 }
 
-/** Records of sessions grow: so much of one is read, and a longer one says nothing. */
-export const MAX_RECORD: number = 64 * 1024 * 1024
-
 /** A host's own sandbox. The installation has it leave the wrapped command alone, since that is in one of Cordon's. */
 export interface HostSandbox {
   /** What to do when a wrapped command runs in it all the same. */
   readonly remedy: string
   /** It would keep this command from writing, if it were not for us. */
-  readonly isReadOnly?: (input: Json, at: HostSurroundings, root: string) => boolean
+  readonly isReadOnly?: (input: Json, at: HostSurroundings, root: string) => boolean | Promise<boolean>
   /** It is switched on, and leaves only a wrapped command alone that stands by itself. */
   readonly isOn?: (at: HostSurroundings, root: string) => boolean
 }
