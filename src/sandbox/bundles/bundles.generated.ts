@@ -65,6 +65,7 @@ const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     tool: 'amp',
     summary: 'The whole of Amp: cordon run -- amp.',
     programs: ['amp'],
+    agent: true,
     read: [
       '~/.config/amp/settings.json',
       '~/.config/amp/AGENTS.md',
@@ -259,6 +260,7 @@ const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     tool: 'claude-code',
     summary: 'The whole of Claude Code: cordon run -- claude.',
     programs: ['claude'],
+    agent: true,
     read: [
       '~/.claude/settings.json',
       '~/.claude/CLAUDE.md',
@@ -360,6 +362,7 @@ const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     tool: 'cline',
     summary: 'The whole of Cline: cordon run -- cline.',
     programs: ['cline'],
+    agent: true,
     read: [
       '~/.cline/providers.json',
       '~/.cline/hooks',
@@ -489,6 +492,7 @@ const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     tool: 'codex',
     summary: 'The whole of Codex: cordon run -- codex.',
     programs: ['codex'],
+    agent: true,
     read: [
       '~/.codex/config.toml',
       '~/.codex/AGENTS.md',
@@ -604,6 +608,7 @@ const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     tool: 'continue',
     summary: 'The whole of Continue: cordon run -- cn.',
     programs: ['cn'],
+    agent: true,
     read: [
       '~/.continue/config.yaml',
       '~/.continue/permissions.yaml',
@@ -706,6 +711,7 @@ const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     tool: 'copilot',
     summary: 'The whole of GitHub Copilot CLI: cordon run -- copilot.',
     programs: ['copilot'],
+    agent: true,
     read: [
       '~/.copilot/settings.json',
       '~/.copilot/hooks',
@@ -756,6 +762,7 @@ const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     tool: 'crush',
     summary: 'The whole of Crush: cordon run -- crush.',
     programs: ['crush'],
+    agent: true,
     read: [
       '~/.config/crush',
       '~/.local/bin',
@@ -861,6 +868,7 @@ const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     tool: 'cursor',
     summary: "Cursor's command line: cordon run -- cursor-agent.",
     programs: ['cursor-agent'],
+    agent: true,
     read: [
       '~/.cursor/hooks.json',
       '~/.cursor/hooks',
@@ -981,6 +989,7 @@ const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     tool: 'gemini',
     summary: 'The whole of Gemini CLI: cordon run -- gemini.',
     programs: ['gemini'],
+    agent: true,
     read: [
       '~/.gemini/settings.json',
       '~/.gemini/GEMINI.md',
@@ -1215,6 +1224,7 @@ const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     tool: 'goose',
     summary: 'The whole of Goose: cordon run -- goose.',
     programs: ['goose'],
+    agent: true,
     read: [
       '~/.config/goose/config.yaml',
       '~/.config/goose/recipes',
@@ -1570,6 +1580,7 @@ const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     tool: 'opencode',
     summary: 'The whole of opencode: cordon run -- opencode.',
     programs: ['opencode'],
+    agent: true,
     read: [
       '~/.config/opencode/opencode.json',
       '~/.config/opencode/opencode.jsonc',
@@ -1752,6 +1763,7 @@ const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     tool: 'pi',
     summary: 'The whole of pi: cordon run -- pi.',
     programs: ['pi'],
+    agent: true,
     read: [
       '~/.pi/agent/settings.json',
       '~/.pi/agent/models.json',
@@ -2081,6 +2093,7 @@ const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     tool: 'qwen',
     summary: 'The whole of Qwen Code: cordon run -- qwen.',
     programs: ['qwen'],
+    agent: true,
     read: [
       '~/.qwen/settings.json',
       '~/.qwen/QWEN.md',

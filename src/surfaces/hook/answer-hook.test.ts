@@ -21,7 +21,7 @@ import {
   qwen,
 } from '../../../test/contract/hooks/world.ts'
 import type { HookAnswer } from './answer-hook.ts'
-import { HOST_NAMES, type HostName } from './hosts/host.ts'
+import { HOST_NAMES, type HostName } from './hosts/hosts.ts'
 
 interface Row {
   readonly note: string

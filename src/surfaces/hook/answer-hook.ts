@@ -17,7 +17,6 @@ import type { Machine } from '../../system/machine.ts'
 import { isOwnDirectory } from '../../system/state.ts'
 import { hookStages, type Wrap } from './hook-stages.ts'
 import { startDirectory } from './hosts/codex-record.ts'
-import { cursor } from './hosts/cursor.ts'
 import {
   type HookRequest,
   type Host,
@@ -27,6 +26,7 @@ import {
   type Outcome,
   ProtocolError,
 } from './hosts/host.ts'
+import { speakerOf } from './hosts/hosts.ts'
 import { directoryAfter } from './moved-directory.ts'
 import { everyReading } from './path-readings.ts'
 import { oneLine, reasonText } from './reason-text.ts'
@@ -64,11 +64,6 @@ export async function answerHook(named: Host, text: string, setting: HookSetting
   } catch (error) {
     return blocked(`${messageOf(error)}; the call was blocked because it could not be judged.`)
   }
-}
-
-/** Cursor also runs the hooks that it finds in Claude Code's settings, in its own form, and says in it who it is. */
-function speakerOf(host: Host, input: Json): Host {
-  return host.name === 'claude-code' && typeof input.cursor_version === 'string' ? cursor : host
 }
 
 /** What its person says goes on, unless the host would send what may not be read along with it. */

@@ -3,7 +3,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { HOST_NAMES, type HostName } from '../../../src/surfaces/hook/hosts/host.ts'
+import { HOST_NAMES, type HostName } from '../../../src/surfaces/hook/hosts/hosts.ts'
 import {
   claude,
   cline,

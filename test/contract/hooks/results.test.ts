@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { scanResult } from '../../../src/runtime/hook/result.ts'
-import { HOST_NAMES, type HostName } from '../../../src/surfaces/hook/hosts/host.ts'
+import { HOST_NAMES, type HostName } from '../../../src/surfaces/hook/hosts/hosts.ts'
 import {
   claude,
   codex,

@@ -1,5 +1,7 @@
 /** Cline's CLI: a hook is a program called `PreToolUse`, which takes a call by `cancel` and another input by `overrideInput`. */
 
+import { join } from 'node:path'
+import type { InstallPlace } from '../install/install-place.ts'
 import { composes, trims } from '../path-readings.ts'
 import { quote } from '../sandboxed-command.ts'
 import { type Host, isObject, type Json, object, optionalText, ProtocolError, text } from './host.ts'
@@ -53,7 +55,7 @@ function each(name: string, row: ToolRow): ToolRow {
   }
 }
 
-export const cline: Host = {
+export const cline: Host<'cline'> = {
   name: 'cline',
   paths: [trims, composes],
   ownSandbox: {
@@ -121,6 +123,78 @@ export const cline: Host = {
     },
     answer: (_, { note }) => JSON.stringify({ cancel: false, contextModification: note }),
   },
+  async install() {
+    const { ownFile } = await import('../install/forms.ts')
+    const hooks = ({ scope, root, home, env }: InstallPlace): string =>
+      scope === 'project' ? join(root, '.clinerules/hooks') : join(env.CLINE_DIR ?? join(home, '.cline'), 'hooks')
+    return {
+      program: 'cline',
+      isProgram: true,
+      file: (place) => join(hooks(place), 'PreToolUse'),
+      edit: ownFile(isProgram, ({ call }) => programOf(call, { cancel: true, errorMessage: UNJUDGED })),
+      second: {
+        file: (place) => join(hooks(place), 'PostToolUse'),
+        edit: ownFile(isProgram, ({ result }) => programOf(result, { cancel: false })),
+      },
+      missed: 'Cline finds a project’s hooks from the project’s own folder alone, and not with --worktree',
+      test: {
+        call: (root, command) => ({
+          taskId: 'cordon-self-test',
+          workspaceRoots: [root],
+          tool_call: { id: 'c', name: 'run_commands', input: { commands: [command] } },
+        }),
+        result: (root, result) => ({
+          taskId: 'cordon-self-test',
+          workspaceRoots: [root],
+          tool_result: { id: 'c', name: 'read_files', input: { files: [{ path: root }] }, output: [{ result }] },
+        }),
+        denial: 'exit 126"',
+      },
+      rehearsal: {
+        args: () => ['-P', 'openai-compatible', '-m', 'scripted', 'go on'],
+        env: (_, folder) => ({
+          CLINE_PROVIDER_SETTINGS_PATH: join(folder, 'providers.json'),
+          CLINE_SESSION_DATA_DIR: join(folder, 'sessions'),
+          // In this process, not in the one that it leaves running for all of them.
+          CLINE_SESSION_BACKEND_MODE: 'local',
+        }),
+        files: (port) => ({
+          'providers.json': JSON.stringify({
+            version: 1,
+            lastUsedProvider: 'openai-compatible',
+            modes: {},
+            providers: {
+              'openai-compatible': {
+                settings: {
+                  provider: 'openai-compatible',
+                  apiKey: 'scripted',
+                  model: 'scripted',
+                  baseUrl: `http://127.0.0.1:${port}/v1`,
+                },
+                updatedAt: '2026-01-01T00:00:00.000Z',
+                tokenSource: 'manual',
+              },
+            },
+          }),
+        }),
+        call: (command) => ({ tool: 'run_commands', input: { commands: [command] } }),
+      },
+    }
+  },
+}
+
+const PROGRAM_MARK = '# Written by cordon install; cordon install cline --uninstall removes it.'
+const UNJUDGED = 'cordon: the call could not be judged, so it was blocked; cordon doctor tells more.'
+
+/** Cline runs a file, takes only its JSON for a block, and every exit code for an allow: what fails says `otherwise` itself. */
+function programOf(command: string, otherwise: Json): string {
+  const script = `out=$(${command}\n) && [ -n "$out" ] && printf %s "$out" || printf %s ${quote(JSON.stringify(otherwise))}`
+  return `#!/bin/sh\n${PROGRAM_MARK}\n${script}\n`
+}
+
+/** True for a program of ours, of any version. */
+function isProgram(text: string): boolean {
+  return text.includes(PROGRAM_MARK)
 }
 
 /** A denied command that prints why, in the very form that stands in its place. */

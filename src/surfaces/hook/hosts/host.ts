@@ -4,6 +4,7 @@ import type { HookCall } from '../../../runtime/hook/judge.ts'
 import type { Expansion } from '../../../runtime/hook/unseen.ts'
 import type { Files } from '../../../system/files.ts'
 import type { Machine } from '../../../system/machine.ts'
+import type { HostInstall } from '../install/host-install.ts'
 import type { PathHabit } from '../path-readings.ts'
 import type { Quoting } from '../sandboxed-command.ts'
 
@@ -119,8 +120,9 @@ export interface HostPrompts {
 }
 
 /** An agent program that has hooks. */
-export interface Host {
-  readonly name: HostName
+export interface Host<Name extends string = string> {
+  /** What `cordon hook` and `cordon install` call it. */
+  readonly name: Name
   /** What it does to a path before it uses it. */
   readonly paths: readonly PathHabit[]
   /** What it reads and runs by itself beside the calls that it shows; absent: nothing that is known. */
@@ -133,6 +135,8 @@ export interface Host {
   readonly quoting?: Quoting
   /** Folders in which it keeps what belongs to this session (saved and background output, scratchpads): its agent may read them. */
   readonly ownFolders?: (input: Json, at: HostSurroundings) => readonly string[]
+  /** It also runs the hooks of another host, in its own form, and its input says who it is. */
+  readonly borrows?: (from: string, input: Json) => boolean
   /** The event of an input that does not name it itself. */
   readonly eventOf?: (input: Json) => string
   /** Reads the host's input; throws a `ProtocolError` for anything it does not know. */
@@ -142,20 +146,9 @@ export interface Host {
   readonly results: HostResults
   /** Absent where it reads nothing by itself at its start, or asks nobody. */
   readonly prompts?: HostPrompts
+  /** How its hook is installed and tried. Asked for late, and what it needs is imported in it: a hook that answers starts without. */
+  install(): Promise<HostInstall>
 }
-
-export const HOST_NAMES = [
-  'claude-code',
-  'codex',
-  'gemini',
-  'cursor',
-  'opencode',
-  'copilot',
-  'pi',
-  'qwen',
-  'cline',
-] as const
-export type HostName = (typeof HOST_NAMES)[number]
 
 /** The host said something that its hook does not know: nothing is allowed on it. */
 export class ProtocolError extends Error {
