@@ -3,6 +3,7 @@
 import { basename, dirname, join } from 'node:path'
 import type { InstallPlace } from '../install/install-place.ts'
 import { composes, trims } from '../path-readings.ts'
+import { skillShell } from './claude-skill-shell.ts'
 import {
   expectEvent,
   type HookRequest,
@@ -145,7 +146,12 @@ export const claudeCode: Host<'claude-code'> = {
     const temporary = join('/tmp', `claude-${process.getuid?.() ?? 0}`, basename(project), session)
     return [join(project, session), join(temporary, 'tasks'), join(temporary, 'scratchpad')]
   },
-  expands: { memory: ['CLAUDE.md', 'CLAUDE.local.md', '.claude/CLAUDE.md'], runsInline: true },
+  expands: {
+    memory: ['CLAUDE.md', 'CLAUDE.local.md', '.claude/CLAUDE.md', '.claude/rules/'],
+    imports: true,
+    runsInline: true,
+  },
+  inlineSetting: skillShell,
   parse(input, env) {
     expectEvent(input, 'PreToolUse')
     const tool = text(input, 'tool_name')
@@ -171,7 +177,11 @@ export const claudeCode: Host<'claude-code'> = {
   },
   prompts: {
     event: 'UserPromptSubmit',
-    parse: (input, env) => ({ project: env.CLAUDE_PROJECT_DIR ?? text(input, 'cwd'), cwd: text(input, 'cwd') }),
+    parse: (input, env) => ({
+      project: env.CLAUDE_PROJECT_DIR ?? text(input, 'cwd'),
+      cwd: text(input, 'cwd'),
+      said: text(input, 'prompt'),
+    }),
     refuse: (reason) => JSON.stringify({ decision: 'block', reason }),
   },
   results: {

@@ -82,7 +82,7 @@ export const gemini: Host<'gemini'> = {
       ? []
       : [join(dirname(dirname(record)), 'tool-outputs', `session-${session}`)]
   },
-  expands: { memory: ['GEMINI.md'], runsInline: false },
+  expands: { memory: ['GEMINI.md'], imports: true, runsInline: false },
   parse(input, env) {
     expectEvent(input, 'BeforeTool')
     const tool = text(input, 'tool_name')
@@ -123,7 +123,12 @@ export const gemini: Host<'gemini'> = {
   },
   prompts: {
     event: 'BeforeAgent',
-    parse: (input, env) => ({ project: env.GEMINI_PROJECT_DIR ?? text(input, 'cwd'), cwd: text(input, 'cwd') }),
+    // The prompt is what it made of the person's words.
+    parse: (input, env) => ({
+      project: env.GEMINI_PROJECT_DIR ?? text(input, 'cwd'),
+      cwd: text(input, 'cwd'),
+      said: null,
+    }),
     refuse: (reason) => JSON.stringify({ decision: 'deny', reason }),
   },
   results: {

@@ -1,5 +1,6 @@
 /** What a hook hears from its host and what it can answer, whatever form the host gives to either. */
 
+import type { InlineSetting } from '../../../runtime/hook/inline.ts'
 import type { HookCall } from '../../../runtime/hook/judge.ts'
 import type { Expansion } from '../../../runtime/hook/unseen.ts'
 import type { Files } from '../../../system/files.ts'
@@ -102,7 +103,7 @@ export interface HostSandbox {
   /** What to do when a wrapped command runs in it all the same. */
   readonly remedy: string
   /** It would keep this command from writing, if it were not for us. */
-  readonly isReadOnly?: (input: Json, at: HostSurroundings, root: string) => boolean
+  readonly isReadOnly?: (input: Json, at: HostSurroundings, root: string) => boolean | Promise<boolean>
   /** It is switched on, and leaves only a wrapped command alone that stands by itself. */
   readonly isOn?: (at: HostSurroundings, root: string) => boolean
 }
@@ -110,11 +111,11 @@ export interface HostSandbox {
 /** How a host shows what its person says before anything goes to its model. */
 export interface HostPrompts {
   readonly event: string
-  /** Where the person started it, and where it stands. */
+  /** Where the person started it, where it stands, and what they said; null where it does not tell their own words. */
   parse(
     input: Json,
     env: Readonly<Record<string, string | undefined>>,
-  ): { readonly project: string; readonly cwd: string }
+  ): { readonly project: string; readonly cwd: string; readonly said: string | null }
   /** What goes to stdout when nothing may go to the model. */
   refuse(reason: string): string
 }
@@ -127,6 +128,8 @@ export interface Host<Name extends string = string> {
   readonly paths: readonly PathHabit[]
   /** What it reads and runs by itself beside the calls that it shows; absent: nothing that is known. */
   readonly expands?: Expansion
+  /** What its settings say of commands in skills, in a project and a folder of it; absent: it has no such setting. */
+  readonly inlineSetting?: (at: HostSurroundings, root: string, cwd: string) => InlineSetting
   /** It shows its person a `systemMessage` beside an answer. */
   readonly tellsPerson?: true
   /** Its own sandbox around commands; absent: it has none that is known. */

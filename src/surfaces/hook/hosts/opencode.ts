@@ -53,7 +53,7 @@ export const opencode: Host<'opencode'> = pluginHost(
   'opencode',
   TOOLS,
   'include',
-  { memory: [], runsInline: true },
+  { memory: ['AGENTS.md', 'CLAUDE.md', 'CONTEXT.md'], imports: false, runsInline: true },
   install,
 )
 

@@ -17,7 +17,13 @@ const TOOLS: ToolTable = {
   ls: lists('path'),
 }
 
-export const pi: Host<'pi'> = pluginHost('pi', TOOLS, 'glob', { memory: [], runsInline: false }, install)
+export const pi: Host<'pi'> = pluginHost(
+  'pi',
+  TOOLS,
+  'glob',
+  { memory: ['AGENTS.md', 'CLAUDE.md', '.pi/SYSTEM.md', '.pi/APPEND_SYSTEM.md'], imports: false, runsInline: false },
+  install,
+)
 
 async function install(): Promise<HostInstall> {
   const [{ ownFile }, { isPiExtension, piExtension }] = await Promise.all([

@@ -51,7 +51,7 @@ export const qwen: Host<'qwen'> = {
   name: 'qwen',
   tellsPerson: true,
   paths: [dropsNul, trims, dropsAt, decodes, composes],
-  expands: { memory: ['QWEN.md', 'AGENTS.md'], runsInline: true },
+  expands: { memory: ['QWEN.md', 'AGENTS.md', '.qwen/QWEN.local.md', '.qwen/rules/'], imports: true, runsInline: true },
   parse(input) {
     expectEvent(input, 'PreToolUse')
     const tool = text(input, 'tool_name')
@@ -90,7 +90,11 @@ export const qwen: Host<'qwen'> = {
   },
   prompts: {
     event: 'UserPromptSubmit',
-    parse: (input) => ({ project: text(input, 'cwd'), cwd: text(input, 'cwd') }),
+    parse: (input) => ({
+      project: text(input, 'cwd'),
+      cwd: text(input, 'cwd'),
+      said: optionalText(input, 'submitted_prompt', 'prompt'),
+    }),
     refuse: (reason) => JSON.stringify({ decision: 'block', reason }),
   },
   results: {
