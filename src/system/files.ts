@@ -66,7 +66,8 @@ export const machineFiles: Files = {
 
 function stat(path: string) {
   try {
-    return statSync(path)
+    // Much that is looked for is not there, and an exception takes longer than the look.
+    return statSync(path, { throwIfNoEntry: false }) ?? null
   } catch {
     return null
   }

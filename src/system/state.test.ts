@@ -47,6 +47,16 @@ describe('a file of Cordon\u2019s own', () => {
     writeOwnFile(path, '{"version":2}')
     expect(() => readOwnJson(path, (value): value is never => value === null)).toThrow(/is damaged/)
   })
+
+  it('that is empty is damaged, unless it did not wait for the disk', () => {
+    const path = join(stateDir, 'file')
+    writeOwnFile(path, '')
+    const check = (value: unknown): value is never => value === null
+    expect(() => readOwnJson(path, check)).toThrow(/is damaged/)
+    expect(readOwnJson(path, check, false)).toBeNull()
+    writeOwnFile(path, '{', 0o600, false)
+    expect(() => readOwnJson(path, check, false)).toThrow(/is damaged/)
+  })
 })
 
 describe('a directory of Cordon\u2019s own', () => {

@@ -146,8 +146,11 @@ export function readOwnFile(
   }
 }
 
-/** Replaces a file as a whole, on the disk before this returns: after a crash it is the old one or the new one. */
-export function writeOwnFile(path: string, content: string | Uint8Array, mode = 0o600): void {
+/**
+ * Replaces a file as a whole, on the disk before this returns: after a crash it is the old one or the new one. What need not outlive
+ * the machine's own crash (`lasting` false) does not wait for the disk; after one it may be empty.
+ */
+export function writeOwnFile(path: string, content: string | Uint8Array, mode = 0o600, lasting = true): void {
   const directory = dirname(path)
   const temporary = join(directory, `.${randomBytes(8).toString('hex')}.tmp`)
   let fd: number | null = null
@@ -155,11 +158,11 @@ export function writeOwnFile(path: string, content: string | Uint8Array, mode = 
     makeDirectories(directory)
     fd = openMade(temporary, 'wx', mode)
     writeFileSync(fd, content)
-    fsyncSync(fd)
+    if (lasting) fsyncSync(fd)
     closeSync(fd)
     fd = null
     renameSync(temporary, path)
-    syncDirectory(directory)
+    if (lasting) syncDirectory(directory)
   } catch (error) {
     if (fd !== null) closeSync(fd)
     removeIfThere(temporary)
@@ -202,10 +205,13 @@ export function reapHalfWritten(stateDir: string, now: number): void {
   }
 }
 
-/** Parses a state file that `check` recognises; anything else is a fault, since guessing could open what was closed. */
-export function readOwnJson<T>(path: string, check: (value: unknown) => value is T): T | null {
+/**
+ * Parses a state file that `check` recognises; anything else is a fault, since guessing could open what was closed. One that did not
+ * wait for the disk (`lasting` false) is as good as missing where the machine's crash has left it empty.
+ */
+export function readOwnJson<T>(path: string, check: (value: unknown) => value is T, lasting = true): T | null {
   const bytes = readOwnFile(path)
-  if (bytes === null) return null
+  if (bytes === null || (bytes.length === 0 && !lasting)) return null
   let value: unknown
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
@@ -217,8 +223,8 @@ export function readOwnJson<T>(path: string, check: (value: unknown) => value is
 }
 
 /** Writes a state file that people may look at. */
-export function writeOwnJson(path: string, value: unknown): void {
-  writeOwnFile(path, `${JSON.stringify(value, null, 1)}\n`)
+export function writeOwnJson(path: string, value: unknown, lasting = true): void {
+  writeOwnFile(path, `${JSON.stringify(value, null, 1)}\n`, 0o600, lasting)
 }
 
 function corrupt(path: string, why: string, cause?: unknown): Fault {

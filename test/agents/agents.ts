@@ -2,7 +2,7 @@
 
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { HostName } from '../../src/surfaces/hook/hosts/host.ts'
+import type { HostName } from '../../src/surfaces/hook/hosts/hosts.ts'
 import type { ScriptedCall } from '../../src/surfaces/hook/install/scripted-model.ts'
 import { cache } from './program.ts'
 

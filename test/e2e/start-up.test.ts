@@ -53,7 +53,7 @@ const rows: readonly Row[] = [
     args: HOOK,
     hook: { hook_event_name: 'PreToolUse', tool_name: 'Read', tool_input: { file_path: 'src/a.ts' } },
     chunks: ['start-hook'],
-    most: 400,
+    most: 410,
   },
   {
     note: 'a hook after a call, which scans its result',

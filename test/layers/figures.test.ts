@@ -5,7 +5,7 @@ import { basename } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { TOUR } from '../../src/surfaces/cli/tour.ts'
 import { EXIT } from '../../src/surfaces/cli/usage.ts'
-import { HOST_NAMES } from '../../src/surfaces/hook/hosts/host.ts'
+import { HOST_NAMES } from '../../src/surfaces/hook/hosts/hosts.ts'
 
 const text = (path: string): string => readFileSync(path, 'utf8')
 const numbers = (row: string): number[] =>

@@ -1,20 +1,23 @@
 /** Commands that stand in the skills and commands which a project brings along for other agents: those run them outside every hook. */
 
-import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readFileSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
 import type { Machine } from '../../system/machine.ts'
 import { createTrustStore, type TrustStatus, trustHash, trustStatus } from '../../tools/custom/trust.ts'
 import { inlineCommands } from '../hook/mentions.ts'
+import { filesBelow, foldersNamed, MAX_ENTRIES } from './walk.ts'
 
 export interface InlineCommands {
-  /** The name by which it is called. */
-  readonly name: string
+  /** The names by which it may be called, its own first; null where that cannot be known, and every name may be its. */
+  readonly names: readonly string[] | null
   readonly path: string
   readonly commands: readonly string[]
   readonly status: TrustStatus
+  /** Why it could not be looked at: it may run anything, and cannot be approved. */
+  readonly unread: string | null
 }
 
-/** Where Claude Code, opencode, Gemini CLI and Qwen Code look in a project. */
+/** Where Claude Code, opencode, Gemini CLI and Qwen Code look in a project, and for Claude Code in any folder of it. */
 const FOLDERS: readonly string[] = [
   '.claude/skills',
   '.claude/commands',
@@ -25,36 +28,46 @@ const FOLDERS: readonly string[] = [
   '.agents/skills',
   '.gemini/commands',
   '.qwen/commands',
+  '.qwen/skills',
 ]
-const MAX_FILES = 1000
+const AGENTS: ReadonlySet<string> = new Set(FOLDERS.map((folder) => folder.split('/')[0]!))
 const MAX_BYTES = 1024 * 1024
-const MAX_DEPTH = 5
 
 /** Every file of a project's skills and commands that runs something by itself, with what was said of it. */
-export function inlineCommandFiles(root: string, machine: Machine): readonly InlineCommands[] {
-  const files = FOLDERS.flatMap((folder) => filesBelow(join(root, folder), MAX_DEPTH)).slice(0, MAX_FILES)
-  const found = files.flatMap((path) => {
-    const bytes = readRegular(path)
-    const commands = bytes === null ? [] : inlineCommands(new TextDecoder().decode(bytes))
-    return commands.length === 0
-      ? []
-      : [{ name: nameOf(path), path, commands, hash: trustHash(new Uint8Array(), bytes!) }]
-  })
-  if (found.length === 0) return []
+export function inlineCommandFiles(
+  root: string,
+  machine: Machine,
+  where: readonly string[] | 'anywhere',
+): readonly InlineCommands[] {
+  const tree = where === 'anywhere' ? foldersNamed(root, AGENTS) : null
+  const places =
+    tree === null
+      ? [...where].flatMap((folder) => FOLDERS.map((name) => join(folder, name)))
+      : tree.found.flatMap(placesIn)
+  const walks = places.map((place) => ({ place, ...filesBelow(place, isText) }))
+  const cut = [...(tree?.isCut ? [root] : []), ...walks.filter(({ isCut }) => isCut).map(({ place }) => place)]
+  const found = walks.flatMap(({ place, found: paths }) => paths.flatMap((path) => lookAt(path, place)))
+  const unknown = cut.map((path) =>
+    unseenFile(path, `holds more than ${MAX_ENTRIES} files, or folders too deep, to be looked at`),
+  )
+  if (found.length === 0) return unknown
   const store = createTrustStore(machine.stateDir)
-  return found.map(({ hash, ...file }) => ({
+  const judged = found.map(({ hash, ...file }) => ({
     ...file,
-    status: trustStatus(store.stored(keyOf(root, file.path)), hash),
+    status: hash === null ? file.status : trustStatus(store.stored(keyOf(root, file.path)), hash),
   }))
+  return [...judged, ...unknown]
 }
 
-/** Approves the commands of a skill by the bytes that its files have now; the names of the files. */
+/** Approves the commands of a skill, by its name or its file, with the bytes that its files have now; the names of the files. */
 export function approveInline(root: string, machine: Machine, name: string, now: Date): readonly string[] {
-  const files = inlineCommandFiles(root, machine).filter((file) => file.name === name)
+  const files = inlineCommandFiles(root, machine, 'anywhere').filter(
+    ({ names, path, unread }) => (names?.includes(name) || relative(root, path) === name) && unread === null,
+  )
   const store = createTrustStore(machine.stateDir)
   return files.flatMap(({ path }) => {
     const bytes = readRegular(path)
-    if (bytes === null) return []
+    if (typeof bytes === 'string') return []
     store.trust(keyOf(root, path), trustHash(new Uint8Array(), bytes), now.toISOString())
     return [relative(root, path)]
   })
@@ -64,37 +77,71 @@ function keyOf(root: string, path: string): { readonly scope: string; readonly n
   return { scope: root, name: `inline:${relative(root, path)}` }
 }
 
-/** A skill has the name of its folder, a command that of its file. */
-function nameOf(path: string): string {
+function placesIn(folder: string): readonly string[] {
+  return FOLDERS.filter((place) => place.split('/')[0] === basename(folder).toLowerCase()).map((place) =>
+    join(folder, '..', place),
+  )
+}
+
+/** Of a skill's folder only the skill itself is expanded, not what it refers to. */
+function isText(path: string, place: string): boolean {
+  if (!/\.(?:md|toml)$/i.test(path)) return false
+  return !/skills?$/.test(place) || /^skill\.md$/i.test(basename(path)) || join(path, '..') === place
+}
+
+function lookAt(path: string, place: string): readonly (InlineCommands & { readonly hash: string | null })[] {
+  const bytes = readRegular(path)
+  if (typeof bytes === 'string') return [{ ...unseenFile(path, bytes), hash: null }]
+  const text = new TextDecoder().decode(bytes)
+  const commands = inlineCommands(text)
+  if (commands.length === 0) return []
+  const names = namesOf(path, place, text)
+  const hash = trustHash(new Uint8Array(), bytes)
+  return [{ names, path, commands, status: 'no stored hash', unread: null, hash }]
+}
+
+function unseenFile(path: string, unread: string): InlineCommands {
+  return { names: null, path, commands: [], status: 'no stored hash', unread }
+}
+
+/** A skill has the name of its folder, a command that of its file, with those of the folders above it; and either may say another one. */
+function namesOf(path: string, place: string, text: string): readonly string[] | null {
   const file = basename(path)
-  return file === 'SKILL.md' ? basename(join(path, '..')) : file.replace(/\.[^.]+$/, '')
+  const own = /^skill\.md$/i.test(file) ? basename(join(path, '..')) : file.replace(/\.[^.]+$/, '')
+  const said = frontmatterName(text)
+  if (said === 'unknown') return null
+  const whole = relative(place, path)
+    .replace(/(?:\/skill)?\.[^.]+$/i, '')
+    .replaceAll('/', ':')
+  return [...new Set([own, whole, ...(said === null ? [] : [said])])]
 }
 
-function filesBelow(directory: string, depth: number): readonly string[] {
-  let names: readonly string[]
-  try {
-    names = readdirSync(directory).sort()
-  } catch {
-    return []
-  }
-  return names.flatMap((name) => {
-    const path = join(directory, name)
-    if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) return depth > 0 ? filesBelow(path, depth - 1) : []
-    return /\.(?:md|toml|txt)$/i.test(name) ? [path] : []
-  })
+/** The name in the head of a file; unknown where its YAML is more than keys and plain values. */
+function frontmatterName(text: string): string | null | 'unknown' {
+  const head = /^\ufeff?\s*---[^\n]*\n([\s\S]*?)(?:\n---|\n\.\.\.|$)/.exec(text)?.[1]
+  if (head === undefined) return null
+  const names = [...head.matchAll(/^[^\S\n]*["']?name["']?[^\S\n]*:(.*)$/gim)].map(([, value]) => value!.trim())
+  const isPlain = head
+    .split('\n')
+    .every((line) => /^(?:[\w-]+\s*:|\s|#|-\s|$)/.test(line) && !/\\|<<|[&*]\w+\s*$/.test(line))
+  const [name = null] = names
+  if (!isPlain || names.length > 1) return 'unknown'
+  if (name === null) return null
+  return /^(["']?)([\w.:/ -]+)\1$/.exec(name)?.[2] ?? 'unknown'
 }
 
-/** Links are followed: the host follows them too. */
-function readRegular(path: string): Uint8Array | null {
+/** Links are followed: the host follows them too. Why it cannot be read, else. */
+function readRegular(path: string): Uint8Array | string {
   let fd: number
   try {
     fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
   } catch {
-    return null
+    return 'cannot be read'
   }
   try {
     const facts = fstatSync(fd)
-    return facts.isFile() && facts.size <= MAX_BYTES ? readFileSync(fd) : null
+    if (!facts.isFile()) return 'is no regular file'
+    return facts.size <= MAX_BYTES ? readFileSync(fd) : `is larger than ${MAX_BYTES} bytes, too large to be looked at`
   } finally {
     closeSync(fd)
   }

@@ -43,7 +43,7 @@ const KEPT_MS = 7 * 24 * 3600 * 1000
 
 /** What is remembered of a session. Throws when it cannot be known: then the call is blocked. */
 export function hookMemory(key: HookSessionKey): HookMemory {
-  return readOwnJson(fileOf(key), isMemory) ?? FRESH
+  return readOwnJson(fileOf(key), isMemory, false) ?? FRESH
 }
 
 /** Seconds for which a session's breaker lets nothing through; null when it does. */
@@ -100,7 +100,9 @@ function change(key: HookSessionKey, now: number, how: (memory: HookMemory) => H
       memory.breaker.inARow > 0 ||
       memory.breaker.openUntil !== null
     ) {
-      writeOwnJson(file, { version: 1, ...memory } satisfies MemoryFile)
+      // What a session has read or run holds for one that goes on after the machine's crash; how often it failed does not.
+      const lasting = memory.tainted || memory.loose !== undefined
+      writeOwnJson(file, { version: 1, ...memory } satisfies MemoryFile, lasting)
     } else removeIfThere(file)
     forgetOld(key.directory, now)
   })

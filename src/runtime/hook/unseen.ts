@@ -1,51 +1,58 @@
 /**
- * What a host reads and runs by itself when a call is made, without showing it to its hook: memory files beside a file, what they
- * import, the files that arguments mention, the commands in a skill. They are judged with the call.
+ * What a host reads and runs by itself, without showing it to its hook: memory files on the way to a file, what they import, the files
+ * that arguments mention, the commands in a skill. They are judged with the call, and before its person's words go to the model.
  */
 
-import { lstatSync, readFileSync, statSync } from 'node:fs'
 import { posix } from 'node:path'
-import { denial } from '../../policy/decision.ts'
+import { denial, type Reason } from '../../policy/decision.ts'
 import type { Machine } from '../../system/machine.ts'
-import { type InlineCommands, inlineCommandFiles } from '../custom/inline-commands.ts'
+import { type InlineSetting, inlineDenials, typedCommand } from './inline.ts'
 import type { HookJudge, ReadCall } from './judge.ts'
+import { importedPath, type MemoryFile, type MemoryNames, memoryFiles } from './memory-files.ts'
 import { mentionedPaths } from './mentions.ts'
 
 /** How a host expands by itself. */
-export interface Expansion {
-  /** Names of memory files, which it reads in every folder from the project down to the file of a call. */
-  readonly memory: readonly string[]
+export interface Expansion extends MemoryNames {
   /** It runs commands that stand in skills and commands of the project. */
   readonly runsInline: boolean
 }
 
-/** A file that a host reads by itself, and the file that says so. */
-export interface Import {
-  readonly from: string
-  readonly path: string
+/** Where the calls are made, and what the host's settings say of commands in skills; null where it has no such setting. */
+export interface UnseenPlace {
+  readonly machine: Machine
+  readonly cwd: string
+  readonly setting: (() => InlineSetting) | null
 }
-
-const MAX_DEPTH = 5
-const MAX_BYTES = 1024 * 1024
 
 /** The denials of what the host would do unseen with these calls; none in most cases. */
 export function unseenDenials(
   judge: HookJudge,
   calls: readonly ReadCall[],
-  { memory, runsInline }: Expansion,
-  machine: Machine,
+  expands: Expansion,
+  place: UnseenPlace,
 ): readonly ReadCall[] {
-  const { root } = judge.loaded
-  const folders = memory.length === 0 ? [] : foldersOf(calls, root)
-  const imports = folders.flatMap((folder) =>
-    memory.flatMap((name) => importsOf(posix.join(folder, name), machine.home)),
-  )
-  const skills = runsInline ? calls.flatMap(skillOf) : []
-  const inline = skills.length === 0 ? [] : inlineCommandFiles(root, machine)
+  const folders = expands.memory.length === 0 ? [] : foldersOf(calls, judge.loaded.root)
+  const files = memoryFiles(folders, expands, place.machine.home)
   return [
-    ...imports.flatMap((found) => importDenial(judge, found)),
-    ...inline.filter(({ name, status }) => skills.includes(name) && status !== 'ok').map((file) => inlineDenial(file)),
+    ...files.flatMap((file) => memoryDenial(judge, file)),
+    ...skillDenials(judge, expands.runsInline ? calls.flatMap(skillOf) : [], place),
   ]
+}
+
+/** Why nothing may go to the model: what the host sends along with its person's words, or would run for them. */
+export function promptDenials(
+  judge: HookJudge,
+  said: string | null,
+  expands: Expansion,
+  place: UnseenPlace,
+): readonly Reason[] {
+  const folders = foldersTo(place.cwd, judge.loaded.root)
+  const typed = said !== null && expands.runsInline ? typedCommand(said) : []
+  const denied = [
+    ...memoryFiles(folders, expands, place.machine.home).flatMap((file) => memoryDenial(judge, file)),
+    ...skillDenials(judge, typed, place),
+  ]
+  return denied.flatMap(({ touches }) => ('denied' in touches ? [touches.denied.reason] : []))
 }
 
 /** The denials of a text that is to be written into a memory file. */
@@ -61,65 +68,59 @@ export function writtenDenials(
     .flatMap((target) =>
       texts
         .flatMap(mentionedPaths)
-        .flatMap((given) => importDenial(judge, { from: target, path: fullPath(given, target, home) })),
+        .flatMap((given) =>
+          memoryDenial(judge, { from: target, path: importedPath(given, target, home), unread: null }),
+        ),
     )
 }
 
 /** Memory files of any host: what one agent writes another one reads. */
 function isMemoryFile(path: string): boolean {
-  return /^(?:CLAUDE(?:\.local)?|GEMINI|QWEN|AGENTS?|CONTEXT|SKILL)\.md$/i.test(posix.basename(path))
+  return (
+    /^(?:CLAUDE|GEMINI|QWEN|AGENTS?|CONTEXT|SKILL)(?:\.local|\.override)?\.md$/i.test(posix.basename(path)) ||
+    /\/\.(?:claude|qwen)\/rules\/.*\.md$/i.test(path)
+  )
 }
 
-/** Files that a memory file imports, and those that these import, as far as they are there. */
-export function importsOf(file: string, home: string, depth = 0, seen: Set<string> = new Set()): readonly Import[] {
-  const text = seen.has(file) ? null : textOf(file)
-  seen.add(file)
-  if (text === null) return []
-  return mentionedPaths(text).flatMap((given) => {
-    const path = fullPath(given, file, home)
-    if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return []
-    return [{ from: file, path }, ...(depth < MAX_DEPTH ? importsOf(path, home, depth + 1, seen) : [])]
-  })
-}
-
-/** Why what a host reads at its start may not be read: memory files from the project down to where it stands, and what they import. */
-export function deniedImports(
-  judge: HookJudge,
-  names: readonly string[],
-  cwd: string,
-  home: string,
-): readonly string[] {
-  const folders = foldersTo(cwd, judge.loaded.root)
-  const imports = folders.flatMap((folder) => names.flatMap((name) => importsOf(posix.join(folder, name), home)))
-  return imports.flatMap((found) => importDenial(judge, found).map(({ touches }) => reasonOf(touches)))
-}
-
-function importDenial(judge: HookJudge, { from, path }: Import): readonly ReadCall[] {
+function memoryDenial(judge: HookJudge, { path, from, unread }: MemoryFile): readonly ReadCall[] {
   const [call] = judge.read([{ kind: 'tool', tool: 'read', input: { path } }])
   const decision = judge.strictest([call!], null)?.decision
+  const denied = (reason: Reason): readonly ReadCall[] => [
+    { ...call!, touches: { denied: denial(path, reason, 'read') } },
+  ]
+  const read = 'which the agent’s program reads by itself'
+  if (unread !== null) {
+    const message = `${path}, ${read}, ${unread}, so what it imports cannot be known.`
+    return denied({ code: 'secret', message, remedy: `The user can make it shorter, or move it away: ${path}` })
+  }
   if (!decision || decision.decision === 'allow') return []
-  const message = `${from}, which the agent’s program reads by itself, imports ${path}: ${decision.reason.message}`
-  const remedy = `Take @${posix.basename(path)} out of ${from}; the user can grant the file in cordon.toml and sign that.`
-  return [{ ...call!, touches: { denied: denial(path, { code: decision.reason.code, message, remedy }, 'read') } }]
+  const { code, message: why } = decision.reason
+  return denied(
+    from === null
+      ? {
+          code,
+          message: `${path}, ${read}, may not be read: ${why}`,
+          remedy: `The user can remove ${path} if it is a link, or grant the file in cordon.toml and sign that.`,
+        }
+      : {
+          code,
+          message: `${from}, ${read}, imports ${path}: ${why}`,
+          remedy: `Take @${posix.basename(path)} out of ${from}; the user can grant the file in cordon.toml and sign that.`,
+        },
+  )
 }
 
-function inlineDenial({ name, path, commands, status }: InlineCommands): ReadCall {
-  const why = status === 'MISMATCH' ? 'has changed since they were approved' : 'nobody has approved them'
-  const message = `The skill “${name}” runs commands by itself, outside the sandbox (${commands[0]}), and ${why}: ${path}.`
-  const remedy = `The user can read them (cordon skills) and approve them: cordon skills approve ${name}`
-  const call = { kind: 'tool', tool: 'skill', input: { name } } as const
-  return {
-    call,
-    facts: null,
-    subject: name,
-    labels: ['execute'],
-    touches: { denied: denial(name, { code: 'unapproved-script', message, remedy }) },
-  }
+function skillDenials(judge: HookJudge, names: readonly string[], place: UnseenPlace): readonly ReadCall[] {
+  if (names.length === 0) return []
+  const { root } = judge.loaded
+  const folders = foldersTo(place.cwd, root)
+  const setting = place.setting?.() ?? null
+  return inlineDenials({ names, root, folders: folders.length === 0 ? [root] : folders, setting }, place.machine)
 }
 
 function skillOf({ call }: ReadCall): readonly string[] {
   const name = call.kind === 'tool' && call.tool === 'skill' ? call.input.name : null
-  return typeof name === 'string' ? [name.replace(/^\//, '').split(':').at(-1)!] : []
+  return typeof name === 'string' ? [name.trim().replace(/^\//, '')] : []
 }
 
 /** The project's folders on the way to what the calls touch, the project itself first. */
@@ -140,23 +141,4 @@ function foldersTo(path: string, root: string): readonly string[] {
   if (!path.startsWith(`${root}/`)) return []
   const below = path.slice(root.length + 1).split('/')
   return [root, ...below.map((_, index) => posix.join(root, ...below.slice(0, index + 1)))]
-}
-
-function fullPath(given: string, file: string, home: string): string {
-  if (given === '~' || given.startsWith('~/')) return home + given.slice(1)
-  return posix.resolve(posix.dirname(file), given)
-}
-
-/** A link is followed, as the host does; what is no text is not read. */
-function textOf(path: string): string | null {
-  try {
-    if (!statSync(path).isFile() || lstatSync(path).size > MAX_BYTES || statSync(path).size > MAX_BYTES) return null
-    return readFileSync(path, 'utf8')
-  } catch {
-    return null
-  }
-}
-
-function reasonOf(touches: ReadCall['touches']): string {
-  return 'denied' in touches ? touches.denied.reason.message : ''
 }

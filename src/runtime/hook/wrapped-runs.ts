@@ -40,6 +40,8 @@ interface AnswerFile {
   readonly places: readonly string[]
 }
 
+/** No command waits for its run over a crash of the machine, and the next hook writes all of it again. */
+const LASTING = false
 const KEPT_MS = 7 * 24 * 3600 * 1000
 /** A dialog may stand open for as long as this. */
 const ANSWER_MS = 24 * 3600 * 1000
@@ -54,10 +56,10 @@ export function keepOwner(machine: Machine, owner: RunOwner, now: number): void 
   const directory = placeOf(machine)
   const path = join(directory, `${runKey(owner)}.json`)
   // The host makes its folders when it first has something to put there.
-  const { folders = [] } = existsSync(path) ? (readOwnJson(path, isOwner) ?? {}) : {}
-  if (existsSync(path) && (owner.folders ?? []).every((folder) => folders.includes(folder))) return
+  const known = existsSync(path) ? readOwnJson(path, isOwner, LASTING) : null
+  if (known !== null && (owner.folders ?? []).every((folder) => known.folders?.includes(folder))) return
   openOwnDirectory(machine.stateDir)
-  writeOwnJson(path, { version: 1, ...owner } satisfies OwnerFile)
+  writeOwnJson(path, { version: 1, ...owner } satisfies OwnerFile, LASTING)
   for (const name of readdirSync(directory)) {
     const facts = statSync(join(directory, name), { throwIfNoEntry: false })
     if (facts && now - facts.mtimeMs > KEPT_MS) removeIfThere(join(directory, name))
@@ -66,7 +68,7 @@ export function keepOwner(machine: Machine, owner: RunOwner, now: number): void 
 
 /** The owner of a key. Throws where there is none: such a command was not wrapped by a hook of this user. */
 export function ownerOf(machine: Machine, key: string): RunOwner {
-  const found = /^[0-9a-f]{12}$/.test(key) ? readOwnJson(join(placeOf(machine), `${key}.json`), isOwner) : null
+  const found = /^[0-9a-f]{12}$/.test(key) ? readOwnJson(join(placeOf(machine), `${key}.json`), isOwner, LASTING) : null
   if (found === null)
     throw new Fault('wrapped-run', `no hook of Cordon’s has put a command into the sandbox as “${key}”`, {
       remedy: 'Have the agent try the command again; its hook writes a new one.',
@@ -85,11 +87,8 @@ export function keepAnswer(
   places: readonly string[],
 ): string {
   const id = randomBytes(4).toString('hex')
-  writeOwnJson(join(placeOf(machine), `${runKey(owner)}.${id}.json`), {
-    version: 1,
-    call: hashOf([answered.command, answered.cwd]),
-    places,
-  } satisfies AnswerFile)
+  const answer = { version: 1, call: hashOf([answered.command, answered.cwd]), places } satisfies AnswerFile
+  writeOwnJson(join(placeOf(machine), `${runKey(owner)}.${id}.json`), answer, LASTING)
   return id
 }
 
@@ -117,7 +116,7 @@ export function runProgram(machine: Machine, cordon: readonly string[]): string 
   const known = readOwnFile(path)
   if (known === null || Buffer.from(known).toString('utf8') !== text) {
     openOwnDirectory(machine.stateDir)
-    writeOwnFile(path, text, 0o700)
+    writeOwnFile(path, text, 0o700, LASTING)
   }
   return path
 }

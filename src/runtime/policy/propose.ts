@@ -28,14 +28,12 @@ export function installedAgents(
   files: Files,
 ): readonly { readonly bundle: string; readonly program: string }[] {
   const folders = (env.PATH ?? '').split(':').filter((folder) => folder.startsWith('/'))
-  return AGENT_BUNDLES.flatMap((tool) => {
-    const programs = builtInBundle(tool)?.programs ?? []
-    const program = programs.find((name) => folders.some((folder) => files.exists(join(folder, name))))
+  return bundleNames.flatMap((tool) => {
+    const { agent, programs = [] } = builtInBundle(tool) ?? {}
+    const program = agent && programs.find((name) => folders.some((folder) => files.exists(join(folder, name))))
     return program === undefined ? [] : [{ bundle: tool, program }]
   })
 }
-
-const AGENT_BUNDLES = ['claude-code', 'codex', 'gemini', 'opencode', 'cursor']
 
 function projectFiles(directory: string, files: Files): ProjectFiles {
   return {

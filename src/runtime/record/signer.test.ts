@@ -16,10 +16,18 @@ beforeEach(() => {
 afterEach(() => rmSync(machine.stateDir, { recursive: true, force: true }))
 
 /** A line of a hook or a run: written by a process that has no key at hand, and ends. */
-function leave(session: string): void {
+function leave(session: string, by: 'host' | 'person' | 'gateway' | 'session' = 'host'): void {
   const { stateDir } = machine
   const now = () => '2026-01-01T00:00:00.000Z'
-  const log = openAuditLog({ stateDir, session, now, redact: (text) => text, sync: 'never', shared: true })
+  const log = openAuditLog({
+    stateDir,
+    session,
+    now,
+    redact: (text) => text,
+    sync: 'never',
+    shared: true,
+    first: { type: 'session', by, project: '/p' },
+  })
   log.record({ type: 'warning', message: 'a line' })
   log.close()
 }
@@ -37,25 +45,27 @@ const unsigned = (): Record<string, number> => {
 
 it('signs what hooks and runs left, once, and goes on behind it', () => {
   makeKey()
-  for (const session of ['run-0123', 'codex-s1', 'claude-code-s2']) leave(session)
-  expect(unsigned()).toEqual({ 'run-0123': 1, 'codex-s1': 1, 'claude-code-s2': 1 })
+  for (const session of ['run-0123', 'codex-s1', 'some-new-host-s2']) leave(session)
+  expect(unsigned()).toEqual({ 'run-0123': 2, 'codex-s1': 2, 'some-new-host-s2': 2 })
   signTails(machine)
   signTails(machine)
-  expect(unsigned()).toEqual({ 'run-0123': 0, 'codex-s1': 0, 'claude-code-s2': 0 })
+  expect(unsigned()).toEqual({ 'run-0123': 0, 'codex-s1': 0, 'some-new-host-s2': 0 })
   leave('run-0123')
   expect(unsigned()).toMatchObject({ 'run-0123': 1 })
 })
 
 it('leaves the logs of sessions to those who hold them', () => {
   makeKey()
-  leave('s0123')
+  leave('s0123', 'session')
+  leave('my-own-session', 'session')
+  leave('mcp-tools-0123', 'gateway')
   signTails(machine)
-  expect(unsigned()).toEqual({ s0123: 1 })
+  expect(unsigned()).toEqual({ s0123: 2, 'my-own-session': 2, 'mcp-tools-0123': 2 })
 })
 
 it('without a key nothing is signed, and none is made', () => {
   leave('run-0123')
   signTails(machine)
-  expect(unsigned()).toEqual({ 'run-0123': 1 })
+  expect(unsigned()).toEqual({ 'run-0123': 2 })
   expect(userPublicKey(machine.stateDir)).toBe(null)
 })

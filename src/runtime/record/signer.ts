@@ -1,9 +1,9 @@
 /** Signs the record with the person's key: at intervals, at the close of a session, and the tails that hooks and runs left. */
 
-import { readdirSync, statSync } from 'node:fs'
+import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type AuditSigner, openAuditLog } from '../../audit/log.ts'
-import { auditPlaces } from '../../audit/log-files.ts'
+import { auditPlaces, partName } from '../../audit/log-files.ts'
 import { userPublicKey, userSigningKey } from '../../manifest/sign/sign.ts'
 import { openKeyStore } from '../../system/keys/keychain.ts'
 import type { Machine } from '../../system/machine.ts'
@@ -18,22 +18,41 @@ export function auditSigner({ stateDir }: Machine): AuditSigner | null {
   }
 }
 
-/** Logs that processes share, none of which closes them. */
-const SHARED = /^(?:run|claude-code|codex|gemini|cursor|opencode|hook)-.+\.head$/
 const NEWEST = 20
 
 /** Signs the ends of the shared logs that were written last: a session that closes does it for those who had no time. */
 export function signTails(machine: Machine): void {
   const signer = auditSigner(machine)
   if (signer === null) return
-  const { heads } = auditPlaces(machine.stateDir)
+  const { heads, logs } = auditPlaces(machine.stateDir)
   try {
-    const names = readdirSync(heads).filter((name) => SHARED.test(name))
+    const names = readdirSync(heads).filter((name) => /-.*\.head$/.test(name))
     const changed = names.map((name) => ({ name, time: statSync(join(heads, name)).mtimeMs }))
-    for (const { name } of changed.sort((a, b) => b.time - a.time).slice(0, NEWEST))
-      signTail(machine, name.slice(0, -'.head'.length), signer)
+    const sessions = changed.sort((a, b) => b.time - a.time).map(({ name }) => name.slice(0, -'.head'.length))
+    let signed = 0
+    for (const session of sessions) {
+      if (signed === NEWEST) break
+      if (!isShared(join(logs, partName(session, 0)))) continue
+      signTail(machine, session, signer)
+      signed++
+    }
   } catch {
     // What could not be signed now stays an unsigned tail, and that is said.
+  }
+}
+
+/** Whether processes share a log, none of which closes it: its first line says that a host or a person began it. */
+function isShared(log: string): boolean {
+  try {
+    const [start, file] = [Buffer.alloc(4096), openSync(log, 'r')]
+    try {
+      const [line = ''] = start.toString('utf8', 0, readSync(file, start)).split('\n')
+      return /"type":"session","by":"(?:host|person)"/.test(line)
+    } finally {
+      closeSync(file)
+    }
+  } catch {
+    return false
   }
 }
 

@@ -40,6 +40,8 @@ export interface Bundle {
   readonly summary: string
   /** First words of a pattern that the bundle applies to. */
   readonly programs: readonly string[]
+  /** It is an agent, not a tool of one. */
+  readonly agent?: true
   readonly read: readonly string[]
   /** Caches: written while `fetch` is on, otherwise read. */
   readonly cache: readonly string[]

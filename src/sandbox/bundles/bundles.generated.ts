@@ -8,6 +8,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     tool: 'amp',
     summary: 'The whole of Amp: cordon run -- amp.',
     programs: ['amp'],
+    agent: true,
     read: [
       '~/.config/amp/settings.json',
       '~/.config/amp/AGENTS.md',
@@ -202,6 +203,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     tool: 'claude-code',
     summary: 'The whole of Claude Code: cordon run -- claude.',
     programs: ['claude'],
+    agent: true,
     read: [
       '~/.claude/settings.json',
       '~/.claude/CLAUDE.md',
@@ -303,6 +305,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     tool: 'cline',
     summary: 'The whole of Cline: cordon run -- cline.',
     programs: ['cline'],
+    agent: true,
     read: [
       '~/.cline/providers.json',
       '~/.cline/hooks',
@@ -432,6 +435,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     tool: 'codex',
     summary: 'The whole of Codex: cordon run -- codex.',
     programs: ['codex'],
+    agent: true,
     read: [
       '~/.codex/config.toml',
       '~/.codex/AGENTS.md',
@@ -547,6 +551,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     tool: 'continue',
     summary: 'The whole of Continue: cordon run -- cn.',
     programs: ['cn'],
+    agent: true,
     read: [
       '~/.continue/config.yaml',
       '~/.continue/permissions.yaml',
@@ -649,6 +654,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     tool: 'copilot',
     summary: 'The whole of GitHub Copilot CLI: cordon run -- copilot.',
     programs: ['copilot'],
+    agent: true,
     read: [
       '~/.copilot/settings.json',
       '~/.copilot/hooks',
@@ -699,6 +705,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     tool: 'crush',
     summary: 'The whole of Crush: cordon run -- crush.',
     programs: ['crush'],
+    agent: true,
     read: [
       '~/.config/crush',
       '~/.local/bin',
@@ -804,6 +811,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     tool: 'cursor',
     summary: "Cursor's command line: cordon run -- cursor-agent.",
     programs: ['cursor-agent'],
+    agent: true,
     read: [
       '~/.cursor/hooks.json',
       '~/.cursor/hooks',
@@ -924,6 +932,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     tool: 'gemini',
     summary: 'The whole of Gemini CLI: cordon run -- gemini.',
     programs: ['gemini'],
+    agent: true,
     read: [
       '~/.gemini/settings.json',
       '~/.gemini/GEMINI.md',
@@ -1158,6 +1167,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     tool: 'goose',
     summary: 'The whole of Goose: cordon run -- goose.',
     programs: ['goose'],
+    agent: true,
     read: [
       '~/.config/goose/config.yaml',
       '~/.config/goose/recipes',
@@ -1513,6 +1523,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     tool: 'opencode',
     summary: 'The whole of opencode: cordon run -- opencode.',
     programs: ['opencode'],
+    agent: true,
     read: [
       '~/.config/opencode/opencode.json',
       '~/.config/opencode/opencode.jsonc',
@@ -1695,6 +1706,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     tool: 'pi',
     summary: 'The whole of pi: cordon run -- pi.',
     programs: ['pi'],
+    agent: true,
     read: [
       '~/.pi/agent/settings.json',
       '~/.pi/agent/models.json',
@@ -2024,6 +2036,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     tool: 'qwen',
     summary: 'The whole of Qwen Code: cordon run -- qwen.',
     programs: ['qwen'],
+    agent: true,
     read: [
       '~/.qwen/settings.json',
       '~/.qwen/QWEN.md',

@@ -15,6 +15,11 @@ export const bundleKeys: readonly BundleKey[] = [
   { name: 'tool', type: 'text', doc: 'The name that `command_tools` uses.' },
   { name: 'summary', type: 'text', doc: 'One sentence for `cordon bundles`.' },
   { name: 'programs', type: 'texts', doc: 'First words of a command pattern that the bundle applies to.' },
+  {
+    name: 'agent',
+    type: 'switch',
+    doc: 'It is an agent: `cordon init` proposes it where one of its programs is installed.',
+  },
   { name: 'read', type: 'texts', doc: 'Places under the home directory that are shown read-only.' },
   { name: 'cache', type: 'texts', doc: 'Caches: written with `fetch`, otherwise shown read-only.' },
   { name: 'install', type: 'texts', doc: 'Where it installs programs: written only with `install = true`.' },
@@ -84,6 +89,7 @@ export function parseBundle(
     tool: text('tool'),
     summary: text('summary'),
     programs: texts('programs'),
+    ...(data.agent === true && { agent: true }),
     read: places('read'),
     cache: places('cache'),
     install: places('install'),
@@ -96,7 +102,8 @@ export function parseBundle(
     fetch: data.fetch === undefined ? true : data.fetch === true,
     notes: texts('notes'),
   }
-  if (data.fetch !== undefined && typeof data.fetch !== 'boolean') say('fetch', 'true or false', data.fetch)
+  for (const key of ['agent', 'fetch'])
+    if (data[key] !== undefined && typeof data[key] !== 'boolean') say(key, 'true or false', data[key])
   if (bundle.programs.length === 0) say('programs', 'at least one program', bundle.programs)
   for (const name of bundle.env) if (!/^[A-Za-z_][A-Za-z0-9_]*\*?$/.test(name)) say('env', 'a variable name', name)
   return problems.length > 0 ? { problems } : { bundle }

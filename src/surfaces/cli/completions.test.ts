@@ -24,7 +24,7 @@ describe('completions', () => {
     { typed: ['policy', ''], offered: ['show', 'test', 'lint', 'replay'] },
     { typed: ['audit', 'v'], offered: ['verify'] },
     { typed: ['skills', ''], offered: ['list', 'approve'] },
-    { typed: ['install', 'c'], offered: ['claude-code', 'codex', 'cursor'] },
+    { typed: ['install', 'c'], offered: ['claude-code', 'cline', 'codex', 'copilot', 'cursor'] },
     { typed: ['completions', ''], offered: ['bash', 'zsh', 'fish'] },
     { typed: ['run', '--ma'], offered: ['--manifest'] },
     { typed: ['run', '--', 'bas'], offered: ['bash'] },

@@ -1,6 +1,7 @@
 /** `cordon completions`: scripts for bash, zsh and fish, made from the command table. */
 
 import { oneOf, parseArguments } from './arguments.ts'
+import { usageOf } from './help.ts'
 import { type CommandContext, type CommandRow, commandRow, commands, EXIT } from './usage.ts'
 
 /** Prints the script for one shell. */
@@ -13,7 +14,7 @@ export function run({ terminal, argv }: CommandContext): number {
 
 /** What may come first after a command, as its usage says: `show|test|lint`, `[list]`, the names of agents. */
 function firstWords(row: CommandRow): readonly string[] {
-  const given = row.usage.matchAll(
+  const given = usageOf(row).matchAll(
     new RegExp(`cordon ${row.name} \\[?([a-z][a-z0-9-]*(?:\\|[a-z][a-z0-9-]*)*)\\]?(?=\\s|$)`, 'g'),
   )
   return [...new Set([...given].flatMap(([, words]) => words!.split('|')))]

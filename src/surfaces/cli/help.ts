@@ -1,5 +1,6 @@
 /** Help texts, made from the command table and as wide as the terminal. */
 
+import { HOST_NAMES } from '../hook/hosts/hosts.ts'
 import { paint, type Terminal } from '../terminal/terminal.ts'
 import { type CommandRow, commandRow, commands } from './usage.ts'
 
@@ -37,10 +38,15 @@ function commandHelp(terminal: Terminal, row: CommandRow): string {
   return `${wrapped(terminal, row.summary)}
 
 Usage:
-  ${row.usage}
+  ${usageOf(row)}
 ${flags.length > 0 ? `\n${paint(terminal, 'bold', 'Options')}\n${columns(terminal, flags)}\n` : ''}
 ${wrapped(terminal, row.details)}
 `
+}
+
+/** How a command is called, with the agents by their names. */
+export function usageOf({ usage }: CommandRow): string {
+  return usage.replace('{agents}', HOST_NAMES.join('|'))
 }
 
 /** Names, and beside each what it is about. */

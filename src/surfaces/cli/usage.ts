@@ -16,6 +16,7 @@ export { EXIT } from '../terminal/exit.ts'
 export interface CommandRow {
   readonly name: string
   readonly summary: string
+  /** `{agents}` stands for the names of the agents with hooks. */
   readonly usage: string
   /** How many words it takes besides its flags; without it, the command sees to them itself. */
   readonly words?: number
@@ -392,9 +393,8 @@ export const commands: readonly CommandRow[] = [
   },
   {
     name: 'hook',
-    summary:
-      'Answer the hook of an agent: Claude Code, Codex, Gemini CLI, Cursor, opencode, Copilot CLI, pi, Qwen Code, Cline.',
-    usage: 'cordon hook claude-code|codex|gemini|cursor|opencode|copilot|pi|qwen|cline [--root DIR] < call.json',
+    summary: 'Answer the hook of an agent that cordon install was run for.',
+    usage: 'cordon hook {agents} [--root DIR] < call.json',
     flags: [
       { name: '--root', value: 'DIR', about: 'The project that the hook was installed for.' },
       { name: '--key', value: 'KEY', about: 'For `cordon hook run`: whose command it is, as its hook wrote it down.' },
@@ -412,15 +412,11 @@ export const commands: readonly CommandRow[] = [
   {
     name: 'install',
     summary: 'Put Cordon in front of an agent, and test that its hook fires.',
-    usage:
-      'cordon install claude-code|codex|gemini|cursor|opencode|copilot|pi|qwen|cline [--project|--user]\n    [--uninstall] [--yes]',
+    usage: 'cordon install {agents} [--project|--user]\n    [--uninstall] [--yes]',
     words: 1,
     flags: [
-      { name: '--project', about: 'For this project only; the default where the agent always finds it.' },
-      {
-        name: '--user',
-        about: 'For every project of this user; the default for Claude Code, Codex, Gemini CLI and Qwen Code.',
-      },
+      { name: '--project', about: 'For this project only, where the agent can miss it.' },
+      { name: '--user', about: 'For every project of this user; the default.' },
       { name: '--uninstall', about: 'Take it out again.' },
       { name: '--print', about: 'Show what would change, and change nothing.' },
       { name: '--yes', about: 'Do not ask.' },

@@ -9,6 +9,7 @@ import {
   type ReadCall,
 } from '../../runtime/hook/judge.ts'
 import { asPatch } from '../../runtime/hook/patch-command.ts'
+import type { UnseenPlace } from '../../runtime/hook/unseen.ts'
 import { keepAnswer, keepOwner, programPath, runKey, runProgram } from '../../runtime/hook/wrapped-runs.ts'
 import { runToolCall } from '../../runtime/run-tool-call.ts'
 import { messageOf } from '../../system/fault.ts'
@@ -17,7 +18,6 @@ import type { Machine } from '../../system/machine.ts'
 import { isOwnDirectory } from '../../system/state.ts'
 import { hookStages, type Wrap } from './hook-stages.ts'
 import { startDirectory } from './hosts/codex-record.ts'
-import { cursor } from './hosts/cursor.ts'
 import {
   type HookRequest,
   type Host,
@@ -27,6 +27,7 @@ import {
   type Outcome,
   ProtocolError,
 } from './hosts/host.ts'
+import { speakerOf } from './hosts/hosts.ts'
 import { directoryAfter } from './moved-directory.ts'
 import { everyReading } from './path-readings.ts'
 import { oneLine, reasonText } from './reason-text.ts'
@@ -66,14 +67,9 @@ export async function answerHook(named: Host, text: string, setting: HookSetting
   }
 }
 
-/** Cursor also runs the hooks that it finds in Claude Code's settings, in its own form, and says in it who it is. */
-function speakerOf(host: Host, input: Json): Host {
-  return host.name === 'claude-code' && typeof input.cursor_version === 'string' ? cursor : host
-}
-
 /** What its person says goes on, unless the host would send what may not be read along with it. */
 async function prompted(host: Host, prompts: HostPrompts, input: Json, setting: HookSetting): Promise<HookAnswer> {
-  const { project, cwd } = prompts.parse(input, setting.machine.env)
+  const { project, cwd, said } = prompts.parse(input, setting.machine.env)
   const { machine, files, root, inside } = setting
   const at = {
     machine,
@@ -89,9 +85,24 @@ async function prompted(host: Host, prompts: HostPrompts, input: Json, setting: 
   const opened = await openHookJudge(at)
   // Without a policy every call is denied, and says why.
   if ('closed' in opened) return { stdout: '', stderr: '', exitCode: 0 }
-  const { deniedImports } = await import('../../runtime/hook/unseen.ts')
-  const [why] = deniedImports(opened.judge, host.expands?.memory ?? [], files.canonical(cwd), machine.home)
-  return { stdout: why === undefined ? '' : prompts.refuse(reasonText(why)), stderr: '', exitCode: 0 }
+  const { promptDenials } = await import('../../runtime/hook/unseen.ts')
+  const place = unseenPlace(host, opened.judge, cwd, setting)
+  const [why] = host.expands ? promptDenials(opened.judge, said, host.expands, place) : []
+  return {
+    stdout: why === undefined ? '' : prompts.refuse(reasonText(why.message, why.remedy)),
+    stderr: '',
+    exitCode: 0,
+  }
+}
+
+function unseenPlace(host: Host, judge: HookJudge, cwd: string, { machine, files }: HookSetting): UnseenPlace {
+  const at = files.canonical(cwd)
+  const { inlineSetting } = host
+  return {
+    machine,
+    cwd: at,
+    setting: inlineSetting ? () => inlineSetting({ machine, files }, judge.loaded.root, at) : null,
+  }
 }
 
 /** A word about a result. The tool ran already, so a failure here must not stop the host: it is silence. */
@@ -169,7 +180,7 @@ async function judged(
     program: programPath(machine),
     key: runKey(owner),
     quoting: host.quoting ?? 'any-shell',
-    readOnly: request.command !== null && (host.ownSandbox?.isReadOnly?.(input, setting, judge.loaded.root) ?? false),
+    readOnly: await isReadOnly(host, request, input, setting, judge.loaded.root),
   }
   // A host can show us our own rewrite; what is judged is the command inside it, and it is not wrapped twice.
   const held: SandboxedForm = { ...form, undo: true }
@@ -179,7 +190,10 @@ async function judged(
   const calls = typeof inside === 'string' ? request.calls.map((call) => withCommand(call, inside)) : request.calls
   const reading = { cwd: request.cwd ?? root, home: machine.home, habits: host.paths }
   const seen = judge.read(everyReading(calls.map(asPatch), reading))
-  const read = [...seen, ...(await unseen(host, input, judge, seen, machine))]
+  const read = [
+    ...seen,
+    ...(await unseen(host, input, judge, seen, unseenPlace(host, judge, request.cwd ?? root, setting))),
+  ]
   if (read.length === 0) return { kind: 'pass' }
   const wrap: Wrap = (judgement, places) => {
     if (request.command === null || setting.inside) return null
@@ -214,6 +228,18 @@ async function judged(
   }
 }
 
+/** Whether the host itself would keep this command from writing; inside a sandbox of ours the host sees the command as it is. */
+async function isReadOnly(
+  { ownSandbox }: Host,
+  { command }: HookRequest,
+  input: Json,
+  setting: HookSetting,
+  root: string,
+): Promise<boolean> {
+  if (command === null || setting.inside) return false
+  return (await ownSandbox?.isReadOnly?.(input, setting, root)) ?? false
+}
+
 /** The folders of the session that are there: the person's own, by no link. */
 function ownFolders(host: Host, input: Json, { machine, files }: HookSetting): readonly string[] {
   const named = host.ownFolders?.(input, { machine, files }) ?? []
@@ -226,19 +252,19 @@ async function unseen(
   input: Json,
   judge: HookJudge,
   calls: readonly ReadCall[],
-  machine: Machine,
+  place: UnseenPlace,
 ): Promise<readonly ReadCall[]> {
   const writes = calls.some(({ touches }) => !('denied' in touches) && touches.writes.length > 0)
   if (!expands && !writes) return []
   const { unseenDenials, writtenDenials } = await import('../../runtime/hook/unseen.ts')
   return [
-    ...(expands ? unseenDenials(judge, calls, expands, machine) : []),
+    ...(expands ? unseenDenials(judge, calls, expands, place) : []),
     ...(writes
       ? writtenDenials(
           judge,
           calls,
           textsOf(input.tool_input ?? input.args ?? input.toolArgs ?? input.tool_call),
-          machine.home,
+          place.machine.home,
         )
       : []),
   ]

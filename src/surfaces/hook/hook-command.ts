@@ -1,6 +1,5 @@
 /** The command line that a host runs for its hook: it blocks even when Cordon cannot be run at all. */
 
-import type { HostName } from './hosts/host.ts'
 import { quote, quoteIfNeeded } from './sandboxed-command.ts'
 
 /** Seconds that a host waits: ten times as long as the hook ever takes, because a host that gives up on its hook runs the call. */
@@ -21,7 +20,7 @@ const MARK = HOOK_MARK
  * sentence on stderr and nothing on stdout for a block; so the answer is held back until Cordon has ended well. A runaway
  * process ends at its limit of processor time.
  */
-export function hookCommand(host: HostName, root: string | null, cordon: readonly string[]): string {
+export function hookCommand(host: string, root: string | null, cordon: readonly string[]): string {
   const sorry = 'cordon: the hook could not be run, so the call was blocked; cordon doctor tells more.'
   const otherwise = `echo "${sorry}" >&2; exit 2`
   const words = wordsOf(host, root, cordon)
@@ -31,33 +30,10 @@ export function hookCommand(host: HostName, root: string | null, cordon: readonl
 }
 
 /** For results: the tool ran already, so whatever fails here is silence. */
-export function resultCommand(host: HostName, root: string | null, cordon: readonly string[]): string {
+export function resultCommand(host: string, root: string | null, cordon: readonly string[]): string {
   const words = wordsOf(host, root, cordon)
   if (isClient(cordon)) return `${words} 2>/dev/null || true ${MARK}`
   return inShell(`exec 2>/dev/null; out=$(ulimit -t 30; ${words}) && printf %s "$out"; exit 0`)
-}
-
-/** Cline runs a file, takes only its JSON for a block, and every exit code for an allow: a failure says `cancel` itself. */
-export function hookProgram(command: string): string {
-  const why = 'cordon: the call could not be judged, so it was blocked; cordon doctor tells more.'
-  return programOf(command, JSON.stringify({ cancel: true, errorMessage: why }))
-}
-
-/** The same for results: the tool ran already, so whatever fails here says nothing. */
-export function resultProgram(command: string): string {
-  return programOf(command, JSON.stringify({ cancel: false }))
-}
-
-function programOf(command: string, otherwise: string): string {
-  const script = `out=$(${command}\n) && [ -n "$out" ] && printf %s "$out" || printf %s ${quote(otherwise)}`
-  return `#!/bin/sh\n${PROGRAM_MARK}\n${script}\n`
-}
-
-const PROGRAM_MARK = '# Written by cordon install; cordon install cline --uninstall removes it.'
-
-/** True for a program of ours, of any version. */
-export function isHookProgram(text: string): boolean {
-  return text.includes(PROGRAM_MARK)
 }
 
 function inShell(script: string): string {
@@ -69,7 +45,7 @@ function isClient([program = '']: readonly string[]): boolean {
   return /\/cordon-client-\w+$/.test(program)
 }
 
-function wordsOf(host: HostName, root: string | null, cordon: readonly string[]): string {
+function wordsOf(host: string, root: string | null, cordon: readonly string[]): string {
   return [...cordon, 'hook', host, ...(root === null ? [] : ['--root', root])].map(quoteIfNeeded).join(' ')
 }
 

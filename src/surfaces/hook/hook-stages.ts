@@ -33,7 +33,12 @@ export function hookStages(
     judgement ??= judge.strictest(read, null)!
     return judgement
   }
-  const plainly = (): Json | null => wrap(judged(), null)
+  let wrapped: { readonly of: HookJudgement; readonly input: Json | null } | null = null
+  const plainly = (): Json | null => {
+    const of = judged()
+    if (wrapped?.of !== of) wrapped = { of, input: wrap(of, null) }
+    return wrapped.input
+  }
   let recorder: SessionRecorder | null = null
   let begun: CallRecord | null = null
   let places: readonly string[] | null = null
@@ -77,7 +82,7 @@ export function hookStages(
     run: async (_, decision) => {
       // What a person agrees to goes with the command; nobody agreed to more than what was asked.
       const less = narrowed(judged(), request)
-      const input = less?.input ?? wrap(judged(), places)
+      const input = less?.input ?? (places === null ? plainly() : wrap(judged(), places))
       if (decision.decision === 'ask' && request.canAsk)
         return { kind: 'ask', reason: reasonText(decision.reason.message, less?.note), input }
       if (less) return { kind: 'narrowed', ...less }

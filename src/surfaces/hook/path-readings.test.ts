@@ -14,7 +14,7 @@ import {
   opencode,
   openHookWorld,
 } from '../../../test/contract/hooks/world.ts'
-import type { HostName } from './hosts/host.ts'
+import type { HostName } from './hosts/hosts.ts'
 import { decodes, dropsAt, pathForms, trims } from './path-readings.ts'
 
 const MANIFEST = `schema_version = 1

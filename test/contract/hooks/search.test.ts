@@ -3,7 +3,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { HostName } from '../../../src/surfaces/hook/hosts/host.ts'
+import type { HostName } from '../../../src/surfaces/hook/hosts/hosts.ts'
 import {
   claude,
   cline,

@@ -15,7 +15,7 @@ const SYSTEM: readonly string[] = ['/usr', '/bin', '/sbin']
  */
 export function pathFolders(path: string, files: Look): readonly string[] {
   const folders = new Set<string>()
-  for (const entry of path.split(':')) {
+  for (const entry of new Set(path.split(':'))) {
     if (!posix.isAbsolute(entry) || SYSTEM.some((place) => isInside(posix.normalize(entry), place))) continue
     if (!files.exists(entry)) continue
     const folder = files.canonical(entry)

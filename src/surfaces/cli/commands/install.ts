@@ -1,39 +1,20 @@
 /** `cordon install`: puts Cordon in front of an agent, shows what changes, keeps a backup, and tests that the hook fires. */
 
 import { chmodSync, mkdirSync, rmdirSync, rmSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import { programPath } from '../../../runtime/hook/wrapped-runs.ts'
-import { parseToml } from '../../../runtime/import/toml.ts'
 import { openPolicy } from '../../../runtime/policy/open.ts'
 import { findRoot } from '../../../runtime/policy/project/root.ts'
 import { Fault } from '../../../system/fault.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { thisMachine } from '../../../system/machine.ts'
-import { codexHome } from '../../hook/hosts/codex-rules.ts'
-import { askCodex, tomlText, tomlValue, withTomlValue } from '../../hook/hosts/codex-trust.ts'
-import { HOST_NAMES, type HostName } from '../../hook/hosts/host.ts'
-import {
-  type AgentCheck,
-  checkAgent,
-  findProgram,
-  isInPlace,
-  ownHooks,
-  programInside,
-} from '../../hook/install/check.ts'
-import { LOCAL_ENV, planGeminiTrust, trustedFoldersFile } from '../../hook/install/gemini-settings.ts'
-import {
-  backupOf,
-  isOwnText,
-  isProgramHook,
-  missedInProject,
-  planSecondFile,
-  planSettings,
-} from '../../hook/install/host-settings.ts'
+import { HOST_NAMES, type HostName, type InstalledHost, installOf } from '../../hook/hosts/hosts.ts'
+import { type AgentCheck, checkAgent, findProgram, isInPlace, programInside } from '../../hook/install/check.ts'
+import { backupOf, isOwnText, planSecondFile, planSettings } from '../../hook/install/host-settings.ts'
 import type { FileChange, InstallPlace } from '../../hook/install/install-place.ts'
 import { forgetHook, type InstalledHook, installedHook, keepHook } from '../../hook/install/installed-hooks.ts'
 import { forgetTrust, keepTrust, type TrustEntry, trustOf, withoutTrust } from '../../hook/install/installed-trust.ts'
 import { SettingsError } from '../../hook/install/settings-error.ts'
-import { parseSettings } from '../../hook/install/settings-json.ts'
 import { lineDiff } from '../../terminal/line-diff.ts'
 import { paint, type Terminal, visible } from '../../terminal/terminal.ts'
 import { type Arguments, oneOf, parseArguments } from '../arguments.ts'
@@ -45,6 +26,7 @@ import { type CommandContext, commandRow, EXIT, UsageError } from '../usage.ts'
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('install')!, argv)
   const agent = agentOf(args)
+  const host = await installOf(agent)
   const place = placeOf(args)
   const uninstall = args.flags.uninstall === true
   const within = programInside(place)
@@ -59,7 +41,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   }
   const { stateDir } = thisMachine()
   const trusted = trustOf(stateDir, { agent, scope: place.scope, root: place.root })
-  const settings = planned(agent, place, uninstall)
+  const settings = planned(host, place, uninstall)
   const changes = (uninstall ? untrusted(trusted, settings) : settings).filter(
     (change) => change.before !== change.after,
   )
@@ -74,7 +56,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
       terminal.err('nothing was changed (--yes goes on without asking)\n')
       return EXIT.failed
     }
-    const made = changes.flatMap((change) => write(change, isProgramHook(agent)))
+    const made = changes.flatMap((change) => write(change, host.isProgram))
     if (!uninstall) keepHook(stateDir, { agent, scope: place.scope, root: place.root, made })
     else removeMade(stateDir, { agent, scope: place.scope, root: place.root })
   }
@@ -85,13 +67,9 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     terminal.err(changes.length > 0 ? `Cordon no longer guards ${agent} here\n` : 'there was nothing to take out\n')
     return EXIT.ok
   }
-  if (agent === 'codex') await trustInCodex(terminal, place, stateDir)
-  if (agent === 'gemini') {
-    keepTrust(stateDir, geminiTrust(changes, place))
-    terminal.err(
-      'Gemini CLI leaves the .env of projects alone now, since its agent can write one: keep its key in ~/.gemini/.env\n',
-    )
-  }
+  keepTrust(stateDir, host.remembered?.(changes, place) ?? [])
+  await writeTrust(terminal, host, place, stateDir)
+  if (host.note !== undefined) terminal.err(`${host.note}\n`)
   const check = await checkAgent(agent, place, readFile)
   const { status, detail } = check
   const ok = isInPlace(check)
@@ -100,7 +78,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const headline = ok ? status : 'does not work'
   terminal.err(`${paint(terminal, hookStyle(check), headline)}  ${agent}: ${visible(detail)}\n`)
   if (place.scope === 'user' && !args.flags.user)
-    terminal.err(`it holds in every project of yours: ${missedInProject(agent)} (--project is for this one alone)\n`)
+    terminal.err(`it holds in every project of yours: ${host.missed} (--project is for this one alone)\n`)
   await tellWhatIsMissing(terminal, place.root)
   return ok ? EXIT.ok : EXIT.failed
 }
@@ -145,13 +123,12 @@ function placeOf(args: Arguments): InstallPlace {
   }
 }
 
-function planned(agent: HostName, place: InstallPlace, uninstall: boolean): FileChange[] {
+function planned(host: InstalledHost, place: InstallPlace, uninstall: boolean): readonly FileChange[] {
   try {
-    const change = uninstall ? unchanged(agent, place) : planSettings(agent, place, readFile, false)
-    const second = planSecondFile(agent, place, readFile, uninstall)
-    if (second) return [change, second]
-    const trust = agent === 'gemini' && place.scope === 'project' && !uninstall
-    return trust ? [change, planGeminiTrust(place, readFile)] : [change]
+    const change = uninstall ? unchanged(host, place) : planSettings(host, place, readFile, false)
+    const second = planSecondFile(host, place, readFile, uninstall)
+    const also = uninstall ? [] : (host.also?.(place, readFile) ?? [])
+    return [change, ...(second ? [second] : []), ...also]
   } catch (error) {
     if (error instanceof SettingsError)
       throw new Fault('agent-settings', error.message, { remedy: 'Put that right, then run it again.' })
@@ -160,11 +137,11 @@ function planned(agent: HostName, place: InstallPlace, uninstall: boolean): File
 }
 
 /** Taking out: what stood there before, where nobody has changed the file since; else the file without ours. */
-function unchanged(agent: HostName, place: InstallPlace): FileChange {
-  const change = planSettings(agent, place, readFile, true)
+function unchanged(host: InstalledHost, place: InstallPlace): FileChange {
+  const change = planSettings(host, place, readFile, true)
   const kept = change.before === null ? null : readFile(backupOf(machineFiles.canonical(change.path)))
   if (kept === null) return change
-  const installed = planSettings(agent, place, (path) => (path === change.path ? kept : readFile(path)), false)
+  const installed = planSettings(host, place, (path) => (path === change.path ? kept : readFile(path)), false)
   return installed.after === change.before ? { ...change, after: kept } : change
 }
 
@@ -179,22 +156,6 @@ function untrusted(entries: readonly TrustEntry[], changes: readonly FileChange[
     return [{ path, before, after: withoutTrust(after, own) }]
   })
   return [...changes.filter(({ path }) => !paths.includes(path)), ...taken]
-}
-
-/** What an installation changed of Gemini CLI beside its hooks: the list of trusted folders, and what it makes of .env files. */
-function geminiTrust(changes: readonly FileChange[], place: InstallPlace): TrustEntry[] {
-  const { root, scope } = place
-  return changes.map(({ path, before: text }) => {
-    const settings = parseSettings(text ?? '{}') as Record<string, unknown>
-    const own = { agent: 'gemini', scope, root, path } as const
-    if (path === trustedFoldersFile(place)) {
-      const before = typeof settings[root] === 'string' ? settings[root] : null
-      return { ...own, table: null, key: root, before, after: 'TRUST_FOLDER' }
-    }
-    const { table, key } = LOCAL_ENV
-    const before = JSON.stringify((settings[table] as Record<string, unknown> | undefined)?.[key]) ?? null
-    return { ...own, table, key, before, after: 'true' }
-  })
 }
 
 /** The text of a file, null when there is none. */
@@ -240,46 +201,24 @@ function removeMade(stateDir: string, key: Pick<InstalledHook, 'agent' | 'scope'
   }
 }
 
-/** Codex runs a hook only with its hash in its own configuration, and a project's only in a trusted project. */
-async function trustInCodex(terminal: Terminal, place: InstallPlace, stateDir: string): Promise<void> {
-  const codex = findProgram('codex', place.env.PATH)
-  if (!codex) return
-  const path = join(codexHome(place), 'config.toml')
-  const before = readFile(path)
-  let after = before ?? ''
-  const set = (table: string, key: string, value: string): void => {
-    const old = tomlValue(after, table, key)
-    if (old === value) return
-    after = checkedToml(path, after, withTomlValue(after, table, key, value))
-    const { scope, root } = place
-    keepTrust(stateDir, [{ agent: 'codex', scope, root, path, table, key, before: old, after: value }])
+/** Writes down what the host wants of the hook that is there now, and shows it: of several steps in one file the whole. */
+async function writeTrust(
+  terminal: Terminal,
+  host: InstalledHost,
+  place: InstallPlace,
+  stateDir: string,
+): Promise<void> {
+  const written: FileChange[] = []
+  for await (const { change, entries } of host.trust?.(place, findProgram(host.program, place.env.PATH), readFile) ??
+    []) {
+    if (change.before === change.after) continue
+    keepTrust(stateDir, entries)
+    write(change)
+    const earlier = written.findIndex(({ path }) => path === change.path)
+    if (earlier < 0) written.push(change)
+    else written[earlier] = { ...change, before: written[earlier]!.before }
   }
-  if (place.scope === 'project') {
-    set(`projects.${tomlText(place.root)}`, 'trust_level', 'trusted')
-    if (after !== before) write({ path, before, after })
-  }
-  for (const { key, hash, trusted } of ownHooks(await askCodex(codex, place.root, place.env), place)) {
-    if (!trusted) set(`hooks.state.${tomlText(key)}`, 'trusted_hash', hash)
-  }
-  if (after === before) return
-  terminal.out(describe(terminal, { path, before, after }))
-  write({ path, before, after })
-}
-
-/** The new text of a TOML file, which must be TOML as well: a table can be written in ways that a line more would double. */
-function checkedToml(path: string, before: string, after: string): string {
-  const isToml = (text: string): boolean => {
-    try {
-      parseToml(text, path)
-      return true
-    } catch {
-      return false
-    }
-  }
-  if (isToml(after) || !isToml(before)) return after
-  throw new Fault('agent-settings', `${path} has no place for the trust that Codex wants`, {
-    remedy: 'Write its tables as [projects."PATH"] and [hooks.state."KEY"], then run it again.',
-  })
+  for (const change of written) terminal.out(describe(terminal, change))
 }
 
 function describe(terminal: Terminal, { path, before, after }: FileChange): string {

@@ -1,5 +1,6 @@
 /** `cordon skills`: the scripts of skills, and your word for those that a project brings along. */
 
+import { relative } from 'node:path'
 import { approveInline, inlineCommandFiles } from '../../../runtime/custom/inline-commands.ts'
 import { approveSkill, type SkillRow, skillRows } from '../../../runtime/custom/skill-gate.ts'
 import { findRoot } from '../../../runtime/policy/project/root.ts'
@@ -39,7 +40,14 @@ export function run({ terminal, argv }: CommandContext): number {
 
 /** Commands that agents run by themselves when they load a skill or a command of the project; each is a row. */
 function inlineRows(root: string, machine: Machine): readonly (SkillRow & { readonly inline: true })[] {
-  return inlineCommandFiles(root, machine).flatMap(({ name, path, commands, status }) =>
-    commands.map((command) => ({ skill: name, script: `!${command}`, path, scope: 'project', status, inline: true })),
+  return inlineCommandFiles(root, machine, 'anywhere').flatMap(({ names, path, commands, status, unread }) =>
+    (unread === null ? commands : [unread]).map((command) => ({
+      skill: names?.[0] ?? relative(root, path),
+      script: unread === null ? `!${command}` : unread,
+      path,
+      scope: 'project',
+      status,
+      inline: true,
+    })),
   )
 }

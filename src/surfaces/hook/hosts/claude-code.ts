@@ -1,7 +1,9 @@
 /** Claude Code: `PreToolUse`, answered with `hookSpecificOutput`. */
 
 import { basename, dirname, join } from 'node:path'
+import type { InstallPlace } from '../install/install-place.ts'
 import { composes, trims } from '../path-readings.ts'
+import { skillShell } from './claude-skill-shell.ts'
 import {
   expectEvent,
   type HookRequest,
@@ -128,7 +130,7 @@ const SHELLS: ReadonlySet<string> = new Set(['Bash', 'Monitor'])
 /** Modes in which a person sits in front of it and is asked; in the others an ask may be answered by nobody. */
 const ASKING: ReadonlySet<string> = new Set(['default', 'acceptEdits', 'plan'])
 
-export const claudeCode: Host = {
+export const claudeCode: Host<'claude-code'> = {
   name: 'claude-code',
   tellsPerson: true,
   paths: [trims, composes],
@@ -144,7 +146,12 @@ export const claudeCode: Host = {
     const temporary = join('/tmp', `claude-${process.getuid?.() ?? 0}`, basename(project), session)
     return [join(project, session), join(temporary, 'tasks'), join(temporary, 'scratchpad')]
   },
-  expands: { memory: ['CLAUDE.md', 'CLAUDE.local.md', '.claude/CLAUDE.md'], runsInline: true },
+  expands: {
+    memory: ['CLAUDE.md', 'CLAUDE.local.md', '.claude/CLAUDE.md', '.claude/rules/'],
+    imports: true,
+    runsInline: true,
+  },
+  inlineSetting: skillShell,
   parse(input, env) {
     expectEvent(input, 'PreToolUse')
     const tool = text(input, 'tool_name')
@@ -170,7 +177,11 @@ export const claudeCode: Host = {
   },
   prompts: {
     event: 'UserPromptSubmit',
-    parse: (input, env) => ({ project: env.CLAUDE_PROJECT_DIR ?? text(input, 'cwd'), cwd: text(input, 'cwd') }),
+    parse: (input, env) => ({
+      project: env.CLAUDE_PROJECT_DIR ?? text(input, 'cwd'),
+      cwd: text(input, 'cwd'),
+      said: text(input, 'prompt'),
+    }),
     refuse: (reason) => JSON.stringify({ decision: 'block', reason }),
   },
   results: {
@@ -188,6 +199,67 @@ export const claudeCode: Host = {
       }
     },
     answer: (input, word) => JSON.stringify({ hookSpecificOutput: resultOutput(input, word) }),
+  },
+  async install() {
+    const [{ groupedRows, offBy, PROMPT_EVENTS }, { checkClaude, whyDropped, withDenials }] = await Promise.all([
+      import('../install/forms.ts'),
+      import('../install/claude-settings.ts'),
+    ])
+    const managed = '/etc/claude-code/managed-settings.json'
+    const files = ({ root, home, env }: InstallPlace): readonly [string, string, string] => [
+      join(root, '.claude/settings.local.json'),
+      join(root, '.claude/settings.json'),
+      join(env.CLAUDE_CONFIG_DIR ?? join(home, '.claude'), 'settings.json'),
+    ]
+    const file = (place: InstallPlace): string => files(place)[place.scope === 'project' ? 0 : 2]
+    const rows = groupedRows(
+      { ...PROMPT_EVENTS, PostToolUseFailure: 'result' },
+      { comments: false, check: checkClaude },
+    )
+    const call = (cwd: string, command: string): Json => ({
+      hook_event_name: 'PreToolUse',
+      session_id: 'cordon-self-test',
+      cwd,
+      tool_name: 'Bash',
+      tool_input: { command },
+    })
+    return {
+      program: 'claude',
+      file,
+      edit: (text, commands, place, original) =>
+        withDenials(rows(text, commands, place, original), commands !== null, original, place.wrapper),
+      missed:
+        'Claude Code does not find a project’s hooks from a sub-directory outside git, nor with --setting-sources user',
+      switchedOff: (place, settings) => {
+        for (const path of [...files(place), managed]) {
+          const said = settings(path)
+          if (said.disableAllHooks === true) return offBy(path, '"disableAllHooks": true')
+          const why = path === file(place) ? whyDropped(said) : null
+          if (why !== null)
+            return { detail: `${path}: ${why}`, remedy: 'Put that right, then run cordon doctor again.' }
+          if (path === managed && said.allowManagedHooksOnly === true)
+            return offBy(path, '"allowManagedHooksOnly": true')
+        }
+        return null
+      },
+      others: { event: 'PreToolUse', files },
+      test: {
+        call,
+        result: (root, stdout) => ({ ...call(root, 'ls'), hook_event_name: 'PostToolUse', tool_response: { stdout } }),
+        denial: '"permissionDecision":"deny"',
+        env: (root) => ({ CLAUDE_PROJECT_DIR: root }),
+      },
+      rehearsal: {
+        args: () => ['-p', 'go', '--model', 'claude-sonnet-4-5', '--no-session-persistence'],
+        env: (port) => ({
+          ANTHROPIC_BASE_URL: `http://127.0.0.1:${port}`,
+          ANTHROPIC_API_KEY: 'scripted',
+          CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+          DISABLE_AUTOUPDATER: '1',
+        }),
+        call: (command) => ({ tool: 'Bash', input: { command, description: 'x' } }),
+      },
+    }
   },
 }
 

@@ -1,19 +1,10 @@
 /** Cline's CLI: a hook is a program called `PreToolUse`, which takes a call by `cancel` and another input by `overrideInput`. */
 
 import { join } from 'node:path'
+import type { InstallPlace } from '../install/install-place.ts'
 import { composes, trims } from '../path-readings.ts'
 import { quote } from '../sandboxed-command.ts'
-import {
-  type Host,
-  type HostSurroundings,
-  isObject,
-  type Json,
-  MAX_RECORD,
-  object,
-  optionalText,
-  ProtocolError,
-  text,
-} from './host.ts'
+import { type Host, isObject, type Json, object, optionalText, ProtocolError, text } from './host.ts'
 import {
   callsOf,
   delegates,
@@ -64,12 +55,16 @@ function each(name: string, row: ToolRow): ToolRow {
   }
 }
 
-export const cline: Host = {
+export const cline: Host<'cline'> = {
   name: 'cline',
   paths: [trims, composes],
   ownSandbox: {
     remedy: 'Leave plan mode for what has to be written down.',
-    isReadOnly: (input, at) => !isActing(input, at),
+    // In plan mode it goes by a command’s words, and in our wrapper finds none that writes.
+    isReadOnly: async (input, at) => {
+      const { isActing } = await import('./cline-record.ts')
+      return !(await isActing(input, at))
+    },
   },
   eventOf: (input) => (input.tool_result === undefined ? 'PreToolUse' : 'PostToolUse'),
   parse(input) {
@@ -128,6 +123,78 @@ export const cline: Host = {
     },
     answer: (_, { note }) => JSON.stringify({ cancel: false, contextModification: note }),
   },
+  async install() {
+    const { ownFile } = await import('../install/forms.ts')
+    const hooks = ({ scope, root, home, env }: InstallPlace): string =>
+      scope === 'project' ? join(root, '.clinerules/hooks') : join(env.CLINE_DIR ?? join(home, '.cline'), 'hooks')
+    return {
+      program: 'cline',
+      isProgram: true,
+      file: (place) => join(hooks(place), 'PreToolUse'),
+      edit: ownFile(isProgram, ({ call }) => programOf(call, { cancel: true, errorMessage: UNJUDGED })),
+      second: {
+        file: (place) => join(hooks(place), 'PostToolUse'),
+        edit: ownFile(isProgram, ({ result }) => programOf(result, { cancel: false })),
+      },
+      missed: 'Cline finds a project’s hooks from the project’s own folder alone, and not with --worktree',
+      test: {
+        call: (root, command) => ({
+          taskId: 'cordon-self-test',
+          workspaceRoots: [root],
+          tool_call: { id: 'c', name: 'run_commands', input: { commands: [command] } },
+        }),
+        result: (root, result) => ({
+          taskId: 'cordon-self-test',
+          workspaceRoots: [root],
+          tool_result: { id: 'c', name: 'read_files', input: { files: [{ path: root }] }, output: [{ result }] },
+        }),
+        denial: 'exit 126"',
+      },
+      rehearsal: {
+        args: () => ['-P', 'openai-compatible', '-m', 'scripted', 'go on'],
+        env: (_, folder) => ({
+          CLINE_PROVIDER_SETTINGS_PATH: join(folder, 'providers.json'),
+          CLINE_SESSION_DATA_DIR: join(folder, 'sessions'),
+          // In this process, not in the one that it leaves running for all of them.
+          CLINE_SESSION_BACKEND_MODE: 'local',
+        }),
+        files: (port) => ({
+          'providers.json': JSON.stringify({
+            version: 1,
+            lastUsedProvider: 'openai-compatible',
+            modes: {},
+            providers: {
+              'openai-compatible': {
+                settings: {
+                  provider: 'openai-compatible',
+                  apiKey: 'scripted',
+                  model: 'scripted',
+                  baseUrl: `http://127.0.0.1:${port}/v1`,
+                },
+                updatedAt: '2026-01-01T00:00:00.000Z',
+                tokenSource: 'manual',
+              },
+            },
+          }),
+        }),
+        call: (command) => ({ tool: 'run_commands', input: { commands: [command] } }),
+      },
+    }
+  },
+}
+
+const PROGRAM_MARK = '# Written by cordon install; cordon install cline --uninstall removes it.'
+const UNJUDGED = 'cordon: the call could not be judged, so it was blocked; cordon doctor tells more.'
+
+/** Cline runs a file, takes only its JSON for a block, and every exit code for an allow: what fails says `otherwise` itself. */
+function programOf(command: string, otherwise: Json): string {
+  const script = `out=$(${command}\n) && [ -n "$out" ] && printf %s "$out" || printf %s ${quote(JSON.stringify(otherwise))}`
+  return `#!/bin/sh\n${PROGRAM_MARK}\n${script}\n`
+}
+
+/** True for a program of ours, of any version. */
+function isProgram(text: string): boolean {
+  return text.includes(PROGRAM_MARK)
 }
 
 /** A denied command that prints why, in the very form that stands in its place. */
@@ -138,27 +205,6 @@ function ranCommands(input: unknown): string | null {
   if (!isObject(input) || input.commands === undefined) return null
   const text = joined(input)
   return REFUSAL.test(text) ? null : text
-}
-
-/**
- * Whether the person lets this turn change things. In plan mode Cline looks at a command's own words, and in our wrapper finds none that
- * writes; so the project is shown read-only then. The mode stands in Cline's record of the session, and without that nobody acts.
- */
-function isActing(input: Json, { machine: { home, env }, files }: HostSurroundings): boolean {
-  const { rootSessionId: id } = isObject(input.sessionContext) ? input.sessionContext : {}
-  if (typeof id !== 'string' || !/^[\w-]+$/.test(id)) return false
-  const data = env.CLINE_DATA_DIR ?? join(env.CLINE_DIR ?? join(home, '.cline'), 'data')
-  const record = join(env.CLINE_SESSION_DATA_DIR ?? join(data, 'sessions'), id, `${id}.messages.json`)
-  try {
-    const { messages } = JSON.parse(files.readText(record, MAX_RECORD)) as { messages: readonly Json[] }
-    const said = messages.flatMap(({ role, content }) =>
-      role !== 'user' ? [] : Array.isArray(content) ? content : [{ text: content }],
-    )
-    const modes = said.flatMap((part: Json) => /^<user_input mode="(\w+)">/.exec(String(part.text ?? ''))?.[1] ?? [])
-    return modes.at(-1) === 'act'
-  } catch {
-    return false
-  }
 }
 
 function rootOf(input: Json): string {

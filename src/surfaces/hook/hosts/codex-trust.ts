@@ -1,7 +1,14 @@
 /** Codex skips a hook that it does not trust, without a word: asks Codex itself for key and hash, and writes them down. */
 
 import { spawn } from 'node:child_process'
-import { isHookCommand } from '../hook-command.ts'
+import { join } from 'node:path'
+import { parseToml } from '../../../runtime/import/toml.ts'
+import { Fault } from '../../../system/fault.ts'
+import { hookCommand, isHookCommand, resultCommand } from '../hook-command.ts'
+import type { Read, SelfTest, TrustStep } from '../install/host-install.ts'
+import { hookRoot, type InstallPlace } from '../install/install-place.ts'
+import type { TrustEntry } from '../install/installed-trust.ts'
+import { codexHome } from './codex-rules.ts'
 import { isObject, type Json } from './host.ts'
 
 export interface CodexHook {
@@ -13,8 +20,64 @@ export interface CodexHook {
   readonly enabled: boolean
 }
 
+/** Whether Codex says that it loads and trusts the hook in this file. */
+export async function asked(codex: string, place: InstallPlace, file: string): Promise<SelfTest> {
+  const ours = ownHooks(await askCodex(codex, place.root, place.env), place, file)
+  if (ours.length === 0) return { ok: false, detail: 'Codex does not load the hook' }
+  if (!ours.every((hook) => hook.trusted && hook.enabled)) return { ok: false, detail: 'Codex does not trust the hook' }
+  return { ok: true, detail: 'Codex says that it trusts the hook' }
+}
+
+/** Codex runs a hook only with its hash in its own configuration, and a project's only in a trusted project. */
+export async function* trusted(
+  codex: string | null,
+  place: InstallPlace,
+  file: string,
+  read: Read,
+): AsyncGenerator<TrustStep> {
+  if (codex === null) return
+  const { scope, root } = place
+  const path = join(codexHome(place), 'config.toml')
+  const step = (values: readonly (readonly [table: string, key: string, value: string])[]): TrustStep => {
+    const before = read(path)
+    const entries: TrustEntry[] = []
+    const after = values.reduce((text, [table, key, value]) => {
+      const old = tomlValue(text, table, key)
+      if (old === value) return text
+      entries.push({ agent: 'codex', scope, root, path, table, key, before: old, after: value })
+      return checkedToml(path, text, withTomlValue(text, table, key, value))
+    }, before ?? '')
+    return { change: { path, before, after: entries.length === 0 ? before : after }, entries }
+  }
+  if (scope === 'project') yield step([[`projects.${tomlText(root)}`, 'trust_level', 'trusted']])
+  const ours = ownHooks(await askCodex(codex, root, place.env), place, file).filter((hook) => !hook.trusted)
+  yield step(ours.map(({ key, hash }) => [`hooks.state.${tomlText(key)}`, 'trusted_hash', hash]))
+}
+
+/** The new text of a TOML file, which must be TOML as well: a table can be written in ways that a line more would double. */
+function checkedToml(path: string, before: string, after: string): string {
+  const isToml = (text: string): boolean => {
+    try {
+      parseToml(text, path)
+      return true
+    } catch {
+      return false
+    }
+  }
+  if (isToml(after) || !isToml(before)) return after
+  throw new Fault('agent-settings', `${path} has no place for the trust that Codex wants`, {
+    remedy: 'Write its tables as [projects."PATH"] and [hooks.state."KEY"], then run it again.',
+  })
+}
+
+/** Those of the hooks that Codex knows which are the very ones we install: a project can bring some that only look like them. */
+export function ownHooks(hooks: readonly CodexHook[], place: InstallPlace, file: string): readonly CodexHook[] {
+  const commands = [hookCommand, resultCommand].map((line) => line('codex', hookRoot(place), place.cordon))
+  return hooks.filter(({ key, command }) => key.startsWith(`${file}:`) && commands.includes(command))
+}
+
 /** Hooks that look like ours, as this Codex sees them in a project. Rejects when Codex cannot be asked. */
-export async function askCodex(codex: string, root: string, env: NodeJS.ProcessEnv): Promise<readonly CodexHook[]> {
+async function askCodex(codex: string, root: string, env: NodeJS.ProcessEnv): Promise<readonly CodexHook[]> {
   const child = spawn(codex, ['app-server'], { cwd: root, env, stdio: ['pipe', 'pipe', 'ignore'] })
   const timer = setTimeout(() => child.kill('SIGKILL'), 30_000)
   try {

@@ -1,10 +1,11 @@
 /** Codex: Claude Code's protocol, stricter: an unknown field or an ask is an allow, and a rewrite needs an allow. */
 
 import { join } from 'node:path'
+import type { InstallPlace } from '../install/install-place.ts'
 import { trims } from '../path-readings.ts'
 import { isReadOnlyTurn } from './codex-record.ts'
-import { CODEX_RULES, codexHome } from './codex-rules.ts'
-import { expectEvent, type Host, isObject, object, optionalText, ProtocolError, text } from './host.ts'
+import { CODEX_RULES, codexHome, codexRules, isCodexRules } from './codex-rules.ts'
+import { expectEvent, type Host, isObject, type Json, object, optionalText, ProtocolError, text } from './host.ts'
 import {
   callsOf,
   delegates,
@@ -43,7 +44,7 @@ const TOOLS: ToolTable = {
   update_goal: nothing,
 }
 
-export const codex: Host = {
+export const codex: Host<'codex'> = {
   name: 'codex',
   tellsPerson: true,
   paths: [trims],
@@ -103,5 +104,60 @@ export const codex: Host = {
         ...(value !== null && { decision: 'block', reason: typeof value === 'string' ? value : JSON.stringify(value) }),
         ...(note !== null && { hookSpecificOutput: { hookEventName: 'PostToolUse', additionalContext: note } }),
       }),
+  },
+  async install() {
+    const [{ groupedRows, ownFile, USE_EVENTS }, { asked, trusted }] = await Promise.all([
+      import('../install/forms.ts'),
+      import('./codex-trust.ts'),
+    ])
+    const folder = ({ scope, root, home, env }: InstallPlace): string =>
+      scope === 'project' ? join(root, '.codex') : codexHome({ home, env })
+    const file = (place: InstallPlace): string => join(folder(place), 'hooks.json')
+    const call = (cwd: string, command: string): Json => ({
+      hook_event_name: 'PreToolUse',
+      session_id: 'cordon-self-test',
+      cwd,
+      tool_name: 'Bash',
+      tool_input: { command },
+    })
+    return {
+      program: 'codex',
+      file,
+      edit: groupedRows(USE_EVENTS, { comments: false }),
+      second: {
+        file: (place) => join(folder(place), CODEX_RULES),
+        edit: ownFile(isCodexRules, (_, { wrapper }) => codexRules(wrapper)),
+      },
+      missed: 'Codex has no project hooks in `exec --worktree`, nor in a sub-directory outside git',
+      others: {
+        event: 'PreToolUse',
+        files: (place) => [file({ ...place, scope: 'project' }), file({ ...place, scope: 'user' })],
+      },
+      test: {
+        call,
+        result: (root, tool_response) => ({ ...call(root, 'ls'), hook_event_name: 'PostToolUse', tool_response }),
+        denial: '"permissionDecision":"deny"',
+        blocksUser: true,
+      },
+      asked: (program, place) => asked(program, place, file(place)),
+      trust: (place, program, read) => trusted(program, place, file(place), read),
+      rehearsal: {
+        args: (port) => [
+          ...['exec', '--skip-git-repo-check', '-m', 'gpt-5.1', '-c', 'model_provider="cordon-rehearsal"'],
+          ...['-c', 'model_providers.cordon-rehearsal.name="scripted"'],
+          ...['-c', `model_providers.cordon-rehearsal.base_url="http://127.0.0.1:${port}/v1"`],
+          ...['-c', 'model_providers.cordon-rehearsal.wire_api="responses"'],
+          ...['-c', 'model_providers.cordon-rehearsal.env_key="CORDON_REHEARSAL_KEY"'],
+          ...['-c', 'model_providers.cordon-rehearsal.request_max_retries=0', 'go'],
+        ],
+        env: () => ({ CORDON_REHEARSAL_KEY: 'scripted' }),
+        call: (command, tools) =>
+          tools.includes('exec_command')
+            ? { tool: 'exec_command', input: { cmd: command } }
+            : tools.includes('shell_command')
+              ? { tool: 'shell_command', input: { command } }
+              : { tool: 'shell', input: { command: ['bash', '-lc', command] } },
+      },
+    }
   },
 }

@@ -1,5 +1,8 @@
 /** GitHub Copilot CLI: `preToolUse`, answered with `permissionDecision`, and `modifiedArgs` for a rewrite; what is no JSON runs the tool. */
 
+import { join } from 'node:path'
+import { HOOK_MARK, HOOK_TIMEOUT_SECONDS } from '../hook-command.ts'
+import type { InstallPlace } from '../install/install-place.ts'
 import { composes, trims } from '../path-readings.ts'
 import { type Host, isObject, type Json, object, optionalText, ProtocolError, text } from './host.ts'
 import {
@@ -67,9 +70,17 @@ function inEach(row: ToolRow): ToolRow {
   }
 }
 
-export const copilot: Host = {
+export const copilot: Host<'copilot'> = {
   name: 'copilot',
   paths: [trims, composes],
+  ownSandbox: {
+    remedy: 'Leave plan mode for what has to be written down.',
+    // In plan mode it goes by a command’s words, and finds ours.
+    isReadOnly: async (input, { machine }) => {
+      const { isActing } = await import('./copilot-record.ts')
+      return !(await isActing(input, machine))
+    },
+  },
   eventOf: (input) => (input.toolResult === undefined ? 'preToolUse' : 'postToolUse'),
   parse(input) {
     const tool = text(input, 'toolName')
@@ -121,6 +132,61 @@ export const copilot: Host = {
         ...(note !== null && { additionalContext: note }),
         ...(value !== null && { modifiedResult: value }),
       }),
+  },
+  async install() {
+    const { allHooksOff, ownFile } = await import('../install/forms.ts')
+    const folder = ({ home, env }: InstallPlace): string => env.COPILOT_HOME ?? join(home, '.copilot')
+    const row = (bash: string): Json => ({ type: 'command', bash, timeoutSec: HOOK_TIMEOUT_SECONDS })
+    const call = (cwd: string, command: string): Json => ({
+      sessionId: 'cordon-self-test',
+      timestamp: 0,
+      cwd,
+      toolName: 'bash',
+      toolArgs: { command },
+    })
+    return {
+      program: 'copilot',
+      file: (place) =>
+        place.scope === 'project'
+          ? join(place.root, '.github/hooks/cordon.json')
+          : join(folder(place), 'hooks/cordon.json'),
+      edit: ownFile(
+        (text) => text.includes(HOOK_MARK),
+        (commands) => {
+          const hooks = { preToolUse: [row(commands.call)], postToolUse: [row(commands.result)] }
+          return `${JSON.stringify({ version: 1, hooks }, null, 2)}\n`
+        },
+      ),
+      missed: 'Copilot CLI finds a project’s hooks in a trusted folder alone, and not in a worktree',
+      switchedOff: (place, settings) =>
+        allHooksOff(
+          [
+            join(place.root, '.github/copilot/settings.local.json'),
+            join(place.root, '.github/copilot/settings.json'),
+            join(folder(place), 'settings.json'),
+            join(folder(place), 'config.json'),
+          ],
+          settings,
+        ),
+      test: {
+        call,
+        result: (root, textResultForLlm) => ({
+          ...call(root, 'ls'),
+          toolResult: { resultType: 'success', textResultForLlm },
+        }),
+        denial: '"permissionDecision":"deny"',
+      },
+      rehearsal: {
+        args: () => ['-p', 'go', '--allow-all-tools', '--no-auto-update'],
+        env: (port) => ({
+          COPILOT_PROVIDER_BASE_URL: `http://127.0.0.1:${port}/v1`,
+          COPILOT_PROVIDER_API_KEY: 'scripted',
+          COPILOT_MODEL: 'gpt-5',
+          COPILOT_OFFLINE: 'true',
+        }),
+        call: (command) => ({ tool: 'bash', input: { command, description: 'x' } }),
+      },
+    }
   },
 }
 

@@ -1,5 +1,7 @@
 /** Cursor: `preToolUse` for every tool, and the older events for shells, MCP tools and reads, answered with `permission`. */
 
+import { join } from 'node:path'
+import { HOOK_TIMEOUT_SECONDS } from '../hook-command.ts'
 import { composes, decodes, dropsAt, dropsNul, trims } from '../path-readings.ts'
 import { expectEvent, type Host, isObject, type Json, object, optionalText, ProtocolError, text } from './host.ts'
 import {
@@ -46,15 +48,15 @@ const EVENTS: Readonly<Record<string, (input: Json) => { readonly tool: string; 
     return { tool, given: isServers(tool) ? {} : object(input, 'tool_input') }
   },
   beforeShellExecution: (input) => ({ tool: 'Shell', given: { command: text(input, 'command') } }),
+  beforeMCPExecution: (input) => ({ tool: `MCP:${text(input, 'tool_name').replace(/^MCP:/, '')}`, given: {} }),
   beforeReadFile: (input) => ({ tool: 'Read', given: { file_path: text(input, 'file_path') } }),
   beforeTabFileRead: (input) => ({ tool: 'Read', given: { file_path: text(input, 'file_path') } }),
-  beforeMCPExecution: (input) => ({ tool: `MCP:${text(input, 'tool_name').replace(/^MCP:/, '')}`, given: {} }),
 }
 
 /** Events whose ask reaches the person. */
 const ASKING: ReadonlySet<string> = new Set(['beforeShellExecution', 'beforeMCPExecution'])
 
-export const cursor: Host = {
+export const cursor: Host<'cursor'> = {
   name: 'cursor',
   // Its own habits are not known, so it has everybody's.
   paths: [dropsNul, trims, dropsAt, decodes, composes],
@@ -101,6 +103,50 @@ export const cursor: Host = {
         ...(note !== null && { additional_context: note }),
         ...(value !== null && { updated_mcp_tool_output: value }),
       }),
+  },
+  borrows: (from, input) => from === 'claude-code' && typeof input.cursor_version === 'string',
+  async install() {
+    const [{ editRows }, { hasPath, withValue }] = await Promise.all([
+      import('../install/hook-rows.ts'),
+      import('../install/jsonc-text.ts'),
+    ])
+    const timeout = HOOK_TIMEOUT_SECONDS
+    const paths = [...Object.keys(EVENTS), 'postToolUse'].map((event) => ['hooks', event])
+    return {
+      program: 'cursor-agent',
+      file: ({ scope, root, home }) => join(scope === 'user' ? home : root, '.cursor/hooks.json'),
+      edit: (text, commands, _, original) => {
+        const versioned = commands !== null && !hasPath(text, ['version']) ? withValue(text, ['version'], 1) : text
+        const rows =
+          commands &&
+          paths.map((path) => ({
+            path,
+            item:
+              path[1] === 'postToolUse'
+                ? { command: commands.result, timeout }
+                : { command: commands.call, timeout, failClosed: true },
+          }))
+        return editRows(versioned, rows, original, { paths, comments: true })
+      },
+      missed: 'Cursor loads a project’s hooks in a trusted workspace alone, and a worktree has none',
+      test: {
+        call: (cwd, command) => ({
+          hook_event_name: 'beforeShellExecution',
+          workspace_roots: [cwd],
+          cwd,
+          command,
+        }),
+        result: (root, output) => ({
+          hook_event_name: 'postToolUse',
+          workspace_roots: [root],
+          tool_name: 'Shell',
+          tool_output: JSON.stringify({ output }),
+        }),
+        denial: '"permission":"deny"',
+      },
+      // Its program is in no package registry and talks to Cursor alone.
+      rehearsal: null,
+    }
   },
 }
 

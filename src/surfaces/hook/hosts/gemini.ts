@@ -1,6 +1,8 @@
 /** Gemini CLI: `BeforeTool`, denied with `{"decision":"deny","reason"}`; an ask hangs it when nobody is there. */
 
 import { dirname, join } from 'node:path'
+import { HOOK_TIMEOUT_SECONDS, hookCommand } from '../hook-command.ts'
+import { hookRoot, type InstallPlace } from '../install/install-place.ts'
 import { composes, decodes, dropsAt, dropsNul, trims } from '../path-readings.ts'
 import {
   expectEvent,
@@ -69,7 +71,7 @@ const TOOLS: ToolTable = {
 
 const SEARCHES: ReadonlySet<string> = new Set(['grep_search', 'search_file_content'])
 
-export const gemini: Host = {
+export const gemini: Host<'gemini'> = {
   name: 'gemini',
   tellsPerson: true,
   paths: [dropsNul, trims, dropsAt, decodes, composes],
@@ -80,7 +82,7 @@ export const gemini: Host = {
       ? []
       : [join(dirname(dirname(record)), 'tool-outputs', `session-${session}`)]
   },
-  expands: { memory: ['GEMINI.md'], runsInline: false },
+  expands: { memory: ['GEMINI.md'], imports: true, runsInline: false },
   parse(input, env) {
     expectEvent(input, 'BeforeTool')
     const tool = text(input, 'tool_name')
@@ -121,7 +123,12 @@ export const gemini: Host = {
   },
   prompts: {
     event: 'BeforeAgent',
-    parse: (input, env) => ({ project: env.GEMINI_PROJECT_DIR ?? text(input, 'cwd'), cwd: text(input, 'cwd') }),
+    // The prompt is what it made of the person's words.
+    parse: (input, env) => ({
+      project: env.GEMINI_PROJECT_DIR ?? text(input, 'cwd'),
+      cwd: text(input, 'cwd'),
+      said: null,
+    }),
     refuse: (reason) => JSON.stringify({ decision: 'deny', reason }),
   },
   results: {
@@ -146,6 +153,63 @@ export const gemini: Host = {
       const shown = typeof value === 'string' ? value : JSON.stringify(value)
       return JSON.stringify({ decision: 'deny', reason: note === null ? shown : `${note}\n${shown}` })
     },
+  },
+  async install() {
+    const [{ groupedRows, offBy }, { checkGemini, distrusted, planTrust, rememberedOf, withoutLocalEnv }] =
+      await Promise.all([import('../install/forms.ts'), import('../install/gemini-settings.ts')])
+    const user = ({ home, env }: InstallPlace): string => join(env.GEMINI_CLI_HOME ?? home, '.gemini/settings.json')
+    const project = ({ root }: InstallPlace): string => join(root, '.gemini/settings.json')
+    const rows = groupedRows(
+      { BeforeTool: 'call', AfterTool: 'result', BeforeAgent: 'call' },
+      { comments: true, check: checkGemini, timeout: HOOK_TIMEOUT_SECONDS * 1000 },
+    )
+    const call = (cwd: string, command: string): Json => ({
+      hook_event_name: 'BeforeTool',
+      session_id: 'cordon-self-test',
+      cwd,
+      tool_name: 'run_shell_command',
+      tool_input: { command },
+    })
+    return {
+      program: 'gemini',
+      file: (place) => (place.scope === 'user' ? user(place) : project(place)),
+      edit: (text, commands, place, original) => {
+        const edited = rows(text, commands, place, original)
+        return commands === null || edited === null ? edited : withoutLocalEnv(edited)
+      },
+      missed: 'Gemini CLI finds a project’s hooks from the project’s own folder alone',
+      switchedOff: (place, settings) => {
+        const system = place.env.GEMINI_CLI_SYSTEM_SETTINGS_PATH ?? '/etc/gemini-cli/settings.json'
+        const command = hookCommand('gemini', hookRoot(place), place.cordon)
+        for (const file of [project(place), user(place), system]) {
+          const { hooksConfig } = settings(file)
+          if (!isObject(hooksConfig)) continue
+          if (hooksConfig.enabled === false) return offBy(file, '"hooksConfig.enabled": false')
+          if (Array.isArray(hooksConfig.disabled) && hooksConfig.disabled.includes(command))
+            return offBy(file, 'that this hook is disabled ("hooksConfig.disabled")')
+        }
+        return distrusted(place, settings)
+      },
+      others: { event: 'BeforeTool', files: (place) => [project(place), user(place)] },
+      also: (place, read) => (place.scope === 'project' ? [planTrust(place, read)] : []),
+      remembered: rememberedOf,
+      note: 'Gemini CLI leaves the .env of projects alone now, since its agent can write one: keep its key in ~/.gemini/.env',
+      test: {
+        call,
+        result: (root, llmContent) => ({
+          ...call(root, 'ls'),
+          hook_event_name: 'AfterTool',
+          tool_response: { llmContent },
+        }),
+        denial: '"decision":"deny"',
+        env: (root) => ({ GEMINI_PROJECT_DIR: root }),
+      },
+      rehearsal: {
+        args: () => ['-p', 'go', '--yolo', '-m', 'gemini-2.5-pro'],
+        env: (port) => ({ GOOGLE_GEMINI_BASE_URL: `http://127.0.0.1:${port}`, GEMINI_API_KEY: 'scripted' }),
+        call: (command) => ({ tool: 'run_shell_command', input: { command, description: 'x' } }),
+      },
+    }
   },
 }
 

@@ -1,9 +1,11 @@
 /** What a hook hears from its host and what it can answer, whatever form the host gives to either. */
 
+import type { InlineSetting } from '../../../runtime/hook/inline.ts'
 import type { HookCall } from '../../../runtime/hook/judge.ts'
 import type { Expansion } from '../../../runtime/hook/unseen.ts'
 import type { Files } from '../../../system/files.ts'
 import type { Machine } from '../../../system/machine.ts'
+import type { HostInstall } from '../install/host-install.ts'
 import type { PathHabit } from '../path-readings.ts'
 import type { Quoting } from '../sandboxed-command.ts'
 
@@ -96,15 +98,12 @@ export interface HostSurroundings {
   readonly files: Pick<Files, 'exists' | 'readText'>
 }
 
-/** Records of sessions grow: so much of one is read, and a longer one says nothing. */
-export const MAX_RECORD: number = 64 * 1024 * 1024
-
 /** A host's own sandbox. The installation has it leave the wrapped command alone, since that is in one of Cordon's. */
 export interface HostSandbox {
   /** What to do when a wrapped command runs in it all the same. */
   readonly remedy: string
   /** It would keep this command from writing, if it were not for us. */
-  readonly isReadOnly?: (input: Json, at: HostSurroundings, root: string) => boolean
+  readonly isReadOnly?: (input: Json, at: HostSurroundings, root: string) => boolean | Promise<boolean>
   /** It is switched on, and leaves only a wrapped command alone that stands by itself. */
   readonly isOn?: (at: HostSurroundings, root: string) => boolean
 }
@@ -112,22 +111,25 @@ export interface HostSandbox {
 /** How a host shows what its person says before anything goes to its model. */
 export interface HostPrompts {
   readonly event: string
-  /** Where the person started it, and where it stands. */
+  /** Where the person started it, where it stands, and what they said; null where it does not tell their own words. */
   parse(
     input: Json,
     env: Readonly<Record<string, string | undefined>>,
-  ): { readonly project: string; readonly cwd: string }
+  ): { readonly project: string; readonly cwd: string; readonly said: string | null }
   /** What goes to stdout when nothing may go to the model. */
   refuse(reason: string): string
 }
 
 /** An agent program that has hooks. */
-export interface Host {
-  readonly name: HostName
+export interface Host<Name extends string = string> {
+  /** What `cordon hook` and `cordon install` call it. */
+  readonly name: Name
   /** What it does to a path before it uses it. */
   readonly paths: readonly PathHabit[]
   /** What it reads and runs by itself beside the calls that it shows; absent: nothing that is known. */
   readonly expands?: Expansion
+  /** What its settings say of commands in skills, in a project and a folder of it; absent: it has no such setting. */
+  readonly inlineSetting?: (at: HostSurroundings, root: string, cwd: string) => InlineSetting
   /** It shows its person a `systemMessage` beside an answer. */
   readonly tellsPerson?: true
   /** Its own sandbox around commands; absent: it has none that is known. */
@@ -136,6 +138,8 @@ export interface Host {
   readonly quoting?: Quoting
   /** Folders in which it keeps what belongs to this session (saved and background output, scratchpads): its agent may read them. */
   readonly ownFolders?: (input: Json, at: HostSurroundings) => readonly string[]
+  /** It also runs the hooks of another host, in its own form, and its input says who it is. */
+  readonly borrows?: (from: string, input: Json) => boolean
   /** The event of an input that does not name it itself. */
   readonly eventOf?: (input: Json) => string
   /** Reads the host's input; throws a `ProtocolError` for anything it does not know. */
@@ -145,20 +149,9 @@ export interface Host {
   readonly results: HostResults
   /** Absent where it reads nothing by itself at its start, or asks nobody. */
   readonly prompts?: HostPrompts
+  /** How its hook is installed and tried. Asked for late, and what it needs is imported in it: a hook that answers starts without. */
+  install(): Promise<HostInstall>
 }
-
-export const HOST_NAMES = [
-  'claude-code',
-  'codex',
-  'gemini',
-  'cursor',
-  'opencode',
-  'copilot',
-  'pi',
-  'qwen',
-  'cline',
-] as const
-export type HostName = (typeof HOST_NAMES)[number]
 
 /** The host said something that its hook does not know: nothing is allowed on it. */
 export class ProtocolError extends Error {

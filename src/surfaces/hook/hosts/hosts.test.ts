@@ -1,27 +1,43 @@
-/** A host is a file of its own and rows of the tables that go through all of them; no other code knows it by its name. */
+/** A host is a file of its own, a line of the list and a row of the contract: no other code knows it by its name. */
 
 import { globSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
-import { HOST_NAMES } from './host.ts'
-import { findHost } from './hosts.ts'
+import { protectedPath } from '../../../files/protected-paths.ts'
+import { findHost, HOST_NAMES, installOf } from './hosts.ts'
 
-/** Where a host has a row: the compiler asks for it. */
-const TABLES = [
-  'src/surfaces/hook/hosts/host.ts',
-  'src/surfaces/hook/install/host-settings.ts',
-  'src/surfaces/hook/install/rehearsal.ts',
-  'src/surfaces/hook/install/self-test.ts',
-]
-const SOURCES = globSync('src/**/*.ts').filter((file) => !/\.(test|generated|fixture)\.ts$/.test(file))
-const named = (name: string): readonly string[] =>
-  SOURCES.filter((file) => new RegExp(`['"]${name}['"]|^ *${name}: `, 'm').test(readFileSync(file, 'utf8')))
+/** Where such a word is something else than a host of hooks: models, settings that can be imported, protected files, the cursor of a line. */
+const ELSEWHERE =
+  /^src\/(?:providers|scan|runtime\/(?:import|agent)|files\/protected-project|surfaces\/(?:chat|hook\/hosts|cli\/commands\/import))\b/
+const SOURCES = globSync('src/**/*.ts')
+  .filter((file) => !/\.(test|generated|fixture)\.ts$/.test(file) && !ELSEWHERE.test(file))
+  .map((file) => ({ file, text: readFileSync(file, 'utf8') }))
 
-it.each(HOST_NAMES)('%s has its protocol, its tables and a guide', (name) => {
+/** Files in which the name stands as a word of code or of a text. */
+const naming = (name: string): readonly string[] => {
+  const word = new RegExp(`['"]${name}['"]|^ *${name}: `, 'm')
+  return SOURCES.flatMap(({ file, text }) => (word.test(text) ? [file] : []))
+}
+
+it.each(HOST_NAMES)('%s is known in its own files alone, and has a guide', (name) => {
   expect(findHost(name)?.name).toBe(name)
-  expect(named(name)).toEqual(expect.arrayContaining([`src/surfaces/hook/hosts/${name}.ts`, ...TABLES]))
+  const own = `src/surfaces/hook/install/${name.split('-')[0]}-`
+  expect(naming(name).filter((file) => !file.startsWith(own))).toEqual([])
   expect(globSync(`docs/agents/${name}.md`)).toHaveLength(1)
 })
 
-it('the last one is known nowhere else', () => {
-  expect(named('cline').toSorted()).toEqual(['src/surfaces/hook/hosts/cline.ts', ...TABLES].toSorted())
+const facts = {
+  root: '/w/p',
+  home: '/h',
+  configDir: '/h/.config/cordon',
+  stateDir: '/h/.state',
+  manifestPath: '/w/p/cordon.toml',
+}
+
+it.each(HOST_NAMES)('%s: no agent may write what holds its hook', async (name) => {
+  const host = await installOf(name)
+  for (const scope of ['project', 'user'] as const) {
+    const place = { scope, root: '/w/p', home: '/h', env: {}, cordon: [], wrapper: '' }
+    for (const { file } of [host, ...(host.second ? [host.second] : [])])
+      expect([file(place), protectedPath(file(place), facts)?.kind]).toEqual([file(place), expect.any(String)])
+  }
 })

@@ -1,19 +1,29 @@
-/** Every host that Cordon has a hook for. */
+/** The hosts by their names. */
 
-import { claudeCode } from './claude-code.ts'
-import { cline } from './cline.ts'
-import { codex } from './codex.ts'
-import { copilot } from './copilot.ts'
-import { cursor } from './cursor.ts'
-import { gemini } from './gemini.ts'
-import type { Host } from './host.ts'
-import { opencode } from './opencode.ts'
-import { pi } from './pi.ts'
-import { qwen } from './qwen.ts'
+import type { HostInstall } from '../install/host-install.ts'
+import type { Host, Json } from './host.ts'
+import * as list from './list.ts'
 
-const HOSTS: readonly Host[] = [claudeCode, codex, gemini, cursor, opencode, copilot, pi, qwen, cline]
+const HOSTS: readonly Host<HostName>[] = Object.values(list)
+
+export type HostName = (typeof list)[keyof typeof list]['name']
+
+export const HOST_NAMES: readonly HostName[] = HOSTS.map(({ name }) => name)
 
 /** The host of that name, or null. */
-export function findHost(name: string): Host | null {
+export function findHost(name: string): Host<HostName> | null {
   return HOSTS.find((host) => host.name === name) ?? null
+}
+
+/** The host whose input it is: one that was given to a host's hook can come from another, which runs those too. */
+export function speakerOf(host: Host, input: Json): Host {
+  return HOSTS.find(({ borrows }) => borrows?.(host.name, input)) ?? host
+}
+
+/** A host as it is installed. */
+export type InstalledHost = HostInstall & { readonly name: HostName }
+
+/** What a host says of its installation. */
+export async function installOf(name: HostName): Promise<InstalledHost> {
+  return { name, ...(await findHost(name)!.install()) }
 }

@@ -1,9 +1,8 @@
 /** The plugin that stands for a hook in opencode: it asks `cordon hook opencode` and throws to block. */
 
-import type { HostName } from './host.ts'
 import { pluginSource, pluginWords } from './plugin-source.ts'
 
-const HOST: HostName = 'opencode'
+const HOST = 'opencode'
 const MARK = '// Written by cordon install; cordon install opencode --uninstall removes it.'
 
 /** The text of the plugin; it has no imports but Node's own, and every failure of it is a block. */

@@ -1,5 +1,8 @@
 /** opencode: no hooks but plugins; ours asks `cordon hook opencode` and throws to block. The form is our own. */
 
+import { join } from 'node:path'
+import type { HostInstall } from '../install/host-install.ts'
+import { hookRoot } from '../install/install-place.ts'
 import type { Host } from './host.ts'
 import { pluginHost } from './plugin-host.ts'
 import {
@@ -46,4 +49,59 @@ const TOOLS: ToolTable = {
   invalid: nothing,
 }
 
-export const opencode: Host = pluginHost('opencode', TOOLS, 'include', { memory: [], runsInline: true })
+export const opencode: Host<'opencode'> = pluginHost(
+  'opencode',
+  TOOLS,
+  'include',
+  { memory: ['AGENTS.md', 'CLAUDE.md', 'CONTEXT.md'], imports: false, runsInline: true },
+  install,
+)
+
+async function install(): Promise<HostInstall> {
+  const [{ ownFile }, { isOpencodePlugin, opencodePlugin }] = await Promise.all([
+    import('../install/forms.ts'),
+    import('./opencode-plugin.ts'),
+  ])
+  return {
+    program: 'opencode',
+    file: ({ scope, root, home, env }) =>
+      scope === 'project'
+        ? join(root, '.opencode/plugins/cordon.js')
+        : join(env.XDG_CONFIG_HOME ?? join(home, '.config'), 'opencode/plugins/cordon.js'),
+    edit: ownFile(isOpencodePlugin, (_, place) => opencodePlugin(hookRoot(place), place.cordon)),
+    missed: 'opencode finds a project’s plugins neither in a worktree nor with OPENCODE_DISABLE_PROJECT_CONFIG',
+    test: {
+      script: (plugin, root, command, text) => `import { Cordon } from ${JSON.stringify(plugin)}
+const hooks = await Cordon({ directory: ${JSON.stringify(root)} })
+try {
+  await hooks['tool.execute.before']({ tool: 'bash', sessionID: 'cordon-self-test' }, { args: { command: ${JSON.stringify(command)} } })
+  console.log('allowed')
+} catch (error) {
+  const result = { output: ${JSON.stringify(text)} }
+  await hooks['tool.execute.after']({ tool: 'bash', sessionID: 'cordon-self-test', args: {} }, result)
+  console.log(result.output.includes('Cordon:') ? 'blocked: ' + error.message : 'a result that gives orders was not flagged')
+}`,
+    },
+    rehearsal: {
+      args: () => ['run', '-m', 'cordon-rehearsal/scripted', 'go'],
+      env: (port, folder) => ({
+        OPENCODE_CONFIG_CONTENT: JSON.stringify({
+          // It takes one of the project before each step.
+          snapshot: false,
+          provider: {
+            'cordon-rehearsal': {
+              npm: '@ai-sdk/openai-compatible',
+              options: { baseURL: `http://127.0.0.1:${port}/v1`, apiKey: 'scripted' },
+              models: { scripted: { name: 'scripted', tool_call: true } },
+            },
+          },
+        }),
+        OPENCODE_DISABLE_AUTOUPDATE: '1',
+        OPENCODE_DISABLE_MODELS_FETCH: '1',
+        // Its sessions, not its plugins.
+        XDG_DATA_HOME: folder,
+      }),
+      call: (command) => ({ tool: 'bash', input: { command, description: 'x' } }),
+    },
+  }
+}

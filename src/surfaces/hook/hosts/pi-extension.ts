@@ -1,9 +1,8 @@
 /** The extension that stands for a hook in pi: it asks `cordon hook pi`, and a call that is not allowed is blocked. */
 
-import type { HostName } from './host.ts'
 import { pluginSource, pluginWords } from './plugin-source.ts'
 
-const HOST: HostName = 'pi'
+const HOST = 'pi'
 const MARK = '// Written by cordon install; cordon install pi --uninstall removes it.'
 
 /** The text of the extension; pi takes an error of it for a block. */

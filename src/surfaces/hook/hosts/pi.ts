@@ -1,5 +1,8 @@
 /** pi: no hooks but extensions; ours asks `cordon hook pi`, and pi takes what it throws for a block. */
 
+import { join } from 'node:path'
+import type { HostInstall } from '../install/host-install.ts'
+import { hookRoot } from '../install/install-place.ts'
 import type { Host } from './host.ts'
 import { pluginHost } from './plugin-host.ts'
 import { edits, globs, lists, reads, searches, shell, type ToolTable, writes } from './tool-table.ts'
@@ -14,4 +17,53 @@ const TOOLS: ToolTable = {
   ls: lists('path'),
 }
 
-export const pi: Host = pluginHost('pi', TOOLS, 'glob', { memory: [], runsInline: false })
+export const pi: Host<'pi'> = pluginHost(
+  'pi',
+  TOOLS,
+  'glob',
+  { memory: ['AGENTS.md', 'CLAUDE.md', '.pi/SYSTEM.md', '.pi/APPEND_SYSTEM.md'], imports: false, runsInline: false },
+  install,
+)
+
+async function install(): Promise<HostInstall> {
+  const [{ ownFile }, { isPiExtension, piExtension }] = await Promise.all([
+    import('../install/forms.ts'),
+    import('./pi-extension.ts'),
+  ])
+  return {
+    program: 'pi',
+    file: ({ scope, root, home, env }) =>
+      scope === 'project'
+        ? join(root, '.pi/extensions/cordon.ts')
+        : join(env.PI_CODING_AGENT_DIR ?? join(home, '.pi/agent'), 'extensions/cordon.ts'),
+    edit: ownFile(isPiExtension, (_, place) => piExtension(hookRoot(place), place.cordon)),
+    missed: 'pi finds a project’s extensions from the project’s own folder alone',
+    test: {
+      script: (plugin, root, command, text) => `import cordon from ${JSON.stringify(plugin)}
+const on = {}
+cordon({ on: (event, handler) => { on[event] = handler } })
+const context = { cwd: ${JSON.stringify(root)} }
+const answer = await on.tool_call({ toolName: 'bash', input: { command: ${JSON.stringify(command)} } }, context)
+const result = await on.tool_result({ toolName: 'read', input: {}, content: [{ type: 'text', text: ${JSON.stringify(text)} }] }, context)
+if (answer?.block !== true) console.log('allowed')
+else console.log(result?.content?.[0]?.text.includes('Cordon:') ? 'blocked: ' + answer.reason : 'a result that gives orders was not flagged')`,
+    },
+    rehearsal: {
+      args: (_, folder) => [
+        ...['-p', '--no-session', '-e', join(folder, 'model.js')],
+        ...['--provider', 'cordon-rehearsal', '--model', 'scripted', 'go'],
+      ],
+      env: () => ({ PI_OFFLINE: '1' }),
+      files: (port) => ({
+        'model.js': `export default (pi) => pi.registerProvider('cordon-rehearsal', {
+  baseUrl: 'http://127.0.0.1:${port}/v1',
+  apiKey: 'scripted',
+  api: 'openai-completions',
+  models: [{ id: 'scripted', name: 'scripted', reasoning: false, input: ['text'], cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }, contextWindow: 100000, maxTokens: 4096 }],
+})
+`,
+      }),
+      call: (command) => ({ tool: 'bash', input: { command } }),
+    },
+  }
+}

@@ -2,17 +2,24 @@
 
 import type { Expansion } from '../../../runtime/hook/unseen.ts'
 import { trims } from '../path-readings.ts'
-import { expectEvent, type Host, type HostName, object, optionalText, ProtocolError, text } from './host.ts'
+import { expectEvent, type Host, object, optionalText, ProtocolError, text } from './host.ts'
 import { callsOf, narrowedSearch, originOf, ranCommand, type ToolTable } from './tool-table.ts'
 
 const SEARCHES: ReadonlySet<string> = new Set(['grep'])
 
 /** A host whose hook is a plugin of ours; its shell is the tool `bash`, its search `grep` with one glob in the field `filter`. */
-export function pluginHost(name: HostName, TOOLS: ToolTable, filter: string, expands: Expansion): Host {
+export function pluginHost<Name extends string>(
+  name: Name,
+  TOOLS: ToolTable,
+  filter: string,
+  expands: Expansion,
+  install: Host['install'],
+): Host<Name> {
   return {
     name,
     paths: [trims],
     expands,
+    install,
     parse(input) {
       expectEvent(input, 'tool.execute.before')
       const tool = text(input, 'tool')

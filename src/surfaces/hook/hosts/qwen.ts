@@ -1,7 +1,9 @@
 /** Qwen Code: Claude Code's protocol with Gemini CLI's tools. It ignores a rewrite, so a command has to say itself that it runs in the sandbox. */
 
+import { join } from 'node:path'
+import type { InstallPlace } from '../install/install-place.ts'
 import { composes, decodes, dropsAt, dropsNul, trims } from '../path-readings.ts'
-import { expectEvent, type Host, isObject, object, optionalText, ProtocolError, text } from './host.ts'
+import { expectEvent, type Host, isObject, type Json, object, optionalText, ProtocolError, text } from './host.ts'
 import {
   callsOf,
   delegates,
@@ -45,11 +47,11 @@ const TOOLS: ToolTable = {
   // There is no row for `tool_call`: what it calls may not come here again.
 }
 
-export const qwen: Host = {
+export const qwen: Host<'qwen'> = {
   name: 'qwen',
   tellsPerson: true,
   paths: [dropsNul, trims, dropsAt, decodes, composes],
-  expands: { memory: ['QWEN.md', 'AGENTS.md'], runsInline: true },
+  expands: { memory: ['QWEN.md', 'AGENTS.md', '.qwen/QWEN.local.md', '.qwen/rules/'], imports: true, runsInline: true },
   parse(input) {
     expectEvent(input, 'PreToolUse')
     const tool = text(input, 'tool_name')
@@ -88,7 +90,11 @@ export const qwen: Host = {
   },
   prompts: {
     event: 'UserPromptSubmit',
-    parse: (input) => ({ project: text(input, 'cwd'), cwd: text(input, 'cwd') }),
+    parse: (input) => ({
+      project: text(input, 'cwd'),
+      cwd: text(input, 'cwd'),
+      said: optionalText(input, 'submitted_prompt', 'prompt'),
+    }),
     refuse: (reason) => JSON.stringify({ decision: 'block', reason }),
   },
   results: {
@@ -107,5 +113,46 @@ export const qwen: Host = {
     },
     answer: (_, { note }) =>
       JSON.stringify({ hookSpecificOutput: { hookEventName: 'PostToolUse', additionalContext: note } }),
+  },
+  async install() {
+    const { allHooksOff, groupedRows, PROMPT_EVENTS } = await import('../install/forms.ts')
+    const user = ({ home, env }: InstallPlace): string => join(env.QWEN_HOME ?? join(home, '.qwen'), 'settings.json')
+    const project = ({ root }: InstallPlace): string => join(root, '.qwen/settings.json')
+    const call = (cwd: string, command: string): Json => ({
+      hook_event_name: 'PreToolUse',
+      session_id: 'cordon-self-test',
+      cwd,
+      tool_name: 'run_shell_command',
+      tool_input: { command },
+    })
+    return {
+      program: 'qwen',
+      file: (place) => (place.scope === 'project' ? project(place) : user(place)),
+      edit: groupedRows(PROMPT_EVENTS, { comments: true }),
+      missed: 'Qwen Code finds a project’s hooks from the project’s own folder alone, and in a trusted one',
+      switchedOff: (place, settings) => allHooksOff([project(place), user(place)], settings),
+      others: { event: 'PreToolUse', files: (place) => [project(place), user(place)] },
+      test: {
+        call,
+        result: (root, llmContent) => ({
+          ...call(root, 'ls'),
+          hook_event_name: 'PostToolUse',
+          tool_response: { llmContent },
+        }),
+        denial: '"permissionDecision":"deny"',
+      },
+      rehearsal: {
+        args: () => ['-p', 'go', '--yolo'],
+        env: (port) => ({
+          OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1`,
+          OPENAI_API_KEY: 'scripted',
+          OPENAI_MODEL: 'scripted',
+        }),
+        call: (command) => ({
+          tool: 'run_shell_command',
+          input: { command, description: 'x', is_background: false },
+        }),
+      },
+    }
   },
 }

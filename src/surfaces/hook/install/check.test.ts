@@ -1,7 +1,7 @@
 /** A hook runs outside the sandbox, so nothing that runs it may be the agent's to change; and one that no longer holds is noticed. */
 
 import { describe, expect, it } from 'vitest'
-import type { HostName } from '../hosts/host.ts'
+import { type HostName, installOf } from '../hosts/hosts.ts'
 import { checkAgent, programInside } from './check.ts'
 import { planSecondFile, planSettings } from './host-settings.ts'
 import type { InstallPlace } from './install-place.ts'
@@ -42,9 +42,10 @@ describe('a hook that was installed', () => {
   }
 
   /** The installed files, of which the settings were changed. */
-  const check = (agent: HostName, change: (settings: Settings) => unknown, spaces = 2, second = true) => {
-    const settings = planSettings(agent, place, () => null, false)
-    const more = planSecondFile(agent, place, () => null, false)
+  const check = async (agent: HostName, change: (settings: Settings) => unknown, spaces = 2, second = true) => {
+    const host = await installOf(agent)
+    const settings = planSettings(host, place, () => null, false)
+    const more = planSecondFile(host, place, () => null, false)
     const changed = change(JSON.parse(settings.after!) as Settings)
     const files = new Map([
       [settings.path, changed === null ? null : JSON.stringify(changed, null, spaces)],

@@ -5,20 +5,13 @@ import { delimiter, join } from 'node:path'
 import { ownPackage } from '../../../runtime/policy/project/own-package.ts'
 import { messageOf } from '../../../system/fault.ts'
 import { machineFiles } from '../../../system/files.ts'
-import { askCodex, type CodexHook } from '../hosts/codex-trust.ts'
-import { HOST_NAMES, type HostName } from '../hosts/host.ts'
-import {
-  installedCommand,
-  installedResultCommand,
-  isOwnText,
-  planSecondFile,
-  planSettings,
-  settingsFile,
-} from './host-settings.ts'
+import { HOST_NAMES, type HostName, type InstalledHost, installOf } from '../hosts/hosts.ts'
+import type { Read, SelfTest } from './host-install.ts'
+import { installedCommands, isOwnText, planSecondFile, planSettings } from './host-settings.ts'
 import type { FileChange, InstallPlace, Scope } from './install-place.ts'
 import { installedHook } from './installed-hooks.ts'
-import { PROGRAMS, type Rehearsal, rehearse } from './rehearsal.ts'
-import { type SelfTest, testCommand, testPlugin } from './self-test.ts'
+import { type Rehearsal, rehearse } from './rehearsal.ts'
+import { testCommands, testPlugin } from './self-test.ts'
 import { otherHooks, switchedOff } from './switched-off.ts'
 
 export interface AgentCheck {
@@ -43,7 +36,7 @@ export function isInPlace({ status }: Pick<AgentCheck, 'status'>): boolean {
 /** Starting the programs takes seconds each; without that, only what is installed is run. Checks every agent in both scopes; those without a hook of ours are `absent`. */
 export async function checkAgents(
   place: Omit<InstallPlace, 'scope'>,
-  read: (path: string) => string | null,
+  read: Read,
   stateDir: string,
   startsProgram = true,
 ): Promise<readonly AgentCheck[]> {
@@ -61,11 +54,12 @@ export async function checkAgents(
 export async function checkAgent(
   agent: HostName,
   place: InstallPlace,
-  read: (path: string) => string | null,
+  read: Read,
   wasInstalled = false,
   startsProgram = true,
 ): Promise<AgentCheck> {
-  const file = settingsFile(agent, place)
+  const host = await installOf(agent)
+  const file = host.file(place)
   const again = `cordon install ${agent} --${place.scope}`
   const check = (status: AgentCheck['status'], detail: string, remedy: string | null): AgentCheck => ({
     agent,
@@ -76,28 +70,28 @@ export async function checkAgent(
     remedy,
   })
   try {
-    const taken = planSettings(agent, place, read, true)
+    const taken = planSettings(host, place, read, true)
     // Claude Code's own denials can be left where the hook was taken out.
     if (taken.before === null || taken.before === taken.after || !isOwnText(taken.before)) {
       return wasInstalled
         ? check('removed', 'the hook was installed, and is not there any more', again)
         : check('absent', 'no hook of ours', again)
     }
-    const wanted = planSettings(agent, place, read, false)
+    const wanted = planSettings(host, place, read, false)
     if (wanted.before !== wanted.after) return check('stale', whyStale(wanted), again)
-    const more = planSecondFile(agent, place, read, false)
+    const more = planSecondFile(host, place, read, false)
     if (more && more.before !== more.after) return check('stale', `${more.path} is not the one of this Cordon`, again)
     const within = programInside(place)
     if (within) return check('silent', `${within} lies inside the project, where the agent can change it`, again)
-    const off = switchedOff(agent, place, read)
+    const off = switchedOff(host, place, read)
     if (off) return check('silent', off.detail, off.remedy)
-    const program = findProgram(PROGRAMS[agent], place.env.PATH)
-    const test = await testInstalled(agent, place, program)
+    const program = findProgram(host.program, place.env.PATH)
+    const test = await testInstalled(host, place, program)
     if (!test.ok) return check('silent', test.detail, again)
     if (program === null)
       return check(
         'not installed',
-        `there is no ${PROGRAMS[agent]} on PATH; the hook is in place and answers: ${test.detail}`,
+        `there is no ${host.program} on PATH; the hook is in place and answers: ${test.detail}`,
         null,
       )
     const tried = startsProgram ? await rehearse(agent, program, place) : []
@@ -105,13 +99,13 @@ export async function checkAgent(
     if (missed)
       return check(
         'silent',
-        `${PROGRAMS[agent]}, started in ${missed.where}, did not call the hook: ${missed.detail}`,
-        missedRemedy(agent, place),
+        `${host.program}, started in ${missed.where}, did not call the hook: ${missed.detail}`,
+        missedRemedy(host, place),
       )
     const isUntried = tried.length > 0 && tried.every(({ outcome }) => outcome === 'unknown')
     return check(
       isUntried ? 'untried' : 'works',
-      [test.detail, ...toldOf(PROGRAMS[agent], tried), ...others(agent, place, read)].join('; '),
+      [test.detail, ...toldOf(host.program, tried), ...others(host, place, read)].join('; '),
       null,
     )
   } catch (error) {
@@ -119,16 +113,15 @@ export async function checkAgent(
   }
 }
 
-/** Runs what is installed; of Codex also asks whether it trusts it. */
-async function testInstalled(agent: HostName, place: InstallPlace, codex: string | null): Promise<SelfTest> {
-  if (agent === 'opencode' || agent === 'pi') return testPlugin(agent, settingsFile(agent, place), place)
-  const commands = { call: installedCommand(agent, place), result: installedResultCommand(agent, place) }
-  const test = testCommand(agent, commands, place)
-  if (!test.ok || agent !== 'codex' || codex === null) return test
-  const ours = ownHooks(await askCodex(codex, place.root, place.env), place)
-  if (ours.length === 0) return { ok: false, detail: 'Codex does not load the hook' }
-  if (!ours.every((hook) => hook.trusted && hook.enabled)) return { ok: false, detail: 'Codex does not trust the hook' }
-  return { ok: true, detail: `${test.detail}; Codex says that it trusts the hook` }
+/** Runs what is installed, and asks the program about it where that can be asked. */
+async function testInstalled(host: InstalledHost, place: InstallPlace, program: string | null): Promise<SelfTest> {
+  const test =
+    'script' in host.test
+      ? testPlugin(host.test, host.file(place), place)
+      : testCommands(host.test, installedCommands(host.name, place), place)
+  if (!test.ok || program === null || !host.asked) return test
+  const { ok, detail } = await host.asked(program, place)
+  return { ok, detail: ok ? `${test.detail}; ${detail}` : detail }
 }
 
 /** What runs the hook and can be changed by the agent of a project; null when it is out of reach, or a package that is protected. */
@@ -137,13 +130,6 @@ export function programInside(
   own: string | null = ownPackage(machineFiles),
 ): string | null {
   return cordon.find((path) => path.startsWith(`${root}/`) && !(own && path.startsWith(`${own}/`))) ?? null
-}
-
-/** Those of the hooks that Codex knows which are the very ones we install: a project can bring some that only look like them. */
-export function ownHooks(hooks: readonly CodexHook[], place: InstallPlace): readonly CodexHook[] {
-  const file = settingsFile('codex', place)
-  const commands = [installedCommand('codex', place), installedResultCommand('codex', place)]
-  return hooks.filter(({ key, command }) => key.startsWith(`${file}:`) && commands.includes(command))
 }
 
 /** The first program of that name on PATH, or null. */
@@ -172,10 +158,10 @@ function whyStale({ before, after }: FileChange): string {
     : 'the hook is not the one of this Cordon'
 }
 
-function missedRemedy(agent: HostName, { scope }: InstallPlace): string {
+function missedRemedy({ name, program }: InstalledHost, { scope }: InstallPlace): string {
   return scope === 'project'
-    ? `cordon install ${agent} --user`
-    : `Look through its settings, or run it inside: cordon run -- ${PROGRAMS[agent]}`
+    ? `cordon install ${name} --user`
+    : `Look through its settings, or run it inside: cordon run -- ${program}`
 }
 
 function toldOf(program: string, tried: readonly Rehearsal[]): readonly string[] {
@@ -188,8 +174,8 @@ function toldOf(program: string, tried: readonly Rehearsal[]): readonly string[]
 }
 
 /** Other hooks of the host before a call: of two that rewrite, the slower one's command runs. */
-function others(agent: HostName, place: InstallPlace, read: (path: string) => string | null): readonly string[] {
-  const found = otherHooks(agent, place, read)
+function others(host: InstalledHost, place: InstallPlace, read: Read): readonly string[] {
+  const found = otherHooks(host, place, read)
   return found.length === 0
     ? []
     : [

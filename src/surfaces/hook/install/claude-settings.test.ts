@@ -1,6 +1,7 @@
 /** What Claude Code drops without a word is named by the installation, and noticed afterwards. */
 
 import { expect, it } from 'vitest'
+import { installOf } from '../hosts/hosts.ts'
 import { checkAgent } from './check.ts'
 import { whyDropped } from './claude-settings.ts'
 import { planSettings } from './host-settings.ts'
@@ -48,11 +49,12 @@ const WRONGLY_TYPED: readonly (readonly [key: string, wrong: unknown, right: unk
 
 it.each(WRONGLY_TYPED)('%s: %j', async (key, wrong, right) => {
   const name = key.split('.')[0]!
+  const host = await installOf('claude-code')
   expect(whyDropped({ [name]: right })).toBeNull()
   expect(whyDropped({ [name]: wrong })).toContain(`"${key}"`)
   // The installation refuses it, and a file that was changed afterwards is not called working.
-  expect(() => planSettings('claude-code', place, () => JSON.stringify({ [name]: wrong }), false)).toThrow(`"${key}"`)
-  const installed = planSettings('claude-code', place, () => null, false)
+  expect(() => planSettings(host, place, () => JSON.stringify({ [name]: wrong }), false)).toThrow(`"${key}"`)
+  const installed = planSettings(host, place, () => null, false)
   const changed = JSON.stringify({ ...(JSON.parse(installed.after!) as object), [name]: wrong }, null, 2)
   const { status } = await checkAgent(
     'claude-code',

@@ -1,5 +1,6 @@
 /** Claude Code's settings: what makes it drop a file with all its hooks, and the denials of its own that stand beside ours. */
 
+import { NO_INLINE } from '../hosts/claude-skill-shell.ts'
 import { isObject, type Json } from '../hosts/host.ts'
 import { hasPath, withItem, withoutItems, withoutValue, withValue } from './jsonc-text.ts'
 import { SettingsError } from './settings-error.ts'
@@ -88,9 +89,6 @@ function whyMalformed(hooks: unknown): string | null {
   }
   return null
 }
-
-/** Commands in skills and commands are not run by the host itself. */
-const NO_INLINE = 'disableSkillShellExecution'
 
 /** What no hook sees is denied by the host: `@file` in prompts, skills and memory files. Secrets by their names, and the places at home. */
 const CLAUDE_DENIALS: readonly string[] = [

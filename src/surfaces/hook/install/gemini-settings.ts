@@ -1,8 +1,10 @@
 /** Gemini CLI's settings: what keeps its hooks from running, the .env that it would obey, and the folders that it trusts. */
 
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { isObject, type Json } from '../hosts/host.ts'
+import type { Read, SwitchedOff } from './host-install.ts'
 import type { FileChange, InstallPlace } from './install-place.ts'
+import type { TrustEntry } from './installed-trust.ts'
 import { withValue } from './jsonc-text.ts'
 import { SettingsError } from './settings-error.ts'
 import { parseSettings } from './settings-json.ts'
@@ -28,10 +30,44 @@ export function trustedFoldersFile({ env, home }: Pick<InstallPlace, 'env' | 'ho
 }
 
 /** Gemini CLI loads a project's hooks only in a folder that it trusts. */
-export function planGeminiTrust(place: InstallPlace, read: (path: string) => string | null): FileChange {
+export function planTrust(place: InstallPlace, read: Read): FileChange {
   const path = trustedFoldersFile(place)
   const before = read(path)
   return { path, before, after: withValue(before, [place.root], 'TRUST_FOLDER') }
+}
+
+/** What an installation changed beside the hooks: the list of trusted folders, and what becomes of .env files. */
+export function rememberedOf(changes: readonly FileChange[], place: InstallPlace): readonly TrustEntry[] {
+  const { root, scope } = place
+  return changes.map(({ path, before: text }) => {
+    const settings = parseSettings(text ?? '{}') as Json
+    const own = { agent: 'gemini', scope, root, path } as const
+    if (path === trustedFoldersFile(place)) {
+      const before = typeof settings[root] === 'string' ? settings[root] : null
+      return { ...own, table: null, key: root, before, after: 'TRUST_FOLDER' }
+    }
+    const { table, key } = LOCAL_ENV
+    const before = JSON.stringify((settings[table] as Json | undefined)?.[key]) ?? null
+    return { ...own, table, key, before, after: 'true' }
+  })
+}
+
+/** A project's hooks load in a trusted folder alone. */
+export function distrusted(place: InstallPlace, settings: (file: string) => Json): SwitchedOff | null {
+  if (place.scope !== 'project' || place.env.GEMINI_CLI_TRUST_WORKSPACE === 'true') return null
+  const folders = settings(trustedFoldersFile(place))
+  let at = place.root
+  if (folders[at] !== 'DO_NOT_TRUST') {
+    for (;;) {
+      if (folders[at] === 'TRUST_FOLDER') return null
+      if (dirname(at) === at) break
+      at = dirname(at)
+    }
+  }
+  return {
+    detail: `Gemini CLI does not trust ${place.root}, so it loads no hooks of it`,
+    remedy: 'cordon install gemini --project writes the trust down.',
+  }
 }
 
 /** Throws where no hook of these settings would run. */

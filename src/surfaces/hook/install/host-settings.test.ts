@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { lineDiff } from '../../terminal/line-diff.ts'
 import { hookCommand, resultCommand } from '../hook-command.ts'
 import { tomlValue, withoutTomlValue, withTomlValue } from '../hosts/codex-trust.ts'
-import { HOST_NAMES } from '../hosts/host.ts'
+import { HOST_NAMES, installOf } from '../hosts/hosts.ts'
 import { LOCAL_ENV } from './gemini-settings.ts'
 import { planSettings } from './host-settings.ts'
 import { type TrustEntry, withoutTrust } from './installed-trust.ts'
@@ -37,7 +37,8 @@ const reading =
     path.endsWith('.cordon-backup') ? null : text
 const takenBack = (text: string | null): string | null => text && withoutTrust(text, [localEnv])
 
-it.each(HOST_NAMES)('%s: installs once, and takes it out again', (host) => {
+it.each(HOST_NAMES)('%s: installs once, and takes it out again', async (name) => {
+  const host = await installOf(name)
   const first = planSettings(host, place, () => null, false)
   expect(first.before).toBeNull()
   const again = planSettings(host, place, reading(first.after), false)
@@ -48,8 +49,9 @@ it.each(HOST_NAMES)('%s: installs once, and takes it out again', (host) => {
   expect(out.after ?? '{}').not.toContain('cordon.cjs')
 })
 
-it.each(['claude-code', 'codex', 'gemini'] as const)('%s: leaves what others wrote', (host) => {
-  const event = host === 'gemini' ? 'BeforeTool' : 'PreToolUse'
+it.each(['claude-code', 'codex', 'gemini'] as const)('%s: leaves what others wrote', async (name) => {
+  const host = await installOf(name)
+  const event = name === 'gemini' ? 'BeforeTool' : 'PreToolUse'
   const theirs = { matcher: 'Bash', hooks: [{ type: 'command', command: 'mine' }] }
   const before = JSON.stringify({ theme: 'dark', hooks: { [event]: [theirs], Stop: [theirs] } })
   const { after } = planSettings(host, place, reading(before), false)
@@ -63,12 +65,13 @@ it.each(['claude-code', 'codex', 'gemini'] as const)('%s: leaves what others wro
   expect(JSON.parse(takenBack(out.after)!)).toEqual(JSON.parse(before))
 })
 
-it('keeps Gemini CLI from taking a .env that its agent can write, whatever was set before', () => {
+it('keeps Gemini CLI from taking a .env that its agent can write, whatever was set before', async () => {
+  const gemini = await installOf('gemini')
   for (const text of ['{}', '{"advanced":{"ignoreLocalEnv":false,"x":1}}', '{"advanced":{"ignoreLocalEnv":true}}']) {
-    const { after } = planSettings('gemini', place, reading(text), false)
+    const { after } = planSettings(gemini, place, reading(text), false)
     expect(JSON.parse(after!).advanced).toMatchObject({ ignoreLocalEnv: true })
   }
-  expect(() => planSettings('gemini', place, () => '{"advanced":7}', false)).toThrow(SettingsError)
+  expect(() => planSettings(gemini, place, () => '{"advanced":7}', false)).toThrow(SettingsError)
 })
 
 it.each([
@@ -81,7 +84,8 @@ it.each([
   ['gemini', 'hooks switched off', '{"hooksConfig":{"enabled":false}}'],
   ['codex', 'a list', '[]'],
   ['opencode', 'a plugin of somebody else', 'export const X = 1'],
-] as const)('%s: refuses %s', (host, _, text) => {
+] as const)('%s: refuses %s', async (name, _, text) => {
+  const host = await installOf(name)
   expect(() => planSettings(host, place, reading(text), false)).toThrow(SettingsError)
 })
 
@@ -106,13 +110,14 @@ it.each([
   expect([run.status, run.stdout, run.stderr]).toEqual([0, '', ''])
 })
 
-it('leaves no file behind in which nothing is left, and keeps one that was empty before', () => {
-  for (const host of HOST_NAMES) {
+it('leaves no file behind in which nothing is left, and keeps one that was empty before', async () => {
+  for (const name of HOST_NAMES) {
+    const host = await installOf(name)
     const { after } = planSettings(host, place, () => null, false)
     const out = planSettings(host, place, reading(after), true).after
-    expect([host, host === 'gemini' ? takenBack(out) : out]).toEqual([host, null])
+    expect([name, name === 'gemini' ? takenBack(out) : out]).toEqual([name, null])
   }
-  expect(planSettings('claude-code', place, reading('{}\n'), true).after).toBe('{}\n')
+  expect(planSettings(await installOf('claude-code'), place, reading('{}\n'), true).after).toBe('{}\n')
 })
 
 it('takes a value out of a TOML table, and the table when nothing else is in it', () => {
@@ -137,8 +142,8 @@ it('writes a value into a TOML table, and nothing else', () => {
   expect(withTomlValue('a = 1', 'b', 'c', 'd')).toBe('a = 1\n\n[b]\nc = "d"\n')
 })
 
-it('writes nothing that Cursor takes for a comment: it cuts its file at two slashes', () => {
-  expect(planSettings('cursor', place, () => null, false).after).not.toContain('//')
+it('writes nothing that Cursor takes for a comment: it cuts its file at two slashes', async () => {
+  expect(planSettings(await installOf('cursor'), place, () => null, false).after).not.toContain('//')
 })
 
 it('shows what changes between two texts', () => {

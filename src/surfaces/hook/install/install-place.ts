@@ -14,6 +14,11 @@ export interface InstallPlace {
   readonly wrapper: string
 }
 
+/** A hook for one project knows its root; one for all of them is told by the host. */
+export function hookRoot({ scope, root }: InstallPlace): string | null {
+  return scope === 'project' ? root : null
+}
+
 export interface FileChange {
   readonly path: string
   /** Null when there is no such file. */

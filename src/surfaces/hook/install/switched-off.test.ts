@@ -1,8 +1,8 @@
 /** Every way in which a host drops a hook without a word is noticed. */
 
 import { expect, it } from 'vitest'
-import type { HostName } from '../hosts/host.ts'
-import { installedCommand } from './host-settings.ts'
+import { type HostName, installOf } from '../hosts/hosts.ts'
+import { installedCommands } from './host-settings.ts'
 import type { InstallPlace } from './install-place.ts'
 import { switchedOff } from './switched-off.ts'
 
@@ -15,10 +15,10 @@ const place: InstallPlace = {
   wrapper: '/s/bin/cordon-run',
 }
 const TRUSTED = { '/h/.gemini/trustedFolders.json': '{"/w/p":"TRUST_FOLDER"}' }
-const disabled = JSON.stringify({ hooksConfig: { disabled: [installedCommand('gemini', place)] } })
+const disabled = JSON.stringify({ hooksConfig: { disabled: [installedCommands('gemini', place).call] } })
 
-const whyOff = (agent: HostName, files: Readonly<Record<string, string>>, at: InstallPlace = place): string | null =>
-  switchedOff(agent, at, (path) => files[path] ?? null)?.detail ?? null
+const whyOff = async (agent: HostName, files: Readonly<Record<string, string>>, at: InstallPlace = place) =>
+  switchedOff(await installOf(agent), at, (path) => files[path] ?? null)?.detail ?? null
 
 it.each([
   ['claude-code', '/w/p/.claude/settings.local.json', '{"disableAllHooks":true}'],
@@ -33,10 +33,10 @@ it.each([
   ['gemini', '/h/.gemini/settings.json', '{ // no hooks\n "hooksConfig": { "enabled": false } }'],
   ['gemini', '/w/p/.gemini/settings.json', disabled],
   ['gemini', '/etc/gemini-cli/settings.json', '{"hooksConfig":{"enabled":false}}'],
-] as const)('%s: %s says %s', (agent, file, text) => {
-  expect(whyOff(agent, { ...TRUSTED, [file]: text })).toContain(file)
-  expect(whyOff(agent, { ...TRUSTED, [file]: '{}' })).toBeNull()
-  expect(whyOff(agent, { ...TRUSTED, [file]: 'nonsense' })).toBeNull()
+] as const)('%s: %s says %s', async (agent, file, text) => {
+  expect(await whyOff(agent, { ...TRUSTED, [file]: text })).toContain(file)
+  expect(await whyOff(agent, { ...TRUSTED, [file]: '{}' })).toBeNull()
+  expect(await whyOff(agent, { ...TRUSTED, [file]: 'nonsense' })).toBeNull()
 })
 
 it.each([
@@ -46,10 +46,12 @@ it.each([
   ['a folder above, but not this one', '{"/w":"TRUST_FOLDER","/w/p":"DO_NOT_TRUST"}', 'project', true],
   ['a folder beside', '{"/w/pp":"TRUST_FOLDER"}', 'project', true],
   ['a hook of the user', '{}', 'user', false],
-] as const)('Gemini CLI’s trust: %s', (_, folders, scope, off) => {
-  expect(whyOff('gemini', { '/h/.gemini/trustedFolders.json': folders }, { ...place, scope }) !== null).toBe(off)
+] as const)('Gemini CLI’s trust: %s', async (_, folders, scope, off) => {
+  expect((await whyOff('gemini', { '/h/.gemini/trustedFolders.json': folders }, { ...place, scope })) !== null).toBe(
+    off,
+  )
 })
 
-it('believes the environment that trusts everything', () => {
-  expect(whyOff('gemini', {}, { ...place, env: { GEMINI_CLI_TRUST_WORKSPACE: 'true' } })).toBeNull()
+it('believes the environment that trusts everything', async () => {
+  expect(await whyOff('gemini', {}, { ...place, env: { GEMINI_CLI_TRUST_WORKSPACE: 'true' } })).toBeNull()
 })

@@ -1,0 +1,81 @@
+/** Files below a folder as agents find them: links to folders are followed, and what is too much says so. */
+
+import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+export const MAX_ENTRIES = 40_000
+const MAX_DEPTH = 12
+
+/** What was found; cut where there was more than is looked at. */
+export interface Walk {
+  readonly found: readonly string[]
+  readonly isCut: boolean
+}
+
+/** The files below a folder that are wanted, by the names that links give them. A link that leads up is not gone round again. */
+export function filesBelow(folder: string, isWanted: (path: string, folder: string) => boolean): Walk {
+  const found: string[] = []
+  let left = MAX_ENTRIES
+  let isCut = false
+  const visit = (place: string, above: readonly string[]): void => {
+    const real = realPath(place)
+    if (real === null || above.includes(real)) return
+    if (above.length > MAX_DEPTH) {
+      isCut = true
+      return
+    }
+    for (const entry of entriesOf(place)) {
+      if (--left < 0) {
+        isCut = true
+        return
+      }
+      const path = join(place, entry.name)
+      if (isFolder(entry, path)) visit(path, [...above, real])
+      else if (isWanted(path, folder)) found.push(path)
+    }
+  }
+  visit(folder, [])
+  return { found, isCut }
+}
+
+/** The folders of these names in a tree; links on the way to them are left, since what they lead to is found where it is. */
+export function foldersNamed(root: string, names: ReadonlySet<string>): Walk {
+  const found: string[] = []
+  const pending = [root]
+  let left = MAX_ENTRIES
+  for (const place of pending) {
+    for (const entry of entriesOf(place)) {
+      if (--left < 0) return { found, isCut: true }
+      const path = join(place, entry.name)
+      // Where the file system takes no notice of case, neither does an agent.
+      if (names.has(entry.name.toLowerCase())) found.push(path)
+      if (entry.isDirectory() && entry.name !== '.git') pending.push(path)
+    }
+  }
+  return { found, isCut: false }
+}
+
+function isFolder(entry: Dirent, path: string): boolean {
+  if (!entry.isSymbolicLink()) return entry.isDirectory()
+  try {
+    return statSync(path).isDirectory()
+  } catch {
+    return false
+  }
+}
+
+function entriesOf(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).sort((one, other) => (one.name < other.name ? -1 : 1))
+  } catch {
+    return []
+  }
+}
+
+function realPath(path: string): string | null {
+  try {
+    return realpathSync(path)
+  } catch {
+    return null
+  }
+}

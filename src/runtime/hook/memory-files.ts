@@ -1,0 +1,103 @@
+/** The memory files that a host puts before its model by itself, and what they import. */
+
+import { readFileSync, type Stats, statSync } from 'node:fs'
+import { posix } from 'node:path'
+import { errorCode } from '../../system/fault.ts'
+import { filesBelow, MAX_ENTRIES } from '../custom/walk.ts'
+import { mentionedPaths } from './mentions.ts'
+
+/** Which files those are in a host. */
+export interface MemoryNames {
+  /** Names that it reads in every folder from the project down; one that ends in `/` is a folder, and every text below it counts. */
+  readonly memory: readonly string[]
+  /** It puts files that they mention with `@` in the place of the mention. */
+  readonly imports: boolean
+}
+
+/** A file that a host reads by itself. */
+export interface MemoryFile {
+  readonly path: string
+  /** The file that imports it; null for a memory file itself. */
+  readonly from: string | null
+  /** Why nobody can say what it imports; null when that is known. */
+  readonly unread: string | null
+}
+
+/** Hosts stop earlier. */
+const MAX_DEPTH = 8
+const MAX_FILES = 1000
+const MAX_BYTES = 4 * 1024 * 1024
+
+/** Every memory file in these folders, and every file that they import, as far as they are there. */
+export function memoryFiles(
+  folders: readonly string[],
+  { memory, imports }: MemoryNames,
+  home: string,
+): readonly MemoryFile[] {
+  const seen = new Set<string>()
+  return folders.flatMap((folder) =>
+    memory.flatMap((name) => {
+      const path = posix.join(folder, name)
+      if (!name.endsWith('/')) return withImports({ path, from: null, unread: null }, imports, home, 0, seen)
+      const { found, isCut } = filesBelow(path.slice(0, -1), isText)
+      const cut = { path, from: null, unread: `holds more than ${MAX_ENTRIES} files, or folders too deep` }
+      return [
+        ...(isCut ? [cut] : []),
+        ...found.flatMap((file) => withImports({ path: file, from: null, unread: null }, imports, home, 0, seen)),
+      ]
+    }),
+  )
+}
+
+/** Where an import of a file leads. */
+export function importedPath(given: string, file: string, home: string): string {
+  if (given === '~' || given.startsWith('~/')) return home + given.slice(1)
+  return posix.resolve(posix.dirname(file), given)
+}
+
+function isText(path: string): boolean {
+  return /\.(?:md|mdc|txt)$/i.test(path)
+}
+
+function withImports(
+  file: MemoryFile,
+  imports: boolean,
+  home: string,
+  depth: number,
+  seen: Set<string>,
+): readonly MemoryFile[] {
+  const facts = statOf(file.path)
+  if (facts === null || !facts.isFile()) return []
+  if (seen.has(file.path) || !imports) return [file]
+  seen.add(file.path)
+  if (facts.size > MAX_BYTES) return [{ ...file, unread: `is larger than ${MAX_BYTES} bytes` }]
+  if (seen.size > MAX_FILES) return [{ ...file, unread: `stands behind more than ${MAX_FILES} others` }]
+  let text: string
+  try {
+    text = readFileSync(file.path, 'utf8')
+  } catch (error) {
+    return [{ ...file, unread: `cannot be read (${errorCode(error)})` }]
+  }
+  if (depth >= MAX_DEPTH) return [file]
+  return [
+    file,
+    ...mentionedPaths(text).flatMap((given) =>
+      withImports(
+        { path: importedPath(given, file.path, home), from: file.path, unread: null },
+        imports,
+        home,
+        depth + 1,
+        seen,
+      ),
+    ),
+  ]
+}
+
+/** A link is followed, as the host does; what cannot be a file's name is none. */
+function statOf(path: string): Stats | null {
+  try {
+    return statSync(path)
+  } catch {
+    return null
+  }
+}

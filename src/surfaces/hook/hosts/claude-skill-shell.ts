@@ -1,0 +1,52 @@
+/** Whether Claude Code's settings let skills and commands run programs, and which file of a project says so against its person. */
+
+import { dirname, join } from 'node:path'
+import type { InlineSetting } from '../../../runtime/hook/inline.ts'
+import { type HostSurroundings, isObject } from './host.ts'
+
+/** Commands in skills and commands are not run by the host itself. */
+export const NO_INLINE = 'disableSkillShellExecution'
+
+const MANAGED = '/etc/claude-code/managed-settings.json'
+
+/** What counts in a project or in a folder of it: of these files the last that says anything. */
+export function skillShell(at: HostSurroundings, root: string, cwd: string): InlineSetting {
+  const { home, env } = at.machine
+  // Both: a project's own settings can name the second.
+  const user = [join(home, '.claude'), ...(env.CLAUDE_CONFIG_DIR ? [env.CLAUDE_CONFIG_DIR] : [])].map((folder) =>
+    join(folder, 'settings.json'),
+  )
+  const starts = [...foldersUp(cwd, root), ...(env.CLAUDE_PROJECT_DIR ? [env.CLAUDE_PROJECT_DIR] : [])]
+  const settings = [...new Set([root, ...starts])].map((folder): InlineSetting => {
+    const own = ['settings.json', 'settings.local.json'].map((name) => join(folder, '.claude', name))
+    const said = [...user, ...own, MANAGED].flatMap((file) => {
+      const value = saidIn(file, at)
+      return value === null ? [] : [{ file, value }]
+    })
+    const last = said.at(-1)
+    if (last === undefined) return { kind: 'open' }
+    if (last.value) return { kind: 'held' }
+    const isAgainst = said.some(({ value }) => value)
+    return isAgainst ? { kind: 'taken back', file: last.file, line: `"${NO_INLINE}": false` } : { kind: 'open' }
+  })
+  return (['taken back', 'open', 'held'] as const).flatMap((kind) => settings.filter((one) => one.kind === kind))[0]!
+}
+
+/** What a file says; null where it says nothing. One that cannot be understood and has the word in it may say anything. */
+function saidIn(file: string, { files }: HostSurroundings): boolean | null {
+  if (!files.exists(file)) return null
+  let text = NO_INLINE
+  try {
+    text = files.readText(file)
+    const settings: unknown = JSON.parse(text.replace(/^\ufeff/, ''))
+    const value = isObject(settings) ? settings[NO_INLINE] : undefined
+    return value === undefined ? null : value === true
+  } catch {
+    return text.includes(NO_INLINE) ? false : null
+  }
+}
+
+function foldersUp(from: string, root: string): readonly string[] {
+  if (from === root || !from.startsWith(`${root}/`)) return [from]
+  return [from, ...foldersUp(dirname(from), root)]
+}
