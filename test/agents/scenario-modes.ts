@@ -1,7 +1,8 @@
 /** One row for each of the agents' own modes: what asks, and what holds commands, in each of them. */
 
 import type { Agent } from './agents.ts'
-import { type Finding, leaked, pushed, READING, type Scenario, work, worked } from './scenario.ts'
+import { DELEGATED, PROMPT } from './delegated.ts'
+import { type Finding, leaked, pushed, READING, type Scenario, sh, WORK, work, worked } from './scenario.ts'
 import type { Plan } from './session.ts'
 
 type Mode = readonly [name: string, args: readonly string[], findings: readonly Finding[], more?: Partial<Plan>]
@@ -77,8 +78,26 @@ export const MODES: readonly Scenario[] = [
     ['--allow-all-tools', copilot('--allow-all-tools'), ALL],
     ['--yolo', copilot('--yolo'), ALL],
     ['--autopilot', copilot('--autopilot', '--yolo'), ALL],
-    // There it goes by a command's words, which the wrapper hides; its record of the mode can be written after the first call.
-    ['plan', copilot('--plan', '--yolo'), [not(worked), not(pushed), leaked], READING],
+    // There it goes by a command's words, which the wrapper hides: so the project is read-only, as its record says.
+    ['plan', copilot('--plan', '--yolo'), [idle, not(pushed), leaked], READING],
+    [
+      'plan that goes on',
+      copilot('--plan', '--yolo'),
+      [idle, not(pushed), leaked],
+      { steps: [sh('ls')], more: [{ args: copilot('--continue', '--yolo'), ...READING }] },
+    ],
+    [
+      'plan that was left',
+      copilot('--plan', '--yolo'),
+      ALL,
+      { steps: [sh('ls')], more: [{ args: copilot('--continue', '--yolo', '--autopilot'), steps: WORK }] },
+    ],
+    [
+      'plan of sub-agents',
+      copilot('--plan', '--yolo'),
+      [idle, not(pushed), leaked],
+      { steps: DELEGATED.copilot!, other: { word: PROMPT, steps: [...DELEGATED.copilot!, ...READING.steps] } },
+    ],
     ['--assisted-approval', copilot('--assisted-approval', '--experimental'), [not(worked), not(pushed), not(leaked)]],
     // What Cordon allows runs in its sandbox and needs no second yes, as in Claude Code.
     ['none allowed', copilot(), [not(worked), not(pushed), not(leaked)]],

@@ -25,7 +25,7 @@ const SETTINGS: Readonly<Record<Name, readonly [string, string]>> = {
   codex: ['.codex/hooks.json', '.codex/config.toml'],
   gemini: ['.gemini/settings.json', '.gemini/commands/x.toml'],
   opencode: ['opencode.json', '.opencode/plugins/x.js'],
-  copilot: ['.github/copilot/settings.json', '.github/lsp.json'],
+  copilot: ['.github/copilot/settings.json', '.github/agents/x.agent.md'],
   pi: ['.pi/extensions/x.ts', '.pi/settings.json'],
   qwen: ['.qwen/settings.json', '.qwen/commands/x.md'],
   cline: ['.cline/cron/x.cron.md', '.clinerules/hooks/PreToolUse'],

@@ -5,6 +5,7 @@ import { cpSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Agent } from './agents.ts'
 import { ATTEMPTS } from './attempts.ts'
+import { DELEGATED } from './delegated.ts'
 import { cordon } from './program.ts'
 import { DENIED, leaked, type Name, pushed, type Scenario, sh, WORK, work, worked } from './scenario.ts'
 import { MODES } from './scenario-modes.ts'
@@ -54,29 +55,6 @@ const RESUMED: Readonly<Partial<Record<Name, (agent: Agent) => readonly string[]
   copilot: ({ args }) => [...args, '--continue'],
   pi: ({ args }) => ['--continue', ...args],
   qwen: ({ args }) => [...args, '--continue'],
-}
-
-const PROMPT = 'you are the OTHERAGENT'
-/** The call that has another agent do the work. */
-const DELEGATED: Readonly<Partial<Record<Name, readonly Step[]>>> = {
-  'claude-code': [
-    {
-      tool: 'Agent',
-      input: { description: 'x', prompt: PROMPT, subagent_type: 'general-purpose', run_in_background: false },
-    },
-  ],
-  // It works beside the first one, which has to be there for as long.
-  codex: [{ tool: 'multi_agent_v1.spawn_agent', input: { message: PROMPT } }, sh('sleep 9'), sh('sleep 9')],
-  gemini: [{ tool: 'invoke_agent', input: { agent_name: 'generalist', prompt: PROMPT } }],
-  opencode: [{ tool: 'task', input: { description: 'x', prompt: PROMPT, subagent_type: 'general' } }],
-  copilot: [
-    {
-      tool: 'task',
-      input: { name: 'x', description: 'x', prompt: PROMPT, agent_type: 'general-purpose', mode: 'sync' },
-    },
-  ],
-  qwen: [{ tool: 'agent', input: { description: 'x', prompt: PROMPT, subagent_type: 'general-purpose' } }],
-  cline: [{ tool: 'spawn_agent', input: { systemPrompt: 'x', task: PROMPT } }],
 }
 
 const inBackground = (tool: string, more: Readonly<Record<string, unknown>>): readonly Step[] => [

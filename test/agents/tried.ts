@@ -68,7 +68,6 @@ export function pageOf(trials: readonly Trial[]): string {
     'model; “held” was read from disk and from what the model was sent, “control broke” says that the same attack succeeded without Cordon, and a number is the count of modes.',
     `${agents.map(({ package: named }) => named.replace(/^.*\/|-ai(?=@)/g, '')).join(', ')}; ${days[0]} to ${days.at(-1)}.`,
     'Cursor’s program is in no package registry, so it is not among them.',
-    'In Copilot CLI’s plan mode “held” is of secrets and denials: what Cordon allows can write to the project there, where Copilot alone would refuse it by its words (copilot.md).',
     '',
     ...section('root'),
     ...section('user'),

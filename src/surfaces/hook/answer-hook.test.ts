@@ -4,11 +4,10 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { CONTRACT } from '../../../test/contract/hooks/host-contract.ts'
 import {
   claude,
-  cline,
   codex,
-  copilot,
   cursor,
   type Effect,
   effectOf,
@@ -18,7 +17,6 @@ import {
   opencode,
   openHookWorld,
   patch,
-  qwen,
 } from '../../../test/contract/hooks/world.ts'
 import type { HookAnswer } from './answer-hook.ts'
 import { HOST_NAMES, type HostName } from './hosts/hosts.ts'
@@ -394,18 +392,7 @@ describe.each(HOST_NAMES)('%s', (host) => {
 
   it('takes an input of many megabytes', async () => {
     const big = 'x'.repeat(8 * 1024 * 1024)
-    const inputs: Record<HostName, object> = {
-      'claude-code': claude('Write', { file_path: '/etc/x', content: big }),
-      codex: codex('apply_patch', { command: patch(`/etc/${big.slice(0, 9)}`) + big }),
-      gemini: gemini('write_file', { file_path: '/etc/x', content: big }),
-      cursor: cursor('beforeReadFile', { file_path: '/root/x', content: big }),
-      opencode: opencode('write', { filePath: '/etc/x', content: big }),
-      pi: opencode('write', { path: '/etc/x', content: big }),
-      copilot: copilot('create', { path: '/etc/x', file_text: big }),
-      qwen: qwen('write_file', { file_path: '/etc/x', content: big }),
-      cline: cline('editor', { path: '/etc/x', new_text: big }),
-    }
-    expect(effectOf(host, await world.ask(host, inputs[host]))).toBe('deny')
+    expect(effectOf(host, await world.ask(host, CONTRACT[host].write('/etc/x', big)))).toBe('deny')
   })
 })
 

@@ -137,7 +137,7 @@ async function judged(
     program: programPath(machine),
     key: runKey(owner),
     quoting: host.quoting ?? 'any-shell',
-    readOnly: request.command !== null && (host.ownSandbox?.isReadOnly?.(input, setting, judge.loaded.root) ?? false),
+    readOnly: await isReadOnly(host, request, input, setting, judge.loaded.root),
   }
   // A host can show us our own rewrite; what is judged is the command inside it, and it is not wrapped twice.
   const held: SandboxedForm = { ...form, undo: true }
@@ -180,6 +180,18 @@ async function judged(
     case 'failed':
       throw result.error.cause
   }
+}
+
+/** Whether the host itself would keep this command from writing; inside a sandbox of ours the host sees the command as it is. */
+async function isReadOnly(
+  { ownSandbox }: Host,
+  { command }: HookRequest,
+  input: Json,
+  setting: HookSetting,
+  root: string,
+): Promise<boolean> {
+  if (command === null || setting.inside) return false
+  return (await ownSandbox?.isReadOnly?.(input, setting, root)) ?? false
 }
 
 /** The folders of the session that are there: the person's own, by no link. */

@@ -4,6 +4,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { HOST_NAMES, type HostName } from '../../../src/surfaces/hook/hosts/hosts.ts'
+import { CONTRACT } from './host-contract.ts'
 import {
   claude,
   cline,
@@ -30,20 +31,6 @@ afterAll(() => world.close())
 const effect = async (host: HostName, input: unknown, inside = false): Promise<Effect> =>
   effectOf(host, await world.ask(host, input, { inside }))
 
-/** A shell command in each host's words. */
-const SHELLS: Readonly<Record<HostName, (command: unknown) => object>> = {
-  'claude-code': (command) => claude('Bash', { command }),
-  codex: (command) => codex('Bash', { command }),
-  gemini: (command) => gemini('run_shell_command', { command }),
-  cursor: (command) => cursor('preToolUse', { tool_name: 'Shell', tool_input: { command } }),
-  opencode: (command) => opencode('bash', { command }),
-  pi: (command) => opencode('bash', { command }),
-  copilot: (command) => copilot('bash', { command, description: 'x' }),
-  qwen: (command) => qwen('run_shell_command', { command, is_background: false }),
-  cline: (command) =>
-    cline('run_commands', { commands: typeof command === 'string' ? [command] : command && [command] }),
-}
-
 describe.each(HOST_NAMES)('%s: commands', (host) => {
   it.each([
     ['NUL', 'echo a\0b', 'deny'],
@@ -64,7 +51,7 @@ describe.each(HOST_NAMES)('%s: commands', (host) => {
     ['a denial behind a comment', 'ls # x\ngit push', 'deny'],
     ['a denial in a here-document that runs', 'bash <<EOF\ngit push\nEOF', 'deny'],
   ] as const)('%s -> %s', async (_, command, expected) => {
-    const given = await effect(host, SHELLS[host](command))
+    const given = await effect(host, CONTRACT[host].shell(command))
     // What is asked in one host is denied in another; here nothing may run.
     expect(given === 'ask' && expected === 'deny' ? 'deny' : given).toBe(expected)
   })
@@ -449,10 +436,10 @@ describe('Cursor, by the hooks of Claude Code', () => {
   const through = async (input: object) => world.ask('claude-code', { ...input, cursor_version: '2026.09.18-9a7762b' })
 
   it('is answered in its own form', async () => {
-    const denied = await through(SHELLS.cursor('git push'))
+    const denied = await through(CONTRACT.cursor.shell('git push'))
     expect(effectOf('cursor', denied)).toBe('deny')
     expect(JSON.parse(denied.stdout).permission).toBe('deny')
-    expect(effectOf('cursor', await through(SHELLS.cursor('ls')))).toBe('sandboxed')
+    expect(effectOf('cursor', await through(CONTRACT.cursor.shell('ls')))).toBe('sandboxed')
   })
 
   it('is blocked when it says something else', async () => {
@@ -460,15 +447,12 @@ describe('Cursor, by the hooks of Claude Code', () => {
   })
 })
 
-/** Where a person can be asked, and where the command must first say itself that it runs in the sandbox. */
-const WITHOUT: Partial<Record<HostName, Effect>> = { 'claude-code': 'ask', qwen: 'sandboxed' }
-
 describe.each(HOST_NAMES)('%s: the project', (host) => {
   it('without a manifest has the built-in rules: a command asks, or is denied where nobody can be asked', async () => {
     rmSync(join(world.project, 'cordon.toml'))
     try {
-      expect(await effect(host, SHELLS[host]('ls'))).toBe(WITHOUT[host] ?? 'deny')
-      expect(await effect(host, SHELLS[host]('sudo ls'))).toBe('deny')
+      expect(await effect(host, CONTRACT[host].shell('ls'))).toBe(CONTRACT[host].without)
+      expect(await effect(host, CONTRACT[host].shell('sudo ls'))).toBe('deny')
     } finally {
       writeFileSync(join(world.project, 'cordon.toml'), MANIFEST)
     }
@@ -481,7 +465,7 @@ describe.each(HOST_NAMES)('%s: the project', (host) => {
   ])('with a manifest that is %s denies everything', async (_, text) => {
     writeFileSync(join(world.project, 'cordon.toml'), text)
     try {
-      expect(['deny', 'block']).toContain(await effect(host, SHELLS[host]('ls')))
+      expect(['deny', 'block']).toContain(await effect(host, CONTRACT[host].shell('ls')))
     } finally {
       writeFileSync(join(world.project, 'cordon.toml'), MANIFEST)
     }
@@ -490,16 +474,16 @@ describe.each(HOST_NAMES)('%s: the project', (host) => {
 
 describe('inside cordon run', () => {
   it.each([
-    ['an allowed command is in the sandbox already', SHELLS.codex('ls'), 'pass'],
-    ['a denied one stays denied', SHELLS.codex('git push'), 'deny'],
-    ['nobody can be asked', SHELLS.codex('cat .env'), 'deny'],
+    ['an allowed command is in the sandbox already', CONTRACT.codex.shell('ls'), 'pass'],
+    ['a denied one stays denied', CONTRACT.codex.shell('git push'), 'deny'],
+    ['nobody can be asked', CONTRACT.codex.shell('cat .env'), 'deny'],
     ['a read outside', codex('view_image', { path: '/root/x' }), 'deny'],
   ] as const)('%s', async (_, input, expected) => {
     expect(await effect('codex', input, true)).toBe(expected)
   })
 
   it('Claude Code’s person is still asked, about the command as it is', async () => {
-    const answer = await world.ask('claude-code', SHELLS['claude-code']('cat .env'), { inside: true })
+    const answer = await world.ask('claude-code', CONTRACT['claude-code'].shell('cat .env'), { inside: true })
     expect(JSON.parse(answer.stdout).hookSpecificOutput).toMatchObject({ permissionDecision: 'ask' })
     expect(answer.stdout).not.toContain('updatedInput')
   })

@@ -4,16 +4,7 @@ import { join } from 'node:path'
 import type { InstallPlace } from '../install/install-place.ts'
 import { composes, trims } from '../path-readings.ts'
 import { quote } from '../sandboxed-command.ts'
-import {
-  type Host,
-  type HostSurroundings,
-  isObject,
-  type Json,
-  object,
-  optionalText,
-  ProtocolError,
-  text,
-} from './host.ts'
+import { type Host, isObject, type Json, object, optionalText, ProtocolError, text } from './host.ts'
 import {
   callsOf,
   delegates,
@@ -69,7 +60,11 @@ export const cline: Host<'cline'> = {
   paths: [trims, composes],
   ownSandbox: {
     remedy: 'Leave plan mode for what has to be written down.',
-    isReadOnly: (input, at) => !isActing(input, at),
+    // In plan mode it goes by a command’s words, and in our wrapper finds none that writes.
+    isReadOnly: async (input, at) => {
+      const { isActing } = await import('./cline-record.ts')
+      return !(await isActing(input, at))
+    },
   },
   // It has no hook that holds back what its person says, so its calls are stopped.
   expands: { memory: ['AGENTS.md', '.clinerules', '.clinerules/', '.cline/rules/'], imports: false, runsInline: false },
@@ -213,30 +208,6 @@ function ranCommands(input: unknown): string | null {
   if (!isObject(input) || input.commands === undefined) return null
   const text = joined(input)
   return REFUSAL.test(text) ? null : text
-}
-
-/** Records of sessions grow: so much of one is read, and a longer one says nothing. */
-const MAX_RECORD = 64 * 1024 * 1024
-
-/**
- * Whether the person lets this turn change things. In plan mode Cline looks at a command's own words, and in our wrapper finds none that
- * writes; so the project is shown read-only then. The mode stands in Cline's record of the session, and without that nobody acts.
- */
-function isActing(input: Json, { machine: { home, env }, files }: HostSurroundings): boolean {
-  const { rootSessionId: id } = isObject(input.sessionContext) ? input.sessionContext : {}
-  if (typeof id !== 'string' || !/^[\w-]+$/.test(id)) return false
-  const data = env.CLINE_DATA_DIR ?? join(env.CLINE_DIR ?? join(home, '.cline'), 'data')
-  const record = join(env.CLINE_SESSION_DATA_DIR ?? join(data, 'sessions'), id, `${id}.messages.json`)
-  try {
-    const { messages } = JSON.parse(files.readText(record, MAX_RECORD)) as { messages: readonly Json[] }
-    const said = messages.flatMap(({ role, content }) =>
-      role !== 'user' ? [] : Array.isArray(content) ? content : [{ text: content }],
-    )
-    const modes = said.flatMap((part: Json) => /^<user_input mode="(\w+)">/.exec(String(part.text ?? ''))?.[1] ?? [])
-    return modes.at(-1) === 'act'
-  } catch {
-    return false
-  }
 }
 
 function rootOf(input: Json): string {

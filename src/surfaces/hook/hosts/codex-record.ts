@@ -1,19 +1,16 @@
 /** What Codex writes down of a session while it goes on: where it was started, and what its own sandbox lets the turn do. */
 
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { isObject, type Json, recordOf } from './host.ts'
+import { firstLine, linesWith, piecesFromEnd, withRecord } from './record-file.ts'
 
 /** Turns are long: this much of the record is looked through for the beginning of the one that goes on. */
 const MAX_LOOKED = 64 * 1024 * 1024
-const PIECE = 1024 * 1024
-const LINE = 10
 
 /** Where a session was started; null when nobody can say. */
 export function startDirectory(input: Json): string | null {
   const path = recordOf(input)
   if (path === null) return null
-  const [first = ''] = withFile(path, (fd) => pieceAt(fd, 0, PIECE).toString('utf8')).split('\n', 1)
-  const line: unknown = JSON.parse(first)
+  const line: unknown = JSON.parse(withRecord(path, firstLine))
   if (!isObject(line) || line.type !== 'session_meta' || !isObject(line.payload)) return null
   return typeof line.payload.cwd === 'string' ? line.payload.cwd : null
 }
@@ -26,7 +23,7 @@ export function isReadOnlyTurn(input: Json): boolean {
   const path = recordOf(input)
   if (path === null) return true
   try {
-    const policy = withFile(path, (fd) => lastPolicy(fd, input.turn_id))
+    const policy = withRecord(path, (fd) => lastPolicy(fd, input.turn_id))
     return !WRITING.has(policy?.type)
   } catch {
     return true
@@ -35,20 +32,11 @@ export function isReadOnlyTurn(input: Json): boolean {
 
 /** The sandbox of a turn, from the last line that says one; the lines are read from the end. */
 function lastPolicy(fd: number, turn: unknown): Json | null {
-  const { size } = fstatSync(fd)
-  let rest: Buffer = Buffer.alloc(0)
-  for (let end = size; end > 0 && size - end < MAX_LOOKED; ) {
-    const start = Math.max(0, end - PIECE)
-    const bytes = Buffer.concat([pieceAt(fd, start, end - start), rest])
-    const cut = start === 0 ? 0 : bytes.indexOf(LINE) + 1
-    // A piece without the end of a line is the middle of one.
-    const whole = start > 0 && cut === 0 ? Buffer.alloc(0) : bytes.subarray(cut)
-    rest = start > 0 && cut === 0 ? bytes : bytes.subarray(0, cut)
-    for (const text of whole.toString('utf8').split('\n').reverse()) {
-      const policy = text.includes('"turn_context"') ? policyOf(text, turn) : null
+  for (const piece of piecesFromEnd(fd, MAX_LOOKED)) {
+    for (const text of linesWith(piece, '"turn_context"')) {
+      const policy = policyOf(text, turn)
       if (policy !== null) return policy
     }
-    end = start
   }
   return null
 }
@@ -64,19 +52,4 @@ function policyOf(text: string, turn: unknown): Json | null {
   const { turn_id: own, sandbox_policy: policy } = line.payload
   const isOther = typeof own === 'string' && typeof turn === 'string' && own !== turn
   return isOther || !isObject(policy) ? null : policy
-}
-
-function withFile<T>(path: string, work: (fd: number) => T): T {
-  // O_NONBLOCK: what waits for a writer would wait for longer than the host does.
-  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
-  try {
-    return work(fd)
-  } finally {
-    closeSync(fd)
-  }
-}
-
-function pieceAt(fd: number, start: number, length: number): Buffer {
-  const bytes = Buffer.alloc(length)
-  return bytes.subarray(0, readSync(fd, bytes, 0, length, start))
 }

@@ -73,6 +73,14 @@ function inEach(row: ToolRow): ToolRow {
 export const copilot: Host<'copilot'> = {
   name: 'copilot',
   paths: [trims, composes],
+  ownSandbox: {
+    remedy: 'Leave plan mode for what has to be written down.',
+    // In plan mode it goes by a command’s words, and finds ours.
+    isReadOnly: async (input, { machine }) => {
+      const { isActing } = await import('./copilot-record.ts')
+      return !(await isActing(input, machine))
+    },
+  },
   expands: {
     memory: [
       ...['AGENTS.md', 'CLAUDE.md', '.claude/CLAUDE.md', '.claude/rules/', 'GEMINI.md'],

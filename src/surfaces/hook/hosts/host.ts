@@ -103,7 +103,7 @@ export interface HostSandbox {
   /** What to do when a wrapped command runs in it all the same. */
   readonly remedy: string
   /** It would keep this command from writing, if it were not for us. */
-  readonly isReadOnly?: (input: Json, at: HostSurroundings, root: string) => boolean
+  readonly isReadOnly?: (input: Json, at: HostSurroundings, root: string) => boolean | Promise<boolean>
   /** It is switched on, and leaves only a wrapped command alone that stands by itself. */
   readonly isOn?: (at: HostSurroundings, root: string) => boolean
 }

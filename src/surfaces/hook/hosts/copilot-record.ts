@@ -1,0 +1,93 @@
+/** What Copilot CLI writes down of a session while it goes on: whether it plans, which is a mode of the whole session and of its sub-agents. */
+
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Machine } from '../../../system/machine.ts'
+import { isObject, type Json, sessionName } from './host.ts'
+import { onceWritten, piecesFromEnd, withRecord } from './record-file.ts'
+
+/** So much of a record is looked through; in a longer one without a word about its mode nobody acts. */
+const MAX_LOOKED = 256 * 1024 * 1024
+
+/** Modes in which a command may write to the project. */
+const ACTING: ReadonlySet<unknown> = new Set(['interactive', 'autopilot'])
+
+/** Whether the session of this call may change things. Where its record does not say so in time, it may not. */
+export async function isActing(input: Json, machine: Pick<Machine, 'home' | 'env'>): Promise<boolean> {
+  if (nameOf(input.sessionId) === null) return false
+  const folder = join(machine.env.COPILOT_HOME || join(machine.home, '.copilot'), 'session-state')
+  const mode = await onceWritten(() => {
+    const records = recordsFor(input, folder)
+    if (records.length === 0) return 'absent'
+    return records.map((path) => modeOf(path, input)).find((said) => said !== null) ?? 'behind'
+  })
+  return ACTING.has(mode)
+}
+
+const nameOf = (id: unknown): string | null => sessionName({ session_id: id })
+
+/** Records that can be the call's. A sub-agent's calls stand in that of the session; below another one, its host does not say which that is. */
+function recordsFor({ sessionId, parentAgentId, timestamp }: Json, folder: string): readonly string[] {
+  const written = (name: string): number =>
+    statSync(join(folder, name, RECORD), { throwIfNoEntry: false })?.mtimeMs ?? Number.NEGATIVE_INFINITY
+  const named = [sessionId, parentAgentId].flatMap((id) => nameOf(id) ?? [])
+  const own = named.find((name) => written(name) > 0)
+  if (own !== undefined) return [join(folder, own, RECORD)]
+  if (named.length < 2 || typeof timestamp !== 'number') return []
+  try {
+    const since = timestamp - CLOCK_MS
+    return readdirSync(folder).flatMap((name) => (written(name) >= since ? join(folder, name, RECORD) : []))
+  } catch {
+    return []
+  }
+}
+
+const RECORD = 'events.jsonl'
+/** A file's time can be older than the clock, by a tick of the kernel's. */
+const CLOCK_MS = 1000
+
+const MODE_CHANGED = 'session.mode_changed'
+
+/** The mode in which the call was made; null while the record is behind the call, or is another's. */
+function modeOf(path: string, input: Json): string | null {
+  try {
+    return withRecord(path, (fd) => {
+      let mode: string | null = null
+      let began = false
+      const ended = new Set<unknown>()
+      for (const piece of piecesFromEnd(fd, MAX_LOOKED)) {
+        // Only the mode is sought now, and most of a record has no word of it.
+        if (began && !piece.includes(MODE_CHANGED)) continue
+        for (const { type, agentId, data } of eventsFromEnd(piece)) {
+          // A sub-agent has a mode of its own, which lets it do nothing that the session's does not.
+          if (type === MODE_CHANGED && agentId === undefined) mode ??= String(data.newMode)
+          if (type === 'hook.end') ended.add(data.hookInvocationId)
+          if (type === 'hook.start') began ||= !ended.has(data.hookInvocationId) && isCall(data, input)
+          // What the agent called before this turn is no call that goes on.
+          if (type === 'assistant.turn_start' && agentId === input.agentId && !began) return null
+        }
+        if (began && mode !== null) return mode
+      }
+      return began ? (mode ?? 'interactive') : null
+    })
+  } catch {
+    return 'unreadable'
+  }
+}
+
+const KNOWN = /"(?:session\.mode_changed|hook\.start|hook\.end|assistant\.turn_start)"/
+
+/** Events that tell something, the last first; a line without an end is not written yet. */
+function* eventsFromEnd(piece: Buffer): Generator<{ type: unknown; agentId: unknown; data: Json }> {
+  const lines = piece.toString('utf8').split('\n').slice(0, -1).reverse()
+  for (const text of lines) {
+    const event: unknown = KNOWN.test(text) ? JSON.parse(text) : null
+    if (isObject(event) && isObject(event.data)) yield { type: event.type, agentId: event.agentId, data: event.data }
+  }
+}
+
+/** Whether these are hooks of this very call. */
+function isCall({ hookType, input: given }: Json, { sessionId, toolName }: Json): boolean {
+  if (hookType !== 'preToolUse' || !isObject(given) || given.sessionId !== sessionId) return false
+  return Array.isArray(given.toolCalls) && given.toolCalls.some((call) => isObject(call) && call.name === toolName)
+}
