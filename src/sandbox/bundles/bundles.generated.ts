@@ -1478,7 +1478,7 @@ const BUNDLES: Readonly<Record<string, () => Bundle>> = {
       'npm_config_offline',
       'npm_config_prefer_offline',
     ],
-    set: { npm_config_update_notifier: 'false' },
+    set: {},
     hosts: [],
     online: [
       'npx:*',
