@@ -128,7 +128,9 @@ const FORMAT = {
 try {
   step('tsc', ['-p', 'tsconfig.build.json', '--outDir', `${draft}/lib`])
   await writeEntry(await writeChunks())
-  if (existsSync('dist/native')) cpSync('dist/native', `${draft}/native`, { recursive: true, preserveTimestamps: true })
+  // A release has none of it: an init that is here may not be static, as it must be there.
+  if (!release && existsSync('dist/native'))
+    cpSync('dist/native', `${draft}/native`, { recursive: true, preserveTimestamps: true })
   // macOS has its own sandbox, and needs no init.
   if (process.platform === 'linux') step('sh', ['native/build.sh', `${draft}/native`, ...(release ? ['every'] : [])])
   else mkdirSync(`${draft}/native`, { recursive: true })

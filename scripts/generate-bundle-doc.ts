@@ -29,25 +29,8 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
 
 import type { Bundle } from './bundle.ts'
 
-export const bundleNames: readonly string[] = ${JSON.stringify(bundles.map((bundle) => bundle.tool))}
-
-const made = new Map<string, Bundle>()
-
-/** The bundle of a tool, made when it is first asked for: a start that needs one of them does not read them all. */
-export function builtInBundle(tool: string): Bundle | undefined {
-  const known = made.get(tool)
-  if (known || !Object.hasOwn(BUNDLES, tool)) return known
-  const bundle = BUNDLES[tool]!()
-  made.set(tool, bundle)
-  return bundle
-}
-
-/** All bundles. */
-export function builtInBundles(): readonly Bundle[] {
-  return bundleNames.flatMap((tool) => builtInBundle(tool) ?? [])
-}
-
-const BUNDLES: Readonly<Record<string, () => Bundle>> = {${bundles.map((bundle) => `${JSON.stringify(bundle.tool)}: () => (${JSON.stringify(bundle)})`).join(',')}}
+/** The bundles by their tools, each made where it is asked for. */
+export const BUNDLES: Readonly<Record<string, () => Bundle>> = {${bundles.map((bundle) => `${JSON.stringify(bundle.tool)}: () => (${JSON.stringify(bundle)})`).join(',')}}
 `,
   )
   execFileSync('biome', ['check', '--write', fileURLToPath(generated)], { stdio: 'inherit' })

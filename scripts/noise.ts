@@ -14,7 +14,7 @@ import { loadManifest } from '../src/manifest/load.ts'
 import type { Manifest } from '../src/manifest/manifest.ts'
 import { plainValue } from '../src/manifest/toml/plain.ts'
 import { BatchChecker } from '../src/runtime/decide/batch.ts'
-import { bundleNames } from '../src/sandbox/bundles/bundles.generated.ts'
+import { bundleNames } from '../src/sandbox/bundles/built-in.ts'
 import { machineFiles } from '../src/system/files.ts'
 import { thisMachine } from '../src/system/machine.ts'
 

@@ -10,7 +10,7 @@
  * be served with rights, limits or walls that are not its own.
  */
 #define _GNU_SOURCE
-#include "../node-api.h"
+#include "../addon.h"
 #include "resident.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -257,10 +257,8 @@ static napi_value next(napi_env env, napi_callback_info info) {
 }
 
 static napi_value done(napi_env env, napi_callback_info info) {
-  size_t count = 1;
-  napi_value given[1];
   double code;
-  if (napi_get_cb_info(env, info, &count, given, NULL, NULL) || count != 1 || napi_get_value_double(env, given[0], &code)) {
+  if (!takes_number(env, info, &code)) {
     napi_throw_error(env, NULL, "cordon-serve: done takes a code");
     return NULL;
   }
@@ -272,15 +270,6 @@ static napi_value done(napi_env env, napi_callback_info info) {
 __attribute__((visibility("default"))) int node_api_module_get_api_version_v1(void) { return 8; }
 
 __attribute__((visibility("default"))) napi_value napi_register_module_v1(napi_env env, napi_value exports) {
-  const struct {
-    const char *name;
-    napi_callback function;
-  } functions[] = {{"next", next}, {"done", done}};
-  for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
-    napi_value function;
-    if (napi_create_function(env, functions[i].name, strlen(functions[i].name), functions[i].function, NULL, &function) ||
-        napi_set_named_property(env, exports, functions[i].name, function))
-      return NULL;
-  }
-  return exports;
+  const struct addon_function functions[] = {{"next", next}, {"done", done}};
+  return with_functions(env, exports, functions, sizeof functions / sizeof *functions);
 }

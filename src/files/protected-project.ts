@@ -159,7 +159,8 @@ export const protectedProjectNames: readonly ProtectedName[] = [
     ['Roo Code', 'documented', '.roo/mcp.json'],
     ['Kilo Code', 'documented', '.kilocode/mcp.json'],
     ['Amazon Q', 'documented', '.amazonq/mcp.json', '.amazonq/cli-agents'],
-    ['GitHub Copilot', 'run', '.github/hooks', '.copilot/hooks'],
+    // A custom agent names servers, and Copilot CLI starts them itself, in a folder that it does not trust as well.
+    ['GitHub Copilot', 'run', '.github/hooks', '.copilot/hooks', '.github/agents', '.copilot/agents'],
     ['GitHub Copilot', 'documented', '.copilot/config.json', '.copilot/mcp-config.json', '.copilot/settings.json'],
     ['GitHub Copilot', 'documented', '.copilot/extensions', '.copilot/lsp-config.json', '.copilot/installed-plugins'],
     ['GitHub Copilot', 'documented', '.github/copilot', '.github/mcp.json', '.github/lsp.json', '.github/extensions'],

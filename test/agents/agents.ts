@@ -231,7 +231,7 @@ stream_max_retries = 0
     settings: {
       user: '.copilot/settings.json',
       project: '.github/hooks/x.json',
-      runs: ['.github/copilot/settings.json', '.github/lsp.json'],
+      runs: ['.github/copilot/settings.json', '.github/agents/x.agent.md'],
     },
     env: ({ port }) => ({
       COPILOT_PROVIDER_BASE_URL: `http://127.0.0.1:${port}/v1`,

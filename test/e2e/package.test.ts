@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import {
   chmodSync,
   chownSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -178,11 +179,15 @@ it('an init that is not the one that was built starts nothing', () => {
 
 it('a release is made for both platforms, or not at all', () => {
   const folder = join(base, 'native')
-  const done = spawnSync('sh', [join(CHECKOUT, 'native/build.sh'), folder, 'every'], { encoding: 'utf8' })
   const other = process.arch === 'x64' ? 'arm64' : 'x64'
+  // What the build has made for this machine is taken as it is: only the other half is compiled here.
+  const own = (name: string) => !name.endsWith(`-${other}`)
+  cpSync(join(CHECKOUT, 'dist/native'), folder, { recursive: true, preserveTimestamps: true, filter: own })
+  const made = readdirSync(folder)
+  const done = spawnSync('sh', [join(CHECKOUT, 'native/build.sh'), folder, 'every'], { encoding: 'utf8' })
   if (done.status !== 0) {
     expect(done.stderr).toMatch(new RegExp(`files for ${other} too.*apt install gcc-`))
-    expect(existsSync(folder)).toBe(false)
+    expect(readdirSync(folder)).toEqual(made)
     return
   }
   const machines = { x64: 0x3e, arm64: 0xb7 } as const

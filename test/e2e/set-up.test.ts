@@ -1,9 +1,8 @@
 /** A checkout sets itself up: whatever runs at the same time, fails or is killed, `./cordon` works or says why not. */
 
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import {
   appendFileSync,
-  cpSync,
   existsSync,
   globSync,
   mkdirSync,
@@ -17,32 +16,61 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { until } from '../until.ts'
 import type { Ran } from './cordon.ts'
 
 const HERE = resolve(import.meta.dirname, '../..')
-const PARTS = ['cordon', 'src', 'native', 'scripts', ...globSync('{package,tsconfig}*.json', { cwd: HERE })]
+/** What a build is made from: many files, for the tests that look at them. */
+const SOURCES = ['src', 'native']
+const PARTS = [...SOURCES, 'cordon', 'scripts', ...globSync('{package,tsconfig}*.json', { cwd: HERE })]
 const LONG_AGO = new Date('2001-01-01')
 
+let template: string
 let base: string
 let checkout: string
+
+/** A copy with everything of the files, their times among it; node's own is many times slower with as many files. */
+function copy(from: string, to: string): void {
+  execFileSync('cp', ['-a', '--', from, to])
+}
+
+beforeAll(() => {
+  template = mkdtempSync(join(tmpdir(), 'cordon-set-up-'))
+  mkdirSync(join(template, 'node_modules'))
+  for (const part of PARTS) copy(join(HERE, part), join(template, part))
+  for (const path of globSync('src/**/*.test.ts', { cwd: template })) rmSync(join(template, path))
+  // Neither the compiler nor the first runs of a new build are what is tested here.
+  writeFileSync(join(template, 'scripts/warm-up.ts'), '')
+  // Some shells compare times by the second.
+  for (const path of globSync('{cordon,*.json,src/**,native/**,scripts/**}', { cwd: template }))
+    utimesSync(join(template, path), LONG_AGO, LONG_AGO)
+  for (const name of readdirSync(join(HERE, 'node_modules')))
+    if (name !== '.cordon-lock') symlinkSync(join(HERE, 'node_modules', name), join(template, 'node_modules', name))
+  copy(join(HERE, 'package-lock.json'), join(template, 'node_modules/.cordon-lock'))
+  mkdirSync(join(template, 'dist'))
+  copy(join(HERE, 'dist/native'), join(template, 'dist/native'))
+})
+afterAll(() => rmSync(template, { recursive: true, force: true }))
+
 beforeEach(() => {
   base = mkdtempSync(join(tmpdir(), 'cordon-set-up-'))
   checkout = join(base, `it's a "clone" für alle $HOME`)
-  mkdirSync(join(checkout, 'node_modules'), { recursive: true })
-  for (const part of PARTS) cpSync(join(HERE, part), join(checkout, part), { recursive: true })
-  // Some shells compare times by the second.
-  for (const path of globSync('{cordon,*.json,src/**,native/**,scripts/**}', { cwd: checkout }))
-    utimesSync(join(checkout, path), LONG_AGO, LONG_AGO)
-  for (const name of readdirSync(join(HERE, 'node_modules')))
-    if (name !== '.cordon-lock') symlinkSync(join(HERE, 'node_modules', name), join(checkout, 'node_modules', name))
-  cpSync(join(HERE, 'package-lock.json'), join(checkout, 'node_modules/.cordon-lock'))
-  // Neither the compiler nor the first runs of a new build are what is tested here.
-  writeFileSync(join(checkout, 'scripts/warm-up.ts'), '')
-  cpSync(join(HERE, 'dist/native'), join(checkout, 'dist/native'), { recursive: true, preserveTimestamps: true })
+  mkdirSync(checkout)
+  for (const part of readdirSync(template)) if (!SOURCES.includes(part)) copy(join(template, part), checkout)
 })
 afterEach(() => rmSync(base, { recursive: true, force: true }))
+
+function putSources(): void {
+  for (const part of SOURCES) copy(join(template, part), checkout)
+}
+
+/** Has the real build compile no more of the library than one file: all of it takes a quarter of a minute. */
+function compileOnly(file: string): void {
+  const path = join(checkout, 'tsconfig.build.json')
+  writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), include: [file] }))
+  utimesSync(path, LONG_AGO, LONG_AGO)
+}
 
 /** A build that waits for a file `go`, and gives what was built here: for tests of who builds, and when. */
 function putShortBuild(): void {
@@ -59,7 +87,7 @@ utimesSync('dist/.built', new Date(), new Date())
 
 /** As a checkout is that was built before. */
 function putBuild(): void {
-  cpSync(join(HERE, 'dist'), join(checkout, 'dist'), { recursive: true })
+  copy(`${join(HERE, 'dist')}/.`, join(checkout, 'dist'))
   ageBuild()
 }
 
@@ -123,6 +151,7 @@ describe('two at the same time', () => {
     ['with flock', () => process.env.PATH],
     ['with perl instead', () => pathWithout('flock')],
   ])('build once, and both run (%s)', async (_, path) => {
+    putSources()
     putShortBuild()
     const used = path()
     const both = [1, 2].map(() => start(['check', '--', 'ls'], used))
@@ -140,6 +169,7 @@ describe('two at the same time', () => {
 })
 
 it('what was written into a file that stays is built for the person at the terminal', async () => {
+  putSources()
   putBuild()
   putShortBuild()
   writeFileSync(join(checkout, 'go'), '')
@@ -155,20 +185,26 @@ it('what was written into a file that stays is built for the person at the termi
 })
 
 it('a build that fails leaves the old one, and nothing is judged by it', async () => {
+  putSources()
   putBuild()
+  compileOnly('src/broken.ts')
   writeFileSync(join(checkout, 'src/broken.ts'), 'export const broken: number = "text"\n')
   const checked = await run('check', '--', 'ls')
-  writeFileSync(join(checkout, 'tsconfig.build.json'), '{')
+  // For another reason, and again before anything is bundled.
+  compileOnly('src/nowhere.ts')
   const hooked = await run('hook', 'claude-code')
   expect([checked.code, checked.out, hooked.code, hooked.out]).toEqual([125, '', 2, ''])
   expect(checked.err).toContain('src/broken.ts')
+  expect(hooked.err).toContain('No inputs were found')
   expect(runBuilt().code).toBe(3)
   expect(hidden()).toEqual([])
 })
 
 it('a killed set-up neither blocks the next one nor keeps its half for ever, and hooks find a whole program all along', async () => {
   // An earlier build's stamp said nothing.
+  putSources()
   putBuild()
+  compileOnly('src/system/fault.ts')
   writeFileSync(join(checkout, 'dist/.built'), '')
   const killed = start(['check', '--', 'ls'])
   await new Promise<void>((reached) =>

@@ -4,7 +4,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { tldtsSuffixes } from '../../src/hosts/suffix.ts'
 import { loadManifest } from '../../src/manifest/load.ts'
-import { bundleNames } from '../../src/sandbox/bundles/bundles.generated.ts'
+import { bundleNames } from '../../src/sandbox/bundles/built-in.ts'
 import { pinsScript } from '../../src/shell/tables/interpreters.ts'
 
 interface Block {

@@ -1,7 +1,7 @@
 /** What the policy and its bundles give a command beside its places: variables, limits, and what its program needs. */
 
+import { builtInBundle } from '../../sandbox/bundles/built-in.ts'
 import { type AppliedBundle, type BundleFurnishing, furnish, selectBundles } from '../../sandbox/bundles/bundle.ts'
-import { builtInBundle } from '../../sandbox/bundles/bundles.generated.ts'
 import { commandEnvironment } from '../../sandbox/environment.ts'
 import { DEFAULT_MEMORY_SHARE, DEFAULT_OPEN_FILES, type Limits } from '../../sandbox/limits.ts'
 import type { Machine } from '../../system/machine.ts'

@@ -5,8 +5,8 @@
 
 import { parseHostPattern } from '../../hosts/pattern.ts'
 import type { HostRule } from '../../policy/policy.ts'
+import { builtInBundle } from '../../sandbox/bundles/built-in.ts'
 import type { Bundle } from '../../sandbox/bundles/bundle.ts'
-import { builtInBundle } from '../../sandbox/bundles/bundles.generated.ts'
 import type { LoadedPolicy } from './load.ts'
 
 /** A host that stays closed, and the keys of which one would open it. */

@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { detectProject, type Kind, type ProjectFacts, type ProjectFiles } from '../../manifest/init/detect.ts'
 import { AGENT_READS, proposeManifest } from '../../manifest/init/init.ts'
-import { builtInBundle, bundleNames } from '../../sandbox/bundles/bundles.generated.ts'
+import { builtInBundle, bundleNames } from '../../sandbox/bundles/built-in.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 

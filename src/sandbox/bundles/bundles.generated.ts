@@ -2,65 +2,8 @@
 
 import type { Bundle } from './bundle.ts'
 
-export const bundleNames: readonly string[] = [
-  'amp',
-  'bun',
-  'cargo',
-  'claude-code',
-  'cline',
-  'cmake',
-  'codex',
-  'container',
-  'continue',
-  'copilot',
-  'crush',
-  'cursor',
-  'deno',
-  'dotnet',
-  'gemini',
-  'gh',
-  'git',
-  'go',
-  'goose',
-  'gradle',
-  'java',
-  'jj',
-  'make',
-  'maven',
-  'node',
-  'npm',
-  'opencode',
-  'php',
-  'pi',
-  'pip',
-  'pnpm',
-  'poetry',
-  'python',
-  'qwen',
-  'ruby',
-  'rustup',
-  'terraform',
-  'uv',
-  'yarn',
-]
-
-const made = new Map<string, Bundle>()
-
-/** The bundle of a tool, made when it is first asked for: a start that needs one of them does not read them all. */
-export function builtInBundle(tool: string): Bundle | undefined {
-  const known = made.get(tool)
-  if (known || !Object.hasOwn(BUNDLES, tool)) return known
-  const bundle = BUNDLES[tool]!()
-  made.set(tool, bundle)
-  return bundle
-}
-
-/** All bundles. */
-export function builtInBundles(): readonly Bundle[] {
-  return bundleNames.flatMap((tool) => builtInBundle(tool) ?? [])
-}
-
-const BUNDLES: Readonly<Record<string, () => Bundle>> = {
+/** The bundles by their tools, each made where it is asked for. */
+export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
   amp: () => ({
     tool: 'amp',
     summary: 'The whole of Amp: cordon run -- amp.',

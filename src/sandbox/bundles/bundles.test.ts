@@ -7,8 +7,8 @@ import { createBwrapBackend } from '../bwrap/backend.ts'
 import { commandEnvironment } from '../environment.ts'
 import { planSandbox } from '../plan.ts'
 import { readHostFacts } from '../session.ts'
+import { builtInBundle } from './built-in.ts'
 import { furnish, selectBundles } from './bundle.ts'
-import { builtInBundle } from './bundles.generated.ts'
 
 const home = homedir()
 let root: string

@@ -4,6 +4,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, lstatSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { COMPILED } from '../../compiled.ts'
 import { makePlace, type Place, runInside, startInside } from '../../contract/changes/room.ts'
 import { type Plant, plants } from './plants.ts'
 
@@ -75,7 +76,7 @@ describe.each([
 
   it('without the door all of them are settled when the command ends', () => {
     const words = [join(import.meta.dirname, 'settled-worker.ts'), place.base, furnish(place, uid)]
-    const settings = { ...(uid !== 0 && { uid, gid: uid }), env: { PATH: process.env.PATH ?? '' } }
+    const settings = { ...(uid !== 0 && { uid, gid: uid }), env: { PATH: process.env.PATH ?? '', ...COMPILED } }
     const ran = spawnSync(process.execPath, words, { encoding: 'utf8', ...settings })
     expect(look(place), ran.stdout.slice(0, 4000) + ran.stderr).toEqual([])
     expect(JSON.parse(ran.stdout)).toMatchObject({ findings: expect.arrayContaining([]) })

@@ -6,6 +6,7 @@ import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { COMPILED } from '../../compiled.ts'
 import { enginesHere } from '../../contract/code/engines-here.ts'
 import { runAside } from '../../contract/code/run-aside.ts'
 import { asUser, type User, usersToTest } from '../sandbox/fixture.ts'
@@ -58,7 +59,7 @@ async function attack(ways: readonly Way[], user: User): Promise<readonly Came[]
   const own = { ...target, mark: `${target.mark}${user.uid}` }
   const words = asUser(user, [process.execPath, worker, JSON.stringify(ways), root, JSON.stringify(own)])
   const { PATH = '', DOCKER_HOST } = process.env
-  const env = { PATH, HOME: home, ...(DOCKER_HOST !== undefined && { DOCKER_HOST }) }
+  const env = { PATH, HOME: home, ...COMPILED, ...(DOCKER_HOST !== undefined && { DOCKER_HOST }) }
   const { stdout, stderr, status } = await runAside(words, env)
   expect(status, stderr).toBe(0)
   return stdout

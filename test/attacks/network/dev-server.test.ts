@@ -5,6 +5,7 @@ import { connect, createServer, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
+import { COMPILED } from '../../compiled.ts'
 import { listen } from '../../contract/egress/world.ts'
 import { until } from '../../until.ts'
 import { asUser, type User, usersToTest } from '../sandbox/fixture.ts'
@@ -56,7 +57,10 @@ class Inside {
   constructor(user: User, orders: ServeOrders) {
     const script = PRELUDE + orders.script
     const [program, ...args] = asUser(user, [process.execPath, DRIVER, JSON.stringify({ ...orders, script })])
-    this.#child = spawn(program!, args, { stdio: ['pipe', 'pipe', 'inherit'], env: { PATH: process.env.PATH } })
+    this.#child = spawn(program!, args, {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      env: { PATH: process.env.PATH, ...COMPILED },
+    })
     this.#child.stdout!.on('data', (chunk: Buffer) => this.#take(chunk.toString('utf8')))
     this.#child.once('error', (error) => this.#die(error.message))
     this.#child.once('close', (code, signal) => this.#die(`it ended with ${signal ?? code}`))

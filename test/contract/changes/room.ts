@@ -20,6 +20,7 @@ import { changeRules } from '../../../src/sandbox/protect/change-rules.ts'
 import { takeBaseline } from '../../../src/sandbox/protect/quarantine-baseline.ts'
 import { SecretTree } from '../../../src/sandbox/secrets/tree.ts'
 import { CallStore } from '../../../src/undo/call-store.ts'
+import { COMPILED } from '../../compiled.ts'
 import { planIn } from '../../plan-in.ts'
 
 export interface RoomInput {
@@ -98,7 +99,7 @@ function started(place: Place, argv: readonly string[], options: InsideOptions) 
   const input: RoomInput = { base: place.base, argv, held, folder, uid, readOnly, reads, caches }
   return {
     words: [import.meta.filename, JSON.stringify(input)],
-    settings: { ...(uid !== 0 && { uid, gid: uid }), env: { PATH: process.env.PATH ?? '' } },
+    settings: { ...(uid !== 0 && { uid, gid: uid }), env: { PATH: process.env.PATH ?? '', ...COMPILED } },
   }
 }
 

@@ -22,6 +22,7 @@ import type { ContainerRun } from '../../../src/sandbox/oci/engine.ts'
 import type { EngineSet } from '../../../src/sandbox/oci/engine-set.ts'
 import { reapStages, stagePlace } from '../../../src/sandbox/oci/stage.ts'
 import { thisMachine } from '../../../src/system/machine.ts'
+import { COMPILED } from '../../compiled.ts'
 import { until } from '../../until.ts'
 import { enginesHere } from './engines-here.ts'
 
@@ -223,7 +224,7 @@ describe('after kill -9', () => {
     const mark = `8${process.pid}.5`
     const worker = join(import.meta.dirname, 'killed-worker.ts')
     const child = spawn(process.execPath, [worker, engine, mark], {
-      env: { PATH: process.env.PATH, HOME: home },
+      env: { PATH: process.env.PATH, HOME: home, ...COMPILED },
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     // What runs in gVisor is not to be seen from here; its engine is.

@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { resultText } from '../../../src/runtime/session/tool-result.ts'
 import { asUser, usersToTest } from '../../attacks/sandbox/fixture.ts'
+import { COMPILED } from '../../compiled.ts'
 import { openSessionWorld, type SessionWorld } from '../session/session-world.ts'
 
 let session: SessionWorld
@@ -177,6 +178,8 @@ describe.each(usersToTest().filter(({ uid }) => uid !== 0))('as an $name', (user
     ['none', /^(?![\s\S]*answers)[\s\S]*(?:refused|not permitted)/],
   ])('with the grant "%s" a command reaches that and no more', (grant, expected) => {
     const [program, ...args] = asUser(user, [process.execPath, driver, grant])
-    expect(execFileSync(program!, args, { encoding: 'utf8', env: { PATH: process.env.PATH } })).toMatch(expected)
+    expect(execFileSync(program!, args, { encoding: 'utf8', env: { PATH: process.env.PATH, ...COMPILED } })).toMatch(
+      expected,
+    )
   })
 })

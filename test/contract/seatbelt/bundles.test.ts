@@ -2,8 +2,8 @@
 
 import { expect, it } from 'vitest'
 import { isInside } from '../../../src/files/baseline.ts'
+import { builtInBundles } from '../../../src/sandbox/bundles/built-in.ts'
 import { type BundleFurnishing, furnish } from '../../../src/sandbox/bundles/bundle.ts'
-import { builtInBundles } from '../../../src/sandbox/bundles/bundles.generated.ts'
 import { planSandbox } from '../../../src/sandbox/plan.ts'
 import type { PathFact } from '../../../src/sandbox/room.ts'
 import { compileProfile } from '../../../src/sandbox/seatbelt/profile.ts'

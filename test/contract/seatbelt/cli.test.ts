@@ -16,6 +16,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { COMPILED } from '../../compiled.ts'
 import { CLI } from '../../e2e/cordon.ts'
 import { readProfile } from './evaluator.ts'
 
@@ -80,6 +81,7 @@ const environment = () => ({
   CORDON_PLATFORM: 'darwin',
   CORDON_STAND_IN: join(base, 'bin'),
   CORDON_RESIDENT: 'off',
+  ...COMPILED,
   NODE_OPTIONS: `--import=${join(STAND_IN, 'platform.ts')}`,
   ...(hurried !== null && { CORDON_HURRY: hurried }),
 })

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { aiSdkTools } from '../../../src/adapters/ai-sdk.ts'
+import { COMPILED } from '../../compiled.ts'
 import { openSessionWorld } from './session-world.ts'
 
 let base: string
@@ -51,6 +52,7 @@ it.each(rows)('$example: $note', ({ example, says }) => {
         XDG_CONFIG_HOME: join(base, 'config'),
         XDG_CACHE_HOME: join(base, 'cache'),
         CORDON_KEYCHAIN: 'off',
+        ...COMPILED,
       },
     },
   )

@@ -1,8 +1,8 @@
 /** Names the bundle that a command went without: a tool that is not there, or reaches nothing, looks broken to its user. */
 
 import { basename } from 'node:path'
+import { builtInBundle, builtInBundles } from '../../../sandbox/bundles/built-in.ts'
 import { type Bundle, type BundleChoice, selectBundles } from '../../../sandbox/bundles/bundle.ts'
-import { builtInBundle, builtInBundles } from '../../../sandbox/bundles/bundles.generated.ts'
 import { SandboxFault } from '../../../sandbox/sandbox-fault.ts'
 import { shellText, spokenWords } from './outside-words.ts'
 

@@ -4,7 +4,7 @@ import { posix } from 'node:path'
 import { isInside } from '../../../files/baseline.ts'
 import { coversPath } from '../../../files/path-pattern.ts'
 import { rootProblem } from '../../../files/root-place.ts'
-import { builtInBundles } from '../../../sandbox/bundles/bundles.generated.ts'
+import { builtInBundles } from '../../../sandbox/bundles/built-in.ts'
 import type { Files } from '../../../system/files.ts'
 import type { LoadedPolicy } from '../load.ts'
 

@@ -4,8 +4,8 @@
  */
 
 import { dirname, join } from 'node:path'
+import { builtInBundle } from '../../../sandbox/bundles/built-in.ts'
 import { type AppliedBundle, type Bundle, type RegistryFacts, selectBundles } from '../../../sandbox/bundles/bundle.ts'
-import { builtInBundle } from '../../../sandbox/bundles/bundles.generated.ts'
 import { findRegistries } from '../../../sandbox/bundles/registry.ts'
 import type { Machine } from '../../../system/machine.ts'
 import { sha256 } from '../../../system/sha256.ts'

@@ -2,8 +2,8 @@
 
 import { parseHost } from '../../../hosts/host.ts'
 import type { HostRule } from '../../../policy/policy.ts'
+import { builtInBundle } from '../../../sandbox/bundles/built-in.ts'
 import { onlineCommands, type RegistryFacts } from '../../../sandbox/bundles/bundle.ts'
-import { builtInBundle } from '../../../sandbox/bundles/bundles.generated.ts'
 import type { LoadedPolicy } from '../load.ts'
 
 /** The policy with the registries of its bundles among the hosts of their programs. */
