@@ -2287,3 +2287,20 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     notes: ['~/.yarnrc and ~/.yarnrc.yml can hold tokens and are masked.'],
   }),
 }
+
+/** The bundles of agents by their programs. */
+export const AGENT_PROGRAMS: Readonly<Record<string, string>> = {
+  amp: 'amp',
+  claude: 'claude-code',
+  cline: 'cline',
+  codex: 'codex',
+  cn: 'continue',
+  copilot: 'copilot',
+  crush: 'crush',
+  'cursor-agent': 'cursor',
+  gemini: 'gemini',
+  goose: 'goose',
+  opencode: 'opencode',
+  pi: 'pi',
+  qwen: 'qwen',
+}
