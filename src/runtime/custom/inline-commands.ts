@@ -1,8 +1,10 @@
 /** Commands that stand in the skills and commands which a project brings along for other agents: those run them outside every hook. */
 
-import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
 import type { Machine } from '../../system/machine.ts'
+import { recordOf } from '../../system/record.ts'
+import { parseSettings } from '../../system/settings-json.ts'
 import { createTrustStore, type TrustStatus, trustHash, trustStatus } from '../../tools/custom/trust.ts'
 import { inlineCommands } from '../hook/mentions.ts'
 import { filesBelow, foldersNamed, MAX_ENTRIES } from './walk.ts'
@@ -30,6 +32,13 @@ const FOLDERS: readonly string[] = [
   '.qwen/commands',
   '.qwen/skills',
 ]
+/** Settings that hold commands themselves. */
+const SETTINGS: readonly string[] = [
+  'opencode.json',
+  'opencode.jsonc',
+  '.opencode/opencode.json',
+  '.opencode/opencode.jsonc',
+]
 const AGENTS: ReadonlySet<string> = new Set(FOLDERS.map((folder) => folder.split('/')[0]!))
 const MAX_BYTES = 1024 * 1024
 
@@ -40,13 +49,15 @@ export function inlineCommandFiles(
   where: readonly string[] | 'anywhere',
 ): readonly InlineCommands[] {
   const tree = where === 'anywhere' ? foldersNamed(root, AGENTS) : null
-  const places =
-    tree === null
-      ? [...where].flatMap((folder) => FOLDERS.map((name) => join(folder, name)))
-      : tree.found.flatMap(placesIn)
+  const folders = where === 'anywhere' ? [root] : where
+  const places = tree?.found.flatMap(placesIn) ?? folders.flatMap((folder) => FOLDERS.map((name) => join(folder, name)))
   const walks = places.map((place) => ({ place, ...filesBelow(place, isText) }))
+  const settings = folders.flatMap((folder) => SETTINGS.map((name) => join(folder, name)))
   const cut = [...(tree?.isCut ? [root] : []), ...walks.filter(({ isCut }) => isCut).map(({ place }) => place)]
-  const found = walks.flatMap(({ place, found: paths }) => paths.flatMap((path) => lookAt(path, place)))
+  const found = [
+    ...walks.flatMap(({ place, found: paths }) => paths.flatMap((path) => lookAt(path, place))),
+    ...settings.filter((path) => existsSync(path)).flatMap((path) => lookAt(path, root)),
+  ]
   const unknown = cut.map((path) =>
     unseenFile(path, `holds more than ${MAX_ENTRIES} files, or folders too deep, to be looked at`),
   )
@@ -92,12 +103,27 @@ function isText(path: string, place: string): boolean {
 function lookAt(path: string, place: string): readonly (InlineCommands & { readonly hash: string | null })[] {
   const bytes = readRegular(path)
   if (typeof bytes === 'string') return [{ ...unseenFile(path, bytes), hash: null }]
-  const text = new TextDecoder().decode(bytes)
+  const whole = new TextDecoder().decode(bytes)
+  const settings = /\.jsonc?$/.test(path) ? settingsCommands(whole) : null
+  const text = settings === null ? whole : settings.map(([, template]) => template).join('\n')
   const commands = inlineCommands(text)
   if (commands.length === 0) return []
-  const names = namesOf(path, place, text)
+  const names = settings === null ? namesOf(path, place, text) : settings.map(([name]) => name)
   const hash = trustHash(new Uint8Array(), bytes)
   return [{ names, path, commands, status: 'no stored hash', unread: null, hash }]
+}
+
+/** The commands in settings by their names; settings that cannot be understood are what they are. */
+function settingsCommands(text: string): readonly (readonly [name: string, template: string])[] | null {
+  try {
+    const { command } = recordOf(parseSettings(text))
+    return Object.entries(recordOf(command)).flatMap(([name, one]) => {
+      const { template } = recordOf(one)
+      return typeof template === 'string' && inlineCommands(template).length > 0 ? [[name, template] as const] : []
+    })
+  } catch {
+    return null
+  }
 }
 
 function unseenFile(path: string, unread: string): InlineCommands {

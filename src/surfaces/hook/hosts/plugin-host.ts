@@ -59,6 +59,17 @@ export function pluginHost<Name extends string>(
           throw new ProtocolError('a plugin cannot ask')
       }
     },
+    prompts: {
+      event: 'prompt',
+      parse: (input) => ({
+        project: text(input, 'directory'),
+        cwd: text(input, 'directory'),
+        said: text(input, 'prompt'),
+        template: optionalText(input, 'template'),
+      }),
+      pass: JSON.stringify({ cordon: 1, decision: 'allow' }),
+      refuse: (reason) => JSON.stringify({ cordon: 1, decision: 'deny', reason }),
+    },
     results: {
       events: ['tool.execute.after'],
       parse: (input) => ({
