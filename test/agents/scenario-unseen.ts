@@ -115,7 +115,9 @@ export const UNSEEN: readonly Scenario[] = [
           'project/.claude/skills/kind/SKILL.md': '---\nname: kind\ndescription: x\n---\nBe kind.\n',
           [`${folder}/SKILL.md`]: skill(name),
         },
-        prepare: ({ project }) => symlinkSync('../../docs/run', join(project, '.claude/skills/run')),
+        prepare: ({ project }) => {
+          if (folder === 'project/docs/run') symlinkSync('../../docs/run', join(project, '.claude/skills/run'))
+        },
         steps: [{ kind: 'read', path: '$PROJECT/src/a.txt' }, calls(called), calls(`src:${called}`), sh('true')],
       }),
     findings: [ran],

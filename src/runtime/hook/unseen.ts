@@ -28,8 +28,6 @@ export interface Said {
   readonly said?: string | null
   /** What the host made of them and is about to send. */
   readonly sent?: string | null
-  /** The text of the command that they call, before the host puts files and outputs into it. */
-  readonly template?: string | null
 }
 
 /** Where the calls are made, and what the host's settings say of commands in skills; null where it has no such setting. */
@@ -83,18 +81,13 @@ export async function needsPolicy(root: string, words: Said, expands: Expansion,
 /** The files whose contents go to the model by themselves. */
 async function sentAlong(
   root: string,
-  { sent, template }: Said,
+  { sent }: Said,
   expands: Expansion,
   { machine: { home }, cwd }: UnseenPlace,
 ): Promise<readonly MemoryFile[]> {
   const folders = foldersTo(cwd, root)
   const named = expands.naming ? await namedFiles(folders, expands.naming, home) : { names: [], files: [] }
-  return [
-    ...memoryFiles(folders, expands, home, named.names),
-    ...named.files,
-    ...mentionedPaths(template ?? '').map((given) => imported(given, posix.join(cwd, 'command'), home)),
-    ...(sent ? sentFiles(root, sent) : []),
-  ]
+  return [...memoryFiles(folders, expands, home, named.names), ...named.files, ...(sent ? sentFiles(root, sent) : [])]
 }
 
 /** Where the host runs nothing, what a person types is theirs. */
@@ -136,7 +129,8 @@ function isMemoryFile(path: string): boolean {
   )
 }
 
-function memoryDenial(judge: HookJudge, { path, from, unread }: MemoryFile): readonly ReadCall[] {
+/** The denial of a file that the host reads by itself; none where it may be read. */
+export function memoryDenial(judge: HookJudge, { path, from, unread }: MemoryFile): readonly ReadCall[] {
   const [call] = judge.read([{ kind: 'tool', tool: 'read', input: { path } }])
   const decision = judge.strictest([call!], null)?.decision
   const denied = (reason: Reason): readonly ReadCall[] => [
@@ -189,7 +183,7 @@ function foldersOf(calls: readonly ReadCall[], root: string): readonly string[] 
 }
 
 /** The project and what is below it on the way to a path, itself included: what is listed is a folder. */
-function foldersTo(path: string, root: string): readonly string[] {
+export function foldersTo(path: string, root: string): readonly string[] {
   if (path === root) return [root]
   if (!path.startsWith(`${root}/`)) return []
   const below = path.slice(root.length + 1).split('/')

@@ -30,14 +30,17 @@ export async function answerPrompt(
     inside,
   })
   if (!host.expands) return goesOn
-  if ('closed' in opened) {
-    const start = files.canonical(root ?? findRoot(project, files))
-    const place = unseenPlace(host, start, cwd, setting)
-    // Every call says why there is no policy; what is sent by itself has no other place for it.
-    return (await needsPolicy(start, words, host.expands, place)) ? prompts.refuse(reasonText(opened.closed)) : goesOn
+  const isOpen = 'judge' in opened
+  const start = isOpen ? opened.judge.loaded.root : files.canonical(root ?? findRoot(project, files))
+  const place = unseenPlace(host, start, cwd, setting)
+  if (prompts.held?.isAsked(input)) {
+    const { heldCommands } = await import('../../runtime/hook/held-commands.ts')
+    const commands = heldCommands(isOpen ? opened.judge : opened.closed, start, place)
+    return prompts.held.answer(commands.map(({ name, reason }) => ({ name, reason: reasonText(reason) })))
   }
-  const { loaded } = opened.judge
-  const place = unseenPlace(host, loaded.root, cwd, setting)
+  // Every call says why there is no policy; what is sent by itself has no other place for it.
+  if (!isOpen)
+    return (await needsPolicy(start, words, host.expands, place)) ? prompts.refuse(reasonText(opened.closed)) : goesOn
   const [why] = await promptDenials(opened.judge, words, host.expands, place)
   return why === undefined ? goesOn : prompts.refuse(reasonText(why.message, why.remedy))
 }

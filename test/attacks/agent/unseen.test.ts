@@ -230,17 +230,25 @@ describe('what is sent along with what a person says', () => {
     expect(await says('qwen', { submitted_prompt: '/x', prompt: 'hello TOKEN=1' })).toContain('run.toml')
   })
 
-  it('of a command is judged by its text where the host tells it', async () => {
+  it('of a command is held from the start where the host asks which it must not expand', async () => {
     put('.opencode/command/run.md', 'hello !`git status`')
+    put('.opencode/command/kind.md', 'hello @src/a.ts')
+    put('.claude/skills/look/SKILL.md', '---\nname: look\n---\nhello @.env')
     put('opencode.json', '{"command": {"b": {"template": "!`\\u0067it status`"}, "c": {"template": "hello"}}}')
-    const calls = (name: string, template: string) => says('opencode', { prompt: `/${name}`, template })
-    expect(await calls('run', 'hello !`git status`')).toContain('cordon skills approve run')
-    expect(await calls('b', '!`git status`')).toContain('cordon skills approve b')
-    expect(await calls('c', 'hello')).toBe('goes on')
-    expect(await calls('theirs', 'hello !`git status`')).toBe('goes on')
-    expect(await calls('c', 'hello @.env')).toContain('.env')
+    const held = async (): Promise<string[]> => {
+      const { stdout } = await world.ask('opencode', { ...plugin, prompt: '', commands: true })
+      return JSON.parse(stdout).held.map(({ name, reason }: Record<string, string>) => {
+        expect(reason).toMatch(/^Cordon: \S/)
+        return name
+      })
+    }
+    expect((await held()).sort()).toEqual(['b', 'look', 'run'])
+    expect(await says('opencode', { prompt: '/run' })).toContain('cordon skills approve run')
     expect(approveInline(world.project, world.machine, 'b', new Date(0))).toEqual(['opencode.json'])
-    expect(await calls('b', '!`git status`')).toBe('goes on')
+    put('.claude/skills/look/SKILL.md', 'hello')
+    expect(await held()).toEqual(['run'])
+    put('cordon.toml', 'schema_version = 1\n')
+    expect((await held()).sort()).toEqual(['b', 'kind', 'run'])
   })
 })
 

@@ -1,5 +1,6 @@
 /** What a hook hears from its host and what it can answer, whatever form the host gives to either. */
 
+import type { HeldCommand } from '../../../runtime/hook/held-commands.ts'
 import type { InlineSetting } from '../../../runtime/hook/inline.ts'
 import type { HookCall } from '../../../runtime/hook/judge.ts'
 import type { Expansion, Said } from '../../../runtime/hook/unseen.ts'
@@ -123,6 +124,11 @@ export interface HostPrompts {
   readonly pass?: string
   /** What goes to stdout when nothing may go to the model. */
   refuse(reason: string): string
+  /** How it asks which commands it must not expand, where it does so before it asks about its person's words. */
+  readonly held?: {
+    readonly isAsked: (input: Json) => boolean
+    readonly answer: (commands: readonly HeldCommand[]) => string
+  }
 }
 
 /** An agent program that has hooks. */

@@ -18,13 +18,10 @@ export const Cordon = async ({ directory, client }) => ({
   config: async (config) => {
     config.lsp = false
     config.formatter = false
-    // Their commands and files are put in before any other hook is asked.
-    for (const [name, command] of Object.entries(config.command ?? {})) {
-      const template = String(command?.template ?? '')
-      if (!/[!@]/.test(template)) continue
-      const answer = await judge({ hook_event_name: 'prompt', directory, prompt: \`/\${name}\`, template })
-      if (answer.decision !== 'allow') command.template = shownReason(answer)
-    }
+    // Commands and files are put into commands, and into skills that are called like them, before any other hook is asked.
+    const answer = await judge({ hook_event_name: 'prompt', directory, prompt: '', commands: true })
+    const held = answer.held ?? Object.keys(config.command ?? {}).map((name) => ({ name, reason: answer.reason }))
+    for (const one of held) config.command = { ...config.command, [one.name]: { template: shownReason(one) } }
   },
   'chat.message': async (_, output) => {
     const prompt = (output?.parts ?? []).map((part) => (part?.type === 'text' ? part.text : '')).join('\\n')

@@ -65,10 +65,13 @@ export function pluginHost<Name extends string>(
         project: text(input, 'directory'),
         cwd: text(input, 'directory'),
         said: text(input, 'prompt'),
-        template: optionalText(input, 'template'),
       }),
       pass: JSON.stringify({ cordon: 1, decision: 'allow' }),
       refuse: (reason) => JSON.stringify({ cordon: 1, decision: 'deny', reason }),
+      held: {
+        isAsked: (input) => input.commands === true,
+        answer: (held) => JSON.stringify({ cordon: 1, decision: 'allow', held }),
+      },
     },
     results: {
       events: ['tool.execute.after'],
