@@ -161,23 +161,75 @@ describe.each(usersToTest())('the resident of $name', (user) => {
     await until('it is gone', () => !existsSync(join(env.XDG_RUNTIME_DIR, 'cordon')))
   })
 
-  it('holds a manifest that changed between the decision and the run', async () => {
-    const project = world.project('changing', OPEN)
+  it('holds what changed between the decision and the run', async () => {
+    const [project, other] = [world.project('changing', OPEN), world.project('loose', OPEN)]
+    const outside = world.folder('outside')
+    const state = join(world.home, '.local/state/cordon')
+    mkdirSync(join(project, 'folder'))
+    for (const path of [join(outside, 'x'), join(project, 'x'), join(project, 'folder/x')]) world.write(path, 'here\n')
+    const audit = join(state, 'audit')
+    const bare = { command: 'echo bare' }
+    const ran = { hook_event_name: 'PostToolUse', tool_name: 'Bash', tool_input: bare, tool_response: { stdout: '' } }
+    const result = JSON.stringify({ ...ran, session_id: 'resident', cwd: other })
+    const rows = [
+      { note: 'nothing: it runs as it was decided', command: 'cat x folder/x', change: () => {}, code: 0 },
+      {
+        note: 'nothing can be recorded: it does not run, and leaves nothing',
+        command: 'touch made',
+        change: () => {
+          renameSync(audit, `${audit}-aside`)
+          world.write(audit, '')
+        },
+        back: () => renameSync(`${audit}-aside`, audit),
+        code: 125,
+      },
+      {
+        note: 'a file has become a secret',
+        command: 'cat .env',
+        change: () => renameSync(join(project, 'x'), join(project, '.env')),
+        code: 0,
+      },
+      {
+        note: 'a folder leads elsewhere',
+        command: 'cat folder/x',
+        change: () => {
+          rmSync(join(project, 'folder'), { recursive: true })
+          symlinkSync(outside, join(project, 'folder'))
+        },
+        code: 1,
+      },
+      {
+        note: 'the manifest',
+        command: 'echo secret',
+        change: () => world.write(join(project, 'cordon.toml'), CLOSED),
+        code: 126,
+      },
+      { note: 'and somebody signed it', command: 'echo secret', change: () => world.sign(project), code: 126 },
+      {
+        note: 'another command of the session ran outside',
+        at: other,
+        command: 'echo here',
+        change: () => world.call(['hook', 'claude-code', '--root', other], { cwd: other, input: result }),
+        code: 126,
+      },
+    ]
     await world.ready(project)
-    const { command } = world.hook(project, 'echo secret')
-    const run = () =>
-      world.startOther([
-        'env',
-        ...Object.entries(world.env()).map(([k, v]) => `${k}=${v}`),
-        'sh',
-        '-c',
-        `cd '${project}' && ${command}`,
-      ]).ended
-    expect((await run()).out).toBe('secret\n')
-    world.write(join(project, 'cordon.toml'), CLOSED)
-    expect(await run()).toMatchObject({ out: '', code: 126 })
-    world.sign(project)
-    expect(await run()).toMatchObject({ out: '', code: 126 })
+    const decided = rows.map(({ at = project, command }) => world.hook(at, command).command)
+    const variables = Object.entries(world.env()).map(([name, value]) => `${name}=${value}`)
+    for (const [index, { note, at = project, change, back, code }] of rows.entries()) {
+      change()
+      const kept = back && readdirSync(join(state, 'undo'))
+      const script = `cd '${at}' && ${decided[index]}`
+      const { ended } = world.startOther(['env', ...variables, 'sh', '-c', script])
+      expect(await ended, note).toMatchObject({ code, out: index === 0 ? 'here\nhere\n' : '' })
+      if (back) {
+        rmSync(audit)
+        back()
+        expect(readdirSync(join(state, 'undo')), note).toEqual(kept)
+      }
+      expect(readdirSync(join(state, 'runs')), note).toEqual([])
+    }
+    expect(existsSync(join(project, 'made'))).toBe(false)
   })
 
   it('a hook has a clock that ends it, whatever it has become and whatever its host ignores', () => {
