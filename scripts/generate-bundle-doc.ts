@@ -31,9 +31,18 @@ import type { Bundle } from './bundle.ts'
 
 /** The bundles by their tools, each made where it is asked for. */
 export const BUNDLES: Readonly<Record<string, () => Bundle>> = {${bundles.map((bundle) => `${JSON.stringify(bundle.tool)}: () => (${JSON.stringify(bundle)})`).join(',')}}
+
+/** The bundles of agents by their programs. */
+export const AGENT_PROGRAMS: Readonly<Record<string, string>> = ${JSON.stringify(agentPrograms(bundles))}
 `,
   )
   execFileSync('biome', ['check', '--write', fileURLToPath(generated)], { stdio: 'inherit' })
+}
+
+function agentPrograms(bundles: readonly Bundle[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    bundles.flatMap(({ agent, programs, tool }) => (agent ? programs.map((program) => [program, tool]) : [])),
+  )
 }
 
 function readBundle(name: string): Bundle {

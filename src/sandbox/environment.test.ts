@@ -47,8 +47,19 @@ const rows: readonly [note: string, change: Partial<EnvironmentRequest>, names: 
   ['an exported function is no variable', { allowlist: ['BASH_FUNC_ls%%'] }, ['PATH', 'TMPDIR']],
 ]
 
+/** What every command has. */
+const QUIET = ['NO_UPDATE_NOTIFIER', 'npm_config_update_notifier']
+
 test.each(rows)('%s', (_note, change, names) => {
-  expect(Object.keys(environment(change).variables).sort()).toEqual(names)
+  expect(Object.keys(environment(change).variables).sort()).toEqual([...names, ...QUIET].sort())
+})
+
+test('tools do not look for news of themselves, unless the person’s own variable says so', () => {
+  expect(environment({}).variables).toMatchObject({ npm_config_update_notifier: 'false', NO_UPDATE_NOTIFIER: '1' })
+  const parent = { PATH: '/usr/bin', npm_config_update_notifier: 'true' }
+  expect(environment({ parent, declared: ['npm_config_*'] }).variables.npm_config_update_notifier).toBe('true')
+  expect(environment({ parent }).variables.npm_config_update_notifier).toBe('false')
+  expect(environment({ denied: ['npm_*'] }).variables).not.toHaveProperty('npm_config_update_notifier')
 })
 
 test('the temporary directory is the sandbox’s own, even when TMPDIR is declared', () => {

@@ -81,6 +81,9 @@ const defaultAllowlist: Readonly<Record<EnvironmentRequest['platform'], readonly
   ],
 }
 
+/** Looks for news of the tool itself, which would be blocked and told in every sandbox that gives it no network. */
+const QUIET: Readonly<Record<string, string>> = { npm_config_update_notifier: 'false', NO_UPDATE_NOTIFIER: '1' }
+
 /** Where programs are looked up when nothing usable is left of PATH. */
 const SYSTEM_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
@@ -102,6 +105,7 @@ export function commandEnvironment(request: EnvironmentRequest): CommandEnvironm
   variables.PATH = path.value
   for (const name of ['TMPDIR', 'TMP', 'TEMP', 'TEMPDIR']) delete variables[name]
   variables.TMPDIR = request.temporary
+  for (const [name, value] of Object.entries(QUIET)) variables[name] ??= value
   Object.assign(variables, request.fixed)
   for (const name of Object.keys(variables)) {
     // Without PATH every shell falls back to one of its own, so denying it means the system's.

@@ -33,7 +33,12 @@ export interface Agent {
   /** The variable in which it looks for its key, and the header in which it sends it. */
   readonly key: { readonly name: string; readonly header: string }
   /** The files of the user and of the project that hold its hooks or settings, which run code. */
-  readonly settings: { readonly user: string; readonly project: string }
+  readonly settings: {
+    readonly user: string
+    readonly project: string
+    /** What of a project switches hooks off or runs code: the first is written by a file tool, the second by a command. */
+    readonly runs: readonly [string, string]
+  }
   /** What its model calls after each of its results, one call for one: an agent that takes no other command is told the form. */
   readonly follows?: (results: readonly string[]) => readonly Attempt[]
   /** A denied file call ends the whole task: each attempt of one has a session of its own. */
@@ -73,7 +78,11 @@ export const agents: readonly Agent[] = [
     args: ['-p', 'go', '--permission-mode', 'bypassPermissions', '--model', 'claude-sonnet-4-5'],
     prepare: ({ home }) => put(join(home, '.claude.json'), JSON.stringify({ hasCompletedOnboarding: true })),
     key: { name: 'ANTHROPIC_API_KEY', header: 'x-api-key' },
-    settings: { user: '.claude/settings.json', project: '.claude/settings.json' },
+    settings: {
+      user: '.claude/settings.json',
+      project: '.claude/settings.json',
+      runs: ['.claude/settings.local.json', '.claude/commands/x.md'],
+    },
     env: ({ port }) => ({
       ANTHROPIC_BASE_URL: `http://127.0.0.1:${port}`,
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
@@ -115,7 +124,11 @@ stream_max_retries = 0
 `,
       ),
     key: { name: 'OPENAI_API_KEY', header: 'authorization' },
-    settings: { user: '.codex/config.toml', project: '.codex/hooks.json' },
+    settings: {
+      user: '.codex/config.toml',
+      project: '.codex/hooks.json',
+      runs: ['.codex/hooks.json', '.codex/config.toml'],
+    },
     env: () => ({}),
     call: (attempt, tools) => {
       if (attempt.kind === 'write' || attempt.kind === 'edit') {
@@ -139,7 +152,11 @@ stream_max_retries = 0
         JSON.stringify({ security: { auth: { selectedType: 'gemini-api-key' } }, telemetry: { enabled: false } }),
       ),
     key: { name: 'GEMINI_API_KEY', header: 'x-goog-api-key' },
-    settings: { user: '.gemini/settings.json', project: '.gemini/settings.json' },
+    settings: {
+      user: '.gemini/settings.json',
+      project: '.gemini/settings.json',
+      runs: ['.gemini/settings.json', '.gemini/commands/x.toml'],
+    },
     env: ({ port }) => ({ GOOGLE_GEMINI_BASE_URL: `http://127.0.0.1:${port}` }),
     call: (attempt) =>
       attempt.kind === 'shell'
@@ -189,7 +206,11 @@ stream_max_retries = 0
       )
     },
     key: { name: 'OPENAI_API_KEY', header: 'authorization' },
-    settings: { user: '.config/opencode/opencode.json', project: '.opencode/opencode.json' },
+    settings: {
+      user: '.config/opencode/opencode.json',
+      project: '.opencode/opencode.json',
+      runs: ['opencode.json', '.opencode/plugins/x.js'],
+    },
     env: () => ({ OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_DISABLE_MODELS_FETCH: '1' }),
     call: (attempt) =>
       attempt.kind === 'shell'
@@ -207,7 +228,11 @@ stream_max_retries = 0
     args: ['-p', 'go', '--allow-all-tools', '--allow-all-paths', '--no-auto-update'],
     prepare: ({ home }) => put(join(home, '.copilot/settings.json'), JSON.stringify({ banner: 'never' })),
     key: { name: 'COPILOT_PROVIDER_API_KEY', header: 'authorization' },
-    settings: { user: '.copilot/settings.json', project: '.github/hooks/x.json' },
+    settings: {
+      user: '.copilot/settings.json',
+      project: '.github/hooks/x.json',
+      runs: ['.github/copilot/settings.json', '.github/agents/x.agent.md'],
+    },
     env: ({ port }) => ({
       COPILOT_PROVIDER_BASE_URL: `http://127.0.0.1:${port}/v1`,
       COPILOT_MODEL: 'gpt-5',
@@ -242,7 +267,11 @@ stream_max_retries = 0
         }),
       ),
     key: { name: 'OPENAI_API_KEY', header: 'authorization' },
-    settings: { user: '.pi/agent/models.json', project: '.pi/settings.json' },
+    settings: {
+      user: '.pi/agent/models.json',
+      project: '.pi/settings.json',
+      runs: ['.pi/extensions/x.ts', '.pi/settings.json'],
+    },
     env: () => ({ PI_OFFLINE: '1' }),
     call: (attempt) =>
       attempt.kind === 'shell'
@@ -277,7 +306,11 @@ stream_max_retries = 0
         JSON.stringify({ security: { auth: { selectedType: 'openai' } }, privacy: { usageStatisticsEnabled: false } }),
       ),
     key: { name: 'OPENAI_API_KEY', header: 'authorization' },
-    settings: { user: '.qwen/settings.json', project: '.qwen/settings.json' },
+    settings: {
+      user: '.qwen/settings.json',
+      project: '.qwen/settings.json',
+      runs: ['.qwen/settings.json', '.qwen/commands/x.md'],
+    },
     env: ({ port }) => ({ OPENAI_BASE_URL: `http://127.0.0.1:${port}/v1`, OPENAI_MODEL: 'scripted' }),
     call: (attempt) =>
       attempt.kind === 'shell'
@@ -317,7 +350,11 @@ stream_max_retries = 0
       )
     },
     key: { name: 'OPENAI_API_KEY', header: 'authorization' },
-    settings: { user: '.cline/providers.json', project: '.clinerules/hooks/PreToolUse' },
+    settings: {
+      user: '.cline/providers.json',
+      project: '.clinerules/hooks/PreToolUse',
+      runs: ['.cline/cron/x.cron.md', '.clinerules/hooks/PreToolUse'],
+    },
     env: ({ home }) => ({
       // In its own process: the one that it leaves running for all of them has a row of its own.
       CLINE_SESSION_BACKEND_MODE: 'local',

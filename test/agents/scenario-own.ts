@@ -2,7 +2,7 @@
 
 import { existsSync, lstatSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { Agent } from './agents.ts'
+import { type Agent, agents } from './agents.ts'
 import { type Finding, leaked, type Name, pushed, type Scenario, sh, work } from './scenario.ts'
 import type { Plan, SessionWorld, Step } from './session.ts'
 
@@ -19,18 +19,6 @@ const WORKTREES: Readonly<Partial<Record<Name, (agent: Agent) => Partial<Plan>>>
   cline: ({ args }) => ({ args: ['--worktree', ...args] }),
 }
 
-/** Where a project's settings switch hooks off or run code: the first is written by a file tool, the second by a command. */
-const SETTINGS: Readonly<Record<Name, readonly [string, string]>> = {
-  'claude-code': ['.claude/settings.local.json', '.claude/commands/x.md'],
-  codex: ['.codex/hooks.json', '.codex/config.toml'],
-  gemini: ['.gemini/settings.json', '.gemini/commands/x.toml'],
-  opencode: ['opencode.json', '.opencode/plugins/x.js'],
-  copilot: ['.github/copilot/settings.json', '.github/agents/x.agent.md'],
-  pi: ['.pi/extensions/x.ts', '.pi/settings.json'],
-  qwen: ['.qwen/settings.json', '.qwen/commands/x.md'],
-  cline: ['.cline/cron/x.cron.md', '.clinerules/hooks/PreToolUse'],
-}
-
 function setJson(file: string, key: string, value: unknown): void {
   writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, 'utf8')), [key]: value }))
 }
@@ -40,7 +28,7 @@ const isMade = ({ project }: SessionWorld, name: string): boolean => {
   return existsSync(path) && lstatSync(path).size > 0
 }
 
-const written = (at: SessionWorld, by: 0 | 1): boolean => Object.values(SETTINGS).some((names) => isMade(at, names[by]))
+const written = (at: SessionWorld, by: 0 | 1): boolean => agents.some(({ settings }) => isMade(at, settings.runs[by]))
 
 const SCHEDULED: readonly Step[] = [
   { tool: 'CronCreate', input: { cron: '*/5 * * * *', prompt: 'go', recurring: true, durable: true } },
@@ -78,9 +66,9 @@ export const OWN: readonly Scenario[] = [
   {
     name: 'settings that its agent writes',
     row: 'settings that its agent writes',
-    agents: Object.keys(SETTINGS) as readonly Name[],
-    plan: ({ name }) => {
-      const [byTool, byCommand] = SETTINGS[name]
+    agents: agents.map(({ name }) => name),
+    plan: ({ settings }) => {
+      const [byTool, byCommand] = settings.runs
       const folder = byCommand.slice(0, byCommand.lastIndexOf('/'))
       return work({
         // Some tools write to a folder that is there alone.

@@ -11,6 +11,7 @@ import { DENIED, leaked, type Name, pushed, type Scenario, sh, WORK, work, worke
 import { MODES } from './scenario-modes.ts'
 import { OWN } from './scenario-own.ts'
 import { RIVALS } from './scenario-rivals.ts'
+import { UNSEEN } from './scenario-unseen.ts'
 import { type Call, heard, made, type Plan, type Step } from './session.ts'
 
 const EVERY: readonly Name[] = ['claude-code', 'codex', 'gemini', 'opencode', 'copilot', 'pi', 'qwen', 'cline']
@@ -99,13 +100,6 @@ const BESIDE: Readonly<Partial<Record<Name, Partial<Plan>>>> = {
   cline: { env: { CLINE_SESSION_BACKEND_MODE: 'hub' } },
 }
 
-/** Where each looks for what it should know; Qwen Code at its start alone. */
-const MEMORY: Readonly<Partial<Record<Name, string>>> = {
-  'claude-code': 'CLAUDE.md',
-  gemini: 'GEMINI.md',
-  qwen: 'QWEN.md',
-}
-
 /** The rows that every agent has and that are no scenario. */
 export const INSTALLED = 'install starts it: root, folder, worktree'
 export const INSIDE = 'cordon run -- AGENT'
@@ -146,49 +140,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...MODES,
   ...RIVALS,
   ...OWN,
-  {
-    name: 'skills',
-    row: 'what it expands by itself',
-    agents: ['claude-code'],
-    plan: () =>
-      work({
-        files: {
-          'project/.claude/skills/look/SKILL.md': '---\nname: look\ndescription: x\n---\nlook at $ARGUMENTS\n',
-          'project/.claude/skills/run/SKILL.md':
-            '---\nname: run\ndescription: x\nallowed-tools: Bash(touch:*)\n---\n!`touch skill-ran.txt`\n',
-        },
-        steps: [
-          { tool: 'Skill', input: { skill: 'look', args: '@.env' } },
-          { tool: 'Skill', input: { skill: 'run' } },
-        ],
-      }),
-    findings: [
-      leaked,
-      { what: 'the skill’s command ran', happened: (at) => made(at, 'skill-ran.txt'), guarded: false },
-    ],
-  },
-  {
-    name: 'a sub-agent’s prompt',
-    row: 'what it expands by itself',
-    agents: ['opencode'],
-    plan: () =>
-      work({
-        steps: [{ tool: 'task', input: { description: 'x', prompt: 'look at @.env', subagent_type: 'general' } }],
-      }),
-    findings: [leaked],
-  },
-  ...(['', 'src/'] as const).map((folder) => ({
-    name: folder === '' ? 'memory imports at its start' : 'memory imports beside a file',
-    row: 'memory imports',
-    agents: Object.keys(MEMORY).filter((name) => folder === '' || name !== 'qwen') as readonly Name[],
-    plan: ({ name }: Agent) =>
-      work({
-        files: { [`project/${folder}${MEMORY[name]}`]: `read @${folder === '' ? './' : '../'}.env\n` },
-        steps: [{ kind: 'read', path: 'src/a.txt' }, sh('true')],
-      }),
-    findings: [leaked],
-    ...(folder === '' && { isMute: true as const }),
-  })),
+  ...UNSEEN,
   {
     name: 'five calls at once',
     row: 'five calls at once',
@@ -285,18 +237,13 @@ export const LACKS: Readonly<Record<string, Readonly<Partial<Record<Name, string
   },
   'what it expands by itself': {
     codex: 'skills are files that its agent reads by commands',
-    gemini: 'skills are text without commands or mentions',
     copilot: 'skills are text without commands or mentions',
-    pi: 'skills are files that its agent reads',
-    qwen: 'skills are text without commands or mentions',
+    pi: 'skills and prompts are text that its agent reads, without commands or mentions',
     cline: 'not tried: it offers no such tool here',
   },
   'memory imports': {
-    codex: 'AGENTS.md is taken as it is',
-    opencode: 'AGENTS.md is taken as it is',
-    copilot: 'instructions are taken as they are',
-    pi: 'AGENTS.md is taken as it is',
-    cline: 'rules are taken as they are',
+    cline:
+      'rules import nothing; one that is a link to a secret goes to its model, which no hook of it can hold, and every call is denied then',
   },
   'the background, open shells': { opencode: 'it has no such tool', pi: 'it has no such tool' },
   'sub-agents': { pi: 'it has none' },

@@ -1,17 +1,23 @@
 /** Commands that stand in the skills and commands which a project brings along for other agents: those run them outside every hook. */
 
-import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
 import type { Machine } from '../../system/machine.ts'
+import { recordOf } from '../../system/record.ts'
+import { parseSettings } from '../../system/settings-json.ts'
 import { createTrustStore, type TrustStatus, trustHash, trustStatus } from '../../tools/custom/trust.ts'
-import { inlineCommands } from '../hook/mentions.ts'
+import { inlineCommands, mentionedPaths } from '../hook/mentions.ts'
 import { filesBelow, foldersNamed, MAX_ENTRIES } from './walk.ts'
 
 export interface InlineCommands {
+  /** The name that its place gives it. */
+  readonly own: string
   /** The names by which it may be called, its own first; null where that cannot be known, and every name may be its. */
   readonly names: readonly string[] | null
   readonly path: string
   readonly commands: readonly string[]
+  /** Files that its text names with `@`. */
+  readonly mentions: readonly string[]
   readonly status: TrustStatus
   /** Why it could not be looked at: it may run anything, and cannot be approved. */
   readonly unread: string | null
@@ -30,6 +36,13 @@ const FOLDERS: readonly string[] = [
   '.qwen/commands',
   '.qwen/skills',
 ]
+/** Settings that hold commands themselves. */
+const SETTINGS: readonly string[] = [
+  'opencode.json',
+  'opencode.jsonc',
+  '.opencode/opencode.json',
+  '.opencode/opencode.jsonc',
+]
 const AGENTS: ReadonlySet<string> = new Set(FOLDERS.map((folder) => folder.split('/')[0]!))
 const MAX_BYTES = 1024 * 1024
 
@@ -39,18 +52,29 @@ export function inlineCommandFiles(
   machine: Machine,
   where: readonly string[] | 'anywhere',
 ): readonly InlineCommands[] {
+  return commandFiles(root, machine, where).filter(({ commands, unread }) => commands.length > 0 || unread !== null)
+}
+
+/** Every file of a project's skills and commands, and every command in its settings. */
+export function commandFiles(
+  root: string,
+  machine: Machine,
+  where: readonly string[] | 'anywhere',
+): readonly InlineCommands[] {
   const tree = where === 'anywhere' ? foldersNamed(root, AGENTS) : null
-  const places =
-    tree === null
-      ? [...where].flatMap((folder) => FOLDERS.map((name) => join(folder, name)))
-      : tree.found.flatMap(placesIn)
+  const folders = where === 'anywhere' ? [root] : where
+  const places = tree?.found.flatMap(placesIn) ?? folders.flatMap((folder) => FOLDERS.map((name) => join(folder, name)))
   const walks = places.map((place) => ({ place, ...filesBelow(place, isText) }))
+  const settings = folders.flatMap((folder) => SETTINGS.map((name) => join(folder, name)))
   const cut = [...(tree?.isCut ? [root] : []), ...walks.filter(({ isCut }) => isCut).map(({ place }) => place)]
-  const found = walks.flatMap(({ place, found: paths }) => paths.flatMap((path) => lookAt(path, place)))
+  const found = [
+    ...walks.flatMap(({ place, found: paths }) => paths.flatMap((path) => lookAt(path, place))),
+    ...settings.filter((path) => existsSync(path)).flatMap((path) => lookAt(path, root)),
+  ]
   const unknown = cut.map((path) =>
     unseenFile(path, `holds more than ${MAX_ENTRIES} files, or folders too deep, to be looked at`),
   )
-  if (found.length === 0) return unknown
+  if (!found.some(({ commands }) => commands.length > 0)) return [...found, ...unknown]
   const store = createTrustStore(machine.stateDir)
   const judged = found.map(({ hash, ...file }) => ({
     ...file,
@@ -92,28 +116,53 @@ function isText(path: string, place: string): boolean {
 function lookAt(path: string, place: string): readonly (InlineCommands & { readonly hash: string | null })[] {
   const bytes = readRegular(path)
   if (typeof bytes === 'string') return [{ ...unseenFile(path, bytes), hash: null }]
-  const text = new TextDecoder().decode(bytes)
-  const commands = inlineCommands(text)
-  if (commands.length === 0) return []
-  const names = namesOf(path, place, text)
+  const whole = new TextDecoder().decode(bytes)
+  const settings = /\.jsonc?$/.test(path) ? settingsCommands(whole) : null
   const hash = trustHash(new Uint8Array(), bytes)
-  return [{ names, path, commands, status: 'no stored hash', unread: null, hash }]
+  const texts = settings ?? [[null, whole] as const]
+  return texts.map(([name, text]) => ({
+    own: name ?? ownName(path),
+    names: name === null ? namesOf(path, place, text) : [name],
+    path,
+    commands: inlineCommands(text),
+    mentions: mentionedPaths(text),
+    status: 'no stored hash',
+    unread: null,
+    hash,
+  }))
+}
+
+/** The commands in settings by their names; settings that cannot be understood are what they are. */
+function settingsCommands(text: string): readonly (readonly [name: string, template: string])[] | null {
+  try {
+    const { command } = recordOf(parseSettings(text))
+    return Object.entries(recordOf(command)).flatMap(([name, one]) => {
+      const { template } = recordOf(one)
+      return typeof template === 'string' ? [[name, template] as const] : []
+    })
+  } catch {
+    return null
+  }
 }
 
 function unseenFile(path: string, unread: string): InlineCommands {
-  return { names: null, path, commands: [], status: 'no stored hash', unread }
+  return { own: ownName(path), names: null, path, commands: [], mentions: [], status: 'no stored hash', unread }
 }
 
-/** A skill has the name of its folder, a command that of its file, with those of the folders above it; and either may say another one. */
-function namesOf(path: string, place: string, text: string): readonly string[] | null {
+/** A skill has the name of its folder, a command that of its file. */
+function ownName(path: string): string {
   const file = basename(path)
-  const own = /^skill\.md$/i.test(file) ? basename(join(path, '..')) : file.replace(/\.[^.]+$/, '')
+  return /^skill\.md$/i.test(file) ? basename(join(path, '..')) : file.replace(/\.[^.]+$/, '')
+}
+
+/** With those of the folders above it; and either may say another one. */
+function namesOf(path: string, place: string, text: string): readonly string[] | null {
   const said = frontmatterName(text)
   if (said === 'unknown') return null
   const whole = relative(place, path)
     .replace(/(?:\/skill)?\.[^.]+$/i, '')
     .replaceAll('/', ':')
-  return [...new Set([own, whole, ...(said === null ? [] : [said])])]
+  return [...new Set([ownName(path), whole, ...(said === null ? [] : [said])])]
 }
 
 /** The name in the head of a file; unknown where its YAML is more than keys and plain values. */

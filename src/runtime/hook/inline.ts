@@ -50,7 +50,8 @@ function isCalled({ names }: InlineCommands, called: string): boolean {
   return own === undefined || forms(called).some((form) => own.includes(form))
 }
 
-function inlineDenial({ names, path, commands, status, unread }: InlineCommands, root: string): ReadCall {
+/** The denial of one that nobody approved. */
+export function inlineDenial({ names, path, commands, status, unread }: InlineCommands, root: string): ReadCall {
   const name = names?.[0] ?? relative(root, path)
   const why = status === 'MISMATCH' ? 'has changed since they were approved' : 'nobody has approved them'
   return denied(

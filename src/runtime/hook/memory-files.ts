@@ -17,10 +17,16 @@ export interface MemoryNames {
 /** A file that a host reads by itself. */
 export interface MemoryFile {
   readonly path: string
-  /** The file that imports it; null for a memory file itself. */
+  /** The file that names it; null for a memory file by its own name. */
   readonly from: string | null
   /** Why nobody can say what it imports; null when that is known. */
   readonly unread: string | null
+}
+
+/** A further name of memory files, and the settings that say so. */
+export interface NamedMemory {
+  readonly name: string
+  readonly from: string | null
 }
 
 /** Hosts stop earlier. */
@@ -33,12 +39,14 @@ export function memoryFiles(
   folders: readonly string[],
   { memory, imports }: MemoryNames,
   home: string,
+  named: readonly NamedMemory[] = [],
 ): readonly MemoryFile[] {
   const seen = new Set<string>()
+  const all = [...memory.map((name) => ({ name, from: null })), ...named]
   return folders.flatMap((folder) =>
-    memory.flatMap((name) => {
+    all.flatMap(({ name, from }) => {
       const path = posix.join(folder, name)
-      if (!name.endsWith('/')) return withImports({ path, from: null, unread: null }, imports, home, 0, seen)
+      if (from !== null || !name.endsWith('/')) return withImports({ path, from, unread: null }, imports, home, 0, seen)
       const { found, isCut } = filesBelow(path.slice(0, -1), isText)
       const cut = { path, from: null, unread: `holds more than ${MAX_ENTRIES} files, or folders too deep` }
       return [

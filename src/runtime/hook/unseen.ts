@@ -3,6 +3,7 @@
  * that arguments mention, the commands in a skill. They are judged with the call, and before its person's words go to the model.
  */
 
+import { lstatSync } from 'node:fs'
 import { posix } from 'node:path'
 import { denial, type Reason } from '../../policy/decision.ts'
 import type { Machine } from '../../system/machine.ts'
@@ -10,49 +11,95 @@ import { type InlineSetting, inlineDenials, typedCommand } from './inline.ts'
 import type { HookJudge, ReadCall } from './judge.ts'
 import { importedPath, type MemoryFile, type MemoryNames, memoryFiles } from './memory-files.ts'
 import { mentionedPaths } from './mentions.ts'
+import { type NamingSettings, namedFiles } from './named-files.ts'
+import { sentFiles } from './sent-files.ts'
 
 /** How a host expands by itself. */
 export interface Expansion extends MemoryNames {
   /** It runs commands that stand in skills and commands of the project. */
   readonly runsInline: boolean
+  /** Where a project's settings name more of them; absent: nowhere. */
+  readonly naming?: NamingSettings
+}
+
+/** A person's words, as far as the host tells them. */
+export interface Said {
+  /** As they were typed. */
+  readonly said?: string | null
+  /** What the host made of them and is about to send. */
+  readonly sent?: string | null
 }
 
 /** Where the calls are made, and what the host's settings say of commands in skills; null where it has no such setting. */
 export interface UnseenPlace {
   readonly machine: Machine
   readonly cwd: string
-  readonly setting: (() => InlineSetting) | null
+  readonly setting: (() => Promise<InlineSetting>) | null
 }
 
 /** The denials of what the host would do unseen with these calls; none in most cases. */
-export function unseenDenials(
+export async function unseenDenials(
   judge: HookJudge,
   calls: readonly ReadCall[],
   expands: Expansion,
   place: UnseenPlace,
-): readonly ReadCall[] {
-  const folders = expands.memory.length === 0 ? [] : foldersOf(calls, judge.loaded.root)
+): Promise<readonly ReadCall[]> {
+  const { root } = judge.loaded
+  const folders = [...new Set([...foldersTo(place.cwd, root), ...foldersOf(calls, root)])]
   const files = memoryFiles(folders, expands, place.machine.home)
   return [
     ...files.flatMap((file) => memoryDenial(judge, file)),
-    ...skillDenials(judge, expands.runsInline ? calls.flatMap(skillOf) : [], place),
+    ...(await skillDenials(root, expands.runsInline ? calls.flatMap(skillOf) : [], place)),
   ]
 }
 
 /** Why nothing may go to the model: what the host sends along with its person's words, or would run for them. */
-export function promptDenials(
+export async function promptDenials(
   judge: HookJudge,
-  said: string | null,
+  words: Said,
   expands: Expansion,
   place: UnseenPlace,
-): readonly Reason[] {
-  const folders = foldersTo(place.cwd, judge.loaded.root)
-  const typed = said !== null && expands.runsInline ? typedCommand(said) : []
+): Promise<readonly Reason[]> {
+  const { root } = judge.loaded
   const denied = [
-    ...memoryFiles(folders, expands, place.machine.home).flatMap((file) => memoryDenial(judge, file)),
-    ...skillDenials(judge, typed, place),
+    ...(await sentAlong(root, words, expands, place)).flatMap((file) => memoryDenial(judge, file)),
+    ...(await typedDenials(root, words, expands, place)),
   ]
   return denied.flatMap(({ touches }) => ('denied' in touches ? [touches.denied.reason] : []))
+}
+
+/** Whether anything is sent along that a policy would have to be asked about: a plain memory file of the project is not. */
+export async function needsPolicy(root: string, words: Said, expands: Expansion, place: UnseenPlace): Promise<boolean> {
+  const files = await sentAlong(root, words, expands, place)
+  const isLink = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
+  return (
+    files.some(({ path, from, unread }) => from !== null || unread !== null || isLink(path)) ||
+    (await typedDenials(root, words, expands, place)).length > 0
+  )
+}
+
+/** The files whose contents go to the model by themselves. */
+async function sentAlong(
+  root: string,
+  { sent }: Said,
+  expands: Expansion,
+  { machine: { home }, cwd }: UnseenPlace,
+): Promise<readonly MemoryFile[]> {
+  const folders = foldersTo(cwd, root)
+  const named = expands.naming ? await namedFiles(folders, expands.naming, home) : { names: [], files: [] }
+  return [...memoryFiles(folders, expands, home, named.names), ...named.files, ...(sent ? sentFiles(root, sent) : [])]
+}
+
+/** Where the host runs nothing, what a person types is theirs. */
+async function typedDenials(
+  root: string,
+  { said }: Said,
+  { runsInline }: Expansion,
+  place: UnseenPlace,
+): Promise<readonly ReadCall[]> {
+  const typed = said && runsInline ? typedCommand(said) : []
+  if (typed.length === 0 || (await place.setting?.())?.kind === 'held') return []
+  return skillDenials(root, typed, place)
 }
 
 /** The denials of a text that is to be written into a memory file. */
@@ -66,12 +113,12 @@ export function writtenDenials(
   return targets
     .filter(isMemoryFile)
     .flatMap((target) =>
-      texts
-        .flatMap(mentionedPaths)
-        .flatMap((given) =>
-          memoryDenial(judge, { from: target, path: importedPath(given, target, home), unread: null }),
-        ),
+      texts.flatMap(mentionedPaths).flatMap((given) => memoryDenial(judge, imported(given, target, home))),
     )
+}
+
+function imported(given: string, from: string, home: string): MemoryFile {
+  return { from, path: importedPath(given, from, home), unread: null }
 }
 
 /** Memory files of any host: what one agent writes another one reads. */
@@ -82,7 +129,8 @@ function isMemoryFile(path: string): boolean {
   )
 }
 
-function memoryDenial(judge: HookJudge, { path, from, unread }: MemoryFile): readonly ReadCall[] {
+/** The denial of a file that the host reads by itself; none where it may be read. */
+export function memoryDenial(judge: HookJudge, { path, from, unread }: MemoryFile): readonly ReadCall[] {
   const [call] = judge.read([{ kind: 'tool', tool: 'read', input: { path } }])
   const decision = judge.strictest([call!], null)?.decision
   const denied = (reason: Reason): readonly ReadCall[] => [
@@ -90,8 +138,8 @@ function memoryDenial(judge: HookJudge, { path, from, unread }: MemoryFile): rea
   ]
   const read = 'which the agent’s program reads by itself'
   if (unread !== null) {
-    const message = `${path}, ${read}, ${unread}, so what it imports cannot be known.`
-    return denied({ code: 'secret', message, remedy: `The user can make it shorter, or move it away: ${path}` })
+    const message = `${path}, ${read}, ${unread}, so what it brings along cannot be known.`
+    return denied({ code: 'secret', message, remedy: `The user can put that right, or move it away: ${path}` })
   }
   if (!decision || decision.decision === 'allow') return []
   const { code, message: why } = decision.reason
@@ -100,21 +148,20 @@ function memoryDenial(judge: HookJudge, { path, from, unread }: MemoryFile): rea
       ? {
           code,
           message: `${path}, ${read}, may not be read: ${why}`,
-          remedy: `The user can remove ${path} if it is a link, or grant the file in cordon.toml and sign that.`,
+          remedy: `If ${path} is a link, the user can remove that; they can also grant the file in cordon.toml and sign that.`,
         }
       : {
           code,
-          message: `${from}, ${read}, imports ${path}: ${why}`,
-          remedy: `Take @${posix.basename(path)} out of ${from}; the user can grant the file in cordon.toml and sign that.`,
+          message: `${from}, ${read}, names ${path}: ${why}`,
+          remedy: `Take ${posix.basename(path)} out of ${from}; the user can grant the file in cordon.toml and sign that.`,
         },
   )
 }
 
-function skillDenials(judge: HookJudge, names: readonly string[], place: UnseenPlace): readonly ReadCall[] {
+async function skillDenials(root: string, names: readonly string[], place: UnseenPlace): Promise<readonly ReadCall[]> {
   if (names.length === 0) return []
-  const { root } = judge.loaded
   const folders = foldersTo(place.cwd, root)
-  const setting = place.setting?.() ?? null
+  const setting = (await place.setting?.()) ?? null
   return inlineDenials({ names, root, folders: folders.length === 0 ? [root] : folders, setting }, place.machine)
 }
 
@@ -136,7 +183,7 @@ function foldersOf(calls: readonly ReadCall[], root: string): readonly string[] 
 }
 
 /** The project and what is below it on the way to a path, itself included: what is listed is a folder. */
-function foldersTo(path: string, root: string): readonly string[] {
+export function foldersTo(path: string, root: string): readonly string[] {
   if (path === root) return [root]
   if (!path.startsWith(`${root}/`)) return []
   const below = path.slice(root.length + 1).split('/')

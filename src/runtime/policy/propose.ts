@@ -3,7 +3,8 @@
 import { join } from 'node:path'
 import { detectProject, type Kind, type ProjectFacts, type ProjectFiles } from '../../manifest/init/detect.ts'
 import { AGENT_READS, proposeManifest } from '../../manifest/init/init.ts'
-import { builtInBundle, bundleNames } from '../../sandbox/bundles/built-in.ts'
+import { bundleNames } from '../../sandbox/bundles/built-in.ts'
+import { AGENT_PROGRAMS } from '../../sandbox/bundles/bundles.generated.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 
@@ -28,11 +29,13 @@ export function installedAgents(
   files: Files,
 ): readonly { readonly bundle: string; readonly program: string }[] {
   const folders = (env.PATH ?? '').split(':').filter((folder) => folder.startsWith('/'))
-  return bundleNames.flatMap((tool) => {
-    const { agent, programs = [] } = builtInBundle(tool) ?? {}
-    const program = agent && programs.find((name) => folders.some((folder) => files.exists(join(folder, name))))
-    return program === undefined ? [] : [{ bundle: tool, program }]
-  })
+  const there = Object.entries(AGENT_PROGRAMS).filter(([name]) =>
+    folders.some((folder) => files.exists(join(folder, name))),
+  )
+  // Of several names of one program the first.
+  return there
+    .map(([program, bundle]) => ({ bundle, program }))
+    .filter(({ bundle }, index, all) => all.findIndex((one) => one.bundle === bundle) === index)
 }
 
 function projectFiles(directory: string, files: Files): ProjectFiles {

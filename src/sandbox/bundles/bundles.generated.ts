@@ -1421,7 +1421,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
       'npm_config_offline',
       'npm_config_prefer_offline',
     ],
-    set: { npm_config_update_notifier: 'false' },
+    set: {},
     hosts: [],
     online: [
       'npx:*',
@@ -2286,4 +2286,21 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     fetch: true,
     notes: ['~/.yarnrc and ~/.yarnrc.yml can hold tokens and are masked.'],
   }),
+}
+
+/** The bundles of agents by their programs. */
+export const AGENT_PROGRAMS: Readonly<Record<string, string>> = {
+  amp: 'amp',
+  claude: 'claude-code',
+  cline: 'cline',
+  codex: 'codex',
+  cn: 'continue',
+  copilot: 'copilot',
+  crush: 'crush',
+  'cursor-agent': 'cursor',
+  gemini: 'gemini',
+  goose: 'goose',
+  opencode: 'opencode',
+  pi: 'pi',
+  qwen: 'qwen',
 }

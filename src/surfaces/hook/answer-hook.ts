@@ -9,7 +9,6 @@ import {
   type ReadCall,
 } from '../../runtime/hook/judge.ts'
 import { asPatch } from '../../runtime/hook/patch-command.ts'
-import type { UnseenPlace } from '../../runtime/hook/unseen.ts'
 import { keepAnswer, keepOwner, programPath, runKey, runProgram } from '../../runtime/hook/wrapped-runs.ts'
 import { runToolCall } from '../../runtime/run-tool-call.ts'
 import { messageOf } from '../../system/fault.ts'
@@ -18,20 +17,13 @@ import type { Machine } from '../../system/machine.ts'
 import { isOwnDirectory } from '../../system/state.ts'
 import { hookStages, type Wrap } from './hook-stages.ts'
 import { startDirectory } from './hosts/codex-record.ts'
-import {
-  type HookRequest,
-  type Host,
-  type HostPrompts,
-  isObject,
-  type Json,
-  type Outcome,
-  ProtocolError,
-} from './hosts/host.ts'
+import { type HookRequest, type Host, isObject, type Json, type Outcome, ProtocolError } from './hosts/host.ts'
 import { speakerOf } from './hosts/hosts.ts'
 import { directoryAfter } from './moved-directory.ts'
 import { everyReading } from './path-readings.ts'
 import { oneLine, reasonText } from './reason-text.ts'
 import { commandInside, type Move, type SandboxedForm, sandboxedCommand } from './sandboxed-command.ts'
+import { unseenPlace } from './unseen-place.ts'
 
 export interface HookSetting {
   readonly machine: Machine
@@ -58,50 +50,15 @@ export async function answerHook(named: Host, text: string, setting: HookSetting
     const host = speakerOf(named, input)
     const event = host.eventOf?.(input) ?? input.hook_event_name
     if (host.results.events.some((name) => name === event)) return heard(host, input, setting)
-    if (host.prompts && host.prompts.event === event) return await prompted(host, host.prompts, input, setting)
+    if (host.prompts && host.prompts.event === event) {
+      const { answerPrompt } = await import('./answer-prompt.ts')
+      return { stdout: await answerPrompt(host, host.prompts, input, setting), stderr: '', exitCode: 0 }
+    }
     const request = host.parse(input, setting.machine.env)
     const { outcome, notes } = await decide(host, request, input, setting)
     return withNotes(host, { stdout: host.answer(request, outcome), stderr: '', exitCode: 0 }, notes)
   } catch (error) {
     return blocked(`${messageOf(error)}; the call was blocked because it could not be judged.`)
-  }
-}
-
-/** What its person says goes on, unless the host would send what may not be read along with it. */
-async function prompted(host: Host, prompts: HostPrompts, input: Json, setting: HookSetting): Promise<HookAnswer> {
-  const { project, cwd, said } = prompts.parse(input, setting.machine.env)
-  const { machine, files, root, inside } = setting
-  const at = {
-    machine,
-    files,
-    root: root ?? project,
-    exact: root !== null,
-    cwd,
-    host: host.name,
-    session: null,
-    shell: false,
-    inside,
-  }
-  const opened = await openHookJudge(at)
-  // Without a policy every call is denied, and says why.
-  if ('closed' in opened) return { stdout: '', stderr: '', exitCode: 0 }
-  const { promptDenials } = await import('../../runtime/hook/unseen.ts')
-  const place = unseenPlace(host, opened.judge, cwd, setting)
-  const [why] = host.expands ? promptDenials(opened.judge, said, host.expands, place) : []
-  return {
-    stdout: why === undefined ? '' : prompts.refuse(reasonText(why.message, why.remedy)),
-    stderr: '',
-    exitCode: 0,
-  }
-}
-
-function unseenPlace(host: Host, judge: HookJudge, cwd: string, { machine, files }: HookSetting): UnseenPlace {
-  const at = files.canonical(cwd)
-  const { inlineSetting } = host
-  return {
-    machine,
-    cwd: at,
-    setting: inlineSetting ? () => inlineSetting({ machine, files }, judge.loaded.root, at) : null,
   }
 }
 
@@ -190,10 +147,7 @@ async function judged(
   const calls = typeof inside === 'string' ? request.calls.map((call) => withCommand(call, inside)) : request.calls
   const reading = { cwd: request.cwd ?? root, home: machine.home, habits: host.paths }
   const seen = judge.read(everyReading(calls.map(asPatch), reading))
-  const read = [
-    ...seen,
-    ...(await unseen(host, input, judge, seen, unseenPlace(host, judge, request.cwd ?? root, setting))),
-  ]
+  const read = [...seen, ...(await unseen(host, input, judge, seen, request.cwd ?? root, setting))]
   if (read.length === 0) return { kind: 'pass' }
   const wrap: Wrap = (judgement, places) => {
     if (request.command === null || setting.inside) return null
@@ -248,25 +202,21 @@ function ownFolders(host: Host, input: Json, { machine, files }: HookSetting): r
 
 /** What the host would do with the call unseen, where the policy denies it. */
 async function unseen(
-  { expands }: Host,
+  host: Host,
   input: Json,
   judge: HookJudge,
   calls: readonly ReadCall[],
-  place: UnseenPlace,
+  cwd: string,
+  setting: HookSetting,
 ): Promise<readonly ReadCall[]> {
+  const { expands } = host
   const writes = calls.some(({ touches }) => !('denied' in touches) && touches.writes.length > 0)
   if (!expands && !writes) return []
   const { unseenDenials, writtenDenials } = await import('../../runtime/hook/unseen.ts')
+  const given = input.tool_input ?? input.args ?? input.toolArgs ?? input.tool_call
   return [
-    ...(expands ? unseenDenials(judge, calls, expands, place) : []),
-    ...(writes
-      ? writtenDenials(
-          judge,
-          calls,
-          textsOf(input.tool_input ?? input.args ?? input.toolArgs ?? input.tool_call),
-          place.machine.home,
-        )
-      : []),
+    ...(expands ? await unseenDenials(judge, calls, expands, unseenPlace(host, judge.loaded.root, cwd, setting)) : []),
+    ...(writes ? writtenDenials(judge, calls, textsOf(given), setting.machine.home) : []),
   ]
 }
 

@@ -1,6 +1,6 @@
 /** What hosts read and run by themselves, and commands that another hook put in the place of ours: judged although no call shows them. */
 
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { approveInline, inlineCommandFiles } from '../../../src/runtime/custom/inline-commands.ts'
@@ -128,6 +128,130 @@ describe('a memory file that imports what may not be read', () => {
   })
 })
 
+describe('what is sent along with what a person says', () => {
+  type Teller = 'claude-code' | 'codex' | 'gemini' | 'qwen' | 'copilot' | 'opencode' | 'pi'
+  const plugin = { hook_event_name: 'prompt', directory: '$P' }
+  const INPUTS: Readonly<Record<Teller, object>> = {
+    'claude-code': { hook_event_name: 'UserPromptSubmit', cwd: '$P' },
+    codex: { hook_event_name: 'UserPromptSubmit', cwd: '$P' },
+    gemini: { hook_event_name: 'BeforeAgent', cwd: '$P' },
+    qwen: { hook_event_name: 'UserPromptSubmit', cwd: '$P' },
+    copilot: { sessionId: 's', timestamp: 1, cwd: '$P' },
+    opencode: plugin,
+    pi: plugin,
+  }
+  const says = async (host: Teller, more: object = {}): Promise<string> => {
+    const { stdout, exitCode } = await world.ask(host, { ...INPUTS[host], prompt: 'go', ...more })
+    expect(exitCode).toBe(0)
+    const decision = stdout === '' ? 'allow' : JSON.parse(stdout).decision
+    return decision === 'allow' ? 'goes on' : JSON.parse(stdout).reason
+  }
+  const link = (name: string, to = join(world.project, '.env')) => {
+    put(name, '')
+    rmSync(join(world.project, name))
+    symlinkSync(to, join(world.project, name))
+  }
+
+  it.each<readonly [Teller, string]>([
+    ['claude-code', 'CLAUDE.local.md'],
+    ['claude-code', '.claude/rules/a/b.md'],
+    ['codex', 'AGENTS.md'],
+    ['codex', 'AGENTS.override.md'],
+    ['gemini', 'GEMINI.md'],
+    ['qwen', '.qwen/QWEN.local.md'],
+    ['copilot', '.github/copilot-instructions.md'],
+    ['copilot', '.github/instructions/a.instructions.md'],
+    ['opencode', 'AGENTS.md'],
+    ['opencode', 'CONTEXT.md'],
+    ['pi', 'CLAUDE.md'],
+    ['pi', '.pi/APPEND_SYSTEM.md'],
+  ])('%s does not send %s when it is a link to a secret', async (host, name) => {
+    put(name, 'Be kind!')
+    expect(await says(host)).toBe('goes on')
+    link(name)
+    expect(await says(host)).toContain(`If ${join(world.project, name)} is a link`)
+    link(name, join(world.project, 'src/a.ts'))
+    expect(await says(host)).toBe('goes on')
+  })
+
+  it.each<readonly [Teller, string, string, string]>([
+    ['gemini', '.gemini/settings.json', '{"context": {"fileName": ["GEMINI.md", ".env"]}}', 'Take .env out of $F'],
+    [
+      'gemini',
+      '.gemini/settings.json',
+      '{"context": {"fileName": "NOTES.md"}} // a comment',
+      'Take .env out of $P/NOTES.md',
+    ],
+    ['qwen', '.qwen/settings.json', '{"context": {"fileName": [".env"]}}', 'Take .env out of $F'],
+    ['codex', '.codex/config.toml', 'project_doc_fallback_filenames = [".env"]', 'Take .env out of $F'],
+    ['codex', '.codex/config.toml', 'model_instructions_file = "../.env"', 'Take .env out of $F'],
+    ['codex', '.codex/config.toml', '[profiles.a]\nexperimental_instructions_file = "../.env"', 'Take .env out of $F'],
+    ['codex', '.codex/config.toml', 'model = = 1', 'cannot be understood'],
+    ['opencode', 'opencode.json', '{"instructions": ["~/.ssh/id_rsa"]}', 'Take id_rsa out of $F'],
+    ['opencode', '.opencode/opencode.jsonc', '{"instructions": ["**/.en*"],}', 'Take .env out of $F'],
+    ['opencode', 'opencode.json', '{"instructions": ["docs/*.md"]}', 'Take a.md out of $F'],
+    ['opencode', 'opencode.json', '{"agent": {"build": {"prompt": "{file:./.env}"}}}', 'Take .env out of $F'],
+    ['opencode', 'opencode.json', '{"instructions": [', 'cannot be understood'],
+  ])('%s does not send what %s names: %s', async (host, file, settings, why) => {
+    put('NOTES.md', 'see @./.env')
+    put('../home/.ssh/id_rsa', 'x')
+    put('docs/b.md', 'Be kind!')
+    link('docs/a.md')
+    expect(await says(host)).toBe('goes on')
+    put(file, settings)
+    expect(await says(host)).toContain(why.replace('$P', world.project).replace('$F', join(world.project, file)))
+  })
+
+  it.each<readonly [Teller, string, string]>([
+    ['gemini', '.gemini/settings.json', '{"context": {"fileName": ["AGENTS.md"]}}'],
+    ['codex', '.codex/config.toml', 'project_doc_fallback_filenames = ["TEAM.md"]\nmodel_instructions_file = "a.md"'],
+    ['opencode', 'opencode.json', '{"instructions": ["src/*.ts", "https://example.org/a.md", "gone.md"]}'],
+  ])('%s goes on with the ordinary ones of %s', async (host, file, settings) => {
+    put(file, settings)
+    expect(await says(host)).toBe('goes on')
+  })
+
+  it('is held back where no policy says what may be read', async () => {
+    put('cordon.toml', 'schema_version = 1\n[capabilities.allow.read]\npaths = ["~/.ssh/**"]\n')
+    put('CLAUDE.md', 'Be kind!')
+    expect(await says('claude-code')).toBe('goes on')
+    put('CLAUDE.md', 'see @~/.ssh/id_rsa')
+    expect(await says('claude-code')).toBe('goes on')
+    put('../home/.ssh/id_rsa', 'x')
+    expect(await says('claude-code')).toContain('cordon sign')
+    link('CLAUDE.md')
+    expect(await says('claude-code')).toContain('cordon sign')
+  })
+
+  it('of a command is what the host made of it already', async () => {
+    put('.gemini/commands/run.toml', 'prompt = "hello @{.env} !{cat secrets/.env}"')
+    expect(await says('gemini', { prompt: 'hello there' })).toBe('goes on')
+    expect(await says('gemini', { prompt: 'hello TOKEN=1\n there' })).toContain('run.toml')
+    expect(await says('qwen', { submitted_prompt: '/x', prompt: 'hello TOKEN=1' })).toContain('run.toml')
+  })
+
+  it('of a command is held from the start where the host asks which it must not expand', async () => {
+    put('.opencode/command/run.md', 'hello !`git status`')
+    put('.opencode/command/kind.md', 'hello @src/a.ts')
+    put('.claude/skills/look/SKILL.md', '---\nname: look\n---\nhello @.env')
+    put('opencode.json', '{"command": {"b": {"template": "!`\\u0067it status`"}, "c": {"template": "hello"}}}')
+    const held = async (): Promise<string[]> => {
+      const { stdout } = await world.ask('opencode', { ...plugin, prompt: '', commands: true })
+      return JSON.parse(stdout).held.map(({ name, reason }: Record<string, string>) => {
+        expect(reason).toMatch(/^Cordon: \S/)
+        return name
+      })
+    }
+    expect((await held()).sort()).toEqual(['b', 'look', 'run'])
+    expect(await says('opencode', { prompt: '/run' })).toContain('cordon skills approve run')
+    expect(approveInline(world.project, world.machine, 'b', new Date(0))).toEqual(['opencode.json'])
+    put('.claude/skills/look/SKILL.md', 'hello')
+    expect(await held()).toEqual(['run'])
+    put('cordon.toml', 'schema_version = 1\n')
+    expect((await held()).sort()).toEqual(['b', 'kind', 'run'])
+  })
+})
+
 describe('a skill that runs commands by itself', () => {
   const skill = claude('Skill', { skill: 'show', args: '' })
   const typed = async (prompt: string, cwd = '$P'): Promise<string> => {
@@ -199,6 +323,14 @@ describe('a skill that runs commands by itself', () => {
     expect(await typed('go', cwd)).toBe('')
     put(file, SETTING.held)
     expect(await typed('/show', cwd)).toBe('')
+  })
+
+  it('may be typed where the host runs nothing for it', async () => {
+    put('../home/.claude/settings.json', SETTING.held)
+    put('.claude/commands/show.md', 'Status: !`git status`\n')
+    expect(await typed('/show')).toBe('')
+    put('../home/.claude/settings.json', '{}')
+    expect(await typed('/show')).toContain('cordon skills approve show')
   })
 
   it('is judged by its name where its person lets such commands run', async () => {

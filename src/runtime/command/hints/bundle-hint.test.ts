@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from 'vitest'
 import type { BundleChoice } from '../../../sandbox/bundles/bundle.ts'
 import { SandboxFault } from '../../../sandbox/sandbox-fault.ts'
+import { agentWithoutBundle } from './agent-bundle.ts'
 import { explainMissing, explainOffline } from './bundle-hint.ts'
 
 const choice = (tool: string, wrappers: readonly string[] = []): BundleChoice => ({
@@ -31,6 +32,17 @@ describe('a command that failed without network', () => {
     const told = explainOffline(command.split(' '), chosen)
     expect(told).toEqual(said === null ? null : expect.stringContaining(said))
   })
+})
+
+test.each([
+  ['claude -p go', [], 'cordon run --tool claude-code -- claude', 'an agent by its program'],
+  ['pi', [choice('claude-code')], 'cordon run --tool pi -- pi', 'another one has its bundle'],
+  ['pi', [choice('pi')], null, 'it has its bundle'],
+  ['npm test', [], null, 'a tool is no agent'],
+  ['./claude', [], null, 'somebody else’s program of that name'],
+] as const)('an agent without its bundle: %s (%#)', (command, chosen, said, _note) => {
+  const told = agentWithoutBundle(command.split(' '), chosen)
+  expect(told).toEqual(said === null ? null : expect.stringContaining(said))
 })
 
 it.each([

@@ -10,6 +10,8 @@ import { machineFiles } from '../../../system/files.ts'
 import { thisMachine } from '../../../system/machine.ts'
 import { residents } from '../../../system/residents.ts'
 import { type AgentCheck, checkAgents, isInPlace } from '../../hook/install/check.ts'
+import type { InstallPlace } from '../../hook/install/install-place.ts'
+import type { Unseen } from '../../hook/unseen-report.ts'
 import { paint, type Style, visible } from '../../terminal/terminal.ts'
 import { parseArguments } from '../arguments.ts'
 import { cordonWords } from '../cordon-words.ts'
@@ -28,6 +30,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('doctor')!, argv)
   if (args.flags.engines) return engines(terminal, args.flags.json === true)
   const { support, score, agents } = await findHealth()
+  const unseen = await unseenThings(agents)
   const { holds } = score
   const dropped = agents.some((check) => !isInPlace(check))
   const tracked = await shownSecrets()
@@ -36,7 +39,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const exit = !support.usable ? EXIT.fault : dropped ? EXIT.failed : EXIT.ok
   if (args.flags.json) {
     const shown = { shown: tracked.paths, skipped: tracked.skipped, residents: resident, container }
-    terminal.out(`${JSON.stringify({ ...support, score, agents, ...shown })}
+    terminal.out(`${JSON.stringify({ ...support, score, agents, unseen, ...shown })}
 `)
     return exit
   }
@@ -53,6 +56,11 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
       `${paint(terminal, hookStyle(check), status.padEnd(8))}  hook of ${agent} (${scope}): ${visible(detail)}\n`,
     )
     if (remedy) terminal.out(`          ${visible(remedy)}\n`)
+  }
+  for (const { agent, detail, remedy } of unseen) {
+    terminal.out(
+      `${paint(terminal, 'yellow', 'unseen  ')}  ${agent}: ${visible(detail)}\n          ${visible(remedy)}\n`,
+    )
   }
   if (container !== null) terminal.out(`container  ${containerLine(container, support.usable)}\n`)
   for (const one of resident) terminal.out(`resident  ${visible(residentLine(one))}\n`)
@@ -144,15 +152,27 @@ async function shownSecrets(): Promise<ShownSecrets> {
   }
 }
 
+/** What the agents with a hook of ours would read or run by themselves here. */
+async function unseenThings(agents: readonly AgentCheck[]): Promise<readonly Unseen[]> {
+  const { unseenIn } = await import('../../hook/unseen-report.ts')
+  const machine = thisMachine()
+  const names = [...new Set(agents.map(({ agent }) => agent))]
+  return unseenIn(names, { ...installPlace(), scope: 'user' }, { machine, files: machineFiles, read: readFile })
+}
+
 /** Hooks of ours that are installed: one that a host silently dropped is the worst failure there is. */
 async function agentHooks(): Promise<readonly AgentCheck[]> {
+  const checks = await checkAgents(installPlace(), readFile, thisMachine().stateDir)
+  return checks.filter((check) => check.status !== 'absent')
+}
+
+function installPlace(): Omit<InstallPlace, 'scope'> {
   const machine = thisMachine()
-  const place = {
+  return {
     root: findRoot(machine.cwd, machineFiles),
     home: machine.home,
     env: machine.env,
     cordon: cordonWords(),
     wrapper: programPath(machine),
   }
-  return (await checkAgents(place, readFile, machine.stateDir)).filter((check) => check.status !== 'absent')
 }

@@ -3,6 +3,7 @@
 import { resolve } from 'node:path'
 import type { Decision } from '../../../policy/decision.ts'
 import type { RuleRef } from '../../../policy/policy.ts'
+import { agentWithoutBundle } from '../../../runtime/command/hints/agent-bundle.ts'
 import { unlistedLine } from '../../../runtime/command/network/served-port.ts'
 import {
   builtInBundle,
@@ -120,6 +121,8 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
         ? (await import('../../../runtime/policy/said-notes.ts')).notesToSay(loaded, machine)
         : loadWarnings(loaded)
     for (const note of notes) tell(note)
+    const bundleless = agentWithoutBundle(command, chosenBundles(loaded))
+    if (bundleless !== null) tell(bundleless)
     if (questions) {
       const agreed = await questions.askPlaces(command, requestOf(), runner)
       if (agreed) {

@@ -3,7 +3,6 @@
 import { basename, dirname, join } from 'node:path'
 import type { InstallPlace } from '../install/install-place.ts'
 import { composes, trims } from '../path-readings.ts'
-import { skillShell } from './claude-skill-shell.ts'
 import {
   expectEvent,
   type HookRequest,
@@ -151,7 +150,7 @@ export const claudeCode: Host<'claude-code'> = {
     imports: true,
     runsInline: true,
   },
-  inlineSetting: skillShell,
+  inlineSetting: async (...at) => (await import('./claude-skill-shell.ts')).skillShell(...at),
   parse(input, env) {
     expectEvent(input, 'PreToolUse')
     const tool = text(input, 'tool_name')
@@ -225,6 +224,23 @@ export const claudeCode: Host<'claude-code'> = {
     })
     return {
       program: 'claude',
+      brings: {
+        ...Object.fromEntries(
+          ['settings.json', 'settings.local.json'].map((name) => [
+            `.claude/${name}`,
+            [
+              'hooks',
+              'statusLine',
+              'apiKeyHelper',
+              'awsAuthRefresh',
+              'awsCredentialExport',
+              'otelHeadersHelper',
+              'env',
+            ],
+          ]),
+        ),
+        '.mcp.json': ['mcpServers'],
+      },
       file,
       edit: (text, commands, place, original) =>
         withDenials(rows(text, commands, place, original), commands !== null, original, place.wrapper),

@@ -66,6 +66,8 @@ export const cline: Host<'cline'> = {
       return !(await isActing(input, at))
     },
   },
+  // It has no hook that holds back what its person says, so its calls are stopped.
+  expands: { memory: ['AGENTS.md', '.clinerules', '.clinerules/', '.cline/rules/'], imports: false, runsInline: false },
   eventOf: (input) => (input.tool_result === undefined ? 'PreToolUse' : 'PostToolUse'),
   parse(input) {
     const call = object(input, 'tool_call')
@@ -129,6 +131,7 @@ export const cline: Host<'cline'> = {
       scope === 'project' ? join(root, '.clinerules/hooks') : join(env.CLINE_DIR ?? join(home, '.cline'), 'hooks')
     return {
       program: 'cline',
+      brings: { '.clinerules/hooks/': [], '.cline/hooks/': [], '.cline/plugins/': [] },
       isProgram: true,
       file: (place) => join(hooks(place), 'PreToolUse'),
       edit: ownFile(isProgram, ({ call }) => programOf(call, { cancel: true, errorMessage: UNJUDGED })),

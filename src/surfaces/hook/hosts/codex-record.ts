@@ -1,7 +1,7 @@
 /** What Codex writes down of a session while it goes on: where it was started, and what its own sandbox lets the turn do. */
 
 import { isObject, type Json, recordOf } from './host.ts'
-import { piecesFromEnd, recordStart, withRecord } from './record-file.ts'
+import { firstLine, linesWith, piecesFromEnd, withRecord } from './record-file.ts'
 
 /** Turns are long: this much of the record is looked through for the beginning of the one that goes on. */
 const MAX_LOOKED = 64 * 1024 * 1024
@@ -10,8 +10,7 @@ const MAX_LOOKED = 64 * 1024 * 1024
 export function startDirectory(input: Json): string | null {
   const path = recordOf(input)
   if (path === null) return null
-  const [first = ''] = withRecord(path, recordStart).split('\n', 1)
-  const line: unknown = JSON.parse(first)
+  const line: unknown = JSON.parse(withRecord(path, firstLine))
   if (!isObject(line) || line.type !== 'session_meta' || !isObject(line.payload)) return null
   return typeof line.payload.cwd === 'string' ? line.payload.cwd : null
 }
@@ -34,8 +33,8 @@ export function isReadOnlyTurn(input: Json): boolean {
 /** The sandbox of a turn, from the last line that says one; the lines are read from the end. */
 function lastPolicy(fd: number, turn: unknown): Json | null {
   for (const piece of piecesFromEnd(fd, MAX_LOOKED)) {
-    for (const text of piece.toString('utf8').split('\n').reverse()) {
-      const policy = text.includes('"turn_context"') ? policyOf(text, turn) : null
+    for (const text of linesWith(piece, '"turn_context"')) {
+      const policy = policyOf(text, turn)
       if (policy !== null) return policy
     }
   }

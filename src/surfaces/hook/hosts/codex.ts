@@ -84,6 +84,25 @@ export const codex: Host<'codex'> = {
         : { permissionDecision: 'allow', updatedInput: outcome.input }
     return JSON.stringify({ hookSpecificOutput: { hookEventName: 'PreToolUse', ...decision } })
   },
+  expands: {
+    memory: ['AGENTS.override.md', 'AGENTS.md'],
+    imports: false,
+    runsInline: false,
+    naming: {
+      files: ['.codex/config.toml'],
+      names: ['project_doc_fallback_filenames'],
+      paths: ['', 'profiles.*.'].flatMap((table) =>
+        ['model_instructions_file', 'experimental_instructions_file', 'experimental_compact_prompt_file'].map(
+          (key) => `${table}${key}`,
+        ),
+      ),
+    },
+  },
+  prompts: {
+    event: 'UserPromptSubmit',
+    parse: (input) => ({ project: text(input, 'cwd'), cwd: text(input, 'cwd') }),
+    refuse: (reason) => JSON.stringify({ decision: 'block', reason }),
+  },
   results: {
     events: ['PostToolUse'],
     parse(input) {
@@ -106,7 +125,7 @@ export const codex: Host<'codex'> = {
       }),
   },
   async install() {
-    const [{ groupedRows, ownFile, USE_EVENTS }, { asked, trusted }] = await Promise.all([
+    const [{ groupedRows, ownFile, PROMPT_EVENTS }, { asked, trusted }] = await Promise.all([
       import('../install/forms.ts'),
       import('./codex-trust.ts'),
     ])
@@ -122,8 +141,9 @@ export const codex: Host<'codex'> = {
     })
     return {
       program: 'codex',
+      brings: { '.codex/config.toml': ['mcp_servers', 'notify', 'hooks'], '.codex/hooks.json': ['hooks'] },
       file,
-      edit: groupedRows(USE_EVENTS, { comments: false }),
+      edit: groupedRows(PROMPT_EVENTS, { comments: false }),
       second: {
         file: (place) => join(folder(place), CODEX_RULES),
         edit: ownFile(isCodexRules, (_, { wrapper }) => codexRules(wrapper)),

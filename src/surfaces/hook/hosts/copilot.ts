@@ -81,7 +81,20 @@ export const copilot: Host<'copilot'> = {
       return !(await isActing(input, machine))
     },
   },
-  eventOf: (input) => (input.toolResult === undefined ? 'preToolUse' : 'postToolUse'),
+  expands: {
+    memory: [
+      ...['AGENTS.md', 'CLAUDE.md', '.claude/CLAUDE.md', '.claude/rules/', 'GEMINI.md'],
+      ...['.github/copilot-instructions.md', '.github/instructions/'],
+    ],
+    imports: false,
+    runsInline: false,
+  },
+  eventOf: (input) =>
+    input.toolName === undefined && input.prompt !== undefined
+      ? 'userPromptSubmitted'
+      : input.toolResult === undefined
+        ? 'preToolUse'
+        : 'postToolUse',
   parse(input) {
     const tool = text(input, 'toolName')
     const given = argumentsOf(input)
@@ -111,6 +124,11 @@ export const copilot: Host<'copilot'> = {
       case 'ask':
         throw new ProtocolError('Copilot CLI asks nobody when it runs without a terminal')
     }
+  },
+  prompts: {
+    event: 'userPromptSubmitted',
+    parse: (input) => ({ project: text(input, 'cwd'), cwd: text(input, 'cwd') }),
+    refuse: (reason) => JSON.stringify({ decision: 'block', reason }),
   },
   results: {
     events: ['postToolUse'],
@@ -146,6 +164,7 @@ export const copilot: Host<'copilot'> = {
     })
     return {
       program: 'copilot',
+      brings: { '.github/hooks/': [], '.mcp.json': ['mcpServers'], '.github/lsp.json': ['lspServers'] },
       file: (place) =>
         place.scope === 'project'
           ? join(place.root, '.github/hooks/cordon.json')
@@ -153,7 +172,11 @@ export const copilot: Host<'copilot'> = {
       edit: ownFile(
         (text) => text.includes(HOOK_MARK),
         (commands) => {
-          const hooks = { preToolUse: [row(commands.call)], postToolUse: [row(commands.result)] }
+          const hooks = {
+            preToolUse: [row(commands.call)],
+            postToolUse: [row(commands.result)],
+            userPromptSubmitted: [row(commands.call)],
+          }
           return `${JSON.stringify({ version: 1, hooks }, null, 2)}\n`
         },
       ),

@@ -82,7 +82,12 @@ export const gemini: Host<'gemini'> = {
       ? []
       : [join(dirname(dirname(record)), 'tool-outputs', `session-${session}`)]
   },
-  expands: { memory: ['GEMINI.md'], imports: true, runsInline: false },
+  expands: {
+    memory: ['GEMINI.md'],
+    imports: true,
+    runsInline: false,
+    naming: { files: ['.gemini/settings.json'], names: ['context.fileName', 'contextFileName'] },
+  },
   parse(input, env) {
     expectEvent(input, 'BeforeTool')
     const tool = text(input, 'tool_name')
@@ -127,7 +132,7 @@ export const gemini: Host<'gemini'> = {
     parse: (input, env) => ({
       project: env.GEMINI_PROJECT_DIR ?? text(input, 'cwd'),
       cwd: text(input, 'cwd'),
-      said: null,
+      sent: text(input, 'prompt'),
     }),
     refuse: (reason) => JSON.stringify({ decision: 'deny', reason }),
   },
@@ -172,6 +177,7 @@ export const gemini: Host<'gemini'> = {
     })
     return {
       program: 'gemini',
+      brings: { '.gemini/settings.json': ['hooks', 'mcpServers', 'tools.discoveryCommand', 'tools.callCommand'] },
       file: (place) => (place.scope === 'user' ? user(place) : project(place)),
       edit: (text, commands, place, original) => {
         const edited = rows(text, commands, place, original)

@@ -1,8 +1,9 @@
 /** What a hook hears from its host and what it can answer, whatever form the host gives to either. */
 
+import type { HeldCommand } from '../../../runtime/hook/held-commands.ts'
 import type { InlineSetting } from '../../../runtime/hook/inline.ts'
 import type { HookCall } from '../../../runtime/hook/judge.ts'
-import type { Expansion } from '../../../runtime/hook/unseen.ts'
+import type { Expansion, Said } from '../../../runtime/hook/unseen.ts'
 import type { Files } from '../../../system/files.ts'
 import type { Machine } from '../../../system/machine.ts'
 import type { HostInstall } from '../install/host-install.ts'
@@ -111,13 +112,23 @@ export interface HostSandbox {
 /** How a host shows what its person says before anything goes to its model. */
 export interface HostPrompts {
   readonly event: string
-  /** Where the person started it, where it stands, and what they said; null where it does not tell their own words. */
+  /** Where the person started it, where it stands, and their words. */
   parse(
     input: Json,
     env: Readonly<Record<string, string | undefined>>,
-  ): { readonly project: string; readonly cwd: string; readonly said: string | null }
+  ): Said & {
+    readonly project: string
+    readonly cwd: string
+  }
+  /** What goes to stdout when it goes on; absent: nothing. */
+  readonly pass?: string
   /** What goes to stdout when nothing may go to the model. */
   refuse(reason: string): string
+  /** How it asks which commands it must not expand, where it does so before it asks about its person's words. */
+  readonly held?: {
+    readonly isAsked: (input: Json) => boolean
+    readonly answer: (commands: readonly HeldCommand[]) => string
+  }
 }
 
 /** An agent program that has hooks. */
@@ -129,7 +140,7 @@ export interface Host<Name extends string = string> {
   /** What it reads and runs by itself beside the calls that it shows; absent: nothing that is known. */
   readonly expands?: Expansion
   /** What its settings say of commands in skills, in a project and a folder of it; absent: it has no such setting. */
-  readonly inlineSetting?: (at: HostSurroundings, root: string, cwd: string) => InlineSetting
+  readonly inlineSetting?: (at: HostSurroundings, root: string, cwd: string) => Promise<InlineSetting>
   /** It shows its person a `systemMessage` beside an answer. */
   readonly tellsPerson?: true
   /** Its own sandbox around commands; absent: it has none that is known. */

@@ -10,12 +10,27 @@ export function opencodePlugin(root: string | null, cordon: readonly string[]): 
   return `${MARK}
 ${pluginSource(pluginWords(HOST, root, cordon))}
 const notes = new Map()
+// A command's text is expanded once more.
+const shownReason = ({ reason }) => String(reason || 'cordon: it was held back').replace(/[!@]/g, ' ').replace(/\`/g, "'")
 
-export const Cordon = async ({ directory }) => ({
+export const Cordon = async ({ directory, client }) => ({
   // Language servers and formatters are programs of the project, or load its plugins, and opencode starts them outside every hook.
   config: async (config) => {
     config.lsp = false
     config.formatter = false
+    // Commands and files are put into commands, and into skills that are called like them, before any other hook is asked.
+    const answer = await judge({ hook_event_name: 'prompt', directory, prompt: '', commands: true })
+    const held = answer.held ?? Object.keys(config.command ?? {}).map((name) => ({ name, reason: answer.reason }))
+    for (const one of held) config.command = { ...config.command, [one.name]: { template: shownReason(one) } }
+  },
+  'chat.message': async (_, output) => {
+    const prompt = (output?.parts ?? []).map((part) => (part?.type === 'text' ? part.text : '')).join('\\n')
+    const answer = await judge({ hook_event_name: 'prompt', directory, prompt })
+    if (answer.decision === 'allow') return
+    const message = shownReason(answer)
+    await client?.tui?.showToast?.({ body: { message, variant: 'error' } }).catch(() => {})
+    if (!process.stdout.isTTY) console.error(message)
+    throw new Error(message)
   },
   'tool.execute.before': async (input, output) => {
     const answer = await judge({

@@ -53,7 +53,16 @@ export const opencode: Host<'opencode'> = pluginHost(
   'opencode',
   TOOLS,
   'include',
-  { memory: ['AGENTS.md', 'CLAUDE.md', 'CONTEXT.md'], imports: false, runsInline: true },
+  {
+    memory: ['AGENTS.md', 'CLAUDE.md', 'CONTEXT.md'],
+    imports: false,
+    runsInline: true,
+    naming: {
+      files: ['opencode.json', 'opencode.jsonc', '.opencode/opencode.json', '.opencode/opencode.jsonc'],
+      paths: ['instructions'],
+      substitutes: true,
+    },
+  },
   install,
 )
 
@@ -64,6 +73,14 @@ async function install(): Promise<HostInstall> {
   ])
   return {
     program: 'opencode',
+    brings: {
+      'opencode.json': ['mcp', 'plugin'],
+      'opencode.jsonc': ['mcp', 'plugin'],
+      '.opencode/opencode.json': ['mcp', 'plugin'],
+      '.opencode/plugin/': [],
+      '.opencode/plugins/': [],
+      '.opencode/tool/': [],
+    },
     file: ({ scope, root, home, env }) =>
       scope === 'project'
         ? join(root, '.opencode/plugins/cordon.js')

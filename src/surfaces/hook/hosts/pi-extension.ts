@@ -14,6 +14,14 @@ const sessionOf = (context) => context.sessionManager?.getSessionId?.() ?? null
 const notes = new Map()
 
 export default function cordon(pi) {
+  pi.on('input', async (event, context) => {
+    const answer = await judge({ hook_event_name: 'prompt', directory: context.cwd, prompt: String(event.text ?? '') })
+    if (answer.decision === 'allow') return { action: 'continue' }
+    const reason = answer.reason || 'cordon: it was held back'
+    if (context.hasUI) context.ui.notify(reason, 'error')
+    else console.error(reason)
+    return { action: 'handled' }
+  })
   pi.on('tool_call', async (event, context) => {
     const answer = await judge({
       hook_event_name: 'tool.execute.before',

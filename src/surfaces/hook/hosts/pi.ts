@@ -32,6 +32,7 @@ async function install(): Promise<HostInstall> {
   ])
   return {
     program: 'pi',
+    brings: { '.pi/extensions/': [], '.pi/settings.json': ['extensions', 'packages'] },
     file: ({ scope, root, home, env }) =>
       scope === 'project'
         ? join(root, '.pi/extensions/cordon.ts')

@@ -59,6 +59,20 @@ export function pluginHost<Name extends string>(
           throw new ProtocolError('a plugin cannot ask')
       }
     },
+    prompts: {
+      event: 'prompt',
+      parse: (input) => ({
+        project: text(input, 'directory'),
+        cwd: text(input, 'directory'),
+        said: text(input, 'prompt'),
+      }),
+      pass: JSON.stringify({ cordon: 1, decision: 'allow' }),
+      refuse: (reason) => JSON.stringify({ cordon: 1, decision: 'deny', reason }),
+      held: {
+        isAsked: (input) => input.commands === true,
+        answer: (held) => JSON.stringify({ cordon: 1, decision: 'allow', held }),
+      },
+    },
     results: {
       events: ['tool.execute.after'],
       parse: (input) => ({

@@ -51,7 +51,12 @@ export const qwen: Host<'qwen'> = {
   name: 'qwen',
   tellsPerson: true,
   paths: [dropsNul, trims, dropsAt, decodes, composes],
-  expands: { memory: ['QWEN.md', 'AGENTS.md', '.qwen/QWEN.local.md', '.qwen/rules/'], imports: true, runsInline: true },
+  expands: {
+    memory: ['QWEN.md', 'AGENTS.md', '.qwen/QWEN.local.md', '.qwen/rules/'],
+    imports: true,
+    runsInline: true,
+    naming: { files: ['.qwen/settings.json'], names: ['context.fileName', 'contextFileName'] },
+  },
   parse(input) {
     expectEvent(input, 'PreToolUse')
     const tool = text(input, 'tool_name')
@@ -93,7 +98,8 @@ export const qwen: Host<'qwen'> = {
     parse: (input) => ({
       project: text(input, 'cwd'),
       cwd: text(input, 'cwd'),
-      said: optionalText(input, 'submitted_prompt', 'prompt'),
+      said: optionalText(input, 'submitted_prompt') ?? text(input, 'prompt'),
+      sent: text(input, 'prompt'),
     }),
     refuse: (reason) => JSON.stringify({ decision: 'block', reason }),
   },
@@ -127,6 +133,7 @@ export const qwen: Host<'qwen'> = {
     })
     return {
       program: 'qwen',
+      brings: { '.qwen/settings.json': ['hooks', 'mcpServers', 'tools.discoveryCommand', 'tools.callCommand'] },
       file: (place) => (place.scope === 'project' ? project(place) : user(place)),
       edit: groupedRows(PROMPT_EVENTS, { comments: true }),
       missed: 'Qwen Code finds a project’s hooks from the project’s own folder alone, and in a trusted one',

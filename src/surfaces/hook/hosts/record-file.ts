@@ -3,6 +3,8 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { setTimeout as after } from 'node:timers/promises'
 
+/** What is looked for mostly stands in the first piece; each one after it is bigger. */
+const FIRST_PIECE = 64 * 1024
 const PIECE = 1024 * 1024
 const LINE = 10
 
@@ -17,18 +19,24 @@ export function withRecord<T>(path: string, look: (fd: number) => T): T {
   }
 }
 
-/** The beginning of a record. */
-export function recordStart(fd: number): string {
-  return pieceAt(fd, 0, PIECE).toString('utf8')
+/** The first line of a record, or what of it there is. */
+export function firstLine(fd: number): string {
+  for (let length = FIRST_PIECE; ; length = larger(length)) {
+    const bytes = pieceAt(fd, 0, length)
+    const end = bytes.indexOf(LINE)
+    if (end >= 0) return bytes.toString('utf8', 0, end)
+    if (bytes.length < length || length === PIECE) return bytes.toString('utf8')
+  }
 }
 
 /** Whole lines of a record in pieces, the last ones first. Throws where there is more to look through than this. */
 export function* piecesFromEnd(fd: number, most: number): Generator<Buffer> {
   const { size } = fstatSync(fd)
   let rest: Buffer = Buffer.alloc(0)
-  for (let end = size; end > 0; ) {
+  let length = FIRST_PIECE
+  for (let end = size; end > 0; length = larger(length)) {
     if (size - end > most) throw new RangeError('the record is too long to be looked through')
-    const start = Math.max(0, end - PIECE)
+    const start = Math.max(0, end - length)
     const bytes = Buffer.concat([pieceAt(fd, start, end - start), rest])
     const cut = start === 0 ? 0 : bytes.indexOf(LINE) + 1
     // A piece without the end of a line is the middle of one.
@@ -36,6 +44,16 @@ export function* piecesFromEnd(fd: number, most: number): Generator<Buffer> {
     rest = isMiddle ? bytes : bytes.subarray(0, cut)
     if (!isMiddle) yield bytes.subarray(cut)
     end = start
+  }
+}
+
+/** Those lines of a piece that hold a word, the last ones first; the others are not made texts. */
+export function* linesWith(piece: Buffer, word: string): Generator<string> {
+  for (let found = piece.lastIndexOf(word); found >= 0; ) {
+    const start = piece.lastIndexOf(LINE, found) + 1
+    const end = piece.indexOf(LINE, found)
+    yield piece.toString('utf8', start, end < 0 ? piece.length : end)
+    found = start === 0 ? -1 : piece.lastIndexOf(word, start - 1)
   }
 }
 
@@ -55,7 +73,11 @@ export async function onceWritten<T>(read: () => T | 'absent' | 'behind'): Promi
   }
 }
 
+function larger(length: number): number {
+  return Math.min(4 * length, PIECE)
+}
+
 function pieceAt(fd: number, start: number, length: number): Buffer {
-  const bytes = Buffer.alloc(length)
+  const bytes = Buffer.allocUnsafe(length)
   return bytes.subarray(0, readSync(fd, bytes, 0, length, start))
 }

@@ -1,10 +1,10 @@
 /** Claude Code's settings: what makes it drop a file with all its hooks, and the denials of its own that stand beside ours. */
 
+import { parseSettings } from '../../../system/settings-json.ts'
 import { NO_INLINE } from '../hosts/claude-skill-shell.ts'
 import { isObject, type Json } from '../hosts/host.ts'
 import { hasPath, withItem, withoutItems, withoutValue, withValue } from './jsonc-text.ts'
 import { SettingsError } from './settings-error.ts'
-import { parseSettings } from './settings-json.ts'
 
 type Kind = 'string' | 'number' | 'boolean' | 'object' | 'texts'
 

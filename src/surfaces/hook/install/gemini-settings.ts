@@ -1,13 +1,13 @@
 /** Gemini CLI's settings: what keeps its hooks from running, the .env that it would obey, and the folders that it trusts. */
 
 import { dirname, join } from 'node:path'
+import { parseSettings } from '../../../system/settings-json.ts'
 import { isObject, type Json } from '../hosts/host.ts'
 import type { Read, SwitchedOff } from './host-install.ts'
 import type { FileChange, InstallPlace } from './install-place.ts'
 import type { TrustEntry } from './installed-trust.ts'
 import { withValue } from './jsonc-text.ts'
 import { SettingsError } from './settings-error.ts'
-import { parseSettings } from './settings-json.ts'
 
 /** The table and the key by which Gemini CLI leaves the .env of a project alone. */
 export const LOCAL_ENV = { table: 'advanced', key: 'ignoreLocalEnv' } as const

@@ -1,10 +1,10 @@
 /** Hooks as rows of a host's JSON settings: ours put in and taken out, everybody else's left to the byte. */
 
+import { parseSettings } from '../../../system/settings-json.ts'
 import { isHookCommand } from '../hook-command.ts'
 import { isObject, type Json } from '../hosts/host.ts'
 import { hasPath, withItem, withoutItems, withValue } from './jsonc-text.ts'
 import { SettingsError } from './settings-error.ts'
-import { parseSettings } from './settings-json.ts'
 
 /** A hook, and the list that it belongs to. */
 export interface Row {

@@ -2,11 +2,11 @@
 
 import { join } from 'node:path'
 import { withLock } from '../../../system/lock.ts'
+import { parseSettings } from '../../../system/settings-json.ts'
 import { openOwnDirectory, readOwnJson, removeIfThere, writeOwnJson } from '../../../system/state.ts'
 import { tomlValue, withoutTomlValue, withTomlValue } from '../hosts/codex-trust.ts'
 import { isObject } from '../hosts/host.ts'
 import { withoutValue, withValue } from './jsonc-text.ts'
-import { parseSettings } from './settings-json.ts'
 
 /** One value in a file of the host. */
 export interface TrustEntry {

@@ -2,8 +2,8 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { parseSettings } from '../../../system/settings-json.ts'
 import { hasPath, withItem, withoutItems, withoutValue, withValue } from './jsonc-text.ts'
-import { parseSettings } from './settings-json.ts'
 
 const OURS = { matcher: '*', hooks: [{ type: 'command', command: 'x # cordon hook' }] }
 const isOurs = (item: unknown): boolean => JSON.stringify(item).includes('cordon hook')

@@ -1,7 +1,7 @@
 /** Settings of other programs, changed as text: what is not ours keeps its comments, its indentation, its line ends and its last byte. */
 
+import { parseSettings } from '../../../system/settings-json.ts'
 import { isObject } from '../hosts/host.ts'
-import { parseSettings } from './settings-json.ts'
 
 interface Part {
   readonly start: number

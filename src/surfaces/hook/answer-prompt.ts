@@ -1,0 +1,46 @@
+/** What a host's person says goes on, unless the host would send what may not be read along with it, or run for it what nobody approved. */
+
+import { openHookJudge } from '../../runtime/hook/judge.ts'
+import { needsPolicy, promptDenials } from '../../runtime/hook/unseen.ts'
+import { findRoot } from '../../runtime/policy/project/root.ts'
+import type { HookSetting } from './answer-hook.ts'
+import type { Host, HostPrompts, Json } from './hosts/host.ts'
+import { reasonText } from './reason-text.ts'
+import { unseenPlace } from './unseen-place.ts'
+
+/** What goes to stdout. */
+export async function answerPrompt(
+  host: Host,
+  prompts: HostPrompts,
+  input: Json,
+  setting: HookSetting,
+): Promise<string> {
+  const { project, cwd, ...words } = prompts.parse(input, setting.machine.env)
+  const { machine, files, root, inside } = setting
+  const goesOn = prompts.pass ?? ''
+  const opened = await openHookJudge({
+    machine,
+    files,
+    root: root ?? project,
+    exact: root !== null,
+    cwd,
+    host: host.name,
+    session: null,
+    shell: false,
+    inside,
+  })
+  if (!host.expands) return goesOn
+  const isOpen = 'judge' in opened
+  const start = isOpen ? opened.judge.loaded.root : files.canonical(root ?? findRoot(project, files))
+  const place = unseenPlace(host, start, cwd, setting)
+  if (prompts.held?.isAsked(input)) {
+    const { heldCommands } = await import('../../runtime/hook/held-commands.ts')
+    const commands = heldCommands(isOpen ? opened.judge : opened.closed, start, place)
+    return prompts.held.answer(commands.map(({ name, reason }) => ({ name, reason: reasonText(reason) })))
+  }
+  // Every call says why there is no policy; what is sent by itself has no other place for it.
+  if (!isOpen)
+    return (await needsPolicy(start, words, host.expands, place)) ? prompts.refuse(reasonText(opened.closed)) : goesOn
+  const [why] = await promptDenials(opened.judge, words, host.expands, place)
+  return why === undefined ? goesOn : prompts.refuse(reasonText(why.message, why.remedy))
+}

@@ -1,0 +1,62 @@
+/** What a project brings along that a host runs by itself, outside every hook, once its person trusts the project. */
+
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { recordOf } from '../../../system/record.ts'
+import { parseSettings } from '../../../system/settings-json.ts'
+import type { HostInstall, Read } from './host-install.ts'
+import { isOwnText } from './host-settings.ts'
+import type { InstallPlace } from './install-place.ts'
+
+/** Each file with what in it runs something; our own hooks are none. */
+export async function broughtPrograms(host: HostInstall, place: InstallPlace, read: Read): Promise<readonly string[]> {
+  const own = host.file({ ...place, scope: 'project' })
+  const found = await Promise.all(
+    Object.entries(host.brings ?? {}).map(async ([name, keys]) => {
+      const path = join(place.root, name)
+      if (name.endsWith('/')) {
+        return namesIn(path)
+          .filter((file) => !isOwnText(readText(join(path, file), read) ?? ''))
+          .map((file) => `${name}${file}`)
+      }
+      const text = readText(path, read)
+      if (text === null) return []
+      const settings = await settingsOf(text, name)
+      if (settings === null) return [`${name} (which cannot be understood)`]
+      const set = keys.filter((key) => hasKey(settings, key.split('.')) && !(path === own && key === 'hooks'))
+      return set.length === 0 ? [] : [`${name} (${set.join(', ')})`]
+    }),
+  )
+  return found.flat()
+}
+
+async function settingsOf(text: string, name: string): Promise<unknown> {
+  try {
+    if (!name.endsWith('.toml')) return parseSettings(text)
+    return (await import('../../../runtime/import/toml.ts')).parseToml(text, name)
+  } catch {
+    return null
+  }
+}
+
+function hasKey(value: unknown, [key, ...rest]: readonly string[]): boolean {
+  if (key === undefined) return value !== undefined && value !== null
+  const table = recordOf(value)
+  return Object.hasOwn(table, key) && hasKey(table[key], rest)
+}
+
+function readText(path: string, read: Read): string | null {
+  try {
+    return read(path)
+  } catch {
+    return null
+  }
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).sort()
+  } catch {
+    return []
+  }
+}

@@ -1,0 +1,66 @@
+/** What agents would read or run by themselves in a project, for `cordon doctor`: what is refused, and what no hook can hold. */
+
+import { openHookJudge } from '../../runtime/hook/judge.ts'
+import { promptDenials } from '../../runtime/hook/unseen.ts'
+import type { Files } from '../../system/files.ts'
+import type { Machine } from '../../system/machine.ts'
+import { findHost, type HostName, installOf } from './hosts/hosts.ts'
+import { broughtPrograms } from './install/brought-programs.ts'
+import type { Read } from './install/host-install.ts'
+import type { InstallPlace } from './install/install-place.ts'
+import { unseenPlace } from './unseen-place.ts'
+
+export interface Unseen {
+  readonly agent: HostName
+  readonly detail: string
+  readonly remedy: string
+}
+
+/** Each thing of these agents; nothing where no policy is in force, of which every call says why. */
+export async function unseenIn(
+  agents: readonly HostName[],
+  place: InstallPlace,
+  at: { readonly machine: Machine; readonly files: Files; readonly read: Read },
+): Promise<readonly Unseen[]> {
+  const { machine, files, read } = at
+  const found = await Promise.all(
+    agents.map(async (agent): Promise<readonly Unseen[]> => {
+      const host = findHost(agent)!
+      const install = await installOf(agent)
+      const inside = `cordon run -- ${install.program}`
+      const programs = await broughtPrograms(install, place, read)
+      const brought = {
+        agent,
+        detail: `the project brings ${programs.join(' and ')}, which ${install.program} runs outside the sandbox once you trust the project`,
+        remedy: `Read that first, or run the whole agent in the sandbox: ${inside}`,
+      }
+      const rows = programs.length === 0 ? [] : [brought]
+      if (!host.expands) return rows
+      const opened = await openHookJudge({
+        ...{ machine, files, root: place.root, exact: true, cwd: machine.cwd },
+        ...{ host: agent, session: null, shell: false },
+      })
+      if ('closed' in opened) return rows
+      const where = unseenPlace(host, opened.judge.loaded.root, machine.cwd, at)
+      const reasons = await promptDenials(opened.judge, {}, host.expands, where)
+      const setting = await where.setting?.()
+      const taken =
+        setting?.kind === 'taken back'
+          ? [
+              {
+                agent,
+                detail: `${setting.file} says ${setting.line}: skills and what you type with / are refused`,
+                remedy: 'Remove that line.',
+              },
+            ]
+          : []
+      const held = host.prompts ? '' : ` No hook of ${install.program} can hold it back at the start: ${inside}`
+      return [
+        ...rows,
+        ...taken,
+        ...reasons.map(({ message, remedy = '' }) => ({ agent, detail: message, remedy: `${remedy}${held}` })),
+      ]
+    }),
+  )
+  return found.flat()
+}
