@@ -39,7 +39,6 @@ export const toldNames: readonly ToldName[] = [
     '.github/instructions',
     '.github/prompts',
     '.github/chatmodes',
-    '.github/agents',
   ]),
   ...told('a workflow that runs elsewhere with the rights of the project', [
     '.github/workflows',
