@@ -12,8 +12,9 @@ const compiled = process.env.CORDON_TEST_COMPILED
 
 const config: ReturnType<typeof defineConfig> = defineConfig({
   test: {
-    // Vitest leaves one core to itself, which is half of a small machine. Tests wait for processes for a quarter of their time.
-    maxWorkers: availableParallelism() + 1,
+    // Vitest leaves one core to itself, which is half of a small machine. Tests wait for processes for a quarter of their time,
+    // and with one worker more than there are cores a seventh of a run's processor time was nobody's.
+    maxWorkers: availableParallelism() + 2,
     env: {
       // What a test starts is its own: nothing serves it that another one left running. The tests of the resident ask for theirs.
       CORDON_RESIDENT: 'off',
@@ -23,13 +24,14 @@ const config: ReturnType<typeof defineConfig> = defineConfig({
     // A test that passes does not wait: this is for the busiest machine, as in test/until.ts.
     expect: { poll: { timeout: 60_000, interval: 20 } },
     projects: [
-      // Most of the time of these went into starting a process for each file and loading the same modules again.
+      // Those that share a process keep nothing in it: most of their time went into starting one for each file, and loading
+      // the same modules again. What the others do (servers, spies on modules, memory that is measured) stays apart.
       { test: { name: 'unit', include: ['src/**/*.test.ts'], isolate: false, ...seeded, ...patient } },
-      { test: { name: 'cases', include: ['test/{cases,layers}/**/*.test.ts'], ...seeded, ...patient } },
+      { test: { name: 'cases', include: ['test/{cases,layers}/**/*.test.ts'], isolate: false, ...seeded, ...patient } },
       { test: { name: 'soundness', include: ['test/soundness/**/*.test.ts'], ...patient } },
       { test: { name: 'contract', include: ['test/contract/**/*.test.ts'], ...patient } },
       { test: { name: 'attacks', include: ['test/{attacks,egress}/**/*.test.ts'], ...patient } },
-      { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], ...patient } },
+      { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], isolate: false, ...patient } },
     ],
   },
 })

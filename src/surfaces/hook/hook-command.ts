@@ -25,7 +25,9 @@ export function hookCommand(host: string, root: string | null, cordon: readonly 
   const otherwise = `echo "${sorry}" >&2; exit 2`
   const words = wordsOf(host, root, cordon)
   // The client holds the answer back itself; every shell reads this line, and a shell inside it takes each call a millisecond.
-  if (isClient(cordon)) return `${words} || /bin/sh -c ${quote(otherwise)} ${MARK}`
+  // Looked for first: fish ends the whole line at a program that is not there, with an exit code that hosts take for an allow.
+  if (isClient(cordon))
+    return `test -x ${quoteIfNeeded(cordon[0]!)} && ${words} || /bin/sh -c ${quote(otherwise)} ${MARK}`
   return inShell(`out=$(ulimit -t 30; ${words}) && printf %s "$out" || { ${otherwise}; }`)
 }
 

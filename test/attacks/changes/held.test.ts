@@ -4,6 +4,7 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, lstatSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { QuarantineFinding } from '../../../src/sandbox/protect/quarantine.ts'
 import { COMPILED } from '../../compiled.ts'
 import { makePlace, type Place, runInside, startInside } from '../../contract/changes/room.ts'
 import { type Plant, plants } from './plants.ts'
@@ -79,7 +80,14 @@ describe.each([
     const settings = { ...(uid !== 0 && { uid, gid: uid }), env: { PATH: process.env.PATH ?? '', ...COMPILED } }
     const ran = spawnSync(process.execPath, words, { encoding: 'utf8', ...settings })
     expect(look(place), ran.stdout.slice(0, 4000) + ran.stderr).toEqual([])
-    expect(JSON.parse(ran.stdout)).toMatchObject({ findings: expect.arrayContaining([]) })
+    // Each is told where it was, and no look through the project failed.
+    const { findings } = JSON.parse(ran.stdout) as { readonly findings: readonly QuarantineFinding[] }
+    const told = (index: number, { planted = '.' }: Plant) =>
+      [`row${index}/`, join(`row${index}`, planted)].some((path) =>
+        findings.some((finding) => finding.path.startsWith(join(place.project, path))),
+      )
+    expect(plants.filter((plant, index) => !told(index, plant)).map(({ name }) => name)).toEqual([])
+    expect(findings.filter(({ action }) => action === 'failed')).toEqual([])
   })
 
   it('does not remove by the host’s mount what the sandbox shows read-only', () => {

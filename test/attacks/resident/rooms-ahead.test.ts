@@ -17,7 +17,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startOf } from '../../../src/system/alive.ts'
 import { until } from '../../until.ts'
 import { usersToTest } from '../sandbox/fixture.ts'
-import { ResidentWorld } from './world.ts'
+import { type Call, ResidentWorld } from './world.ts'
 
 /** Beginnings are told in hundredths of a second. */
 const TICKS_MS = 20
@@ -64,8 +64,12 @@ describe.each(usersToTest())('a room laid out ahead for $name', (user) => {
     readonly out: string
     readonly err: string
   }
-  const run = (cwd: string, script: string, more: object = {}): Ran => {
-    const { out, err } = world.call(['run', '--', 'sh', '-c', `${ROOM}; ${script}`], { cwd, ...more })
+  const run = (
+    cwd: string,
+    script: string,
+    { grants = [], ...more }: Call & { readonly grants?: readonly string[] } = {},
+  ): Ran => {
+    const { out, err } = world.call(['run', ...grants, '--', 'sh', '-c', `${ROOM}; ${script}`], { cwd, ...more })
     const [room = '', ...rest] = out.split('\n')
     return { room, out: rest.join('\n'), err }
   }
@@ -131,6 +135,10 @@ describe.each(usersToTest())('a room laid out ahead for $name', (user) => {
     await taken(project, script)
     world.write(join(project, 'cordon.toml'), OPEN)
     world.sign(project)
+    expect(run(project, script).out).not.toContain('read.txt')
+    // One run's grant is in no room of before, and what it granted is not shown by the room that was laid out after it.
+    expect(run(project, script, { grants: ['--read', beside] }).out).toContain('read.txt')
+    expect((await taken(project, script, { grants: ['--read', beside] })).out).toContain('read.txt')
     expect(run(project, script).out).not.toContain('read.txt')
   })
 

@@ -128,12 +128,12 @@ test('a granted file that was replaced meanwhile is the new one', async () => {
   expect(await run(`cat ${file}`, { reads: [file] })).toBe('new')
 })
 
-test('a file system that was mounted meanwhile is there', () => {
+test('a file system that was mounted meanwhile is there, and one that was taken away is not', () => {
   const mountPoint = join(project, 'mounted')
   mkdirSync(mountPoint)
   const apart = process.getuid!() === 0 ? ['--mount'] : ['--mount', '--map-root-user']
   const seen = execFileSync('unshare', [...apart, process.execPath, AHEAD, project, mountPoint], { encoding: 'utf8' })
-  expect(seen).toBe('new\n')
+  expect(seen).toBe('mounted\nbelow\n')
 })
 
 test('other places, other room', async () => {

@@ -1,6 +1,6 @@
 /**
  * Runs one command with rooms laid out ahead, says so, and ends with its input. With a second argument it mounts a file system
- * there, in namespaces that the test throws away, and prints what the next command sees. Started by the test as a program.
+ * there, in namespaces that the test throws away, and takes it away again, and prints what the next commands see. Started by the test as a program.
  */
 
 import { execFileSync } from 'node:child_process'
@@ -23,9 +23,15 @@ if (mountPoint === undefined) {
   console.log('waiting')
   await once(process.stdin.resume(), 'end')
 } else {
+  const file = `${mountPoint}/file`
+  writeFileSync(file, 'below')
   // The next room is laid out by then.
   await sleep(2)
   execFileSync('mount', ['-t', 'tmpfs', 'mounted', mountPoint])
-  writeFileSync(`${mountPoint}/file`, 'new')
-  console.log(await run('cat', `${mountPoint}/file`))
+  writeFileSync(file, 'mounted')
+  console.log(await run('cat', file))
+  await sleep(2)
+  // Whoever waits in a room with it holds it: it goes as a busy one does.
+  execFileSync('umount', ['--lazy', mountPoint])
+  console.log(await run('cat', file))
 }

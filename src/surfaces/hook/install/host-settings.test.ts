@@ -91,6 +91,7 @@ it.each([
 
 it.each([
   ['no such program', ['/nowhere/node', '/nowhere/cordon.cjs']],
+  ['no such client', ['/nowhere/cordon-client-x64', '/nowhere/node', '/nowhere/cordon.cjs']],
   ['a crash', ['/bin/sh', '-c', 'kill -9 $$']],
   ['an exit code of its own', ['/bin/sh', '-c', 'echo "{}"; exit 3']],
   ['a runaway', ['/bin/sh', '-c', 'ulimit -t 1; while :; do :; done']],
@@ -99,6 +100,11 @@ it.each([
   expect(run.status).toBe(2)
   expect(run.stdout).toBe('')
   expect(run.stderr).toContain('blocked')
+})
+
+it('looks for the client before it names it: fish ends a line at a program that is not there, with 127', () => {
+  const client = '/nowhere/cordon-client-x64'
+  expect(hookCommand('codex', null, [client, 'node', 'cordon.cjs'])).toMatch(`test -x ${client} && ${client} `)
 })
 
 it.each([
