@@ -53,14 +53,14 @@ const rows: readonly Row[] = [
     args: HOOK,
     hook: { hook_event_name: 'PreToolUse', tool_name: 'Read', tool_input: { file_path: 'src/a.ts' } },
     chunks: ['start-hook'],
-    most: 410,
+    most: 425,
   },
   {
     note: 'a hook after a call, which scans its result',
     args: HOOK,
     hook: { hook_event_name: 'PostToolUse', ...bash, tool_response: output },
     chunks: ['start-hook', 'injection'],
-    most: 550,
+    most: 575,
   },
   { note: 'a command in its sandbox', args: ['run', '--', 'true'], chunks: ['start-run'], most: 430 },
 ]

@@ -182,6 +182,8 @@ asyncio.run(main())`,
   {
     client: 'cargo',
     program: 'cargo',
+    // Debian's of 2022 has no registries over HTTP; what has this command has them.
+    probe: ['remove', '--help'],
     args: ['fetch'],
     environment: { CARGO_REGISTRIES_TEST_INDEX: `sparse+${ORIGIN}/index/`, CARGO_HOME: '{home}/cargo' },
     prepare: (directory) => {
