@@ -3,7 +3,7 @@
  * that arguments mention, the commands in a skill. They are judged with the call, and before its person's words go to the model.
  */
 
-import { lstatSync } from 'node:fs'
+import { realpathSync } from 'node:fs'
 import { posix } from 'node:path'
 import { denial, type Reason } from '../../policy/decision.ts'
 import type { Machine } from '../../system/machine.ts'
@@ -71,11 +71,19 @@ export async function promptDenials(
 /** Whether anything is sent along that a policy would have to be asked about: a plain memory file of the project is not. */
 export async function needsPolicy(root: string, words: Said, expands: Expansion, place: UnseenPlace): Promise<boolean> {
   const files = await sentAlong(root, words, expands, place)
-  const isLink = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
   return (
-    files.some(({ path, from, unread }) => from !== null || unread !== null || isLink(path)) ||
+    files.some(({ path, from, unread }) => from !== null || unread !== null || !isItself(path)) ||
     (await typedDenials(root, words, expands, place)).length > 0
   )
+}
+
+/** By no link, neither its own nor that of a folder above it. */
+function isItself(path: string): boolean {
+  try {
+    return realpathSync(path) === path
+  } catch {
+    return false
+  }
 }
 
 /** The files whose contents go to the model by themselves. */

@@ -221,6 +221,11 @@ describe('what is sent along with what a person says', () => {
     expect(await says('claude-code')).toContain('cordon sign')
     link('CLAUDE.md')
     expect(await says('claude-code')).toContain('cordon sign')
+    put('CLAUDE.md', 'Be kind!')
+    put('../home/notes/a.md', 'x')
+    mkdirSync(join(world.project, '.claude'), { recursive: true })
+    symlinkSync('../../home/notes', join(world.project, '.claude/rules'))
+    expect(await says('claude-code')).toContain('cordon sign')
   })
 
   it('of a command is what the host made of it already', async () => {

@@ -200,10 +200,8 @@ export const claudeCode: Host<'claude-code'> = {
     answer: (input, word) => JSON.stringify({ hookSpecificOutput: resultOutput(input, word) }),
   },
   async install() {
-    const [{ groupedRows, offBy, PROMPT_EVENTS }, { checkClaude, whyDropped, withDenials }] = await Promise.all([
-      import('../install/forms.ts'),
-      import('../install/claude-settings.ts'),
-    ])
+    const [{ groupedRows, offBy, PROMPT_EVENTS, testCall }, { checkClaude, whyDropped, withDenials }] =
+      await Promise.all([import('../install/forms.ts'), import('../install/claude-settings.ts')])
     const managed = '/etc/claude-code/managed-settings.json'
     const files = ({ root, home, env }: InstallPlace): readonly [string, string, string] => [
       join(root, '.claude/settings.local.json'),
@@ -215,13 +213,7 @@ export const claudeCode: Host<'claude-code'> = {
       { ...PROMPT_EVENTS, PostToolUseFailure: 'result' },
       { comments: false, check: checkClaude },
     )
-    const call = (cwd: string, command: string): Json => ({
-      hook_event_name: 'PreToolUse',
-      session_id: 'cordon-self-test',
-      cwd,
-      tool_name: 'Bash',
-      tool_input: { command },
-    })
+    const call = testCall('PreToolUse', 'Bash')
     return {
       program: 'claude',
       brings: {

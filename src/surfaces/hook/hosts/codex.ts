@@ -5,7 +5,7 @@ import type { InstallPlace } from '../install/install-place.ts'
 import { trims } from '../path-readings.ts'
 import { isReadOnlyTurn } from './codex-record.ts'
 import { CODEX_RULES, codexHome, codexRules, isCodexRules } from './codex-rules.ts'
-import { expectEvent, type Host, isObject, type Json, object, optionalText, ProtocolError, text } from './host.ts'
+import { expectEvent, type Host, isObject, object, optionalText, ProtocolError, text } from './host.ts'
 import {
   callsOf,
   delegates,
@@ -125,20 +125,14 @@ export const codex: Host<'codex'> = {
       }),
   },
   async install() {
-    const [{ groupedRows, ownFile, PROMPT_EVENTS }, { asked, trusted }] = await Promise.all([
+    const [{ groupedRows, ownFile, PROMPT_EVENTS, testCall }, { asked, trusted }] = await Promise.all([
       import('../install/forms.ts'),
       import('./codex-trust.ts'),
     ])
     const folder = ({ scope, root, home, env }: InstallPlace): string =>
       scope === 'project' ? join(root, '.codex') : codexHome({ home, env })
     const file = (place: InstallPlace): string => join(folder(place), 'hooks.json')
-    const call = (cwd: string, command: string): Json => ({
-      hook_event_name: 'PreToolUse',
-      session_id: 'cordon-self-test',
-      cwd,
-      tool_name: 'Bash',
-      tool_input: { command },
-    })
+    const call = testCall('PreToolUse', 'Bash')
     return {
       program: 'codex',
       brings: { '.codex/config.toml': ['mcp_servers', 'notify', 'hooks'], '.codex/hooks.json': ['hooks'] },

@@ -160,7 +160,7 @@ export const gemini: Host<'gemini'> = {
     },
   },
   async install() {
-    const [{ groupedRows, offBy }, { checkGemini, distrusted, planTrust, rememberedOf, withoutLocalEnv }] =
+    const [{ groupedRows, offBy, testCall }, { checkGemini, distrusted, planTrust, rememberedOf, withoutLocalEnv }] =
       await Promise.all([import('../install/forms.ts'), import('../install/gemini-settings.ts')])
     const user = ({ home, env }: InstallPlace): string => join(env.GEMINI_CLI_HOME ?? home, '.gemini/settings.json')
     const project = ({ root }: InstallPlace): string => join(root, '.gemini/settings.json')
@@ -168,13 +168,7 @@ export const gemini: Host<'gemini'> = {
       { BeforeTool: 'call', AfterTool: 'result', BeforeAgent: 'call' },
       { comments: true, check: checkGemini, timeout: HOOK_TIMEOUT_SECONDS * 1000 },
     )
-    const call = (cwd: string, command: string): Json => ({
-      hook_event_name: 'BeforeTool',
-      session_id: 'cordon-self-test',
-      cwd,
-      tool_name: 'run_shell_command',
-      tool_input: { command },
-    })
+    const call = testCall('BeforeTool', 'run_shell_command')
     return {
       program: 'gemini',
       brings: { '.gemini/settings.json': ['hooks', 'mcpServers', 'tools.discoveryCommand', 'tools.callCommand'] },

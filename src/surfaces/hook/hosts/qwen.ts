@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import type { InstallPlace } from '../install/install-place.ts'
 import { composes, decodes, dropsAt, dropsNul, trims } from '../path-readings.ts'
-import { expectEvent, type Host, isObject, type Json, object, optionalText, ProtocolError, text } from './host.ts'
+import { expectEvent, type Host, isObject, object, optionalText, ProtocolError, text } from './host.ts'
 import {
   callsOf,
   delegates,
@@ -121,16 +121,10 @@ export const qwen: Host<'qwen'> = {
       JSON.stringify({ hookSpecificOutput: { hookEventName: 'PostToolUse', additionalContext: note } }),
   },
   async install() {
-    const { allHooksOff, groupedRows, PROMPT_EVENTS } = await import('../install/forms.ts')
+    const { allHooksOff, groupedRows, PROMPT_EVENTS, testCall } = await import('../install/forms.ts')
     const user = ({ home, env }: InstallPlace): string => join(env.QWEN_HOME ?? join(home, '.qwen'), 'settings.json')
     const project = ({ root }: InstallPlace): string => join(root, '.qwen/settings.json')
-    const call = (cwd: string, command: string): Json => ({
-      hook_event_name: 'PreToolUse',
-      session_id: 'cordon-self-test',
-      cwd,
-      tool_name: 'run_shell_command',
-      tool_input: { command },
-    })
+    const call = testCall('PreToolUse', 'run_shell_command')
     return {
       program: 'qwen',
       brings: { '.qwen/settings.json': ['hooks', 'mcpServers', 'tools.discoveryCommand', 'tools.callCommand'] },

@@ -13,6 +13,17 @@ export type Events = Readonly<Record<string, keyof HookCommands>>
 export const USE_EVENTS: Events = { PreToolUse: 'call', PostToolUse: 'result' }
 export const PROMPT_EVENTS: Events = { ...USE_EVENTS, UserPromptSubmit: 'call' }
 
+/** A command for a host's shell tool as its self-test puts it to our hook, in the same form. */
+export function testCall(event: string, tool: string): (cwd: string, command: string) => Json {
+  return (cwd, command) => ({
+    hook_event_name: event,
+    session_id: 'cordon-self-test',
+    cwd,
+    tool_name: tool,
+    tool_input: { command },
+  })
+}
+
 /** Claude Code's form, and its like. */
 export function groupedRows(
   events: Events,
