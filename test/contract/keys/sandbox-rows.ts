@@ -205,7 +205,7 @@ export const SANDBOX_ROWS: readonly KeyRow[] = [
     base: runs,
     set: limits({ memory: '24 MiB' }),
     runs: ['./eat.sh'],
-    gives: ['60000000', '0'],
+    gives: ['eaten', 'fails'],
     on: COMMANDS,
   },
   {
@@ -234,7 +234,7 @@ export const SANDBOX_ROWS: readonly KeyRow[] = [
       base: ringed(ring, {}),
       set: ringed(ring, { memory: '24 MiB' }),
       runs: ['./eat.sh'],
-      gives: ['60000000', '0'],
+      gives: ['eaten', 'fails'],
       on: AGENTS,
     },
     {
