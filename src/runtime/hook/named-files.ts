@@ -17,6 +17,12 @@ export interface NamingSettings {
   readonly names?: readonly string[]
   /** Texts that are files, or globs of files. */
   readonly paths?: readonly string[]
+  /** Texts that are further folders with memory files. */
+  readonly folders?: readonly string[]
+  /** `$NAME` in a text is a variable. */
+  readonly variables?: true
+  /** The host's own folders in the home, where it looks for the names too. */
+  readonly homes?: (home: string, env: Readonly<Record<string, string | undefined>>) => readonly string[]
   /** `{file:PATH}` in any text is the file. */
   readonly substitutes?: true
 }
@@ -25,7 +31,10 @@ export interface NamingSettings {
 export interface NamedFiles {
   readonly names: readonly NamedMemory[]
   readonly files: readonly MemoryFile[]
+  readonly folders: readonly string[]
 }
+
+export const NOTHING: NamedFiles = { names: [], files: [], folders: [] }
 
 const MAX_FOUND = 500
 
@@ -40,28 +49,40 @@ export async function namedFiles(
       naming.files.map(async (name): Promise<NamedFiles> => {
         const file = posix.join(folder, name)
         const text = textOf(file)
-        if (text === null) return { names: [], files: [] }
+        if (text === null) return NOTHING
         let settings: unknown
         try {
           settings = await parsed(text, file)
         } catch {
-          return { names: [], files: [{ path: file, from: null, unread: 'cannot be understood' }] }
+          return unknown(file, 'cannot be understood')
         }
-        const paths = (naming.paths ?? []).flatMap((key) => textsAt(settings, key.split('.')))
+        const said = (keys: readonly string[] = []) => keys.flatMap((key) => textsAt(settings, key.split('.')))
+        const [names, paths, inFolders] = [said(naming.names), said(naming.paths), said(naming.folders)]
+        if (naming.variables && [...names, ...paths, ...inFolders].some((one) => one.includes('$')))
+          return unknown(file, 'names files by variables')
         const inside = naming.substitutes ? [...text.matchAll(/\{file:([^}]+)\}/g)].map(([, path]) => path!.trim()) : []
         const starts = [...new Set([folder, posix.dirname(file), folders.at(-1)!])]
         return {
-          names: (naming.names ?? [])
-            .flatMap((key) => textsAt(settings, key.split('.')))
-            .map((name) => ({ name, from: file })),
+          names: names.map((name) => ({ name, from: file })),
           files: [...paths, ...inside].flatMap((given) =>
             starts.flatMap((start) => meant(given, posix.join(start, 'x'), file, home)),
+          ),
+          folders: inFolders.flatMap((given) =>
+            starts.map((start) => importedPath(given, posix.join(start, 'x'), home)),
           ),
         }
       }),
     ),
   )
-  return { names: found.flatMap(({ names }) => names), files: found.flatMap(({ files }) => files) }
+  return {
+    names: found.flatMap(({ names }) => names),
+    files: found.flatMap(({ files }) => files),
+    folders: [...new Set(found.flatMap(({ folders }) => folders))],
+  }
+}
+
+function unknown(file: string, unread: string): NamedFiles {
+  return { ...NOTHING, files: [{ path: file, from: null, unread }] }
 }
 
 async function parsed(text: string, file: string): Promise<unknown> {

@@ -85,8 +85,15 @@ export const gemini: Host<'gemini'> = {
   expands: {
     memory: ['GEMINI.md'],
     imports: true,
+    texts: ['.gemini/skills/', '.gemini/agents/', '.gemini/commands/', '.agents/skills/'],
     runsInline: false,
-    naming: { files: ['.gemini/settings.json'], names: ['context.fileName', 'contextFileName'] },
+    naming: {
+      files: ['.gemini/settings.json'],
+      names: ['context.fileName', 'contextFileName'],
+      folders: ['context.includeDirectories', 'includeDirectories'],
+      variables: true,
+      homes: (home, env) => [join(env.GEMINI_CLI_HOME ?? home, '.gemini')],
+    },
   },
   parse(input, env) {
     expectEvent(input, 'BeforeTool')

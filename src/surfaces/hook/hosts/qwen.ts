@@ -55,7 +55,14 @@ export const qwen: Host<'qwen'> = {
     memory: ['QWEN.md', 'AGENTS.md', '.qwen/QWEN.local.md', '.qwen/rules/'],
     imports: true,
     runsInline: true,
-    naming: { files: ['.qwen/settings.json'], names: ['context.fileName', 'contextFileName'] },
+    texts: ['.qwen/skills/', '.qwen/agents/', '.qwen/commands/'],
+    naming: {
+      files: ['.qwen/settings.json'],
+      names: ['context.fileName', 'contextFileName'],
+      folders: ['context.includeDirectories', 'includeDirectories'],
+      variables: true,
+      homes: (home, env) => [env.QWEN_HOME ?? join(home, '.qwen')],
+    },
   },
   parse(input) {
     expectEvent(input, 'PreToolUse')
