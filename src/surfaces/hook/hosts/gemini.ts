@@ -86,7 +86,15 @@ export const gemini: Host<'gemini'> = {
     memory: ['GEMINI.md'],
     imports: true,
     runsInline: false,
-    naming: { files: ['.gemini/settings.json'], names: ['context.fileName', 'contextFileName'] },
+    naming: {
+      files: ['.gemini/settings.json'],
+      names: ['context.fileName', 'contextFileName'],
+      folders: {
+        keys: ['context.includeDirectories', 'includeDirectories'],
+        switches: ['context.loadMemoryFromIncludeDirectories', 'loadMemoryFromIncludeDirectories'],
+      },
+      variables: true,
+    },
   },
   parse(input, env) {
     expectEvent(input, 'BeforeTool')
