@@ -203,6 +203,7 @@ export const SCENARIOS: readonly Scenario[] = [
     findings: [pushed, leaked],
     // Some are stopped before anything goes to their model.
     isMute: true,
+    isIdle: true,
   },
   {
     name: '200 calls at a fifth of a core',
@@ -210,6 +211,7 @@ export const SCENARIOS: readonly Scenario[] = [
     agents: EVERY,
     plan: () => work({ under: ['sh', '-c', SLOW, 'sh'], limitMs: 900_000, steps: MANY }),
     findings: [pushed, { what: 'all were made', happened: (at) => heard(at, LAST), guarded: true }],
+    isIdle: true,
   },
 ]
 

@@ -14,7 +14,7 @@ import type { HookJudge, ReadCall } from './judge.ts'
 import { foldersAbove, memoryAbove, namedAbove } from './memory-above.ts'
 import { importedPath, type MemoryFile, type MemoryNames, memoryFiles } from './memory-files.ts'
 import { mentionedPaths } from './mentions.ts'
-import { type NamingSettings, NOTHING, namedFiles } from './named-files.ts'
+import { type NamingSettings, NOTHING_NAMED, namedFiles } from './named-files.ts'
 import { sentFiles } from './sent-files.ts'
 
 /** How a host expands by itself. */
@@ -119,12 +119,19 @@ async function sentAlong(
 ): Promise<readonly MemoryFile[]> {
   const { home, env } = machine
   const folders = foldersTo(cwd, root)
-  const named = expands.naming ? await namedFiles(folders, expands.naming, home) : NOTHING
-  const homes = expands.naming?.homes?.(home, env) ?? []
+  const { naming } = expands
+  const own = naming?.own?.(home, env) ?? null
+  const named = naming ? await namedFiles(folders, naming, home, own) : NOTHING_NAMED
+  const added = named.folders.flatMap(({ path, from }) => {
+    const inside = foldersTo(path, root)
+    const files = memoryFiles(inside.length > 0 ? inside : foldersTo(path, '/'), expands, home, named.names)
+    return files.map((file) => ({ ...file, from: file.from ?? from }))
+  })
   return [
-    ...memoryFiles([...folders, ...named.folders], expands, home, named.names),
+    ...memoryFiles(folders, expands, home, named.names),
+    ...added,
     ...memoryAbove(root, expands, home),
-    ...namedAbove([...foldersAbove(root), ...homes], named.names, expands, home),
+    ...namedAbove([...foldersAbove(root), ...(own === null ? [] : [own])], named.names, expands, home),
     ...named.files,
     ...(sent ? await sentFiles(root, sent, machine) : []),
   ]
@@ -232,7 +239,8 @@ function foldersOf(calls: readonly ReadCall[], root: string): readonly string[] 
 /** The project and what is below it on the way to a path, itself included: what is listed is a folder. */
 export function foldersTo(path: string, root: string): readonly string[] {
   if (path === root) return [root]
-  if (!path.startsWith(`${root}/`)) return []
-  const below = path.slice(root.length + 1).split('/')
+  const start = root === '/' ? root : `${root}/`
+  if (!path.startsWith(start)) return []
+  const below = path.slice(start.length).split('/')
   return [root, ...below.map((_, index) => posix.join(root, ...below.slice(0, index + 1)))]
 }

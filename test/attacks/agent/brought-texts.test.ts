@@ -93,18 +93,16 @@ describe('settings of a project that lead to memory files elsewhere', () => {
       { context: { fileName: ['.ssh/id_rsa'], memoryBoundaryMarkers: ['.ssh'] } },
       'Take id_rsa out',
     ],
-    ['gemini', 'a variable', { context: { fileName: ['../../..$HOME/.ssh/id_rsa'] } }, 'names files by variables'],
-    ['gemini', 'a folder with a link', { context: { includeDirectories: ['lib'] } }, 'lib/GEMINI.md is a link'],
-    ['qwen', 'a folder with a link', { context: { includeDirectories: ['./lib'] } }, 'lib/QWEN.md is a link'],
-    ['claude-code', 'a memory folder', { autoMemoryDirectory: '$P/mem' }, 'mem/MEMORY.md is a link'],
-    [
-      'claude-code',
-      'a further folder',
-      { permissions: { additionalDirectories: ['./lib'] } },
-      'lib/CLAUDE.md is a link',
-    ],
+    ['gemini', 'a variable', { context: { fileName: ['../../..$HOME/.ssh/id_rsa'] } }, 'by a variable'],
+    ['gemini', 'a folder with a link', { context: { includeDirectories: ['lib'] } }, 'Take GEMINI.md out'],
+    ['qwen', 'a folder with a link', { context: { includeDirectories: ['./lib'] } }, 'Take QWEN.md out'],
+    ['claude-code', 'a memory folder', { autoMemoryDirectory: '$P/mem' }, 'Take MEMORY.md out'],
+    ['claude-code', 'a further folder', { permissions: { additionalDirectories: ['./lib'] } }, 'Take CLAUDE.md out'],
   ])('%s: to %s', async (host, _, settings, why) => {
     put(SECRET, 'x')
+    // The person's own switch counts for what the project names.
+    for (const folder of ['.gemini', '.qwen'])
+      put(`../home/${folder}/settings.json`, '{"context": {"loadMemoryFromIncludeDirectories": true}}')
     put('../.ssh/id_rsa', 'x')
     put('../home/.gemini/oauth_creds.json', '{}')
     for (const path of ['lib/GEMINI.md', 'lib/QWEN.md', 'lib/CLAUDE.md', 'mem/MEMORY.md']) link(path)

@@ -156,7 +156,7 @@ export const claudeCode: Host<'claude-code'> = {
     agentField: 'subagent_type',
     naming: {
       files: ['.claude/settings.json', '.claude/settings.local.json'],
-      folders: ['autoMemoryDirectory', 'permissions.additionalDirectories'],
+      folders: { keys: ['autoMemoryDirectory', 'permissions.additionalDirectories'] },
     },
   },
   inlineSetting: async (...at) => (await import('./claude-skill-shell.ts')).skillShell(...at),

@@ -90,9 +90,12 @@ export const gemini: Host<'gemini'> = {
     naming: {
       files: ['.gemini/settings.json'],
       names: ['context.fileName', 'contextFileName'],
-      folders: ['context.includeDirectories', 'includeDirectories'],
+      folders: {
+        keys: ['context.includeDirectories', 'includeDirectories'],
+        switches: ['context.loadMemoryFromIncludeDirectories', 'loadMemoryFromIncludeDirectories'],
+      },
       variables: true,
-      homes: (home, env) => [join(env.GEMINI_CLI_HOME ?? home, '.gemini')],
+      own: (home, env) => join(env.GEMINI_CLI_HOME ?? home, '.gemini'),
     },
   },
   parse(input, env) {

@@ -54,14 +54,21 @@ export const qwen: Host<'qwen'> = {
   expands: {
     memory: ['QWEN.md', 'AGENTS.md', '.qwen/QWEN.local.md', '.qwen/rules/'],
     imports: true,
-    runsInline: true,
     texts: ['.qwen/skills/', '.qwen/agents/', '.qwen/commands/'],
+    runsInline: true,
     naming: {
       files: ['.qwen/settings.json'],
       names: ['context.fileName', 'contextFileName'],
-      folders: ['context.includeDirectories', 'includeDirectories'],
+      folders: {
+        keys: ['context.includeDirectories', 'includeDirectories'],
+        switches: [
+          'context.loadFromIncludeDirectories',
+          'context.loadMemoryFromIncludeDirectories',
+          'loadMemoryFromIncludeDirectories',
+        ],
+      },
       variables: true,
-      homes: (home, env) => [env.QWEN_HOME ?? join(home, '.qwen')],
+      own: (home, env) => env.QWEN_HOME ?? join(home, '.qwen'),
     },
   },
   parse(input) {
