@@ -17,6 +17,8 @@ export interface HostContract {
   readonly effect: (answer: Record<string, unknown>) => Effect
   /** What becomes of a command without a manifest: whether a person can be asked, or the command has to say itself that it runs in the sandbox. */
   readonly without: Effect
+  /** How its person denies `mkdir`: a file below the home or the project, or its own command line; null where it has no such rule. */
+  readonly denies: { readonly file: string; readonly text: string } | { readonly flags: readonly string[] } | null
   readonly result: {
     /** Of a command, and of a server's tool. */
     readonly shell: (text: string) => object
@@ -64,6 +66,7 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
     write: (path, content) => claude('Write', { file_path: path, content }),
     effect: readClaude,
     without: 'ask',
+    denies: { file: 'home/.claude/settings.json', text: '{"permissions":{"deny":["Bash(mkdir:*)"]}}' },
     result: {
       shell: (stdout) =>
         claude(
@@ -91,6 +94,7 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
       return effect
     },
     without: 'deny',
+    denies: { file: 'home/.codex/rules/own.rules', text: 'prefix_rule(pattern = ["mkdir"], decision = "forbidden")' },
     result: {
       shell: (text) =>
         codex('Bash', { command: "$R 0123456789ab 'x'" }, { hook_event_name: 'PostToolUse', tool_response: text }),
@@ -122,6 +126,7 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
       return 'deny'
     },
     without: 'deny',
+    denies: { file: 'home/.gemini/policies/own.toml', text: '[[rule]]\ncommandPrefix = "mkdir"\ndecision = "deny"\n' },
     result: {
       shell: (llmContent) =>
         gemini(
@@ -156,6 +161,7 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
       return answer.permission === 'ask' ? 'ask' : 'deny'
     },
     without: 'deny',
+    denies: { file: 'home/.cursor/cli-config.json', text: '{"permissions":{"deny":["Shell(mkdir)"]}}' },
     result: {
       shell: (output) =>
         cursor('postToolUse', {
@@ -181,6 +187,7 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
     write: (path, content) => opencode('write', { filePath: path, content }),
     effect: readPlugin,
     without: 'deny',
+    denies: { file: 'home/.config/opencode/opencode.json', text: '{"permission":{"bash":{"mkdir *":"deny"}}}' },
     result: {
       shell: (output) => ({
         ...opencode('bash', { command: "$R 0123456789ab 'x'" }),
@@ -200,6 +207,7 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
     write: (path, content) => opencode('write', { path, content }),
     effect: readPlugin,
     without: 'deny',
+    denies: null,
     result: {
       shell: (output) => ({
         ...opencode('bash', { command: "$R 0123456789ab 'x'" }),
@@ -227,6 +235,7 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
       return 'deny'
     },
     without: 'deny',
+    denies: { flags: ['copilot', '--deny-tool', 'shell(mkdir)', '-p', 'go'] },
     result: {
       shell: (textResultForLlm) =>
         copilot(
@@ -248,6 +257,7 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
       return JSON.stringify(answer).includes('has to say so itself: ') ? 'sandboxed' : 'deny'
     },
     without: 'sandboxed',
+    denies: { file: 'home/.qwen/settings.json', text: '{"permissions":{"deny":["Bash(mkdir *)"]}}' },
     result: {
       shell: (llmContent) =>
         qwen(
@@ -278,6 +288,7 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
         : 'sandboxed'
     },
     without: 'deny',
+    denies: null,
     result: {
       shell: (result) => clineResult('run_commands', { commands: ['x'] }, result),
       server: (result) => clineResult('a_b', {}, result),
