@@ -205,6 +205,7 @@ export const SCENARIOS: readonly Scenario[] = [
     findings: [pushed, leaked],
     // Some are stopped before anything goes to their model.
     isMute: true,
+    isIdle: true,
   },
   {
     name: '200 calls at a fifth of a core',
@@ -212,6 +213,7 @@ export const SCENARIOS: readonly Scenario[] = [
     agents: EVERY,
     plan: () => work({ under: ['sh', '-c', SLOW, 'sh'], limitMs: 900_000, steps: MANY }),
     findings: [pushed, { what: 'all were made', happened: (at) => heard(at, LAST), guarded: true }],
+    isIdle: true,
   },
 ]
 
@@ -226,7 +228,7 @@ export const LACKS: Readonly<Record<string, Readonly<Partial<Record<Name, string
     qwen: 'off unless a container image is set up',
     cline: 'it has none',
   },
-  'its person’s own rules': { pi: 'it has none about commands', cline: 'it has none about commands' },
+  'its person’s own rules': { pi: 'it has none', cline: 'it has none' },
   'a second hook that rewrites': { qwen: 'it ignores rewrites' },
   'a worktree of its own making': { opencode: 'it makes none', pi: 'it makes none' },
   'a schedule that outlives the session': {

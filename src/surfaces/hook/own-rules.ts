@@ -19,8 +19,14 @@ export interface OwnRulesPlace {
 
 /** The denials and asks of a host's settings that are about commands. */
 export async function denialsOfHost(ownRules: OwnRules, place: OwnRulesPlace): Promise<readonly CommandDenial[]> {
-  const { machine, files, root, cwd, commandLines } = place
-  const at: RulePlace = { home: machine.home, env: machine.env, folders: foldersOf(root, cwd, files), commandLines }
+  const { machine, files, root, cwd } = place
+  let lines: ReturnType<RulePlace['commandLines']> | null = null
+  const commandLines = () => {
+    lines ??= place.commandLines()
+    return lines
+  }
+  const { home, env } = machine
+  const at: RulePlace = { home, env, folders: foldersOf(root, cwd, files), commandLines }
   const found = ownRules.sources(at).flatMap((source) => textsOf(source, files))
   if (found.length === 0) return []
   const read = await ownRules.reader()

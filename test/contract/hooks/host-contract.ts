@@ -2,10 +2,9 @@
 
 import { expect } from 'vitest'
 import type { HostName } from '../../../src/surfaces/hook/hosts/hosts.ts'
+import { type Effect, readClaude, readPlugin } from './host-answers.ts'
 import { claude, cline, codex, copilot, cursor, gemini, opencode, patch, qwen } from './host-inputs.ts'
-
-/** What an answer does to the call in that host, by what was observed of the real programs. */
-export type Effect = 'pass' | 'sandboxed' | 'narrowed' | 'ask' | 'deny' | 'block'
+import { clineSaid, codexTurn, copilotMode, type HostMode } from './host-modes.ts'
 
 /** A host's side of the contract; `$P` stands for the project, `$R` for the program that runs a command in the sandbox. */
 export interface HostContract {
@@ -19,6 +18,8 @@ export interface HostContract {
   readonly without: Effect
   /** How its person denies `mkdir`: a file below the home or the project, or its own command line; null where it has no such rule. */
   readonly denies: { readonly file: string; readonly text: string } | { readonly flags: readonly string[] } | null
+  /** Its modes, and what each comes to. */
+  readonly modes: readonly HostMode[]
   readonly result: {
     /** Of a command, and of a server's tool. */
     readonly shell: (text: string) => object
@@ -67,6 +68,22 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
     effect: readClaude,
     without: 'ask',
     denies: { file: 'home/.claude/settings.json', text: '{"permissions":{"deny":["Bash(mkdir:*)"]}}' },
+    modes: [
+      ...['default', 'acceptEdits'].map(
+        (mode): HostMode => ({ mode, says: { permission_mode: mode }, yes: 'ours', ask: 'person', driven: [mode] }),
+      ),
+      { mode: 'plan', says: { permission_mode: 'plan' }, yes: 'host', ask: 'person', driven: ['plan'] },
+      // Nobody sits in front of these, or nobody is asked.
+      ...['auto', 'dontAsk', 'bypassPermissions', 'one of tomorrow'].map(
+        (mode): HostMode => ({
+          mode,
+          says: { permission_mode: mode },
+          yes: 'ours',
+          ask: 'nobody',
+          driven: mode === 'bypassPermissions' ? [mode, 'on'] : mode === 'one of tomorrow' ? [] : [mode],
+        }),
+      ),
+    ],
     result: {
       shell: (stdout) =>
         claude(
@@ -95,6 +112,32 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
     },
     without: 'deny',
     denies: { file: 'home/.codex/rules/own.rules', text: 'prefix_rule(pattern = ["mkdir"], decision = "forbidden")' },
+    // Its sandbox decides; in every mode of approval our rules have it leave the wrapped command alone.
+    modes: [
+      {
+        mode: 'danger-full-access',
+        ...codexTurn('danger-full-access'),
+        yes: 'ours',
+        ask: 'nobody',
+        driven: ['never', 'on-request', 'bypass', 'danger-full-access'],
+      },
+      {
+        mode: 'workspace-write',
+        ...codexTurn('workspace-write'),
+        yes: 'ours',
+        ask: 'nobody',
+        driven: ['approve-for-me', 'workspace-write'],
+      },
+      {
+        mode: 'read-only',
+        ...codexTurn('read-only'),
+        reads: true,
+        yes: 'ours',
+        ask: 'nobody',
+        driven: ['read-only', 'by default'],
+      },
+      { mode: 'one of tomorrow', ...codexTurn('most-things'), reads: true, yes: 'ours', ask: 'nobody', driven: [] },
+    ],
     result: {
       shell: (text) =>
         codex('Bash', { command: "$R 0123456789ab 'x'" }, { hook_event_name: 'PostToolUse', tool_response: text }),
@@ -127,6 +170,8 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
     },
     without: 'deny',
     denies: { file: 'home/.gemini/policies/own.toml', text: '[[rule]]\ncommandPrefix = "mkdir"\ndecision = "deny"\n' },
+    // Its input names none, and it asks or refuses after our answer as it would without.
+    modes: [{ mode: 'any', yes: 'host', ask: 'nobody', driven: ['yolo', 'auto_edit', 'default', 'plan'] }],
     result: {
       shell: (llmContent) =>
         gemini(
@@ -162,6 +207,7 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
     },
     without: 'deny',
     denies: { file: 'home/.cursor/cli-config.json', text: '{"permissions":{"deny":["Shell(mkdir)"]}}' },
+    modes: [{ mode: 'any', yes: 'ours', ask: 'nobody', driven: [] }],
     result: {
       shell: (output) =>
         cursor('postToolUse', {
@@ -188,6 +234,7 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
     effect: readPlugin,
     without: 'deny',
     denies: { file: 'home/.config/opencode/opencode.json', text: '{"permission":{"bash":{"mkdir *":"deny"}}}' },
+    modes: [{ mode: 'any', yes: 'host', ask: 'nobody', driven: ['allow', '--auto', 'plan', 'ask'] }],
     result: {
       shell: (output) => ({
         ...opencode('bash', { command: "$R 0123456789ab 'x'" }),
@@ -208,6 +255,7 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
     effect: readPlugin,
     without: 'deny',
     denies: null,
+    modes: [{ mode: 'any', yes: 'host', ask: 'nobody', driven: [] }],
     result: {
       shell: (output) => ({
         ...opencode('bash', { command: "$R 0123456789ab 'x'" }),
@@ -236,6 +284,31 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
     },
     without: 'deny',
     denies: { flags: ['copilot', '--deny-tool', 'shell(mkdir)', '-p', 'go'] },
+    modes: [
+      {
+        mode: 'interactive',
+        ...copilotMode('interactive'),
+        yes: 'ours',
+        ask: 'nobody',
+        driven: ['--allow-all-tools', '--yolo', '--assisted-approval', 'none allowed'],
+      },
+      {
+        mode: 'autopilot',
+        ...copilotMode('autopilot'),
+        yes: 'ours',
+        ask: 'nobody',
+        driven: ['--autopilot', 'plan that was left'],
+      },
+      {
+        mode: 'plan',
+        ...copilotMode('plan'),
+        reads: true,
+        yes: 'ours',
+        ask: 'nobody',
+        driven: ['plan', 'plan that goes on', 'plan of sub-agents'],
+      },
+      { mode: 'one of tomorrow', ...copilotMode('most'), reads: true, yes: 'ours', ask: 'nobody', driven: [] },
+    ],
     result: {
       shell: (textResultForLlm) =>
         copilot(
@@ -258,6 +331,10 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
     },
     without: 'sandboxed',
     denies: { file: 'home/.qwen/settings.json', text: '{"permissions":{"deny":["Bash(mkdir *)"]}}' },
+    // It is told the wrapped form, and asks or refuses about that as about any command.
+    modes: ['yolo', 'auto-edit', 'default', 'plan', 'auto'].map(
+      (mode): HostMode => ({ mode, says: { permission_mode: mode }, yes: 'host', ask: 'nobody', driven: [mode] }),
+    ),
     result: {
       shell: (llmContent) =>
         qwen(
@@ -289,6 +366,11 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
     },
     without: 'deny',
     denies: null,
+    modes: [
+      { mode: 'act', ...clineSaid('act'), yes: 'host', ask: 'nobody', driven: ['act', 'no auto-approval'] },
+      { mode: 'plan', ...clineSaid('plan'), reads: true, yes: 'host', ask: 'nobody', driven: ['plan'] },
+      { mode: 'one of tomorrow', ...clineSaid('most'), reads: true, yes: 'host', ask: 'nobody', driven: [] },
+    ],
     result: {
       shell: (result) => clineResult('run_commands', { commands: ['x'] }, result),
       server: (result) => clineResult('a_b', {}, result),
@@ -297,43 +379,4 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
       keeps: true,
     },
   },
-}
-
-function readPlugin(answer: Record<string, unknown>): Effect {
-  expect(answer.cordon).toBe(1)
-  if (answer.decision === 'deny') {
-    expect(answer.reason).toMatch(/\S/)
-    return 'deny'
-  }
-  if ('filter' in answer) return 'narrowed'
-  return 'command' in answer ? 'sandboxed' : 'pass'
-}
-
-const CLAUDE_FIELDS = new Set([
-  'hookEventName',
-  'permissionDecision',
-  'permissionDecisionReason',
-  'updatedInput',
-  'additionalContext',
-])
-
-function readClaude({ systemMessage, ...answer }: Record<string, unknown>): Effect {
-  // What is dangerous about the set-up is told once a session, beside the answer or alone.
-  if (systemMessage !== undefined) expect(systemMessage).toMatch(/^cordon: \S/)
-  if (systemMessage !== undefined && Object.keys(answer).length === 0) return 'pass'
-  expect(Object.keys(answer)).toEqual(['hookSpecificOutput'])
-  const output = answer.hookSpecificOutput as Record<string, unknown>
-  for (const field of Object.keys(output)) expect(CLAUDE_FIELDS).toContain(field)
-  expect(output.hookEventName).toBe('PreToolUse')
-  if (output.permissionDecision === 'deny' || output.permissionDecision === 'ask') {
-    expect(output.permissionDecisionReason).toMatch(/\S/)
-    return output.permissionDecision
-  }
-  expect(output.updatedInput).toBeTypeOf('object')
-  if ('additionalContext' in output) {
-    // It is the host's to ask about a search, as without us.
-    expect(output.permissionDecision).toBeUndefined()
-    return 'narrowed'
-  }
-  return 'sandboxed'
 }

@@ -11,9 +11,10 @@ import { answerHook, type HookAnswer } from '../../../src/surfaces/hook/answer-h
 import { findHost, type HostName } from '../../../src/surfaces/hook/hosts/hosts.ts'
 import { machineFiles } from '../../../src/system/files.ts'
 import { type Machine, thisMachine } from '../../../src/system/machine.ts'
-import { CONTRACT, type Effect } from './host-contract.ts'
+import type { Effect } from './host-answers.ts'
+import { CONTRACT } from './host-contract.ts'
 
-export type { Effect } from './host-contract.ts'
+export type { Effect } from './host-answers.ts'
 export { claude, cline, codex, copilot, cursor, gemini, opencode, patch, qwen } from './host-inputs.ts'
 
 export const MANIFEST = `schema_version = 1

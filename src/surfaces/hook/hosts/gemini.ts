@@ -88,7 +88,15 @@ export const gemini: Host<'gemini'> = {
     memory: ['GEMINI.md'],
     imports: true,
     runsInline: false,
-    naming: { files: ['.gemini/settings.json'], names: ['context.fileName', 'contextFileName'] },
+    naming: {
+      files: ['.gemini/settings.json'],
+      names: ['context.fileName', 'contextFileName'],
+      folders: {
+        keys: ['context.includeDirectories', 'includeDirectories'],
+        switches: ['context.loadMemoryFromIncludeDirectories', 'loadMemoryFromIncludeDirectories'],
+      },
+      variables: true,
+    },
   },
   ownRules: {
     settings: geminiSettings,

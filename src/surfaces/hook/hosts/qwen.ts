@@ -55,7 +55,19 @@ export const qwen: Host<'qwen'> = {
     memory: ['QWEN.md', 'AGENTS.md', '.qwen/QWEN.local.md', '.qwen/rules/'],
     imports: true,
     runsInline: true,
-    naming: { files: ['.qwen/settings.json'], names: ['context.fileName', 'contextFileName'] },
+    naming: {
+      files: ['.qwen/settings.json'],
+      names: ['context.fileName', 'contextFileName'],
+      folders: {
+        keys: ['context.includeDirectories', 'includeDirectories'],
+        switches: [
+          'context.loadFromIncludeDirectories',
+          'context.loadMemoryFromIncludeDirectories',
+          'loadMemoryFromIncludeDirectories',
+        ],
+      },
+      variables: true,
+    },
   },
   // It sees the wrapped form that its agent has to write.
   ownRules: {
