@@ -3,6 +3,7 @@
 import { basename, dirname, join } from 'node:path'
 import type { InstallPlace } from '../install/install-place.ts'
 import { composes, trims } from '../path-readings.ts'
+import { claudeRules } from './claude-rules.ts'
 import {
   expectEvent,
   type HookRequest,
@@ -146,10 +147,20 @@ export const claudeCode: Host<'claude-code'> = {
     return [join(project, session), join(temporary, 'tasks'), join(temporary, 'scratchpad')]
   },
   expands: {
-    memory: ['CLAUDE.md', 'CLAUDE.local.md', '.claude/CLAUDE.md', '.claude/rules/'],
+    // `MEMORY.md` is what it keeps for itself, in a folder that settings can name.
+    memory: ['CLAUDE.md', 'CLAUDE.local.md', '.claude/CLAUDE.md', '.claude/rules/', 'MEMORY.md'],
     imports: true,
+    texts: ['skills', 'commands', 'agents', 'output-styles', 'agent-memory', 'agent-memory-local'].map(
+      (name) => `.claude/${name}/`,
+    ),
     runsInline: true,
+    agentField: 'subagent_type',
+    naming: {
+      files: ['.claude/settings.json', '.claude/settings.local.json'],
+      folders: { keys: ['autoMemoryDirectory', 'permissions.additionalDirectories'] },
+    },
   },
+  ownRules: claudeRules,
   inlineSetting: async (...at) => (await import('./claude-skill-shell.ts')).skillShell(...at),
   parse(input, env) {
     expectEvent(input, 'PreToolUse')
@@ -226,11 +237,19 @@ export const claudeCode: Host<'claude-code'> = {
               'apiKeyHelper',
               'awsAuthRefresh',
               'awsCredentialExport',
+              'gcpAuthRefresh',
               'otelHeadersHelper',
+              'proxyAuthHelper',
+              'fileSuggestion',
+              'subagentStatusLine',
+              'enabledPlugins',
+              'extraKnownMarketplaces',
+              'agent',
               'env',
             ],
           ]),
         ),
+        '.claude/skills/*/.claude-plugin/plugin.json': [],
         '.mcp.json': ['mcpServers'],
       },
       file,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { InstallPlace } from '../install/install-place.ts'
 import { trims } from '../path-readings.ts'
 import { isReadOnlyTurn } from './codex-record.ts'
-import { CODEX_RULES, codexHome, codexRules, isCodexRules } from './codex-rules.ts'
+import { CODEX_RULES, codexHome, codexRuleFolders, codexRules, isCodexRules } from './codex-rules.ts'
 import { expectEvent, type Host, isObject, object, optionalText, ProtocolError, text } from './host.ts'
 import {
   callsOf,
@@ -57,6 +57,14 @@ export const codex: Host<'codex'> = {
       [codexHome(machine), join(root, '.codex')].some((place) => files.exists(join(place, CODEX_RULES))) &&
       isReadOnlyTurn(input),
   },
+  ownRules: {
+    settings: ({ folders, ...at }) => [
+      ...folders.map((folder) => join(folder, '.codex/config.toml')),
+      join(codexHome(at), 'config.toml'),
+    ],
+    sources: (at) => codexRuleFolders(at).map((folder) => ({ folder, ending: '.rules' })),
+    reader: async () => (await import('../../../runtime/import/codex.ts')).codexCommands,
+  },
   parse(input) {
     expectEvent(input, 'PreToolUse')
     const tool = text(input, 'tool_name')
@@ -87,6 +95,7 @@ export const codex: Host<'codex'> = {
   expands: {
     memory: ['AGENTS.override.md', 'AGENTS.md'],
     imports: false,
+    texts: ['.agents/skills/', '.codex/skills/', '.codex/agents/'],
     runsInline: false,
     naming: {
       files: ['.codex/config.toml'],
@@ -135,7 +144,10 @@ export const codex: Host<'codex'> = {
     const call = testCall('PreToolUse', 'Bash')
     return {
       program: 'codex',
-      brings: { '.codex/config.toml': ['mcp_servers', 'notify', 'hooks'], '.codex/hooks.json': ['hooks'] },
+      brings: {
+        '.codex/config.toml': ['mcp_servers', 'notify', 'hooks'],
+        '.codex/hooks.json': ['hooks'],
+      },
       file,
       edit: groupedRows(PROMPT_EVENTS, { comments: false }),
       second: {

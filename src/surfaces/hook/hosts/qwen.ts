@@ -54,8 +54,32 @@ export const qwen: Host<'qwen'> = {
   expands: {
     memory: ['QWEN.md', 'AGENTS.md', '.qwen/QWEN.local.md', '.qwen/rules/'],
     imports: true,
+    texts: ['.qwen/skills/', '.qwen/agents/', '.qwen/commands/'],
     runsInline: true,
-    naming: { files: ['.qwen/settings.json'], names: ['context.fileName', 'contextFileName'] },
+    naming: {
+      files: ['.qwen/settings.json'],
+      names: ['context.fileName', 'contextFileName'],
+      folders: {
+        keys: ['context.includeDirectories', 'includeDirectories'],
+        switches: [
+          'context.loadFromIncludeDirectories',
+          'context.loadMemoryFromIncludeDirectories',
+          'loadMemoryFromIncludeDirectories',
+        ],
+      },
+      variables: true,
+      own: (home, env) => env.QWEN_HOME ?? join(home, '.qwen'),
+    },
+  },
+  // It sees the wrapped form that its agent has to write.
+  ownRules: {
+    sources: ({ folders, home, env }) =>
+      [
+        ...folders.map((folder) => join(folder, '.qwen/settings.json')),
+        join(home, '.qwen/settings.json'),
+        env.QWEN_CODE_SYSTEM_SETTINGS_PATH ?? '/etc/qwen-code/settings.json',
+      ].map((file) => ({ file })),
+    reader: async () => (await import('../../../runtime/import/bracket-rules.ts')).qwenCommands,
   },
   parse(input) {
     expectEvent(input, 'PreToolUse')
