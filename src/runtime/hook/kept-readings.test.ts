@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { analyze } from '../../shell/analyze.ts'
 import type { ShellContext } from '../../shell/facts.ts'
-import { keepReadings, readingOnce } from './kept-readings.ts'
+import { keepReadings } from './kept-readings.ts'
+import { readerOf } from './reading.ts'
 
 const PLACE: ShellContext = { cwd: '/p', home: '/h', roots: ['/p'], variables: { HOME: '/h', PWD: '/p' } }
 
 /** A reader that counts what it is asked. */
 function counting(complaint: string | null = null) {
   const asked: string[] = []
-  const reader = readingOnce({
+  const reader = readerOf({
     analyze: (command, context) => {
       asked.push(`analyze ${command}`)
       return analyze(command, context)

@@ -6,10 +6,7 @@
 
 import { statSync } from 'node:fs'
 import type { ShellAnalysis, ShellContext } from '../../shell/facts.ts'
-import type { Surroundings } from '../decide/resolve-call.ts'
-
-/** How a text is read. */
-export type Reader = Pick<Surroundings, 'analyze' | 'syntaxError'>
+import { handReadingsOn, type Reader } from './reading.ts'
 
 /** Parallel calls of one session; a longer text is read again. */
 const MOST_READINGS = 16
@@ -22,17 +19,15 @@ interface Kept {
   readonly accepted: Map<string, string>
 }
 
-let kept: Kept | null = null
-
 /** From here on readings are kept in this process. */
 export function keepReadings(): void {
-  kept ??= { analyses: new Map(), accepted: new Map() }
+  const kept: Kept = { analyses: new Map(), accepted: new Map() }
+  handReadingsOn((own) => readingOnce(own, kept))
 }
 
 /** The reader, which takes what was read before where it was kept. */
-export function readingOnce({ analyze, syntaxError }: Reader): Reader {
-  const known = kept
-  if (!known || !analyze) return { analyze, syntaxError }
+function readingOnce({ analyze, syntaxError }: Reader, known: Kept): Reader {
+  if (!analyze) return { analyze, syntaxError }
   return {
     analyze: (command, context) => {
       const name = nameOf(command, context)
