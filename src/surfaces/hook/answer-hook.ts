@@ -116,6 +116,7 @@ async function decide(host: Host, request: HookRequest, input: Json, setting: Ho
     shell: request.command !== null,
     inside: setting.inside,
     hostFolders: ownFolders(host, input, setting),
+    unwritten: host.environment ?? [],
   })
   if ('closed' in opened)
     return { outcome: { kind: 'deny', reason: reasonText(opened.closed), final: true }, notes: null }
@@ -157,7 +158,8 @@ async function judged(
     const wanted = relies ? held : form
     if (inside !== null) return own === wanted || own === held ? null : replaced(sandboxedCommand(inside, wanted))
     runProgram(machine, setting.cordon)
-    keepOwner(machine, { ...owner, folders: ownFolders(host, input, setting) }, Date.now())
+    const { environment: unwritten = [] } = host
+    keepOwner(machine, { ...owner, folders: ownFolders(host, input, setting), unwritten }, Date.now())
     const cwd = files.canonical(request.cwd ?? root)
     const answer = places && keepAnswer(machine, owner, { command: text, cwd }, places)
     const move = host.ownSandbox?.isOn?.(setting, judge.loaded.root)

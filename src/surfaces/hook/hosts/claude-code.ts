@@ -1,5 +1,6 @@
 /** Claude Code: `PreToolUse`, answered with `hookSpecificOutput`. */
 
+import { existsSync, readdirSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { InstallPlace } from '../install/install-place.ts'
 import { composes, trims } from '../path-readings.ts'
@@ -202,7 +203,6 @@ export const claudeCode: Host<'claude-code'> = {
   async install() {
     const [{ groupedRows, offBy, PROMPT_EVENTS, testCall }, { checkClaude, whyDropped, withDenials }] =
       await Promise.all([import('../install/forms.ts'), import('../install/claude-settings.ts')])
-    const managed = '/etc/claude-code/managed-settings.json'
     const files = ({ root, home, env }: InstallPlace): readonly [string, string, string] => [
       join(root, '.claude/settings.local.json'),
       join(root, '.claude/settings.json'),
@@ -239,14 +239,18 @@ export const claudeCode: Host<'claude-code'> = {
       missed:
         'Claude Code does not find a project’s hooks from a sub-directory outside git, nor with --setting-sources user',
       switchedOff: (place, settings) => {
-        for (const path of [...files(place), managed]) {
+        const managed = managedSettings()
+        for (const path of [...files(place), ...managed]) {
           const said = settings(path)
           if (said.disableAllHooks === true) return offBy(path, '"disableAllHooks": true')
           const why = path === file(place) ? whyDropped(said) : null
           if (why !== null)
             return { detail: `${path}: ${why}`, remedy: 'Put that right, then run cordon doctor again.' }
-          if (path === managed && said.allowManagedHooksOnly === true)
-            return offBy(path, '"allowManagedHooksOnly": true')
+          if (!managed.includes(path)) continue
+          if (said.allowManagedHooksOnly === true) return offBy(path, '"allowManagedHooksOnly": true')
+          const { strictPluginOnlyCustomization: strict } = said
+          if (strict === true || (Array.isArray(strict) && strict.includes('hooks')))
+            return offBy(path, '"strictPluginOnlyCustomization" of hooks')
         }
         return null
       },
@@ -269,6 +273,14 @@ export const claudeCode: Host<'claude-code'> = {
       },
     }
   },
+}
+
+/** What whoever runs the machine has set for its users. */
+function managedSettings(): readonly string[] {
+  const folder = '/etc/claude-code'
+  const more = existsSync(join(folder, 'managed-settings.d')) ? readdirSync(join(folder, 'managed-settings.d')) : []
+  const parts = more.filter((name) => name.endsWith('.json')).map((name) => join('managed-settings.d', name))
+  return ['managed-settings.json', ...parts].map((name) => join(folder, name))
 }
 
 /** Whether any of its settings switches its sandbox on; one that cannot be read may. */

@@ -152,7 +152,7 @@ export const copilot: Host<'copilot'> = {
       }),
   },
   async install() {
-    const { allHooksOff, ownFile } = await import('../install/forms.ts')
+    const { allHooksOff, offBy, ownFile } = await import('../install/forms.ts')
     const folder = ({ home, env }: InstallPlace): string => env.COPILOT_HOME ?? join(home, '.copilot')
     const row = (bash: string): Json => ({ type: 'command', bash, timeoutSec: HOOK_TIMEOUT_SECONDS })
     const call = (cwd: string, command: string): Json => ({
@@ -181,16 +181,20 @@ export const copilot: Host<'copilot'> = {
         },
       ),
       missed: 'Copilot CLI finds a project’s hooks in a trusted folder alone, and not in a worktree',
-      switchedOff: (place, settings) =>
-        allHooksOff(
-          [
-            join(place.root, '.github/copilot/settings.local.json'),
-            join(place.root, '.github/copilot/settings.json'),
-            join(folder(place), 'settings.json'),
-            join(folder(place), 'config.json'),
-          ],
-          settings,
-        ),
+      switchedOff: (place, settings) => {
+        const files = [
+          join(place.root, '.github/copilot/settings.local.json'),
+          join(place.root, '.github/copilot/settings.json'),
+          join(folder(place), 'settings.json'),
+          join(folder(place), 'config.json'),
+        ]
+        // By hashes of its own making: whether one of them is ours cannot be told.
+        const some = files.find((path) => {
+          const { disabledHooks } = settings(path)
+          return Array.isArray(disabledHooks) ? disabledHooks.length > 0 : Boolean(disabledHooks)
+        })
+        return allHooksOff(files, settings) ?? (some ? offBy(some, '"disabledHooks", which may name this one') : null)
+      },
       test: {
         call,
         result: (root, textResultForLlm) => ({

@@ -1,6 +1,6 @@
 /** Qwen Code: Claude Code's protocol with Gemini CLI's tools. It ignores a rewrite, so a command has to say itself that it runs in the sandbox. */
 
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { InstallPlace } from '../install/install-place.ts'
 import { composes, decodes, dropsAt, dropsNul, trims } from '../path-readings.ts'
 import { expectEvent, type Host, isObject, object, optionalText, ProtocolError, text } from './host.ts'
@@ -57,6 +57,8 @@ export const qwen: Host<'qwen'> = {
     runsInline: true,
     naming: { files: ['.qwen/settings.json'], names: ['context.fileName', 'contextFileName'] },
   },
+  // It leaves out the worst of them, not LD_LIBRARY_PATH; `.qwen` is protected as a whole.
+  environment: ['.env'],
   parse(input) {
     expectEvent(input, 'PreToolUse')
     const tool = text(input, 'tool_name')
@@ -121,17 +123,32 @@ export const qwen: Host<'qwen'> = {
       JSON.stringify({ hookSpecificOutput: { hookEventName: 'PostToolUse', additionalContext: note } }),
   },
   async install() {
-    const { allHooksOff, groupedRows, PROMPT_EVENTS, testCall } = await import('../install/forms.ts')
+    const { allHooksOff, groupedRows, offBy, PROMPT_EVENTS, testCall } = await import('../install/forms.ts')
     const user = ({ home, env }: InstallPlace): string => join(env.QWEN_HOME ?? join(home, '.qwen'), 'settings.json')
     const project = ({ root }: InstallPlace): string => join(root, '.qwen/settings.json')
     const call = testCall('PreToolUse', 'run_shell_command')
     return {
       program: 'qwen',
-      brings: { '.qwen/settings.json': ['hooks', 'mcpServers', 'tools.discoveryCommand', 'tools.callCommand'] },
+      brings: {
+        '.qwen/settings.json': ['hooks', 'mcpServers', 'tools.discoveryCommand', 'tools.callCommand'],
+        '.env': ['LD_LIBRARY_PATH', 'PATH'],
+      },
       file: (place) => (place.scope === 'project' ? project(place) : user(place)),
       edit: groupedRows(PROMPT_EVENTS, { comments: true }),
       missed: 'Qwen Code finds a project’s hooks from the project’s own folder alone, and in a trusted one',
-      switchedOff: (place, settings) => allHooksOff([project(place), user(place)], settings),
+      switchedOff: (place, settings) => {
+        const system = place.env.QWEN_CODE_SYSTEM_SETTINGS_PATH ?? '/etc/qwen-code/settings.json'
+        const defaults = place.env.QWEN_CODE_SYSTEM_DEFAULTS_PATH ?? join(dirname(system), 'system-defaults.json')
+        const own = [user(place), system, defaults]
+        const confined = own.find((file) => {
+          const { tools } = settings(file)
+          return isObject(tools) && isObject(tools.executionSandbox)
+        })
+        // Its own sandbox takes all hooks away; a project cannot switch that on.
+        if (confined !== undefined)
+          return offBy(confined, '"tools.executionSandbox", with which Qwen Code asks no hook')
+        return allHooksOff([project(place), ...own], settings)
+      },
       others: { event: 'PreToolUse', files: (place) => [project(place), user(place)] },
       test: {
         call,
