@@ -1,6 +1,5 @@
 /** Claude Code: `PreToolUse`, answered with `hookSpecificOutput`. */
 
-import { existsSync, readdirSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { InstallPlace } from '../install/install-place.ts'
 import { composes, trims } from '../path-readings.ts'
@@ -201,7 +200,7 @@ export const claudeCode: Host<'claude-code'> = {
     answer: (input, word) => JSON.stringify({ hookSpecificOutput: resultOutput(input, word) }),
   },
   async install() {
-    const [{ groupedRows, offBy, PROMPT_EVENTS, testCall }, { checkClaude, whyDropped, withDenials }] =
+    const [{ groupedRows, PROMPT_EVENTS, testCall }, { checkClaude, claudeHooksOff, withDenials }] =
       await Promise.all([import('../install/forms.ts'), import('../install/claude-settings.ts')])
     const files = ({ root, home, env }: InstallPlace): readonly [string, string, string] => [
       join(root, '.claude/settings.local.json'),
@@ -238,22 +237,7 @@ export const claudeCode: Host<'claude-code'> = {
         withDenials(rows(text, commands, place, original), commands !== null, original, place.wrapper),
       missed:
         'Claude Code does not find a project’s hooks from a sub-directory outside git, nor with --setting-sources user',
-      switchedOff: (place, settings) => {
-        const managed = managedSettings()
-        for (const path of [...files(place), ...managed]) {
-          const said = settings(path)
-          if (said.disableAllHooks === true) return offBy(path, '"disableAllHooks": true')
-          const why = path === file(place) ? whyDropped(said) : null
-          if (why !== null)
-            return { detail: `${path}: ${why}`, remedy: 'Put that right, then run cordon doctor again.' }
-          if (!managed.includes(path)) continue
-          if (said.allowManagedHooksOnly === true) return offBy(path, '"allowManagedHooksOnly": true')
-          const { strictPluginOnlyCustomization: strict } = said
-          if (strict === true || (Array.isArray(strict) && strict.includes('hooks')))
-            return offBy(path, '"strictPluginOnlyCustomization" of hooks')
-        }
-        return null
-      },
+      switchedOff: (place, settings) => claudeHooksOff(files(place), file(place), settings),
       others: { event: 'PreToolUse', files },
       test: {
         call,
@@ -273,14 +257,6 @@ export const claudeCode: Host<'claude-code'> = {
       },
     }
   },
-}
-
-/** What whoever runs the machine has set for its users. */
-function managedSettings(): readonly string[] {
-  const folder = '/etc/claude-code'
-  const more = existsSync(join(folder, 'managed-settings.d')) ? readdirSync(join(folder, 'managed-settings.d')) : []
-  const parts = more.filter((name) => name.endsWith('.json')).map((name) => join('managed-settings.d', name))
-  return ['managed-settings.json', ...parts].map((name) => join(folder, name))
 }
 
 /** Whether any of its settings switches its sandbox on; one that cannot be read may. */

@@ -152,7 +152,7 @@ export const copilot: Host<'copilot'> = {
       }),
   },
   async install() {
-    const { allHooksOff, offBy, ownFile } = await import('../install/forms.ts')
+    const { allHooksOff, ownFile } = await import('../install/forms.ts')
     const folder = ({ home, env }: InstallPlace): string => env.COPILOT_HOME ?? join(home, '.copilot')
     const row = (bash: string): Json => ({ type: 'command', bash, timeoutSec: HOOK_TIMEOUT_SECONDS })
     const call = (cwd: string, command: string): Json => ({
@@ -189,11 +189,9 @@ export const copilot: Host<'copilot'> = {
           join(folder(place), 'config.json'),
         ]
         // By hashes of its own making: whether one of them is ours cannot be told.
-        const some = files.find((path) => {
-          const { disabledHooks } = settings(path)
-          return Array.isArray(disabledHooks) ? disabledHooks.length > 0 : Boolean(disabledHooks)
-        })
-        return allHooksOff(files, settings) ?? (some ? offBy(some, '"disabledHooks", which may name this one') : null)
+        const some = ({ disabledHooks: hooks }: Json): string | null =>
+          Array.isArray(hooks) && hooks.length > 0 ? '"disabledHooks", which may name this one' : null
+        return allHooksOff(files, settings, some)
       },
       test: {
         call,

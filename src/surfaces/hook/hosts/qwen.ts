@@ -3,7 +3,7 @@
 import { dirname, join } from 'node:path'
 import type { InstallPlace } from '../install/install-place.ts'
 import { composes, decodes, dropsAt, dropsNul, trims } from '../path-readings.ts'
-import { expectEvent, type Host, isObject, object, optionalText, ProtocolError, text } from './host.ts'
+import { expectEvent, type Host, isObject, type Json, object, optionalText, ProtocolError, text } from './host.ts'
 import {
   callsOf,
   delegates,
@@ -123,7 +123,7 @@ export const qwen: Host<'qwen'> = {
       JSON.stringify({ hookSpecificOutput: { hookEventName: 'PostToolUse', additionalContext: note } }),
   },
   async install() {
-    const { allHooksOff, groupedRows, offBy, PROMPT_EVENTS, testCall } = await import('../install/forms.ts')
+    const { allHooksOff, groupedRows, PROMPT_EVENTS, testCall } = await import('../install/forms.ts')
     const user = ({ home, env }: InstallPlace): string => join(env.QWEN_HOME ?? join(home, '.qwen'), 'settings.json')
     const project = ({ root }: InstallPlace): string => join(root, '.qwen/settings.json')
     const call = testCall('PreToolUse', 'run_shell_command')
@@ -139,15 +139,14 @@ export const qwen: Host<'qwen'> = {
       switchedOff: (place, settings) => {
         const system = place.env.QWEN_CODE_SYSTEM_SETTINGS_PATH ?? '/etc/qwen-code/settings.json'
         const defaults = place.env.QWEN_CODE_SYSTEM_DEFAULTS_PATH ?? join(dirname(system), 'system-defaults.json')
-        const own = [user(place), system, defaults]
-        const confined = own.find((file) => {
-          const { tools } = settings(file)
-          return isObject(tools) && isObject(tools.executionSandbox)
-        })
         // Its own sandbox takes all hooks away; a project cannot switch that on.
-        if (confined !== undefined)
-          return offBy(confined, '"tools.executionSandbox", with which Qwen Code asks no hook')
-        return allHooksOff([project(place), ...own], settings)
+        const confined = ({ tools }: Json): string | null =>
+          isObject(tools) && isObject(tools.executionSandbox)
+            ? '"tools.executionSandbox", with which Qwen Code asks no hook'
+            : null
+        return (
+          allHooksOff([project(place)], settings) ?? allHooksOff([user(place), system, defaults], settings, confined)
+        )
       },
       others: { event: 'PreToolUse', files: (place) => [project(place), user(place)] },
       test: {
