@@ -2,7 +2,7 @@
  * Drives the real agents, installed from npm in the versions that are written down, through Cordon with a scripted model. What
  * counts is what is on disk and on the wire afterwards, not the hook's word.
  *
- *   npm run test:agents -- [AGENT…] [--control] [--row=ROW…] [--as-user] [--jobs=N] [--afresh] [--page=FILE]
+ *   npm run test:agents -- [AGENT…] [--control | --bare-only] [--row=ROW…] [--as-user] [--jobs=N] [--afresh] [--page=FILE]
  *
  * What came of each session is kept in the ignored cache: a run that is stopped goes on with what is missing or failed, and `--page` makes
  * docs/agents/tried.md of it; `--afresh` begins again.
@@ -53,7 +53,8 @@ if (isWanted(ownAgent.name)) {
 const others = wanted.filter((name) => name !== 'mcp' && name !== ownAgent.name)
 if (wanted.length === 0 || others.length > 0) {
   const jobs = Number(flagOf('--jobs') ?? 1)
-  const matrix = await runMatrix({ agents: others, rows, control: words.includes('--control'), jobs, results }, say)
+  const guarded = words.includes('--bare-only') ? [false] : words.includes('--control') ? [false, true] : [true]
+  const matrix = await runMatrix({ agents: others, rows, guarded, jobs, results }, say)
   ran += matrix.ran
   failed += matrix.failed
   say(`\n${matrix.table.join('\n')}`)

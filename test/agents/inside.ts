@@ -214,12 +214,11 @@ export async function driveInside(agent: Agent, guarded: boolean): Promise<reado
     if (guarded) writeFileSync(join(world.project, 'cordon.toml'), manifest(at))
     if (asNobody) ownByUser(base)
     if (guarded) {
-      const [program = '', ...words] = [...as, ...cordon, 'sign', '--yes']
-      const signed = spawnSync(program, words, { cwd: world.project, env, encoding: 'utf8' })
+      const signed = await runProgram([...as, ...cordon, 'sign', '--yes'], world.project, env)
       if (signed.status !== 0) return [`cordon sign failed: ${signed.stderr}`]
     }
     const words = guarded ? [...cordon, 'run', '--', agent.program, ...agent.args] : [programOf(agent), ...agent.args]
-    const said = await runProgram([...as, ...words], world.project, env)
+    const { said } = await runProgram([...as, ...words], world.project, env)
     if (process.env.CORDON_AGENTS_KEEP) {
       writeFileSync(join(base, 'said.txt'), said)
       writeFileSync(join(base, 'bodies.jsonl'), model.bodies.join('\n'))

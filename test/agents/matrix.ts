@@ -13,9 +13,9 @@ export interface MatrixWishes {
   /** Agents and rows; empty for all. */
   readonly agents: readonly string[]
   readonly rows: readonly string[]
-  /** Also without Cordon, where every attack has to succeed, or the row could not fail. */
-  readonly control: boolean
-  /** So many at once. */
+  /** With Cordon, and without it, where every attack has to succeed, or the row could not fail. */
+  readonly guarded: readonly boolean[]
+  /** So many at once, and as many of those that mostly wait beside them. */
   readonly jobs: number
   /** A file that keeps what came of each trial; what is in order there is not run again. */
   readonly results?: string
@@ -25,6 +25,7 @@ interface Job {
   readonly agent: Agent
   readonly row: string
   readonly name: string
+  readonly isIdle?: true
   readonly run: (guarded: boolean) => Promise<readonly string[]>
 }
 
@@ -44,11 +45,10 @@ export async function runMatrix(
     .filter(({ name }) => missing.get(name) === null)
     .flatMap(jobsOf)
     .filter(({ row, name }) => wishes.rows.length === 0 || wishes.rows.includes(row) || wishes.rows.includes(name))
-    .flatMap((job) => (wishes.control ? [false, true] : [true]).map((guarded) => ({ ...job, guarded })))
+    .flatMap((job) => wishes.guarded.map((guarded) => ({ ...job, guarded })))
     .filter((job) => !isDone({ ...job, agent: job.agent.name, by }))
   const trials: Trial[] = []
-  const next = jobs[Symbol.iterator]()
-  const worker = async (): Promise<void> => {
+  const worker = async (next: Iterable<(typeof jobs)[number]>): Promise<void> => {
     for (const { agent, row, name, guarded, run } of next) {
       const started = performance.now()
       const problems = await run(guarded).catch((error: unknown) => [String(error)])
@@ -63,7 +63,13 @@ export async function runMatrix(
       )
     }
   }
-  await Promise.all(Array.from({ length: wishes.jobs }, worker))
+  const lanes = [jobs.filter(({ isIdle }) => isIdle), jobs.filter(({ isIdle }) => !isIdle)]
+  await Promise.all(
+    lanes.flatMap((lane) => {
+      const next = lane.values()
+      return Array.from({ length: wishes.jobs }, () => worker(next))
+    }),
+  )
   const broken = trials.filter(({ problems }) => problems.length > 0).length
   const absent = [...missing.values()].filter((why) => why !== null).length
   return { table: tableOf(chosen, trials), failed: broken + absent, ran: trials.length }
@@ -75,6 +81,7 @@ function jobsOf(agent: Agent): readonly Job[] {
     agent,
     row: scenario.row,
     name: scenario.name,
+    isIdle: scenario.isIdle,
     run: (guarded: boolean) => driveRow(agent, scenario, guarded),
   }))
   return [

@@ -77,13 +77,21 @@ function installedVersion(name: string): string | undefined {
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version : undefined
 }
 
-/** Runs a program to its end, for ten minutes at most unless it is said; what it said. */
+/** What a program said, in the order in which it came, and how it ended. */
+export interface Ended {
+  readonly status: number | null
+  readonly said: string
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs a program to its end, for ten minutes at most unless it is said; other sessions and their models go on meanwhile. */
 export function runProgram(
   words: readonly string[],
   cwd: string,
-  env: Record<string, string>,
+  env: Readonly<Record<string, string>>,
   limitMs = 600_000,
-): Promise<string> {
+): Promise<Ended> {
   const [program = '', ...args] = words
   return new Promise((resolve) => {
     const child = spawn(program, args, {
@@ -92,18 +100,23 @@ export function runProgram(
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
     })
-    let said = ''
-    child.stdout.on('data', (data) => {
-      said += data
+    let [said, stdout, stderr] = ['', '', '']
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      said += text
+      stdout += text
     })
-    child.stderr.on('data', (data) => {
-      said += data
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      said += text
+      stderr += text
     })
     const timer = setTimeout(() => process.kill(-child.pid!, 'SIGKILL'), limitMs)
-    child.on('close', () => {
+    child.on('close', (status) => {
       clearTimeout(timer)
-      resolve(said)
+      resolve({ status, said, stdout, stderr })
     })
-    child.on('error', (error) => resolve(`${said}${error.message}`))
+    child.on('error', ({ message }) => {
+      clearTimeout(timer)
+      resolve({ status: null, said: said + message, stdout, stderr: stderr + message })
+    })
   })
 }

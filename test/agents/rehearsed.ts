@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { join } from 'node:path'
 import type { rehearse } from '../../src/surfaces/hook/install/rehearsal.ts'
 import type { Agent } from './agents.ts'
-import { cordon, endLeftovers, findable, programOf } from './program.ts'
+import { cordon, endLeftovers, findable, programOf, runProgram } from './program.ts'
 import { asNobody, ownByUser, USER } from './session.ts'
 
 const REHEARSAL = join(import.meta.dirname, '../../src/surfaces/hook/install/rehearsal.ts')
@@ -41,8 +41,7 @@ export async function rehearsed(agent: Agent, guarded: boolean): Promise<readonl
       const place = { scope: 'user', root, home, env, cordon: [], wrapper: '' }
       const call = `rehearse(${[agent.name, programOf(agent), place].map((word) => JSON.stringify(word)).join()})`
       const code = `import { rehearse } from ${JSON.stringify(REHEARSAL)}; console.log(JSON.stringify(await ${call}))`
-      const [program = '', ...words] = [...as, process.execPath, '--input-type=module', '-e', code]
-      const alone = spawnSync(program, words, { cwd: root, env, encoding: 'utf8' })
+      const alone = await runProgram([...as, process.execPath, '--input-type=module', '-e', code], root, env)
       if (alone.status !== 0) return [`it could not be started: ${alone.stderr.slice(0, 300)}`]
       const tried = JSON.parse(alone.stdout) as Awaited<ReturnType<typeof rehearse>>
       const wrong = tried.filter(({ outcome }) => outcome !== 'missed')
@@ -50,13 +49,10 @@ export async function rehearsed(agent: Agent, guarded: boolean): Promise<readonl
         ? []
         : [`without a hook it was not missed: ${JSON.stringify(tried)}`]
     }
-    const run = (...args: readonly string[]) => {
-      const [program = '', ...words] = [...as, ...cordon, ...args]
-      return spawnSync(program, words, { cwd: root, env, encoding: 'utf8' })
-    }
-    const installed = run('install', agent.name, '--yes')
+    const run = (...args: readonly string[]) => runProgram([...as, ...cordon, ...args], root, env)
+    const installed = await run('install', agent.name, '--yes')
     const asks = installed.status === 0 && installed.stderr.includes(`started in ${PLACES}, asks it`)
-    const out = run('install', agent.name, '--yes', '--uninstall')
+    const out = await run('install', agent.name, '--yes', '--uninstall')
     const left = leftOf(home)
     return [
       ...(asks ? [] : [`it was not asked everywhere: ${installed.stderr.slice(0, 600)}`]),

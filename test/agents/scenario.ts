@@ -15,6 +15,8 @@ export interface Scenario {
   readonly findings: readonly Finding[]
   /** With Cordon nothing goes to the model at all. */
   readonly isMute?: true
+  /** It mostly waits: it runs beside those that need a core. */
+  readonly isIdle?: true
 }
 
 export interface Finding {

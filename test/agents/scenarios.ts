@@ -11,6 +11,7 @@ import { DENIED, leaked, type Name, pushed, type Scenario, sh, WORK, work, worke
 import { MODES } from './scenario-modes.ts'
 import { OWN } from './scenario-own.ts'
 import { RIVALS } from './scenario-rivals.ts'
+import { OWN_RULES } from './scenario-rules.ts'
 import { UNSEEN } from './scenario-unseen.ts'
 import { type Call, heard, made, type Plan, type Step } from './session.ts'
 
@@ -140,6 +141,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...MODES,
   ...RIVALS,
   ...OWN,
+  ...OWN_RULES,
   ...UNSEEN,
   {
     name: 'five calls at once',
@@ -203,6 +205,7 @@ export const SCENARIOS: readonly Scenario[] = [
     findings: [pushed, leaked],
     // Some are stopped before anything goes to their model.
     isMute: true,
+    isIdle: true,
   },
   {
     name: '200 calls at a fifth of a core',
@@ -210,6 +213,7 @@ export const SCENARIOS: readonly Scenario[] = [
     agents: EVERY,
     plan: () => work({ under: ['sh', '-c', SLOW, 'sh'], limitMs: 900_000, steps: MANY }),
     findings: [pushed, { what: 'all were made', happened: (at) => heard(at, LAST), guarded: true }],
+    isIdle: true,
   },
 ]
 
@@ -224,6 +228,7 @@ export const LACKS: Readonly<Record<string, Readonly<Partial<Record<Name, string
     qwen: 'off unless a container image is set up',
     cline: 'it has none',
   },
+  'its person’s own rules': { pi: 'it has none', cline: 'it has none' },
   'a second hook that rewrites': { qwen: 'it ignores rewrites' },
   'a worktree of its own making': { opencode: 'it makes none', pi: 'it makes none' },
   'a schedule that outlives the session': {

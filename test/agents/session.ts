@@ -133,10 +133,10 @@ export async function inSession<T>(
       if (asNobody) ownByUser(base)
       const hook = ['install', agent.name, '--yes', ...(plan.scope ? [`--${plan.scope}`] : [])]
       for (const args of [['sign', '--yes'], ...(agent.name === 'cordon' ? [] : [hook])]) {
-        const [program = '', ...words] = [...(asNobody ? USER : []), ...(plan.cordon?.(world) ?? cordon), ...args]
+        const words = [...(asNobody ? USER : []), ...(plan.cordon?.(world) ?? cordon), ...args]
         // Where it finds the agent it starts it, which has a row of its own; Codex alone must be asked for its trust.
         const installing = args === hook && agent.name !== 'codex' ? { ...env, PATH: findableAlone } : env
-        const run = spawnSync(program, words, { cwd: world.project, env: installing, encoding: 'utf8' })
+        const run = await runProgram(words, world.project, installing)
         if (run.status !== 0) throw new Error(`cordon ${args.join(' ')} failed: ${run.stderr}`)
       }
     }
@@ -145,8 +145,8 @@ export async function inSession<T>(
     if (asNobody) ownByUser(base)
     const started = performance.now()
     const before = [...(plan.under ?? []), ...(asNobody ? USER : []), ...programWords(agent)]
-    const start = (args: readonly string[]): Promise<string> =>
-      runProgram([...before, ...filled(args)], join(base, plan.cwd ?? 'project'), env, plan.limitMs)
+    const start = async (args: readonly string[]): Promise<string> =>
+      (await runProgram([...before, ...filled(args)], join(base, plan.cwd ?? 'project'), env, plan.limitMs)).said
     let said = await start(plan.args ?? agent.args)
     for (const { args = agent.args, steps: next } of plan.more ?? []) {
       past = null

@@ -1,4 +1,4 @@
-/** Files that a project's settings have a host put before its model: further names of memory files, instructions, and what stands for a file. */
+/** Files that a project's settings have a host put before its model: further names of memory files, further folders of them, instructions, and what stands for a file. */
 
 import { readFileSync } from 'node:fs'
 import { posix } from 'node:path'
@@ -19,13 +19,26 @@ export interface NamingSettings {
   readonly paths?: readonly string[]
   /** `{file:PATH}` in any text is the file. */
   readonly substitutes?: true
+  /** Texts that are further folders with memory files, where one of the switches is on. */
+  readonly folders?: { readonly keys: readonly string[]; readonly switches: readonly string[] }
+  /** `$NAME` in a text is that variable of the host's, which nobody else knows. */
+  readonly variables?: true
 }
 
-/** What they name: memory files by their names, and files as they are. */
+/** A folder whose memory files count, and the settings that say so. */
+export interface NamedFolder {
+  readonly path: string
+  readonly from: string
+}
+
+/** What they name: memory files by their names and by their folders, and files as they are. */
 export interface NamedFiles {
   readonly names: readonly NamedMemory[]
+  readonly folders: readonly NamedFolder[]
   readonly files: readonly MemoryFile[]
 }
+
+export const NOTHING_NAMED: NamedFiles = { names: [], folders: [], files: [] }
 
 const MAX_FOUND = 500
 
@@ -37,31 +50,49 @@ export async function namedFiles(
 ): Promise<NamedFiles> {
   const found = await Promise.all(
     folders.flatMap((folder) =>
-      naming.files.map(async (name): Promise<NamedFiles> => {
-        const file = posix.join(folder, name)
-        const text = textOf(file)
-        if (text === null) return { names: [], files: [] }
-        let settings: unknown
-        try {
-          settings = await parsed(text, file)
-        } catch {
-          return { names: [], files: [{ path: file, from: null, unread: 'cannot be understood' }] }
-        }
-        const paths = (naming.paths ?? []).flatMap((key) => textsAt(settings, key.split('.')))
-        const inside = naming.substitutes ? [...text.matchAll(/\{file:([^}]+)\}/g)].map(([, path]) => path!.trim()) : []
-        const starts = [...new Set([folder, posix.dirname(file), folders.at(-1)!])]
-        return {
-          names: (naming.names ?? [])
-            .flatMap((key) => textsAt(settings, key.split('.')))
-            .map((name) => ({ name, from: file })),
-          files: [...paths, ...inside].flatMap((given) =>
-            starts.flatMap((start) => meant(given, posix.join(start, 'x'), file, home)),
-          ),
-        }
-      }),
+      naming.files.map((name) => namedIn(posix.join(folder, name), folder, folders, naming, home)),
     ),
   )
-  return { names: found.flatMap(({ names }) => names), files: found.flatMap(({ files }) => files) }
+  return {
+    names: found.flatMap(({ names }) => names),
+    folders: found.flatMap(({ folders }) => folders),
+    files: found.flatMap(({ files }) => files),
+  }
+}
+
+/** What one file of settings names, which belongs to `folder`. */
+async function namedIn(
+  file: string,
+  folder: string,
+  folders: readonly string[],
+  naming: NamingSettings,
+  home: string,
+): Promise<NamedFiles> {
+  const text = textOf(file)
+  if (text === null) return NOTHING_NAMED
+  let settings: unknown
+  try {
+    settings = await parsed(text, file)
+  } catch {
+    return { ...NOTHING_NAMED, files: [{ path: file, from: null, unread: 'cannot be understood' }] }
+  }
+  const textsOf = (keys: readonly string[] = []): readonly string[] => keys.flatMap((key) => textsAt(settings, key))
+  const names = textsOf(naming.names)
+  const paths = textsOf(naming.paths)
+  const added = naming.folders?.switches.some((key) => isOn(settings, key)) ? textsOf(naming.folders.keys) : []
+  const inside = naming.substitutes ? [...text.matchAll(/\{file:([^}]+)\}/g)].map(([, path]) => path!.trim()) : []
+  const starts = [...new Set([folder, posix.dirname(file), folders.at(-1)!])].map((start) => posix.join(start, 'x'))
+  const hidden = naming.variables ? [...names, ...paths, ...added].filter((given) => given.includes('$')) : []
+  return {
+    names: names.map((name) => ({ name, from: file })),
+    folders: added.flatMap((given) =>
+      starts.map((beside) => ({ path: importedPath(given, beside, home), from: file })),
+    ),
+    files: [
+      ...[...paths, ...inside].flatMap((given) => starts.flatMap((beside) => meant(given, beside, file, home))),
+      ...hidden.map((given) => ({ path: file, from: null, unread: `names something by a variable (${given})` })),
+    ],
+  }
 }
 
 async function parsed(text: string, file: string): Promise<unknown> {
@@ -86,12 +117,24 @@ function meant(given: string, beside: string, from: string, home: string): reado
     : found.map(file)
 }
 
-/** The texts at a key, alone or in a list; a step `*` is every key. */
-function textsAt(value: unknown, [key, ...rest]: readonly string[]): readonly string[] {
-  if (key === undefined) return [value].flat().filter((one) => typeof one === 'string')
+/** The texts at a key, alone or in a list. */
+function textsAt(settings: unknown, key: string): readonly string[] {
+  return valuesAt(settings, key.split('.'))
+    .flat()
+    .filter((one) => typeof one === 'string')
+}
+
+/** Whether a switch is thrown; what is no yes and no no may be taken for a yes. */
+function isOn(settings: unknown, key: string): boolean {
+  return valuesAt(settings, key.split('.')).some((value) => value !== false && value !== null)
+}
+
+/** The values at a key; a step `*` is every key. */
+function valuesAt(value: unknown, [key, ...rest]: readonly string[]): readonly unknown[] {
+  if (key === undefined) return [value]
   if (!isRecord(value)) return []
-  if (key === '*') return Object.values(value).flatMap((one) => textsAt(one, rest))
-  return Object.hasOwn(value, key) ? textsAt(value[key], rest) : []
+  if (key === '*') return Object.values(value).flatMap((one) => valuesAt(one, rest))
+  return Object.hasOwn(value, key) ? valuesAt(value[key], rest) : []
 }
 
 /** What is there and cannot be read is no settings for the host either. */

@@ -11,7 +11,7 @@ import { type InlineSetting, inlineDenials, typedCommand } from './inline.ts'
 import type { HookJudge, ReadCall } from './judge.ts'
 import { importedPath, type MemoryFile, type MemoryNames, memoryFiles } from './memory-files.ts'
 import { mentionedPaths } from './mentions.ts'
-import { type NamingSettings, namedFiles } from './named-files.ts'
+import { type NamingSettings, NOTHING_NAMED, namedFiles } from './named-files.ts'
 import { sentFiles } from './sent-files.ts'
 
 /** How a host expands by itself. */
@@ -94,8 +94,16 @@ async function sentAlong(
   { machine: { home }, cwd }: UnseenPlace,
 ): Promise<readonly MemoryFile[]> {
   const folders = foldersTo(cwd, root)
-  const named = expands.naming ? await namedFiles(folders, expands.naming, home) : { names: [], files: [] }
-  return [...memoryFiles(folders, expands, home, named.names), ...named.files, ...(sent ? sentFiles(root, sent) : [])]
+  const named = expands.naming ? await namedFiles(folders, expands.naming, home) : NOTHING_NAMED
+  const added = named.folders.flatMap(({ path, from }) =>
+    memoryFiles(foldersTo(path, '/'), expands, home, named.names).map((file) => ({ ...file, from: file.from ?? from })),
+  )
+  return [
+    ...memoryFiles(folders, expands, home, named.names),
+    ...added,
+    ...named.files,
+    ...(sent ? sentFiles(root, sent) : []),
+  ]
 }
 
 /** Where the host runs nothing, what a person types is theirs. */
@@ -193,7 +201,8 @@ function foldersOf(calls: readonly ReadCall[], root: string): readonly string[] 
 /** The project and what is below it on the way to a path, itself included: what is listed is a folder. */
 export function foldersTo(path: string, root: string): readonly string[] {
   if (path === root) return [root]
-  if (!path.startsWith(`${root}/`)) return []
-  const below = path.slice(root.length + 1).split('/')
+  const start = root === '/' ? root : `${root}/`
+  if (!path.startsWith(start)) return []
+  const below = path.slice(start.length).split('/')
   return [root, ...below.map((_, index) => posix.join(root, ...below.slice(0, index + 1)))]
 }

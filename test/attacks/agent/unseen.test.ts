@@ -183,6 +183,29 @@ describe('what is sent along with what a person says', () => {
       'Take .env out of $P/NOTES.md',
     ],
     ['qwen', '.qwen/settings.json', '{"context": {"fileName": [".env"]}}', 'Take .env out of $F'],
+    ...['../home/other', '../home/other/deep', '~/other'].flatMap(
+      (folder): (readonly [Teller, string, string, string])[] => [
+        [
+          'gemini',
+          '.gemini/settings.json',
+          `{"context": {"includeDirectories": ["${folder}"], "loadMemoryFromIncludeDirectories": true}}`,
+          'Take GEMINI.md out of $F',
+        ],
+        [
+          'qwen',
+          '.qwen/settings.json',
+          `{"context": {"includeDirectories": ["${folder}"], "loadFromIncludeDirectories": "yes"}}`,
+          'Take QWEN.md out of $F',
+        ],
+      ],
+    ),
+    [
+      'gemini',
+      '.gemini/settings.json',
+      '{"includeDirectories": "$HOME/other", "loadMemoryFromIncludeDirectories": true}',
+      'by a variable ($HOME/other)',
+    ],
+    ['gemini', '.gemini/settings.json', '{"context": {"fileName": "$X"}}', 'by a variable ($X)'],
     ['codex', '.codex/config.toml', 'project_doc_fallback_filenames = [".env"]', 'Take .env out of $F'],
     ['codex', '.codex/config.toml', 'model_instructions_file = "../.env"', 'Take .env out of $F'],
     ['codex', '.codex/config.toml', '[profiles.a]\nexperimental_instructions_file = "../.env"', 'Take .env out of $F'],
@@ -197,6 +220,7 @@ describe('what is sent along with what a person says', () => {
     put('../home/.ssh/id_rsa', 'x')
     put('docs/b.md', 'Be kind!')
     link('docs/a.md')
+    for (const name of ['GEMINI.md', 'QWEN.md']) put(`../home/other/${name}`, 'x')
     expect(await says(host)).toBe('goes on')
     put(file, settings)
     expect(await says(host)).toContain(why.replace('$P', world.project).replace('$F', join(world.project, file)))
@@ -204,9 +228,21 @@ describe('what is sent along with what a person says', () => {
 
   it.each<readonly [Teller, string, string]>([
     ['gemini', '.gemini/settings.json', '{"context": {"fileName": ["AGENTS.md"]}}'],
+    ['gemini', '.gemini/settings.json', '{"context": {"includeDirectories": ["../home/other", "$HOME/other"]}}'],
+    [
+      'gemini',
+      '.gemini/settings.json',
+      '{"context": {"includeDirectories": ["../home/other"], "loadMemoryFromIncludeDirectories": false}}',
+    ],
+    [
+      'qwen',
+      '.qwen/settings.json',
+      '{"context": {"includeDirectories": ["src"], "loadMemoryFromIncludeDirectories": true}}',
+    ],
     ['codex', '.codex/config.toml', 'project_doc_fallback_filenames = ["TEAM.md"]\nmodel_instructions_file = "a.md"'],
     ['opencode', 'opencode.json', '{"instructions": ["src/*.ts", "https://example.org/a.md", "gone.md"]}'],
   ])('%s goes on with the ordinary ones of %s', async (host, file, settings) => {
+    put('../home/other/GEMINI.md', 'x')
     put(file, settings)
     expect(await says(host)).toBe('goes on')
   })

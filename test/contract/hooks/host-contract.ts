@@ -2,10 +2,9 @@
 
 import { expect } from 'vitest'
 import type { HostName } from '../../../src/surfaces/hook/hosts/hosts.ts'
+import { type Effect, readClaude, readPlugin } from './host-answers.ts'
 import { claude, cline, codex, copilot, cursor, gemini, opencode, patch, qwen } from './host-inputs.ts'
-
-/** What an answer does to the call in that host, by what was observed of the real programs. */
-export type Effect = 'pass' | 'sandboxed' | 'narrowed' | 'ask' | 'deny' | 'block'
+import { clineSaid, codexTurn, copilotMode, type HostMode } from './host-modes.ts'
 
 /** A host's side of the contract; `$P` stands for the project, `$R` for the program that runs a command in the sandbox. */
 export interface HostContract {
@@ -17,6 +16,10 @@ export interface HostContract {
   readonly effect: (answer: Record<string, unknown>) => Effect
   /** What becomes of a command without a manifest: whether a person can be asked, or the command has to say itself that it runs in the sandbox. */
   readonly without: Effect
+  /** How its person denies `mkdir`: a file below the home or the project, or its own command line; null where it has no such rule. */
+  readonly denies: { readonly file: string; readonly text: string } | { readonly flags: readonly string[] } | null
+  /** Its modes, and what each comes to. */
+  readonly modes: readonly HostMode[]
   readonly result: {
     /** Of a command, and of a server's tool. */
     readonly shell: (text: string) => object
@@ -64,6 +67,23 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
     write: (path, content) => claude('Write', { file_path: path, content }),
     effect: readClaude,
     without: 'ask',
+    denies: { file: 'home/.claude/settings.json', text: '{"permissions":{"deny":["Bash(mkdir:*)"]}}' },
+    modes: [
+      ...['default', 'acceptEdits'].map(
+        (mode): HostMode => ({ mode, says: { permission_mode: mode }, yes: 'ours', ask: 'person', driven: [mode] }),
+      ),
+      { mode: 'plan', says: { permission_mode: 'plan' }, yes: 'host', ask: 'person', driven: ['plan'] },
+      // Nobody sits in front of these, or nobody is asked.
+      ...['auto', 'dontAsk', 'bypassPermissions', 'one of tomorrow'].map(
+        (mode): HostMode => ({
+          mode,
+          says: { permission_mode: mode },
+          yes: 'ours',
+          ask: 'nobody',
+          driven: mode === 'bypassPermissions' ? [mode, 'on'] : mode === 'one of tomorrow' ? [] : [mode],
+        }),
+      ),
+    ],
     result: {
       shell: (stdout) =>
         claude(
@@ -91,6 +111,33 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
       return effect
     },
     without: 'deny',
+    denies: { file: 'home/.codex/rules/own.rules', text: 'prefix_rule(pattern = ["mkdir"], decision = "forbidden")' },
+    // Its sandbox decides; in every mode of approval our rules have it leave the wrapped command alone.
+    modes: [
+      {
+        mode: 'danger-full-access',
+        ...codexTurn('danger-full-access'),
+        yes: 'ours',
+        ask: 'nobody',
+        driven: ['never', 'on-request', 'bypass', 'danger-full-access'],
+      },
+      {
+        mode: 'workspace-write',
+        ...codexTurn('workspace-write'),
+        yes: 'ours',
+        ask: 'nobody',
+        driven: ['approve-for-me', 'workspace-write'],
+      },
+      {
+        mode: 'read-only',
+        ...codexTurn('read-only'),
+        reads: true,
+        yes: 'ours',
+        ask: 'nobody',
+        driven: ['read-only', 'by default'],
+      },
+      { mode: 'one of tomorrow', ...codexTurn('most-things'), reads: true, yes: 'ours', ask: 'nobody', driven: [] },
+    ],
     result: {
       shell: (text) =>
         codex('Bash', { command: "$R 0123456789ab 'x'" }, { hook_event_name: 'PostToolUse', tool_response: text }),
@@ -122,6 +169,9 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
       return 'deny'
     },
     without: 'deny',
+    denies: { file: 'home/.gemini/policies/own.toml', text: '[[rule]]\ncommandPrefix = "mkdir"\ndecision = "deny"\n' },
+    // Its input names none, and it asks or refuses after our answer as it would without.
+    modes: [{ mode: 'any', yes: 'host', ask: 'nobody', driven: ['yolo', 'auto_edit', 'default', 'plan'] }],
     result: {
       shell: (llmContent) =>
         gemini(
@@ -156,6 +206,8 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
       return answer.permission === 'ask' ? 'ask' : 'deny'
     },
     without: 'deny',
+    denies: { file: 'home/.cursor/cli-config.json', text: '{"permissions":{"deny":["Shell(mkdir)"]}}' },
+    modes: [{ mode: 'any', yes: 'ours', ask: 'nobody', driven: [] }],
     result: {
       shell: (output) =>
         cursor('postToolUse', {
@@ -181,6 +233,8 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
     write: (path, content) => opencode('write', { filePath: path, content }),
     effect: readPlugin,
     without: 'deny',
+    denies: { file: 'home/.config/opencode/opencode.json', text: '{"permission":{"bash":{"mkdir *":"deny"}}}' },
+    modes: [{ mode: 'any', yes: 'host', ask: 'nobody', driven: ['allow', '--auto', 'plan', 'ask'] }],
     result: {
       shell: (output) => ({
         ...opencode('bash', { command: "$R 0123456789ab 'x'" }),
@@ -200,6 +254,8 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
     write: (path, content) => opencode('write', { path, content }),
     effect: readPlugin,
     without: 'deny',
+    denies: null,
+    modes: [{ mode: 'any', yes: 'host', ask: 'nobody', driven: [] }],
     result: {
       shell: (output) => ({
         ...opencode('bash', { command: "$R 0123456789ab 'x'" }),
@@ -227,6 +283,32 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
       return 'deny'
     },
     without: 'deny',
+    denies: { flags: ['copilot', '--deny-tool', 'shell(mkdir)', '-p', 'go'] },
+    modes: [
+      {
+        mode: 'interactive',
+        ...copilotMode('interactive'),
+        yes: 'ours',
+        ask: 'nobody',
+        driven: ['--allow-all-tools', '--yolo', '--assisted-approval', 'none allowed'],
+      },
+      {
+        mode: 'autopilot',
+        ...copilotMode('autopilot'),
+        yes: 'ours',
+        ask: 'nobody',
+        driven: ['--autopilot', 'plan that was left'],
+      },
+      {
+        mode: 'plan',
+        ...copilotMode('plan'),
+        reads: true,
+        yes: 'ours',
+        ask: 'nobody',
+        driven: ['plan', 'plan that goes on', 'plan of sub-agents'],
+      },
+      { mode: 'one of tomorrow', ...copilotMode('most'), reads: true, yes: 'ours', ask: 'nobody', driven: [] },
+    ],
     result: {
       shell: (textResultForLlm) =>
         copilot(
@@ -248,6 +330,11 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
       return JSON.stringify(answer).includes('has to say so itself: ') ? 'sandboxed' : 'deny'
     },
     without: 'sandboxed',
+    denies: { file: 'home/.qwen/settings.json', text: '{"permissions":{"deny":["Bash(mkdir *)"]}}' },
+    // It is told the wrapped form, and asks or refuses about that as about any command.
+    modes: ['yolo', 'auto-edit', 'default', 'plan', 'auto'].map(
+      (mode): HostMode => ({ mode, says: { permission_mode: mode }, yes: 'host', ask: 'nobody', driven: [mode] }),
+    ),
     result: {
       shell: (llmContent) =>
         qwen(
@@ -278,6 +365,12 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
         : 'sandboxed'
     },
     without: 'deny',
+    denies: null,
+    modes: [
+      { mode: 'act', ...clineSaid('act'), yes: 'host', ask: 'nobody', driven: ['act', 'no auto-approval'] },
+      { mode: 'plan', ...clineSaid('plan'), reads: true, yes: 'host', ask: 'nobody', driven: ['plan'] },
+      { mode: 'one of tomorrow', ...clineSaid('most'), reads: true, yes: 'host', ask: 'nobody', driven: [] },
+    ],
     result: {
       shell: (result) => clineResult('run_commands', { commands: ['x'] }, result),
       server: (result) => clineResult('a_b', {}, result),
@@ -286,43 +379,4 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
       keeps: true,
     },
   },
-}
-
-function readPlugin(answer: Record<string, unknown>): Effect {
-  expect(answer.cordon).toBe(1)
-  if (answer.decision === 'deny') {
-    expect(answer.reason).toMatch(/\S/)
-    return 'deny'
-  }
-  if ('filter' in answer) return 'narrowed'
-  return 'command' in answer ? 'sandboxed' : 'pass'
-}
-
-const CLAUDE_FIELDS = new Set([
-  'hookEventName',
-  'permissionDecision',
-  'permissionDecisionReason',
-  'updatedInput',
-  'additionalContext',
-])
-
-function readClaude({ systemMessage, ...answer }: Record<string, unknown>): Effect {
-  // What is dangerous about the set-up is told once a session, beside the answer or alone.
-  if (systemMessage !== undefined) expect(systemMessage).toMatch(/^cordon: \S/)
-  if (systemMessage !== undefined && Object.keys(answer).length === 0) return 'pass'
-  expect(Object.keys(answer)).toEqual(['hookSpecificOutput'])
-  const output = answer.hookSpecificOutput as Record<string, unknown>
-  for (const field of Object.keys(output)) expect(CLAUDE_FIELDS).toContain(field)
-  expect(output.hookEventName).toBe('PreToolUse')
-  if (output.permissionDecision === 'deny' || output.permissionDecision === 'ask') {
-    expect(output.permissionDecisionReason).toMatch(/\S/)
-    return output.permissionDecision
-  }
-  expect(output.updatedInput).toBeTypeOf('object')
-  if ('additionalContext' in output) {
-    // It is the host's to ask about a search, as without us.
-    expect(output.permissionDecision).toBeUndefined()
-    return 'narrowed'
-  }
-  return 'sandboxed'
 }

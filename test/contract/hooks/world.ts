@@ -11,9 +11,10 @@ import { answerHook, type HookAnswer } from '../../../src/surfaces/hook/answer-h
 import { findHost, type HostName } from '../../../src/surfaces/hook/hosts/hosts.ts'
 import { machineFiles } from '../../../src/system/files.ts'
 import { type Machine, thisMachine } from '../../../src/system/machine.ts'
-import { CONTRACT, type Effect } from './host-contract.ts'
+import type { Effect } from './host-answers.ts'
+import { CONTRACT } from './host-contract.ts'
 
-export type { Effect } from './host-contract.ts'
+export type { Effect } from './host-answers.ts'
 export { claude, cline, codex, copilot, cursor, gemini, opencode, patch, qwen } from './host-inputs.ts'
 
 export const MANIFEST = `schema_version = 1
@@ -33,6 +34,8 @@ export interface AskOptions {
   readonly root?: string | null
   /** The host runs in `cordon run`. */
   readonly inside?: boolean
+  /** The host's own command line. */
+  readonly commandLine?: readonly string[]
 }
 
 export interface HookWorld {
@@ -75,10 +78,10 @@ export async function openHookWorld(manifest: string = MANIFEST): Promise<HookWo
     base,
     project,
     machine,
-    ask(name, input, { root = project, inside = false } = {}) {
+    ask(name, input, { root = project, inside = false, commandLine = [] } = {}) {
       const text = typeof input === 'string' ? input : JSON.stringify(input)
       const cordon = ['/opt/node', '/opt/cordon.cjs']
-      const setting = { machine, files: machineFiles, root, cordon, inside }
+      const setting = { machine, files: machineFiles, root, cordon, inside, commandLines: () => [commandLine] }
       return answerHook(findHost(name)!, text.replaceAll('$P', project).replaceAll('$R', programPath(machine)), setting)
     },
     async sign() {

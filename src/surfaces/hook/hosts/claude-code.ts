@@ -3,6 +3,7 @@
 import { basename, dirname, join } from 'node:path'
 import type { InstallPlace } from '../install/install-place.ts'
 import { composes, trims } from '../path-readings.ts'
+import { claudeRules } from './claude-rules.ts'
 import {
   expectEvent,
   type HookRequest,
@@ -150,6 +151,7 @@ export const claudeCode: Host<'claude-code'> = {
     imports: true,
     runsInline: true,
   },
+  ownRules: claudeRules,
   inlineSetting: async (...at) => (await import('./claude-skill-shell.ts')).skillShell(...at),
   parse(input, env) {
     expectEvent(input, 'PreToolUse')
@@ -200,8 +202,10 @@ export const claudeCode: Host<'claude-code'> = {
     answer: (input, word) => JSON.stringify({ hookSpecificOutput: resultOutput(input, word) }),
   },
   async install() {
-    const [{ groupedRows, PROMPT_EVENTS, testCall }, { checkClaude, claudeHooksOff, withDenials }] =
-      await Promise.all([import('../install/forms.ts'), import('../install/claude-settings.ts')])
+    const [{ groupedRows, PROMPT_EVENTS, testCall }, { checkClaude, claudeHooksOff, withDenials }] = await Promise.all([
+      import('../install/forms.ts'),
+      import('../install/claude-settings.ts'),
+    ])
     const files = ({ root, home, env }: InstallPlace): readonly [string, string, string] => [
       join(root, '.claude/settings.local.json'),
       join(root, '.claude/settings.json'),

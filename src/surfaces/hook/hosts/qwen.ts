@@ -55,7 +55,29 @@ export const qwen: Host<'qwen'> = {
     memory: ['QWEN.md', 'AGENTS.md', '.qwen/QWEN.local.md', '.qwen/rules/'],
     imports: true,
     runsInline: true,
-    naming: { files: ['.qwen/settings.json'], names: ['context.fileName', 'contextFileName'] },
+    naming: {
+      files: ['.qwen/settings.json'],
+      names: ['context.fileName', 'contextFileName'],
+      folders: {
+        keys: ['context.includeDirectories', 'includeDirectories'],
+        switches: [
+          'context.loadFromIncludeDirectories',
+          'context.loadMemoryFromIncludeDirectories',
+          'loadMemoryFromIncludeDirectories',
+        ],
+      },
+      variables: true,
+    },
+  },
+  // It sees the wrapped form that its agent has to write.
+  ownRules: {
+    sources: ({ folders, home, env }) =>
+      [
+        ...folders.map((folder) => join(folder, '.qwen/settings.json')),
+        join(home, '.qwen/settings.json'),
+        env.QWEN_CODE_SYSTEM_SETTINGS_PATH ?? '/etc/qwen-code/settings.json',
+      ].map((file) => ({ file })),
+    reader: async () => (await import('../../../runtime/import/bracket-rules.ts')).qwenCommands,
   },
   // It leaves out the worst of them, not LD_LIBRARY_PATH; `.qwen` is protected as a whole.
   environment: ['.env'],
