@@ -87,6 +87,7 @@ export const gemini: Host<'gemini'> = {
   expands: {
     memory: ['GEMINI.md'],
     imports: true,
+    texts: ['.gemini/skills/', '.gemini/agents/', '.gemini/commands/', '.agents/skills/'],
     runsInline: false,
     naming: {
       files: ['.gemini/settings.json'],
@@ -96,6 +97,7 @@ export const gemini: Host<'gemini'> = {
         switches: ['context.loadMemoryFromIncludeDirectories', 'loadMemoryFromIncludeDirectories'],
       },
       variables: true,
+      own: (home, env) => join(env.GEMINI_CLI_HOME ?? home, '.gemini'),
     },
   },
   ownRules: {
