@@ -1,8 +1,8 @@
 /** Gemini CLI: `BeforeTool`, denied with `{"decision":"deny","reason"}`; an ask hangs it when nobody is there. */
 
 import { dirname, join } from 'node:path'
-import { HOOK_TIMEOUT_SECONDS, hookCommand } from '../hook-command.ts'
-import { hookRoot, type InstallPlace } from '../install/install-place.ts'
+import { HOOK_TIMEOUT_SECONDS, isHookCommand } from '../hook-command.ts'
+import type { InstallPlace } from '../install/install-place.ts'
 import { composes, decodes, dropsAt, dropsNul, trims } from '../path-readings.ts'
 import {
   expectEvent,
@@ -143,6 +143,15 @@ export const gemini: Host<'gemini'> = {
       sent: text(input, 'prompt'),
     }),
     refuse: (reason) => JSON.stringify({ decision: 'deny', reason }),
+    // Driven by an editor it asks hooks about a person's words, and about no call.
+    blind: ({ [WORDS]: words }) =>
+      words === undefined || !isForEditor(words)
+        ? null
+        : {
+            message: 'An editor drives Gemini CLI here (--acp), and then it asks no hook before a call.',
+            remedy:
+              'Have the editor start `cordon run -- gemini --acp`, which holds it as a whole, or use Gemini CLI at a terminal.',
+          },
   },
   results: {
     events: ['AfterTool'],
@@ -173,7 +182,7 @@ export const gemini: Host<'gemini'> = {
     const user = ({ home, env }: InstallPlace): string => join(env.GEMINI_CLI_HOME ?? home, '.gemini/settings.json')
     const project = ({ root }: InstallPlace): string => join(root, '.gemini/settings.json')
     const rows = groupedRows(
-      { BeforeTool: 'call', AfterTool: 'result', BeforeAgent: 'call' },
+      { BeforeTool: 'call', AfterTool: 'result', BeforeAgent: ({ call }) => `${TELLS_WORDS}${call}` },
       { comments: true, check: checkGemini, timeout: HOOK_TIMEOUT_SECONDS * 1000 },
     )
     const call = testCall('BeforeTool', 'run_shell_command')
@@ -188,12 +197,11 @@ export const gemini: Host<'gemini'> = {
       missed: 'Gemini CLI finds a project’s hooks from the project’s own folder alone',
       switchedOff: (place, settings) => {
         const system = place.env.GEMINI_CLI_SYSTEM_SETTINGS_PATH ?? '/etc/gemini-cli/settings.json'
-        const command = hookCommand('gemini', hookRoot(place), place.cordon)
         for (const file of [project(place), user(place), system]) {
           const { hooksConfig } = settings(file)
           if (!isObject(hooksConfig)) continue
           if (hooksConfig.enabled === false) return offBy(file, '"hooksConfig.enabled": false')
-          if (Array.isArray(hooksConfig.disabled) && hooksConfig.disabled.includes(command))
+          if (Array.isArray(hooksConfig.disabled) && hooksConfig.disabled.some(isHookCommand))
             return offBy(file, 'that this hook is disabled ("hooksConfig.disabled")')
         }
         return distrusted(place, settings)
@@ -219,6 +227,16 @@ export const gemini: Host<'gemini'> = {
       },
     }
   },
+}
+
+/** The words that Gemini CLI was started with, one a line, for its hook before a prompt; it runs hooks in bash. */
+const WORDS = 'CORDON_HOST_WORDS'
+const TELLS_WORDS = `export ${WORDS}="$(tr '\\0' '\\n' 2>/dev/null </proc/$PPID/cmdline || ps -o args= -p $PPID)"; `
+
+/** Without /proc they stand in one line. What cannot be known is taken for the worse. */
+function isForEditor(words: string): boolean {
+  const list = words.split(words.includes('\n') ? '\n' : ' ')
+  return words.trim() === '' || list.some((word) => /^--?(?:experimental-?)?acp(?:=|$)/i.test(word))
 }
 
 function isServers({ mcp_context }: Json): boolean {
