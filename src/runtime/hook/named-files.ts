@@ -38,7 +38,7 @@ export interface NamedFiles {
   readonly files: readonly MemoryFile[]
 }
 
-const NOTHING_NAMED: NamedFiles = { names: [], folders: [], files: [] }
+export const NOTHING_NAMED: NamedFiles = { names: [], folders: [], files: [] }
 
 const MAX_FOUND = 500
 

@@ -11,7 +11,7 @@ import { type InlineSetting, inlineDenials, typedCommand } from './inline.ts'
 import type { HookJudge, ReadCall } from './judge.ts'
 import { importedPath, type MemoryFile, type MemoryNames, memoryFiles } from './memory-files.ts'
 import { mentionedPaths } from './mentions.ts'
-import type { NamedFiles, NamingSettings } from './named-files.ts'
+import { type NamingSettings, NOTHING_NAMED, namedFiles } from './named-files.ts'
 import { sentFiles } from './sent-files.ts'
 
 /** How a host expands by itself. */
@@ -94,7 +94,7 @@ async function sentAlong(
   { machine: { home }, cwd }: UnseenPlace,
 ): Promise<readonly MemoryFile[]> {
   const folders = foldersTo(cwd, root)
-  const named = await namedBy(folders, expands.naming, home)
+  const named = expands.naming ? await namedFiles(folders, expands.naming, home) : NOTHING_NAMED
   const added = named.folders.flatMap(({ path, from }) =>
     memoryFiles(foldersTo(path, '/'), expands, home, named.names).map((file) => ({ ...file, from: file.from ?? from })),
   )
@@ -104,17 +104,6 @@ async function sentAlong(
     ...named.files,
     ...(sent ? sentFiles(root, sent) : []),
   ]
-}
-
-/** Loaded late: calls do without it. */
-async function namedBy(
-  folders: readonly string[],
-  naming: NamingSettings | undefined,
-  home: string,
-): Promise<NamedFiles> {
-  if (naming === undefined) return { names: [], folders: [], files: [] }
-  const { namedFiles } = await import('./named-files.ts')
-  return namedFiles(folders, naming, home)
 }
 
 /** Where the host runs nothing, what a person types is theirs. */

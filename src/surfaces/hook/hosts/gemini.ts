@@ -143,15 +143,7 @@ export const gemini: Host<'gemini'> = {
       sent: text(input, 'prompt'),
     }),
     refuse: (reason) => JSON.stringify({ decision: 'deny', reason }),
-    // Driven by an editor it asks hooks about a person's words, and about no call.
-    blind: ({ [WORDS]: words }) =>
-      words === undefined || !isForEditor(words)
-        ? null
-        : {
-            message: 'An editor drives Gemini CLI here (--acp), and then it asks no hook before a call.',
-            remedy:
-              'Have the editor start `cordon run -- gemini --acp`, which holds it as a whole, or use Gemini CLI at a terminal.',
-          },
+    blind: async (env) => (await import('./gemini-editor.ts')).drivenByEditor(env),
   },
   results: {
     events: ['AfterTool'],
@@ -177,8 +169,15 @@ export const gemini: Host<'gemini'> = {
     },
   },
   async install() {
-    const [{ groupedRows, offBy, testCall }, { checkGemini, distrusted, planTrust, rememberedOf, withoutLocalEnv }] =
-      await Promise.all([import('../install/forms.ts'), import('../install/gemini-settings.ts')])
+    const [
+      { groupedRows, offBy, testCall },
+      { checkGemini, distrusted, planTrust, rememberedOf, withoutLocalEnv },
+      { TELLS_WORDS },
+    ] = await Promise.all([
+      import('../install/forms.ts'),
+      import('../install/gemini-settings.ts'),
+      import('./gemini-editor.ts'),
+    ])
     const user = ({ home, env }: InstallPlace): string => join(env.GEMINI_CLI_HOME ?? home, '.gemini/settings.json')
     const project = ({ root }: InstallPlace): string => join(root, '.gemini/settings.json')
     const rows = groupedRows(
@@ -227,16 +226,6 @@ export const gemini: Host<'gemini'> = {
       },
     }
   },
-}
-
-/** The words that Gemini CLI was started with, one a line, for its hook before a prompt; it runs hooks in bash. */
-const WORDS = 'CORDON_HOST_WORDS'
-const TELLS_WORDS = `export ${WORDS}="$(tr '\\0' '\\n' 2>/dev/null </proc/$PPID/cmdline || ps -o args= -p $PPID)"; `
-
-/** Without /proc they stand in one line. What cannot be known is taken for the worse. */
-function isForEditor(words: string): boolean {
-  const list = words.split(words.includes('\n') ? '\n' : ' ')
-  return words.trim() === '' || list.some((word) => /^--?(?:experimental-?)?acp(?:=|$)/i.test(word))
 }
 
 function isServers({ mcp_context }: Json): boolean {

@@ -126,7 +126,9 @@ export interface HostPrompts {
   /** What goes to stdout when nothing may go to the model. */
   refuse(reason: string): string
   /** Why its hooks are asked about no call of this session; null where they are. Nothing may go to its model then. */
-  readonly blind?: (env: Readonly<Record<string, string | undefined>>) => Pick<Reason, 'message' | 'remedy'> | null
+  readonly blind?: (
+    env: Readonly<Record<string, string | undefined>>,
+  ) => Promise<Pick<Reason, 'message' | 'remedy'> | null>
   /** How it asks which commands it must not expand, where it does so before it asks about its person's words. */
   readonly held?: {
     readonly isAsked: (input: Json) => boolean
