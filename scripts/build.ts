@@ -72,6 +72,8 @@ const PARTS = {
   // Loaded late, and by nearly every hook: small files of their own would cost more than they hold.
   'hook-memory': ['src/runtime/hook/session.ts'],
   unseen: ['src/runtime/hook/unseen.ts'],
+  'own-rules': ['src/surfaces/hook/own-rules.ts'],
+  'bracket-rules': ['src/runtime/import/bracket-rules.ts'],
   result: ['src/surfaces/hook/answer-result.ts'],
   finding: ['src/runtime/hook/finding.ts'],
   shown: ['src/runtime/decide/shown-secrets.ts'],
@@ -98,6 +100,8 @@ const STARTS: Readonly<Record<string, readonly (keyof typeof PARTS)[]>> = {
     'record',
     'hook-memory',
     'unseen',
+    'own-rules',
+    'bracket-rules',
     'result',
     'finding',
   ],

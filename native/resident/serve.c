@@ -33,6 +33,7 @@ enum { HELLO_MS = 200, GO_MS = 1000, MAX_PAYLOAD = 64 * 1024 * 1024 };
 #define SO_PEERPIDFD 77
 #endif
 
+static pid_t caller;
 static int connection = -1, life = -1, waits = -1, nothing = -1, proof = -1;
 static char here[SURROUNDINGS];
 static size_t here_length;
@@ -57,15 +58,15 @@ static int answer(int fd, enum answer what) {
 }
 
 /* Whether the caller lives in these surroundings. That it is still there at the end says that its number was nobody else's. */
-static int is_neighbour(int fd, pid_t caller) {
+static int is_neighbour(int fd, pid_t peer) {
   char there[SURROUNDINGS];
   int held = -1;
   socklen_t size = sizeof held;
   /* Kernels before 6.5 do not hand out the one that connected. */
   if (getsockopt(fd, SOL_SOCKET, SO_PEERPIDFD, &held, &size))
-    held = errno == ENOPROTOOPT ? (int)syscall(SYS_pidfd_open, caller, 0) : -1;
+    held = errno == ENOPROTOOPT ? (int)syscall(SYS_pidfd_open, peer, 0) : -1;
   if (held < 0) return 0;
-  size_t length = read_surroundings(caller, there, sizeof there);
+  size_t length = read_surroundings(peer, there, sizeof there);
   struct pollfd gone = {held, POLLIN, 0};
   int same = length > 0 && length == here_length && !memcmp(here, there, length) && poll(&gone, 1, 0) == 0;
   close(held);
@@ -90,6 +91,7 @@ static int greet(int fd, const struct stamp *stamp) {
     answer(fd, ELSEWHERE);
     return 0;
   }
+  caller = peer.pid;
   return answer(fd, READY);
 }
 
@@ -267,9 +269,15 @@ static napi_value done(napi_env env, napi_callback_info info) {
   return NULL;
 }
 
+static napi_value calling(napi_env env, napi_callback_info info) {
+  napi_value result;
+  (void)info;
+  return napi_create_int32(env, caller, &result) ? NULL : result;
+}
+
 __attribute__((visibility("default"))) int node_api_module_get_api_version_v1(void) { return 8; }
 
 __attribute__((visibility("default"))) napi_value napi_register_module_v1(napi_env env, napi_value exports) {
-  const struct addon_function functions[] = {{"next", next}, {"done", done}};
+  const struct addon_function functions[] = {{"next", next}, {"done", done}, {"caller", calling}};
   return with_functions(env, exports, functions, sizeof functions / sizeof *functions);
 }

@@ -73,6 +73,7 @@ export const LONGEST_MESSAGE = 2000
 /** From the worst on. What is not listed comes after these. */
 const WORST_FIRST: readonly ReasonCode[] = [
   'maybe-denied',
+  'rule-asks',
   'tainted',
   'secret',
   'destructive',

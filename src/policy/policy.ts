@@ -41,6 +41,14 @@ export interface CommandRule extends RuleRef {
   readonly inheritDefaultDomains: boolean
 }
 
+/** A rule that closes commands. */
+export interface CommandDenial extends CommandRule {
+  /** It asks instead, whatever mode answers asks. */
+  readonly asks?: true
+  /** What a weaker rule takes out of it, where an agent host lets the last rule win. */
+  readonly except?: readonly CommandPattern[]
+}
+
 export interface HostRule extends RuleRef {
   readonly pattern: HostPattern
   /** Upper-case methods and path globs that narrow the rule; undefined means any. */
@@ -121,7 +129,7 @@ export interface Policy {
   readonly readSizeLimit: number
   readonly commands: {
     readonly allow: readonly CommandRule[]
-    readonly deny: readonly CommandRule[]
+    readonly deny: readonly CommandDenial[]
     readonly declared: boolean
     readonly defaultDomains: readonly HostRule[]
     readonly deniedDomains: readonly HostRule[]

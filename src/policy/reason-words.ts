@@ -23,6 +23,7 @@ const WORDS: Readonly<Record<ReasonCode, string>> = {
   'host-not-granted': 'nobody granted the host',
   'port-not-opened': 'nobody opened the port',
   'maybe-denied': 'a deny rule may match',
+  'rule-asks': 'a rule of the agent’s own settings asks',
   tainted: 'the session read text that tries to steer the agent',
   'needs-confirmation': 'the tool wants a yes each time',
   'outside-sandbox': 'it would run outside the sandbox',

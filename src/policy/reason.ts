@@ -23,6 +23,7 @@ export type ReasonCode =
   | 'host-not-granted' // a host nobody granted
   | 'port-not-opened' // a port on which a command listens, and that nobody opened
   | 'maybe-denied' // a deny rule may match; the words cannot be known
+  | 'rule-asks' // a rule of the agent host's own settings asks
   | 'tainted' // the session read text that tries to steer the agent
   | 'needs-confirmation' // the tool asks for confirmation
   | 'outside-sandbox' // the host would run it outside the sandbox, and its command cannot be changed

@@ -92,3 +92,22 @@ function readSecret(
     })
   }
 }
+
+/** Further up is nobody who started an agent. */
+const MAX_ANCESTORS = 12
+
+/** The command lines of the processes above this one, the nearest first; nothing where the system does not show them. */
+export function ancestorArguments(): readonly (readonly string[])[] {
+  const found: (readonly string[])[] = []
+  for (let pid = process.ppid; pid > 1 && found.length < MAX_ANCESTORS; ) {
+    try {
+      found.push(readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(0, -1))
+      // Its name, in brackets, may hold anything.
+      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      pid = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
+    } catch {
+      break
+    }
+  }
+  return found
+}

@@ -11,6 +11,7 @@ import { DENIED, leaked, type Name, pushed, type Scenario, sh, WORK, work, worke
 import { MODES } from './scenario-modes.ts'
 import { OWN } from './scenario-own.ts'
 import { RIVALS } from './scenario-rivals.ts'
+import { OWN_RULES } from './scenario-rules.ts'
 import { UNSEEN } from './scenario-unseen.ts'
 import { type Call, heard, made, type Plan, type Step } from './session.ts'
 
@@ -147,6 +148,7 @@ export const SCENARIOS: readonly Scenario[] = [
   ...MODES,
   ...RIVALS,
   ...OWN,
+  ...OWN_RULES,
   ...UNSEEN,
   {
     name: 'five calls at once',
@@ -250,6 +252,7 @@ export const LACKS: Readonly<Record<string, Readonly<Partial<Record<Name, string
     qwen: 'off unless a container image is set up',
     cline: 'it has none',
   },
+  'its person’s own rules': { pi: 'it has none', cline: 'it has none' },
   'a second hook that rewrites': { qwen: 'it ignores rewrites' },
   'a worktree of its own making': { opencode: 'it makes none', pi: 'it makes none' },
   'a schedule that outlives the session': {

@@ -97,7 +97,14 @@ const calls: Readonly<Record<string, () => Promise<unknown>>> = {
   'a `Read` hook': async () => {
     const input = { session_id: 's', cwd: world.root, hook_event_name: 'PreToolUse', tool_name: 'Read' }
     const text = JSON.stringify({ ...input, tool_input: { file_path: join(world.root, 'a.txt') } })
-    const setting = { machine: world.machine, files: machineFiles, root: world.root, cordon: ['cordon'], inside: false }
+    const setting = {
+      machine: world.machine,
+      files: machineFiles,
+      root: world.root,
+      cordon: ['cordon'],
+      inside: false,
+      commandLines: () => [],
+    }
     return (await answerHook(findHost('claude-code')!, text, setting)).exitCode === 0 ? 'done' : 'failed'
   },
   'a call through the gateway': async () => {

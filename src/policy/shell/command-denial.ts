@@ -2,9 +2,9 @@
 
 import type { CommandFact, Hazard } from '../../shell/facts.ts'
 import { unprivilegedWay } from '../../shell/tables/unprivileged.ts'
-import { type CommandRule, type Policy, ref } from '../policy.ts'
+import { type CommandDenial, type CommandRule, type Policy, ref } from '../policy.ts'
 import type { Ruling } from '../stance.ts'
-import { type DenyMatch, denyMatches } from './command-match.ts'
+import { type DenyMatch, denyMatches, isExempt } from './command-match.ts'
 import { hiddenDenial } from './hidden-denial.ts'
 
 // With privilege_wrappers the user opted in: sudo is then an ordinary command that still gains nothing in the sandbox. The
@@ -41,10 +41,12 @@ function strongestMatch(pattern: CommandRule['pattern'], { argv, delegates = [] 
 
 /** A deny rule that matches, or could; `source` is the whole text that the command stands in. */
 export function ruleDenial(policy: Policy, fact: CommandFact, text: string, source: string): Ruling | null {
-  let maybe: CommandRule | null = null
+  let asks: CommandDenial | null = null
+  let maybe: CommandDenial | null = null
   for (const rule of policy.commands.deny) {
     const match = strongestMatch(rule.pattern, fact)
-    if (match === 'yes') {
+    if (match === 'no' || rule.except?.some((weaker) => isExempt(weaker, fact.argv))) continue
+    if (match === 'yes' && !rule.asks) {
       return {
         decision: 'deny',
         reason: {
@@ -55,7 +57,12 @@ export function ruleDenial(policy: Policy, fact: CommandFact, text: string, sour
         rules: [ref(rule)],
       }
     }
-    if (match === 'maybe') maybe ??= rule
+    if (match === 'yes') asks ??= rule
+    else maybe ??= rule
+  }
+  if (asks !== null) {
+    const message = `\`${text}\` asks by "${asks.pattern.text}", which stands at ${asks.source}.`
+    return { decision: 'ask', firm: true, reason: { code: 'rule-asks', message }, rules: [ref(asks)] }
   }
   maybe ??= hiddenDenial(policy, fact, source)
   if (!maybe) return null
@@ -64,7 +71,7 @@ export function ruleDenial(policy: Policy, fact: CommandFact, text: string, sour
     firm: true,
     reason: {
       code: 'maybe-denied',
-      message: `\`${text}\` could turn out to be "${maybe.pattern.text}", which is denied: its words are only known when it runs.`,
+      message: `\`${text}\` could turn out to be "${maybe.pattern.text}", which ${maybe.asks ? 'asks' : 'is denied'}: its words are only known when it runs.`,
       remedy: 'Write the words out instead of using variables or substitutions.',
     },
     rules: [ref(maybe)],

@@ -1,8 +1,8 @@
 /** Matches command patterns against resolved words: grants only what is certain, denials through everything. */
 
-import { matchSegment } from '../../files/glob.ts'
+import { matchSegment, segmentsMeet } from '../../files/glob.ts'
 import type { Word } from '../../shell/facts.ts'
-import type { CommandPattern } from './command-pattern.ts'
+import type { CommandPattern, TextPattern } from './command-pattern.ts'
 
 /** `maybe`: a word that cannot be known could make the command match. */
 export type DenyMatch = 'yes' | 'maybe' | 'no'
@@ -50,9 +50,39 @@ const GIT_VALUED: ReadonlySet<string> = new Set([
 export function denyMatches(pattern: CommandPattern, argv: readonly Word[]): DenyMatch {
   const name = argv[0]
   if (name === undefined) return 'no'
+  if (pattern.matches) return textMatches(pattern.matches, argv)
   const byName = nameMatches(pattern.words[0]!, name)
   if (byName === 'no') return 'no'
   return weakest(byName, restMatches(pattern.words, 1, argv, 1))
+}
+
+/** Matches the text of a command, whose quotes are gone: a program counts by its basename as well. */
+function textMatches(pattern: TextPattern, argv: readonly Word[]): DenyMatch {
+  const variants = variantsOf(argv)
+  if (variants === null) return 'maybe'
+  const matches = variants.map((words): DenyMatch => {
+    const known = words.findIndex((word) => word.values === null)
+    const begins = (known < 0 ? words : words.slice(0, known)).map((word) => word.values?.[0] ?? '')
+    const spellings = [begins, [basename(begins[0] ?? ''), ...begins.slice(1)]]
+    if (known < 0) return spellings.some((each) => isText(pattern, each.join(' '))) ? 'yes' : 'no'
+    if ('regex' in pattern) return 'maybe'
+    return spellings.some((each) => segmentsMeet(pattern.glob, `${[...each, ''].join(' ').trimStart()}*`))
+      ? 'maybe'
+      : 'no'
+  })
+  return combined(matches)
+}
+
+function isText(pattern: TextPattern, text: string): boolean {
+  if ('glob' in pattern) return matchSegment(pattern.glob, text)
+  return [text, `"command":${JSON.stringify(text)}`].some((one) => pattern.regex.test(one))
+}
+
+/** Whether a weaker rule takes this command out of a denial: only where its words are known, and written as that rule has them. */
+export function isExempt(pattern: CommandPattern, argv: readonly Word[]): boolean {
+  if (!pattern.matches) return grantMatches(pattern, argv)
+  const words = argv.map((word) => (word.values?.length === 1 && !word.splits ? word.values[0]! : null))
+  return !words.includes(null) && isText(pattern.matches, words.join(' '))
 }
 
 /** A denial of a path means the program that lies there: by another name it may be the same one. */
@@ -88,7 +118,10 @@ function restMatches(words: readonly string[], next: number, argv: readonly Word
 
 /** A word that may be one of several matches for certain only when every choice does. */
 function ofEach(values: readonly string[], match: (value: string) => DenyMatch): DenyMatch {
-  const matches = values.map(match)
+  return combined(values.map(match))
+}
+
+function combined(matches: readonly DenyMatch[]): DenyMatch {
   if (matches.every((each) => each === 'no')) return 'no'
   return matches.every((each) => each === 'yes') ? 'yes' : 'maybe'
 }

@@ -8,7 +8,12 @@ export interface CommandPattern {
   readonly open: boolean
   /** True for `:kind`: the words are not argv, but name a kind of change elsewhere (`git push origin`). */
   readonly kind?: boolean
+  /** A rule about the text of a command, such as agent hosts have; the words are those that the text begins with for certain. */
+  readonly matches?: TextPattern
 }
+
+/** `git * main`, or a regular expression: what the text of one command is held against. */
+export type TextPattern = { readonly glob: string } | { readonly regex: RegExp }
 
 const MAX_LENGTH = 1024
 

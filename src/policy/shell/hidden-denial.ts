@@ -1,7 +1,7 @@
 /** Deny rules that could match out of sight: in text that is run a second time, under another name, behind an unknown program. */
 
 import type { CommandFact, Word } from '../../shell/facts.ts'
-import type { CommandRule, Policy } from '../policy.ts'
+import type { CommandDenial, Policy } from '../policy.ts'
 import { denyMatches } from './command-match.ts'
 
 /** Hazards of running what stands anywhere in the text: in a here-document, on the other side of a pipe, in a variable. */
@@ -35,7 +35,7 @@ const COPIES: ReadonlySet<string> = new Set(['cat', 'cp', 'dd', 'install', 'link
 const PROGRAM_FILE = /^(?:if=)?\/(?:\S*\/)?s?bin\/([^/]+)$/
 
 /** The denial that could match what a command runs out of sight; `source` is the whole text that it stands in. */
-export function hiddenDenial(policy: Policy, fact: CommandFact, source: string): CommandRule | null {
+export function hiddenDenial(policy: Policy, fact: CommandFact, source: string): CommandDenial | null {
   const [first] = policy.commands.deny
   if (first === undefined) return null
   // A file that is sourced is a script like any other; what a substitution makes up is not.
@@ -56,14 +56,14 @@ export function hazardDenialIn(
   policy: Policy,
   hazards: readonly { readonly code: string }[],
   source: string,
-): CommandRule | null {
+): CommandDenial | null {
   const evaluates = hazards.some((hazard) => EVALUATES_DATA.has(hazard.code))
   if (evaluates && SUBSCRIPT_THAT_RUNS.test(source)) return policy.commands.deny[0] ?? null
   return mentionedDenial(policy, source)
 }
 
 /** The denial whose words a text names in order, with quotes and backslashes or without. */
-export function mentionedDenial(policy: Policy, text: string): CommandRule | null {
+export function mentionedDenial(policy: Policy, text: string): CommandDenial | null {
   const plain = text.replace(/["'\\]/g, '')
   const readings = [text, plain].map(tokensOf)
   return (
@@ -86,7 +86,7 @@ function namesInOrder(tokens: readonly string[], words: readonly string[]): bool
 }
 
 /** `ln -s /bin/rm x`, `cp "$(which rm)" x`: under its new name no rule would know the program. */
-function copiedDenial(policy: Policy, fact: CommandFact): CommandRule | null {
+function copiedDenial(policy: Policy, fact: CommandFact): CommandDenial | null {
   if (!COPIES.has(basename(fact.argv[0]?.values?.[0] ?? ''))) return null
   return (
     policy.commands.deny.find(({ pattern }) => {
@@ -102,7 +102,7 @@ function namesProgramFile(word: Word, name: string): boolean {
 }
 
 /** `watcher rm x`, `terminal -e 'rm x'`: a program that no table lists may run the words that it is given. */
-function wrappedDenial(policy: Policy, fact: CommandFact): CommandRule | null {
+function wrappedDenial(policy: Policy, fact: CommandFact): CommandDenial | null {
   if (fact.resolves !== 'program' || fact.unwrapped !== 'none') return null
   const named = byName(fact)
   if (fact.effect !== 'unknown' && named === null) return null

@@ -9,7 +9,7 @@ import type { SessionFacts, ToolCall } from '../../policy/call.ts'
 import { type Decision, denial } from '../../policy/decision.ts'
 import { evaluate } from '../../policy/evaluate.ts'
 import { keptPlaces } from '../../policy/path-part.ts'
-import type { PathRule } from '../../policy/policy.ts'
+import type { CommandDenial, PathRule } from '../../policy/policy.ts'
 import { settle } from '../../policy/settle.ts'
 import { compareVerdicts } from '../../policy/verdict.ts'
 import type { ShellFacts } from '../../shell/facts.ts'
@@ -69,6 +69,8 @@ export interface HookPlace {
    * inside, and what Cordon remembers is out of reach.
    */
   readonly inside?: boolean
+  /** What the host's own settings deny or ask. */
+  readonly ownDenials?: readonly CommandDenial[]
   /** Folders of the host's that hold what belongs to the session: they may be read. */
   readonly hostFolders?: readonly string[]
 }
@@ -121,7 +123,7 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
     unsigned: place.inside ? 'in-force' : 'refused',
   })
   if (!('loaded' in opened)) return { closed: await whyClosed(opened, place.root) }
-  const answered = await withAnswers(opened.loaded, place)
+  const answered = await withAnswers(withDenials(opened.loaded, place.ownDenials ?? []), place)
   const { loaded } = answered
   const history = place.inside ? null : await openHistory(place, loaded)
   if (history?.loose) return { closed: whyLoose(history.loose, place.host) }
@@ -201,6 +203,14 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
       },
     },
   }
+}
+
+/** The host's own denials bind like the manifest's. */
+function withDenials(loaded: LoadedPolicy, denials: readonly CommandDenial[]): LoadedPolicy {
+  if (denials.length === 0) return loaded
+  const { policy } = loaded
+  const commands = { ...policy.commands, deny: [...policy.commands.deny, ...denials] }
+  return { ...loaded, policy: { ...policy, commands } }
 }
 
 /** The files that a call names, as they are written and where they lead. */

@@ -1,8 +1,9 @@
 /** Codex's configuration and command rules as a draft of a manifest. */
 
 import { recordOf } from '../../system/record.ts'
-import { type Draft, DraftWriter, type Entry, texts } from './draft.ts'
-import { type Settings, unnamed, WEB_TOOLS } from './rules.ts'
+import { type CommandWord, unreadable } from './command-words.ts'
+import { type Draft, DraftWriter, texts } from './draft.ts'
+import { type Settings, unnamed, type Verdict, WEB_TOOLS } from './rules.ts'
 
 /** Where `cordon import` puts the texts of the *.rules files. */
 export const RULE_FILES = '*.rules'
@@ -41,7 +42,7 @@ export function importCodex(given: Settings): Draft {
   return out.draft()
 }
 
-const DECISIONS: Readonly<Record<string, 'allow' | 'ask' | 'deny'>> = {
+const DECISIONS: Readonly<Record<string, Verdict>> = {
   allow: 'allow',
   prompt: 'ask',
   forbidden: 'deny',
@@ -49,21 +50,49 @@ const DECISIONS: Readonly<Record<string, 'allow' | 'ask' | 'deny'>> = {
 
 /** Reads the rules that are written plainly; a file that holds anything else leaves every command in doubt. */
 function importRules(text: string, out: DraftWriter): void {
-  const rest = text
-    .replace(/("(?:[^"\\\n]|\\.)*")|#[^\n]*/g, (_, quoted: string | undefined) => quoted ?? '')
-    .replace(/prefix_rule\s*\(((?:[^()"]|"(?:[^"\\]|\\.)*")*)\)/g, (whole, body: string) => {
-      const entries = prefixRule(body)
-      if (entries === null) return whole
-      out.add(...entries)
-      return ''
-    })
-  if (rest.trim() === '') return
-  out.note(`a rule of Codex is not a plain prefix_rule, so every command asks: ${rest.trim().slice(0, 80)}`)
+  const { rules, rest } = readRules(text)
+  for (const { verdict, commands } of rules) {
+    for (const command of commands) {
+      out.add({ kind: 'command', verdict, pattern: `${command}:*` })
+      if (verdict !== 'allow') out.add({ kind: 'doubt', about: 'command', start: command })
+    }
+  }
+  if (rest === '') return
+  out.note(`a rule of Codex is not a plain prefix_rule, so every command asks: ${rest.slice(0, 80)}`)
   out.add({ kind: 'doubt', about: 'command', start: '' })
 }
 
+/** What a *.rules file says of commands. */
+export function codexCommands(text: unknown): readonly CommandWord[] {
+  if (typeof text !== 'string') return [unreadable('its rules')]
+  const { rules, rest } = readRules(text)
+  const words = rules.flatMap(({ verdict, commands }) =>
+    commands.map((command): CommandWord => ({ verdict, form: 'words', text: command, said: `prefix_rule ${command}` })),
+  )
+  // What is about hosts and about where programs are closes no command.
+  const others = rest.replace(/\b(?:network_rule|host_executable)\s*\((?:[^()"]|"(?:[^"\\]|\\.)*")*\)/g, '').trim()
+  return others === '' ? words : [...words, unreadable(others.slice(0, 80))]
+}
+
+/** The plain rules of a file, and what else is in it. */
+function readRules(text: string): {
+  readonly rules: readonly { readonly verdict: Verdict; readonly commands: readonly string[] }[]
+  readonly rest: string
+} {
+  const rules: { verdict: Verdict; commands: readonly string[] }[] = []
+  const rest = text
+    .replace(/("(?:[^"\\\n]|\\.)*")|#[^\n]*/g, (_, quoted: string | undefined) => quoted ?? '')
+    .replace(/prefix_rule\s*\(((?:[^()"]|"(?:[^"\\]|\\.)*")*)\)/g, (whole, body: string) => {
+      const rule = prefixRule(body)
+      if (rule === null) return whole
+      rules.push(rule)
+      return ''
+    })
+  return { rules, rest: rest.trim() }
+}
+
 /** `pattern = ["git", ["push", "fetch"]], decision = "prompt"`; null for anything else. */
-function prefixRule(body: string): readonly Entry[] | null {
+function prefixRule(body: string): { readonly verdict: Verdict; readonly commands: readonly string[] } | null {
   const decision = /\bdecision\s*=\s*"(\w+)"/.exec(body)?.[1] ?? 'allow'
   const list = /\bpattern\s*=\s*(\[(?:[^[\]]|\[[^[\]]*\])*\])/.exec(body)?.[1]
   if (list === undefined || !Object.hasOwn(DECISIONS, decision)) return null
@@ -73,13 +102,8 @@ function prefixRule(body: string): readonly Entry[] | null {
   } catch {
     return null
   }
-  const alternatives = combined(words)
-  if (alternatives === null) return null
-  const verdict = DECISIONS[decision]!
-  return alternatives.flatMap((command): readonly Entry[] => [
-    { kind: 'command', verdict, pattern: `${command}:*` },
-    ...(verdict === 'allow' ? [] : [{ kind: 'doubt', about: 'command', start: command } as const]),
-  ])
+  const commands = combined(words)
+  return commands === null ? null : { verdict: DECISIONS[decision]!, commands }
 }
 
 /** Every text that a pattern stands for; null when a word is no plain one. */

@@ -1,8 +1,10 @@
 /** Gemini CLI's tool lists as a draft of a manifest. */
 
 import { recordOf } from '../../system/record.ts'
+import { excludedCommands } from './bracket-rules.ts'
+import { type CommandWord, unreadable } from './command-words.ts'
 import { type Draft, DraftWriter, type Entry, type Finding, note, texts } from './draft.ts'
-import { commandRule, type Settings, unknownTool, unnamed } from './rules.ts'
+import { commandRule, type Settings, unknownTool, unnamed, type Verdict } from './rules.ts'
 
 const GEMINI_TOOLS: Readonly<Record<string, readonly string[]>> = {
   run_shell_command: ['bash'],
@@ -62,6 +64,47 @@ export function importGemini(settings: Settings): Draft {
   else out.add({ kind: 'mode', mode: 'default' })
   out.add(...unnamed(out.draft(), ['webfetch', 'http'], 'ask'))
   return out.draft()
+}
+
+const SHELLS: ReadonlySet<string> = new Set(['run_shell_command', 'ShellTool'])
+
+/** What one file says of commands: a settings.json, or the rules of a policy, of which that with the highest priority wins. */
+export function geminiCommands(file: unknown): readonly CommandWord[] {
+  const { tools, excludeTools, rule } = recordOf(file)
+  const ruled = rule === undefined ? [] : Array.isArray(rule) ? rule.map(policyRule) : [policyRule(rule)]
+  // Of those with the same priority the stricter one counts, so it comes last.
+  const order: readonly Verdict[] = ['allow', 'ask', 'deny']
+  const rank = ({ verdict }: CommandWord): number => order.indexOf(verdict)
+  return [
+    ...ruled
+      .flatMap(({ priority, words }) => words.map((word) => ({ priority, word })))
+      .sort((a, b) => a.priority - b.priority || rank(a.word) - rank(b.word))
+      .map(({ word }) => word),
+    ...excludedCommands(recordOf(tools).exclude, SHELLS),
+    ...excludedCommands(excludeTools, SHELLS),
+  ]
+}
+
+const DECISIONS: Readonly<Record<string, Verdict>> = { allow: 'allow', ask_user: 'ask', deny: 'deny' }
+/** By these a rule holds at times only. Which those are is not asked: a denial always holds then, and an allow never. */
+const CONDITIONS = ['modes', 'interactive', 'subagent', 'toolAnnotations', 'mcpName'] as const
+
+function policyRule(value: unknown): { readonly priority: number; readonly words: readonly CommandWord[] } {
+  const rule = recordOf(value)
+  const said = `[[rule]] ${String(rule.commandPrefix ?? rule.commandRegex ?? rule.argsPattern ?? rule.toolName ?? '')}`
+  const priority = typeof rule.priority === 'number' ? rule.priority : 0
+  const verdict = DECISIONS[String(rule.decision)]
+  const ofShell = [rule.toolName ?? 'run_shell_command'].flat().some((name) => SHELLS.has(String(name)) || name === '*')
+  if (!ofShell || rule.mcpName !== undefined) return { priority, words: [] }
+  if (verdict === undefined) return { priority, words: [unreadable(said)] }
+  if (verdict === 'allow' && CONDITIONS.some((name) => rule[name] !== undefined)) return { priority, words: [] }
+  const word = (form: CommandWord['form'], text: unknown): CommandWord =>
+    typeof text === 'string' ? { verdict, form, text, said } : unreadable(said)
+  if (rule.commandPrefix !== undefined)
+    return { priority, words: [rule.commandPrefix].flat().map((text: unknown) => word('words', text)) }
+  // It is held against `"command":"…`, so it begins where the command does.
+  if (rule.commandRegex !== undefined) return { priority, words: [word('regex', `^(?:${rule.commandRegex})`)] }
+  return { priority, words: [rule.argsPattern === undefined ? word('every', '') : word('regex', rule.argsPattern)] }
 }
 
 /** What a list of the only tools there are leaves out; one with commands in brackets leaves the others to a question. */

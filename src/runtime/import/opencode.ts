@@ -1,6 +1,7 @@
 /** opencode's permissions as a draft of a manifest. */
 
 import { recordOf } from '../../system/record.ts'
+import { type CommandWord, unreadable } from './command-words.ts'
 import { type Draft, DraftWriter, type Entry, type Finding, note } from './draft.ts'
 import { commandRule, pathRule, type Settings, type Verdict, wholeToolAsks } from './rules.ts'
 
@@ -44,6 +45,37 @@ export function importOpencode(settings: Settings): Draft {
     }
   }
   return out.draft()
+}
+
+/** What one file says of commands: a configuration, the value of OPENCODE_PERMISSION, or the text of an agent. */
+export function opencodeCommands(file: unknown): readonly CommandWord[] {
+  if (typeof file === 'string') return agentCommands(file)
+  const { permission, agent, mode } = recordOf(file)
+  // A hook does not hear which agent calls, so the denials of each hold for all.
+  const agents = [agent, mode].flatMap((of) => Object.values(recordOf(of)))
+  return [permission, ...agents.map((one) => recordOf(one).permission)].flatMap((one) => permissionCommands(one))
+}
+
+function permissionCommands(permission: unknown): readonly CommandWord[] {
+  const out = new DraftWriter()
+  const rules = rulesOf(permission, out).filter(({ tool }) => toolsOf(tool)?.includes('bash'))
+  return rules.map(({ tool, glob, verdict }) => commandWord(glob, verdict, `${tool}: ${glob} = ${verdict}`))
+}
+
+/** A colon is a character like any other there. */
+function commandWord(glob: string, verdict: Verdict, said: string): CommandWord {
+  return { verdict, form: /^\*+$/.test(glob) ? 'every' : 'glob', text: glob.replace(/:\*$/, ':?*'), said }
+}
+
+/** The lines at the head of an agent's text that give something a level; those of tools as a whole are the host's own to hold. */
+function agentCommands(text: string): readonly CommandWord[] {
+  const head = /^---\r?\n([\s\S]*?)\n---/.exec(text)?.[1] ?? ''
+  const line = /^\s*(?:"([^"\n]+)"|'([^'\n]+)'|([^\s:#"'][^:\n]*?))\s*:\s*["']?(deny|ask|allow)["']?\s*(?:#.*)?$/gm
+  const found = [...head.matchAll(line)].flatMap(([, double, single, bare, verdict]): readonly CommandWord[] => {
+    const glob = double ?? single ?? bare ?? ''
+    return Object.hasOwn(OPENCODE_TOOLS, glob) ? [] : [commandWord(glob, verdict as Verdict, `${glob}: ${verdict}`)]
+  })
+  return /^\s*permission\s*:\s*\S/m.test(head) && found.length === 0 ? [unreadable('permission')] : found
 }
 
 function rulesOf(permission: unknown, out: DraftWriter): readonly Rule[] {

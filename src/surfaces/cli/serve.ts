@@ -15,6 +15,8 @@ import type { ProcessEnd } from './main.ts'
 interface ServeAddon {
   next(idleSeconds: number, stamp: Buffer): Buffer | null | undefined
   done(code: number): void
+  /** The process that asks. */
+  caller(): number
 }
 
 /** Compiled code and caches grow with what was served; a process is cheap. */
@@ -45,6 +47,8 @@ export async function serve(
     if (payload === null) break
     const { args, env } = readPayload(payload)
     takePlace(program, args, env)
+    // What started the caller is above it, and above nothing of ours.
+    Object.defineProperty(process, 'ppid', { value: addon.caller(), configurable: true })
     traces.begin()
     const { known, signal } = await run()
     const code = Number(process.exitCode ?? 0)

@@ -1,6 +1,7 @@
 /** The way of a hook: the host's text in, one answer in the host's own form out, and whatever fails is a block. */
 
 import { posix } from 'node:path'
+import type { CommandDenial } from '../../policy/policy.ts'
 import {
   type HookCall,
   type HookJudge,
@@ -17,7 +18,15 @@ import type { Machine } from '../../system/machine.ts'
 import { isOwnDirectory } from '../../system/state.ts'
 import { hookStages, type Wrap } from './hook-stages.ts'
 import { startDirectory } from './hosts/codex-record.ts'
-import { type HookRequest, type Host, isObject, type Json, type Outcome, ProtocolError } from './hosts/host.ts'
+import {
+  type HookRequest,
+  type Host,
+  isObject,
+  type Json,
+  type Outcome,
+  ProtocolError,
+  type RulePlace,
+} from './hosts/host.ts'
 import { speakerOf } from './hosts/hosts.ts'
 import { directoryAfter } from './moved-directory.ts'
 import { everyReading } from './path-readings.ts'
@@ -34,6 +43,8 @@ export interface HookSetting {
   readonly cordon: readonly string[]
   /** The whole host runs in a sandbox of Cordon's (`cordon run -- AGENT`): commands are in it already. */
   readonly inside: boolean
+  /** The command lines above the hook, the nearest first. */
+  readonly commandLines: RulePlace['commandLines']
 }
 
 /** What the hook's process does: print, complain, end. */
@@ -116,6 +127,7 @@ async function decide(host: Host, request: HookRequest, input: Json, setting: Ho
     shell: request.command !== null,
     inside: setting.inside,
     hostFolders: ownFolders(host, input, setting),
+    ownDenials: await ownDenials(host, request, root, setting),
   })
   if ('closed' in opened)
     return { outcome: { kind: 'deny', reason: reasonText(opened.closed), final: true }, notes: null }
@@ -180,6 +192,18 @@ async function judged(
     case 'failed':
       throw result.error.cause
   }
+}
+
+/** What the host's own rules say of commands; inside a sandbox of ours nothing is wrapped, and the host holds them itself. */
+async function ownDenials(
+  host: Host,
+  { command, cwd }: HookRequest,
+  root: string,
+  setting: HookSetting,
+): Promise<readonly CommandDenial[]> {
+  if (command === null || setting.inside || !host.ownRules) return []
+  const { denialsOfHost } = await import('./own-rules.ts')
+  return denialsOfHost(host.ownRules, { ...setting, root, cwd: cwd ?? root })
 }
 
 /** Whether the host itself would keep this command from writing; inside a sandbox of ours the host sees the command as it is. */

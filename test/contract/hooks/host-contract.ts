@@ -16,6 +16,8 @@ export interface HostContract {
   readonly effect: (answer: Record<string, unknown>) => Effect
   /** What becomes of a command without a manifest: whether a person can be asked, or the command has to say itself that it runs in the sandbox. */
   readonly without: Effect
+  /** How its person denies `mkdir`: a file below the home or the project, or its own command line; null where it has no such rule. */
+  readonly denies: { readonly file: string; readonly text: string } | { readonly flags: readonly string[] } | null
   /** Its modes, and what each comes to. */
   readonly modes: readonly HostMode[]
   readonly result: {
@@ -65,6 +67,7 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
     write: (path, content) => claude('Write', { file_path: path, content }),
     effect: readClaude,
     without: 'ask',
+    denies: { file: 'home/.claude/settings.json', text: '{"permissions":{"deny":["Bash(mkdir:*)"]}}' },
     modes: [
       ...['default', 'acceptEdits'].map(
         (mode): HostMode => ({ mode, says: { permission_mode: mode }, yes: 'ours', ask: 'person', driven: [mode] }),
@@ -108,6 +111,7 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
       return effect
     },
     without: 'deny',
+    denies: { file: 'home/.codex/rules/own.rules', text: 'prefix_rule(pattern = ["mkdir"], decision = "forbidden")' },
     // Its sandbox decides; in every mode of approval our rules have it leave the wrapped command alone.
     modes: [
       {
@@ -165,6 +169,7 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
       return 'deny'
     },
     without: 'deny',
+    denies: { file: 'home/.gemini/policies/own.toml', text: '[[rule]]\ncommandPrefix = "mkdir"\ndecision = "deny"\n' },
     // Its input names none, and it asks or refuses after our answer as it would without.
     modes: [{ mode: 'any', yes: 'host', ask: 'nobody', driven: ['yolo', 'auto_edit', 'default', 'plan'] }],
     result: {
@@ -201,6 +206,7 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
       return answer.permission === 'ask' ? 'ask' : 'deny'
     },
     without: 'deny',
+    denies: { file: 'home/.cursor/cli-config.json', text: '{"permissions":{"deny":["Shell(mkdir)"]}}' },
     modes: [{ mode: 'any', yes: 'ours', ask: 'nobody', driven: [] }],
     result: {
       shell: (output) =>
@@ -227,6 +233,7 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
     write: (path, content) => opencode('write', { filePath: path, content }),
     effect: readPlugin,
     without: 'deny',
+    denies: { file: 'home/.config/opencode/opencode.json', text: '{"permission":{"bash":{"mkdir *":"deny"}}}' },
     modes: [{ mode: 'any', yes: 'host', ask: 'nobody', driven: ['allow', '--auto', 'plan', 'ask'] }],
     result: {
       shell: (output) => ({
@@ -247,6 +254,7 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
     write: (path, content) => opencode('write', { path, content }),
     effect: readPlugin,
     without: 'deny',
+    denies: null,
     modes: [{ mode: 'any', yes: 'host', ask: 'nobody', driven: [] }],
     result: {
       shell: (output) => ({
@@ -275,6 +283,7 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
       return 'deny'
     },
     without: 'deny',
+    denies: { flags: ['copilot', '--deny-tool', 'shell(mkdir)', '-p', 'go'] },
     modes: [
       {
         mode: 'interactive',
@@ -321,6 +330,7 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
       return JSON.stringify(answer).includes('has to say so itself: ') ? 'sandboxed' : 'deny'
     },
     without: 'sandboxed',
+    denies: { file: 'home/.qwen/settings.json', text: '{"permissions":{"deny":["Bash(mkdir *)"]}}' },
     // It is told the wrapped form, and asks or refuses about that as about any command.
     modes: ['yolo', 'auto-edit', 'default', 'plan', 'auto'].map(
       (mode): HostMode => ({ mode, says: { permission_mode: mode }, yes: 'host', ask: 'nobody', driven: [mode] }),
@@ -355,6 +365,7 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
         : 'sandboxed'
     },
     without: 'deny',
+    denies: null,
     modes: [
       { mode: 'act', ...clineSaid('act'), yes: 'host', ask: 'nobody', driven: ['act', 'no auto-approval'] },
       { mode: 'plan', ...clineSaid('plan'), reads: true, yes: 'host', ask: 'nobody', driven: ['plan'] },

@@ -56,7 +56,13 @@ it('they are told again when they change', async () => {
 })
 
 it('root is told so', async () => {
-  const setting = { files: machineFiles, root: world.project, cordon: ['/opt/cordon'], inside: false }
+  const setting = {
+    files: machineFiles,
+    root: world.project,
+    cordon: ['/opt/cordon'],
+    inside: false,
+    commandLines: () => [],
+  }
   const text = JSON.stringify(inSession('r').codex).replaceAll('$P', world.project)
   const ask = (isRoot: boolean) =>
     answerHook(findHost('codex')!, text, { ...setting, machine: { ...world.machine, isRoot } })

@@ -34,6 +34,8 @@ export interface AskOptions {
   readonly root?: string | null
   /** The host runs in `cordon run`. */
   readonly inside?: boolean
+  /** The host's own command line. */
+  readonly commandLine?: readonly string[]
 }
 
 export interface HookWorld {
@@ -76,10 +78,10 @@ export async function openHookWorld(manifest: string = MANIFEST): Promise<HookWo
     base,
     project,
     machine,
-    ask(name, input, { root = project, inside = false } = {}) {
+    ask(name, input, { root = project, inside = false, commandLine = [] } = {}) {
       const text = typeof input === 'string' ? input : JSON.stringify(input)
       const cordon = ['/opt/node', '/opt/cordon.cjs']
-      const setting = { machine, files: machineFiles, root, cordon, inside }
+      const setting = { machine, files: machineFiles, root, cordon, inside, commandLines: () => [commandLine] }
       return answerHook(findHost(name)!, text.replaceAll('$P', project).replaceAll('$R', programPath(machine)), setting)
     },
     async sign() {

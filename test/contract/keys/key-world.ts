@@ -229,7 +229,14 @@ export class KeyWorld {
     await this.#sign(manifest)
     rmSync(join(this.machine.stateDir, 'hook-sessions'), { recursive: true, force: true })
     const text = JSON.stringify(HOST_TOOLS[tool]!(input)).replaceAll('$P', this.root)
-    const setting = { machine: this.machine, files: machineFiles, root: this.root, cordon: ['cordon'], inside: false }
+    const setting = {
+      machine: this.machine,
+      files: machineFiles,
+      root: this.root,
+      cordon: ['cordon'],
+      inside: false,
+      commandLines: () => [],
+    }
     const host = findHost('claude-code')!
     for (let before = 1; before < times; before++) await answerHook(host, text, setting)
     const effect = effectOf('claude-code', await answerHook(host, text, setting))

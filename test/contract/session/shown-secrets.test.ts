@@ -78,7 +78,10 @@ it.each(ROWS)('$note', async ({ path = 'server.key', manifest = CONTAINED, chang
       cordon: ['/opt/node', '/opt/cordon.cjs'],
     }
     const text = JSON.stringify(claude(tool, input)).replaceAll('$P', world.root)
-    return effectOf('claude-code', await answerHook(findHost('claude-code')!, text, { ...setting, inside: false }))
+    return effectOf(
+      'claude-code',
+      await answerHook(findHost('claude-code')!, text, { ...setting, inside: false, commandLines: () => [] }),
+    )
   }
   const session = (await world.open()).openSession()
   const read = await session.call('read', { path })

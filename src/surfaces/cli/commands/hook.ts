@@ -4,7 +4,7 @@ import { constants, fstatSync, openSync, read, readSync } from 'node:fs'
 import { errorCode, messageOf } from '../../../system/fault.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { isInsideSandbox } from '../../../system/inside.ts'
-import { thisMachine } from '../../../system/machine.ts'
+import { ancestorArguments, thisMachine } from '../../../system/machine.ts'
 import { answerHook, blocked, type HookAnswer } from '../../hook/answer-hook.ts'
 import { ANSWER_SECONDS } from '../../hook/hook-command.ts'
 import { findHost, HOST_NAMES } from '../../hook/hosts/hosts.ts'
@@ -47,7 +47,8 @@ async function answered(name: string, root: string | null): Promise<HookAnswer> 
   // The program is the one that runs now: the rewritten command has to find the same.
   const cordon = cordonWords()
   const inside = isInsideSandbox()
-  const setting = { machine: thisMachine(), files: machineFiles, root, cordon, inside }
+  const machine = thisMachine()
+  const setting = { machine, files: machineFiles, root, cordon, inside, commandLines: ancestorArguments }
   return withDeadline(ANSWER_SECONDS * 1000, answerHook(host, input, setting))
 }
 

@@ -10,33 +10,20 @@ import { Fault, messageOf } from '../../../system/fault.ts'
 import { machineFiles } from '../../../system/files.ts'
 import { type Machine, thisMachine } from '../../../system/machine.ts'
 import { parseSettings } from '../../../system/settings-json.ts'
+import type { RulePlace } from '../../hook/hosts/host.ts'
+import { findHost } from '../../hook/hosts/hosts.ts'
 import { paint, visible } from '../../terminal/terminal.ts'
 import { oneOf, parseArguments, textFlag } from '../arguments.ts'
 import { type CommandContext, commandRow, EXIT } from '../usage.ts'
 
 /** Where each keeps its settings, the nearest first; all that are there count. */
-const PLACES: Readonly<Record<string, (machine: Machine) => readonly string[]>> = {
-  'claude-code': ({ cwd, home, env }) => [
-    join(cwd, '.claude/settings.local.json'),
-    join(cwd, '.claude/settings.json'),
-    join(env.CLAUDE_CONFIG_DIR ?? join(home, '.claude'), 'settings.json'),
-    '/etc/claude-code/managed-settings.json',
-  ],
-  codex: ({ cwd, home, env }) => [
-    join(cwd, '.codex/config.toml'),
-    join(env.CODEX_HOME ?? join(home, '.codex'), 'config.toml'),
-  ],
-  gemini: ({ cwd, home, env }) => [
-    env.GEMINI_CLI_SYSTEM_SETTINGS_PATH ?? '/etc/gemini-cli/settings.json',
-    join(cwd, '.gemini/settings.json'),
-    join(home, '.gemini/settings.json'),
-  ],
-  opencode: ({ cwd, home, env }) =>
-    [join(cwd, '.opencode'), cwd, join(env.XDG_CONFIG_HOME ?? join(home, '.config'), 'opencode')].flatMap((folder) => [
-      join(folder, 'opencode.jsonc'),
-      join(folder, 'opencode.json'),
-    ]),
-  srt: ({ home }) => [join(home, '.srt-settings.json')],
+function placesOf(agent: string, machine: Machine): readonly string[] {
+  const { settings } = findHost(agent)?.ownRules ?? {}
+  return settings?.(rulePlace(machine)) ?? [join(machine.home, '.srt-settings.json')]
+}
+
+function rulePlace({ cwd, home, env }: Machine): RulePlace {
+  return { home, env, folders: [cwd], commandLines: () => [] }
 }
 
 /** Runs `cordon import`. */
@@ -45,7 +32,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const [name, given] = args.words
   const agent = oneOf(Object.keys(IMPORTERS), name, 'say whose settings')
   const machine = thisMachine()
-  const candidates = given === undefined ? PLACES[agent]!(machine) : [given]
+  const candidates = given === undefined ? placesOf(agent, machine) : [given]
   const found = candidates.filter((path) => machineFiles.exists(path))
   if (found.length === 0) {
     throw new Fault('not-found', `there are no settings of ${agent} at ${candidates.join(', ')}`, {
@@ -53,7 +40,8 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     })
   }
   const settings = mergeSettings(agent, found.map(settingsOf))
-  const rules = agent === 'codex' && given === undefined ? { [RULE_FILES]: codexRules(machine) } : {}
+  const texts = given === undefined ? ruleTexts(agent, machine) : []
+  const rules = texts.length > 0 ? { [RULE_FILES]: texts } : {}
   const { text, notes } = await importManifest(IMPORTERS[agent]!({ ...settings, ...rules }), machine, machineFiles)
   const manifest = `# Made by cordon import ${agent}; read it, then put it in force with cordon sign.\n# After some days of work, cordon learn --from record says what of it was never used.\n${text}`
   const out = textFlag(args, 'out')
@@ -65,11 +53,11 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   return EXIT.ok
 }
 
-/** The texts of the rules about commands that Codex keeps beside its configuration. */
-function codexRules({ cwd, home, env }: Machine): readonly string[] {
-  const folders = [join(cwd, '.codex/rules'), join(env.CODEX_HOME ?? join(home, '.codex'), 'rules')]
-  return folders
-    .filter((folder) => machineFiles.isDirectory(folder))
+/** The texts of the rules about commands that an agent keeps beside its configuration. */
+function ruleTexts(agent: string, machine: Machine): readonly string[] {
+  const sources = findHost(agent)?.ownRules?.sources(rulePlace(machine)) ?? []
+  return sources
+    .flatMap((source) => ('folder' in source && source.ending === '.rules' ? [source.folder] : []))
     .flatMap((folder) => machineFiles.list(folder).map((name) => join(folder, name)))
     .filter((file) => file.endsWith('.rules'))
     .map((file) => machineFiles.readText(file))

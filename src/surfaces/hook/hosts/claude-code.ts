@@ -3,6 +3,7 @@
 import { basename, dirname, join } from 'node:path'
 import type { InstallPlace } from '../install/install-place.ts'
 import { composes, trims } from '../path-readings.ts'
+import { claudeRules } from './claude-rules.ts'
 import {
   expectEvent,
   type HookRequest,
@@ -150,6 +151,7 @@ export const claudeCode: Host<'claude-code'> = {
     imports: true,
     runsInline: true,
   },
+  ownRules: claudeRules,
   inlineSetting: async (...at) => (await import('./claude-skill-shell.ts')).skillShell(...at),
   parse(input, env) {
     expectEvent(input, 'PreToolUse')

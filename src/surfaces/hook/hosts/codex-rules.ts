@@ -2,10 +2,16 @@
 
 import { join } from 'node:path'
 import type { Machine } from '../../../system/machine.ts'
+import type { RulePlace } from './host.ts'
 
 /** Where Codex keeps its own. */
 export function codexHome({ home, env }: Pick<Machine, 'home' | 'env'>): string {
   return env.CODEX_HOME ?? join(home, '.codex')
+}
+
+/** The folders of its rules: the project's, the person's, the machine's. */
+export function codexRuleFolders({ folders, ...at }: Pick<RulePlace, 'folders' | 'home' | 'env'>): readonly string[] {
+  return [...folders.map((folder) => join(folder, '.codex/rules')), join(codexHome(at), 'rules'), '/etc/codex/rules']
 }
 
 /** The file with the rule, beside Codex's other settings. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { InstallPlace } from '../install/install-place.ts'
 import { trims } from '../path-readings.ts'
 import { isReadOnlyTurn } from './codex-record.ts'
-import { CODEX_RULES, codexHome, codexRules, isCodexRules } from './codex-rules.ts'
+import { CODEX_RULES, codexHome, codexRuleFolders, codexRules, isCodexRules } from './codex-rules.ts'
 import { expectEvent, type Host, isObject, object, optionalText, ProtocolError, text } from './host.ts'
 import {
   callsOf,
@@ -56,6 +56,14 @@ export const codex: Host<'codex'> = {
     isReadOnly: (input, { machine, files }, root) =>
       [codexHome(machine), join(root, '.codex')].some((place) => files.exists(join(place, CODEX_RULES))) &&
       isReadOnlyTurn(input),
+  },
+  ownRules: {
+    settings: ({ folders, ...at }) => [
+      ...folders.map((folder) => join(folder, '.codex/config.toml')),
+      join(codexHome(at), 'config.toml'),
+    ],
+    sources: (at) => codexRuleFolders(at).map((folder) => ({ folder, ending: '.rules' })),
+    reader: async () => (await import('../../../runtime/import/codex.ts')).codexCommands,
   },
   parse(input) {
     expectEvent(input, 'PreToolUse')

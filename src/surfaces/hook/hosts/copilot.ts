@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { HOOK_MARK, HOOK_TIMEOUT_SECONDS } from '../hook-command.ts'
 import type { InstallPlace } from '../install/install-place.ts'
 import { composes, trims } from '../path-readings.ts'
-import { type Host, isObject, type Json, object, optionalText, ProtocolError, text } from './host.ts'
+import { flagValues, type Host, isObject, type Json, object, optionalText, ProtocolError, text } from './host.ts'
 import {
   callsOf,
   delegates,
@@ -88,6 +88,12 @@ export const copilot: Host<'copilot'> = {
     ],
     imports: false,
     runsInline: false,
+  },
+  ownRules: {
+    // It has them on its command line alone.
+    sources: (at) =>
+      flagValues(at, '--deny-tool').map((given) => ({ from: '--deny-tool', text: JSON.stringify(given) })),
+    reader: async () => (await import('../../../runtime/import/bracket-rules.ts')).copilotCommands,
   },
   eventOf: (input) =>
     input.toolName === undefined && input.prompt !== undefined

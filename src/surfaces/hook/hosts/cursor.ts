@@ -60,6 +60,15 @@ export const cursor: Host<'cursor'> = {
   name: 'cursor',
   // Its own habits are not known, so it has everybody's.
   paths: [dropsNul, trims, dropsAt, decodes, composes],
+  ownRules: {
+    sources: ({ folders, home }) =>
+      [...folders.map((folder) => join(folder, '.cursor/cli.json')), join(home, '.cursor/cli-config.json')].map(
+        (file) => ({
+          file,
+        }),
+      ),
+    reader: async () => (await import('../../../runtime/import/bracket-rules.ts')).cursorCommands,
+  },
   parse(input, env) {
     const event = expectEvent(input, ...Object.keys(EVENTS))
     const { tool, given } = EVENTS[event]!(input)

@@ -1,17 +1,19 @@
 /** Gemini CLI: `BeforeTool`, denied with `{"decision":"deny","reason"}`; an ask hangs it when nobody is there. */
 
-import { dirname, join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { HOOK_TIMEOUT_SECONDS, isHookCommand } from '../hook-command.ts'
 import type { InstallPlace } from '../install/install-place.ts'
 import { composes, decodes, dropsAt, dropsNul, trims } from '../path-readings.ts'
 import {
   expectEvent,
+  flagValues,
   type Host,
   isObject,
   type Json,
   object,
   optionalText,
   ProtocolError,
+  type RulePlace,
   recordOf,
   sessionName,
   text,
@@ -95,6 +97,19 @@ export const gemini: Host<'gemini'> = {
       },
       variables: true,
     },
+  },
+  ownRules: {
+    settings: geminiSettings,
+    sources: (at) => [
+      ...geminiSettings(at).map((file) => ({ file })),
+      ...[join(at.home, '.gemini/policies'), '/etc/gemini-cli/policies'].map((folder) => ({ folder, ending: '.toml' })),
+      ...flagValues(at, '--policy', '--admin-policy')
+        .flatMap((given) => given.split(','))
+        .map((given) => resolve(at.folders.at(-1) ?? '/', given))
+        .flatMap((path) => (path.endsWith('.toml') ? { file: path } : { folder: path, ending: '.toml' })),
+    ],
+    lastWins: true,
+    reader: async () => (await import('../../../runtime/import/gemini.ts')).geminiCommands,
   },
   parse(input, env) {
     expectEvent(input, 'BeforeTool')
@@ -235,4 +250,13 @@ function isServers({ mcp_context }: Json): boolean {
 /** An edit of a relative path that is not there goes to the one file below the project whose path ends like it. */
 function pathsOf(given: Json): readonly string[] {
   return [optionalText(given, 'file_path'), optionalText(given, 'path')].filter((path) => path !== null)
+}
+
+/** Its settings, the nearest first; what any of them excludes is excluded. */
+function geminiSettings({ folders, home, env }: RulePlace): readonly string[] {
+  return [
+    env.GEMINI_CLI_SYSTEM_SETTINGS_PATH ?? '/etc/gemini-cli/settings.json',
+    ...folders.map((folder) => join(folder, '.gemini/settings.json')),
+    join(home, '.gemini/settings.json'),
+  ]
 }

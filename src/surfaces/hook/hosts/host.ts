@@ -5,6 +5,7 @@ import type { HeldCommand } from '../../../runtime/hook/held-commands.ts'
 import type { InlineSetting } from '../../../runtime/hook/inline.ts'
 import type { HookCall } from '../../../runtime/hook/judge.ts'
 import type { Expansion, Said } from '../../../runtime/hook/unseen.ts'
+import type { CommandWord } from '../../../runtime/import/command-words.ts'
 import type { Files } from '../../../system/files.ts'
 import type { Machine } from '../../../system/machine.ts'
 import type { HostInstall } from '../install/host-install.ts'
@@ -136,6 +137,45 @@ export interface HostPrompts {
   }
 }
 
+/** Where a host's rules are looked for. */
+export interface RulePlace extends Pick<Machine, 'home' | 'env'> {
+  /** Folders of the project that may hold its settings, the nearest first. */
+  readonly folders: readonly string[]
+  /** The command lines above the hook, among them the host's; empty where the system does not show them. */
+  readonly commandLines: () => readonly (readonly string[])[]
+}
+
+/** What holds rules: a file, the files of a folder with this ending, or a text that is no file's. */
+export type RuleSource =
+  | { readonly file: string }
+  | { readonly folder: string; readonly ending: string }
+  | { readonly from: string; readonly text: string }
+
+/** A host's own rules about commands. It holds them against the wrapped command, where they find nothing: so the hook does. */
+export interface OwnRules {
+  /** The settings that `cordon import` reads, the nearest first. */
+  readonly settings?: (at: RulePlace) => readonly string[]
+  readonly sources: (at: RulePlace) => readonly RuleSource[]
+  /** The last rule of a source that matches wins; absent: the strictest. */
+  readonly lastWins?: true
+  /** Reads one of them: settings as a value, everything else as text. */
+  reader(): Promise<(source: unknown) => readonly CommandWord[]>
+}
+
+/** The values of a flag on the command lines, each up to the next flag. */
+export function flagValues({ commandLines }: RulePlace, ...flags: readonly string[]): readonly string[] {
+  return commandLines().flatMap((words) =>
+    words.flatMap((word, at) => {
+      const flag = flags.find((one) => word === one || word.startsWith(`${one}=`))
+      if (flag === undefined) return []
+      if (word !== flag) return [word.slice(flag.length + 1)]
+      const rest = words.slice(at + 1)
+      const end = rest.findIndex((next) => next.startsWith('-'))
+      return end < 0 ? rest : rest.slice(0, end)
+    }),
+  )
+}
+
 /** An agent program that has hooks. */
 export interface Host<Name extends string = string> {
   /** What `cordon hook` and `cordon install` call it. */
@@ -154,6 +194,8 @@ export interface Host<Name extends string = string> {
   readonly quoting?: Quoting
   /** Folders in which it keeps what belongs to this session (saved and background output, scratchpads): its agent may read them. */
   readonly ownFolders?: (input: Json, at: HostSurroundings) => readonly string[]
+  /** Its own rules about commands; absent: it has none that is known. */
+  readonly ownRules?: OwnRules
   /** It also runs the hooks of another host, in its own form, and its input says who it is. */
   readonly borrows?: (from: string, input: Json) => boolean
   /** The event of an input that does not name it itself. */

@@ -1,9 +1,9 @@
 /** opencode: no hooks but plugins; ours asks `cordon hook opencode` and throws to block. The form is our own. */
 
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { HostInstall } from '../install/host-install.ts'
 import { hookRoot } from '../install/install-place.ts'
-import type { Host } from './host.ts'
+import type { Host, RulePlace } from './host.ts'
 import { pluginHost } from './plugin-host.ts'
 import {
   asksServer,
@@ -64,7 +64,43 @@ export const opencode: Host<'opencode'> = pluginHost(
     },
   },
   install,
+  {
+    settings: (at) => opencodeFolders(at).flatMap(configurations),
+    sources: (at) => {
+      const { OPENCODE_CONFIG: config, OPENCODE_CONFIG_CONTENT: content, OPENCODE_PERMISSION: permission } = at.env
+      return [
+        ...opencodeFolders(at).flatMap((folder) => [
+          ...configurations(folder).map((file) => ({ file })),
+          // In a project they are in the folder of its own alone.
+          ...(at.folders.includes(folder) ? [] : ['agent', 'agents', 'mode', 'modes']).map((name) => ({
+            folder: join(folder, name),
+            ending: '.md',
+          })),
+        ]),
+        ...(config ? [{ file: resolve(at.folders.at(-1) ?? '/', config) }] : []),
+        ...(content ? [{ from: 'OPENCODE_CONFIG_CONTENT', text: content }] : []),
+        ...(permission ? [{ from: 'OPENCODE_PERMISSION', text: `{"permission":${permission}}` }] : []),
+      ]
+    },
+    lastWins: true,
+    reader: async () => (await import('../../../runtime/import/opencode.ts')).opencodeCommands,
+  },
 )
+
+/** The folders of its configuration, the nearest first. */
+function opencodeFolders({ folders, home, env }: RulePlace): readonly string[] {
+  return [
+    ...folders.flatMap((folder) => [join(folder, '.opencode'), folder]),
+    ...(env.OPENCODE_CONFIG_DIR ? [env.OPENCODE_CONFIG_DIR] : []),
+    join(env.XDG_CONFIG_HOME ?? join(home, '.config'), 'opencode'),
+    join(home, '.opencode'),
+    '/etc/opencode',
+  ]
+}
+
+function configurations(folder: string): readonly string[] {
+  return ['opencode.jsonc', 'opencode.json'].map((name) => join(folder, name))
+}
 
 async function install(): Promise<HostInstall> {
   const [{ ownFile }, { isOpencodePlugin, opencodePlugin }] = await Promise.all([

@@ -2,7 +2,7 @@
 
 import type { Expansion } from '../../../runtime/hook/unseen.ts'
 import { trims } from '../path-readings.ts'
-import { expectEvent, type Host, object, optionalText, ProtocolError, text } from './host.ts'
+import { expectEvent, type Host, type OwnRules, object, optionalText, ProtocolError, text } from './host.ts'
 import { callsOf, narrowedSearch, originOf, ranCommand, type ToolTable } from './tool-table.ts'
 
 const SEARCHES: ReadonlySet<string> = new Set(['grep'])
@@ -14,12 +14,14 @@ export function pluginHost<Name extends string>(
   filter: string,
   expands: Expansion,
   install: Host['install'],
+  ownRules?: OwnRules,
 ): Host<Name> {
   return {
     name,
     paths: [trims],
     expands,
     install,
+    ...(ownRules && { ownRules }),
     parse(input) {
       expectEvent(input, 'tool.execute.before')
       const tool = text(input, 'tool')

@@ -69,6 +69,16 @@ export const qwen: Host<'qwen'> = {
       variables: true,
     },
   },
+  // It sees the wrapped form that its agent has to write.
+  ownRules: {
+    sources: ({ folders, home, env }) =>
+      [
+        ...folders.map((folder) => join(folder, '.qwen/settings.json')),
+        join(home, '.qwen/settings.json'),
+        env.QWEN_CODE_SYSTEM_SETTINGS_PATH ?? '/etc/qwen-code/settings.json',
+      ].map((file) => ({ file })),
+    reader: async () => (await import('../../../runtime/import/bracket-rules.ts')).qwenCommands,
+  },
   parse(input) {
     expectEvent(input, 'PreToolUse')
     const tool = text(input, 'tool_name')

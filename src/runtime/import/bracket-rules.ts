@@ -1,0 +1,68 @@
+/** Rules about commands in the form `Tool(text)`, which most agent hosts have: what one of their files says. */
+
+import { recordOf } from '../../system/record.ts'
+import { type CommandWord, listed, unreadable } from './command-words.ts'
+import type { Verdict } from './rules.ts'
+
+/** Claude Code's settings. */
+export function claudeCommands(settings: unknown): readonly CommandWord[] {
+  return permissionsOf(settings, CLAUDE_SHELLS)
+}
+
+/** Qwen Code's, with the older lists that it still reads. */
+export function qwenCommands(settings: unknown): readonly CommandWord[] {
+  const { tools, excludeTools } = recordOf(settings)
+  return [
+    ...permissionsOf(settings, QWEN_SHELLS),
+    ...excludedCommands(recordOf(tools).exclude, QWEN_SHELLS),
+    ...excludedCommands(excludeTools, QWEN_SHELLS),
+  ]
+}
+
+/** Cursor's: `Shell(git)` names a program, `Shell(npm:install*)` its arguments as well. */
+export function cursorCommands(settings: unknown): readonly CommandWord[] {
+  return listed(recordOf(recordOf(settings).permissions).deny, 'permissions.deny', (rule) =>
+    inBrackets(rule, 'deny', CURSOR_SHELLS, 'words').map((word) => ({
+      ...word,
+      text: word.text.replace(/^([^\s:]+):(?!\*$)/, '$1 '),
+    })),
+  )
+}
+
+/** One value of Copilot CLI's --deny-tool: it names a command by its first words, several are between commas. */
+export function copilotCommands(given: unknown): readonly CommandWord[] {
+  if (typeof given !== 'string') return [unreadable('--deny-tool')]
+  const rules = given.match(/[^\s,(]+(?:\([^)]*\))?/g) ?? []
+  return rules.flatMap((rule) => inBrackets(rule, 'deny', COPILOT_SHELLS, 'words'))
+}
+
+/** A list of excluded tools, in which a command is named by its first words. */
+export function excludedCommands(value: unknown, shells: ReadonlySet<string>): CommandWord[] {
+  return listed(value, 'excluded tools', (rule) => inBrackets(rule, 'deny', shells, 'words'))
+}
+
+const CLAUDE_SHELLS: ReadonlySet<string> = new Set(['Bash', 'Monitor'])
+const QWEN_SHELLS: ReadonlySet<string> = new Set('Bash Shell ShellTool run_shell_command Monitor monitor'.split(' '))
+const CURSOR_SHELLS: ReadonlySet<string> = new Set(['Shell'])
+const COPILOT_SHELLS: ReadonlySet<string> = new Set(['shell', 'bash'])
+
+function permissionsOf(settings: unknown, shells: ReadonlySet<string>): readonly CommandWord[] {
+  const permissions = recordOf(recordOf(settings).permissions)
+  return (['deny', 'ask'] as const).flatMap((verdict) =>
+    listed(permissions[verdict], `permissions.${verdict}`, (rule) => inBrackets(rule, verdict, shells, 'glob')),
+  )
+}
+
+/** `Bash(git push:*)`: nothing for the rule of a tool that runs no commands. */
+function inBrackets(
+  rule: string,
+  verdict: Verdict,
+  shells: ReadonlySet<string>,
+  form: 'words' | 'glob',
+): CommandWord[] {
+  const [, tool = '', inside] = /^\s*([^\s(]+)\s*(?:\((.*)\))?\s*$/s.exec(rule) ?? []
+  if (tool === '') return [...shells].some((shell) => rule.includes(shell)) ? [unreadable(rule)] : []
+  if (!shells.has(tool)) return []
+  const every = inside === undefined || /^\s*:?\**\s*$/.test(inside)
+  return [{ verdict, form: every ? 'every' : form, text: inside ?? '', said: rule }]
+}
