@@ -239,7 +239,9 @@ async function unseen(
   const { unseenDenials, writtenDenials } = await import('../../runtime/hook/unseen.ts')
   const given = input.tool_input ?? input.args ?? input.toolArgs ?? input.tool_call
   return [
-    ...(expands ? await unseenDenials(judge, calls, expands, unseenPlace(host, judge.loaded.root, cwd, setting)) : []),
+    ...(expands
+      ? await unseenDenials(judge, calls, expands, unseenPlace(host, judge.loaded.root, cwd, setting), given)
+      : []),
     ...(writes ? writtenDenials(judge, calls, textsOf(given), setting.machine.home) : []),
   ]
 }

@@ -287,7 +287,7 @@ describe('what is sent along with what a person says', () => {
 
   it('of a command is what the host made of it already', async () => {
     put('.gemini/commands/run.toml', 'prompt = "hello @{.env} !{cat secrets/.env}"')
-    expect(await says('gemini', { prompt: 'hello there' })).toBe('goes on')
+    expect(await says('gemini', { prompt: 'good morning' })).toBe('goes on')
     expect(await says('gemini', { prompt: 'hello TOKEN=1\n there' })).toContain('run.toml')
     expect(await says('qwen', { submitted_prompt: '/x', prompt: 'hello TOKEN=1' })).toContain('run.toml')
   })

@@ -67,7 +67,12 @@ export const cline: Host<'cline'> = {
     },
   },
   // It has no hook that holds back what its person says, so its calls are stopped.
-  expands: { memory: ['AGENTS.md', '.clinerules', '.clinerules/', '.cline/rules/'], imports: false, runsInline: false },
+  expands: {
+    memory: ['AGENTS.md', '.clinerules', '.clinerules/', '.cline/rules/'],
+    imports: false,
+    texts: ['.cline/skills/', '.cline/agents/', '.claude/skills/', '.agents/skills/'],
+    runsInline: false,
+  },
   eventOf: (input) => (input.tool_result === undefined ? 'PreToolUse' : 'PostToolUse'),
   parse(input) {
     const call = object(input, 'tool_call')

@@ -87,6 +87,7 @@ export const copilot: Host<'copilot'> = {
       ...['.github/copilot-instructions.md', '.github/instructions/'],
     ],
     imports: false,
+    texts: ['.github/skills/', '.github/agents/', '.github/prompts/', '.claude/skills/', '.agents/skills/'],
     runsInline: false,
   },
   ownRules: {

@@ -87,6 +87,7 @@ export const gemini: Host<'gemini'> = {
   expands: {
     memory: ['GEMINI.md'],
     imports: true,
+    texts: ['.gemini/skills/', '.gemini/agents/', '.gemini/commands/', '.agents/skills/'],
     runsInline: false,
     naming: {
       files: ['.gemini/settings.json'],
@@ -96,6 +97,7 @@ export const gemini: Host<'gemini'> = {
         switches: ['context.loadMemoryFromIncludeDirectories', 'loadMemoryFromIncludeDirectories'],
       },
       variables: true,
+      own: (home, env) => join(env.GEMINI_CLI_HOME ?? home, '.gemini'),
     },
   },
   ownRules: {
@@ -158,7 +160,7 @@ export const gemini: Host<'gemini'> = {
       sent: text(input, 'prompt'),
     }),
     refuse: (reason) => JSON.stringify({ decision: 'deny', reason }),
-    blind: async (env) => (await import('./gemini-editor.ts')).drivenByEditor(env),
+    blind: async (env) => (await import('../install/gemini-editor.ts')).drivenByEditor(env),
   },
   results: {
     events: ['AfterTool'],
@@ -191,7 +193,7 @@ export const gemini: Host<'gemini'> = {
     ] = await Promise.all([
       import('../install/forms.ts'),
       import('../install/gemini-settings.ts'),
-      import('./gemini-editor.ts'),
+      import('../install/gemini-editor.ts'),
     ])
     const user = ({ home, env }: InstallPlace): string => join(env.GEMINI_CLI_HOME ?? home, '.gemini/settings.json')
     const project = ({ root }: InstallPlace): string => join(root, '.gemini/settings.json')

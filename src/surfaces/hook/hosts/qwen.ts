@@ -54,6 +54,7 @@ export const qwen: Host<'qwen'> = {
   expands: {
     memory: ['QWEN.md', 'AGENTS.md', '.qwen/QWEN.local.md', '.qwen/rules/'],
     imports: true,
+    texts: ['.qwen/skills/', '.qwen/agents/', '.qwen/commands/'],
     runsInline: true,
     naming: {
       files: ['.qwen/settings.json'],
@@ -67,6 +68,7 @@ export const qwen: Host<'qwen'> = {
         ],
       },
       variables: true,
+      own: (home, env) => env.QWEN_HOME ?? join(home, '.qwen'),
     },
   },
   // It sees the wrapped form that its agent has to write.

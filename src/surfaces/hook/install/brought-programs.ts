@@ -14,6 +14,12 @@ export async function broughtPrograms(host: HostInstall, place: InstallPlace, re
   const found = await Promise.all(
     Object.entries(host.brings ?? {}).map(async ([name, keys]) => {
       const path = join(place.root, name)
+      const [before, after] = name.split('*')
+      if (after !== undefined) {
+        return namesIn(join(place.root, before!))
+          .map((folder) => `${before}${folder}${after}`)
+          .filter((file) => readText(join(place.root, file), read) !== null)
+      }
       if (name.endsWith('/')) {
         return namesIn(path)
           .filter((file) => !isOwnText(readText(join(path, file), read) ?? ''))
