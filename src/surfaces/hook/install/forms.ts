@@ -8,7 +8,7 @@ import type { InstallPlace } from './install-place.ts'
 import { SettingsError } from './settings-error.ts'
 
 /** Events of a host, and which command line each is given. */
-export type Events = Readonly<Record<string, keyof HookCommands>>
+export type Events = Readonly<Record<string, keyof HookCommands | ((commands: HookCommands) => string)>>
 
 export const USE_EVENTS: Events = { PreToolUse: 'call', PostToolUse: 'result' }
 export const PROMPT_EVENTS: Events = { ...USE_EVENTS, UserPromptSubmit: 'call' }
@@ -36,7 +36,12 @@ export function groupedRows(
       commands &&
       Object.entries(events).map(([event, which]) => ({
         path: ['hooks', event],
-        item: { matcher: '*', hooks: [{ type: 'command', command: commands[which], timeout }] },
+        item: {
+          matcher: '*',
+          hooks: [
+            { type: 'command', command: typeof which === 'function' ? which(commands) : commands[which], timeout },
+          ],
+        },
       }))
     return editRows(text, rows, original, { paths, ...rest })
   }
