@@ -194,6 +194,8 @@ export interface Host<Name extends string = string> {
   readonly quoting?: Quoting
   /** Folders in which it keeps what belongs to this session (saved and background output, scratchpads): its agent may read them. */
   readonly ownFolders?: (input: Json, at: HostSurroundings) => readonly string[]
+  /** Files of a folder whose variables it takes into its own process, and so into its hooks: its agent may not write them. */
+  readonly environment?: readonly string[]
   /** Its own rules about commands; absent: it has none that is known. */
   readonly ownRules?: OwnRules
   /** It also runs the hooks of another host, in its own form, and its input says who it is. */

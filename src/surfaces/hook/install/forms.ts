@@ -61,10 +61,18 @@ export function ownFile(
   }
 }
 
-/** The first of these files that switches all hooks off. */
-export function allHooksOff(files: readonly string[], settings: (file: string) => Json): SwitchedOff | null {
-  const file = files.find((path) => settings(path).disableAllHooks === true)
-  return file === undefined ? null : offBy(file, '"disableAllHooks": true')
+/** The first of these files that switches all hooks off, by the setting that most hosts have or one of the host's own. */
+export function allHooksOff(
+  files: readonly string[],
+  settings: (file: string) => Json,
+  own: (said: Json) => string | null = () => null,
+): SwitchedOff | null {
+  for (const file of files) {
+    const said = settings(file)
+    const what = said.disableAllHooks === true ? '"disableAllHooks": true' : own(said)
+    if (what !== null) return offBy(file, what)
+  }
+  return null
 }
 
 export function offBy(file: string, what: string): SwitchedOff {
