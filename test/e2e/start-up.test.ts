@@ -60,7 +60,7 @@ const rows: readonly Row[] = [
     args: HOOK,
     hook: { hook_event_name: 'PostToolUse', ...bash, tool_response: output },
     chunks: ['start-hook', 'injection'],
-    most: 586,
+    most: 588,
   },
   { note: 'a command in its sandbox', args: ['run', '--', 'true'], chunks: ['start-run'], most: 430 },
 ]
