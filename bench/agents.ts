@@ -70,10 +70,10 @@ type Way = keyof typeof WAYS
 
 /** Runs this part of the bench. */
 export async function benchAgents(): Promise<void> {
-  const rows: string[][] = []
   for (const agent of agents.filter(({ name }) => MEASURED.includes(name))) {
     const missing = install(agent)
     if (missing !== null) throw new Error(missing)
+    const rows: string[][] = []
     const times: Record<Way, number[]> = { bare: [], floor: [], bubblewrap: [], guarded: [] }
     // The first round fills caches.
     for (let round = -1; round < ROUNDS; round++)
@@ -101,11 +101,11 @@ export async function benchAgents(): Promise<void> {
         ratio(way, best, 'bubblewrap'),
         target,
       ])
+    printTable(`A session of ${CALLS} calls (${ROUNDS} rounds, in turns)`, [
+      ['agent', 'hooks', 'bare', 'with them', 'median', 'best', 'best, of bubblewrap', 'target'],
+      ...rows,
+    ])
   }
-  printTable(`A session of ${CALLS} calls (${ROUNDS} rounds, in turns)`, [
-    ['agent', 'hooks', 'bare', 'with them', 'median', 'best', 'best, of bubblewrap', 'target'],
-    ...rows,
-  ])
 }
 
 /** The time of a session in which every call was made. */
