@@ -154,7 +154,7 @@ export class ResidentWorld {
   ): { readonly decision: string; readonly command: string | null } & Answer {
     const input = JSON.stringify({
       session_id: 'resident',
-      cwd: project,
+      cwd: call.cwd ?? project,
       hook_event_name: 'PreToolUse',
       permission_mode: 'default',
       tool_name: 'Bash',
