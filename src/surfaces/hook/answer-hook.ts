@@ -239,9 +239,7 @@ async function unseen(
   const { unseenDenials, writtenDenials } = await import('../../runtime/hook/unseen.ts')
   const given = input.tool_input ?? input.args ?? input.toolArgs ?? input.tool_call
   return [
-    ...(expands
-      ? await unseenDenials(judge, calls, expands, unseenPlace(host, judge.loaded.root, cwd, setting), given)
-      : []),
+    ...(expands ? await unseenDenials(judge, calls, expands, unseenPlace(host, judge.loaded.root, cwd, setting)) : []),
     ...(writes ? writtenDenials(judge, calls, textsOf(given), setting.machine.home) : []),
   ]
 }
