@@ -120,7 +120,11 @@ int main(int argc, char **argv) {
   if (host >= 0) close(host);
   int watch = mask_all();
   for (size_t i = 0; i < orders.readonly_count; i++) make_readonly(orders.readonly[i].path, orders.readonly[i].flags & 1);
-  if (orders.has_gate) wait_at_gate();
+  if (orders.has_gate) {
+    note_places();
+    wait_at_gate();
+    check_places();
+  }
 
   leave_mount_owner(proc);
   wait_until_joined();

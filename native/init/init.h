@@ -21,6 +21,7 @@ struct place {
   const char *path;
   uint32_t index; /* among masks, or among pins */
   uint64_t device, inode;
+  struct { uint64_t mount, device, inode; } laid; /* what is at its path once it is laid out; zeros: nothing */
   uint8_t reported, has_face, face_flags;
   const uint8_t *face;
   uint32_t face_length;
@@ -70,6 +71,8 @@ _Noreturn void fail(enum step step);
 /* places.c */
 void check_bound(void);
 int mask_all(void);
+void note_places(void);
+void check_places(void);
 void make_readonly(const char *path, int recursive);
 void index_masks(void);
 int has_watched_masks(void);

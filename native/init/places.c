@@ -70,9 +70,13 @@ static void attach(int tree, int place, enum step step, uint32_t index) {
   close(place);
 }
 
+/* Every change goes through the door, which keeps in place what is only to stay there: mounts would part what is one. */
+static int is_doors(const struct place *p) {
+  return p->kind == 'p' && !(p->flags & 1) && door_is_on();
+}
+
 static void pin(const struct place *p) {
-  /* Every change goes through the door, which keeps in place what is only to stay there: mounts would part what is one. */
-  if (door_is_on() && !(p->flags & 1)) return;
+  if (is_doors(p)) return;
   int place = open_place(p->path);
   if (place < 0 && is_out_of_reach(p->path)) return;
   if (place < 0) fail_at(STEP_PIN, p->index);
@@ -173,6 +177,41 @@ int mask_all(void) {
   }
   free(targets);
   return watch;
+}
+
+/* What is at a place: by its mount, a mask is told from the file that it hides. All zeros where nothing is, or it is out of reach. */
+static void look_at(struct place *p) {
+  struct statx found;
+  int place = open_place(p->path);
+  memset(&p->laid, 0, sizeof p->laid);
+  if (place < 0 && (errno == ENOENT || is_out_of_reach(p->path))) return;
+  if (place < 0 || syscall(SYS_statx, place, "", AT_EMPTY_PATH, STATX_INO | STATX_MNT_ID, &found) || !(found.stx_mask & STATX_MNT_ID))
+    fail_at(p->kind == 'm' ? STEP_MASK : STEP_PIN, p->index);
+  p->laid.mount = found.stx_mnt_id;
+  p->laid.device = (uint64_t)found.stx_dev_major << 32 | found.stx_dev_minor;
+  p->laid.inode = found.stx_ino;
+  close(place);
+}
+
+void note_places(void) {
+  for (size_t i = 0; i < orders.place_count; i++)
+    if (!is_doors(&orders.places[i])) look_at(&orders.places[i]);
+}
+
+/*
+ * After a wait: what the host removed or replaced meanwhile took its mask or pin along, and what it made in the place may have the same
+ * number, so that nobody who looks from outside can tell.
+ */
+void check_places(void) {
+  check_bound();
+  for (size_t i = 0; i < orders.place_count; i++) {
+    struct place *p = &orders.places[i], before = *p;
+    if (is_doors(p)) continue;
+    look_at(p);
+    if (!memcmp(&before.laid, &p->laid, sizeof p->laid)) continue;
+    errno = ESTALE;
+    fail_at(p->kind == 'm' ? STEP_MASK : STEP_PIN, p->index);
+  }
 }
 
 static struct place **masks; /* by index */

@@ -16,6 +16,8 @@ export interface InlineCommands {
   readonly names: readonly string[] | null
   readonly path: string
   readonly commands: readonly string[]
+  /** Its head names programs too (hooks, servers), which a host starts whatever its settings say of commands in texts. */
+  readonly isArmed: boolean
   /** Files that its text names with `@`. */
   readonly mentions: readonly string[]
   readonly status: TrustStatus
@@ -27,6 +29,7 @@ export interface InlineCommands {
 const FOLDERS: readonly string[] = [
   '.claude/skills',
   '.claude/commands',
+  '.claude/agents',
   '.opencode/command',
   '.opencode/commands',
   '.opencode/skill',
@@ -120,16 +123,22 @@ function lookAt(path: string, place: string): readonly (InlineCommands & { reado
   const settings = /\.jsonc?$/.test(path) ? settingsCommands(whole) : null
   const hash = trustHash(new Uint8Array(), bytes)
   const texts = settings ?? [[null, whole] as const]
-  return texts.map(([name, text]) => ({
-    own: name ?? ownName(path),
-    names: name === null ? namesOf(path, place, text) : [name],
-    path,
-    commands: inlineCommands(text),
-    mentions: mentionedPaths(text),
-    status: 'no stored hash',
-    unread: null,
-    hash,
-  }))
+  // What stands in an agent's text is neither run nor put in.
+  const isAgent = place.endsWith('/agents')
+  return texts.map(([name, text]) => {
+    const head = name === null ? headPrograms(text) : []
+    return {
+      own: name ?? ownName(path),
+      names: name === null ? namesOf(path, place, text) : [name],
+      path,
+      commands: [...(isAgent ? [] : inlineCommands(text)), ...head],
+      isArmed: head.length > 0,
+      mentions: isAgent ? [] : mentionedPaths(text),
+      status: 'no stored hash',
+      unread: null,
+      hash,
+    }
+  })
 }
 
 /** The commands in settings by their names; settings that cannot be understood are what they are. */
@@ -146,7 +155,8 @@ function settingsCommands(text: string): readonly (readonly [name: string, templ
 }
 
 function unseenFile(path: string, unread: string): InlineCommands {
-  return { own: ownName(path), names: null, path, commands: [], mentions: [], status: 'no stored hash', unread }
+  const known = { own: ownName(path), names: null, path, commands: [], isArmed: true, mentions: [] }
+  return { ...known, status: 'no stored hash', unread }
 }
 
 /** A skill has the name of its folder, a command that of its file. */
@@ -165,9 +175,20 @@ function namesOf(path: string, place: string, text: string): readonly string[] |
   return [...new Set([ownName(path), whole, ...(said === null ? [] : [said])])]
 }
 
+const HEAD = /^\ufeff?\s*---([^\n]*\n[\s\S]*?)(?:\n---|\n\.\.\.|$)/
+
+/** What in a head has the host start programs; a key that cannot be read may be such a one. */
+function headPrograms(text: string): readonly string[] {
+  const lines = (HEAD.exec(text)?.[1] ?? '').split('\n')
+  const named = lines.flatMap((line) => /^\s*(["']?)(hooks|mcp[-_]?servers)\1\s*:/i.exec(line)?.[2] ?? [])
+  const isHidden = lines.some((line) => /^\s*(?:["'][^"']*\\|[?{&*!<])/.test(line) || /^[^\s#:-][^:]*$/.test(line))
+  if (named.length > 0) return named.map((key) => `${key} in its head`)
+  return isHidden ? ['a head that cannot be read'] : []
+}
+
 /** The name in the head of a file; unknown where its YAML is more than keys and plain values. */
 function frontmatterName(text: string): string | null | 'unknown' {
-  const head = /^\ufeff?\s*---[^\n]*\n([\s\S]*?)(?:\n---|\n\.\.\.|$)/.exec(text)?.[1]
+  const head = HEAD.exec(text)?.[1]?.replace(/^[^\n]*\n/, '')
   if (head === undefined) return null
   const names = [...head.matchAll(/^[^\S\n]*["']?name["']?[^\S\n]*:(.*)$/gim)].map(([, value]) => value!.trim())
   const isPlain = head

@@ -20,17 +20,31 @@ export interface InlineCall {
   readonly folders: readonly string[]
   /** Null for a host without such a setting. */
   readonly setting: InlineSetting | null
+  /** Of those alone whose head names programs. */
+  readonly armedOnly?: boolean
 }
 
 /** The denials of what these calls would run. */
-export function inlineDenials({ names, root, folders, setting }: InlineCall, machine: Machine): readonly ReadCall[] {
+export function inlineDenials(
+  { names, root, folders, setting, armedOnly = false }: InlineCall,
+  machine: Machine,
+): readonly ReadCall[] {
   const [name] = names
   if (name === undefined) return []
   if (setting?.kind === 'taken back') return [takenBack(name, setting)]
   // A host that has the setting finds skills in every folder that it comes to.
   const files = inlineCommandFiles(root, machine, setting?.kind === 'open' ? 'anywhere' : folders)
   return files
-    .filter((file) => file.status !== 'ok' && names.some((one) => isCalled(file, one)))
+    .filter((file) => file.status !== 'ok' && (file.isArmed || !armedOnly))
+    .filter((file) => names.some((one) => isCalled(file, one)))
+    .map((file) => inlineDenial(file, root))
+}
+
+/** Skills and agents in a folder of the project whose heads name programs: a host that comes to the folder takes them in. */
+export function armedDenials(root: string, folders: readonly string[], machine: Machine): readonly ReadCall[] {
+  if (folders.length === 0) return []
+  return inlineCommandFiles(root, machine, folders)
+    .filter(({ isArmed, status }) => isArmed && status !== 'ok')
     .map((file) => inlineDenial(file, root))
 }
 
@@ -57,7 +71,7 @@ export function inlineDenial({ names, path, commands, status, unread }: InlineCo
   return denied(
     name,
     unread === null
-      ? `The skill “${name}” runs commands by itself, outside the sandbox (${commands[0]}), and ${why}: ${path}.`
+      ? `“${name}” runs commands by itself, outside the sandbox (${commands[0]}), and ${why}: ${path}.`
       : `${path} ${unread}, and a skill or command there could run anything by itself, outside the sandbox.`,
     unread === null
       ? `The user can read them (cordon skills) and approve them: cordon skills approve ${name}`

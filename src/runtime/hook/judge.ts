@@ -2,7 +2,7 @@
 
 import { join, posix } from 'node:path'
 import { isGlob } from '../../files/glob.ts'
-import { wholeTree } from '../../files/path-pattern.ts'
+import { splitPath, wholeTree } from '../../files/path-pattern.ts'
 import { secretOfGlob } from '../../files/secret-glob.ts'
 import { secretOf } from '../../files/secret-shapes.ts'
 import type { SessionFacts, ToolCall } from '../../policy/call.ts'
@@ -80,6 +80,8 @@ export interface HookPlace {
   readonly ownDenials?: OwnDenials | null
   /** Folders of the host's that hold what belongs to the session: they may be read. */
   readonly hostFolders?: readonly string[]
+  /** Names of files, anywhere in the project, that the host's agent may not write. */
+  readonly unwritten?: readonly string[]
 }
 
 /** A call of the host as it was read: what it touches, or why it cannot be known. */
@@ -130,7 +132,12 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
     unsigned: place.inside ? 'in-force' : 'refused',
   })
   if (!('loaded' in opened)) return { closed: await whyClosed(opened, place.root) }
+<<<<<<< HEAD
   const answered = await withAnswers(withDenials(opened.loaded, place.ownDenials ?? null), place)
+=======
+  const held = withDenials(notWriting(opened.loaded, place.unwritten ?? []), place.ownDenials ?? [])
+  const answered = await withAnswers(held, place)
+>>>>>>> main
   const { loaded } = answered
   const history = place.inside ? null : await openHistory(place, loaded)
   if (history?.loose) return { closed: whyLoose(history.loose, place.host) }
@@ -311,6 +318,18 @@ const NOTHING_SPILLED: PathRule = {
 /** What the host keeps for its agent is the agent's to read. */
 function hostsOwn(folder: string): PathRule {
   return { pattern: wholeTree(folder), prompt: false, rule: 'the host’s own files of the session', source: 'session' }
+}
+
+/** The same with rules that nobody wrote down: what the host takes its variables from is not its agent's to write. */
+function notWriting(loaded: LoadedPolicy, names: readonly string[]): LoadedPolicy {
+  if (names.length === 0) return loaded
+  const { policy } = loaded
+  const rules = names.map((name): PathRule => {
+    const absolute = `${policy.root}/**/${name}`
+    const pattern = { text: name, absolute, segments: splitPath(absolute), files: null }
+    return { pattern, prompt: false, rule: 'the host takes its environment from it', source: 'built-in' }
+  })
+  return { ...loaded, policy: { ...policy, writes: { ...policy.writes, deny: [...policy.writes.deny, ...rules] } } }
 }
 
 /** The session with the answers that were saved; their file is only opened when there is one. */

@@ -12,6 +12,8 @@ export interface MemoryNames {
   readonly memory: readonly string[]
   /** It puts files that they mention with `@` in the place of the mention. */
   readonly imports: boolean
+  /** Folders of texts that go to the model as they are, when something calls them: skills, commands, agents, styles. */
+  readonly texts?: readonly string[]
 }
 
 /** A file that a host reads by itself. */
@@ -21,6 +23,8 @@ export interface MemoryFile {
   readonly from: string | null
   /** Why nobody can say what it imports; null when that is known. */
   readonly unread: string | null
+  /** It lies where its person keeps such files: that this is outside the project is nothing against it. */
+  readonly isPersons?: true
 }
 
 /** A further name of memory files, and the settings that say so. */
@@ -37,24 +41,30 @@ const MAX_BYTES = 4 * 1024 * 1024
 /** Every memory file in these folders, and every file that they import, as far as they are there. */
 export function memoryFiles(
   folders: readonly string[],
-  { memory, imports }: MemoryNames,
+  { memory, imports, texts = [] }: MemoryNames,
   home: string,
   named: readonly NamedMemory[] = [],
 ): readonly MemoryFile[] {
   const seen = new Set<string>()
   const all = [...memory.map((name) => ({ name, from: null })), ...named]
-  return folders.flatMap((folder) =>
-    all.flatMap(({ name, from }) => {
+  const own = (path: string): MemoryFile => ({ path, from: null, unread: null })
+  return folders.flatMap((folder) => [
+    ...all.flatMap(({ name, from }) => {
       const path = posix.join(folder, name)
-      if (from !== null || !name.endsWith('/')) return withImports({ path, from, unread: null }, imports, home, 0, seen)
-      const { found, isCut } = filesBelow(path.slice(0, -1), isText)
-      const cut = { path, from: null, unread: `holds more than ${MAX_ENTRIES} files, or folders too deep` }
-      return [
-        ...(isCut ? [cut] : []),
-        ...found.flatMap((file) => withImports({ path: file, from: null, unread: null }, imports, home, 0, seen)),
-      ]
+      if (from !== null || !name.endsWith('/')) return withImports({ ...own(path), from }, imports, home, 0, seen)
+      return textsBelow(path, isText).flatMap((file) =>
+        file.unread === null ? withImports(file, imports, home, 0, seen) : [file],
+      )
     }),
-  )
+    ...texts.flatMap((name) => textsBelow(posix.join(folder, name), isSent)),
+  ])
+}
+
+/** The texts below a folder, by the names that links give them. */
+function textsBelow(folder: string, isWanted: (path: string, place: string) => boolean): readonly MemoryFile[] {
+  const { found, isCut } = filesBelow(folder.slice(0, -1), isWanted)
+  const cut = { path: folder, from: null, unread: `holds more than ${MAX_ENTRIES} files, or folders too deep` }
+  return [...(isCut ? [cut] : []), ...found.map((path) => ({ path, from: null, unread: null }))]
 }
 
 /** Where an import of a file leads. */
@@ -65,6 +75,12 @@ export function importedPath(given: string, file: string, home: string): string 
 
 function isText(path: string): boolean {
   return /\.(?:md|mdc|txt)$/i.test(path)
+}
+
+/** Of a skill's folder only the skill itself, not what it refers to. */
+function isSent(path: string, place: string): boolean {
+  if (!/\.(?:md|txt|toml|ya?ml|json)$/i.test(path)) return false
+  return !/skills?$/.test(place) || /^skill\.md$/i.test(posix.basename(path)) || posix.dirname(path) === place
 }
 
 function withImports(

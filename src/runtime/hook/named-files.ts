@@ -19,10 +19,12 @@ export interface NamingSettings {
   readonly paths?: readonly string[]
   /** `{file:PATH}` in any text is the file. */
   readonly substitutes?: true
-  /** Texts that are further folders with memory files, where one of the switches is on. */
-  readonly folders?: { readonly keys: readonly string[]; readonly switches: readonly string[] }
+  /** Texts that are further folders with memory files, where one of the switches is on, in the person's own settings too; absent: always. */
+  readonly folders?: { readonly keys: readonly string[]; readonly switches?: readonly string[] }
   /** `$NAME` in a text is that variable of the host's, which nobody else knows. */
   readonly variables?: true
+  /** The host's own folder in the home, with its settings, where it looks for the names too. */
+  readonly own?: (home: string, env: Readonly<Record<string, string | undefined>>) => string
 }
 
 /** A folder whose memory files count, and the settings that say so. */
@@ -47,10 +49,12 @@ export async function namedFiles(
   folders: readonly string[],
   naming: NamingSettings,
   home: string,
+  own: string | null,
 ): Promise<NamedFiles> {
+  const isOnAlready = own !== null && (await isSwitchedOn(posix.join(own, 'settings.json'), naming))
   const found = await Promise.all(
     folders.flatMap((folder) =>
-      naming.files.map((name) => namedIn(posix.join(folder, name), folder, folders, naming, home)),
+      naming.files.map((name) => namedIn(posix.join(folder, name), folder, folders, naming, home, isOnAlready)),
     ),
   )
   return {
@@ -67,6 +71,7 @@ async function namedIn(
   folders: readonly string[],
   naming: NamingSettings,
   home: string,
+  isOnAlready: boolean,
 ): Promise<NamedFiles> {
   const text = textOf(file)
   if (text === null) return NOTHING_NAMED
@@ -79,7 +84,7 @@ async function namedIn(
   const textsOf = (keys: readonly string[] = []): readonly string[] => keys.flatMap((key) => textsAt(settings, key))
   const names = textsOf(naming.names)
   const paths = textsOf(naming.paths)
-  const added = naming.folders?.switches.some((key) => isOn(settings, key)) ? textsOf(naming.folders.keys) : []
+  const added = isOnAlready || hasSwitch(settings, naming) ? textsOf(naming.folders?.keys) : []
   const inside = naming.substitutes ? [...text.matchAll(/\{file:([^}]+)\}/g)].map(([, path]) => path!.trim()) : []
   const starts = [...new Set([folder, posix.dirname(file), folders.at(-1)!])].map((start) => posix.join(start, 'x'))
   const hidden = naming.variables ? [...names, ...paths, ...added].filter((given) => given.includes('$')) : []
@@ -92,6 +97,20 @@ async function namedIn(
       ...[...paths, ...inside].flatMap((given) => starts.flatMap((beside) => meant(given, beside, file, home))),
       ...hidden.map((given) => ({ path: file, from: null, unread: `names something by a variable (${given})` })),
     ],
+  }
+}
+
+function hasSwitch(settings: unknown, { folders }: NamingSettings): boolean {
+  return folders?.switches?.some((key) => isOn(settings, key)) ?? true
+}
+
+/** What cannot be understood may say so. */
+async function isSwitchedOn(file: string, naming: NamingSettings): Promise<boolean> {
+  const text = textOf(file)
+  try {
+    return text !== null && hasSwitch(await parsed(text, file), naming)
+  } catch {
+    return true
   }
 }
 

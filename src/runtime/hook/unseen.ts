@@ -5,10 +5,13 @@
 
 import { realpathSync } from 'node:fs'
 import { posix } from 'node:path'
+import { secretOf } from '../../files/secret-shapes.ts'
 import { denial, type Reason } from '../../policy/decision.ts'
 import type { Machine } from '../../system/machine.ts'
-import { type InlineSetting, inlineDenials, typedCommand } from './inline.ts'
+import { recordOf } from '../../system/record.ts'
+import { armedDenials, type InlineSetting, inlineDenials, typedCommand } from './inline.ts'
 import type { HookJudge, ReadCall } from './judge.ts'
+import { foldersAbove, memoryAbove, namedAbove } from './memory-above.ts'
 import { importedPath, type MemoryFile, type MemoryNames, memoryFiles } from './memory-files.ts'
 import { mentionedPaths } from './mentions.ts'
 import { type NamingSettings, NOTHING_NAMED, namedFiles } from './named-files.ts'
@@ -18,6 +21,8 @@ import { sentFiles } from './sent-files.ts'
 export interface Expansion extends MemoryNames {
   /** It runs commands that stand in skills and commands of the project. */
   readonly runsInline: boolean
+  /** The field by which a call names a sub-agent whose own head can name programs; absent: there are none such. */
+  readonly agentField?: string
   /** Where a project's settings name more of them; absent: nowhere. */
   readonly naming?: NamingSettings
 }
@@ -43,14 +48,28 @@ export async function unseenDenials(
   calls: readonly ReadCall[],
   expands: Expansion,
   place: UnseenPlace,
+  input: unknown = null,
 ): Promise<readonly ReadCall[]> {
   const { root } = judge.loaded
-  const folders = [...new Set([...foldersTo(place.cwd, root), ...foldersOf(calls, root)])]
-  const files = memoryFiles(folders, expands, place.machine.home)
+  const above = foldersTo(place.cwd, root)
+  const folders = [...new Set([...above, ...foldersOf(calls, root)])]
+  const { home } = place.machine
+  const files = [...memoryFiles(folders, expands, home), ...memoryAbove(root, expands, home)]
   return [
     ...files.flatMap((file) => memoryDenial(judge, file)),
     ...(await skillDenials(root, expands.runsInline ? calls.flatMap(skillOf) : [], place)),
+    ...(expands.agentField === undefined ? [] : armed(expands.agentField)),
   ]
+
+  function armed(field: string): readonly ReadCall[] {
+    const name = recordOf(input)[field]
+    const names = typeof name === 'string' ? [name] : []
+    const beside = folders.filter((folder) => !above.includes(folder))
+    return [
+      ...inlineDenials({ names, root, folders: above, setting: null, armedOnly: true }, place.machine),
+      ...armedDenials(root, beside, place.machine),
+    ]
+  }
 }
 
 /** Why nothing may go to the model: what the host sends along with its person's words, or would run for them. */
@@ -77,6 +96,11 @@ export async function needsPolicy(root: string, words: Said, expands: Expansion,
   )
 }
 
+/** What lies outside is not asked about further. */
+function isSecret(path: string, { loaded: { policy } }: HookJudge): boolean {
+  return [path, realpathSync(path)].some((one) => secretOf(one, policy) !== null)
+}
+
 /** By no link, neither its own nor that of a folder above it. */
 function isItself(path: string): boolean {
   try {
@@ -91,18 +115,25 @@ async function sentAlong(
   root: string,
   { sent }: Said,
   expands: Expansion,
-  { machine: { home }, cwd }: UnseenPlace,
+  { machine, cwd }: UnseenPlace,
 ): Promise<readonly MemoryFile[]> {
+  const { home, env } = machine
   const folders = foldersTo(cwd, root)
-  const named = expands.naming ? await namedFiles(folders, expands.naming, home) : NOTHING_NAMED
-  const added = named.folders.flatMap(({ path, from }) =>
-    memoryFiles(foldersTo(path, '/'), expands, home, named.names).map((file) => ({ ...file, from: file.from ?? from })),
-  )
+  const { naming } = expands
+  const own = naming?.own?.(home, env) ?? null
+  const named = naming ? await namedFiles(folders, naming, home, own) : NOTHING_NAMED
+  const added = named.folders.flatMap(({ path, from }) => {
+    const inside = foldersTo(path, root)
+    const files = memoryFiles(inside.length > 0 ? inside : foldersTo(path, '/'), expands, home, named.names)
+    return files.map((file) => ({ ...file, from: file.from ?? from }))
+  })
   return [
     ...memoryFiles(folders, expands, home, named.names),
     ...added,
+    ...memoryAbove(root, expands, home),
+    ...namedAbove([...foldersAbove(root), ...(own === null ? [] : [own])], named.names, expands, home),
     ...named.files,
-    ...(sent ? sentFiles(root, sent) : []),
+    ...(sent ? await sentFiles(root, sent, machine) : []),
   ]
 }
 
@@ -114,8 +145,8 @@ async function typedDenials(
   place: UnseenPlace,
 ): Promise<readonly ReadCall[]> {
   const typed = said && runsInline ? typedCommand(said) : []
-  if (typed.length === 0 || (await place.setting?.())?.kind === 'held') return []
-  return skillDenials(root, typed, place)
+  if (typed.length === 0) return []
+  return skillDenials(root, typed, place, (await place.setting?.())?.kind === 'held')
 }
 
 /** The denials of a text that is to be written into a memory file. */
@@ -146,7 +177,7 @@ function isMemoryFile(path: string): boolean {
 }
 
 /** The denial of a file that the host reads by itself; none where it may be read. */
-export function memoryDenial(judge: HookJudge, { path, from, unread }: MemoryFile): readonly ReadCall[] {
+export function memoryDenial(judge: HookJudge, { path, from, unread, isPersons }: MemoryFile): readonly ReadCall[] {
   const [call] = judge.read([{ kind: 'tool', tool: 'read', input: { path } }])
   const decision = judge.strictest([call!], null)?.decision
   const denied = (reason: Reason): readonly ReadCall[] => [
@@ -159,6 +190,7 @@ export function memoryDenial(judge: HookJudge, { path, from, unread }: MemoryFil
   }
   if (!decision || decision.decision === 'allow') return []
   const { code, message: why } = decision.reason
+  if (isPersons && code === 'outside-roots' && !isSecret(path, judge)) return []
   return denied(
     from === null
       ? {
@@ -174,11 +206,17 @@ export function memoryDenial(judge: HookJudge, { path, from, unread }: MemoryFil
   )
 }
 
-async function skillDenials(root: string, names: readonly string[], place: UnseenPlace): Promise<readonly ReadCall[]> {
+async function skillDenials(
+  root: string,
+  names: readonly string[],
+  place: UnseenPlace,
+  armedOnly = false,
+): Promise<readonly ReadCall[]> {
   if (names.length === 0) return []
   const folders = foldersTo(place.cwd, root)
   const setting = (await place.setting?.()) ?? null
-  return inlineDenials({ names, root, folders: folders.length === 0 ? [root] : folders, setting }, place.machine)
+  const call = { names, root, folders: folders.length === 0 ? [root] : folders, setting, armedOnly }
+  return inlineDenials(call, place.machine)
 }
 
 function skillOf({ call }: ReadCall): readonly string[] {

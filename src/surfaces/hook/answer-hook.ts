@@ -127,6 +127,7 @@ async function decide(host: Host, request: HookRequest, input: Json, setting: Ho
     shell: request.command !== null,
     inside: setting.inside,
     hostFolders: ownFolders(host, input, setting),
+    unwritten: host.environment ?? [],
     ownDenials: await ownDenials(host, request, root, setting),
   })
   if ('closed' in opened)
@@ -169,7 +170,8 @@ async function judged(
     const wanted = relies ? held : form
     if (inside !== null) return own === wanted || own === held ? null : replaced(sandboxedCommand(inside, wanted))
     runProgram(machine, setting.cordon)
-    keepOwner(machine, { ...owner, folders: ownFolders(host, input, setting) }, Date.now())
+    const { environment: unwritten = [] } = host
+    keepOwner(machine, { ...owner, folders: ownFolders(host, input, setting), unwritten }, Date.now())
     const cwd = files.canonical(request.cwd ?? root)
     const answer = places && keepAnswer(machine, owner, { command: text, cwd }, places)
     const move = host.ownSandbox?.isOn?.(setting, judge.loaded.root)
@@ -239,7 +241,9 @@ async function unseen(
   const { unseenDenials, writtenDenials } = await import('../../runtime/hook/unseen.ts')
   const given = input.tool_input ?? input.args ?? input.toolArgs ?? input.tool_call
   return [
-    ...(expands ? await unseenDenials(judge, calls, expands, unseenPlace(host, judge.loaded.root, cwd, setting)) : []),
+    ...(expands
+      ? await unseenDenials(judge, calls, expands, unseenPlace(host, judge.loaded.root, cwd, setting), given)
+      : []),
     ...(writes ? writtenDenials(judge, calls, textsOf(given), setting.machine.home) : []),
   ]
 }

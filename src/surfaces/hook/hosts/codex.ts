@@ -95,6 +95,7 @@ export const codex: Host<'codex'> = {
   expands: {
     memory: ['AGENTS.override.md', 'AGENTS.md'],
     imports: false,
+    texts: ['.agents/skills/', '.codex/skills/', '.codex/agents/'],
     runsInline: false,
     naming: {
       files: ['.codex/config.toml'],
@@ -143,7 +144,10 @@ export const codex: Host<'codex'> = {
     const call = testCall('PreToolUse', 'Bash')
     return {
       program: 'codex',
-      brings: { '.codex/config.toml': ['mcp_servers', 'notify', 'hooks'], '.codex/hooks.json': ['hooks'] },
+      brings: {
+        '.codex/config.toml': ['mcp_servers', 'notify', 'hooks'],
+        '.codex/hooks.json': ['hooks'],
+      },
       file,
       edit: groupedRows(PROMPT_EVENTS, { comments: false }),
       second: {

@@ -56,6 +56,13 @@ export const opencode: Host<'opencode'> = pluginHost(
   {
     memory: ['AGENTS.md', 'CLAUDE.md', 'CONTEXT.md'],
     imports: false,
+    texts: [
+      ...['agent', 'agents', 'mode', 'modes', 'command', 'commands', 'skill', 'skills'].map(
+        (name) => `.opencode/${name}/`,
+      ),
+      '.claude/skills/',
+      '.agents/skills/',
+    ],
     runsInline: true,
     naming: {
       files: ['opencode.json', 'opencode.jsonc', '.opencode/opencode.json', '.opencode/opencode.jsonc'],
@@ -110,9 +117,11 @@ async function install(): Promise<HostInstall> {
   return {
     program: 'opencode',
     brings: {
-      'opencode.json': ['mcp', 'plugin'],
-      'opencode.jsonc': ['mcp', 'plugin'],
-      '.opencode/opencode.json': ['mcp', 'plugin'],
+      ...Object.fromEntries(
+        ['', '.opencode/'].flatMap((folder) =>
+          ['opencode.json', 'opencode.jsonc'].map((name) => [`${folder}${name}`, ['mcp', 'plugin', 'provider']]),
+        ),
+      ),
       '.opencode/plugin/': [],
       '.opencode/plugins/': [],
       '.opencode/tool/': [],

@@ -21,7 +21,12 @@ export const pi: Host<'pi'> = pluginHost(
   'pi',
   TOOLS,
   'glob',
-  { memory: ['AGENTS.md', 'CLAUDE.md', '.pi/SYSTEM.md', '.pi/APPEND_SYSTEM.md'], imports: false, runsInline: false },
+  {
+    memory: ['AGENTS.md', 'CLAUDE.md', '.pi/SYSTEM.md', '.pi/APPEND_SYSTEM.md'],
+    imports: false,
+    texts: ['.pi/skills/', '.pi/prompts/', '.agents/skills/'],
+    runsInline: false,
+  },
   install,
 )
 

@@ -52,7 +52,7 @@ export interface HostInstall extends HookFile {
   readonly remembered?: (changes: readonly FileChange[], place: InstallPlace) => readonly TrustEntry[]
   /** What it wants written down once the hook is there; each step is written before the next is asked for. */
   readonly trust?: (place: InstallPlace, program: string | null, read: Read) => AsyncIterable<TrustStep>
-  /** By what a project has the host run programs outside every hook once it is trusted: keys of a file of settings, or a folder, which ends in `/`. */
+  /** By what a project has the host run programs outside every hook once it is trusted: keys of a file of settings, a folder, which ends in `/`, or a file in every folder of one (`*`). */
   readonly brings?: Readonly<Record<string, readonly string[]>>
   /** What the person has to know of an installation. */
   readonly note?: string
