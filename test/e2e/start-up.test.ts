@@ -46,33 +46,21 @@ const rows: readonly Row[] = [
     args: HOOK,
     hook: { hook_event_name: 'PreToolUse', ...bash },
     chunks: ['start-hook', 'part.shell'],
-<<<<<<< HEAD
-    most: 915,
-=======
-    most: 914,
->>>>>>> main
+    most: 920,
   },
   {
     note: 'a hook for Read, which is recorded',
     args: HOOK,
     hook: { hook_event_name: 'PreToolUse', tool_name: 'Read', tool_input: { file_path: 'src/a.ts' } },
     chunks: ['start-hook'],
-<<<<<<< HEAD
-    most: 435,
-=======
-    most: 434,
->>>>>>> main
+    most: 440,
   },
   {
     note: 'a hook after a call, which scans its result',
     args: HOOK,
     hook: { hook_event_name: 'PostToolUse', ...bash, tool_response: output },
     chunks: ['start-hook', 'injection'],
-<<<<<<< HEAD
-    most: 585,
-=======
-    most: 584,
->>>>>>> main
+    most: 590,
   },
   { note: 'a command in its sandbox', args: ['run', '--', 'true'], chunks: ['start-run'], most: 430 },
 ]

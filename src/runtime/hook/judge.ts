@@ -132,12 +132,8 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
     unsigned: place.inside ? 'in-force' : 'refused',
   })
   if (!('loaded' in opened)) return { closed: await whyClosed(opened, place.root) }
-<<<<<<< HEAD
-  const answered = await withAnswers(withDenials(opened.loaded, place.ownDenials ?? null), place)
-=======
-  const held = withDenials(notWriting(opened.loaded, place.unwritten ?? []), place.ownDenials ?? [])
+  const held = withDenials(notWriting(opened.loaded, place.unwritten ?? []), place.ownDenials ?? null)
   const answered = await withAnswers(held, place)
->>>>>>> main
   const { loaded } = answered
   const history = place.inside ? null : await openHistory(place, loaded)
   if (history?.loose) return { closed: whyLoose(history.loose, place.host) }
