@@ -30,6 +30,7 @@ import type { LoadedPolicy } from '../policy/load.ts'
 import { type OpenedPolicy, openPolicy } from '../policy/open.ts'
 import { startNotes } from '../policy/start-notes.ts'
 import { type HostHistory, hostHistory } from './history.ts'
+import { readerOf } from './reading.ts'
 import { filesNotToRead } from './search.ts'
 import type { HookSessionKey } from './session.ts'
 
@@ -156,8 +157,7 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
     temporary: place.inside ? null : temporaryOf(loaded),
     canonical: files.canonical,
     isLink: files.isLink,
-    analyze: shell?.analyze ?? null,
-    syntaxError: bashSyntaxError,
+    ...readerOf({ analyze: shell?.analyze ?? null, syntaxError: bashSyntaxError }),
     ownAddresses: machine.ownAddresses,
     ...(await openSkillGate(loaded.root, machine, files)),
   }
