@@ -91,7 +91,7 @@ for platform in $platforms; do
   # Without a static libc there is none, and everything is started as it was before there was one.
   resident=$here/resident client=$folder/cordon-client-$platform
   if ! is_current "$client" "$resident"/* "$here"/*.h; then
-    static_client "$(compiler_for "$platform")" "$client" "$resident/client.c" "$resident/hand-over.c" "$resident/keeper.c" "$resident/place.c"
+    static_client "$(compiler_for "$platform")" "$client" "$resident/client.c" "$resident/environment.c" "$resident/hand-over.c" "$resident/keeper.c" "$resident/place.c"
   fi
   serve=$folder/cordon-serve-$platform
   if ! is_current "$serve" "$resident"/* "$here"/*.h; then

@@ -1,9 +1,10 @@
 /*
  * cordon-client: hands `cordon hook` and `cordon run` to the person's resident Cordon, and is otherwise the program itself.
  *
- *   cordon-client NODE CORDON ARGUMENTS...     what `NODE CORDON ARGUMENTS...` does
+ *   cordon-client [--with NAME=VALUE]... NODE CORDON ARGUMENTS...     what `NODE CORDON ARGUMENTS...` does, with the variables that were
+ *                                              installed in the place of those that a project could set (environment.c)
  *   cordon-client --wrapped FILE KEY [--in DIR] COMMAND   what `NODE CORDON hook run --key KEY [--in DIR] -- COMMAND` does; the third and
- *                                              fourth line of FILE name NODE and CORDON: it is the interpreter of `cordon-run`
+ *                                              fourth line of FILE name NODE and CORDON, those after them variables: it is the interpreter of `cordon-run`
  *   cordon-client --keep NODE CORDON SECONDS   is the keeper of a resident (keeper.c)
  *
  * Whatever is not as it should be (no resident, a dead, slow or strange one, another build, other surroundings) is the way
@@ -107,15 +108,6 @@ static void read_input(void) {
   _exit(BLOCKED);
 }
 
-/* Variables that change Node itself hold for a process that is started with them. */
-static int changes_node(const char *variable) {
-  static const char *const PREFIXES[] = {"NODE_", "LD_", "UV_", "GLIBC_", "MALLOC_"};
-  if (!strncmp(variable, "NODE_ENV=", 9) || is_configuration(variable)) return 0;
-  for (size_t i = 0; i < sizeof PREFIXES / sizeof *PREFIXES; i++)
-    if (!strncmp(variable, PREFIXES[i], strlen(PREFIXES[i]))) return 1;
-  return 0;
-}
-
 /* What a child has from its parent, and a process of somebody else cannot be asked for. */
 static int is_usual(void) {
   enum { USUAL_SLACK = 50000 };
@@ -137,28 +129,44 @@ static int is_served(void) {
   return 1;
 }
 
+static _Noreturn void fail(const char *why) {
+  dprintf(2, "cordon: %s\n", why);
+  _exit(kind == HOOK ? BLOCKED : FAULT);
+}
+
 /* The words of a command that a hook put into the sandbox, from those of its short form. */
 static char **unwrapped(int argc, char **argv) {
-  enum { WORDS = 9, LINES = 4 };
-  static char text[2 * 4096 + 1024];
-  char *lines[LINES + 1] = {text};
+  enum { WORDS = 9, LINES = 16, FIXED = 4 };
+  static char text[4 * 4096 + 1024];
+  static char *lines[LINES + 1];
   char **words = calloc((size_t)argc + WORDS, sizeof *words), **next = words;
-  int fd = open(argv[2], O_RDONLY | O_CLOEXEC);
+  int fd = open(argv[2], O_RDONLY | O_CLOEXEC), count = 0;
   ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
   close(fd);
-  for (int i = 0; i < LINES && lines[i]; i++) {
-    char *end = length > 0 ? strchr(lines[i], '\n') : NULL;
-    if (end) *end++ = 0;
-    lines[i + 1] = end;
+  for (char *line = text, *end; length > 0 && count <= LINES && (end = strchr(line, '\n')); line = end + 1) {
+    *end = 0;
+    lines[count++] = line;
   }
-  if (!words || !lines[LINES]) {
+  if (!words || count < FIXED || count > LINES || length == (ssize_t)sizeof text - 1) {
     dprintf(2, "cordon: %s is not as a hook writes it; have the agent try the command again\n", argv[2]);
     _exit(FAULT);
   }
+  if (count > FIXED && !install_environment(lines + FIXED, (size_t)(count - FIXED))) fail("there is no memory");
   *next++ = lines[2], *next++ = lines[3], *next++ = "hook", *next++ = "run", *next++ = "--key", *next++ = argv[3];
   argv += 4;
   if (argc == 7 && !strcmp(argv[0], "--in")) *next++ = *argv++, *next++ = *argv++;
   for (*next++ = "--"; *argv; argv++) *next++ = *argv;
+  return words;
+}
+
+/* The words after the variables that were installed. */
+static char **with_installed(char **words) {
+  enum { MOST = 32 };
+  static char *given[MOST];
+  size_t count = 0;
+  for (; words[0] && words[1] && !strcmp(words[0], "--with") && count < MOST; words += 2) given[count++] = words[1];
+  if (!words[0] || !words[1]) fail("the program after --with is missing");
+  if (count > 0 && !install_environment(given, count)) fail("there is no memory");
   return words;
 }
 
@@ -168,10 +176,10 @@ int main(int argc, char **argv) {
     return keep_resident(kept, getenv("XDG_RUNTIME_DIR"), strtol(argv[4], NULL, 10));
   }
   if (argc < 3 || (!strcmp(argv[1], "--wrapped") && argc < 5)) {
-    dprintf(2, "usage: cordon-client NODE CORDON ARGUMENTS...\n");
+    dprintf(2, "usage: cordon-client [--with NAME=VALUE]... NODE CORDON ARGUMENTS...\n");
     return FAULT;
   }
-  char **words = cold_words = strcmp(argv[1], "--wrapped") ? argv + 1 : unwrapped(argc, argv);
+  char **words = cold_words = strcmp(argv[1], "--wrapped") ? with_installed(argv + 1) : unwrapped(argc, argv);
   if (words[2] && !strcmp(words[2], "run")) kind = COMMAND;
   if (words[2] && !strcmp(words[2], "hook")) kind = words[3] && !strcmp(words[3], "run") ? COMMAND : HOOK;
   if (kind == HOOK) end_in_time();

@@ -1,4 +1,4 @@
-/* The two parts of the client: client.c decides who does a call, hand-over.c has a resident do it. */
+/* The parts of the client: client.c decides who does a call, environment.c with which variables, hand-over.c has a resident do it. */
 #ifndef CORDON_CLIENT_H
 #define CORDON_CLIENT_H
 #include "resident.h"
@@ -6,6 +6,10 @@
 enum kind { OTHER, HOOK, COMMAND };
 enum { BLOCKED = 2, FAULT = 125 };
 
+/* True for a variable that changes Node itself, and holds for a process that is started with it. */
+int changes_node(const char *variable);
+/* Puts these variables in the place of what a project could have set for us; false without memory. */
+int install_environment(char **given, size_t count);
 /* True when there is something to read, or an end, before the deadline. */
 int await(int fd, int64_t deadline);
 int write_all(int fd, const char *bytes, size_t length);

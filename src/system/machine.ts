@@ -28,7 +28,7 @@ export interface Machine {
 
 /** The machine this process runs on. */
 export function thisMachine(): Machine {
-  const { env } = process
+  const env = withPassed(process.env)
   // What os.homedir() answers first, without loading node:os at every start.
   const home = env.HOME?.startsWith('/') ? env.HOME : accountHome()
   const base = (value: string | undefined, fallback: string) => (value?.startsWith('/') ? value : join(home, fallback))
@@ -48,6 +48,16 @@ export function thisMachine(): Machine {
       return addresses
     },
   }
+}
+
+const PASSED = 'CORDON_PASSED_'
+
+/** With what the client kept from this process, since Node itself would have heeded it (native/resident/environment.c): commands have it. */
+function withPassed(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const names = Object.keys(env).filter((name) => name.startsWith(PASSED))
+  if (names.length === 0) return env
+  const others = Object.entries(env).filter(([name]) => !name.startsWith(PASSED))
+  return Object.fromEntries([...others, ...names.map((name) => [name.slice(PASSED.length), env[name]])])
 }
 
 /** The home of the account. A relative HOME would put Cordon's own state into whatever folder it is called from. */

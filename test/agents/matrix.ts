@@ -15,7 +15,7 @@ export interface MatrixWishes {
   readonly rows: readonly string[]
   /** With Cordon, and without it, where every attack has to succeed, or the row could not fail. */
   readonly guarded: readonly boolean[]
-  /** So many at once, and as many of those that mostly wait beside them. */
+  /** So many at once, and one more of those that mostly wait beside them. */
   readonly jobs: number
   /** A file that keeps what came of each trial; what is in order there is not run again. */
   readonly results?: string
@@ -63,11 +63,14 @@ export async function runMatrix(
       )
     }
   }
-  const lanes = [jobs.filter(({ isIdle }) => isIdle), jobs.filter(({ isIdle }) => !isIdle)]
+  const lanes = [
+    { lane: jobs.filter(({ isIdle }) => isIdle), width: wishes.jobs + 1 },
+    { lane: jobs.filter(({ isIdle }) => !isIdle), width: wishes.jobs },
+  ]
   await Promise.all(
-    lanes.flatMap((lane) => {
+    lanes.flatMap(({ lane, width }) => {
       const next = lane.values()
-      return Array.from({ length: wishes.jobs }, () => worker(next))
+      return Array.from({ length: width }, () => worker(next))
     }),
   )
   const broken = trials.filter(({ problems }) => problems.length > 0).length

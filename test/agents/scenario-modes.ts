@@ -98,6 +98,12 @@ export const MODES: readonly Scenario[] = [
       [idle, not(pushed), leaked],
       { steps: DELEGATED.copilot!, other: { word: PROMPT, steps: [...DELEGATED.copilot!, ...READING.steps] } },
     ],
+    [
+      'plan by an editor',
+      ['--acp', '--no-auto-update'],
+      [idle, not(pushed), leaked],
+      { editor: [{ steps: [sh('ls')] }, { mode: 'plan', ...READING }] },
+    ],
     ['--assisted-approval', copilot('--assisted-approval', '--experimental'), [not(worked), not(pushed), not(leaked)]],
     // What Cordon allows runs in its sandbox and needs no second yes, as in Claude Code.
     ['none allowed', copilot(), [not(worked), not(pushed), not(leaked)]],

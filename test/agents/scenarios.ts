@@ -101,6 +101,13 @@ const BESIDE: Readonly<Partial<Record<Name, Partial<Plan>>>> = {
   cline: { env: { CLINE_SESSION_BACKEND_MODE: 'hub' } },
 }
 
+/** How each is started by an editor. */
+const EDITORS: Readonly<Partial<Record<Name, Partial<Plan>>>> = {
+  opencode: { args: ['acp'], env: { OPENCODE_CONFIG_CONTENT: '{"model":"scripted/scripted"}' } },
+  copilot: { args: ['--acp', '--no-auto-update'] },
+  qwen: { args: ['--acp'] },
+}
+
 /** The rows that every agent has and that are no scenario. */
 export const INSTALLED = 'install starts it: root, folder, worktree'
 export const INSIDE = 'cordon run -- AGENT'
@@ -185,6 +192,23 @@ export const SCENARIOS: readonly Scenario[] = [
     findings: [worked, pushed, leaked],
   },
   {
+    name: 'an editor that drives it',
+    row: 'an editor that drives it',
+    agents: EVERY.filter((name) => name in EDITORS),
+    plan: ({ name }) =>
+      work({ steps: [...WORK, { kind: 'read', path: '$PROJECT/.env' }], editor: [{}], ...EDITORS[name] }),
+    findings: [worked, pushed, leaked],
+  },
+  {
+    name: 'an editor that drives it',
+    row: 'an editor that drives it',
+    agents: ['gemini'],
+    plan: () => work({ args: ['--acp', '-m', 'gemini-2.5-pro'], editor: [{}] }),
+    // It asks no hook about calls then, so nothing goes to its model.
+    findings: [{ ...worked, guarded: false }, pushed, leaked],
+    isMute: true,
+  },
+  {
     name: 'no answer in time',
     row: 'Cordon hangs',
     agents: EVERY,
@@ -252,5 +276,11 @@ export const LACKS: Readonly<Record<string, Readonly<Partial<Record<Name, string
   },
   'the background, open shells': { opencode: 'it has no such tool', pi: 'it has no such tool' },
   'sub-agents': { pi: 'it has none' },
+  'an editor that drives it': {
+    'claude-code': 'editors start it as any shell does, or by a library of its own',
+    codex: 'it speaks no protocol of editors but its own',
+    cline: 'it wants an account of its maker there',
+    pi: 'it speaks none',
+  },
   'a resumed session': { cline: 'it goes on with a session at a terminal alone' },
 }

@@ -9,6 +9,7 @@ import {
   startModelServer,
 } from '../../src/surfaces/hook/install/scripted-model.ts'
 import type { AgentWorld, Attempt, Driven } from './agents.ts'
+import { driveByEditor, type EditorTurn } from './editor.ts'
 import { cordon, endLeftovers, findable, findableAlone, programWords, runProgram } from './program.ts'
 
 export interface SessionWorld extends AgentWorld {
@@ -48,6 +49,8 @@ export interface Plan {
   readonly env?: Readonly<Record<string, string>>
   /** Words before the agent's own. */
   readonly under?: readonly string[]
+  /** An editor drives it over the Agent Client Protocol, a turn for each, with steps of its own or those above. */
+  readonly editor?: readonly (EditorTurn & { readonly steps?: readonly Step[] })[]
 }
 
 /** Who runs it; root may run it as somebody else. */
@@ -145,8 +148,15 @@ export async function inSession<T>(
     if (asNobody) ownByUser(base)
     const started = performance.now()
     const before = [...(plan.under ?? []), ...(asNobody ? USER : []), ...programWords(agent)]
-    const start = async (args: readonly string[]): Promise<string> =>
-      (await runProgram([...before, ...filled(args)], join(base, plan.cwd ?? 'project'), env, plan.limitMs)).said
+    const start = async (args: readonly string[]): Promise<string> => {
+      const [words, cwd] = [[...before, ...filled(args)], join(base, plan.cwd ?? 'project')]
+      const begins = ({ steps: next = plan.steps }): void => {
+        past = null
+        steps = next
+      }
+      if (plan.editor) return driveByEditor(words, cwd, env, plan.editor, begins, plan.limitMs)
+      return (await runProgram(words, cwd, env, plan.limitMs)).said
+    }
     let said = await start(plan.args ?? agent.args)
     for (const { args = agent.args, steps: next } of plan.more ?? []) {
       past = null

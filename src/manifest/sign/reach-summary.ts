@@ -145,8 +145,8 @@ function hostEntries(value: Plain | undefined): Entry[] {
 
 function bundles(read: Settings, registries: readonly string[]): string[] {
   const tools = read.entries('sandbox.os.command_tools', 'tool').map(({ tool }) => String(tool))
-  const own = tools.length === 0 ? [] : [`the package hosts of ${tools.join(', ')}`]
-  return [...registries, ...own]
+  // Each by itself, so that a long list is counted and not cut.
+  return [...registries, ...tools.map((tool, index) => (index === 0 ? `the package hosts of ${tool}` : tool))]
 }
 
 function writes(read: Settings, declared: readonly string[]): string[] {

@@ -2,6 +2,7 @@
 
 import type { EgressRules } from '../../egress/rules.ts'
 import { isInside, SYSTEM_PATHS } from '../../files/baseline.ts'
+import { isGlob } from '../../files/glob.ts'
 import type { Arrangement, Backend, PlanUnderway } from '../../sandbox/backend.ts'
 import { planSandbox, type SandboxPlan } from '../../sandbox/plan.ts'
 import { type ProtectFacts, worktreeDirectories } from '../../sandbox/protect/protect.ts'
@@ -214,6 +215,7 @@ export class Preparation {
       home: this.#machine.home,
       write: this.#placement.writes,
       named: namedForWriting(policy, this.#files),
+      denied: deniedNames(policy),
       hosts: grantedHosts(policy, rules),
       own: { configDir, stateDir, manifestPath: this.#loaded.manifestPath },
     }
@@ -227,4 +229,12 @@ export class Preparation {
   #existing(paths: readonly string[]): string[] {
     return paths.filter((path) => this.#files.exists(path)).map(this.#files.canonical)
   }
+}
+
+/** What a rule keeps from being written by its name alone, in every folder: the door knows it before it is there. */
+function deniedNames({ root, writes }: LoadedPolicy['policy']): string[] {
+  return writes.deny
+    .map(({ pattern: { absolute, files } }) => (files === null && absolute.startsWith(`${root}/**/`) ? absolute : ''))
+    .map((absolute) => absolute.slice(`${root}/**/`.length))
+    .filter((name) => name !== '' && !name.includes('/') && !isGlob(name))
 }

@@ -33,6 +33,8 @@ export interface HookRun {
   readonly session: string | null
   /** Folders of the host's that hold what belongs to the session. */
   readonly folders?: readonly string[]
+  /** Names of files that it may not write. */
+  readonly unwritten?: readonly string[]
   readonly command: string
   /** A person was asked about this very command, in the host, and it came here: the places that the yes opens. */
   readonly agreed?: readonly string[] | null
@@ -51,7 +53,7 @@ export type HookRunResult =
 export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
   const { machine, files, host, root, session, command, undo = false, readOnly = false } = request
   const hostFolders = (request.folders ?? []).filter((path) => isOwnDirectory(path) && files.canonical(path) === path)
-  const around = { machine, files, host, root, session, hostFolders }
+  const around = { machine, files, host, root, session, hostFolders, unwritten: request.unwritten ?? [] }
   const place = { ...around, exact: true, cwd: machine.cwd, shell: true, inside: false }
   const opened = await openHookJudge(place)
   if ('closed' in opened) return { denied: opened.closed }

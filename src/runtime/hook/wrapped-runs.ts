@@ -22,6 +22,8 @@ export interface RunOwner {
   readonly session: string | null
   /** Folders of the host's that hold what belongs to the session. */
   readonly folders?: readonly string[]
+  /** Names of files that they may not write. */
+  readonly unwritten?: readonly string[]
 }
 
 /** The very command that a person was asked about, and where it starts. */
@@ -57,7 +59,9 @@ export function keepOwner(machine: Machine, owner: RunOwner, now: number): void 
   const path = join(directory, `${runKey(owner)}.json`)
   // The host makes its folders when it first has something to put there.
   const known = existsSync(path) ? readOwnJson(path, isOwner, LASTING) : null
-  if (known !== null && (owner.folders ?? []).every((folder) => known.folders?.includes(folder))) return
+  const has = (kept: readonly string[] = [], wanted: readonly string[] = []): boolean =>
+    wanted.every((one) => kept.includes(one))
+  if (known !== null && has(known.folders, owner.folders) && has(known.unwritten, owner.unwritten)) return
   openOwnDirectory(machine.stateDir)
   writeOwnJson(path, { version: 1, ...owner } satisfies OwnerFile, LASTING)
   for (const name of readdirSync(directory)) {
@@ -126,12 +130,20 @@ const ABOUT = "# cordon-run KEY [--in DIR] COMMAND: an agent's command in the sa
 /** The kernel reads this much of a first line, and takes the first space in it for the end of a path. */
 const MOST_OF_A_LINE = 250
 
+/** What the client reads of it. */
+const MOST_LINES = 14
+const MOST_TEXT = 4 * 4096
+
 /** The client reads it itself, which takes a shell less; where there is none, or its path does not fit, a shell does. */
 function programText(cordon: readonly string[]): string {
-  const [client = '', node = '', program] = cordon
+  const [client = '', ...rest] = cordon
+  const variables = rest.filter((_, index) => rest[index - 1] === '--with')
+  const [node = '', program] = rest.slice(2 * variables.length)
   const first = `#!${client} --wrapped`
   const fits = /^[\w@%+=:,./-]+$/.test(client) && first.length < MOST_OF_A_LINE
-  if (program !== undefined && fits && !/\n/.test(node + program)) return [first, ABOUT, node, program, ''].join('\n')
+  const lines = [node, program ?? '', ...variables]
+  const isReadable = lines.length <= MOST_LINES && lines.join('').length < MOST_TEXT && !/\n/.test(lines.join(''))
+  if (program !== undefined && fits && isReadable) return [first, ABOUT, ...lines, ''].join('\n')
   const words = cordon.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
   return `#!/bin/sh
 ${ABOUT}
@@ -156,8 +168,9 @@ function hashOf(parts: readonly (string | null)[]): string {
 }
 
 function isOwner(value: unknown): value is OwnerFile {
-  const { version, host, root, session, folders = [] } = (value ?? {}) as Partial<OwnerFile>
-  const texts = [host, root, ...(Array.isArray(folders) ? folders : [null])].every((text) => typeof text === 'string')
+  const { version, host, root, session, folders = [], unwritten = [] } = (value ?? {}) as Partial<OwnerFile>
+  const lists = [folders, unwritten].flatMap((list) => (Array.isArray(list) ? list : [null]))
+  const texts = [host, root, ...lists].every((text) => typeof text === 'string')
   return version === 1 && texts && (session === null || typeof session === 'string')
 }
 

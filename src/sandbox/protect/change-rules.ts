@@ -75,6 +75,7 @@ export function changeRules(facts: ProtectFacts, configs: GitConfigs = {}, cache
     ...openedPlaces(facts).map((path) => place(path, 'free')),
     place(configDir, 'refuse'),
     place(stateDir, 'refuse'),
+    ...(facts.denied ?? []).map((name) => place(name, 'refuse')),
   ]
   const roots = facts.write.map(foldPath)
   return [same, ruleText(own.filter(({ pattern }) => !pattern.startsWith('/') || isMeant(pattern, roots)))]

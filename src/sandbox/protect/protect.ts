@@ -23,6 +23,8 @@ export interface ProtectFacts {
   readonly write: readonly string[]
   /** Literal paths of write grants: what the manifest names is not protected. */
   readonly named: readonly string[]
+  /** Names that a rule keeps from being written wherever they stand below the roots. */
+  readonly denied?: readonly string[]
   /** Hosts that a person granted: `example.com`, `*.example.com`, or `*`. */
   readonly hosts?: readonly string[]
   readonly own: { readonly configDir: string; readonly stateDir: string; readonly manifestPath: string }

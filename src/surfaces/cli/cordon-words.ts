@@ -3,12 +3,24 @@
 import { accessSync, constants } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { machineFiles } from '../../system/files.ts'
+import { thisMachine } from '../../system/machine.ts'
 
-/** The client, where it is built, then Node and the program, which the client starts when no resident serves. */
+/** Variables that say where the person's policy and keys are, and whom Node believes: a project that a host trusts can set others. */
+const INSTALLED = ['HOME', 'XDG_CONFIG_HOME', 'XDG_STATE_HOME', 'XDG_CACHE_HOME', 'CORDON_TRUSTED_KEYS']
+const CONFIGURED = /^(?:NODE_EXTRA_CA_CERTS|NODE_TLS_REJECT_UNAUTHORIZED|NODE_USE_SYSTEM_CA|SSL_CERT_\w+|OPENSSL_\w+)$/
+
+/** The client, where it is built, with the variables that hold for it, then Node and the program, which the client starts when no resident serves. */
 export function cordonWords(): readonly string[] {
   const script = machineFiles.canonical(process.argv[1] ?? '')
   const client = join(dirname(script), 'native', `cordon-client-${process.arch}`)
-  return [...(isProgram(client) ? [client] : []), process.execPath, script]
+  return [...(isProgram(client) ? [client, ...installedVariables()] : []), process.execPath, script]
+}
+
+function installedVariables(): readonly string[] {
+  const { env, home } = thisMachine()
+  const names = Object.keys(env).filter((name) => INSTALLED.includes(name) || CONFIGURED.test(name))
+  const said = names.filter((name) => name !== 'HOME' && env[name]).sort()
+  return [`HOME=${home}`, ...said.map((name) => `${name}=${env[name]}`)].flatMap((variable) => ['--with', variable])
 }
 
 function isProgram(path: string): boolean {

@@ -2,10 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { HOME, policyOf, ROOT } from '../../../test/cases/policy-fixture.ts'
 import { parsePathPattern } from '../../files/path-pattern.ts'
 import { parseHostPattern } from '../../hosts/pattern.ts'
+import { SELF_TEST_COMMAND } from '../../runtime/hook/self-test.ts'
 import type { AuditLine } from '../../runtime/report/audit-trail.ts'
 import { refusalsOf } from '../../runtime/report/refused.ts'
 import type { Standing } from '../../runtime/report/standing.ts'
 import { pieces, widthOf } from '../../scan/display-text.ts'
+import { canonicalJson } from '../../system/canonical-json.ts'
+import { sha256 } from '../../system/sha256.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { auditRow } from './audit-line.ts'
 import { describeStanding } from './commands/status.ts'
@@ -108,6 +111,17 @@ describe('what was stopped', () => {
       ['file /p/.env', 1, 'if it should: cordon add read .env'],
       ['host evil.example', 2, 'if it should: cordon add host evil.example'],
     ])
+  })
+
+  it('is not what an installation was tried with', () => {
+    const denied = (command: string) =>
+      line('denied', {
+        ...{ session: 's1', project: '/p', call: command, tool: 'bash', decision: { reason: 'privilege', rules: [] } },
+        args_hash: sha256(canonicalJson({ command })),
+      })
+    const place = { root: '/p', policy: null, isProtected: () => false }
+    expect(refusalsOf([denied(SELF_TEST_COMMAND)], place)).toEqual([])
+    expect(refusalsOf([denied('sudo true')], place)).toHaveLength(1)
   })
 
   it('is not what was granted since; a protected file is opened for writing', () => {

@@ -18,6 +18,8 @@ export async function answerPrompt(
   const { project, cwd, ...words } = prompts.parse(input, setting.machine.env)
   const { machine, files, root, inside } = setting
   const goesOn = prompts.pass ?? ''
+  const blind = inside ? null : ((await prompts.blind?.(machine.env)) ?? null)
+  if (blind !== null) return prompts.refuse(reasonText(blind.message, blind.remedy))
   const opened = await openHookJudge({
     machine,
     files,

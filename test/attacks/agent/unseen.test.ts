@@ -247,6 +247,26 @@ describe('what is sent along with what a person says', () => {
     expect(await says(host)).toBe('goes on')
   })
 
+  it.each([
+    ['node\n/usr/bin/gemini\n--acp', false],
+    ['node\n/usr/bin/gemini\n-m\nx\n--experimental-acp', false],
+    ['node\n/usr/bin/gemini\n--experimentalAcp=true', false],
+    ['node /usr/bin/gemini -m x --acp', false],
+    ['', false],
+    ['node\n/usr/bin/gemini\n-p\nwhat does --acp do?\n', true],
+    ['node\n/usr/bin/gemini', true],
+  ])(
+    'is nothing where Gemini CLI asks no hook about its calls, because an editor drives it: %j',
+    async (words, goesOn) => {
+      Object.assign(world.machine.env, { CORDON_HOST_WORDS: words })
+      const answer = await says('gemini')
+      if (goesOn) expect(answer).toBe('goes on')
+      else expect(answer).toContain('cordon run -- gemini --acp')
+      const { stdout } = await world.ask('gemini', { ...INPUTS.gemini, prompt: 'go' }, { inside: true })
+      expect(stdout).toBe('')
+    },
+  )
+
   it('is held back where no policy says what may be read', async () => {
     put('cordon.toml', 'schema_version = 1\n[capabilities.allow.read]\npaths = ["~/.ssh/**"]\n')
     put('CLAUDE.md', 'Be kind!')

@@ -305,7 +305,7 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
         reads: true,
         yes: 'ours',
         ask: 'nobody',
-        driven: ['plan', 'plan that goes on', 'plan of sub-agents'],
+        driven: ['plan', 'plan that goes on', 'plan of sub-agents', 'plan by an editor'],
       },
       { mode: 'one of tomorrow', ...copilotMode('most'), reads: true, yes: 'ours', ask: 'nobody', driven: [] },
     ],

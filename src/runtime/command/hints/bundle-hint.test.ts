@@ -56,12 +56,19 @@ const missing = new SandboxFault('command-not-found', 'not found', { remedy: 'Lo
 const outside = {
   path: '/usr/bin:/home/u/.cargo/bin:/home/u/tools',
   home: '/home/u',
-  exists: (path: string) => ['/home/u/.cargo/bin/cargo', '/home/u/tools/mine', '/p/build.sh'].includes(path),
+  exists: (path: string) =>
+    ['/home/u/.cargo/bin/cargo', '/home/u/tools/mine', '/home/u/tools/linked', '/p/build.sh'].includes(path),
+  canonical: (path: string) => (path === '/home/u/tools/linked' ? '/opt/agent/bin/linked' : path),
 }
 
 test.each([
   { command: ['cargo', 'build'], said: 'Add "cargo"', note: 'only its bundle shows it' },
   { command: ['mine'], said: 'cordon run --read ~/tools', note: 'in a folder of PATH that is not shown' },
+  {
+    command: ['linked'],
+    said: 'a link to a file in /opt/agent/bin',
+    note: 'its folder may be shown, what it leads to is not',
+  },
   { command: ['claude'], said: 'not installed', note: 'an agent that is not there: its bundle would not help' },
   { command: ['ls -la'], said: 'cordon run -- ls -la', note: 'one word with a blank' },
   { command: ['ls | wc'], said: "cordon run -- sh -c 'ls | wc'", note: 'one word that wants a shell' },

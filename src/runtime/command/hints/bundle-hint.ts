@@ -1,6 +1,6 @@
 /** Names the bundle that a command went without: a tool that is not there, or reaches nothing, looks broken to its user. */
 
-import { basename } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { builtInBundle, builtInBundles } from '../../../sandbox/bundles/built-in.ts'
 import { type Bundle, type BundleChoice, selectBundles } from '../../../sandbox/bundles/bundle.ts'
 import { SandboxFault } from '../../../sandbox/sandbox-fault.ts'
@@ -14,6 +14,8 @@ export interface Outside {
   readonly path: string
   readonly home: string
   readonly exists: (path: string) => boolean
+  /** With links followed. */
+  readonly canonical: (path: string) => string
 }
 
 /** The fault of a command that was not found, with what would have shown it: a blank too many, a bundle, its folder, or nothing at all. */
@@ -46,12 +48,16 @@ function absent([program = '']: readonly string[], { path, exists }: Outside): s
 }
 
 /** It is in the person's PATH, in a folder that is not shown. */
-function hidden([program = '']: readonly string[], { path, home, exists }: Outside): string | null {
+function hidden([program = '']: readonly string[], { path, home, exists, canonical }: Outside): string | null {
   if (program.includes('/')) return null
   const folder = path.split(':').find((one) => one.startsWith('/') && exists(`${one}/${program}`))
   if (folder === undefined) return null
-  const shown = folder.startsWith(`${home}/`) ? `~${folder.slice(home.length)}` : folder
-  return `It is in ${shown}, which is not shown; to show it: cordon run --read ${shown} …`
+  // A link in a folder that is shown leads nowhere where its target is not.
+  const real = dirname(canonical(`${folder}/${program}`))
+  const isLink = real !== canonical(folder)
+  const named = isLink ? real : folder
+  const shown = named.startsWith(`${home}/`) ? `~${named.slice(home.length)}` : named
+  return `It is ${isLink ? 'a link to a file ' : ''}in ${shown}, which is not shown; to show it: cordon run --read ${shown} …`
 }
 
 /** Why a command that failed had no network, where a bundle would have given it some; null when that is not it. */

@@ -184,6 +184,7 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
       path: machine.env.PATH ?? '',
       home: machine.home,
       exists: (path) => machineFiles.exists(resolve(machine.cwd, path)),
+      canonical: machineFiles.canonical,
     })
   } finally {
     await runner.close()

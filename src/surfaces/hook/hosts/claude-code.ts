@@ -211,9 +211,10 @@ export const claudeCode: Host<'claude-code'> = {
     answer: (input, word) => JSON.stringify({ hookSpecificOutput: resultOutput(input, word) }),
   },
   async install() {
-    const [{ groupedRows, offBy, PROMPT_EVENTS, testCall }, { checkClaude, whyDropped, withDenials }] =
-      await Promise.all([import('../install/forms.ts'), import('../install/claude-settings.ts')])
-    const managed = '/etc/claude-code/managed-settings.json'
+    const [{ groupedRows, PROMPT_EVENTS, testCall }, { checkClaude, claudeHooksOff, withDenials }] = await Promise.all([
+      import('../install/forms.ts'),
+      import('../install/claude-settings.ts'),
+    ])
     const files = ({ root, home, env }: InstallPlace): readonly [string, string, string] => [
       join(root, '.claude/settings.local.json'),
       join(root, '.claude/settings.json'),
@@ -257,18 +258,7 @@ export const claudeCode: Host<'claude-code'> = {
         withDenials(rows(text, commands, place, original), commands !== null, original, place.wrapper),
       missed:
         'Claude Code does not find a project’s hooks from a sub-directory outside git, nor with --setting-sources user',
-      switchedOff: (place, settings) => {
-        for (const path of [...files(place), managed]) {
-          const said = settings(path)
-          if (said.disableAllHooks === true) return offBy(path, '"disableAllHooks": true')
-          const why = path === file(place) ? whyDropped(said) : null
-          if (why !== null)
-            return { detail: `${path}: ${why}`, remedy: 'Put that right, then run cordon doctor again.' }
-          if (path === managed && said.allowManagedHooksOnly === true)
-            return offBy(path, '"allowManagedHooksOnly": true')
-        }
-        return null
-      },
+      switchedOff: (place, settings) => claudeHooksOff(files(place), file(place), settings),
       others: { event: 'PreToolUse', files },
       test: {
         call,

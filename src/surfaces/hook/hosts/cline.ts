@@ -55,9 +55,19 @@ function each(name: string, row: ToolRow): ToolRow {
   }
 }
 
+/** It is a program of Bun's, which takes these into its environment before anything else, whatever they set. */
+const ENVIRONMENT: readonly string[] = ['', '.development', '.production', '.test'].flatMap((mode) => [
+  `.env${mode}`,
+  `.env${mode}.local`,
+])
+
+/** Variables by which a file of them runs code. */
+const RUNNING = ['LD_PRELOAD', 'LD_LIBRARY_PATH', 'LD_AUDIT', 'BASH_ENV', 'NODE_OPTIONS', 'PATH']
+
 export const cline: Host<'cline'> = {
   name: 'cline',
   paths: [trims, composes],
+  environment: ENVIRONMENT,
   ownSandbox: {
     remedy: 'Leave plan mode for what has to be written down.',
     // In plan mode it goes by a command’s words, and in our wrapper finds none that writes.
@@ -136,7 +146,13 @@ export const cline: Host<'cline'> = {
       scope === 'project' ? join(root, '.clinerules/hooks') : join(env.CLINE_DIR ?? join(home, '.cline'), 'hooks')
     return {
       program: 'cline',
-      brings: { '.clinerules/hooks/': [], '.cline/hooks/': [], '.cline/plugins/': [] },
+      brings: {
+        '.clinerules/hooks/': [],
+        '.cline/hooks/': [],
+        '.cline/plugins/': [],
+        'bunfig.toml': ['preload', 'run.preload'],
+        ...Object.fromEntries(ENVIRONMENT.map((name) => [name, RUNNING])),
+      },
       isProgram: true,
       file: (place) => join(hooks(place), 'PreToolUse'),
       edit: ownFile(isProgram, ({ call }) => programOf(call, { cancel: true, errorMessage: UNJUDGED })),

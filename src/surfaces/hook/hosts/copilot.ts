@@ -188,16 +188,18 @@ export const copilot: Host<'copilot'> = {
         },
       ),
       missed: 'Copilot CLI finds a project’s hooks in a trusted folder alone, and not in a worktree',
-      switchedOff: (place, settings) =>
-        allHooksOff(
-          [
-            join(place.root, '.github/copilot/settings.local.json'),
-            join(place.root, '.github/copilot/settings.json'),
-            join(folder(place), 'settings.json'),
-            join(folder(place), 'config.json'),
-          ],
-          settings,
-        ),
+      switchedOff: (place, settings) => {
+        const files = [
+          join(place.root, '.github/copilot/settings.local.json'),
+          join(place.root, '.github/copilot/settings.json'),
+          join(folder(place), 'settings.json'),
+          join(folder(place), 'config.json'),
+        ]
+        // By hashes of its own making: whether one of them is ours cannot be told.
+        const some = ({ disabledHooks: hooks }: Json): string | null =>
+          Array.isArray(hooks) && hooks.length > 0 ? '"disabledHooks", which may name this one' : null
+        return allHooksOff(files, settings, some)
+      },
       test: {
         call,
         result: (root, textResultForLlm) => ({

@@ -1,8 +1,8 @@
 /** Gemini CLI: `BeforeTool`, denied with `{"decision":"deny","reason"}`; an ask hangs it when nobody is there. */
 
 import { dirname, join, resolve } from 'node:path'
-import { HOOK_TIMEOUT_SECONDS, hookCommand } from '../hook-command.ts'
-import { hookRoot, type InstallPlace } from '../install/install-place.ts'
+import { HOOK_TIMEOUT_SECONDS, isHookCommand } from '../hook-command.ts'
+import type { InstallPlace } from '../install/install-place.ts'
 import { composes, decodes, dropsAt, dropsNul, trims } from '../path-readings.ts'
 import {
   expectEvent,
@@ -160,6 +160,7 @@ export const gemini: Host<'gemini'> = {
       sent: text(input, 'prompt'),
     }),
     refuse: (reason) => JSON.stringify({ decision: 'deny', reason }),
+    blind: async (env) => (await import('../install/gemini-editor.ts')).drivenByEditor(env),
   },
   results: {
     events: ['AfterTool'],
@@ -185,12 +186,19 @@ export const gemini: Host<'gemini'> = {
     },
   },
   async install() {
-    const [{ groupedRows, offBy, testCall }, { checkGemini, distrusted, planTrust, rememberedOf, withoutLocalEnv }] =
-      await Promise.all([import('../install/forms.ts'), import('../install/gemini-settings.ts')])
+    const [
+      { groupedRows, offBy, testCall },
+      { checkGemini, distrusted, planTrust, rememberedOf, withoutLocalEnv },
+      { TELLS_WORDS },
+    ] = await Promise.all([
+      import('../install/forms.ts'),
+      import('../install/gemini-settings.ts'),
+      import('../install/gemini-editor.ts'),
+    ])
     const user = ({ home, env }: InstallPlace): string => join(env.GEMINI_CLI_HOME ?? home, '.gemini/settings.json')
     const project = ({ root }: InstallPlace): string => join(root, '.gemini/settings.json')
     const rows = groupedRows(
-      { BeforeTool: 'call', AfterTool: 'result', BeforeAgent: 'call' },
+      { BeforeTool: 'call', AfterTool: 'result', BeforeAgent: ({ call }) => `${TELLS_WORDS}${call}` },
       { comments: true, check: checkGemini, timeout: HOOK_TIMEOUT_SECONDS * 1000 },
     )
     const call = testCall('BeforeTool', 'run_shell_command')
@@ -205,12 +213,11 @@ export const gemini: Host<'gemini'> = {
       missed: 'Gemini CLI finds a project’s hooks from the project’s own folder alone',
       switchedOff: (place, settings) => {
         const system = place.env.GEMINI_CLI_SYSTEM_SETTINGS_PATH ?? '/etc/gemini-cli/settings.json'
-        const command = hookCommand('gemini', hookRoot(place), place.cordon)
         for (const file of [project(place), user(place), system]) {
           const { hooksConfig } = settings(file)
           if (!isObject(hooksConfig)) continue
           if (hooksConfig.enabled === false) return offBy(file, '"hooksConfig.enabled": false')
-          if (Array.isArray(hooksConfig.disabled) && hooksConfig.disabled.includes(command))
+          if (Array.isArray(hooksConfig.disabled) && hooksConfig.disabled.some(isHookCommand))
             return offBy(file, 'that this hook is disabled ("hooksConfig.disabled")')
         }
         return distrusted(place, settings)

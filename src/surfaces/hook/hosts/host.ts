@@ -1,5 +1,6 @@
 /** What a hook hears from its host and what it can answer, whatever form the host gives to either. */
 
+import type { Reason } from '../../../policy/decision.ts'
 import type { HeldCommand } from '../../../runtime/hook/held-commands.ts'
 import type { InlineSetting } from '../../../runtime/hook/inline.ts'
 import type { HookCall } from '../../../runtime/hook/judge.ts'
@@ -125,6 +126,10 @@ export interface HostPrompts {
   readonly pass?: string
   /** What goes to stdout when nothing may go to the model. */
   refuse(reason: string): string
+  /** Why its hooks are asked about no call of this session; null where they are. Nothing may go to its model then. */
+  readonly blind?: (
+    env: Readonly<Record<string, string | undefined>>,
+  ) => Promise<Pick<Reason, 'message' | 'remedy'> | null>
   /** How it asks which commands it must not expand, where it does so before it asks about its person's words. */
   readonly held?: {
     readonly isAsked: (input: Json) => boolean
@@ -151,6 +156,8 @@ export interface OwnRules {
   /** The settings that `cordon import` reads, the nearest first. */
   readonly settings?: (at: RulePlace) => readonly string[]
   readonly sources: (at: RulePlace) => readonly RuleSource[]
+  /** Rules that the installation wrote for what the host reads by itself: Cordon has its own for commands. */
+  readonly ours?: ReadonlySet<string>
   /** The last rule of a source that matches wins; absent: the strictest. */
   readonly lastWins?: true
   /** Reads one of them: settings as a value, everything else as text. */
@@ -189,6 +196,8 @@ export interface Host<Name extends string = string> {
   readonly quoting?: Quoting
   /** Folders in which it keeps what belongs to this session (saved and background output, scratchpads): its agent may read them. */
   readonly ownFolders?: (input: Json, at: HostSurroundings) => readonly string[]
+  /** Files of a folder whose variables it takes into its own process, and so into its hooks: its agent may not write them. */
+  readonly environment?: readonly string[]
   /** Its own rules about commands; absent: it has none that is known. */
   readonly ownRules?: OwnRules
   /** It also runs the hooks of another host, in its own form, and its input says who it is. */

@@ -1,9 +1,9 @@
 /** Qwen Code: Claude Code's protocol with Gemini CLI's tools. It ignores a rewrite, so a command has to say itself that it runs in the sandbox. */
 
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { InstallPlace } from '../install/install-place.ts'
 import { composes, decodes, dropsAt, dropsNul, trims } from '../path-readings.ts'
-import { expectEvent, type Host, isObject, object, optionalText, ProtocolError, text } from './host.ts'
+import { expectEvent, type Host, isObject, type Json, object, optionalText, ProtocolError, text } from './host.ts'
 import {
   callsOf,
   delegates,
@@ -81,6 +81,8 @@ export const qwen: Host<'qwen'> = {
       ].map((file) => ({ file })),
     reader: async () => (await import('../../../runtime/import/bracket-rules.ts')).qwenCommands,
   },
+  // It leaves out the worst of them, not LD_LIBRARY_PATH; `.qwen` is protected as a whole.
+  environment: ['.env'],
   parse(input) {
     expectEvent(input, 'PreToolUse')
     const tool = text(input, 'tool_name')
@@ -151,11 +153,25 @@ export const qwen: Host<'qwen'> = {
     const call = testCall('PreToolUse', 'run_shell_command')
     return {
       program: 'qwen',
-      brings: { '.qwen/settings.json': ['hooks', 'mcpServers', 'tools.discoveryCommand', 'tools.callCommand'] },
+      brings: {
+        '.qwen/settings.json': ['hooks', 'mcpServers', 'tools.discoveryCommand', 'tools.callCommand'],
+        '.env': ['LD_LIBRARY_PATH', 'PATH'],
+      },
       file: (place) => (place.scope === 'project' ? project(place) : user(place)),
       edit: groupedRows(PROMPT_EVENTS, { comments: true }),
       missed: 'Qwen Code finds a project’s hooks from the project’s own folder alone, and in a trusted one',
-      switchedOff: (place, settings) => allHooksOff([project(place), user(place)], settings),
+      switchedOff: (place, settings) => {
+        const system = place.env.QWEN_CODE_SYSTEM_SETTINGS_PATH ?? '/etc/qwen-code/settings.json'
+        const defaults = place.env.QWEN_CODE_SYSTEM_DEFAULTS_PATH ?? join(dirname(system), 'system-defaults.json')
+        // Its own sandbox takes all hooks away; a project cannot switch that on.
+        const confined = ({ tools }: Json): string | null =>
+          isObject(tools) && isObject(tools.executionSandbox)
+            ? '"tools.executionSandbox", with which Qwen Code asks no hook'
+            : null
+        return (
+          allHooksOff([project(place)], settings) ?? allHooksOff([user(place), system, defaults], settings, confined)
+        )
+      },
       others: { event: 'PreToolUse', files: (place) => [project(place), user(place)] },
       test: {
         call,

@@ -4,6 +4,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { recordOf } from '../../../system/record.ts'
 import { parseSettings } from '../../../system/settings-json.ts'
+import type { Json } from '../hosts/host.ts'
 import type { HostInstall, Read } from './host-install.ts'
 import { isOwnText } from './host-settings.ts'
 import type { InstallPlace } from './install-place.ts'
@@ -38,11 +39,18 @@ export async function broughtPrograms(host: HostInstall, place: InstallPlace, re
 
 async function settingsOf(text: string, name: string): Promise<unknown> {
   try {
+    if (/^\.env(?:\.|$)/.test(name)) return variablesOf(text)
     if (!name.endsWith('.toml')) return parseSettings(text)
     return (await import('../../../runtime/import/toml.ts')).parseToml(text, name)
   } catch {
     return null
   }
+}
+
+/** The names that a file of variables sets. */
+function variablesOf(text: string): Json {
+  const names = text.matchAll(/^\s*(?:export\s+)?([A-Za-z_]\w*)\s*[=:]/gm)
+  return Object.fromEntries([...names].map(([, name]) => [name, true]))
 }
 
 function hasKey(value: unknown, [key, ...rest]: readonly string[]): boolean {

@@ -1,8 +1,13 @@
 /** Claude Code's settings: what makes it drop a file with all its hooks, and the denials of its own that stand beside ours. */
 
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseSettings } from '../../../system/settings-json.ts'
+import { CLAUDE_DENIALS } from '../hosts/claude-rules.ts'
 import { NO_INLINE } from '../hosts/claude-skill-shell.ts'
 import { isObject, type Json } from '../hosts/host.ts'
+import { offBy } from './forms.ts'
+import type { SwitchedOff } from './host-install.ts'
 import { hasPath, withItem, withoutItems, withoutValue, withValue } from './jsonc-text.ts'
 import { SettingsError } from './settings-error.ts'
 
@@ -90,21 +95,6 @@ function whyMalformed(hooks: unknown): string | null {
   return null
 }
 
-/** What no hook sees is denied by the host: `@file` in prompts, skills and memory files. Secrets by their names, and the places at home. */
-const CLAUDE_DENIALS: readonly string[] = [
-  ...['.env', '.env.local', '.env.*.local', '.env.production', '.env.development', '.env.staging', '*.key'],
-  ...['id_rsa', 'id_ed25519', 'id_ecdsa', '.npmrc', '.pypirc', '.netrc', '.pgpass', '.git-credentials', '.htpasswd'],
-]
-  .map((name) => `Read(**/${name})`)
-  .concat(
-    ['.ssh/**', '.gnupg/**', '.aws/**', '.kube/**', '.config/gcloud/**', '.azure/**', '.docker/config.json'].map(
-      (place) => `Read(~/${place})`,
-    ),
-    ['.netrc', '.npmrc', '.pypirc', '.git-credentials', '.pgpass', '.claude/.credentials.json', '.codex/auth.json'].map(
-      (place) => `Read(~/${place})`,
-    ),
-  )
-
 /** Claude Code's own denials beside the hook, for what it expands by itself, and what its sandbox leaves alone; what stood there before stays. */
 export function withDenials(text: string, install: boolean, original: string | null, wrapper: string): string {
   const lists: readonly (readonly [readonly string[], readonly string[]])[] = [
@@ -139,4 +129,33 @@ function textsAt(settings: Json, [table = '', key = '']: readonly string[]): rea
   const inner = settings[table]
   const list = isObject(inner) ? inner[key] : null
   return Array.isArray(list) ? list : []
+}
+
+/** What in any of its settings keeps our hook, which stands in `own`, from running. */
+export function claudeHooksOff(
+  files: readonly string[],
+  own: string,
+  settings: (file: string) => Json,
+): SwitchedOff | null {
+  const managed = managedSettings()
+  for (const path of [...files, ...managed]) {
+    const said = settings(path)
+    if (said.disableAllHooks === true) return offBy(path, '"disableAllHooks": true')
+    const why = path === own ? whyDropped(said) : null
+    if (why !== null) return { detail: `${path}: ${why}`, remedy: 'Put that right, then run cordon doctor again.' }
+    if (!managed.includes(path)) continue
+    if (said.allowManagedHooksOnly === true) return offBy(path, '"allowManagedHooksOnly": true')
+    const { strictPluginOnlyCustomization: strict } = said
+    if (strict === true || (Array.isArray(strict) && strict.includes('hooks')))
+      return offBy(path, '"strictPluginOnlyCustomization" of hooks')
+  }
+  return null
+}
+
+/** What whoever runs the machine has set for its users. */
+function managedSettings(): readonly string[] {
+  const folder = '/etc/claude-code'
+  const parts = join(folder, 'managed-settings.d')
+  const more = existsSync(parts) ? readdirSync(parts).filter((name) => name.endsWith('.json')) : []
+  return [join(folder, 'managed-settings.json'), ...more.map((name) => join(parts, name))]
 }

@@ -8,7 +8,7 @@ import type { InstallPlace } from './install-place.ts'
 import { SettingsError } from './settings-error.ts'
 
 /** Events of a host, and which command line each is given. */
-export type Events = Readonly<Record<string, keyof HookCommands>>
+export type Events = Readonly<Record<string, keyof HookCommands | ((commands: HookCommands) => string)>>
 
 export const USE_EVENTS: Events = { PreToolUse: 'call', PostToolUse: 'result' }
 export const PROMPT_EVENTS: Events = { ...USE_EVENTS, UserPromptSubmit: 'call' }
@@ -36,7 +36,12 @@ export function groupedRows(
       commands &&
       Object.entries(events).map(([event, which]) => ({
         path: ['hooks', event],
-        item: { matcher: '*', hooks: [{ type: 'command', command: commands[which], timeout }] },
+        item: {
+          matcher: '*',
+          hooks: [
+            { type: 'command', command: typeof which === 'function' ? which(commands) : commands[which], timeout },
+          ],
+        },
       }))
     return editRows(text, rows, original, { paths, ...rest })
   }
@@ -56,10 +61,18 @@ export function ownFile(
   }
 }
 
-/** The first of these files that switches all hooks off. */
-export function allHooksOff(files: readonly string[], settings: (file: string) => Json): SwitchedOff | null {
-  const file = files.find((path) => settings(path).disableAllHooks === true)
-  return file === undefined ? null : offBy(file, '"disableAllHooks": true')
+/** The first of these files that switches all hooks off, by the setting that most hosts have or one of the host's own. */
+export function allHooksOff(
+  files: readonly string[],
+  settings: (file: string) => Json,
+  own: (said: Json) => string | null = () => null,
+): SwitchedOff | null {
+  for (const file of files) {
+    const said = settings(file)
+    const what = said.disableAllHooks === true ? '"disableAllHooks": true' : own(said)
+    if (what !== null) return offBy(file, what)
+  }
+  return null
 }
 
 export function offBy(file: string, what: string): SwitchedOff {

@@ -5,14 +5,12 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
+import { SELF_TEST_COMMAND } from '../../../runtime/hook/self-test.ts'
 import { messageOf } from '../../../system/fault.ts'
 import { type HostName, installOf } from '../hosts/hosts.ts'
 import type { Rehearsed } from './host-install.ts'
 import type { InstallPlace } from './install-place.ts'
 import { startModelServer } from './scripted-model.ts'
-
-/** No manifest allows this. */
-const FORBIDDEN = 'sudo true'
 
 /** What came of a rehearsal in one folder: the hook answered, it did not, or nobody can say. */
 export interface Rehearsal {
@@ -43,7 +41,7 @@ async function once(
   where: string,
   cwd: string,
 ): Promise<Rehearsal> {
-  const model = await startModelServer([(tools) => rehearsed.call(FORBIDDEN, tools)])
+  const model = await startModelServer([(tools) => rehearsed.call(SELF_TEST_COMMAND, tools)])
   const folder = mkdtempSync(join(tmpdir(), 'cordon-rehearsal-'))
   try {
     for (const [name, text] of Object.entries(rehearsed.files?.(model.port) ?? {}))

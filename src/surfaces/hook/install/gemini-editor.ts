@@ -1,0 +1,28 @@
+/** Whether an editor drives Gemini CLI (`--acp`): it asks its hooks about a person's words there, and about no call. */
+
+import type { Reason } from '../../../policy/decision.ts'
+
+/** The words that Gemini CLI was started with, one a line. */
+const WORDS = 'CORDON_HOST_WORDS'
+
+/** What stands before the command of the hook that is asked about a person's words; Gemini CLI runs hooks in bash. */
+export const TELLS_WORDS: string = `export ${WORDS}="$(tr '\\0' '\\n' 2>/dev/null </proc/$PPID/cmdline || ps -o args= -p $PPID)"; `
+
+/** Why nothing may go to the model; null where no editor drives it. */
+export function drivenByEditor(
+  env: Readonly<Record<string, string | undefined>>,
+): Pick<Reason, 'message' | 'remedy'> | null {
+  const words = env[WORDS]
+  if (words === undefined || !isForEditor(words)) return null
+  return {
+    message: 'An editor drives Gemini CLI here (--acp), and then it asks no hook before a call.',
+    remedy:
+      'Use Gemini CLI at a terminal, or have the editor start `cordon run -- gemini --acp`: that holds its commands and its network; files that it asks the editor for are the editor’s to give.',
+  }
+}
+
+/** Without /proc they stand in one line. What cannot be known is taken for the worse. */
+function isForEditor(words: string): boolean {
+  const list = words.split(words.includes('\n') ? '\n' : ' ')
+  return words.trim() === '' || list.some((word) => /^--?(?:experimental-?)?acp(?:=|$)/i.test(word))
+}
