@@ -1,12 +1,13 @@
 /**
- * What a session of a real agent costs under the hook: twenty calls of a scripted model, bare, with hooks that do nothing, and guarded,
- * in turns. `node bench/run.ts agents`; CORDON_BENCH_ROUNDS says how often (3 otherwise).
+ * What a session of a real agent costs under the hook: twenty calls of a scripted model, bare, with hooks that do nothing, with those and
+ * each command in a bubblewrap of its own, and guarded, in turns. `node bench/run.ts agents`; CORDON_BENCH_ROUNDS says how often (3
+ * otherwise), CORDON_BENCH_AGENTS with which of them.
  */
 
 import { execFileSync } from 'node:child_process'
 import { cpSync, existsSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { type Agent, agents } from '../test/agents/agents.ts'
+import { agents } from '../test/agents/agents.ts'
 import { cordon, install } from '../test/agents/program.ts'
 import { inSession, type Plan, type Step } from '../test/agents/session.ts'
 import { median, printTable } from './measure.ts'
@@ -16,16 +17,16 @@ const CALLS = 20
 /** Of the bare session. */
 const TARGET = 1.3
 
-const MEASURED: readonly Agent['name'][] = ['claude-code', 'codex', 'gemini']
+const MEASURED: readonly string[] = (process.env.CORDON_BENCH_AGENTS ?? 'claude-code,codex,gemini').split(',')
 const MANIFEST = 'schema_version = 1\n[permission]\nmode = "contained"\n'
 
 /** Three commands and a read, again and again. */
-function steps(): readonly Step[] {
+function steps(wrap: (command: string) => string = (command) => command): readonly Step[] {
   const round: readonly Step[] = [
-    { kind: 'shell', command: 'git status' },
-    { kind: 'shell', command: 'ls -la src' },
+    { kind: 'shell', command: wrap('git status') },
+    { kind: 'shell', command: wrap('ls -la src') },
     { kind: 'read', path: 'src/a.txt' },
-    { kind: 'shell', command: 'grep -rn a src' },
+    { kind: 'shell', command: wrap('grep -rn a src') },
   ]
   return Array.from({ length: CALLS }, (_, index) => round[index % round.length]!)
 }
@@ -48,9 +49,21 @@ const FLOOR: Plan = {
   },
 }
 
-const WAYS: Readonly<Record<'bare' | 'floor' | 'guarded', { readonly plan: Plan; readonly hooks: boolean }>> = {
+/** bubblewrap with the namespaces and places of Cordon's own sandbox, and nothing else: no rules, no masks, no record, no undo. */
+const BUBBLEWRAP = [
+  'bwrap --die-with-parent --unshare-user --unshare-pid --unshare-ipc --unshare-uts --unshare-cgroup --unshare-net',
+  '--ro-bind /usr /usr --symlink usr/bin /bin --symlink usr/sbin /sbin --symlink usr/lib /lib --symlink usr/lib64 /lib64',
+  '--ro-bind /etc /etc --ro-bind-try /opt /opt --proc /proc --dev /dev --tmpfs /dev/shm --tmpfs /tmp --tmpfs $BASE/home',
+  '--bind $PROJECT $PROJECT --chdir $PROJECT -- /bin/bash -c',
+].join(' ')
+
+const WAYS: Readonly<
+  Record<'bare' | 'floor' | 'bubblewrap' | 'guarded', { readonly plan: Plan; readonly hooks: boolean }>
+> = {
   bare: { plan: PLAN, hooks: false },
   floor: { plan: FLOOR, hooks: true },
+  // The model asks for it, in the place of a hook that would rewrite what it asks for.
+  bubblewrap: { plan: { ...FLOOR, steps: steps((command) => `${BUBBLEWRAP} '${command}'`) }, hooks: true },
   guarded: { plan: PLAN, hooks: true },
 }
 type Way = keyof typeof WAYS
@@ -61,7 +74,7 @@ export async function benchAgents(): Promise<void> {
   for (const agent of agents.filter(({ name }) => MEASURED.includes(name))) {
     const missing = install(agent)
     if (missing !== null) throw new Error(missing)
-    const times: Record<Way, number[]> = { bare: [], floor: [], guarded: [] }
+    const times: Record<Way, number[]> = { bare: [], floor: [], bubblewrap: [], guarded: [] }
     // The first round fills caches.
     for (let round = -1; round < ROUNDS; round++)
       for (const way of Object.keys(WAYS) as Way[]) {
@@ -70,11 +83,12 @@ export async function benchAgents(): Promise<void> {
         if (round >= 0) times[way].push(time)
       }
     const seconds = (ms: number): string => `${(ms / 1000).toFixed(2)} s`
-    const ratio = (way: Way, of: (values: readonly number[]) => number): string =>
-      `${(of(times[way]) / of(times.bare)).toFixed(2)}x`
+    const ratio = (way: Way, of: (values: readonly number[]) => number, base: Way = 'bare'): string =>
+      `${(of(times[way]) / of(times[base])).toFixed(2)}x`
     const best = (values: readonly number[]): number => Math.min(...values)
     for (const [way, title, target] of [
-      ['floor', 'hooks that do nothing', ''],
+      ['floor', 'that do nothing', ''],
+      ['bubblewrap', 'that do nothing, and bubblewrap', ''],
       ['guarded', 'Cordon', `<= ${TARGET.toFixed(2)}x`],
     ] as const)
       rows.push([
@@ -84,11 +98,12 @@ export async function benchAgents(): Promise<void> {
         seconds(median(times[way])),
         ratio(way, median),
         ratio(way, best),
+        ratio(way, best, 'bubblewrap'),
         target,
       ])
   }
   printTable(`A session of ${CALLS} calls (${ROUNDS} rounds, in turns)`, [
-    ['agent', 'hooks', 'bare', 'with them', 'median', 'best', 'target'],
+    ['agent', 'hooks', 'bare', 'with them', 'median', 'best', 'best, of bubblewrap', 'target'],
     ...rows,
   ])
 }

@@ -35,6 +35,19 @@ describe('a lock', () => {
     expect(withLock(directory, () => 'done')).toBe('done')
   })
 
+  it('may be let go twice, and after somebody stepped over it', () => {
+    const release = holdLock(directory)
+    release()
+    release()
+    const stale = holdLock(directory)
+    for (const name of readdirSync(directory)) rmSync(join(directory, name))
+    const release2 = holdLock(directory)
+    stale()
+    expect(() => holdLock(directory, short)).toThrow('is held')
+    release2()
+    expect(withLock(directory, () => 1)).toBe(1)
+  })
+
   it('is let go when the work throws', () => {
     expect(() =>
       withLock(directory, () => {

@@ -61,7 +61,7 @@ const VERBATIM: ReadonlySet<string> = new Set('hook init import completions keys
 export async function main(
   argv: readonly string[],
   bare: Terminal = processTerminal(),
-  endBy: CommandContext['endBy'] = undefined,
+  { endBy, untouched }: Pick<CommandContext, 'endBy' | 'untouched'> = {},
 ): Promise<number> {
   const [given, ...rest] = argv
   // Alone it says where the project stands.
@@ -88,7 +88,8 @@ export async function main(
   }
   try {
     const command = await load()
-    const exit = await command.run({ terminal, argv: rest, bare, ...(endBy && { endBy }) })
+    const ends = { ...(endBy && { endBy }), ...(untouched && { untouched }) }
+    const exit = await command.run({ terminal, argv: rest, bare, ...ends })
     if (given === undefined) terminal.out('\ncordon --help lists the commands\n')
     return exit
   } catch (error) {
@@ -139,7 +140,7 @@ function complain(
 
 /** How this process is to end. */
 export interface ProcessEnd {
-  /** True when it did what was asked, and not when it only had to complain. */
+  /** True when it did what was asked, and not when it had to complain after it had begun. */
   readonly known: boolean
   /** By this, as the command that it ran. */
   readonly signal: NodeJS.Signals | null
@@ -153,10 +154,18 @@ export async function runProcess(remember: () => void = () => {}): Promise<Proce
       const { serve } = await import('./serve.ts')
       await serve(runProcess, remember, rest)
     }
-    const ends: NodeJS.Signals[] = []
-    const exitCode = await main(process.argv.slice(2), processTerminal(), (signal) => ends.push(signal))
+    let signal: NodeJS.Signals | null = null
+    let untouched = false
+    const exitCode = await main(process.argv.slice(2), processTerminal(), {
+      endBy: (name) => {
+        signal ??= name
+      },
+      untouched: () => {
+        untouched = true
+      },
+    })
     process.exitCode = exitCode
-    return { known: exitCode !== EXIT.usage && exitCode !== EXIT.fault, signal: ends[0] ?? null }
+    return { known: untouched || (exitCode !== EXIT.usage && exitCode !== EXIT.fault), signal }
   } catch (error) {
     process.exitCode = crashCode(process.argv)
     await tellCrash(error)

@@ -9,6 +9,7 @@ import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
 import { keepLooks } from '../../runtime/command/kept-looks.ts'
 import { keepRoomsAhead, layOutRoomAhead, secondsAhead } from '../../runtime/command/rooms-ahead.ts'
+import { keepReadings } from '../../runtime/hook/kept-readings.ts'
 import type { ProcessEnd } from './main.ts'
 
 /** What native/resident/serve.c gives Node. */
@@ -40,6 +41,7 @@ export async function serve(
   process.on('exit', (code) => addon.done(code))
   await Promise.all([import('./commands/hook.ts'), import('./commands/run.ts'), import('./open-policy.ts')])
   keepLooks()
+  keepReadings()
   keepRoomsAhead()
   const traces = watchTraces()
   for (let served = 0; served < MAX_REQUESTS; served++) {

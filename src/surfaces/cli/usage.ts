@@ -7,6 +7,8 @@ export interface CommandContext {
   readonly argv: readonly string[]
   /** Ends this process by a signal, once everything is settled. */
   readonly endBy?: (signal: NodeJS.Signals) => void
+  /** Says that nothing was begun, whatever the exit code: this process may serve others. */
+  readonly untouched?: () => void
   /** The terminal before the redactor: for a token that the person is to be given. */
   readonly bare: Terminal
 }

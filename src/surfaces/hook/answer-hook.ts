@@ -1,11 +1,11 @@
 /** The way of a hook: the host's text in, one answer in the host's own form out, and whatever fails is a block. */
 
 import { posix } from 'node:path'
-import type { CommandDenial } from '../../policy/policy.ts'
 import {
   type HookCall,
   type HookJudge,
   type HookJudgement,
+  type OwnDenials,
   openHookJudge,
   type ReadCall,
 } from '../../runtime/hook/judge.ts'
@@ -52,12 +52,15 @@ export interface HookAnswer {
   readonly stdout: string
   readonly stderr: string
   readonly exitCode: number
+  /** The text was no JSON object: nothing was opened, asked or written for it. */
+  readonly unread?: true
 }
 
 /** Answers one call. Never throws: a failure of our own is exit code 2 with a sentence, which every host takes as a block. */
 export async function answerHook(named: Host, text: string, setting: HookSetting): Promise<HookAnswer> {
+  const input = parseJson(text)
+  if (typeof input === 'string') return { ...unjudged(input), unread: true }
   try {
-    const input = parseJson(text)
     const host = speakerOf(named, input)
     const event = host.eventOf?.(input) ?? input.hook_event_name
     if (host.results.events.some((name) => name === event)) return heard(host, input, setting)
@@ -69,8 +72,12 @@ export async function answerHook(named: Host, text: string, setting: HookSetting
     const { outcome, notes } = await decide(host, request, input, setting)
     return withNotes(host, { stdout: host.answer(request, outcome), stderr: '', exitCode: 0 }, notes)
   } catch (error) {
-    return blocked(`${messageOf(error)}; the call was blocked because it could not be judged.`)
+    return unjudged(messageOf(error))
   }
+}
+
+function unjudged(why: string): HookAnswer {
+  return blocked(`${why}; the call was blocked because it could not be judged.`)
 }
 
 /** A word about a result. The tool ran already, so a failure here must not stop the host: it is silence. */
@@ -202,8 +209,8 @@ async function ownDenials(
   { command, cwd }: HookRequest,
   root: string,
   setting: HookSetting,
-): Promise<readonly CommandDenial[]> {
-  if (command === null || setting.inside || !host.ownRules) return []
+): Promise<OwnDenials | null> {
+  if (command === null || setting.inside || !host.ownRules) return null
   const { denialsOfHost } = await import('./own-rules.ts')
   return denialsOfHost(host.ownRules, { ...setting, root, cwd: cwd ?? root })
 }
@@ -281,13 +288,12 @@ function moveOf(
   return to === null ? null : { from: cwd, to }
 }
 
-function parseJson(input: string): Json {
-  let value: unknown
+/** The object, or in words why there is none. */
+function parseJson(input: string): Json | string {
   try {
-    value = JSON.parse(input)
+    const value: unknown = JSON.parse(input)
+    return isObject(value) ? value : 'the host’s input is not a JSON object'
   } catch (error) {
-    throw new ProtocolError(`the host’s input is not JSON (${messageOf(error)})`)
+    return `the host’s input is not JSON (${messageOf(error)})`
   }
-  if (!isObject(value)) throw new ProtocolError('the host’s input is not a JSON object')
-  return value
 }

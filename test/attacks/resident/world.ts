@@ -24,6 +24,8 @@ export interface Call {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
   readonly input?: string
+  /** Where the host says that it is; absent: in the project. */
+  readonly from?: string
   /** Words before the client's, such as `unshare -m`. */
   readonly under?: readonly string[]
 }
@@ -154,7 +156,7 @@ export class ResidentWorld {
   ): { readonly decision: string; readonly command: string | null } & Answer {
     const input = JSON.stringify({
       session_id: 'resident',
-      cwd: project,
+      cwd: call.from ?? project,
       hook_event_name: 'PreToolUse',
       permission_mode: 'default',
       tool_name: 'Bash',

@@ -18,7 +18,7 @@ const MAX_INPUT = 64 * 1024 * 1024
 const INPUT_MS = 10_000
 
 /** Runs `cordon hook HOST` and `cordon hook run`. */
-export async function run({ terminal, argv }: CommandContext): Promise<number> {
+export async function run({ terminal, argv, untouched }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('hook')!, argv)
   const [name = '', command, ...rest] = args.words
   const root = textFlag(args, 'root') ?? null
@@ -34,6 +34,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     return runInPlace(terminal, owner, command, args.flags.undo === true)
   }
   const answer = await answered(name, root).catch((error: unknown) => blocked(messageOf(error)))
+  if (answer.unread) untouched?.()
   if (answer.stderr) terminal.err(answer.stderr)
   if (answer.stdout) terminal.out(`${answer.stdout}\n`)
   return answer.exitCode
