@@ -74,6 +74,7 @@ if [ ${#missing[@]} -gt 0 ]; then
     say "On Debian or Ubuntu: sudo apt-get install -y ${missing[*]}"
     say "On Fedora: sudo dnf install -y bubblewrap git gcc glibc-static"
     say "On Arch: sudo pacman -S bubblewrap git gcc"
+    if [ "${1:-}" = test ]; then say "The tests also take curl, wget, ssh, python3, dropbear and chromium, under whatever name your system has them"; fi
     exit 125
   fi
 fi

@@ -93,8 +93,13 @@ function namesOf({ path, written }: PathFact): readonly string[] {
 function ruleDenial({ policy, access, fact }: PathScene): Ruling | null {
   const rules = access === 'write' ? policy.writes.deny : policy.reads.deny
   // A rule that names a link denies what it leads to under that name; the sandbox hides it under every name.
-  const rule = rules.find((candidate) => namesOf(fact).some((path) => reachesPath(candidate.pattern, path)))
+  const found = rules.filter((candidate) => namesOf(fact).some((path) => reachesPath(candidate.pattern, path)))
+  const rule = found.find(({ asks }) => !asks) ?? found[0]
   if (!rule) return null
+  if (rule.asks) {
+    const message = `${verb(access)} ${fact.given} asks by the rule ${wholeRule(rule)}, which stands at ${rule.source}.`
+    return { decision: 'ask', firm: true, reason: { code: 'rule-asks', message }, rules: [ref(rule)] }
+  }
   return {
     decision: 'deny',
     reason: {

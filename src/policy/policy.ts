@@ -31,6 +31,12 @@ export interface PathRule extends RuleRef {
   readonly prompt: boolean
 }
 
+/** A rule that closes paths. */
+export interface PathDenial extends PathRule {
+  /** It asks instead, whatever mode answers asks. */
+  readonly asks?: true
+}
+
 /** A command grant or denial, with what it carries along. */
 export interface CommandRule extends RuleRef {
   readonly pattern: CommandPattern
@@ -78,7 +84,7 @@ export type NearbyKind = 'repositories' | 'packages'
 
 export interface PathRules {
   readonly allow: readonly PathRule[]
-  readonly deny: readonly PathRule[]
+  readonly deny: readonly PathDenial[]
   /** True when the manifest wrote an allow section of this kind, even an empty one. */
   readonly declared: boolean
 }

@@ -96,6 +96,10 @@ const HOOKS = `hooks:
 `
 const SERVERS = 'mcpServers:\n  - a: { type: stdio, command: touch, args: ["$BASE/project/skill-ran.txt"] }\n'
 
+const WORKFLOW = `export const meta = { name: 'kind', description: 'x', phases: [{ title: 'a', detail: 'b' }] }
+return await agent('delegated', { agentType: 'kind' })
+`
+
 function trustClaude({ home, project }: SessionWorld): void {
   setJson(join(home, '.claude.json'), { projects: { [project]: { hasTrustDialogAccepted: true } } })
 }
@@ -181,6 +185,7 @@ export const UNSEEN: readonly Scenario[] = [
         steps: [calls('kind'), { kind: 'read', path: '$PROJECT/src/a.txt' }, sh('true')],
       }),
     findings: [ran],
+    isMute: true,
   },
   ...[HOOKS, SERVERS].map((head) => ({
     name: `${head === HOOKS ? 'hooks' : 'servers'} in the head of a sub-agent`,
@@ -194,7 +199,22 @@ export const UNSEEN: readonly Scenario[] = [
         other: { word: 'delegated', steps: [{ kind: 'read', path: '$PROJECT/src/a.txt' }] },
       }),
     findings: [ran],
+    isMute: true as const,
   })),
+  {
+    name: 'hooks in the head of a sub-agent that a workflow names',
+    row: 'what it expands by itself',
+    agents: ['claude-code'],
+    plan: () =>
+      work({
+        files: { 'project/.claude/agents/kind.md': `---\nname: kind\ndescription: x\n${HOOKS}---\nBe kind.\n` },
+        prepare: trustClaude,
+        steps: [{ tool: 'Workflow', input: { script: WORKFLOW } }, sh('sleep 4')],
+        other: { word: 'delegated', steps: [{ kind: 'read', path: '$PROJECT/src/a.txt' }] },
+      }),
+    findings: [ran],
+    isMute: true,
+  },
   {
     name: 'a skill that is a link',
     row: 'what it expands by itself',

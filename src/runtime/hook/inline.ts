@@ -20,27 +20,24 @@ export interface InlineCall {
   readonly folders: readonly string[]
   /** Null for a host without such a setting. */
   readonly setting: InlineSetting | null
-  /** Of those alone whose head names programs. */
-  readonly armedOnly?: boolean
 }
 
 /** The denials of what these calls would run. */
-export function inlineDenials(
-  { names, root, folders, setting, armedOnly = false }: InlineCall,
-  machine: Machine,
-): readonly ReadCall[] {
+export function inlineDenials({ names, root, folders, setting }: InlineCall, machine: Machine): readonly ReadCall[] {
   const [name] = names
   if (name === undefined) return []
   if (setting?.kind === 'taken back') return [takenBack(name, setting)]
   // A host that has the setting finds skills in every folder that it comes to.
   const files = inlineCommandFiles(root, machine, setting?.kind === 'open' ? 'anywhere' : folders)
   return files
-    .filter((file) => file.status !== 'ok' && (file.isArmed || !armedOnly))
-    .filter((file) => names.some((one) => isCalled(file, one)))
+    .filter((file) => file.status !== 'ok' && names.some((one) => isCalled(file, one)))
     .map((file) => inlineDenial(file, root))
 }
 
-/** Skills and agents in a folder of the project whose heads name programs: a host that comes to the folder takes them in. */
+/**
+ * Skills and agents in folders of the project whose heads name programs. Not by their names: a workflow, a skill that goes on as an agent, or
+ * settings start them without a call that says which.
+ */
 export function armedDenials(root: string, folders: readonly string[], machine: Machine): readonly ReadCall[] {
   if (folders.length === 0) return []
   return inlineCommandFiles(root, machine, folders)

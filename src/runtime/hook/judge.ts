@@ -9,7 +9,7 @@ import type { SessionFacts, ToolCall } from '../../policy/call.ts'
 import { type Decision, denial } from '../../policy/decision.ts'
 import { evaluate } from '../../policy/evaluate.ts'
 import { keptPlaces } from '../../policy/path-part.ts'
-import type { CommandDenial, PathRule } from '../../policy/policy.ts'
+import type { CommandDenial, PathDenial, PathRule } from '../../policy/policy.ts'
 import { settle } from '../../policy/settle.ts'
 import { compareVerdicts } from '../../policy/verdict.ts'
 import type { ShellFacts } from '../../shell/facts.ts'
@@ -51,6 +51,13 @@ export interface HostSearch {
   readonly narrows?: boolean
 }
 
+/** What a host's own settings close. */
+export interface OwnDenials {
+  readonly reads: readonly PathDenial[]
+  readonly writes: readonly PathDenial[]
+  readonly commands: readonly CommandDenial[]
+}
+
 /** Where a hook was called from. */
 export interface HookPlace {
   readonly machine: Machine
@@ -71,7 +78,7 @@ export interface HookPlace {
    */
   readonly inside?: boolean
   /** What the host's own settings deny or ask. */
-  readonly ownDenials?: readonly CommandDenial[]
+  readonly ownDenials?: OwnDenials | null
   /** Folders of the host's that hold what belongs to the session: they may be read. */
   readonly hostFolders?: readonly string[]
   /** Names of files, anywhere in the project, that the host's agent may not write. */
@@ -126,7 +133,7 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
     unsigned: place.inside ? 'in-force' : 'refused',
   })
   if (!('loaded' in opened)) return { closed: await whyClosed(opened, place.root) }
-  const held = withDenials(notWriting(opened.loaded, place.unwritten ?? []), place.ownDenials ?? [])
+  const held = withDenials(notWriting(opened.loaded, place.unwritten ?? []), place.ownDenials ?? null)
   const answered = await withAnswers(held, place)
   const { loaded } = answered
   const history = place.inside ? null : await openHistory(place, loaded)
@@ -209,11 +216,19 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
 }
 
 /** The host's own denials bind like the manifest's. */
-function withDenials(loaded: LoadedPolicy, denials: readonly CommandDenial[]): LoadedPolicy {
-  if (denials.length === 0) return loaded
+function withDenials(loaded: LoadedPolicy, denials: OwnDenials | null): LoadedPolicy {
+  if (denials === null) return loaded
   const { policy } = loaded
-  const commands = { ...policy.commands, deny: [...policy.commands.deny, ...denials] }
-  return { ...loaded, policy: { ...policy, commands } }
+  const { reads, writes, commands } = policy
+  return {
+    ...loaded,
+    policy: {
+      ...policy,
+      reads: { ...reads, deny: [...reads.deny, ...denials.reads] },
+      writes: { ...writes, deny: [...writes.deny, ...denials.writes] },
+      commands: { ...commands, deny: [...commands.deny, ...denials.commands] },
+    },
+  }
 }
 
 /** The files that a call names, as they are written and where they lead. */

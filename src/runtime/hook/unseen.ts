@@ -8,7 +8,6 @@ import { posix } from 'node:path'
 import { secretOf } from '../../files/secret-shapes.ts'
 import { denial, type Reason } from '../../policy/decision.ts'
 import type { Machine } from '../../system/machine.ts'
-import { recordOf } from '../../system/record.ts'
 import { armedDenials, type InlineSetting, inlineDenials, typedCommand } from './inline.ts'
 import type { HookJudge, ReadCall } from './judge.ts'
 import { foldersAbove, memoryAbove, namedAbove } from './memory-above.ts'
@@ -21,8 +20,8 @@ import { sentFiles } from './sent-files.ts'
 export interface Expansion extends MemoryNames {
   /** It runs commands that stand in skills and commands of the project. */
   readonly runsInline: boolean
-  /** The field by which a call names a sub-agent whose own head can name programs; absent: there are none such. */
-  readonly agentField?: string
+  /** It starts programs that stand in the heads of skills and agents. */
+  readonly startsFromHeads?: true
   /** Where a project's settings name more of them; absent: nowhere. */
   readonly naming?: NamingSettings
 }
@@ -48,28 +47,28 @@ export async function unseenDenials(
   calls: readonly ReadCall[],
   expands: Expansion,
   place: UnseenPlace,
-  input: unknown = null,
 ): Promise<readonly ReadCall[]> {
   const { root } = judge.loaded
   const above = foldersTo(place.cwd, root)
-  const folders = [...new Set([...above, ...foldersOf(calls, root)])]
+  const beside = foldersOf(calls, root).filter((folder) => !above.includes(folder))
+  const folders = [...above, ...beside]
   const { home } = place.machine
   const files = [...memoryFiles(folders, expands, home), ...memoryAbove(root, expands, home)]
   return [
     ...files.flatMap((file) => memoryDenial(judge, file)),
     ...(await skillDenials(root, expands.runsInline ? calls.flatMap(skillOf) : [], place)),
-    ...(expands.agentField === undefined ? [] : armed(expands.agentField)),
+    // What is above was looked at before anything went to the model.
+    ...headDenials(root, expands, beside, place),
   ]
+}
 
-  function armed(field: string): readonly ReadCall[] {
-    const name = recordOf(input)[field]
-    const names = typeof name === 'string' ? [name] : []
-    const beside = folders.filter((folder) => !above.includes(folder))
-    return [
-      ...inlineDenials({ names, root, folders: above, setting: null, armedOnly: true }, place.machine),
-      ...armedDenials(root, beside, place.machine),
-    ]
-  }
+function headDenials(
+  root: string,
+  { startsFromHeads }: Expansion,
+  folders: readonly string[],
+  { machine }: UnseenPlace,
+): readonly ReadCall[] {
+  return startsFromHeads ? armedDenials(root, folders, machine) : []
 }
 
 /** Why nothing may go to the model: what the host sends along with its person's words, or would run for them. */
@@ -83,6 +82,7 @@ export async function promptDenials(
   const denied = [
     ...(await sentAlong(root, words, expands, place)).flatMap((file) => memoryDenial(judge, file)),
     ...(await typedDenials(root, words, expands, place)),
+    ...headDenials(root, expands, foldersTo(place.cwd, root), place),
   ]
   return denied.flatMap(({ touches }) => ('denied' in touches ? [touches.denied.reason] : []))
 }
@@ -92,6 +92,7 @@ export async function needsPolicy(root: string, words: Said, expands: Expansion,
   const files = await sentAlong(root, words, expands, place)
   return (
     files.some(({ path, from, unread }) => from !== null || unread !== null || !isItself(path)) ||
+    headDenials(root, expands, foldersTo(place.cwd, root), place).length > 0 ||
     (await typedDenials(root, words, expands, place)).length > 0
   )
 }
@@ -145,8 +146,8 @@ async function typedDenials(
   place: UnseenPlace,
 ): Promise<readonly ReadCall[]> {
   const typed = said && runsInline ? typedCommand(said) : []
-  if (typed.length === 0) return []
-  return skillDenials(root, typed, place, (await place.setting?.())?.kind === 'held')
+  if (typed.length === 0 || (await place.setting?.())?.kind === 'held') return []
+  return skillDenials(root, typed, place)
 }
 
 /** The denials of a text that is to be written into a memory file. */
@@ -206,17 +207,11 @@ export function memoryDenial(judge: HookJudge, { path, from, unread, isPersons }
   )
 }
 
-async function skillDenials(
-  root: string,
-  names: readonly string[],
-  place: UnseenPlace,
-  armedOnly = false,
-): Promise<readonly ReadCall[]> {
+async function skillDenials(root: string, names: readonly string[], place: UnseenPlace): Promise<readonly ReadCall[]> {
   if (names.length === 0) return []
   const folders = foldersTo(place.cwd, root)
   const setting = (await place.setting?.()) ?? null
-  const call = { names, root, folders: folders.length === 0 ? [root] : folders, setting, armedOnly }
-  return inlineDenials(call, place.machine)
+  return inlineDenials({ names, root, folders: folders.length === 0 ? [root] : folders, setting }, place.machine)
 }
 
 function skillOf({ call }: ReadCall): readonly string[] {

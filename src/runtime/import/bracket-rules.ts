@@ -6,14 +6,14 @@ import type { Verdict } from './rules.ts'
 
 /** Claude Code's settings. */
 export function claudeCommands(settings: unknown): readonly CommandWord[] {
-  return permissionsOf(settings, CLAUDE_SHELLS)
+  return permissionsOf(settings, CLAUDE_SHELLS, CLAUDE_FILES)
 }
 
 /** Qwen Code's, with the older lists that it still reads. */
 export function qwenCommands(settings: unknown): readonly CommandWord[] {
   const { tools, excludeTools } = recordOf(settings)
   return [
-    ...permissionsOf(settings, QWEN_SHELLS),
+    ...permissionsOf(settings, QWEN_SHELLS, QWEN_FILES),
     ...excludedCommands(recordOf(tools).exclude, QWEN_SHELLS),
     ...excludedCommands(excludeTools, QWEN_SHELLS),
   ]
@@ -46,11 +46,30 @@ const QWEN_SHELLS: ReadonlySet<string> = new Set('Bash Shell ShellTool run_shell
 const CURSOR_SHELLS: ReadonlySet<string> = new Set(['Shell'])
 const COPILOT_SHELLS: ReadonlySet<string> = new Set(['shell', 'bash'])
 
-function permissionsOf(settings: unknown, shells: ReadonlySet<string>): readonly CommandWord[] {
+/** Tools for files whose rules the host holds against commands too. */
+type FileTools = Readonly<Record<string, 'read' | 'write'>>
+const CLAUDE_FILES: FileTools = { Read: 'read', Edit: 'write', Write: 'write' }
+const QWEN_FILES: FileTools = {
+  ...CLAUDE_FILES,
+  ...{ ReadFile: 'read', read_file: 'read' },
+  ...{ EditFile: 'write', edit: 'write', WriteFile: 'write', write_file: 'write' },
+}
+
+function permissionsOf(settings: unknown, shells: ReadonlySet<string>, files: FileTools): readonly CommandWord[] {
   const permissions = recordOf(recordOf(settings).permissions)
   return (['deny', 'ask'] as const).flatMap((verdict) =>
-    listed(permissions[verdict], `permissions.${verdict}`, (rule) => inBrackets(rule, verdict, shells, 'glob')),
+    listed(permissions[verdict], `permissions.${verdict}`, (rule) => [
+      ...inBrackets(rule, verdict, shells, 'glob'),
+      ...aboutFiles(rule, verdict, files),
+    ]),
   )
+}
+
+/** `Read(./.env)`; a rule about all files is the host's own to hold. */
+function aboutFiles(rule: string, verdict: Verdict, files: FileTools): CommandWord[] {
+  const [, tool = '', text = ''] = /^\s*(\w+)\s*\((.+)\)\s*$/s.exec(rule) ?? []
+  if (!Object.hasOwn(files, tool) || /^\s*\**\s*$/.test(text)) return []
+  return [{ verdict, form: files[tool]!, text, said: rule }]
 }
 
 /** `Bash(git push:*)`: nothing for the rule of a tool that runs no commands. */

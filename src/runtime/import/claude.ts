@@ -2,6 +2,7 @@
 
 import { recordOf } from '../../system/record.ts'
 import { type Draft, DraftWriter, type Finding, note, texts } from './draft.ts'
+import { claudePath } from './plain-globs.ts'
 import {
   commandRule,
   pathRule,
@@ -102,12 +103,4 @@ function claudeRule(rule: string, verdict: Verdict): readonly Finding[] {
   if (host !== undefined && verdict !== 'ask')
     return [{ kind: 'host', use: verdict === 'allow' ? 'web' : 'nobody', host }]
   return verdict === 'allow' ? [note(`allow "${rule}" has no equivalent`)] : wholeToolAsks(tools, verdict, rule)
-}
-
-/** Claude Code's paths: `//x` from the root of the machine, `/x` and `./x` from the project, a bare name anywhere. */
-function claudePath(path: string): string {
-  if (path.startsWith('//')) return path.slice(1)
-  if (path.startsWith('/')) return path.slice(1)
-  if (path.startsWith('./')) return path.slice(2)
-  return path.startsWith('~') || path.includes('/') ? path : `**/${path}`
 }

@@ -8,6 +8,7 @@ import { codexCommands } from './codex.ts'
 import { type CommandWord, denialsOf } from './command-words.ts'
 import { geminiCommands } from './gemini.ts'
 import { opencodeCommands } from './opencode.ts'
+import { pathDenialsOf } from './path-words.ts'
 import { parseToml } from './toml.ts'
 
 /** What becomes of a command that the policy itself allows. */
@@ -16,7 +17,13 @@ function decide(words: readonly CommandWord[], lastWins: boolean, command: strin
     mode: sourced('contained', 'permission.mode'),
     flags: { ...policyOf().flags, command_substitution: sourced(true), redirects: sourced('all') },
   })
-  const policy = { ...base, commands: { ...base.commands, deny: denialsOf(words, '/home/u/rules', lastWins) } }
+  const { reads, writes, unread } = pathDenialsOf(words, '/home/u/rules', { home: base.home, folders: [base.root] })
+  const policy = {
+    ...base,
+    reads: { ...base.reads, deny: reads },
+    writes: { ...base.writes, deny: writes },
+    commands: { ...base.commands, deny: denialsOf([...words, ...unread], '/home/u/rules', lastWins) },
+  }
   return evaluate(policy, sessionOf(), bashCall(command)).decision
 }
 
@@ -63,7 +70,21 @@ table('Claude Code', claudeCommands, false, [
   [{ permissions: { allow: ['Bash(sudo:*)'] } }, 'sudo ls', 'deny'],
   // About every command: Claude Code finds the wrapped one too.
   [deny('Bash', 'Bash(*)', 'Bash(:*)'), 'ls', 'allow'],
-  [deny('Read(./.env)', 'mcp__x__y', 'WebFetch(domain:a.example)'), 'ls', 'allow'],
+  // Rules about files hold for the commands that name them.
+  [deny('Read(./src/kept.txt)'), 'cat src/kept.txt', 'deny'],
+  [deny('Read(./src/kept.txt)'), 'cat < src/kept.txt', 'deny'],
+  [deny('Read(./src/kept.txt)'), 'echo x > src/kept.txt', 'deny'],
+  [deny('Read(kept.*)'), 'head -1 src/kept.txt', 'deny'],
+  [deny('Read(//p/src/**)', 'Read(/src/**)'), 'cat src/kept.txt', 'deny'],
+  [deny('Read(src/*.{txt,md})'), 'cat src/kept.txt', 'deny'],
+  [deny('Read(src/*.{txt,md})'), 'cat src/kept.ts', 'allow'],
+  [deny('Edit(./src/kept.txt)'), 'cat src/kept.txt', 'allow'],
+  [deny('Edit(./src/kept.txt)'), 'rm src/kept.txt', 'deny'],
+  [asks('Read(./src/kept.txt)'), 'cat src/kept.txt', 'ask'],
+  [asks('Read(./src/kept.txt)'), 'cat src/other.txt', 'allow'],
+  [deny('Read(!src/kept.txt)'), 'ls', 'ask'],
+  [deny('Read', 'Edit(*)'), 'cat src/kept.txt', 'allow'],
+  [deny('mcp__x__y', 'WebFetch(domain:a.example)'), 'ls', 'allow'],
   // What cannot be understood closes.
   [deny('Bash(mkdir'), 'ls', 'ask'],
   [deny(5), 'ls', 'ask'],
@@ -160,6 +181,7 @@ table('Qwen Code', qwenCommands, false, [
   [deny('run_shell_command(git push *)'), 'git push', 'deny'],
   [asks('ShellTool(mkdir *)'), 'mkdir x', 'ask'],
   [{ tools: { exclude: ['run_shell_command(mkdir)'] } }, 'mkdir x', 'deny'],
+  [deny('read_file(src/kept.txt)'), 'cat src/kept.txt', 'deny'],
   [deny('Read(.env)', 'Edit'), 'mkdir x', 'allow'],
 ])
 

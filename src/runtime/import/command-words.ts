@@ -9,9 +9,10 @@ export interface CommandWord {
   readonly verdict: Verdict
   /**
    * `words`: commands that begin with these words. `glob`: a text with wildcards, of which one at the end may follow a blank or `:`.
-   * `regex`: a regular expression. `every`: all commands, which the host itself still sees in the wrapped one.
+   * `regex`: a regular expression. `every`: all commands, which the host itself still sees in the wrapped one. `read`, `write`: commands
+   * that do this to the files of a glob.
    */
-  readonly form: 'words' | 'glob' | 'regex' | 'every'
+  readonly form: 'words' | 'glob' | 'regex' | 'every' | 'read' | 'write'
   readonly text: string
   /** As the person wrote it. */
   readonly said: string
@@ -32,7 +33,7 @@ export function listed(value: unknown, name: string, word: (rule: string) => rea
 /** The denials of one file, or of what else holds rules; where the last that matches wins, a later one that is weaker takes its own out. */
 export function denialsOf(words: readonly CommandWord[], source: string, lastWins: boolean): readonly CommandDenial[] {
   return words.flatMap((word, at): readonly CommandDenial[] => {
-    if (word.verdict === 'allow' || word.form === 'every') return []
+    if (word.verdict === 'allow' || !isAboutCommands(word)) return []
     const weaker = lastWins ? words.slice(at + 1).filter(({ verdict }) => isWeaker(verdict, word.verdict)) : []
     const except = weaker.flatMap(exemption)
     return patternsOf(word).map(({ pattern, asks }) => ({
@@ -48,6 +49,10 @@ export function denialsOf(words: readonly CommandWord[], source: string, lastWin
       ...(except.length > 0 && { except }),
     }))
   })
+}
+
+function isAboutCommands({ form }: CommandWord): boolean {
+  return form === 'words' || form === 'glob' || form === 'regex'
 }
 
 function isWeaker(one: Verdict, other: Verdict): boolean {

@@ -1,6 +1,7 @@
 /** How a rule of another agent becomes entries of a manifest: never wider, and said where it is narrower. */
 
 import { commandPattern, type Draft, type Entry, type Finding, note } from './draft.ts'
+import { withoutClasses } from './plain-globs.ts'
 
 export type Settings = Readonly<Record<string, unknown>>
 export type Verdict = 'allow' | 'ask' | 'deny'
@@ -76,26 +77,6 @@ function closedPath(kind: 'read' | 'write', path: string, verdict: 'ask' | 'deny
     ...kinds.flatMap((each) => paths.map((closed): Finding => ({ kind: each, verdict, path: closed }))),
     ...(verdict === 'ask' ? [{ kind: 'doubt', about: kind, start: textBefore(path, /[*?]/) } as const] : []),
   ]
-}
-
-/** Globs without braces and classes that match at least as much; null for one that takes something away, or is too wide. */
-function withoutClasses(path: string): readonly string[] | null {
-  if (path.startsWith('!')) return null
-  let open = [path.replace(/\[[^\]/]*\]/g, '?')]
-  for (let round = 0; round < 8; round++) {
-    const next = open.flatMap((each) => {
-      const found = /\{([^{}]*)\}/.exec(each)
-      return found === null
-        ? [each]
-        : found[1]!
-            .split(',')
-            .map((part) => each.slice(0, found.index) + part + each.slice(found.index + found[0].length))
-    })
-    if (next.length > 64) return null
-    if (next.length === open.length && next.every((each, at) => each === open[at])) break
-    open = next
-  }
-  return open.some((each) => /[[\]{}!]/.test(each)) ? null : open
 }
 
 function textBefore(text: string, mark: RegExp): string {

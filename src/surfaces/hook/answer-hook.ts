@@ -1,11 +1,11 @@
 /** The way of a hook: the host's text in, one answer in the host's own form out, and whatever fails is a block. */
 
 import { posix } from 'node:path'
-import type { CommandDenial } from '../../policy/policy.ts'
 import {
   type HookCall,
   type HookJudge,
   type HookJudgement,
+  type OwnDenials,
   openHookJudge,
   type ReadCall,
 } from '../../runtime/hook/judge.ts'
@@ -209,8 +209,8 @@ async function ownDenials(
   { command, cwd }: HookRequest,
   root: string,
   setting: HookSetting,
-): Promise<readonly CommandDenial[]> {
-  if (command === null || setting.inside || !host.ownRules) return []
+): Promise<OwnDenials | null> {
+  if (command === null || setting.inside || !host.ownRules) return null
   const { denialsOfHost } = await import('./own-rules.ts')
   return denialsOfHost(host.ownRules, { ...setting, root, cwd: cwd ?? root })
 }
@@ -248,9 +248,7 @@ async function unseen(
   const { unseenDenials, writtenDenials } = await import('../../runtime/hook/unseen.ts')
   const given = input.tool_input ?? input.args ?? input.toolArgs ?? input.tool_call
   return [
-    ...(expands
-      ? await unseenDenials(judge, calls, expands, unseenPlace(host, judge.loaded.root, cwd, setting), given)
-      : []),
+    ...(expands ? await unseenDenials(judge, calls, expands, unseenPlace(host, judge.loaded.root, cwd, setting)) : []),
     ...(writes ? writtenDenials(judge, calls, textsOf(given), setting.machine.home) : []),
   ]
 }

@@ -1,8 +1,9 @@
 /** A host's own rules about commands, held against the command itself: the host sees only the wrapped one. They close, they never open. */
 
 import { dirname, join } from 'node:path'
-import type { CommandDenial } from '../../policy/policy.ts'
+import type { OwnDenials } from '../../runtime/hook/judge.ts'
 import { type CommandWord, denialsOf, unreadable } from '../../runtime/import/command-words.ts'
+import { pathDenialsOf } from '../../runtime/import/path-words.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { parseSettings } from '../../system/settings-json.ts'
@@ -17,8 +18,8 @@ export interface OwnRulesPlace {
   readonly commandLines: RulePlace['commandLines']
 }
 
-/** The denials and asks of a host's settings that are about commands. */
-export async function denialsOfHost(ownRules: OwnRules, place: OwnRulesPlace): Promise<readonly CommandDenial[]> {
+/** The denials and asks of a host's settings that are about commands, and about files where it holds those against commands. */
+export async function denialsOfHost(ownRules: OwnRules, place: OwnRulesPlace): Promise<OwnDenials | null> {
   const { machine, files, root, cwd } = place
   let lines: ReturnType<RulePlace['commandLines']> | null = null
   const commandLines = () => {
@@ -28,12 +29,22 @@ export async function denialsOfHost(ownRules: OwnRules, place: OwnRulesPlace): P
   const { home, env } = machine
   const at: RulePlace = { home, env, folders: foldersOf(root, cwd, files), commandLines }
   const found = ownRules.sources(at).flatMap((source) => textsOf(source, files))
-  if (found.length === 0) return []
+  if (found.length === 0) return null
   const read = await ownRules.reader()
   const denials = await Promise.all(
-    found.map(async ({ from, text }) => denialsOf(await wordsOf(text, from, read), from, ownRules.lastWins ?? false)),
+    found.map(async ({ from, text }) => {
+      const words = (await wordsOf(text, from, read)).filter(({ said }) => !ownRules.ours?.has(said))
+      // `.claude/settings.json`: of the folder that has it.
+      const folders = [root, cwd, ...(from.startsWith('/') ? [dirname(dirname(from))] : [])]
+      const { reads, writes, unread } = pathDenialsOf(words, from, { home, folders: [...new Set(folders)] })
+      return { reads, writes, commands: denialsOf([...words, ...unread], from, ownRules.lastWins ?? false) }
+    }),
   )
-  return denials.flat()
+  return {
+    reads: denials.flatMap(({ reads }) => reads),
+    writes: denials.flatMap(({ writes }) => writes),
+    commands: denials.flatMap(({ commands }) => commands),
+  }
 }
 
 interface Found {

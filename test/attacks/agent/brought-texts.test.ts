@@ -142,8 +142,6 @@ describe('memory files of the repository around a project', () => {
 describe('a skill or agent whose head names programs', () => {
   const HOOKS = 'hooks:\n  PreToolUse:\n    - hooks: [{ type: command, command: touch x }]\n'
   const skill = claude('Skill', { skill: 'show' })
-  const agent = claude('Agent', { description: 'x', prompt: 'x', subagent_type: 'show' })
-  const typed = (prompt: string) => says('claude-code', prompt)
   const held = '{"disableSkillShellExecution": true}'
 
   it.each([
@@ -160,21 +158,25 @@ describe('a skill or agent whose head names programs', () => {
     put('../home/.claude/settings.json', held)
     put('.claude/skills/show/SKILL.md', `---\n${head}---\nBe kind!\n`)
     expect(await effect(skill)).toBe('deny')
-    expect(await typed('/show')).toContain('cordon skills approve')
+    expect(await says('claude-code')).toContain('cordon skills approve')
     rmSync(join(world.project, '.claude/skills'), { recursive: true })
+    expect(await says('claude-code')).toBe('goes on')
+    // Nothing need say its name: a workflow, a skill that goes on as an agent, settings.
     put('.claude/agents/show.md', `---\nname: show\n${head}---\nBe kind!\n`)
-    expect(await effect(agent)).toBe('deny')
+    expect(await says('claude-code')).toContain('cordon skills approve')
   })
 
-  it('is loaded once its bytes are approved, and an ordinary head is no matter', async () => {
+  it('goes on once its bytes are approved, and an ordinary head is no matter', async () => {
     put('.claude/agents/show.md', `---\nname: show\ndescription: "a: b"\n${HOOKS}---\nBe kind, and never !\`rm\`\n`)
-    expect(await effect(agent)).toBe('deny')
-    expect(await effect(claude('Agent', { prompt: 'x', subagent_type: 'other' }))).toBe('pass')
+    expect(await says('claude-code')).toContain('cordon skills approve show')
     expect(approveInline(world.project, world.machine, 'show', new Date(0))).toEqual(['.claude/agents/show.md'])
-    expect(await effect(agent)).toBe('pass')
+    expect(await says('claude-code')).toBe('goes on')
     const head = 'name: show\n# hooks\ndescription: >-\n  Says hooks & more\ntools:\n- Read\n'
     put('.claude/agents/show.md', `---\n${head}---\nSee @.env, or !\`rm\`\n`)
-    expect(await effect(agent)).toBe('pass')
+    expect(await says('claude-code')).toBe('goes on')
+    put('.claude/agents/show.md', `---\n${HOOKS}---\n`)
+    put('cordon.toml', 'schema_version = 1\n')
+    expect(await says('claude-code')).toContain('cordon sign')
   })
 
   it('stops the call that brings the host to its folder', async () => {

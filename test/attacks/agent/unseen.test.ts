@@ -349,7 +349,9 @@ describe('a skill that runs commands by itself', () => {
     const by = claude('Skill', { skill: called })
     expect(await effect(by)).toBe('deny')
     expect(await typed(`/${called} now`)).toContain('"decision":"block"')
-    expect(await typed(`what does /${called} do?`)).toBe('')
+    // A head that cannot be read may name programs, which start whatever is called.
+    const isHidden = /\\x|x x/.test(head)
+    expect((await typed(`what does /${called} do?`)) !== '').toBe(isHidden)
     put(path, 'Be kind!')
     expect(await effect(by)).toBe('pass')
     expect(await typed(`/${called} now`)).toBe('')

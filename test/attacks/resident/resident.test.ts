@@ -75,6 +75,15 @@ describe.each(usersToTest())('the resident of $name', (user) => {
   }
   const off = { env: { CORDON_RESIDENT: 'off' } }
 
+  it('sees the command line above its caller, of each call its own', async () => {
+    // The words of a host that was started so.
+    const under = ['sh', '-c', '"$@"; exit $?', '--disallowedTools=Bash(mkdir:*)']
+    await world.ready(open)
+    expect((await inTime(() => world.hook(open, 'mkdir x', { under }))).decision).toBe('deny')
+    expect((await inTime(() => world.hook(open, 'mkdir x'))).decision).toBe('allow')
+    expect(world.hook(open, 'mkdir x', { under, ...off }).decision).toBe('deny')
+  })
+
   it('answers and runs as a process of its own does', async () => {
     await world.ready(open)
     expect((await inTime(() => world.hook(closed, 'echo secret'))).decision).toBe('deny')

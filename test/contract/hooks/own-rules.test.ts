@@ -4,6 +4,8 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { HostName } from '../../../src/surfaces/hook/hosts/hosts.ts'
+import { findHost } from '../../../src/surfaces/hook/hosts/hosts.ts'
+import { ownRulesTold } from '../../../src/surfaces/hook/install/own-rules-told.ts'
 import { CONTRACT } from './host-contract.ts'
 import { type AskOptions, claude, codex, effectOf, type HookWorld, openHookWorld } from './world.ts'
 
@@ -78,6 +80,17 @@ it('takes rules of the project, of a folder above the call, and of the command l
     expect(await effect(bash('mkdir x'), { commandLine: ['node', 'claude', ...flags, '-p', 'go'] })).toBe('deny')
 })
 
+it('holds rules about files against commands, as Claude Code does, but for those of the installation', async () => {
+  put('home/.claude/settings.json', rules({ deny: ['Read(./src/a.ts)', 'Read(**/.env)'] }))
+  expect(await effect(bash('cat src/a.ts'))).toBe('deny')
+  expect(await effect(bash('cat a.ts', { cwd: '$P/src' }))).toBe('deny')
+  expect(await effect(bash('ls src'))).toBe('sandboxed')
+  // Of secrets a person can be asked.
+  expect(await effect(bash('cat .env'))).toBe('ask')
+  // Its tools come to Claude Code as they are, so it holds that itself.
+  expect(await effect(claude('Read', { file_path: '$P/src/a.ts' }))).toBe('pass')
+})
+
 it('lets a project’s settings close, not open', async () => {
   put('project/.claude/settings.json', rules({ allow: ['Bash(git push:*)', 'Bash'], defaultMode: 'bypassPermissions' }))
   expect(await effect(bash('git push origin main'))).toBe('deny')
@@ -101,4 +114,19 @@ it('does not follow the folder that an agent chooses for its call', async () => 
   mkdirSync(join(world.base, 'other'))
   const answer = await world.ask('codex', codex('Bash', { command: 'mkdir x' }, { cwd: `${world.base}/other` }))
   expect(effectOf('codex', answer)).toBe('deny')
+})
+
+it('tells its person what holds, and what cannot be understood', async () => {
+  const { home, env } = world.machine
+  const told = () => ownRulesTold(findHost('claude-code')!.ownRules, { root: world.project, home, env })
+  expect(await told()).toEqual([])
+  const user = put(
+    'home/.claude/settings.json',
+    rules({ deny: ['Bash(mkdir:*)', 'Read(**/.env)'], allow: ['Bash(ls)'] }),
+  )
+  const project = put('project/.claude/settings.json', '{')
+  expect(await told()).toEqual([
+    `holds what ${project} denies or asks: it, which cannot be read, so every command asks`,
+    `holds what ${user} denies or asks: Bash(mkdir:*)`,
+  ])
 })

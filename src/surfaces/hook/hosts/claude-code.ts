@@ -154,7 +154,7 @@ export const claudeCode: Host<'claude-code'> = {
       (name) => `.claude/${name}/`,
     ),
     runsInline: true,
-    agentField: 'subagent_type',
+    startsFromHeads: true,
     naming: {
       files: ['.claude/settings.json', '.claude/settings.local.json'],
       folders: { keys: ['autoMemoryDirectory', 'permissions.additionalDirectories'] },

@@ -3,7 +3,23 @@
 import { join, resolve } from 'node:path'
 import { flagValues, type OwnRules, type RulePlace } from './host.ts'
 
+/** What no hook sees is denied by the host: `@file` in prompts, skills and memory files. Secrets by their names, and the places at home. */
+export const CLAUDE_DENIALS: readonly string[] = [
+  ...['.env', '.env.local', '.env.*.local', '.env.production', '.env.development', '.env.staging', '*.key'],
+  ...['id_rsa', 'id_ed25519', 'id_ecdsa', '.npmrc', '.pypirc', '.netrc', '.pgpass', '.git-credentials', '.htpasswd'],
+]
+  .map((name) => `Read(**/${name})`)
+  .concat(
+    ['.ssh/**', '.gnupg/**', '.aws/**', '.kube/**', '.config/gcloud/**', '.azure/**', '.docker/config.json'].map(
+      (place) => `Read(~/${place})`,
+    ),
+    ['.netrc', '.npmrc', '.pypirc', '.git-credentials', '.pgpass', '.claude/.credentials.json', '.codex/auth.json'].map(
+      (place) => `Read(~/${place})`,
+    ),
+  )
+
 export const claudeRules: OwnRules = {
+  ours: new Set(CLAUDE_DENIALS),
   settings: settingsOf,
   sources: (at) => [
     ...settingsOf(at).map((file) => ({ file })),

@@ -238,7 +238,12 @@ export const gemini: Host<'gemini'> = {
       },
       rehearsal: {
         args: () => ['-p', 'go', '--yolo', '-m', 'gemini-2.5-pro'],
-        env: (port) => ({ GOOGLE_GEMINI_BASE_URL: `http://127.0.0.1:${port}`, GEMINI_API_KEY: 'scripted' }),
+        env: (port) => ({
+          GOOGLE_GEMINI_BASE_URL: `http://127.0.0.1:${port}`,
+          GEMINI_API_KEY: 'scripted',
+          // Headless it starts in no folder without; whether a project's hooks are trusted was looked at before.
+          GEMINI_CLI_TRUST_WORKSPACE: 'true',
+        }),
         call: (command) => ({ tool: 'run_shell_command', input: { command, description: 'x' } }),
       },
     }

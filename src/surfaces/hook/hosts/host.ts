@@ -156,6 +156,8 @@ export interface OwnRules {
   /** The settings that `cordon import` reads, the nearest first. */
   readonly settings?: (at: RulePlace) => readonly string[]
   readonly sources: (at: RulePlace) => readonly RuleSource[]
+  /** Rules that the installation wrote for what the host reads by itself: Cordon has its own for commands. */
+  readonly ours?: ReadonlySet<string>
   /** The last rule of a source that matches wins; absent: the strictest. */
   readonly lastWins?: true
   /** Reads one of them: settings as a value, everything else as text. */

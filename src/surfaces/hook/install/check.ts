@@ -5,11 +5,12 @@ import { delimiter, join } from 'node:path'
 import { ownPackage } from '../../../runtime/policy/project/own-package.ts'
 import { messageOf } from '../../../system/fault.ts'
 import { machineFiles } from '../../../system/files.ts'
-import { HOST_NAMES, type HostName, type InstalledHost, installOf } from '../hosts/hosts.ts'
+import { findHost, HOST_NAMES, type HostName, type InstalledHost, installOf } from '../hosts/hosts.ts'
 import type { Read, SelfTest } from './host-install.ts'
 import { installedCommands, isOwnText, planSecondFile, planSettings } from './host-settings.ts'
 import type { FileChange, InstallPlace, Scope } from './install-place.ts'
 import { installedHook } from './installed-hooks.ts'
+import { ownRulesTold } from './own-rules-told.ts'
 import { type Rehearsal, rehearse } from './rehearsal.ts'
 import { testCommands, testPlugin } from './self-test.ts'
 import { otherHooks, switchedOff } from './switched-off.ts'
@@ -105,7 +106,12 @@ export async function checkAgent(
     const isUntried = tried.length > 0 && tried.every(({ outcome }) => outcome === 'unknown')
     return check(
       isUntried ? 'untried' : 'works',
-      [test.detail, ...toldOf(host.program, tried), ...others(host, place, read)].join('; '),
+      [
+        test.detail,
+        ...toldOf(host.program, tried),
+        ...others(host, place, read),
+        ...(await ownRulesTold(findHost(agent)?.ownRules, place)),
+      ].join('; '),
       null,
     )
   } catch (error) {

@@ -3,6 +3,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseSettings } from '../../../system/settings-json.ts'
+import { CLAUDE_DENIALS } from '../hosts/claude-rules.ts'
 import { NO_INLINE } from '../hosts/claude-skill-shell.ts'
 import { isObject, type Json } from '../hosts/host.ts'
 import { offBy } from './forms.ts'
@@ -93,21 +94,6 @@ function whyMalformed(hooks: unknown): string | null {
   }
   return null
 }
-
-/** What no hook sees is denied by the host: `@file` in prompts, skills and memory files. Secrets by their names, and the places at home. */
-const CLAUDE_DENIALS: readonly string[] = [
-  ...['.env', '.env.local', '.env.*.local', '.env.production', '.env.development', '.env.staging', '*.key'],
-  ...['id_rsa', 'id_ed25519', 'id_ecdsa', '.npmrc', '.pypirc', '.netrc', '.pgpass', '.git-credentials', '.htpasswd'],
-]
-  .map((name) => `Read(**/${name})`)
-  .concat(
-    ['.ssh/**', '.gnupg/**', '.aws/**', '.kube/**', '.config/gcloud/**', '.azure/**', '.docker/config.json'].map(
-      (place) => `Read(~/${place})`,
-    ),
-    ['.netrc', '.npmrc', '.pypirc', '.git-credentials', '.pgpass', '.claude/.credentials.json', '.codex/auth.json'].map(
-      (place) => `Read(~/${place})`,
-    ),
-  )
 
 /** Claude Code's own denials beside the hook, for what it expands by itself, and what its sandbox leaves alone; what stood there before stays. */
 export function withDenials(text: string, install: boolean, original: string | null, wrapper: string): string {

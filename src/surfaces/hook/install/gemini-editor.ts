@@ -17,7 +17,7 @@ export function drivenByEditor(
   return {
     message: 'An editor drives Gemini CLI here (--acp), and then it asks no hook before a call.',
     remedy:
-      'Have the editor start `cordon run -- gemini --acp`, which holds it as a whole, or use Gemini CLI at a terminal.',
+      'Use Gemini CLI at a terminal, or have the editor start `cordon run -- gemini --acp`: that holds its commands and its network; files that it asks the editor for are the editor’s to give.',
   }
 }
 
