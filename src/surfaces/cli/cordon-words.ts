@@ -23,7 +23,9 @@ function installedVariables(): readonly string[] {
   return [`HOME=${home}`, ...said.map((name) => `${name}=${env[name]}`)].flatMap((variable) => ['--with', variable])
 }
 
+/** The client is a program of Linux, which a package has on other systems as well. */
 function isProgram(path: string): boolean {
+  if (process.platform !== 'linux') return false
   try {
     accessSync(path, constants.X_OK)
     return true
