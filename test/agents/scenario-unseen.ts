@@ -338,6 +338,19 @@ export const UNSEEN: readonly Scenario[] = [
     isMute: true,
   },
   {
+    name: 'a variable in the project’s settings',
+    row: 'what it expands by itself',
+    agents: ['opencode'],
+    plan: () =>
+      work({
+        files: { 'project/opencode.json': JSON.stringify({ agent: { build: { prompt: 'say {env:DEPLOY_TOKEN}' } } }) },
+        env: { DEPLOY_TOKEN: SECRET },
+        steps: [sh('true')],
+      }),
+    findings: [leaked],
+    isMute: true,
+  },
+  {
     name: 'a folder that settings add',
     row: 'what it expands by itself',
     agents: ['opencode'],

@@ -17,8 +17,8 @@ export interface NamingSettings {
   readonly names?: readonly string[]
   /** Texts that are files, or globs of files. */
   readonly paths?: readonly string[]
-  /** `{file:PATH}` in any text is the file. */
-  readonly substitutes?: true
+  /** `{file:PATH}` in any text is the file, and `{env:NAME}` a variable of the host's, which its model has no need of outside of these keys. */
+  readonly substitutes?: { readonly variables: readonly string[] }
   /** Texts that are further folders with memory files, where one of the switches is on, in the person's own settings too; absent: always. */
   readonly folders?: { readonly keys: readonly string[]; readonly switches?: readonly string[] }
   /** `$NAME` in a text is that variable of the host's, which nobody else knows. */
@@ -87,7 +87,10 @@ async function namedIn(
   const added = isOnAlready || hasSwitch(settings, naming) ? textsOf(naming.folders?.keys) : []
   const inside = naming.substitutes ? [...text.matchAll(/\{file:([^}]+)\}/g)].map(([, path]) => path!.trim()) : []
   const starts = [...new Set([folder, posix.dirname(file), folders.at(-1)!])].map((start) => posix.join(start, 'x'))
-  const hidden = naming.variables ? [...names, ...paths, ...added].filter((given) => given.includes('$')) : []
+  const hidden = [
+    ...(naming.variables ? [...names, ...paths, ...added].filter((given) => given.includes('$')) : []),
+    ...(naming.substitutes ? variablesOutside(settings, naming.substitutes.variables) : []),
+  ]
   return {
     names: names.map((name) => ({ name, from: file })),
     folders: added.flatMap((given) =>
@@ -98,6 +101,13 @@ async function namedIn(
       ...hidden.map((given) => ({ path: file, from: null, unread: `names something by a variable (${given})` })),
     ],
   }
+}
+
+/** `{env:NAME}` wherever it stands, in names as well, but in these keys. */
+function variablesOutside(settings: unknown, keys: readonly string[]): readonly string[] {
+  if (!isRecord(settings)) return []
+  const rest = Object.entries(settings).filter(([key]) => !keys.includes(key))
+  return [...new Set(JSON.stringify(rest).match(/\{env:[^}]*\}/g))]
 }
 
 function hasSwitch(settings: unknown, { folders }: NamingSettings): boolean {

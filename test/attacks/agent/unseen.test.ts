@@ -214,6 +214,14 @@ describe('what is sent along with what a person says', () => {
     ['opencode', '.opencode/opencode.jsonc', '{"instructions": ["**/.en*"],}', 'Take .env out of $F'],
     ['opencode', 'opencode.json', '{"instructions": ["docs/*.md"]}', 'Take a.md out of $F'],
     ['opencode', 'opencode.json', '{"agent": {"build": {"prompt": "{file:./.env}"}}}', 'Take .env out of $F'],
+    ['opencode', 'opencode.json', '{"agent": {"build": {"prompt": "{env:TOKEN}"}}}', 'by a variable ({env:TOKEN})'],
+    ['opencode', 'opencode.json', '{"agent": {"{env:TOKEN}": {}}}', 'by a variable ({env:TOKEN})'],
+    [
+      'opencode',
+      'opencode.json',
+      '{"instructions": ["https://example.org/?{env:TOKEN}"]}',
+      'by a variable ({env:TOKEN})',
+    ],
     ['opencode', 'opencode.json', '{"instructions": [', 'cannot be understood'],
   ])('%s does not send what %s names: %s', async (host, file, settings, why) => {
     put('NOTES.md', 'see @./.env')
@@ -241,6 +249,7 @@ describe('what is sent along with what a person says', () => {
     ],
     ['codex', '.codex/config.toml', 'project_doc_fallback_filenames = ["TEAM.md"]\nmodel_instructions_file = "a.md"'],
     ['opencode', 'opencode.json', '{"instructions": ["src/*.ts", "https://example.org/a.md", "gone.md"]}'],
+    ['opencode', 'opencode.json', '{"provider": {"x": {"options": {"apiKey": "{env:KEY}"}}}}'],
   ])('%s goes on with the ordinary ones of %s', async (host, file, settings) => {
     put('../home/other/GEMINI.md', 'x')
     put(file, settings)

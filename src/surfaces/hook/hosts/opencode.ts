@@ -67,7 +67,8 @@ export const opencode: Host<'opencode'> = pluginHost(
     naming: {
       files: ['opencode.json', 'opencode.jsonc', '.opencode/opencode.json', '.opencode/opencode.jsonc'],
       paths: ['instructions'],
-      substitutes: true,
+      // Keys of providers and servers, which go there.
+      substitutes: { variables: ['provider', 'mcp'] },
     },
   },
   install,
