@@ -73,7 +73,8 @@ void answer_symlink(const struct call *c, uint64_t text, int at, uint64_t path) 
   static char target[PATH_MAX];
   if (copy_text(c, text, target, sizeof target) || !target[0]) return let_go_on(c);
   if (find_new(c, at, path, &s)) return;
-  if (begin_making(c, &s, CHANGE_MAKE) == 0) end_making(c, &s, symlinkat(target, s.parent, s.name));
+  if (is_on_way(s.path)) refuse(c, &s, CHANGE_MAKE, EROFS);
+  else if (begin_making(c, &s, CHANGE_MAKE) == 0) end_making(c, &s, symlinkat(target, s.parent, s.name));
   leave_spot(&s);
 }
 
@@ -104,6 +105,7 @@ void answer_link(const struct call *c, int from_at, uint64_t from_path, int to_a
     /* By a second name a protected file could be written. */
     int error = is_ours(&from) && from.about.st_nlink > 0 ? judge(&from, CHANGE_WRITE) : 0;
     if (error) refuse(c, &from, CHANGE_WRITE, error);
+    else if (S_ISLNK(from.about.st_mode) && is_on_way(to.path)) refuse(c, &to, CHANGE_MAKE, EROFS);
     else if (begin_making(c, &to, CHANGE_MAKE) == 0) {
       int failed = link_source(&from, &to);
       if (failed) journal_failed(&to, 0, 0);
@@ -152,6 +154,15 @@ void answer_remove(const struct call *c, int at, uint64_t path, int flags) {
   leave_spot(&s);
 }
 
+/* Whether what is moved would part a setting of git from the place that it names, or be a link on the way there. */
+static int judge_way(struct spot *from, const struct spot *to, int exchanges) {
+  if (S_ISLNK(from->about.st_mode)) return is_on_way(to->path) ? EROFS : 0;
+  if (!S_ISDIR(from->about.st_mode)) return 0;
+  if (takes_way_along(from->path, exchanges)) return EROFS;
+  if (is_on_way(to->path) && bends_way(open_object(from), to->path)) return EROFS;
+  return move_ways(from->path, to->path) ? ENOMEM : 0;
+}
+
 static int judge_rename(struct spot *from, struct spot *to, unsigned flags, const struct spot **about) {
   int error = judge(from, CHANGE_MOVE);
   *about = from;
@@ -162,14 +173,14 @@ static int judge_rename(struct spot *from, struct spot *to, unsigned flags, cons
     return error;
   }
   *about = to;
-  if ((error = judge(to, CHANGE_PLACE))) return error;
+  if ((error = judge_way(from, to, (flags & RENAME_EXCHANGE) != 0)) || (error = judge(to, CHANGE_PLACE))) return error;
   if (!to->is_there) return 0;
   /* What was there goes away: it may not be held, nor have something held below it. */
   if (is_above_held(to->path)) return EBUSY;
   if (!(flags & RENAME_EXCHANGE)) return 0;
   if ((error = judge(to, CHANGE_MOVE))) return error;
   *about = from;
-  if ((error = judge_tree(to, from))) return error;
+  if ((error = judge_tree(to, from)) || (error = judge_way(to, from, 1))) return error;
   return judge(from, CHANGE_PLACE);
 }
 

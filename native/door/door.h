@@ -131,6 +131,11 @@ void hold_inode(const char *path);
 
 /* git-key.c */
 int door_take_key(char *line);
+int door_take_way(const char *text);
+int is_on_way(const char *path);
+int takes_way_along(const char *folder, int exchanged);
+int bends_way(int folder, const char *path);
+int move_ways(const char *from, const char *to);
 int is_harmless_setting(const char *key, const char *value, const char *before);
 int address_host(const char *address, char *host);
 

@@ -1,9 +1,17 @@
-/* Settings of git that are harmless: a table of keys, each with a rule for its value, and the hosts that a person granted. */
+/*
+ * Settings of git that are harmless: a table of keys, each with a rule for its value, and the hosts that a person granted. And the
+ * places that such settings name by a path: no link may ever come between the setting and its place.
+ */
 #define _GNU_SOURCE
 #include "door.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define BUCKETS 512
 #define MAX_KEY 1024
@@ -23,11 +31,101 @@ static size_t bucket_of(const char *text) {
   return hash % BUCKETS;
 }
 
-/* A line `PATTERN<TAB>RULE` or `host<TAB>NAME`. */
+/* A path that a setting names, and the folder it counts from: that one moves only together with what its `..` reach. */
+struct way {
+  char *to, *from; /* from: NULL for a path that counts from the top */
+  size_t base;     /* the length of what the `..` of it reach, in `from` */
+};
+
+static struct way *ways;
+static size_t way_count;
+
+/* The length of `folder` if a path is that folder or lies below it; 0 otherwise. */
+static size_t below(const char *path, const char *folder) {
+  size_t length = strlen(folder);
+  return !strncmp(path, folder, length) && (path[length] == 0 || path[length] == '/') ? length : 0;
+}
+
+static int is_dots(const char *at) { return !strncmp(at, "/..", 3) && (at[3] == 0 || at[3] == '/'); }
+
+/* A name that says nothing: of the kernel's own, or none. */
+static int is_idle(const char *at) { return is_dots(at) || !strncmp(at, "//", 2) || (!strncmp(at, "/.", 2) && (at[2] == 0 || at[2] == '/')); }
+
+/* Takes `FOLDER/../../PLACE` or `/PLACE`. Returns -1 for a path whose `..` stand elsewhere, and without memory. */
+int door_take_way(const char *text) {
+  char whole[PATH_MAX];
+  const char *up = text, *rest;
+  while (*up && !is_dots(up)) up++;
+  size_t base = (size_t)(up - text);
+  for (rest = up; is_dots(rest); rest += 3)
+    while (base > 0 && text[--base] != '/') {}
+  size_t length = strlen(rest);
+  while (length > 0 && rest[length - 1] == '/') length--;
+  if (text[0] != '/' || base + length >= sizeof whole) return -1;
+  for (const char *at = text == up ? rest : text; *at; at = at + 1 == up ? rest : at + 1)
+    if (is_idle(at)) return -1;
+  memcpy(whole, text, base);
+  memcpy(whole + base, rest, length);
+  whole[base + length] = 0;
+  struct way way = {.to = strdup(whole), .from = *up ? strndup(text, (size_t)(up - text)) : NULL, .base = base};
+  struct way *grown = realloc(ways, (way_count + 1) * sizeof *ways);
+  if (grown) ways = grown;
+  if (!grown || !way.to || (*up && !way.from)) return -1;
+  ways[way_count++] = way;
+  return 0;
+}
+
+/* Whether a link at this path would stand between a setting of git and the place that it names. */
+int is_on_way(const char *path) {
+  for (size_t i = 0; i < way_count; i++)
+    if (below(ways[i].to, path)) return 1;
+  return 0;
+}
+
+/* Whether a folder that is moved takes a setting away from what it counts from. `exchanged`: any setting in it counts. */
+int takes_way_along(const char *folder, int exchanged) {
+  for (size_t i = 0; i < way_count; i++)
+    if (ways[i].from && below(ways[i].from, folder) && (exchanged || strlen(folder) > ways[i].base)) return 1;
+  return 0;
+}
+
+/* Whether a folder holds a link where a way would go through it, were it moved to this path. */
+int bends_way(int folder, const char *path) {
+  struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH};
+  for (size_t i = 0; i < way_count; i++) {
+    size_t length = below(ways[i].to, path);
+    if (length == 0 || !ways[i].to[length]) continue;
+    int fd = folder < 0 ? -1 : (int)syscall(SYS_openat2, folder, ways[i].to + length + 1, &how, sizeof how);
+    if (fd < 0 && (folder < 0 || (errno != ENOENT && errno != ENOTDIR))) return 1;
+    if (fd >= 0) close(fd);
+  }
+  return 0;
+}
+
+/* A folder is about to move, with settings in it and all that they count from. Returns -1 when that cannot be written down. */
+int move_ways(const char *from, const char *to) {
+  char text[PATH_MAX + PATH_MAX];
+  size_t count = way_count;
+  for (size_t i = 0; i < count; i++) {
+    size_t length = ways[i].from ? below(ways[i].from, from) : 0;
+    if (length == 0 || !below(ways[i].to, from)) continue;
+    size_t ups = 0;
+    for (size_t at = strlen(ways[i].from); at > ways[i].base;) ups += ways[i].from[--at] == '/';
+    if (strlen(to) + strlen(ways[i].from) + 3 * ups + strlen(ways[i].to) >= sizeof text) return -1;
+    char *end = stpcpy(stpcpy(text, to), ways[i].from + length);
+    while (ups--) end = stpcpy(end, "/..");
+    stpcpy(end, ways[i].to + ways[i].base);
+    if (door_take_way(text)) return -1;
+  }
+  return 0;
+}
+
+/* A line `PATTERN<TAB>RULE`, `host<TAB>NAME` or `way<TAB>PATH`. */
 int door_take_key(char *line) {
   char *tab = strchr(line, '\t');
   if (!tab || tab == line || !tab[1]) return -1;
   *tab = 0;
+  if (!strcmp(line, "way")) return door_take_way(tab + 1);
   if (!strcmp(line, "host")) {
     const char **grown = realloc(hosts, (host_count + 1) * sizeof *hosts);
     if (!grown) return -1;
@@ -101,6 +199,14 @@ static int is_text(const char *value) {
 
 static int is_word(const char *value) { return value[0] != '-' && value[strspn(value, WORDS "./:+,@=%-")] == 0; }
 
+/* A word that is a path further down. */
+static int is_inside(const char *value) {
+  if (value[0] == '/' || !is_word(value) || !strcmp(value, "..") || !strncmp(value, "../", 3)) return 0;
+  for (const char *at = value; (at = strchr(at, '/')); at++)
+    if (is_dots(at)) return 0;
+  return 1;
+}
+
 static int is_remote(const char *value) {
   if (!strcmp(value, ".")) return 1;
   return value[0] && strchr(WORDS, value[0]) && value[strspn(value, WORDS ".-")] == 0 && !strstr(value, "..");
@@ -168,6 +274,7 @@ int is_harmless_setting(const char *key, const char *value, const char *before) 
   if (!strcmp(rule, "bool")) return is_switch(value);
   if (!strcmp(rule, "word")) return is_word(value);
   if (!strcmp(rule, "remote")) return is_remote(value);
+  if (!strcmp(rule, "inside")) return is_inside(value);
   if (!strcmp(rule, "quiet")) return is_quiet(value);
   if (!strcmp(rule, "worktree")) return is_own_folder(value);
   if (strcmp(rule, "url")) return 0;

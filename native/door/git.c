@@ -191,16 +191,19 @@ int was_known_host(const char *before, const char *host) {
 
 static int judged_in; /* the folder of the configuration that is being judged */
 
-/* Whether a folder, named from the place of the configuration, is one of the roots, without a link on the way. */
+/* Whether a folder, named from the place of the configuration, is one of the roots, without a link on the way, now and later. */
 int is_own_folder(const char *value) {
-  char path[PATH_MAX];
+  char path[PATH_MAX], way[PATH_MAX + MAX_VALUE];
   struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
   int fd = (int)syscall(SYS_openat2, judged_in, value, &how, sizeof how);
   if (fd < 0) return 0;
   path_of_fd(fd, path);
   close(fd);
   const struct door_place *place = place_of(path);
-  return place && place->kind == PLACE_ROOT;
+  if (!place || place->kind != PLACE_ROOT) return 0;
+  path_of_fd(judged_in, path);
+  int length = snprintf(way, sizeof way, value[0] == '/' ? "%.0s%s" : "%s/%s", path, value);
+  return length > 0 && (size_t)length < sizeof way && door_take_way(way) == 0;
 }
 
 static int write_all(int fd, const char *text, size_t size) {

@@ -4,9 +4,9 @@
  * Which values of a key are harmless. Data, so that the init can hold the same table:
  * `text` anything without control characters; `bool` a plain switch; `word` letters, digits and `._/:+,@=%-`; `remote` the name of a
  * remote (no address, no path); `url` an address on a granted or known host, or a local path; `worktree` a folder of the roots;
- * `quiet` one of the programs that show or accept a text as it is (`cat`, `true`, `:`).
+ * `inside` a word that is a path further down (no `..`, no slash in front); `quiet` one of the programs that show or accept a text as it is (`cat`, `true`, `:`).
  */
-export type GitValueRule = 'text' | 'bool' | 'word' | 'remote' | 'url' | 'worktree' | 'quiet'
+export type GitValueRule = 'text' | 'bool' | 'word' | 'remote' | 'url' | 'worktree' | 'inside' | 'quiet'
 
 /**
  * `section.name`, `section.*` (any name), `section.*.name` (any subsection), `section.*.*`; lower case. What is not here makes git run
@@ -85,7 +85,9 @@ export const harmlessGitKeys: readonly (readonly [pattern: string, rule: GitValu
   ['submodule.active', 'text'],
   ['submodule.recurse', 'bool'],
   ...keys('word', 'submodule', ['fetchjobs', 'alternatelocation', 'alternateerrorstrategy']),
-  ...keys('word', 'extensions', ['objectformat', 'compatobjectformat', 'refstorage']),
+  ...keys('word', 'extensions', ['objectformat', 'compatobjectformat']),
+  // Behind a colon it takes a path.
+  ['extensions.refstorage', 'remote'],
   ...keys('bool', 'extensions', ['worktreeconfig', 'noop', 'preciousobjects', 'relativeworktrees']),
   ['extensions.partialclone', 'remote'],
   ['init.defaultbranch', 'word'],
@@ -144,9 +146,11 @@ export const harmlessGitKeys: readonly (readonly [pattern: string, rule: GitValu
     'mailmap',
     'diffmerges',
   ]),
-  ...keys('word', 'blame', ['blankboundary', 'coloring', 'date', 'showemail', 'showroot', 'ignorerevsfile']),
+  ...keys('word', 'blame', ['blankboundary', 'coloring', 'date', 'showemail', 'showroot']),
+  ['blame.ignorerevsfile', 'inside'],
   ...keys('bool', 'commit', ['gpgsign', 'status']),
-  ...keys('word', 'commit', ['verbose', 'cleanup', 'template']),
+  ...keys('word', 'commit', ['verbose', 'cleanup']),
+  ['commit.template', 'inside'],
   ...keys('word', 'tag', ['gpgsign', 'forcesignannotated', 'sort']),
   ['gpg.format', 'word'],
   ...keys('bool', 'rebase', [
@@ -203,6 +207,7 @@ export const harmlessGitKeys: readonly (readonly [pattern: string, rule: GitValu
   ]),
   ['repack.*', 'word'],
   ['fsck.*', 'word'],
+  ['fsck.skiplist', 'inside'],
   ['versionsort.*', 'text'],
   ...keys('word', 'receive', [
     'denycurrentbranch',

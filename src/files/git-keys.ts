@@ -95,7 +95,9 @@ function isHarmlessValue(rule: GitValueRule, value: string, facts: GitKeyFacts):
     case 'bool':
       return SWITCHES.has(value.toLowerCase())
     case 'word':
-      return /^(?!-)[\w./:+,@=%-]*$/.test(value)
+      return WORD.test(value)
+    case 'inside':
+      return WORD.test(value) && !value.startsWith('/') && !value.split('/').includes('..')
     case 'remote':
       return /^(?:\.|\w[\w.-]*)$/.test(value) && !value.includes('..')
     case 'url': {
@@ -109,6 +111,7 @@ function isHarmlessValue(rule: GitValueRule, value: string, facts: GitKeyFacts):
   }
 }
 
+const WORD = /^(?!-)[\w./:+,@=%-]*$/
 const SWITCHES: ReadonlySet<string> = new Set(['', 'true', 'false', 'yes', 'no', 'on', 'off', '0', '1'])
 const QUIET: ReadonlySet<string> = new Set(['', 'cat', 'true', 'false', ':'])
 

@@ -3,8 +3,9 @@
 import { lstatSync } from 'node:fs'
 import type { Decision } from '../../policy/decision.ts'
 import type { ChangePlan } from '../../sandbox/changes.ts'
-import { changeRules, type GitConfigs, gitKeyText } from '../../sandbox/protect/change-rules.ts'
+import { changeRules, gitKeyText } from '../../sandbox/protect/change-rules.ts'
 import type { ProtectFacts } from '../../sandbox/protect/protect.ts'
+import type { GuardedRun } from '../../sandbox/protect/quarantine-run.ts'
 import { changeViolation, unkeptViolation, type Violation } from '../../sandbox/violation.ts'
 import { CallStore, DEFAULT_PRUNE } from '../../undo/call-store.ts'
 import { type NetChanges, netChanges } from '../../undo/net-changes.ts'
@@ -46,20 +47,19 @@ export class HeldChanges {
 
   constructor(
     facts: ProtectFacts,
-    configs: GitConfigs,
+    { configs, targets, name }: Pick<GuardedRun, 'configs' | 'targets' | 'name'>,
     stateDir: string,
     command: KeptCommand,
     free: readonly string[],
-    run: string,
   ) {
     const { argv, session, relies } = command
     this.#store = new CallStore(stateDir)
-    const about = { roots: facts.write, what: nameOf(argv), run, ...(session !== undefined && { session }) }
+    const about = { roots: facts.write, what: nameOf(argv), run: name, ...(session !== undefined && { session }) }
     const { id, folder } = this.#store.begin(about)
     this.#id = id
     this.plan = {
       rules: changeRules(facts, configs, free),
-      gitKeys: gitKeyText(facts.hosts ?? []),
+      gitKeys: gitKeyText(facts, configs, targets),
       keep: { folder, fileBytes: FILE_BYTES, totalBytes: TOTAL_BYTES, must: MUST[relies ?? 'none'] },
       free,
     }

@@ -133,14 +133,7 @@ export class Preparation {
       let changes: HeldChanges | null = null
       try {
         changes = holdsChanges()
-          ? new HeldChanges(
-              facts,
-              guard.configs,
-              this.#machine.stateDir,
-              request,
-              this.#existing(furnished.writes),
-              guard.name,
-            )
+          ? new HeldChanges(facts, guard, this.#machine.stateDir, request, this.#existing(furnished.writes))
           : null
         // One that began meanwhile may have moved what was being looked for.
         this.hidden.requireAll(hidden, this.#moving(guard.alive))

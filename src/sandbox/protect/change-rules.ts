@@ -7,7 +7,7 @@ import { packageFolders, protectedNames } from '../../files/protected-names.ts'
 import { protectedPath } from '../../files/protected-paths.ts'
 import { toldNames } from '../../files/told-names.ts'
 import { type ChangeRule, ruleText } from '../changes.ts'
-import { includedFiles, parseGitConfig } from './git-config.ts'
+import { hookFolders, includedFiles, workingTrees } from './git-config.ts'
 import type { ProtectFacts } from './protect.ts'
 
 /** A git directory, under that name, as a module of another, or as the one that is shared. */
@@ -90,11 +90,8 @@ function reachedByGit(file: string, text: string, home: string): ChangeRule[] {
   const included = includedFiles(text, folder, home).map(
     (path): ChangeRule => ({ pattern: foldPath(path), action: 'judge' }),
   )
-  if (!/hookspath/i.test(text)) return included
-  const hooks = (parseGitConfig(text) ?? [])
-    .filter(({ key, value }) => key === 'core.hookspath' && value !== '')
-    .map(({ value }) => posix.normalize(Buffer.from(value, 'latin1').toString('utf8')).replace(/\/$/, ''))
-    .map((path) => (path.startsWith('~/') ? home + path.slice(1) : path))
+  // Relative ones mean a folder of each working tree, so that they hold at any depth.
+  const hooks = hookFolders(text, '.', home)
     .filter((path) => path !== '.')
     .map((path) => (path.startsWith('..') ? posix.resolve(posix.dirname(folder), path) : path))
     .map((path): ChangeRule => ({ pattern: foldPath(path), action: 'refuse' }))
@@ -115,9 +112,21 @@ function isMeant(pattern: string, roots: readonly string[]): boolean {
   return roots.some((root) => pattern === root || pattern.startsWith(`${root}/`))
 }
 
-/** The keys of git's configurations that a command may set, with the hosts that it may reach. */
-export function gitKeyText(hosts: readonly string[]): string {
-  return gitKeyOrders(hosts)
-    .map((line) => `${line}\0`)
-    .join('')
+/**
+ * The keys of git's configurations that a command may set, with the hosts that it may reach, and the places that settings and pointers
+ * name by a path: no link may come between.
+ */
+export function gitKeyText(facts: ProtectFacts, configs: GitConfigs = {}, targets: readonly string[] = []): string {
+  const reached = Object.entries(configs).flatMap(([file, text]) => {
+    const folder = posix.dirname(file)
+    const worktree = posix.basename(folder) === '.git' ? posix.dirname(folder) : folder
+    return [
+      ...workingTrees(text, folder),
+      ...hookFolders(text, worktree, facts.home),
+      ...includedFiles(text, folder, facts.home),
+    ]
+  })
+  const isInside = (path: string) => facts.write.some((root) => posix.normalize(path).startsWith(`${root}/`))
+  const ways = [...new Set([...reached, ...targets])].filter(isInside).map((path) => `way\t${path}`)
+  return [...gitKeyOrders(facts.hosts ?? []), ...ways].map((line) => `${line}\0`).join('')
 }

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, posix } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { guardedKeys, includedFiles, parseGitConfig, repairGitConfig } from './git-config.ts'
@@ -111,7 +111,7 @@ function squeeze(line: string): string {
 }
 
 describe('repair', () => {
-  const guarded = guardedKeys('/p/.git', ['/p'], ['example.com', '*.example.org'], (path) => path)
+  const guarded = guardedKeys('/p/.git', ['/p'], ['example.com', '*.example.org'], posix.normalize)
   const base = '[core]\n\tbare = false\n'
 
   const repairs: readonly [string, string, readonly string[], readonly string[], string][] = [
@@ -122,6 +122,7 @@ describe('repair', () => {
     [`${base}\teditor = vim\n`, base, [], ['core.editor'], 'a missing one returns'],
     [base, `${base}\tworktree = ../sub\n`, [], [], 'a work tree inside the project'],
     [base, `${base}\tworktree = /etc\n`, ['core.worktree'], [], 'a work tree elsewhere'],
+    [base, `${base}\tworktree = ../a/../sub\n`, ['core.worktree'], [], 'what a later link of that name would change'],
     [base, `${base}[remote "o"]\n\turl = https://example.com/a\n`, [], [], 'a granted host'],
     [base, `${base}[remote "o"]\n\turl = https://a.example.org/a\n`, [], [], 'a host of a granted domain'],
     [base, `${base}[remote "o"]\n\turl = https://evil.example/a\n`, ['remote.o.url'], [], 'a host that nobody granted'],

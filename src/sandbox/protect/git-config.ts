@@ -102,12 +102,42 @@ const LEAVES_WHOLE = /^(remote|branch|submodule)\./
 
 /** Files that this configuration includes, whatever the condition; `folder` is where it stands. */
 export function includedFiles(text: string, folder: string, home: string): readonly string[] {
-  if (!/include/i.test(text)) return []
-  const entries = parseGitConfig(text) ?? []
-  return entries
-    .filter((entry) => /^include(if\..*)?\.path$/.test(entry.key) && entry.value !== '')
-    .map((entry) => Buffer.from(entry.value, 'latin1').toString('utf8'))
-    .map((path) => (path.startsWith('~/') ? home + path.slice(1) : posix.resolve(folder, path)))
+  return pathsOf(text, /^include(if\..*)?\.path$/, folder, home).map((path) => posix.normalize(path))
+}
+
+/** What `core.worktree` of a configuration says, from its git directory on and as it is written: `/p/.git/../out`. */
+export function workingTrees(text: string, gitDirectory: string): readonly string[] {
+  return pathsOf(text, /^core\.worktree$/, gitDirectory, '~')
+}
+
+/** The folders that `core.hooksPath` names for a working tree: git runs what is in there. */
+export function hookFolders(text: string, worktree: string, home: string): readonly string[] {
+  return pathsOf(text, /^core\.hookspath$/, worktree, home).map((path) =>
+    posix.normalize(path).replace(/(?<=.)\/$/, ''),
+  )
+}
+
+/** The paths that are the values of some keys, from a folder on; git knows the home in all but `core.worktree`. */
+function pathsOf(text: string, keys: RegExp, folder: string, home: string): readonly string[] {
+  if (!/include|worktree|hookspath/i.test(text)) return []
+  return (parseGitConfig(text) ?? [])
+    .filter(({ key, value }) => keys.test(key) && value !== '')
+    .map(({ value }) => Buffer.from(value, 'latin1').toString('utf8'))
+    .map((path) => (home !== '~' && path.startsWith('~/') ? home + path.slice(1) : path))
+    .map((path) => (path.startsWith('/') ? path : `${folder}/${path}`))
+}
+
+/**
+ * Whether a path resolves to where it says, without a link on the way, inside the roots. The `..` of a path that holds begin it:
+ * behind a name they mean another folder as soon as that name is a link.
+ */
+export function staysInside(
+  path: string,
+  roots: readonly string[],
+  realPath: (path: string) => string | null,
+): boolean {
+  const target = posix.normalize(path).replace(/(?<=.)\/$/, '')
+  return realPath(path) === target && roots.some((root) => target === root || target.startsWith(`${root}/`))
 }
 
 /**
@@ -130,8 +160,9 @@ export function guardedKeys(
       isKnownHost: (host) => known.has(host) || isGrantedHost(hosts, host),
       // Every submodule has one; it may point back into the tree.
       isOwnFolder: (value) => {
-        const target = posix.resolve(gitDirectory, value)
-        return realPath(target) === target && roots.some((root) => target === root || target.startsWith(`${root}/`))
+        const path = Buffer.from(value, 'latin1').toString('utf8')
+        if (/[^./]\/+\.\.(\/|$)/.test(path)) return false
+        return staysInside(path.startsWith('/') ? path : `${gitDirectory}/${path}`, roots, realPath)
       },
     }
     return (key, value) => !isHarmlessGitKey(key, value, facts)

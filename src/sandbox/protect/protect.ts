@@ -7,7 +7,7 @@ import { splitPath } from '../../files/path-pattern.ts'
 import { fixedRules, rulesFrom } from '../../files/protected-index.ts'
 import { foldName, isOfPackage } from '../../files/protected-paths.ts'
 import { childPath, isBelow, type SecretTree } from '../secrets/tree.ts'
-import { parseGitConfig } from './git-config.ts'
+import { hookFolders } from './git-config.ts'
 import { oddProtected } from './odd.ts'
 
 /** A mount that keeps something as it is: `read-only` cannot be written, `in-place` cannot be moved or removed. */
@@ -89,12 +89,12 @@ export function protectTree(tree: SecretTree, facts: ProtectFacts): Protection {
     const isTop = isTopRepository(path, tree.roots) && lstatOrNull(childPath(path, 'HEAD')) !== null
     if (isTop || holdsHooks(hooks)) add(hooks, 'git hooks')
     const worktree = posix.basename(path) === '.git' ? posix.dirname(path) : path
-    for (const folder of hookFolders(path, worktree, facts.home)) add(folder, HOOKS_BY_PATH)
+    for (const folder of hooksOf(path, worktree, facts.home)) add(folder, HOOKS_BY_PATH)
   }
   // A path in the settings means another folder in each working tree.
   for (const pointer of gitPointers)
     for (const directory of directoriesBehind(pointer))
-      for (const folder of hookFolders(directory, posix.dirname(pointer), facts.home)) add(folder, HOOKS_BY_PATH)
+      for (const folder of hooksOf(directory, posix.dirname(pointer), facts.home)) add(folder, HOOKS_BY_PATH)
   for (const root of tree.roots) {
     const pointer = childPath(root, '.git')
     // A link into the tree leads to a git directory that is guarded itself, and has to be written.
@@ -250,26 +250,21 @@ function directoriesBehind(pointer: string): string[] {
 }
 
 /** The folders that `core.hooksPath` of a repository names for one of its working trees: git runs what is in there. */
-function hookFolders(directory: string, worktree: string, home: string): readonly string[] {
+function hooksOf(directory: string, worktree: string, home: string): readonly string[] {
   return ['config', 'config.worktree'].flatMap((name) => {
-    const text = smallText(childPath(directory, name), POINTER_LIMIT * 4)
-    return text === null || !/hookspath/i.test(text) ? [] : hooksNamed(text, worktree, home)
+    const text = smallText(childPath(directory, name), POINTER_LIMIT * 4, 'latin1')
+    return text === null ? [] : hookFolders(text, worktree, home)
   })
 }
 
-function smallText(path: string, most: number): string | null {
+function smallText(path: string, most: number, encoding: 'utf8' | 'latin1' = 'utf8'): string | null {
   const stat = lstatOrNull(path)
-  return stat?.isFile() && stat.size <= most ? textOrNull(path) : null
+  return stat?.isFile() && stat.size <= most ? textOrNull(path, encoding) : null
 }
 
-function hooksNamed(text: string, worktree: string, home: string): readonly string[] {
-  const named = (parseGitConfig(text) ?? []).filter((entry) => entry.key === 'core.hookspath' && entry.value !== '')
-  return named.map(({ value }) => (value.startsWith('~/') ? home + value.slice(1) : posix.resolve(worktree, value)))
-}
-
-function textOrNull(path: string): string | null {
+function textOrNull(path: string, encoding: 'utf8' | 'latin1' = 'utf8'): string | null {
   try {
-    return readFileSync(path, 'utf8')
+    return readFileSync(path, encoding)
   } catch {
     return null
   }

@@ -20,7 +20,14 @@ import { isToldStart, toldName } from '../../files/told-names.ts'
 import type { Movable } from '../secrets/masks-moving.ts'
 import { childPath, type Folder, isBelow, type SecretTree } from '../secrets/tree.ts'
 import { includedFiles } from './git-config.ts'
-import { POINTER_LIMIT, type ProtectFacts, type Protection, protectTree } from './protect.ts'
+import {
+  POINTER_LIMIT,
+  type ProtectFacts,
+  type Protection,
+  pointerTarget,
+  protectTree,
+  withoutLineEnds,
+} from './protect.ts'
 import { SEQUENCE_FOLDERS, sequenceFiles } from './quarantine-sequence.ts'
 
 /** Plain data, so that another process can settle a run whose own process was killed. */
@@ -35,8 +42,12 @@ export interface TreeBaseline {
   readonly guarded: Readonly<Record<string, string>>
   /** Configuration file to its text, one character a byte. */
   readonly configs: Readonly<Record<string, string>>
-  /** `.git` files, `.git` links, `commondir` files and linked configuration files to what they say. */
+  /** `.git` files and links, `commondir`, `gitdir` and `alternates` files and linked configuration files to what they say. */
   readonly pointers: Readonly<Record<string, string>>
+  /** The same to where they really lead. */
+  readonly ends?: Readonly<Record<string, string>>
+  /** What a command may write: settings of git name no working tree elsewhere. */
+  readonly write?: readonly string[]
   /** What is hidden because of a link that leads to it, to that link. */
   readonly links: Readonly<Record<string, string>>
   /** Files of a stopped rebase to their text. */
@@ -75,7 +86,7 @@ export function wholeTree(tree: SecretTree, facts: Omit<ProtectFacts, 'write'>):
 /** Notes what exists now. The tree has just been refreshed. */
 export function takeBaseline(
   tree: SecretTree,
-  facts: Omit<ProtectFacts, 'write'>,
+  facts: Omit<ProtectFacts, 'write'> & Partial<Pick<ProtectFacts, 'write'>>,
   { linked, movable }: HiddenFacts = NOTHING_HIDDEN,
 ): TreeBaseline {
   const protection = protectTree(tree, wholeTree(tree, facts))
@@ -98,6 +109,8 @@ export function takeBaseline(
     guarded: Object.fromEntries([...protection.guarded.values()].map((guard) => [guard.path, guard.identity])),
     configs: Object.fromEntries(configs),
     pointers: Object.fromEntries(pointers),
+    ends: Object.fromEntries([...pointers].map(([path, text]) => [path, endsOf(path, text)])),
+    ...(facts.write && { write: facts.write }),
     links: Object.fromEntries(linked),
     sequences: Object.fromEntries(
       [...readSequences(protection)].flatMap(([file, text]) => (text === undefined ? [] : [[file, text]])),
@@ -177,15 +190,41 @@ export function configFiles(directory: string): readonly string[] {
   return [childPath(directory, 'config'), childPath(directory, 'config.worktree')]
 }
 
+/** Files of a git directory that hold nothing but paths to others. */
+const POINTERS: readonly string[] = ['commondir', 'gitdir', 'objects/info/alternates']
+
 /** What every pointer of a protection says now. */
 export function readPointers(protection: Protection): Map<string, string> {
   const pointers = new Map<string, string>()
-  const files = [...protection.gitPointers, ...protection.gitDirectories.map((path) => childPath(path, 'commondir'))]
-  for (const path of files) {
+  const below = (path: string): string[] => POINTERS.map((name) => childPath(path, name))
+  for (const path of [...protection.gitPointers, ...protection.gitDirectories.flatMap(below)]) {
     const text = readPointer(path)
     if (text !== null) pointers.set(path, text)
   }
   return pointers
+}
+
+/** What a pointer leads to, by its text; null for one that cannot be read. */
+export function pointedAt(path: string, text: string): readonly string[] | null {
+  const folder = posix.dirname(path)
+  const from = (said: string): string => (said.startsWith('/') ? said : `${folder}/${said}`)
+  if (text.startsWith('-> ')) return [from(text.slice(3))]
+  const utf8 = Buffer.from(text, 'latin1').toString('utf8')
+  const name = posix.basename(path)
+  if (name === 'alternates') {
+    const lines = utf8.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+    // Relative ones count from `objects`; git takes quotes as in C, and nobody needs them.
+    const objects = posix.dirname(folder)
+    if (lines.some((line) => line.startsWith('"'))) return null
+    return lines.map((line) => (line.startsWith('/') ? line : `${objects}/${line}`))
+  }
+  const said = name === 'commondir' || name === 'gitdir' ? withoutLineEnds(utf8) : pointerTarget(utf8)
+  return said === null || said === '' ? null : [from(said)]
+}
+
+/** Where a pointer really leads, as one text; '' for what is not there. */
+export function endsOf(path: string, text: string): string {
+  return (pointedAt(path, text) ?? []).map((target) => realPath(target) ?? '').join('\0')
 }
 
 /** The files of every stopped rebase; undefined for one that cannot be judged. */
@@ -219,6 +258,7 @@ export function narrowBaseline(own: TreeBaseline, others: readonly TreeBaseline[
       guarded: keep(narrowed.guarded, other.guarded),
       configs: keep(narrowed.configs, other.configs),
       pointers: keep(narrowed.pointers, other.pointers),
+      ends: keep(narrowed.ends ?? {}, other.ends ?? {}),
       links: { ...other.links, ...narrowed.links },
       sequences: keep(narrowed.sequences, other.sequences ?? {}),
       odd: narrowed.odd.filter((identity) => other.odd?.includes(identity)),

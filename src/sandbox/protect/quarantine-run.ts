@@ -1,9 +1,10 @@
 /** Guards the protected paths of a project around every run: pins before it, settles after it. */
 
+import { posix } from 'node:path'
 import { SecretTree } from '../secrets/tree.ts'
 import { type MountPin, type ProtectFacts, pinsOf, protectTree } from './protect.ts'
-import { type IsOwn, type QuarantineFinding, settleRun } from './quarantine.ts'
-import { type HiddenFacts, narrowBaseline, type TreeBaseline, takeBaseline } from './quarantine-baseline.ts'
+import { type IsOwn, type QuarantineFinding, settleRun, settleWorkingTrees } from './quarantine.ts'
+import { type HiddenFacts, narrowBaseline, pointedAt, type TreeBaseline, takeBaseline } from './quarantine-baseline.ts'
 import { type JournalEntry, readJournals, removeJournal, runName, writeJournal } from './quarantine-journal.ts'
 
 /** What other processes do in the project. */
@@ -21,6 +22,8 @@ export interface GuardedRun extends OtherRuns {
   readonly pins: readonly MountPin[]
   /** Git configurations as they stood before the first of the runs that are under way. */
   readonly configs: TreeBaseline['configs']
+  /** What pointers of git lead to: no link may take the place of it. */
+  readonly targets: readonly string[]
   /** Settles the run once every process of it is gone; call it exactly once, before the result returns. */
   end(isOwn?: IsOwn): readonly QuarantineFinding[]
 }
@@ -54,18 +57,24 @@ export class ProjectGuard {
 
   /** Begins a run; `held`: its changes are written down. The tree has just been refreshed for its masks. */
   begin(facts: ProtectFacts, hidden?: HiddenFacts, held = false): GuardedRun {
-    const { recovered, alive } = this.look()
+    const { recovered: left, alive } = this.look()
     if (this.#active === 0 || this.#baseline === null) {
       this.#baseline = narrowBaseline(takeBaseline(this.#tree, facts, hidden), alive)
       this.#writeJournal(this.#baseline, held)
     } else if (this.#held && !held) this.#writeJournal(this.#baseline, false)
     this.#active++
+    const strays = settleWorkingTrees(this.#tree, this.#baseline, this.#stateDir)
+    if (strays.length > 0) this.#tree.refresh()
+    const recovered = [...left, ...strays]
     const pins = pinsOf(protectTree(this.#tree, facts), facts)
     let ended = false
     return {
       name: runName(this.#journal!),
       pins,
       configs: this.#baseline.configs,
+      targets: Object.entries(this.#baseline.pointers)
+        .flatMap(([path, text]) => pointedAt(path, text) ?? [])
+        .map((path) => posix.normalize(path)),
       recovered,
       alive,
       end: (isOwn) => {

@@ -2,19 +2,22 @@
 
 import { accessSync, constants, readdirSync } from 'node:fs'
 import { posix } from 'node:path'
+import { splitPath } from '../../files/path-pattern.ts'
 import { toldMessages } from '../../files/told-names.ts'
 import { monotonicMs } from '../../system/monotonic.ts'
 import { keepSecret, keptSecretsFile } from '../secrets/kept.ts'
 import { childPath, isBelow, MAX_FOLDER_LENGTH, type SecretTree } from '../secrets/tree.ts'
-import { type GuardedIn, guardedKeys, includedFiles, repairGitConfig } from './git-config.ts'
-import { type Guarded, type Protection, pointerTarget, protectTree, withoutLineEnds } from './protect.ts'
+import { type GuardedIn, guardedKeys, includedFiles, repairGitConfig, staysInside, workingTrees } from './git-config.ts'
+import { type Guarded, type Protection, protectTree } from './protect.ts'
 import {
   closedFolders,
   configFiles,
+  endsOf,
   fileState,
   folderName,
   isInTree,
   linkText,
+  pointedAt,
   readConfig,
   readPointers,
   readSequences,
@@ -71,6 +74,7 @@ export function settleRun(
   const steps: readonly (readonly [string, (of: Settling) => void])[] = [
     ['the pointers of git', (of) => of.pointers()],
     ['the configurations of git', (of) => of.configs()],
+    ['the working trees of git', (of) => of.workingTrees()],
     ['the protected files', (of) => of.guarded()],
     ['the stopped rebases', (of) => of.sequences()],
     ['the names that are not UTF-8', (of) => of.odd()],
@@ -78,6 +82,21 @@ export function settleRun(
     ['the instructions and workflows', (of) => of.told()],
   ]
   for (const [what, step] of steps) isolated(what, () => settling && step(settling))
+  return findings
+}
+
+/**
+ * Before a run: a working tree that settings name through a link out of the project, whoever made it. Who wants it names the
+ * configuration in a write grant.
+ */
+export function settleWorkingTrees(
+  tree: SecretTree,
+  baseline: TreeBaseline,
+  stateDir: string,
+): readonly QuarantineFinding[] {
+  const findings: QuarantineFinding[] = []
+  if (Object.values(baseline.configs).some((text) => /worktree/i.test(text)))
+    new Settling(tree, baseline, new QuarantineStore(stateDir), findings, ANYTHING).workingTrees()
   return findings
 }
 
@@ -184,15 +203,39 @@ class Settling {
   }
 
   pointers(): void {
+    const { pointers, ends } = this.#baseline
     for (const [path, text] of readPointers(this.#protection)) {
       this.#watchTime()
-      if (this.#baseline.pointers[path] === text) continue
-      const target = pointedAt(path, text)
+      // One that was not touched may lead elsewhere by now: a folder on its way became a link.
+      const isSame = pointers[path] === text
+      if (isSame && (ends === undefined || ends[path] === endsOf(path, text))) continue
+      const targets = pointedAt(path, text)
       // A pointer into the tree leads to a git directory that is itself checked; one to nowhere can be filled later.
-      const real = target === null ? null : realPath(target)
-      if (real !== null && this.#tree.roots.some((root) => real === root || isBelow(real, root))) continue
-      this.#move(path, 'a pointer to a git directory outside the project')
+      const strays = targets?.filter((target) => !this.#isInRoots(realPath(target)))
+      if (strays?.length === 0 || (isSame && strays?.every((target) => realPath(target) === null))) continue
+      if (!isSame) this.#move(path, 'a pointer to a git directory outside the project')
+      else
+        for (const target of strays ?? []) this.#moveLink(target, `${path} leads out of the project by it`, this.#isOwn)
     }
+  }
+
+  /** Working trees that settings name, through a link that came later: git would write where it leads. */
+  workingTrees(): void {
+    const roots = this.#baseline.write ?? this.#tree.roots
+    for (const directory of this.#protection.gitDirectories)
+      for (const file of configFiles(directory)) {
+        if (this.#baseline.named.includes(file)) continue
+        for (const path of workingTrees(readConfig(file) ?? '', directory)) {
+          const target = posix.normalize(path)
+          const isLed = realPath(path) !== null && !staysInside(path, roots, realPath)
+          if (isLed && roots.some((root) => isBelow(target, root)))
+            this.#moveLink(target, `core.worktree of ${file} leads out of the project by it`, ANYTHING)
+        }
+      }
+  }
+
+  #isInRoots(path: string | null): boolean {
+    return path !== null && this.#tree.roots.some((root) => path === root || isBelow(path, root))
   }
 
   configs(): void {
@@ -211,7 +254,7 @@ class Settling {
   }
 
   #guardedIn(gitDirectory: string): GuardedIn {
-    return guardedKeys(gitDirectory, this.#tree.roots, this.#baseline.hosts ?? [], realPath)
+    return guardedKeys(gitDirectory, this.#baseline.write ?? this.#tree.roots, this.#baseline.hosts ?? [], realPath)
   }
 
   sequences(): void {
@@ -253,6 +296,12 @@ class Settling {
     const now = link !== null && this.#baseline.pointers[file] !== link ? undefined : readConfig(file)
     if (now === before || (before === null && this.#baseline.unread?.[file] === fileState(file))) return
     if (!this.#isOwn(file)) return
+    // Nothing is written through a link.
+    const folder = realPath(posix.dirname(file))
+    if (folder !== null && folder !== posix.dirname(file) && now !== null) {
+      this.#moveLink(posix.dirname(file), `git reads ${file} by it`, ANYTHING)
+      return
+    }
     // Taken away together with its repository, or moved: what it became elsewhere is checked there.
     if (now === null && !this.#isGitDirectory(posix.dirname(file))) return
     const repair = now === undefined ? null : repairGitConfig(before ?? '', now ?? '', guarded)
@@ -304,9 +353,10 @@ class Settling {
   }
 
   #move(path: string, reason: string): void {
-    if (this.#moved.has(path)) return
+    if (this.#moved.has(path) || !this.#isOwn(path)) return
+    // Gone with a link above it.
+    if ([...this.#moved].some((above) => isBelow(path, above))) return
     this.#moved.add(path)
-    if (!this.#isOwn(path)) return
     this.#watchTime()
     const replaced = path in this.#baseline.guarded
     this.#attempt(path, 'moved', () => {
@@ -314,6 +364,22 @@ class Settling {
       const how = replaced ? 'was replaced while the command ran' : 'was made while the command ran'
       return { kept, message: `${path} is protected (${reason}) and ${how}, so Cordon moved it to ${kept}.` }
     })
+  }
+
+  /** Moves the link by which a path leads out of the tree. */
+  #moveLink(path: string, reason: string, isOwn: IsOwn): void {
+    const steps = splitPath(path)
+    for (let count = 1; count <= steps.length; count++) {
+      const at = `/${steps.slice(0, count).join('/')}`
+      if (!this.#isInRoots(at) || linkText(at) === null) continue
+      if (!this.#moved.has(at) && isOwn(at))
+        this.#attempt(at, 'moved', () => {
+          const kept = this.#store.take(at, reason)
+          return { kept, message: `${at} is a link, and ${reason}, so Cordon moved it to ${kept}.` }
+        })
+      this.#moved.add(at)
+      return
+    }
   }
 
   /** What to move, for nothing is moved through a link: the thing itself where it lies in the tree, otherwise the link that leads out. */
@@ -375,12 +441,4 @@ class Settling {
   #isGitDirectory(path: string): boolean {
     return this.#directories.has(path)
   }
-}
-
-function pointedAt(path: string, text: string): string | null {
-  const folder = posix.dirname(path)
-  if (text.startsWith('-> ')) return posix.resolve(folder, text.slice(3))
-  const utf8 = Buffer.from(text, 'latin1').toString('utf8')
-  const said = posix.basename(path) === 'commondir' ? withoutLineEnds(utf8) : pointerTarget(utf8)
-  return said === null || said === '' ? null : posix.resolve(folder, said)
 }

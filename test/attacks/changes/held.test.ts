@@ -1,7 +1,7 @@
 /** What a command plants for others to run is refused at the moment, as root and as a user; without the door it stands. */
 
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, lstatSync, mkdirSync, readFileSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { QuarantineFinding } from '../../../src/sandbox/protect/quarantine.ts'
@@ -40,7 +40,13 @@ async function standing(
 
 const HOST = { PATH: process.env.PATH ?? '', HOME: '/nowhere', GIT_CONFIG_NOSYSTEM: '1' }
 
-function isStanding({ planted, text, repository }: Plant, folder: string): boolean {
+function isStanding({ planted, text, repository, workingTree }: Plant, folder: string): boolean {
+  if (workingTree !== undefined) {
+    const words = ['config', '--file', join(folder, workingTree, 'config'), 'core.worktree']
+    const value = spawnSync('git', words, { env: HOST, encoding: 'utf8' }).stdout.trim()
+    const path = value.startsWith('/') ? value : `${join(folder, workingTree)}/${value}`
+    return value !== '' && existsSync(path) && !realpathSync.native(path).startsWith(join(folder, '..'))
+  }
   if (repository !== undefined) {
     const words = ['-c', 'safe.directory=*', '-C', join(folder, repository), 'config', 'core.fsmonitor']
     return (

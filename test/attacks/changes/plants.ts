@@ -11,6 +11,8 @@ export interface Plant {
   readonly text?: string
   /** A folder in which git must not know the setting `core.fsmonitor`. */
   readonly repository?: string
+  /** A git directory whose `core.worktree` must not lead out of the project. */
+  readonly workingTree?: string
 }
 
 const REPOSITORY = 'git init -q r && cd r &&'
@@ -232,5 +234,82 @@ const pointers: readonly Plant[] = [
   },
 ]
 
+/** A working tree that was judged when it was named, and leads elsewhere afterwards: to `/`, or to a folder of it. */
+const NAMED = 'git init -q r; mkdir -p d/tmp; git -C r config core.worktree ../../d/tmp;'
+const EXCHANGE = 'python3 -c "import ctypes,sys;ctypes.CDLL(None).renameat2(-100,b\'x\',-100,sys.argv[1].encode(),2)"'
+const BEHIND = '../../d/e/../../tmp'
+const workingTrees: readonly Plant[] = [
+  ['a link in its place', `${NAMED} rmdir d/tmp; ln -s / d/tmp`],
+  ['a link in the place of its folder', `${NAMED} rm -r d; mkdir e; ln -s / e/tmp; ln -s e d`],
+  ['a link that is renamed', `${NAMED} rmdir d/tmp; ln -s / x; mv x d/tmp`],
+  ['a second name of a link', `${NAMED} rmdir d/tmp; ln -s / x; ln -P x d/tmp`],
+  ['a link by an exchange', `${NAMED} ln -s / x; ${EXCHANGE} d/tmp`],
+  ['a folder with a link in it', `${NAMED} rm -r d; mkdir x; ln -s / x/tmp; mv x d`],
+  ['the same by an exchange', `${NAMED} mkdir x; ln -s / x/tmp; ${EXCHANGE} d`],
+  [
+    'a link further up',
+    'git init -q r; mkdir -p d/a/tmp; git -C r config core.worktree ../../d/a/tmp; rm -r d; mkdir x; ln -s / x/a; mv x d',
+  ],
+  [
+    'after the repository was moved with its tree',
+    `mkdir p; cd p; ${NAMED} cd ..; mv p q; rmdir q/d/tmp; ln -s / q/d/tmp`,
+    'q/r/.git',
+  ],
+  [
+    'a repository that is moved to where it means a link',
+    `mkdir p m; ln -s / m/d; cd p; ${NAMED} cd ..; mv p/r m/r`,
+    'm/r/.git',
+  ],
+  [
+    'a repository that is moved up: its path counts from further up',
+    'mkdir -p a/b programs; git init -q a/b/r; git -C a/b/r config core.worktree ../../../../programs; mv a/b/r r',
+  ],
+  [
+    '`..` behind a name that becomes a link',
+    `git init -q r; mkdir -p d/e tmp; git -C r config core.worktree ${BEHIND}; rm -r d; mkdir d; ln -s / d/e`,
+  ],
+  [
+    'of a submodule',
+    'mkdir -p g/modules/s tmp; cd g/modules/s; git init -q --bare .; git config core.bare false; git config core.worktree ../../../tmp; cd ../../..; rmdir tmp; ln -s / tmp',
+    'g/modules/s',
+  ],
+  [
+    'that the person named',
+    'rmdir out; ln -s / out',
+    '.git',
+    'git init -q .; mkdir out; git config core.worktree ../out',
+  ],
+].map(([name, script, workingTree = 'r/.git', before]) => ({
+  name: `a working tree: ${name}`,
+  script: script!,
+  workingTree,
+  ...(before !== undefined && { before }),
+}))
+
+/** What the person's own settings name, by a link that comes later. */
+const laterLinks: readonly Plant[] = [
+  {
+    name: 'a link where a hooks folder of the person would be, through its folder',
+    before: 'git init -q . && git config core.hooksPath tools/own-hooks',
+    script: 'mkdir -p x/own-hooks; echo evil > x/own-hooks/pre-commit; ln -s x tools',
+    planted: 'tools/own-hooks/pre-commit',
+  },
+  {
+    name: 'a link where an included file would be, through its folder',
+    before: 'git init -q . && git config include.path ../conf/later.inc',
+    script: `mkdir x; ${EVIL} > x/later.inc; ln -s x conf`,
+    repository: '.',
+  },
+]
+
 /** All rows. */
-export const plants: readonly Plant[] = [...names, ...files, ...settings, ...git, ...repositories, ...pointers]
+export const plants: readonly Plant[] = [
+  ...names,
+  ...files,
+  ...settings,
+  ...git,
+  ...repositories,
+  ...pointers,
+  ...workingTrees,
+  ...laterLinks,
+]

@@ -14,9 +14,8 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { gitKeyOrders } from '../../../src/files/git-keys.ts'
 import { createBwrapBackend } from '../../../src/sandbox/bwrap/backend.ts'
-import { changeRules } from '../../../src/sandbox/protect/change-rules.ts'
+import { changeRules, gitKeyText } from '../../../src/sandbox/protect/change-rules.ts'
 import { takeBaseline } from '../../../src/sandbox/protect/quarantine-baseline.ts'
 import { SecretTree } from '../../../src/sandbox/secrets/tree.ts'
 import { CallStore } from '../../../src/undo/call-store.ts'
@@ -167,9 +166,7 @@ if (import.meta.main) {
   tree.close()
   const changes = {
     rules: changeRules(facts, configs, caches),
-    gitKeys: gitKeyOrders(['example.com'])
-      .map((line) => `${line}\0`)
-      .join(''),
+    gitKeys: gitKeyText({ ...facts, hosts: ['example.com'] }, configs),
     keep:
       folder === null ? null : { folder, fileBytes: 1024 ** 2 * 64, totalBytes: 1024 ** 3, must: 'nothing' as const },
     free: caches,
