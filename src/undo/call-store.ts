@@ -11,6 +11,7 @@ import {
   utimesSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { createRedactor } from '../scan/redact/redact.ts'
 import { isSameProcess, startOf } from '../system/alive.ts'
 import { withLock } from '../system/lock.ts'
 import { writeMade } from '../system/made-file.ts'
@@ -89,7 +90,8 @@ export class CallStore {
     const id = `${stamp}-${process.pid.toString(36)}${Math.random().toString(36).slice(2, 6)}`
     const folder = join(this.#folder, id)
     makeDirectories(folder)
-    writeMade(join(folder, 'about.json'), `${JSON.stringify({ ...about, at, by: ownProcess() })}\n`)
+    const what = createRedactor().redact(about.what)
+    writeMade(join(folder, 'about.json'), `${JSON.stringify({ ...about, what, at, by: ownProcess() })}\n`)
     return { id, folder }
   }
 

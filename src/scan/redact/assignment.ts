@@ -22,12 +22,13 @@ export function readAssignment(text: string, anchor: number, gradeOf: typeof gra
   const joint = readJoint(text, keyStart, keyEnd)
   if (joint === null) return null
   const grade = gradeOf(text.slice(keyStart, keyEnd), wordBefore(text, keyStart))
-  if (grade === null || (joint.kind === 'space' && grade !== 'password' && grade !== 'token')) return null
+  const needsName = joint.kind === 'space' || joint.kind === 'argument'
+  if (grade === null || (needsName && grade !== 'password' && grade !== 'token')) return null
   return readValue(text, keyStart, keyEnd, joint, grade)
 }
 
 interface Joint {
-  readonly kind: 'tight' | 'loose' | 'space' | 'tag'
+  readonly kind: 'tight' | 'loose' | 'space' | 'tag' | 'argument'
   readonly valueAt: number
 }
 
@@ -52,6 +53,10 @@ function readJoint(text: string, keyStart: number, keyEnd: number): Joint | null
     return { kind: mark === '=' && valueAt === keyEnd + 1 ? 'tight' : 'loose', valueAt }
   }
   if (closing) {
+    // `define('DB_PASSWORD', '…')`, `setenv("API_KEY", "…")`
+    ARGUMENT.lastIndex = afterKey
+    const argument = /[(,]\s?\\?["']$/.test(text.slice(Math.max(0, keyStart - 4), keyStart)) && ARGUMENT.exec(text)
+    if (argument) return { kind: 'argument', valueAt: afterKey + argument[0].length }
     // `key="ApiKey" value="…"` and `{"name":"API_KEY","value":"…"}`
     VALUE_FIELD.lastIndex = afterKey
     const field = VALUE_FIELD.exec(text)
@@ -64,6 +69,9 @@ function readJoint(text: string, keyStart: number, keyEnd: number): Joint | null
   if (text.startsWith('is ', at)) return { kind: 'space', valueAt: skipBlanks(text, at + 3) }
   return null
 }
+
+/** The next argument of a call: a text that ends it. */
+const ARGUMENT = /\s{0,4},\s{0,4}(?=\\?(["'])(?:(?!\1)[^\\\n]){1,256}\\?\1\s{0,4}[,)])/y
 
 const VALUE_FIELD = /\s{0,8},?\s{0,8}["']?[Vv]alue["']?\s{0,4}[:=]\s{0,4}/y
 
@@ -97,6 +105,7 @@ function readValue(text: string, keyStart: number, keyEnd: number, joint: Joint,
     tight: joint.kind === 'tight',
     named: joint.kind === 'tight' && EXACT_KEY.test(text.slice(keyStart, keyEnd)),
     endsLine: end >= text.length || text[end] === '\n' || text[end] === '\r',
+    apiKey: joint.kind === 'loose' && API_KEY.test(text.slice(keyStart, keyEnd)),
   }
   const isPath = /^(?:old)?pwd$/i.test(text.slice(keyStart, keyEnd)) && /^["']?[/~]/.test(value)
   if (isPath || !isSecretValue(value, grade, style)) return null
@@ -114,6 +123,9 @@ function readValue(text: string, keyStart: number, keyEnd: number, joint: Joint,
 
 /** Keys whose values are masked however short they are. */
 const EXACT_KEY = /^(?:api[_-]?key|token|secret)$/i
+
+/** Nothing but a key follows: `apikey: …`, `x-api-key: …`. */
+const API_KEY = /(?:^|[_.-])api[_-]?key$/i
 
 /** True if a word ends before it has so many characters. Most values are counts, and need no closer look. */
 function endsWithin(text: string, start: number, least: number): boolean {

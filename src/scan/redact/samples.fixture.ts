@@ -57,6 +57,40 @@ const jwtPart = (random: Random, value: string): string =>
     .replaceAll('+', '-')
     .replaceAll('/', '_')
 
+/** Commands with a secret among their words, as their manuals write them. */
+export const OPTION_PLACES: readonly string[] = [
+  'curl -u bob:{} https://example.com/a',
+  'curl -su bob:{} https://example.com/a',
+  'curl --proxy-user bob:{} https://example.com/a',
+  'mysql -u root -p{} db',
+  "mysqldump -p'{}' db",
+  'redis-cli -h h -a {} ping',
+  "ssh-keygen -t ed25519 -N '{}' -f k",
+  'keytool -storepass {} -list',
+  'mongosh -u a -p {} db',
+  'sshpass -p {} ssh h',
+  'docker login -u a -p {} registry.example.com',
+  '["docker","login","-u","a","-p","{}","registry.example.com"]',
+  '{"command":"docker login -u a -p {} r","cwd":"/x"}',
+  'unzip -P {} a.zip',
+  '7z x -p{} a.7z',
+  'ldapsearch -x -D cn=a -w {} -b dc=b',
+  'sqlcmd -S h -U sa -P {}',
+  'az login -u a -p {}',
+  'helm registry login -u a -p {} r',
+  'http -a bob:{} GET example.com',
+  'htpasswd -b file bob {}',
+  'htpasswd -nb bob {}',
+  'smbclient //h/s -U bob%{}',
+  'openssl enc -aes-256-cbc -k {} -in a',
+  'openssl rsa -in a -passin pass:{}',
+  'npm config set //packages.example.com/:_authToken {}',
+  'aws configure set aws_secret_access_key {}',
+  'vault login {}',
+  'lftp -u bob,{} sftp://h',
+  'rabbitmqctl add_user bob {}',
+]
+
 /** By the published formats, not by the rules that look for them. */
 export const SECRET_SAMPLES: readonly SecretSample[] = [
   { kind: 'openai', make: (r) => `sk-${text(r, WORD, 48)}` },
@@ -203,6 +237,25 @@ export const SECRET_SAMPLES: readonly SecretSample[] = [
     places: ['Cookie: session={}; theme=dark', 'Set-Cookie: sid={}; Path=/; HttpOnly'],
   },
   { kind: 'random', make: (r) => text(r, WORD, 43) },
+  { kind: 'cerebras', make: (r) => `csk-${text(r, LOWER + DIGIT, 48)}` },
+  { kind: 'new-relic-license', make: (r) => `${text(r, HEX, 36)}NRAL` },
+  {
+    kind: 'braintree',
+    make: (r) => `${text(r, LOWER + DIGIT, 16)}$${text(r, HEX, 32)}`,
+    places: ['production', 'sandbox'].map((kind) => `access_token$${kind}$${'{}'}`),
+  },
+  {
+    kind: 'define',
+    make: (r) => text(r, WORD, 14),
+    places: ["define('DB_PASSWORD', '{}');", 'setenv("API_KEY", "{}")'],
+  },
+  { kind: 'letters', make: (r) => text(r, LOWER, 16), places: ['Bearer {}', 'apikey: {}', 'api-key: {}'] },
+  {
+    kind: 'sql',
+    make: (r) => text(r, WORD, 12),
+    places: ['CREATE USER a IDENTIFIED BY "{}";', "ALTER USER a IDENTIFIED BY '{}'"],
+  },
+  { kind: 'option', make: (r) => `Zq7${text(r, WORD, 9)}`, places: OPTION_PLACES },
 ]
 
 const PLACES: readonly string[] = [

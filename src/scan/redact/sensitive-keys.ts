@@ -107,6 +107,8 @@ export interface ValueStyle {
   readonly named: boolean
   /** The value ends its line. */
   readonly endsLine: boolean
+  /** The key is an API key's name: a long word behind it is one. */
+  readonly apiKey: boolean
 }
 
 /** No value shorter than this is masked under a key of the grade. */
@@ -128,6 +130,7 @@ export function isSecretValue(value: string, grade: KeyGrade, style: ValueStyle)
     case 'token':
       if (/^[0-9.,]{1,9}$/.test(value)) return false
       if (/\s/.test(value)) return !/\s\S+\s/.test(value) && looksRandom(value)
+      if (style.apiKey && value.length >= 10) return true
       return style.tight || style.quoted || looksRandom(value) || (style.endsLine && /[^a-z.]/.test(value))
     case 'weak':
       return !/[\s:/]/.test(value) && !UUID.test(value) && looksRandom(value)
