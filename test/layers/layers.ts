@@ -96,6 +96,7 @@ export const pureFiles: readonly string[] = [
   'sandbox/bwrap/probe-limits.ts',
   'egress/credentials/aws-scope.ts',
   'egress/credentials/foreign-credential.ts',
+  'egress/credentials/escapes.ts',
   'egress/credentials/secret-forms.ts',
   'egress/protocol/request-head.ts',
   'egress/protocol/override-headers.ts',

@@ -11,7 +11,8 @@ import { isAwsSigned, needsPayload, signAgain } from './aws-signature.ts'
 import { foreignCredential, foreignField } from './foreign-credential.ts'
 import { type ReadFrameHead, scrubFrames } from './scrub-frames.ts'
 import { scrubBytes, scrubStream } from './scrub-stream.ts'
-import { type SecretForm, secretForms } from './secret-forms.ts'
+import { secretForms } from './secret-forms.ts'
+import { createSearch, type SecretSearch } from './secret-search.ts'
 
 /** A `[[secrets]]` entry whose source was read. */
 export interface BrokeredSecret {
@@ -44,8 +45,10 @@ export interface Login {
   readonly protocol: LoginProtocol
   readonly placeholder: string
   readonly value: string
-  /** Takes the password out of what the host sends, at its length. */
-  scrub(): Transform
+  /** Takes the password out of what the host sends, at its length: of its messages, where there is a way to read their heads. */
+  scrub(readHead?: ReadFrameHead): Transform
+  /** The same for a whole message. */
+  scrubMessage(bytes: Buffer): Buffer
 }
 
 export interface OutgoingRequest {
@@ -76,12 +79,10 @@ export interface Broker {
   swap(request: OutgoingRequest): SwappedRequest | { readonly refusal: EgressDenial }
   /** True for a request that is signed again and says no hash of its body, so that the body has to be there first. */
   signsPayload(target: Target, rawHeaders: readonly string[]): boolean
-  /** The refusal for a placeholder in these body bytes, or null. `bytes` may hold the end of the piece before. */
-  bodyProblem(target: Target, bytes: Buffer): EgressDenial | null
+  /** Looks for placeholders in a body as it passes: gives the refusal for one that is in this piece, or ends with it, or null. */
+  bodyReader(target: Target): (piece: Buffer) => EgressDenial | null
   /** The refusal for fields of a form that can carry another credential than the brokered one, or null. */
   fieldProblem(target: Target, names: readonly string[]): EgressDenial | null
-  /** How many bytes of a body piece the next look must see again; 0 when there are no secrets. */
-  readonly overlap: number
   /** The login that every connection to this host makes; null for one that is not a database of ours. */
   loginFor(target: Target): Login | null
   /** True for a host that a secret is for: nothing goes there but requests that can be read. */
@@ -98,8 +99,8 @@ export interface Broker {
 
 interface Held extends BrokeredSecret {
   readonly placeholder: string
-  /** The placeholder as a body may hold it: as it is, in base64 at any offset, in hex, percent-encoded. */
-  readonly shapes: readonly Buffer[]
+  /** Finds the placeholder as a body may hold it: as it is, in base64 at any offset, in hex, escaped. */
+  readonly search: SecretSearch
 }
 
 /** Makes the placeholders of a session. Throws for a value that no header could carry; the message never shows it. */
@@ -108,12 +109,11 @@ export function createBroker(secrets: readonly BrokeredSecret[]): Broker {
   const environment = Object.fromEntries(
     held.map((secret) => [secret.name, (secret.around ?? ['', '']).join(secret.placeholder)]),
   )
-  let known: readonly SecretForm[] | null = null
-  const forms = () => {
-    known ??= held.flatMap((secret) => secretForms(secret.value, secret.placeholder))
+  let known: SecretSearch | null = null
+  const search = () => {
+    known ??= createSearch(held.map((secret) => secretForms(secret.value, secret.placeholder)))
     return known
   }
-  const overlap = Math.max(0, ...held.flatMap((secret) => secret.shapes.map((shape) => shape.length - 1)))
 
   function swap(request: OutgoingRequest): SwappedRequest | { readonly refusal: EgressDenial } {
     let { path, rawHeaders } = request
@@ -145,14 +145,21 @@ export function createBroker(secrets: readonly BrokeredSecret[]): Broker {
   return {
     environment,
     swap,
-    overlap,
     signsPayload: (target, rawHeaders) =>
       needsPayload(rawHeaders) && held.some((secret) => secret.signs && isGranted(secret, target)),
-    bodyProblem: (target, bytes) => {
-      const found = held.find(
-        (secret) => !isGranted(secret, target) && secret.shapes.some((shape) => bytes.includes(shape)),
-      )
-      return found ? elsewhere(found, target) : null
+    bodyReader: (target) => {
+      const watched = held
+        .filter((secret) => !isGranted(secret, target))
+        .map((secret) => ({ secret, tail: Buffer.alloc(0) }))
+      return (piece) => {
+        for (const one of watched) {
+          const bytes = Buffer.concat([one.tail, piece])
+          const { found, waitsFrom } = one.secret.search(bytes)
+          if (found.length > 0) return elsewhere(one.secret, target)
+          one.tail = bytes.subarray(waitsFrom)
+        }
+        return null
+      }
     },
     fieldProblem: (target, names) => {
       const granted = held.filter((secret) => isGranted(secret, target))
@@ -163,13 +170,20 @@ export function createBroker(secrets: readonly BrokeredSecret[]): Broker {
       const secret = held.find((one) => one.login !== undefined && isGranted(one, target))
       if (!secret) return null
       const { name, placeholder, value } = secret
-      return { name, placeholder, value, protocol: secret.login!, scrub: () => scrubStream(forms(), true) }
+      return {
+        name,
+        placeholder,
+        value,
+        protocol: secret.login!,
+        scrub: (readHead) => (readHead ? scrubFrames(search(), readHead) : scrubStream(search(), true)),
+        scrubMessage: (bytes) => scrubBytes(bytes, search(), true),
+      }
     },
     isFor: (target) => held.some((secret) => isGranted(secret, target)),
     mayEcho: (target) => held.some((secret) => !secret.signs && !secret.login && isGranted(secret, target)),
-    scrubText: (text) => scrubBytes(Buffer.from(text, 'latin1'), forms()).toString('latin1'),
-    scrubStream: (sameLength) => scrubStream(forms(), sameLength),
-    scrubFrames: (readHead) => scrubFrames(forms(), readHead),
+    scrubText: (text) => scrubBytes(Buffer.from(text, 'latin1'), search()).toString('latin1'),
+    scrubStream: (sameLength) => scrubStream(search(), sameLength),
+    scrubFrames: (readHead) => scrubFrames(search(), readHead),
   }
 }
 
@@ -183,7 +197,7 @@ function hold(secret: BrokeredSecret): Held {
   const unfit = unfitValue(secret)
   if (unfit !== null) throw new TypeError(unfit)
   const placeholder = `cordon_${secret.name.toLowerCase()}_${randomBytes(20).toString('hex')}`
-  return { ...secret, placeholder, shapes: secretForms(placeholder, '').map((form) => form.bytes) }
+  return { ...secret, placeholder, search: createSearch([secretForms(placeholder, '')]) }
 }
 
 function placeRefusal(

@@ -1,76 +1,128 @@
-/** Taking secrets out of frames that say how long they are: each payload by itself, at its own length, and sent on when it is whole. */
+/** Removes secrets from messages that say how long they are, without a change of length. Nothing of a whole message waits. */
 
 import { Transform } from 'node:stream'
-import { Scrubber } from './scrub-stream.ts'
-import type { SecretForm } from './secret-forms.ts'
+import { Scrubber, scrubBytes } from './scrub-stream.ts'
+import type { SecretSearch } from './secret-search.ts'
 
-/** A frame's head: how many bytes it takes, and how many follow; null while it is not complete. */
-export type ReadFrameHead = (bytes: Buffer) => { readonly head: number; readonly payload: number } | null
+export interface FrameHead {
+  /** How many bytes it takes, and how many follow. */
+  readonly head: number
+  readonly payload: number
+  /** True where the message goes on in the next frame. */
+  readonly goesOn?: boolean
+  /** True for a frame that may come between those of a message, and is one by itself. */
+  readonly apart?: boolean
+}
+
+/** Null while the head is not complete. */
+export type ReadFrameHead = (bytes: Buffer) => FrameHead | null
 
 const MAX_HEAD = 14
 
 const WEBSOCKET_OPCODES: ReadonlySet<number> = new Set([0, 1, 2, 8, 9, 10])
-/** A message as it is, and the trailers of gRPC in a browser. */
-const GRPC_FLAGS: ReadonlySet<number> = new Set([0, 0x80])
+/** As the protocol holds it. */
+const LONGEST_CONTROL = 125
+/** A message as it is, the end of a stream of Connect, the trailers of gRPC in a browser. */
+const ENVELOPE_FLAGS: ReadonlySet<number> = new Set([0, 2, 0x80])
 
 /** RFC 6455: what a server sends is never masked, and no extension was agreed on. Other bytes would hide what they hold. */
-export function websocketHead(bytes: Buffer): ReturnType<ReadFrameHead> {
+export function websocketHead(bytes: Buffer): FrameHead | null {
   if (bytes.length < 2) return null
   if ((bytes[1]! & 0x80) !== 0) throw new Error('a server must not mask its frames')
   if (!WEBSOCKET_OPCODES.has(bytes[0]! & 0x7f)) throw new Error('not a WebSocket frame without extensions')
+  const apart = (bytes[0]! & 0x08) !== 0
+  const goesOn = (bytes[0]! & 0x80) === 0
   const short = bytes[1]! & 0x7f
-  if (short < 126) return { head: 2, payload: short }
-  if (short === 126) return bytes.length < 4 ? null : { head: 4, payload: bytes.readUInt16BE(2) }
-  return bytes.length < 10 ? null : { head: 10, payload: Number(bytes.readBigUInt64BE(2)) }
+  if (apart && (goesOn || short > LONGEST_CONTROL)) throw new Error('a control frame of WebSocket that is not one')
+  if (short < 126) return { head: 2, payload: short, goesOn, apart }
+  if (short === 126) return bytes.length < 4 ? null : { head: 4, payload: bytes.readUInt16BE(2), goesOn }
+  return bytes.length < 10 ? null : { head: 10, payload: Number(bytes.readBigUInt64BE(2)), goesOn }
 }
 
-/** A flag, a length, the message; a packed one was not asked for, and would hide what it holds. */
-export function grpcHead(bytes: Buffer): ReturnType<ReadFrameHead> {
-  if (bytes.length > 0 && !GRPC_FLAGS.has(bytes[0]!)) throw new Error('not a gRPC message that can be looked into')
+/** gRPC and Connect: a flag, a length, the message; a packed one was not asked for, and would hide what it holds. */
+export function envelopeHead(bytes: Buffer): FrameHead | null {
+  if (bytes.length > 0 && !ENVELOPE_FLAGS.has(bytes[0]!)) throw new Error('not a gRPC message that can be read')
   return bytes.length < 5 ? null : { head: 5, payload: bytes.readUInt32BE(1) }
 }
 
-export function scrubFrames(forms: readonly SecretForm[], readHead: ReadFrameHead): Transform {
-  let heading: Buffer = Buffer.alloc(0)
-  let left = 0
-  let scrubber = new Scrubber(forms, true)
+/** The event streams of AWS: the length of all of it comes first. */
+export function eventStreamHead(bytes: Buffer): FrameHead | null {
+  if (bytes.length < 4) return null
+  const length = bytes.readUInt32BE(0)
+  if (length < 16) throw new Error('not an event of an event stream')
+  return { head: 4, payload: length - 4 }
+}
 
-  function take(stream: Transform, chunk: Buffer): void {
+export function scrubFrames(search: SecretSearch, readHead: ReadFrameHead): Transform {
+  const scrubber = new Scrubber(search, true)
+  let heading: Buffer = Buffer.alloc(0)
+  let frame: FrameHead | null = null
+  let left = 0
+  /** Bytes of messages that came, and that went on. */
+  let [taken, sent] = [0, 0]
+  /** Heads, and frames that are apart, each with the number of bytes that go before it. */
+  const between: { readonly after: number; readonly bytes: Buffer }[] = []
+  const apart: Buffer[] = []
+
+  function insert(bytes: Buffer): void {
+    between.push({ after: taken, bytes })
+  }
+
+  /** The bytes with what goes between them. */
+  function joined(bytes: Buffer): Buffer[] {
+    const parts: Buffer[] = []
+    const end = sent + bytes.length
+    for (let next = between[0]; next !== undefined && next.after <= end; next = between[0]) {
+      parts.push(bytes.subarray(bytes.length - end + sent, bytes.length - end + next.after), next.bytes)
+      sent = next.after
+      between.shift()
+    }
+    parts.push(bytes.subarray(bytes.length - end + sent))
+    sent = end
+    return parts
+  }
+
+  function take(chunk: Buffer): Buffer {
+    const parts: Buffer[] = []
     let rest = chunk
     while (rest.length > 0) {
-      if (left === 0) {
+      if (frame === null) {
         const before = heading.length
         heading = Buffer.concat([heading, rest.subarray(0, MAX_HEAD - before)])
-        const found = readHead(heading)
-        if (found === null) return
-        stream.push(heading.subarray(0, found.head))
-        rest = rest.subarray(found.head - before)
-        left = found.payload
+        frame = readHead(heading)
+        if (frame === null) break
+        insert(heading.subarray(0, frame.head))
+        rest = rest.subarray(frame.head - before)
+        left = frame.payload
         heading = Buffer.alloc(0)
-        continue
       }
       const part = rest.subarray(0, left)
       rest = rest.subarray(part.length)
       left -= part.length
-      stream.push(scrubber.take(part))
-      if (left > 0) continue
-      stream.push(scrubber.end())
-      scrubber = new Scrubber(forms, true)
+      if (frame.apart) {
+        apart.push(part)
+        if (left === 0) insert(scrubBytes(Buffer.concat(apart.splice(0)), search, true))
+        parts.push(...joined(Buffer.alloc(0)))
+      } else {
+        taken += part.length
+        parts.push(...joined(scrubber.take(part)))
+        if (left === 0 && !frame.goesOn) parts.push(...joined(scrubber.end()))
+      }
+      if (left === 0) frame = null
     }
+    return Buffer.concat(parts)
   }
 
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
       try {
-        take(this, chunk)
-        done()
+        done(null, take(chunk))
       } catch (error) {
         done(error as Error)
       }
     },
     flush(done) {
-      this.push(heading)
-      done(null, scrubber.end())
+      done(null, Buffer.concat([...joined(scrubber.end()), heading]))
     },
   })
 }

@@ -1,38 +1,39 @@
-/** Taking secrets out of bytes as they pass, wherever the pieces are cut. */
+/** Removes secrets from bytes as they pass, wherever the pieces are cut. */
 
 import { Transform } from 'node:stream'
-import type { SecretForm } from './secret-forms.ts'
+import type { FoundSecret, SecretSearch } from './secret-search.ts'
 
-/** What is passed in comes out clean, except for an end that could be the start of a secret: it waits for what follows. */
+/** Passes clean bytes on, except for an end that waits for what follows. Its length does not depend on the secret. */
 export class Scrubber {
-  readonly #forms: readonly SecretForm[]
+  readonly #search: SecretSearch
   readonly #sameLength: boolean
-  #kept: Buffer = Buffer.alloc(0)
+  #waiting: Buffer = Buffer.alloc(0)
 
   /** `sameLength`: for bytes whose length is counted elsewhere. */
-  constructor(forms: readonly SecretForm[], sameLength: boolean) {
-    this.#forms = forms
+  constructor(search: SecretSearch, sameLength: boolean) {
+    this.#search = search
     this.#sameLength = sameLength
   }
 
   take(chunk: Buffer): Buffer {
-    const whole = this.#kept.length === 0 ? chunk : Buffer.concat([this.#kept, chunk])
-    const bytes = scrubBytes(whole, this.#forms, this.#sameLength)
-    const wait = Math.max(0, ...this.#forms.map((form) => suffixThatStarts(bytes, form.bytes)))
-    this.#kept = bytes.subarray(bytes.length - wait)
-    return bytes.subarray(0, bytes.length - wait)
+    const bytes = this.#waiting.length === 0 ? chunk : Buffer.concat([this.#waiting, chunk])
+    const { found, waitsFrom } = this.#search(bytes)
+    // A whole secret is not cut: another one may start inside it.
+    const end = found.find((one) => one.start < waitsFrom && one.end > waitsFrom)?.start ?? waitsFrom
+    this.#waiting = bytes.subarray(end)
+    return withoutSecrets(bytes.subarray(0, end), found, this.#sameLength)
   }
 
   /** What still waited. */
   end(): Buffer {
-    const rest = this.#kept
-    this.#kept = Buffer.alloc(0)
-    return rest
+    const rest = this.#waiting
+    this.#waiting = Buffer.alloc(0)
+    return scrubBytes(rest, this.#search, this.#sameLength)
   }
 }
 
-export function scrubStream(forms: readonly SecretForm[], sameLength = false): Transform {
-  const scrubber = new Scrubber(forms, sameLength)
+export function scrubStream(search: SecretSearch, sameLength = false): Transform {
+  const scrubber = new Scrubber(search, sameLength)
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
       done(null, scrubber.take(chunk))
@@ -43,31 +44,20 @@ export function scrubStream(forms: readonly SecretForm[], sameLength = false): T
   })
 }
 
-/** The bytes with every whole form replaced. */
-export function scrubBytes(bytes: Buffer, forms: readonly SecretForm[], sameLength = false): Buffer {
-  let left = bytes
-  for (const form of forms) left = replaceAll(left, form.bytes, sameLength ? form.sameLength : form.replacement)
-  return left
+/** The bytes with every whole secret replaced. */
+export function scrubBytes(bytes: Buffer, search: SecretSearch, sameLength = false): Buffer {
+  return withoutSecrets(bytes, search(bytes).found, sameLength)
 }
 
-function replaceAll(bytes: Buffer, value: Buffer, replacement: Buffer): Buffer {
-  let at = bytes.indexOf(value)
-  if (at < 0) return bytes
+function withoutSecrets(bytes: Buffer, found: readonly FoundSecret[], sameLength: boolean): Buffer {
   const parts: Buffer[] = []
   let from = 0
-  for (; at >= 0; at = bytes.indexOf(value, from)) {
-    parts.push(bytes.subarray(from, at), replacement)
-    from = at + value.length
+  for (const { start, end, form } of found) {
+    if (end > bytes.length) break
+    const { filler, placeholder } = form
+    const replacement = sameLength || placeholder === null ? filler.repeat(end - start) : placeholder
+    parts.push(bytes.subarray(from, start), Buffer.from(replacement))
+    from = end
   }
-  return Buffer.concat([...parts, bytes.subarray(from)])
-}
-
-/** The length of the longest end of `bytes` that is a start of `value`, but not all of it. */
-function suffixThatStarts(bytes: Buffer, value: Buffer): number {
-  for (let length = Math.min(value.length - 1, bytes.length); length > 0; length--) {
-    // Most ends are settled by their first byte.
-    if (bytes[bytes.length - length] !== value[0]) continue
-    if (bytes.compare(value, 0, length, bytes.length - length) === 0) return length
-  }
-  return 0
+  return from === 0 ? bytes : Buffer.concat([...parts, bytes.subarray(from)])
 }

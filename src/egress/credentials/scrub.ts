@@ -6,7 +6,7 @@ import { decoded } from '../protocol/decoding.ts'
 import { endToEndHeaders } from '../protocol/request-head.ts'
 import type { EgressDenial } from '../refusal.ts'
 import type { Broker } from './broker.ts'
-import { grpcHead } from './scrub-frames.ts'
+import { envelopeHead, eventStreamHead, type ReadFrameHead } from './scrub-frames.ts'
 
 /** For a body that came packed for the way, which no client asked for. */
 export const PACKED_IN_TRANSFER: EgressDenial = {
@@ -70,12 +70,18 @@ export function isPackedInTransfer({ headers }: Pick<IncomingMessage, 'headers'>
   return coding !== undefined && coding.trim().toLowerCase() !== 'chunked'
 }
 
+/** Bodies of messages that say how long they are, by their type. */
+const FRAMINGS: readonly [type: RegExp, readHead: ReadFrameHead][] = [
+  [/^application\/(?:grpc(?!-web-text)|connect\+)/i, envelopeHead],
+  [/^application\/vnd\.amazon\.eventstream\b/i, eventStreamHead],
+]
+
 /** The body without the session's secrets; null when it cannot be unpacked. */
 export function scrubbedBody(broker: Broker, body: Readable, headers: IncomingHttpHeaders): Readable | null {
   const plain = decoded(body, headers['content-encoding'])
   if (plain === null) return null
-  const grpc = /^application\/grpc(?!-web-text)/.test(headers['content-type'] ?? '')
-  const scrub = grpc ? broker.scrubFrames(grpcHead) : broker.scrubStream(keepsLength(headers))
+  const framing = FRAMINGS.find(([type]) => type.test(headers['content-type'] ?? ''))
+  const scrub = framing ? broker.scrubFrames(framing[1]) : broker.scrubStream(keepsLength(headers))
   plain.once('error', (error) => scrub.destroy(error))
   // Whoever reads it decides what a broken answer means; unheard, the error would end the whole session.
   scrub.on('error', () => {})

@@ -1,11 +1,14 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { grpcHead, scrubFrames, websocketHead } from './scrub-frames.ts'
-import { scrubBytes, scrubStream } from './scrub-stream.ts'
+import { unescapeBytes } from './escapes.ts'
+import { envelopeHead, eventStreamHead, scrubFrames, websocketHead } from './scrub-frames.ts'
+import { Scrubber, scrubBytes, scrubStream } from './scrub-stream.ts'
 import { secretForms } from './secret-forms.ts'
+import { createSearch } from './secret-search.ts'
 
 const VALUE = 'ghp_r3al+Value/of "the" <Token>&01=23'
 const PLACEHOLDER = 'cordon_t_0123456789abcdef'
-const forms = secretForms(VALUE, PLACEHOLDER)
+const search = createSearch([secretForms(VALUE, PLACEHOLDER)])
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
 const echoes: { name: string; echo: string; note: string }[] = [
@@ -54,6 +57,13 @@ const echoes: { name: string; echo: string; note: string }[] = [
     echo: [...VALUE].map((sign) => `%${sign.charCodeAt(0).toString(16)}`).join(''),
     note: '',
   },
+  { name: 'percent-encoded by Python', echo: percent(/[^\w.~/-]/g), note: 'a slash stays' },
+  { name: 'percent-encoded by Go', echo: percent(/[^\w.~$&+=:@-]/g), note: 'as a segment of a path' },
+  { name: 'percent-encoded by Java', echo: percent(/[^\w.*-]/g).replaceAll('%20', '+'), note: 'URLEncoder' },
+  { name: 'percent-encoded twice', echo: encodeURIComponent(encodeURIComponent(VALUE)), note: 'a URL in a URL' },
+  { name: 'in JSON in JSON', echo: JSON.stringify(JSON.stringify({ VALUE })), note: 'a log line' },
+  { name: 'in JSON in a URL', echo: encodeURIComponent(JSON.stringify({ VALUE })), note: '' },
+  { name: 'in a bytea of PostgreSQL', echo: VALUE.replaceAll('"', '\\042'), note: 'octal' },
   { name: 'in base64', echo: base64(VALUE), note: '' },
   { name: 'in base64 after one byte', echo: base64(`:${VALUE}`), note: 'every offset is another text' },
   { name: 'in base64 after two bytes, and more behind', echo: base64(`u:${VALUE} and more`), note: '' },
@@ -66,6 +76,10 @@ const echoes: { name: string; echo: string; note: string }[] = [
 function escaped(signs: RegExp): string {
   const json = signs.test('"') ? VALUE : JSON.stringify(VALUE).slice(1, -1)
   return json.replace(signs, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+function percent(signs: RegExp): string {
+  return VALUE.replace(signs, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
 }
 
 function lowerCodes(): string {
@@ -91,7 +105,7 @@ function readings(text: string): string[] {
 describe('forms of a secret', () => {
   it.each(echoes)('are taken out $name', ({ echo }) => {
     for (const sameLength of [false, true]) {
-      const left = scrubBytes(Buffer.from(echo), forms, sameLength).toString('latin1')
+      const left = scrubBytes(Buffer.from(echo), search, sameLength).toString('latin1')
       expect(left).not.toBe(echo)
       for (const reading of readings(left)) expect(reading).not.toContain(VALUE.slice(3, -3))
       if (sameLength) expect(left).toHaveLength(echo.length)
@@ -100,9 +114,9 @@ describe('forms of a secret', () => {
 
   it.each(echoes)('are taken out $name, wherever the stream is cut', async ({ echo }) => {
     const text = `before ${echo} after`
-    const whole = scrubBytes(Buffer.from(text), forms).toString('latin1')
+    const whole = scrubBytes(Buffer.from(text), search).toString('latin1')
     for (let cut = 1; cut < text.length; cut++) {
-      const stream = scrubStream(forms)
+      const stream = scrubStream(search)
       stream.write(text.slice(0, cut))
       stream.end(text.slice(cut))
       let left = ''
@@ -111,15 +125,64 @@ describe('forms of a secret', () => {
     }
   })
 
+  /** Ways to write one character, of which a writer may take any for each. */
+  const hex = (sign: string) => sign.charCodeAt(0).toString(16)
+  const WRITTEN: readonly ((sign: string) => string)[] = [
+    (sign) => sign,
+    (sign) => `%${hex(sign)}`,
+    (sign) => `%${hex(sign).toUpperCase()}`,
+    (sign) => `%25${hex(sign)}`,
+    (sign) => `%2525${hex(sign)}`,
+    (sign) => `%u00${hex(sign)}`,
+    (sign) => `\\u00${hex(sign)}`,
+    (sign) => `\\\\u00${hex(sign).toUpperCase()}`,
+    (sign) => `\\x${hex(sign)}`,
+    (sign) => `&#${sign.charCodeAt(0)};`,
+    (sign) => `&#x${hex(sign)};`,
+    (sign) => `&amp;#x00${hex(sign)};`,
+  ]
+  const ways = fc.array(fc.nat(WRITTEN.length - 1), { minLength: VALUE.length, maxLength: VALUE.length })
+  const before = fc.constantFrom('', 'x', '%', '%4', '\\', '\\u', '\\u00', '\\\\', '&', '&#', '%25', '&amp;')
+
+  it('are taken out however each character is written, whatever stands before, and wherever the stream is cut', () => {
+    const property = fc.property(ways, before, fc.nat(), fc.boolean(), (how, start, cut, sameLength) => {
+      const echo = [...VALUE].map((sign, at) => WRITTEN[how[at]!]!(sign)).join('')
+      const text = Buffer.from(`a line\n${start}${echo} after`)
+      const scrubber = new Scrubber(search, sameLength)
+      const at = cut % text.length
+      const left = [scrubber.take(text.subarray(0, at)), scrubber.take(text.subarray(at)), scrubber.end()]
+      let reading: Buffer | undefined = Buffer.concat(left)
+      if (sameLength) expect(reading).toHaveLength(text.length)
+      for (; reading !== undefined; reading = unescapeBytes(reading)?.bytes) {
+        expect(reading.includes(VALUE.slice(-8))).toBe(false)
+        expect(reading.includes(VALUE.slice(8, 16))).toBe(false)
+      }
+    })
+    fc.assert(property, { numRuns: 2_000 })
+  })
+
+  it('that overlap are taken out together', () => {
+    const periodic = createSearch([secretForms('abcabcab', PLACEHOLDER)])
+    expect(scrubBytes(Buffer.from('xabcabcabcabx'), periodic, true).toString()).toBe('x***********x')
+    const scrubber = new Scrubber(periodic, true)
+    const left = ['xabcabcab', 'cabx\n'].map((piece) => scrubber.take(Buffer.from(piece)).toString())
+    expect(left.join('')).toBe('x***********x\n')
+  })
+
   it.each([
     { name: 'WebSocket', head: (size: number) => Buffer.of(0x81, 126, size >> 8, size & 255), read: websocketHead },
-    { name: 'gRPC', head: (size: number) => Buffer.of(0, 0, 0, size >> 8, size & 255), read: grpcHead },
+    { name: 'gRPC', head: (size: number) => Buffer.of(0, 0, 0, size >> 8, size & 255), read: envelopeHead },
+    {
+      name: 'AWS event stream',
+      head: (size: number) => Buffer.of(0, 0, (size + 4) >> 8, (size + 4) & 255),
+      read: eventStreamHead,
+    },
   ])(
     'are blotted out of $name frames, whatever the pieces, and each frame goes on when it is whole',
     async ({ head, read }) => {
       const frames = echoes.map(({ echo }) => Buffer.concat([head(echo.length), Buffer.from(echo)]))
       for (const size of [1, 3, 7, 50, 10_000]) {
-        const stream = scrubFrames(forms, read)
+        const stream = scrubFrames(search, read)
         let left = Buffer.alloc(0)
         for (const frame of frames) {
           for (let at = 0; at < frame.length; at += size) stream.write(frame.subarray(at, at + size))
@@ -143,17 +206,35 @@ describe('forms of a secret', () => {
     { name: 'an extension that was not agreed on', read: websocketHead, bytes: [0xc1, 2, 1, 2] },
     { name: 'a kind of frame that there is not', read: websocketHead, bytes: [0x83, 2, 1, 2] },
     { name: 'text in the place of frames', read: websocketHead, bytes: [...Buffer.from(`echo ${VALUE}`)] },
-    { name: 'a packed gRPC message', read: grpcHead, bytes: [1, 0, 0, 0, 2, 1, 2] },
+    { name: 'a packed gRPC message', read: envelopeHead, bytes: [1, 0, 0, 0, 2, 1, 2] },
   ])('cannot hide behind $name', async ({ read, bytes }) => {
-    const stream = scrubFrames(forms, read)
+    const stream = scrubFrames(search, read)
     const failed = new Promise<Error>((resolve) => stream.once('error', resolve))
     stream.write(Buffer.from(bytes))
     expect((await failed).message).toMatch(/mask|frame|gRPC/)
     expect(stream.read()).toBeNull()
   })
 
+  it('are taken out of a WebSocket message that comes in fragments, with a ping between them', async () => {
+    const echo = `{"token":"${VALUE.replaceAll('"', '\\"')}"}`
+    for (let cut = 0; cut <= echo.length; cut++) {
+      const frames = Buffer.concat([
+        Buffer.from([0x01, cut, ...Buffer.from(echo.slice(0, cut))]),
+        Buffer.from([0x89, 4, ...Buffer.from('ping')]),
+        Buffer.from([0x80, echo.length - cut, ...Buffer.from(echo.slice(cut))]),
+      ])
+      const stream = scrubFrames(search, websocketHead)
+      for (const byte of frames) stream.write(Buffer.of(byte))
+      const left = stream.read() as Buffer
+      expect(left).toHaveLength(frames.length)
+      expect(left.subarray(2 + cut, 8 + cut)).toEqual(frames.subarray(2 + cut, 8 + cut))
+      const payload = Buffer.concat([left.subarray(2, 2 + cut), left.subarray(10 + cut)]).toString()
+      expect(payload).toMatch(/^\{"token":"\*+"\}$/)
+    }
+  })
+
   it('leave the trailers of gRPC in a browser', async () => {
-    const stream = scrubFrames(forms, grpcHead)
+    const stream = scrubFrames(search, envelopeHead)
     const frame = Buffer.from([0x80, 0, 0, 0, 2, 1, 2])
     stream.end(frame)
     expect(Buffer.concat(await stream.toArray())).toEqual(frame)
@@ -161,7 +242,7 @@ describe('forms of a secret', () => {
 
   it('leave everything else as it is, and hold nothing back', async () => {
     const text = `${'ordinary text '.repeat(1000)}\n`
-    const stream = scrubStream(forms)
+    const stream = scrubStream(search)
     stream.write(text)
     expect(String(stream.read())).toBe(text)
     stream.destroy()

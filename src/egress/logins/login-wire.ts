@@ -3,6 +3,7 @@
 import type { Socket } from 'node:net'
 import type { Duplex, Transform } from 'node:stream'
 import type { Login } from '../credentials/broker.ts'
+import type { ReadFrameHead } from '../credentials/scrub-frames.ts'
 import type { EgressDenial } from '../refusal.ts'
 
 /** What a protocol is given to work with. */
@@ -35,6 +36,8 @@ export interface LoggedIn {
 export interface LoginWire {
   /** Up to the end of the login; null where nothing follows. Throws what went wrong. */
   logIn(call: LoginCall): Promise<LoggedIn | null>
+  /** Reads the heads of what a host sends after the login; without it, its messages end in a byte that no password holds. */
+  readonly readHead?: ReadFrameHead
   /** A refusal as the protocol says it. */
   failure(refusal: EgressDenial): Buffer
 }

@@ -59,7 +59,7 @@ export async function carryLogin(
     clearTimeout(timer)
     if (made === null) return
     const address = made.host.remoteAddress ?? null
-    const ways = { down: login.scrub(), ...(made.words && { up: made.words }) }
+    const ways = { down: login.scrub(wire.readHead), ...(made.words && { up: made.words }) }
     const refused =
       made.words &&
       new Promise<EgressDenial>((resolve) => made.words!.once('error', (error) => resolve(refusalOf(error))))

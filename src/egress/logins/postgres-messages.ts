@@ -28,6 +28,14 @@ export function readHead(head: Buffer): { readonly kind: string; readonly rest: 
   return length < 4 || length > LONGEST_MESSAGE ? null : { kind: String.fromCharCode(head[0]!), rest: length - 4 }
 }
 
+/** The head of any message that a server sends. */
+export function messageHead(head: Buffer): { readonly head: number; readonly payload: number } | null {
+  if (head.length < HEAD) return null
+  const length = head.readUInt32BE(1)
+  if (length < 4) throw new Error('not a message of PostgreSQL')
+  return { head: HEAD, payload: length - 4 }
+}
+
 export const HEAD = 5
 export const START_HEAD = 8
 

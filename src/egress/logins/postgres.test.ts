@@ -25,7 +25,14 @@ async function logIn(serve: (take: () => Promise<string>, host: Duplex) => Promi
   }
   const call: LoginCall = {
     client: inside as Socket,
-    login: { name: 'KEY', protocol: 'postgres', placeholder: 'placeholder', value: VALUE, scrub: () => null as never },
+    login: {
+      name: 'KEY',
+      protocol: 'postgres',
+      placeholder: 'placeholder',
+      value: VALUE,
+      scrub: () => null as never,
+      scrubMessage: (bytes) => bytes,
+    },
     subject: 'db.example.org:5432',
     encryptClient: async () => inside,
     dial: async () => host as Socket,

@@ -11,6 +11,7 @@ import {
   failure,
   HEAD,
   message,
+  messageHead,
   readHead,
   readStart,
   readWanted,
@@ -43,6 +44,7 @@ export const postgres: LoginWire = {
     })
     return { client: started.client, host, used: () => used }
   },
+  readHead: messageHead,
   failure: ({ code, message: text }) =>
     failure(code === 'secret-foreign' ? INVALID_PASSWORD : CONNECTION_FAILURE, `refused by Cordon (${code}): ${text}`),
 }
@@ -105,11 +107,11 @@ async function logIn(client: Duplex, server: Socket, login: Login, facts: LoginF
     const { kind, whole, body } = await takeMessage(server, facts.subject)
     if (kind === 'E') {
       // The server's own words, and the end.
-      client.write(whole)
+      client.write(login.scrubMessage(whole))
       throw new LoginRefused('upstream-protocol', `${facts.subject} refused the login`)
     }
     if (kind !== 'R') {
-      client.write(whole)
+      client.write(login.scrubMessage(whole))
       continue
     }
     const wanted = readWanted(body)

@@ -26,7 +26,7 @@ export function watchBody(
   onBytes: (count: number) => void,
   onRefusal: (refusal: EgressDenial) => void,
 ): void {
-  let tail: Buffer = Buffer.alloc(0)
+  const placeholderIn = broker?.bodyReader(target)
   let stopped = false
   const types = headerValues(rawHeaders, 'content-type')
   const fields = broker?.isFor(target) ? fieldReader(types) : null
@@ -35,18 +35,14 @@ export function watchBody(
     headerValues(rawHeaders, 'content-encoding').some((name) => name.trim().toLowerCase() !== 'identity')
 
   function problemIn(broker: Broker, chunk: Buffer): EgressDenial | null {
-    // A placeholder may lie across two pieces.
-    const seen = tail.length === 0 ? chunk : Buffer.concat([tail, chunk])
-    const refusal = broker.bodyProblem(target, seen)
-    tail = Buffer.from(seen.subarray(Math.max(0, seen.length - broker.overlap)))
+    const refusal = placeholderIn!(chunk)
     if (refusal !== null || fields === null) return refusal
-    if (unread) return UNREAD_FORM
-    return broker.fieldProblem(target, fields(chunk))
+    return unread ? UNREAD_FORM : broker.fieldProblem(target, fields(chunk))
   }
 
   body.on('data', (chunk: Buffer) => {
     onBytes(chunk.length)
-    if (stopped || broker === null || broker.overlap === 0) return
+    if (stopped || broker === null) return
     const refusal = problemIn(broker, chunk)
     if (refusal === null) return
     stopped = true
