@@ -103,7 +103,6 @@ export const FAULT_EXITS = {
   'no-home': 2,
   'no-key': 2,
   'no-language-server': 2,
-  'no-git': 125,
   'no-manifest': 2,
   'no-origin': 2,
   'no-provider': 2,

@@ -63,10 +63,13 @@ function isExecutable(path: string): boolean {
 }
 
 /**
- * The first bubblewrap in the system's folders, then on the PATH. A relative entry could be the project's, and `npx` and
- * `npm run` put the project's node_modules/.bin first; a command that could write it is refused it (see compileRoom).
+ * The bubblewrap that the Debian package and the archive bring, then the system's, then one on the PATH. A relative entry
+ * could be the project's, and `npx` and `npm run` put the project's node_modules/.bin first; a command that could write it
+ * is refused it (see compileRoom).
  */
 function findBwrap(): string {
+  const own = findNative(`bwrap-${process.arch}`)
+  if (own) return own
   const system = BWRAP_FOLDERS.map((folder) => join(folder, 'bwrap')).find(isExecutable)
   if (system) return system
   const others = (process.env.PATH ?? '').split(delimiter).filter(isAbsolute)
@@ -83,11 +86,15 @@ function isOfPackage(path: string): boolean {
   return [path, realpathSync.native(path)].some((place) => place.includes('/node_modules/'))
 }
 
+/** A native file, seen from the chunks of the bundled program, from the library, and from the sources of a checkout. */
+function findNative(name: string): string | undefined {
+  const places = ['../native', '../../../native', '../../../dist/native']
+  return places.map((place) => join(import.meta.dirname, place, name)).find(isExecutable)
+}
+
 function findInit(architecture: Architecture): string {
   const name = `cordon-init-${architecture}`
-  // From the chunks of the bundled program, from the library, and from the sources of a checkout.
-  const places = ['../native', '../../../native', '../../../dist/native']
-  const found = places.map((place) => join(import.meta.dirname, place, name)).find(isExecutable)
+  const found = findNative(name)
   if (found) return found
   throw new SandboxFault('sandbox-init-missing', `${name} is not built, and nothing runs without it`, {
     remedy: 'Run native/build.sh; it needs a C compiler (apt install gcc libc6-dev).',

@@ -36,6 +36,13 @@ export const TOUR_FILES: Readonly<Record<string, string>> = {
   'project/src/sum.sh': CODE,
   'project/test.sh':
     '. ./src/sum.sh\n[ "$(add 2 2)" = 4 ] && echo "ok 1 - adds" || exit 1\n[ "$(add 2 -2)" = 0 ] && echo "ok 2 - subtracts" || exit 1\n',
+  // A repository as `git init` makes it, so that the tour does not need git.
+  'project/.git/HEAD': 'ref: refs/heads/main\n',
+  'project/.git/config': '[core]\n\trepositoryformatversion = 0\n',
+  'project/.git/objects/info/.keep': '',
+  'project/.git/refs/heads/.keep': '',
+  'project/.git/info/exclude': '',
+  'project/.git/hooks/README.sample': '',
   'home/.profile': PROFILE,
   'notes/todo.txt': NOTE,
 }

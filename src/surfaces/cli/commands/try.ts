@@ -6,7 +6,6 @@ import { constants, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { askText, askView, createCordon, type Prompter, terminalPrompter } from '../../../runtime/cordon.ts'
 import { resultText } from '../../../runtime/session/tool-result.ts'
-import { Fault } from '../../../system/fault.ts'
 import { type Machine, thisMachine } from '../../../system/machine.ts'
 import { isTerminalDevice, paint, type Terminal, visible } from '../../terminal/terminal.ts'
 import { commandText, parseArguments } from '../arguments.ts'
@@ -57,13 +56,6 @@ function makePlace(): TourPlace {
   for (const [path, text] of Object.entries(TOUR_FILES)) {
     mkdirSync(dirname(join(base, path)), { recursive: true })
     writeFileSync(join(base, path), text)
-  }
-  const git = spawnSync('git', ['init', '-q', '-b', 'main', place.project], { encoding: 'utf8' })
-  if (git.status !== 0) {
-    rmSync(base, { recursive: true, force: true })
-    throw new Fault('no-git', `git init failed (${git.error?.message ?? git.stderr.trim()})`, {
-      remedy: 'The tour needs git.',
-    })
   }
   return place
 }
