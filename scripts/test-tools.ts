@@ -100,6 +100,12 @@ const tools: readonly Tool[] = [
     varies: /\/target\//,
   },
   {
+    name: 'hard links',
+    needs: ['cp', 'git'],
+    script: `${GIT} && cd .. && g clone -q r c && g -C c gc -q && g -C r gc -q && g -C c fsck && mkdir a && for i in 1 2; do echo $i > a/f$i; done && cp -al a d && echo x >> d/f1 && cat a/f1 && chmod 600 a/f1 && stat -c '%a %h' d/f1 && ln d/f2 d/g && rm d/f2 && echo y >> d/g && cat a/f2 && touch -d @1000 d/g && stat -c %Y a/f2 && tar -cf x.tar a d && mkdir out && tar -xpf x.tar -C out && tar --overwrite -xpf x.tar -C out && stat -c %h out/a/f1`,
+    varies: /x\.tar$|\/\.git(\/.*)?\/(index|gc\.log)$/,
+  },
+  {
     name: 'sed -i, install, truncate, mktemp, shuffled threads',
     needs: ['sed', 'install', 'python3'],
     script: `echo a > f; sed -i.bak s/a/b/ f; install -m 751 f g; truncate -s 100 g; t=$(mktemp -p .); mv $t named; python3 -c "

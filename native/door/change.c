@@ -32,10 +32,9 @@ static int begin_making(const struct call *c, const struct spot *s, enum change 
 }
 
 static void end_making(const struct call *c, const struct spot *s, int failed) {
-  struct stat made;
-  if (failed) journal_failed(s, 0, 0);
   int error = failed ? errno : 0;
-  if (!failed && fstatat(s->parent, s->name, &made, AT_SYMLINK_NOFOLLOW) == 0) see(&made, SEEN_MADE);
+  if (failed) journal_failed(s, 0, 0);
+  else see_made(s->parent, s->name);
   answer(c, error);
 }
 
@@ -107,9 +106,11 @@ void answer_link(const struct call *c, int from_at, uint64_t from_path, int to_a
     if (error) refuse(c, &from, CHANGE_WRITE, error);
     else if (S_ISLNK(from.about.st_mode) && is_on_way(to.path)) refuse(c, &to, CHANGE_MAKE, EROFS);
     else if (begin_making(c, &to, CHANGE_MAKE) == 0) {
-      int failed = link_source(&from, &to);
+      int failed = link_source(&from, &to), error = errno;
       if (failed) journal_failed(&to, 0, 0);
-      answer(c, failed ? errno : 0);
+      /* Where all its names were known to be inside, they still are. */
+      else if (!is_shared(&from) && look_by_name(to.parent, to.name, AT_SYMLINK_NOFOLLOW, &to.about, &to.mount) == 0) count_links(&to.about);
+      answer(c, failed ? error : 0);
     }
     leave_spot(&to);
   }
@@ -118,8 +119,10 @@ void answer_link(const struct call *c, int from_at, uint64_t from_path, int to_a
 
 /* One name of a file less: a number that may come again is forgotten with the last. */
 static void after_removal(const struct spot *s, uint8_t kept, uint32_t number) {
-  if (!s->is_there || (!S_ISDIR(s->about.st_mode) && s->about.st_nlink != 1)) return;
-  if (kept & KEPT_LINK) see_gone(&s->about, number);
+  if (!s->is_there) return;
+  if (!S_ISDIR(s->about.st_mode) && s->about.st_nlink > 1) {
+    if (!(kept & KEPT_LINK)) lose_link(&s->about);
+  } else if (kept & KEPT_LINK) see_gone(&s->about, number);
   else forget(&s->about);
 }
 
@@ -239,70 +242,4 @@ void answer_rename(const struct call *c, int from_at, uint64_t from_path, int to
     leave_spot(&to);
   }
   leave_spot(&from);
-}
-
-void answer_truncate(const struct call *c, uint64_t path, off_t length) {
-  static struct spot s;
-  static char text[PATH_MAX];
-  char link[32];
-  uint32_t number;
-  if (length < 0 || copy_text(c, path, text, sizeof text)) return let_go_on(c);
-  if (find_spot(c, AT_FDCWD, text, 1, &s)) return not_found(c);
-  if (!is_ours(&s) || !s.is_there || !S_ISREG(s.about.st_mode) || strchr(s.name, '/')) let_go_on(c);
-  else if (open_object(&s) < 0) answer(c, errno);
-  else {
-    int error = judge(&s, CHANGE_WRITE);
-    snprintf(link, sizeof link, "/proc/self/fd/%d", s.object);
-    if (error) refuse(c, &s, CHANGE_WRITE, error);
-    else if (faccessat(AT_FDCWD, link, W_OK, AT_EACCESS)) answer(c, errno);
-    else {
-      uint8_t kept = keep_written(&s, s.object, &number);
-      if ((error = set_apart(&s.about, s.object))) kept = 0;
-      else if (may_not_lose(kept, 0)) journal_refused(s.path, CHANGE_WRITE, error = EDQUOT);
-      else if (kept) error = journal('w', &s, NULL, kept, number);
-      if (kept && !error) see(&s.about, SEEN_KEPT | SEEN_MODE);
-      if (!error && truncate(link, length)) error = errno;
-      answer(c, error);
-    }
-  }
-  leave_spot(&s);
-}
-
-/*
- * Modes and times: Landlock does not know them, so the kernel goes on with the call, and only how it was before is written down.
- * Who changes the path meanwhile escapes the journal, not the wall.
- */
-static int note_mode(const struct spot *s) {
-  /* A directory that may not be searched any more leads nowhere. */
-  if (s->is_there && S_ISDIR(s->about.st_mode)) forget_parents();
-  if (!is_ours(s) || is_loose(s) || !s->is_there || (seen(&s->about) & (SEEN_MADE | SEEN_MODE))) return 0;
-  if (s->about.st_nlink == 0) return set_apart(&s->about, s->object);
-  if (journal('a', s, NULL, 0, 0) == 0) see(&s->about, SEEN_MODE);
-  return 0;
-}
-
-void answer_mode(const struct call *c, int at, uint64_t path, int flags) {
-  static struct spot s;
-  static char text[PATH_MAX];
-  int error = 0;
-  if (path == 0) return answer_mode_of(c, at);
-  if (copy_text(c, path, text, sizeof text) == 0 && find_spot(c, at, text, !(flags & AT_SYMLINK_NOFOLLOW), &s) == 0) {
-    error = note_mode(&s);
-    leave_spot(&s);
-  }
-  answer_or_go_on(c, error);
-}
-
-void answer_mode_of(const struct call *c, int fd) {
-  static struct spot s;
-  struct stat about;
-  uint64_t mount;
-  int error = 0;
-  /* What unpacks an archive sets mode and times of each file it has just made. */
-  if (look_at_start(c->tid, fd, &about, &mount) == 0 && !S_ISDIR(about.st_mode) && (seen(&about) & (SEEN_MADE | SEEN_MODE))) return let_go_on(c);
-  if (find_object(c, fd, &s) == 0) {
-    error = note_mode(&s);
-    leave_spot(&s);
-  }
-  answer_or_go_on(c, error);
 }

@@ -16,6 +16,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef LANDLOCK_ACCESS_FS_TRUNCATE
@@ -28,7 +29,9 @@
 #define SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP 1UL
 #endif
 
-#define RETRY_MS 2 /* how often a FIFO is looked at that nobody reads yet */
+#define RETRY_MS 2
+#define MAX_WAITING 64
+#define SHUT_SECONDS 10
 #define FILE_RIGHTS (LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_TRUNCATE)
 #define FOLDER_RIGHTS                                                                                                             \
   (LANDLOCK_ACCESS_FS_REMOVE_DIR | LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_DIR |   \
@@ -55,6 +58,12 @@ int is_ours(const struct spot *s) { return s->place && s->place->kind != PLACE_F
 
 /* Whether nothing there is judged or kept. */
 int is_loose(const struct spot *s) { return s->place && s->place->kind == PLACE_LOOSE; }
+
+/*
+ * Whether nobody outside can have a name of it. A path alone does not say so: that of a file which was removed or moved away while
+ * somebody holds it open is one of the host's.
+ */
+int is_private(const struct spot *s) { return s->place && s->place->kind == PLACE_FREE && s->place->mount && s->place->mount == s->mount; }
 
 static int is_below(const struct door_place *p, const struct door_place *above) {
   return p->length > above->length && !strncmp(p->path, above->path, above->length) && p->path[above->length] == '/';
@@ -222,8 +231,9 @@ void hand_in(const struct call *c, int fd, int flags) {
   if (given < 0 && error != ENOENT) answer(c, error);
 }
 
-static void dispatch(const struct call *c, int nr) {
+static void dispatch(const struct call *c) {
   const uint64_t *a = c->args;
+  int nr = c->number;
   int first = (int)a[0], third = (int)a[2];
   /* What changes nothing goes on as if nobody had looked: the wall is the same. */
   if (learn_is_on() && learn_call(c, nr)) return let_go_on(c);
@@ -240,17 +250,19 @@ static void dispatch(const struct call *c, int nr) {
 #endif
   case SYS_truncate: answer_truncate(c, a[0], (off_t)a[1]); return;
   case SYS_umask: note_umask((unsigned)a[0]); let_go_on(c); return;
-  case SYS_fchmod: answer_mode_of(c, first); return;
+  case SYS_fchmod: answer_mode_of(c, first, (mode_t)a[1]); return;
   case SYS_listen: answer_listen(c, first, (int)a[1]); return;
-  case SYS_fchmodat: answer_mode(c, first, a[1], 0); return;
-  case 452: answer_mode(c, first, a[1], (int)a[3]); return; /* fchmodat2, newer than some headers */
-  case SYS_utimensat: answer_mode(c, first, a[1], (int)a[3]); return;
-  case SYS_setxattr:
-  case SYS_removexattr: answer_attributes(c, a[0], 1); return;
-  case SYS_lsetxattr:
-  case SYS_lremovexattr: answer_attributes(c, a[0], 0); return;
-  case SYS_fsetxattr:
-  case SYS_fremovexattr: answer_attributes_of(c, first); return;
+  case SYS_fchmodat: answer_mode(c, first, a[1], (mode_t)a[2], 0); return;
+  case 452: answer_mode(c, first, a[1], (mode_t)a[2], (int)a[3]); return; /* fchmodat2, newer than some headers */
+  case SYS_fchown: answer_owner_of(c, first, (uid_t)a[1], (gid_t)a[2]); return;
+  case SYS_fchownat: answer_owner(c, first, a[1], (uid_t)a[2], (gid_t)a[3], (int)a[4]); return;
+  case SYS_utimensat: answer_times(c, first, a[1], a[2], TIME_NANOSECONDS, (int)a[3]); return;
+  case SYS_setxattr: answer_attribute(c, a, ATTRIBUTE_SET, 0); return;
+  case SYS_lsetxattr: answer_attribute(c, a, ATTRIBUTE_SET, AT_SYMLINK_NOFOLLOW); return;
+  case SYS_fsetxattr: answer_attribute(c, a, ATTRIBUTE_SET, -1); return;
+  case SYS_removexattr: answer_attribute(c, a, ATTRIBUTE_REMOVE, 0); return;
+  case SYS_lremovexattr: answer_attribute(c, a, ATTRIBUTE_REMOVE, AT_SYMLINK_NOFOLLOW); return;
+  case SYS_fremovexattr: answer_attribute(c, a, ATTRIBUTE_REMOVE, -1); return;
 #ifdef SYS_open /* the calls without a directory: only the older architecture has them */
   case SYS_open: answer_open(c, AT_FDCWD, a[0], (int)a[1], (mode_t)a[2]); return;
   case SYS_creat: answer_open(c, AT_FDCWD, a[0], O_CREAT | O_WRONLY | O_TRUNC, (mode_t)a[1]); return;
@@ -261,10 +273,12 @@ static void dispatch(const struct call *c, int nr) {
   case SYS_unlink: answer_remove(c, AT_FDCWD, a[0], 0); return;
   case SYS_rmdir: answer_remove(c, AT_FDCWD, a[0], AT_REMOVEDIR); return;
   case SYS_rename: answer_rename(c, AT_FDCWD, a[0], AT_FDCWD, a[1], 0); return;
-  case SYS_chmod: answer_mode(c, AT_FDCWD, a[0], 0); return;
-  case SYS_utime:
-  case SYS_utimes: answer_mode(c, AT_FDCWD, a[0], 0); return;
-  case SYS_futimesat: answer_mode(c, first, a[1], 0); return;
+  case SYS_chmod: answer_mode(c, AT_FDCWD, a[0], (mode_t)a[1], 0); return;
+  case SYS_chown: answer_owner(c, AT_FDCWD, a[0], (uid_t)a[1], (gid_t)a[2], 0); return;
+  case SYS_lchown: answer_owner(c, AT_FDCWD, a[0], (uid_t)a[1], (gid_t)a[2], AT_SYMLINK_NOFOLLOW); return;
+  case SYS_utime: answer_times(c, AT_FDCWD, a[0], a[1], TIME_SECONDS, 0); return;
+  case SYS_utimes: answer_times(c, AT_FDCWD, a[0], a[1], TIME_MICROSECONDS, 0); return;
+  case SYS_futimesat: answer_times(c, first, a[1], a[2], TIME_MICROSECONDS, 0); return;
 #endif
   default: answer(c, ENOSYS); /* the filter and this table are one: test/contract holds them to it */
   }
@@ -279,6 +293,36 @@ static int is_deserted(void) {
   return poll(&left, 1, 0) > 0 && (left.revents & POLLHUP);
 }
 
+/* Calls that the kernel would keep waiting: opens of a FIFO that nobody reads yet, or of a file that somebody holds a lease on. */
+static struct waiting {
+  struct call call;
+  uint64_t args[6];
+} waiting[MAX_WAITING];
+static size_t waiting_count;
+
+/* The call is answered anew from time to time: this process must not sleep in the kernel. */
+void try_later(const struct call *c) {
+  if (waiting_count == MAX_WAITING) return answer(c, EMFILE);
+  struct waiting *w = &waiting[waiting_count++];
+  w->call = *c;
+  memcpy(w->args, c->args, sizeof w->args);
+}
+
+static void answer_one(const struct call *c) {
+  pthread_mutex_lock(&busy);
+  dispatch(c);
+  pthread_mutex_unlock(&busy);
+}
+
+static void retry_waiting(void) {
+  for (size_t left = waiting_count; left > 0; left--) {
+    struct waiting w = waiting[0];
+    memmove(waiting, waiting + 1, --waiting_count * sizeof *waiting);
+    w.call.args = w.args;
+    if (ioctl(listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &w.call.id) == 0) answer_one(&w.call);
+  }
+}
+
 /* False: there will be no other call. */
 static int answer_next(void) {
   static union { struct seccomp_notif notice; char room[1024]; } buffer; /* a newer kernel may say more */
@@ -286,10 +330,8 @@ static int answer_next(void) {
   if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &buffer)) return !is_deserted(); /* else interrupted, or this caller is gone */
   uint64_t args[6];
   for (int i = 0; i < 6; i++) args[i] = buffer.notice.data.args[i];
-  struct call c = {.listener = listener, .id = buffer.notice.id, .tid = (pid_t)buffer.notice.pid, .args = args};
-  pthread_mutex_lock(&busy);
-  dispatch(&c, buffer.notice.data.nr);
-  pthread_mutex_unlock(&busy);
+  const struct call c = {.listener = listener, .id = buffer.notice.id, .tid = (pid_t)buffer.notice.pid, .number = buffer.notice.data.nr, .args = args};
+  answer_one(&c);
   return 1;
 }
 
@@ -297,14 +339,10 @@ static void *attend_door(void *unused) {
   (void)unused;
   for (;;) {
     struct pollfd wait = {.fd = listener, .events = POLLIN};
-    int waiting = has_waiting_opens();
-    if (waiting && poll(&wait, 1, RETRY_MS) <= 0) wait.revents = 0;
-    if (waiting) {
-      pthread_mutex_lock(&busy);
-      retry_waiting_opens(listener);
-      pthread_mutex_unlock(&busy);
-    }
-    if ((!waiting || (wait.revents & POLLIN)) && !answer_next()) break;
+    int waits = waiting_count > 0;
+    if (waits && poll(&wait, 1, RETRY_MS) <= 0) wait.revents = 0;
+    retry_waiting();
+    if ((!waits || (wait.revents & POLLIN)) && !answer_next()) break;
   }
   return NULL;
 }
@@ -340,15 +378,24 @@ int door_serve(int report, uint32_t failure[3]) {
   }
   /* Newer kernels wake the other side at once, on the same processor. */
   (void)ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS, SECCOMP_USER_NOTIF_FD_SYNC_WAKE_UP);
+  for (size_t i = 0; i < place_count; i++) {
+    struct stat about;
+    if (look_by_name(AT_FDCWD, places[i].path, AT_SYMLINK_NOFOLLOW, &about, &places[i].mount)) places[i].mount = 0;
+  }
   common_umask = own_umask = umask(0);
   umask(own_umask);
   errno = pthread_create(&thread, NULL, attend_door, NULL);
   return errno ? -1 : 0;
 }
 
-/* Everybody is dead: what is being done is done first, and nothing after it. */
+/*
+ * Everybody is dead: what is being done is done first, and nothing after it. A file system that does not answer must not keep the
+ * sandbox for ever; without its end the journal is that of a command which was killed.
+ */
 void door_shut(void) {
+  struct timespec latest;
   if (!door_is_on()) return;
-  pthread_mutex_lock(&busy);
-  journal_end();
+  clock_gettime(CLOCK_REALTIME, &latest);
+  latest.tv_sec += SHUT_SECONDS;
+  if (pthread_mutex_timedlock(&busy, &latest) == 0) journal_end();
 }

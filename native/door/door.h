@@ -21,6 +21,7 @@ struct call {
   int listener;
   uint64_t id;
   pid_t tid;
+  int number; /* of the system call */
   const uint64_t *args;
 };
 
@@ -28,6 +29,7 @@ struct call {
 struct spot {
   int parent;             /* the directory that holds the name; -1 when the object came by a descriptor */
   int is_there;           /* whether there is anything */
+  int is_nameless;        /* came by a descriptor, and its path does not lead to it any more */
   int object;             /* what is there, itself and not where it leads; -1 until open_object() wants it */
   char name[NAME_MAX + 2]; /* as the caller wrote it, with one slash behind it if there were any */
   struct stat about;      /* of the object */
@@ -49,6 +51,7 @@ struct door_place {
   const char *path;
   size_t length;
   int host; /* the same directory by the host's own mount, which also holds the folder for what is kept; -1 */
+  uint64_t mount; /* in which it lies; 0 when it is not known */
 };
 
 enum change { CHANGE_MAKE = 1, CHANGE_WRITE, CHANGE_REMOVE, CHANGE_MOVE, CHANGE_PLACE, CHANGE_FOLDER, CHANGE_UNFOLDER, CHANGE_MODE, CHANGE_POINTER };
@@ -58,6 +61,7 @@ void answer(const struct call *c, int error);
 void let_go_on(const struct call *c);
 void answer_or_go_on(const struct call *c, int error);
 void not_found(const struct call *c);
+void try_later(const struct call *c);
 void hand_in(const struct call *c, int fd, int flags);
 mode_t umask_of(pid_t tid);
 void note_umask(unsigned mask);
@@ -68,6 +72,7 @@ const struct door_place *any_root(void);
 const struct door_place *place_of(const char *path);
 int is_ours(const struct spot *s);
 int is_loose(const struct spot *s);
+int is_private(const struct spot *s);
 int door_prepare(int host);
 int door_wall(void);
 int door_listen(const void *filter, int report);
@@ -77,9 +82,8 @@ void door_tell(uint32_t type, uint32_t a, uint32_t b, uint32_t c); /* given by i
 
 /* open.c */
 void answer_open(const struct call *c, int at, uint64_t path, int flags, mode_t mode);
+void answer_truncate(const struct call *c, uint64_t path, off_t length);
 void door_note_stream(int fd);
-int has_waiting_opens(void);
-void retry_waiting_opens(int listener);
 
 /* change.c */
 void answer_make(const struct call *c, int at, uint64_t path, mode_t mode, dev_t device);
@@ -87,14 +91,17 @@ void answer_symlink(const struct call *c, uint64_t text, int at, uint64_t path);
 void answer_link(const struct call *c, int from_at, uint64_t from, int to_at, uint64_t to, int flags);
 void answer_remove(const struct call *c, int at, uint64_t path, int flags);
 void answer_rename(const struct call *c, int from_at, uint64_t from, int to_at, uint64_t to, unsigned flags);
-void answer_truncate(const struct call *c, uint64_t path, off_t length);
-void answer_mode(const struct call *c, int at, uint64_t path, int flags);
-void answer_mode_of(const struct call *c, int fd);
 
 /* attributes.c */
 int keep_attributes_of(int fd, int kept);
-void answer_attributes(const struct call *c, uint64_t path, int follow);
-void answer_attributes_of(const struct call *c, int fd);
+void answer_mode(const struct call *c, int at, uint64_t path, mode_t mode, int flags);
+void answer_mode_of(const struct call *c, int fd, mode_t mode);
+void answer_owner(const struct call *c, int at, uint64_t path, uid_t uid, gid_t gid, int flags);
+void answer_owner_of(const struct call *c, int fd, uid_t uid, gid_t gid);
+enum time_form { TIME_SECONDS, TIME_MICROSECONDS, TIME_NANOSECONDS };
+void answer_times(const struct call *c, int at, uint64_t path, uint64_t times, enum time_form form, int flags);
+enum attribute_call { ATTRIBUTE_SET, ATTRIBUTE_REMOVE };
+void answer_attribute(const struct call *c, const uint64_t *a, enum attribute_call call, int nofollow); /* -1: by a descriptor */
 
 /* listen.c */
 void answer_listen(const struct call *c, int number, int backlog);
@@ -104,6 +111,8 @@ void servers_changed(int known); /* `known` is 0 where it may come only now */
 /* path.c */
 int copy_text(const struct call *c, uint64_t from, char *into, size_t size);
 int find_spot(const struct call *c, int at, const char *path, int follow, struct spot *s);
+int hold_object(const struct call *c, int fd, struct spot *s);
+int name_object(struct spot *s);
 int find_object(const struct call *c, int fd, struct spot *s);
 void leave_spot(struct spot *s);
 int open_object(struct spot *s);
@@ -153,13 +162,20 @@ int is_worktree_folder(struct spot *s);
 int is_own_pointer(const struct spot *s);
 int write_own_pointer(int fd);
 
+/* look_by_name() has the time of birth here: nobody needs the one that stat means. */
+#define st_born st_ctim
+
 /* seen.c */
-enum { SEEN_MADE = 1, SEEN_KEPT = 2, SEEN_MODE = 4, SEEN_GONE = 8 /* removed by its last name, and only kept */, SEEN_ATTRIBUTES = 16, SEEN_APART = 32 /* gone, and what is kept is another file by now */ };
+enum { SEEN_MADE = 1, SEEN_KEPT = 2, SEEN_MODE = 4, SEEN_GONE = 8 /* removed by its last name, and only kept */, SEEN_ATTRIBUTES = 16, SEEN_APART = 32 /* gone, and what is kept is another file by now */, SEEN_COUNTED = 64 };
 int seen(const struct stat *about);
 void see(const struct stat *about, int how);
+void see_made(int folder, const char *name); /* without a name it is the descriptor itself */
 void forget(const struct stat *about);
 void see_gone(const struct stat *about, uint32_t number);
 uint32_t gone_number(const struct stat *about); /* of one that was seen to go */
+int is_shared(const struct spot *s);
+void count_links(const struct stat *about); /* all that it has are this call's */
+void lose_link(const struct stat *about);
 
 /* journal.c */
 int open_journal(int folder);
@@ -170,7 +186,7 @@ void journal_refused(const char *path, enum change change, int error);
 void journal_end(void);
 
 /* keep.c */
-enum { KEPT_LINK = 1, KEPT_COPY = 2, KEPT_EMPTY = 4, KEPT_LOST = 8, KEPT_MADE = 16, KEPT_ATTRIBUTES = 32 };
+enum { KEPT_LINK = 1, KEPT_COPY = 2, KEPT_EMPTY = 4, KEPT_LOST = 8, KEPT_MADE = 16, KEPT_ATTRIBUTES = 32, KEPT_APART = 64 /* beside one of them: the name got a copy */ };
 int door_take_keep(uint64_t file_bytes, uint64_t all_bytes, uint8_t must, const char *path);
 int open_keep(int host);
 int keep_by_move(const struct spot *s);
@@ -180,4 +196,5 @@ uint8_t keep_attributes(struct spot *s, uint32_t *number);
 void drop_kept(uint8_t kept, uint32_t number);
 int may_not_lose(uint8_t kept, int appends);
 int set_apart(const struct stat *about, int fd);
+int separate(struct spot *s, int fd, int with_content);
 #endif

@@ -230,13 +230,14 @@ static int write_in_place(int folder, const char *name, const char *text, size_t
 }
 
 int write_anew(int folder, const char *name, const char *text, size_t size) {
-  struct stat before, after;
-  if (fstatat(folder, name, &before, AT_SYMLINK_NOFOLLOW)) return errno;
+  struct stat before;
+  uint64_t mount;
+  if (look_by_name(folder, name, AT_SYMLINK_NOFOLLOW, &before, &mount)) return errno;
   int error = write_in_place(folder, name, text, size, before.st_mode);
   if (error) return error;
-  struct timespec times[2] = {before.st_atim, before.st_mtim};
+  struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, before.st_mtim};
   (void)utimensat(folder, name, times, AT_SYMLINK_NOFOLLOW);
-  if ((seen(&before) & SEEN_MADE) && fstatat(folder, name, &after, AT_SYMLINK_NOFOLLOW) == 0) see(&after, SEEN_MADE);
+  if (seen(&before) & SEEN_MADE) see_made(folder, name);
   return 0;
 }
 

@@ -4,7 +4,8 @@
  *   u32 size of all of it, u8 op, u8 kept, u16 0, u32 number of the kept file, u32 mode, u32 uid, u32 gid, u64 size,
  *   u64 inode, i64 and u32 time of the object's last change, i64 and u32 of the folder's, i64 and u32 of the other folder's,
  *   path, NUL, other path, NUL
- * kept: 1 by a second name, 2 by a copy, 4 it was empty, 8 not, 16 the call had made it, 32 attributes alone (number 0: there were none)
+ * kept: 1 by a second name, 2 by a copy, 4 it was empty, 8 not, 16 the call had made it, 32 attributes alone (number 0: there were none); + 64 the file had
+ * further names, and this one got a copy
  * op: c made, w written, u removed, r renamed, x exchanged, a mode or times, f the one before was not done, n refused
  * (mode: which change, uid: errno; 0 for a mere word), o from here on not everything is written down, z the end (time: now).
  */

@@ -4,12 +4,16 @@
 #include "../attributes.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/fs.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/ioctl.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #define GROUP 64
+#define MOST_COPIED (256u << 20) /* a copy for a name of its own; nothing else is answered meanwhile */
 
 static int keep = -1;
 static const char *keep_path;
@@ -81,16 +85,19 @@ static int copy_bytes(int from, int to, uint64_t size) {
   return 0;
 }
 
+/* Returns the bytes that were copied, 0 where the file system shares them; -1 on failure, or when there are more than `most`. */
+static int64_t copy_content(int from, int to, uint64_t size, uint64_t most) {
+  if (ioctl(to, FICLONE, from) == 0) return 0;
+  return size > most || copy_bytes(from, to, size) ? -1 : (int64_t)size;
+}
+
 static int copy_into(int from, int folder, const char *name, uint64_t size) {
   int to = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (to < 0) return -1;
   /* The umask is the command's. */
-  int bad = fchmod(to, 0600) || ioctl(to, FICLONE, from) != 0;
-  if (bad && size <= file_limit && size <= bytes_left) {
-    bad = copy_bytes(from, to, size) != 0;
-    bytes_left -= size;
-  }
-  bad = bad || keep_attributes_of(from, to);
+  int64_t copied = fchmod(to, 0600) ? -1 : copy_content(from, to, size, file_limit < bytes_left ? file_limit : bytes_left);
+  int bad = copied < 0 || keep_attributes_of(from, to);
+  if (!bad) bytes_left -= (uint64_t)copied;
   close(to);
   if (bad) unlinkat(folder, name, 0);
   return bad ? -1 : 0;
@@ -227,6 +234,84 @@ uint8_t keep_removed(struct spot *s, uint32_t *number) {
     unlinkat(folder, name, 0);
   }
   return S_ISREG(s->about.st_mode) ? keep_copy(s, open_object(s), number) : KEPT_LOST;
+}
+
+/* Fills a copy of a file with its content, if it is wanted, and with its mode, group, attributes and time. */
+static int fill_copy(const struct spot *s, int from, int to, int with_content) {
+  const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, s->about.st_mtim};
+  struct stat made;
+  if (fstat(to, &made) || (made.st_gid != s->about.st_gid && fchown(to, (uid_t)-1, s->about.st_gid))) return -1;
+  if (with_content && copy_content(from, to, (uint64_t)s->about.st_size, MOST_COPIED) < 0) return -1;
+  if (keep_attributes_of(from, to) || fchmod(to, s->about.st_mode & 01777) || futimens(to, times)) return -1;
+  return 0;
+}
+
+/*
+ * A new file beside another, under a name that listings of the file tools leave out. Returns 0 when it is there and in the journal.
+ * A command that is killed leaves it behind, and undo removes it.
+ */
+static int make_beside(const struct spot *s, struct spot *beside, int *fd) {
+  static uint64_t last;
+  uint64_t mount;
+  *beside = *s;
+  if (!last && getrandom(&last, sizeof last, 0) != sizeof last) return -1;
+  size_t folder = strlen(s->path) - strlen(s->name);
+  snprintf(beside->name, sizeof beside->name, ".cordon-%016" PRIx64 ".tmp", ++last);
+  if (folder + strlen(beside->name) >= sizeof beside->path) return -1;
+  strcpy(beside->path + folder, beside->name);
+  beside->is_there = 0;
+  if (journal('c', beside, NULL, 0, 0)) return -1;
+  *fd = openat(s->parent, beside->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (*fd >= 0 && look_by_name(*fd, "", AT_EMPTY_PATH, &beside->about, &mount) == 0) {
+    beside->is_there = 1;
+    see_made(*fd, "");
+    return 0;
+  }
+  journal_failed(beside, 0, 0);
+  return -1;
+}
+
+/* Puts the copy in the place of the name. */
+static int replace_by_copy(struct spot *s, const struct spot *beside) {
+  uint32_t number = 0;
+  uint8_t kept = keep_removed(s, &number);
+  int error = may_not_lose(kept, 0) ? EDQUOT : 0;
+  if (!error && !is_same_file(s->parent, s->name, &s->about)) error = EMLINK; /* the host replaced it meanwhile */
+  if (!error) error = journal('r', beside, s, kept | KEPT_APART, number);
+  if (error) drop_kept(kept, number);
+  else if (renameat(s->parent, beside->name, s->parent, s->name)) {
+    error = errno;
+    journal_failed(s, kept, number);
+  }
+  return error;
+}
+
+/*
+ * A file with further names is about to be changed by this one: this name gets a copy, and the others keep the file. `fd` is any
+ * descriptor of it. Returns 0, with what the name stands for now in the spot, or the errno with which it is not changed.
+ */
+int separate(struct spot *s, int fd, int with_content) {
+  static struct spot beside;
+  char link[32];
+  int to = -1;
+  /* By a descriptor alone nobody knows which name was meant; what is somebody else's cannot be made theirs. */
+  if (s->parent < 0 || strchr(s->name, '/') || !S_ISREG(s->about.st_mode) || s->about.st_uid != geteuid()) return EMLINK;
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  int from = open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  errno = EMLINK;
+  int error = from < 0 || make_beside(s, &beside, &to) ? errno : 0;
+  if (!error && fill_copy(s, from, to, with_content)) error = errno;
+  if (from >= 0) close(from);
+  if (to >= 0) close(to);
+  if (to >= 0 && (error || (error = replace_by_copy(s, &beside)))) {
+    (void)journal('u', &beside, NULL, KEPT_MADE, 0);
+    unlinkat(s->parent, beside.name, 0);
+  }
+  if (error) return error == ENOSPC || error == EDQUOT ? error : EMLINK;
+  if (s->object >= 0) close(s->object);
+  s->object = -1;
+  s->about = beside.about;
+  return look_by_name(s->parent, s->name, AT_SYMLINK_NOFOLLOW, &s->about, &s->mount) ? errno : 0;
 }
 
 /* Keeps the content of a plain file that has been opened for writing; 0 when there is no need. */

@@ -3,63 +3,35 @@
 #include "door.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/seccomp.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define MAX_WAITING 64
-
-/* Opens of a FIFO that nobody reads yet. They are tried again from time to time: this process must not sleep in the kernel. */
-static struct waiting {
-  uint64_t id;
-  int parent, flags;
-  char name[NAME_MAX + 2];
-} waiting[MAX_WAITING];
-static size_t waiting_count;
-
-int has_waiting_opens(void) { return waiting_count > 0; }
-
-static int open_without_waiting(int parent, const char *name, int flags) {
-  int fd = openat(parent, name, (flags & ~(O_CREAT | O_EXCL | O_TRUNC)) | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-  if (fd >= 0 && !(flags & O_NONBLOCK) && fcntl(fd, F_SETFL, (flags & (O_APPEND | O_DIRECT)))) {
+/* Never sleeps: a FIFO that nobody reads, or a lease of somebody, is an error here. By a name, or by a descriptor where `at` is one of the object. */
+static int open_at_once(int at, const char *name, int flags) {
+  char link[32];
+  if (!name) snprintf(link, sizeof link, "/proc/self/fd/%d", at);
+  int fd = name ? openat(at, name, flags | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC) : open(link, (flags & ~O_NOFOLLOW) | O_NONBLOCK | O_CLOEXEC);
+  if (fd >= 0 && !(flags & O_NONBLOCK) && fcntl(fd, F_SETFL, flags & (O_APPEND | O_ASYNC | O_DIRECT | O_NOATIME))) {
     close(fd);
     return -1;
   }
   return fd;
 }
 
-void retry_waiting_opens(int listener) {
-  for (size_t i = 0; i < waiting_count;) {
-    struct waiting *w = &waiting[i];
-    struct call c = {.listener = listener, .id = w->id};
-    int gone = ioctl(listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &w->id) != 0;
-    int fd = gone ? -1 : open_without_waiting(w->parent, w->name, w->flags);
-    if (!gone && fd < 0 && errno == ENXIO) {
-      i++;
-      continue;
-    }
-    if (fd >= 0) hand_in(&c, fd, w->flags);
-    else if (!gone) answer(&c, errno);
-    close(w->parent);
-    *w = waiting[--waiting_count];
-  }
+static void refuse(const struct call *c, const struct spot *s, enum change change, int error) {
+  journal_refused(s->path, change, error);
+  answer(c, error);
 }
 
 static void open_fifo(const struct call *c, struct spot *s, int flags) {
-  int fd = open_without_waiting(s->parent, s->name, flags);
-  if (fd >= 0) return hand_in(c, fd, flags);
-  if (errno != ENXIO || (flags & O_NONBLOCK) || (flags & O_ACCMODE) != O_WRONLY) return answer(c, errno);
-  if (waiting_count == MAX_WAITING) return answer(c, EMFILE);
-  int parent = fcntl(s->parent, F_DUPFD_CLOEXEC, 0);
-  if (parent < 0) return answer(c, errno);
-  struct waiting *w = &waiting[waiting_count++];
-  w->id = c->id;
-  w->parent = parent;
-  w->flags = flags;
-  strcpy(w->name, s->name);
+  int error = judge(s, CHANGE_WRITE);
+  if (error && s->about.st_nlink > 0) return refuse(c, s, CHANGE_WRITE, error);
+  int fd = open_object(s) < 0 ? -1 : open_at_once(s->object, NULL, flags & ~(O_CREAT | O_EXCL | O_TRUNC));
+  if (fd >= 0) hand_in(c, fd, flags);
+  else if (errno == ENXIO && !(flags & O_NONBLOCK) && (flags & O_ACCMODE) == O_WRONLY) try_later(c);
+  else answer(c, errno);
 }
 
 /* Files that the command was given as its streams: the wall does not know where they lie, and they are the command's to write. */
@@ -79,20 +51,14 @@ static int is_stream(const struct spot *s) {
   return 0;
 }
 
-static void refuse(const struct call *c, const struct spot *s, enum change change, int error) {
-  journal_refused(s->path, change, error);
-  answer(c, error);
-}
-
 static void make_nameless(const struct call *c, struct spot *s, int flags, mode_t mode) {
   char link[32];
   if (open_object(s) < 0) return answer(c, errno);
   snprintf(link, sizeof link, "/proc/self/fd/%d", s->object);
   use_umask(umask_of(c->tid));
   int fd = open(link, flags | O_CLOEXEC, mode);
-  struct stat made;
   if (fd < 0) return answer(c, errno);
-  if (fstat(fd, &made) == 0) see(&made, SEEN_MADE);
+  see_made(fd, "");
   hand_in(c, fd, flags);
 }
 
@@ -116,64 +82,106 @@ static void make_file(const struct call *c, const struct spot *s, int flags, mod
     journal_failed(s, 0, 0);
     return answer(c, errno);
   }
-  struct stat made;
-  if (fstat(fd, &made) == 0) see(&made, SEEN_MADE);
+  see_made(fd, "");
   if (is_pointer && (fd = without_effect(fd)) < 0) return answer(c, errno);
   hand_in(c, fd, flags);
 }
 
-/* The file as it is, not yet truncated. By its descriptor where the caller came by one of its own. */
-static int open_as_is(const struct spot *s, int flags, mode_t mode) {
-  char link[32];
-  int plain = (flags & ~(O_TRUNC | O_EXCL)) | O_CLOEXEC;
-  if (s->parent >= 0) return openat(s->parent, s->name, plain | O_NOFOLLOW, mode);
-  snprintf(link, sizeof link, "/proc/self/fd/%d", s->object);
-  return open(link, plain & ~(O_CREAT | O_NOFOLLOW));
-}
-
 static void open_stream(const struct call *c, const struct spot *s, int flags) {
-  char link[32];
-  snprintf(link, sizeof link, "/proc/self/fd/%d", s->object);
-  int fd = open(link, (flags & ~(O_CREAT | O_EXCL | O_NOFOLLOW)) | O_CLOEXEC);
+  int fd = open_at_once(s->object, NULL, flags & ~(O_CREAT | O_EXCL));
   if (fd < 0) answer(c, errno);
   else hand_in(c, fd, flags);
 }
 
-static int empty(int fd, int flags) {
-  char link[32];
-  if ((flags & O_ACCMODE) != O_RDONLY) return ftruncate(fd, 0);
-  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-  return truncate(link, 0);
+/* Opens the file as it is, not yet truncated, and looks at what was opened: by its descriptor where the caller came by one. */
+static int open_as_is(struct spot *s, int flags) {
+  int plain = flags & ~(O_TRUNC | O_EXCL | O_CREAT), fd = s->parent >= 0 ? open_at_once(s->parent, s->name, plain) : open_at_once(s->object, NULL, plain);
+  if (fd < 0 || s->about.st_nlink == 0 || look_by_name(fd, "", AT_EMPTY_PATH, &s->about, &s->mount) == 0) return fd;
+  close(fd);
+  return -1;
 }
 
-static void open_file(const struct call *c, struct spot *s, int flags, mode_t mode) {
+/* The same, of a file that has only names of this call. Returns -1 when the call is answered. */
+static int open_own(const struct call *c, struct spot *s, int flags) {
+  int fd = open_as_is(s, flags), error = 0;
+  if (fd >= 0 && is_shared(s)) {
+    error = separate(s, fd, !(flags & O_TRUNC));
+    close(fd);
+    fd = error ? -1 : open_as_is(s, flags);
+    if (fd >= 0 && is_shared(s)) error = EMLINK; /* the host was faster */
+  }
+  if (error) {
+    if (fd >= 0) close(fd);
+    refuse(c, s, CHANGE_WRITE, error);
+    return -1;
+  }
+  if (fd >= 0) return fd;
+  /* A lease of somebody, or the host removed it and it is to be made after all. */
+  if ((errno == EWOULDBLOCK && !(flags & O_NONBLOCK)) || (errno == ENOENT && (flags & O_CREAT))) try_later(c);
+  else answer(c, errno);
+  return -1;
+}
+
+/* Opens a file whose content is about to change: judged, with names of this call alone, and kept. Returns -1 when the call is answered. */
+static int open_for_change(const struct call *c, struct spot *s, int flags) {
   uint32_t number;
   int error = judge(s, CHANGE_WRITE);
-  if (error && s->about.st_nlink > 0) return refuse(c, s, CHANGE_WRITE, error);
-  if (S_ISFIFO(s->about.st_mode) && s->parent >= 0) return open_fifo(c, s, flags);
-  int fd = open_as_is(s, flags, mode);
-  if (fd < 0) return answer(c, errno);
-  if ((error = set_apart(&s->about, fd))) {
-    close(fd);
-    return answer(c, error);
+  if (error && s->about.st_nlink > 0) {
+    refuse(c, s, CHANGE_WRITE, error);
+    return -1;
   }
-  uint8_t kept = keep_written(s, fd, &number);
-  if (may_not_lose(kept, (flags & (O_APPEND | O_TRUNC)) == O_APPEND)) {
+  int fd = open_own(c, s, flags);
+  if (fd < 0) return -1;
+  uint8_t kept = 0;
+  error = set_apart(&s->about, fd);
+  if (!error) kept = keep_written(s, fd, &number);
+  if (may_not_lose(kept, (flags & (O_APPEND | O_TRUNC)) == O_APPEND)) journal_refused(s->path, CHANGE_WRITE, error = EDQUOT);
+  if (!error && kept) error = journal('w', s, NULL, kept, number);
+  if (error) {
+    drop_kept(kept, number);
     close(fd);
-    return refuse(c, s, CHANGE_WRITE, EDQUOT);
-  }
-  if (kept && (error = journal('w', s, NULL, kept, number))) {
-    close(fd);
-    return answer(c, error);
+    answer(c, error);
+    return -1;
   }
   /* What was let through because it is only appended to is not kept: the next one to open it may want more. */
   if (kept) see(&s->about, may_not_lose(kept, 0) ? SEEN_MODE : SEEN_KEPT | SEEN_MODE);
+  return fd;
+}
+
+/* With O_RDONLY as well, as the kernel does it. */
+static int empty(int fd, int flags) {
+  if ((flags & O_ACCMODE) != O_RDONLY) return ftruncate(fd, 0);
+  int writable = open_at_once(fd, NULL, O_WRONLY);
+  int bad = writable < 0 || ftruncate(writable, 0);
+  if (writable >= 0) close(writable);
+  return bad ? -1 : 0;
+}
+
+static void open_file(const struct call *c, struct spot *s, int flags) {
+  int fd = open_for_change(c, s, flags);
+  if (fd < 0) return;
   if ((flags & O_TRUNC) && S_ISREG(s->about.st_mode) && empty(fd, flags)) {
-    error = errno;
+    int error = errno;
     close(fd);
     return answer(c, error);
   }
   hand_in(c, fd, flags);
+}
+
+void answer_truncate(const struct call *c, uint64_t path, off_t length) {
+  static struct spot s;
+  static char text[PATH_MAX];
+  if (length < 0 || copy_text(c, path, text, sizeof text)) return let_go_on(c);
+  if (find_spot(c, AT_FDCWD, text, 1, &s)) return not_found(c);
+  if (!is_ours(&s) || !s.is_there || !S_ISREG(s.about.st_mode) || strchr(s.name, '/')) let_go_on(c);
+  else {
+    int fd = open_for_change(c, &s, O_WRONLY | (length == 0 ? O_TRUNC : 0));
+    if (fd >= 0) {
+      answer(c, ftruncate(fd, length) ? errno : 0);
+      close(fd);
+    }
+  }
+  leave_spot(&s);
 }
 
 void answer_open(const struct call *c, int at, uint64_t path, int flags, mode_t mode) {
@@ -197,6 +205,7 @@ void answer_open(const struct call *c, int at, uint64_t path, int flags, mode_t 
   /* What another thread makes or removes meanwhile must not meet the wall. */
   else if (!is_there || is_new_only) answer(c, is_there ? EEXIST : ENOENT);
   else if (!writes || S_ISDIR(s.about.st_mode) || S_ISLNK(s.about.st_mode)) let_go_on(c);
-  else open_file(c, &s, flags, mode);
+  else if (S_ISFIFO(s.about.st_mode)) open_fifo(c, &s, flags);
+  else open_file(c, &s, flags);
   leave_spot(&s);
 }

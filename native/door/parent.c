@@ -46,7 +46,7 @@ static struct parent parents[PARENTS];
 /* One look: what is there, and in which mount. */
 int look_by_name(int at, const char *name, int flags, struct stat *about, uint64_t *mount) {
   struct statx found;
-  if (statx(at, name, flags | AT_NO_AUTOMOUNT, STATX_BASIC_STATS | STATX_MNT_ID, &found)) return -1;
+  if (statx(at, name, flags | AT_NO_AUTOMOUNT, STATX_BASIC_STATS | STATX_BTIME | STATX_MNT_ID, &found)) return -1;
   memset(about, 0, sizeof *about);
   about->st_mode = found.stx_mode;
   about->st_nlink = found.stx_nlink;
@@ -56,6 +56,7 @@ int look_by_name(int at, const char *name, int flags, struct stat *about, uint64
   about->st_ino = found.stx_ino;
   about->st_dev = makedev(found.stx_dev_major, found.stx_dev_minor);
   about->st_mtim = (struct timespec){.tv_sec = found.stx_mtime.tv_sec, .tv_nsec = found.stx_mtime.tv_nsec};
+  if (found.stx_mask & STATX_BTIME) about->st_born = (struct timespec){.tv_sec = found.stx_btime.tv_sec, .tv_nsec = found.stx_btime.tv_nsec};
   *mount = found.stx_mask & STATX_MNT_ID ? found.stx_mnt_id : 0;
   return 0;
 }

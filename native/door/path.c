@@ -176,6 +176,9 @@ static int name_spot(struct spot *s) {
   s->place = place_of(s->path);
   /* In a directory that is gone nothing can be made; the kernel says so. */
   if (s->parent < 0) {
+    struct stat named;
+    uint64_t mount;
+    s->is_nameless = look_by_name(AT_FDCWD, s->path, AT_SYMLINK_NOFOLLOW, &named, &mount) || named.st_ino != s->about.st_ino || named.st_dev != s->about.st_dev;
     /* Somebody holds it open, and it has no name any more but that of the kept file. */
     int how = seen(&s->about);
     if ((how & SEEN_GONE) && (s->about.st_nlink == 0 || (s->about.st_nlink == 1 && !(how & SEEN_APART)))) {
@@ -250,11 +253,18 @@ static int walk_on(struct walk *w, int follow, struct spot *s) {
 
 static void clear_spot(struct spot *s) {
   s->parent = s->object = -1;
-  s->is_there = 0;
+  s->is_there = s->is_nameless = 0;
   s->known = NULL;
   s->name[0] = 0;
   s->place = NULL;
   s->start_inode = 0;
+}
+
+static int end_badly(struct spot *s) {
+  int error = errno;
+  leave_spot(s);
+  errno = error;
+  return -1;
 }
 
 /* In a known directory one look is enough. Returns 1 when it is not found so: a link, or something that the kernel has a word for. */
@@ -291,14 +301,11 @@ int find_spot(const struct call *c, int at, const char *path, int follow, struct
     keep_parent(s, path, w.links);
     return 0;
   }
-  int error = errno;
-  leave_spot(s);
-  errno = error;
-  return -1;
+  return end_badly(s);
 }
 
-/* What a descriptor of the caller's stands for. */
-int find_object(const struct call *c, int fd, struct spot *s) {
+/* What a descriptor of the caller's stands for, without its path. */
+int hold_object(const struct call *c, int fd, struct spot *s) {
   char link[64];
   clear_spot(s);
   snprintf(link, sizeof link, "/proc/%d/fd/%d", c->tid, fd);
@@ -307,12 +314,13 @@ int find_object(const struct call *c, int fd, struct spot *s) {
     if (errno == ENOENT) errno = EBADF;
     return -1;
   }
-  if (look_at(s, object) == 0 && name_spot(s) == 0) return 0;
-  int error = errno;
-  leave_spot(s);
-  errno = error;
-  return -1;
+  return look_at(s, object) ? end_badly(s) : 0;
 }
+
+/* Its path, and the place that it lies in. */
+int name_object(struct spot *s) { return name_spot(s) ? end_badly(s) : 0; }
+
+int find_object(const struct call *c, int fd, struct spot *s) { return hold_object(c, fd, s) || name_object(s) ? -1 : 0; }
 
 /* A descriptor of what was found: of that very thing, or -1. */
 int open_object(struct spot *s) {

@@ -66,6 +66,16 @@ export function unkeptViolation(path: string): Violation {
   }
 }
 
+/** The broker left a file with further names as it is, because it could not give this name a copy. */
+export function sharedViolation(path: string): Violation {
+  return {
+    kind: 'change-refused',
+    certainty: 'observed',
+    path,
+    message: `${path} was not changed: the file has further names, perhaps outside the project, and this name could not get a copy (replace it by one first: cp ${path} COPY && mv COPY ${path})`,
+  }
+}
+
 /** The sandbox used more memory than it may, and something of it was ended for that. */
 export function memoryViolation(mebibytes: number, ended: 'process' | 'all'): Violation {
   const what = ended === 'all' ? 'all of it was ended' : 'the process that held the most was ended'

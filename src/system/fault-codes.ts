@@ -89,7 +89,6 @@ export const FAULT_EXITS = {
   exhausted: 2,
   exists: 2,
   'file-changed': 2,
-  'hard-link': 2,
   'inside-project': 2,
   'into-itself': 2,
   'kernel-file': 2,

@@ -38,6 +38,8 @@ export interface JournalRecord {
   readonly other: string
   /** Of a refusal: which change, and the error. */
   readonly errno: number
+  /** The file had further names, so that this one got a copy before it was changed. */
+  readonly apart?: boolean
 }
 
 export interface Journal {
@@ -69,6 +71,9 @@ const KEPT: readonly (readonly [bit: number, kept: Kept])[] = [
   [16, 'made'],
   [32, 'attributes'],
 ]
+
+/** Beside one of them. */
+const KEPT_APART = 64
 
 const GROUP = 64
 
@@ -136,6 +141,7 @@ function recordAt(bytes: Uint8Array, op: JournalOp): JournalRecord | null {
     path: decodePath(bytes.subarray(HEAD, middle)),
     other: decodePath(bytes.subarray(middle + 1, bytes.length - 1)),
     errno,
+    ...((bytes[5]! & KEPT_APART) !== 0 && { apart: true }),
   }
 }
 

@@ -6,7 +6,7 @@ import type { ChangePlan } from '../../sandbox/changes.ts'
 import { changeRules, gitKeyText } from '../../sandbox/protect/change-rules.ts'
 import type { ProtectFacts } from '../../sandbox/protect/protect.ts'
 import type { GuardedRun } from '../../sandbox/protect/quarantine-run.ts'
-import { changeViolation, unkeptViolation, type Violation } from '../../sandbox/violation.ts'
+import { changeViolation, sharedViolation, unkeptViolation, type Violation } from '../../sandbox/violation.ts'
 import { CallStore, DEFAULT_PRUNE } from '../../undo/call-store.ts'
 import { type NetChanges, netChanges } from '../../undo/net-changes.ts'
 import { ownChanges } from './own-changes.ts'
@@ -27,6 +27,8 @@ export interface CommandChanges extends NetChanges {
   readonly unkept: readonly string[]
   /** Changed, and a person may want to know. */
   readonly noted: readonly string[]
+  /** Files with further names, perhaps outside: only the copies under these names were changed. */
+  readonly apart: readonly string[]
   /** Whether the command itself changed a path: what others did meanwhile is theirs. */
   readonly isOwn: (path: string) => boolean
 }
@@ -72,14 +74,20 @@ export class HeldChanges {
     const call = records.some(({ op }) => op !== 'refused' && op !== 'noted') ? this.#id : null
     const refused = records.filter(({ op }) => op === 'refused')
     const unkept = new Set(refused.filter(({ errno }) => errno === UNKEPT).map(({ path }) => path))
-    const held = new Set(refused.filter(({ errno }) => errno !== UNKEPT).map(({ path }) => path))
+    const shared = new Set(refused.filter(({ errno }) => errno === SHARED).map(({ path }) => path))
+    const held = new Set(refused.map(({ path }) => path).filter((path) => !unkept.has(path) && !shared.has(path)))
     return {
       ...net,
       call,
-      refused: [...[...held].map(changeViolation), ...[...unkept].map(unkeptViolation)],
+      refused: [
+        ...[...held].map(changeViolation),
+        ...[...unkept].map(unkeptViolation),
+        ...[...shared].map(sharedViolation),
+      ],
       unkept: [...unkept],
       // In doubt it is the command's.
       isOwn: whole ? anyOf(ownChanges(records), () => changedBehind(this.#store, [this.#id])) : () => true,
+      apart: [...new Set(records.filter(({ apart }) => apart).map(({ other }) => other))],
       noted: [...new Set(records.filter(({ op }) => op === 'noted').map(({ path }) => path))],
     }
   }
@@ -142,6 +150,8 @@ export function pruneKept(stateDir: string): void {
 
 /** EDQUOT: with which the init refuses what it cannot keep and must. */
 const UNKEPT = 122
+/** EMLINK: a file with further names of which this one could not get a copy. */
+const SHARED = 31
 
 const MAX_NAME = 200
 

@@ -1,5 +1,6 @@
 /** Runs commands of one session in the sandbox: each is prepared, launched, and settled before its result is told. */
 
+import { posix } from 'node:path'
 import type { Door } from '../../egress/door.ts'
 import type { EgressEvent } from '../../egress/event.ts'
 import { createEgressLog } from '../../egress/event-log.ts'
@@ -180,7 +181,12 @@ export class CommandRunner {
       settled = true
       const { plan, guard, recovered, watch, held } = underway.begun!
       const changes = held?.end() ?? null
-      const findings = [...recovered, ...guard.end(changes?.isOwn), ...hidden.madeAgainstRules().map(madeFinding)]
+      const findings = [
+        ...recovered,
+        ...guard.end(changes?.isOwn),
+        ...hidden.madeAgainstRules().map(madeFinding),
+        ...apartFindings(changes?.apart ?? [], plan.cwd),
+      ]
       const maskChanges = watch
         .close(hidden.inProject(), result.exitCode !== 0)
         // A project of nothing but secrets is not for anybody to remove.
@@ -250,6 +256,16 @@ function withoutUndo(cause: Fault | null): Fault {
     'the command was allowed because `cordon undo` would bring back what it destroys, but nothing can be kept on this machine',
     { cause, remedy: 'Call it again: from now on such a command asks. `cordon doctor` says what is missing.' },
   )
+}
+
+/** One line for a run: installed packages and local clones share files by the thousand. */
+function apartFindings(paths: readonly string[], cwd: string): QuarantineFinding[] {
+  const [first] = paths
+  if (first === undefined) return []
+  const name = posix.relative(cwd, first)
+  const [what, has] = paths.length === 1 ? [name, 'has'] : [`${paths.length} files (${name} …)`, 'have']
+  const message = `${what} ${has} further names elsewhere, so the command changed a copy; the other names keep the old content.`
+  return [{ path: first, action: 'told', message, kept: null }]
 }
 
 /** It may as well be the person's own work of this moment, so it stays. */

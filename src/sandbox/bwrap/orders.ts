@@ -184,7 +184,7 @@ export function compileOrders({
 
 const CHANGED_BY_INIT = 1
 const CHANGED_FREELY = 2
-/** A right of Landlock's for a place is one for all below it, so a private place that holds a root needs the door too. */
+/** Through the broker, but neither judged nor kept: caches, and private places that hold one, because a right of Landlock's is one for all below. */
 const CHANGED_LOOSELY = 3
 
 const MUST = { nothing: 0, 'but-appends': 1, everything: 2 } as const
@@ -194,8 +194,10 @@ function orderChanges(writer: OrderWriter, plan: SandboxPlan, { rules, gitKeys, 
   const place = (kind: number, path: string) => writer.record('o', Uint8Array.of(kind), pathBytes(path))
   const writable = plan.binds.filter(({ mode }) => mode === 'read-write').map(({ path }) => path)
   const roots = writable.filter((path) => !free.includes(path))
-  const freely = ['/dev', '/proc', ...plan.scratch, ...writable.filter((path) => free.includes(path))]
-  for (const path of freely) place(roots.some((root) => isInside(root, path)) ? CHANGED_LOOSELY : CHANGED_FREELY, path)
+  for (const path of ['/dev', '/proc', ...plan.scratch])
+    place(writable.some((one) => isInside(one, path)) ? CHANGED_LOOSELY : CHANGED_FREELY, path)
+  // Stores of packages share their files with other projects, by hard links.
+  for (const path of writable.filter((one) => free.includes(one))) place(CHANGED_LOOSELY, path)
   for (const path of roots) place(CHANGED_BY_INIT, path)
   for (const part of rules) if (part !== '') writer.record('f', encodePath(part))
   if (gitKeys !== '') writer.record('k', new TextEncoder().encode(gitKeys))

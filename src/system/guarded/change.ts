@@ -1,10 +1,12 @@
 /** Changes to directories: made, removed, copied, moved, and the permission bits of what is in them. */
 
-import { chmodSync, closeSync, copyFileSync, lstatSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
+import { chmodSync, closeSync, copyFileSync, fstatSync, lstatSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
 import { posix } from 'node:path'
 import { errorCode, Fault } from '../fault.ts'
+import { copyAttributes, setFileTime } from '../file-addon.ts'
 import type { CheckedPath } from './checked-path.ts'
 import {
+  changedFault,
   descriptorPath,
   type HeldDirectory,
   holdChild,
@@ -80,6 +82,7 @@ function removeEntry(parent: HeldDirectory, name: string, removal: Removal, dept
   makeTold(keeper, () => rmdirSync(parent.at(name)))
 }
 
+/** A copy over itself gives a name its own file, with the same attributes and times. */
 export function copy(source: string, destination: string, journal: TemporaryJournal, keeper: ChangeKeeper): void {
   inParent(source, (parent, name) =>
     inEntry(parent, name, (entry) => {
@@ -91,8 +94,15 @@ export function copy(source: string, destination: string, journal: TemporaryJour
       }
       const fd = reopenForReading(entry, parent, name)
       try {
-        const fill = (target: number, directory: HeldDirectory, temporary: string) =>
-          copyFileSync(descriptorPath(fd, parent, name), descriptorPath(target, directory, temporary))
+        const fill = (target: number, directory: HeldDirectory, temporary: string) => {
+          const [from, to] = [descriptorPath(fd, parent, name), descriptorPath(target, directory, temporary)]
+          copyFileSync(from, to)
+          if (source !== destination) return
+          copyAttributes(Buffer.from(from), Buffer.from(to))
+          const time = fstatSync(fd, { bigint: true }).mtimeNs
+          const second = 1_000_000_000n
+          setFileTime(Buffer.from(directory.at(temporary)), time / second, Number(time % second))
+        }
         const prepared = prepareWrite(destination, fill, { mode: entry.facts.mode & 0o777 }, journal, keeper)
         try {
           prepared.commit()
@@ -142,18 +152,21 @@ export function move(source: string, destination: string, keeper: ChangeKeeper):
   })
 }
 
-export function changeMode(path: string, mode: number, keeper: ChangeKeeper): void {
+export function changeMode(path: string, mode: number, journal: TemporaryJournal, keeper: ChangeKeeper): void {
   if ((mode & ~0o777) !== 0) throw new Fault('special-bits', `${path}: setuid, setgid and sticky bits are not set`)
-  inParent(path, (parent, name) =>
-    inEntry(parent, name, ({ fd, facts }) => {
-      if (!facts.isDirectory()) requireFile(path, facts)
-      if (facts.isFile() && facts.nlink > 1) {
-        throw new Fault('hard-link', `${path} is one of ${facts.nlink} names of the same file, and all would change`, {
-          remedy: 'Copy the file over itself first, so that this name has its own.',
-        })
-      }
-      keeper.willSetMode(path, parent.at(name))
-      makeTold(keeper, () => chmodSync(descriptorPath(fd, parent, name), mode))
-    }),
-  )
+  const set = () =>
+    inParent(path, (parent, name) =>
+      inEntry(parent, name, ({ fd, facts }) => {
+        if (!facts.isDirectory()) requireFile(path, facts)
+        if (facts.isFile() && facts.nlink > 1) return (facts.mode & 0o777) === mode
+        keeper.willSetMode(path, parent.at(name))
+        makeTold(keeper, () => chmodSync(descriptorPath(fd, parent, name), mode))
+        return true
+      }),
+    )
+  // A file with further names: they keep it as it is, and this one gets a copy.
+  for (let tries = 0; !set(); tries++) {
+    if (tries > 0) throw changedFault(path)
+    copy(path, path, journal, keeper)
+  }
 }

@@ -161,15 +161,33 @@ describe('writing', () => {
     expect(statSync(path)).toMatchObject({ uid: 12345, gid: 54321 })
   })
 
-  it('leaves the other names of a hard link alone', () => {
-    linkSync(join(outside, 'file'), join(root, 'linked'))
-    files.write(join(root, 'linked'), Buffer.from('new'))
-    expect(readFileSync(join(outside, 'file'), 'utf8')).toBe('SECRET')
+  it.each([
+    { change: 'write', by: (path: CheckedPath) => files.write(path, Buffer.from('new')) },
+    { change: 'prepare', by: (path: CheckedPath) => files.prepare(path, Buffer.from('new')).commit() },
+    { change: 'copy', by: (path: CheckedPath) => files.copy(join(root, 'dir/file'), path) },
+    { change: 'changeMode', by: (path: CheckedPath) => files.changeMode(path, 0o777) },
+  ])('$change leaves the other names of a file alone', ({ by }) => {
+    const [other, path] = [join(outside, 'file'), join(root, 'linked')]
+    linkSync(other, path)
+    const before = statSync(other)
+    by(path)
+    expect([readFileSync(other, 'utf8'), statSync(other).mode, statSync(other).mtimeMs]).toEqual([
+      'SECRET',
+      before.mode,
+      before.mtimeMs,
+    ])
+    expect(statSync(path).ino).not.toBe(before.ino)
   })
 
-  it('does not change the mode of a file that has other names', () => {
-    linkSync(join(outside, 'file'), join(root, 'linked'))
-    expect(faultOf(() => files.changeMode(join(root, 'linked'), 0o777))).toBe('hard-link')
+  it('changes the mode of a copy that is otherwise the same, and none that is set already', () => {
+    const [other, path] = [join(outside, 'file'), join(root, 'linked')]
+    linkSync(other, path)
+    const { ino, mode, mtimeMs } = statSync(other)
+    files.changeMode(path, mode & 0o777)
+    expect(statSync(path).ino).toBe(ino)
+    files.changeMode(path, 0o751)
+    expect(statSync(path)).toMatchObject({ mode: 0o100751, mtimeMs, nlink: 1 })
+    expect(readFileSync(path, 'utf8')).toBe('SECRET')
   })
 
   it('never sets special bits', () => {

@@ -51,7 +51,7 @@ export interface GuardedFiles {
   copy(source: CheckedPath, destination: CheckedPath): void
   /** Renames; the destination must not exist. */
   move(source: CheckedPath, destination: CheckedPath): void
-  /** Permission bits only; a file with other names elsewhere is refused. */
+  /** Permission bits only; further names of a file keep theirs. */
   changeMode(path: CheckedPath, mode: number): void
   /** True when the last name of a path as it was written is a link; for messages, never for a decision. */
   isLink(path: string): boolean
@@ -91,7 +91,7 @@ export function openGuardedFiles(
       }),
     copy: (source, destination) => copy(source, destination, journal, keeper),
     move: (source, destination) => move(source, destination, keeper),
-    changeMode: (path, mode) => changeMode(path, mode, keeper),
+    changeMode: (path, mode) => changeMode(path, mode, journal, keeper),
     isLink: (path) => {
       try {
         return lstatSync(path).isSymbolicLink()

@@ -34,6 +34,8 @@ export interface RoomInput {
   /** Further folders that are shown. */
   readonly reads?: readonly string[]
   readonly caches?: readonly string[]
+  /** Files that are hidden. */
+  readonly masks?: readonly string[]
 }
 
 export interface Place {
@@ -91,11 +93,12 @@ export interface InsideOptions {
   readonly reads?: readonly string[]
   /** Writable places outside the roots, in which nothing is held. */
   readonly caches?: readonly string[]
+  readonly masks?: readonly string[]
 }
 
 function started(place: Place, argv: readonly string[], options: InsideOptions) {
-  const { held = true, folder = null, uid = 0, readOnly = [], reads = [], caches = [] } = options
-  const input: RoomInput = { base: place.base, argv, held, folder, uid, readOnly, reads, caches }
+  const { held = true, folder = null, uid = 0, readOnly = [], reads = [], caches = [], masks = [] } = options
+  const input: RoomInput = { base: place.base, argv, held, folder, uid, readOnly, reads, caches, masks }
   return {
     words: [import.meta.filename, JSON.stringify(input)],
     settings: { ...(uid !== 0 && { uid, gid: uid }), env: { PATH: process.env.PATH ?? '', ...COMPILED } },
@@ -151,7 +154,8 @@ export async function startInside(
 }
 
 if (import.meta.main) {
-  const { base, argv, held, folder, readOnly = [], reads = [], caches = [] } = JSON.parse(process.argv[2]!) as RoomInput
+  const input = JSON.parse(process.argv[2]!) as RoomInput
+  const { base, argv, held, folder, readOnly = [], reads = [], caches = [], masks = [] } = input
   const project = join(base, 'project')
   const home = '/home/nobody-here'
   const own = {
@@ -176,6 +180,7 @@ if (import.meta.main) {
     home,
     reads: [join(base, 'programs'), ...reads],
     writes: [project, ...caches],
+    masks,
     pins: readOnly.map((path) => ({ path, mode: 'read-only' })),
     limits: { timeoutMs: 120_000 },
     ...(held && { changes }),
