@@ -1,6 +1,7 @@
 /** Effective manifest to the policy that decisions are made on. */
 
 import { isInside } from '../files/baseline.ts'
+import { exactPath } from '../files/path-pattern.ts'
 import type { SpecialRange } from '../hosts/address.ts'
 import type {
   AgentRule,
@@ -67,7 +68,7 @@ export function compileManifest(manifest: Manifest, options: CompileOptions): Co
     nearby: lookup
       .items<NearbyKind>('capabilities.allow.read.nearby')
       .map((item) => ({ ...sourced(item), value: item.value })),
-    writes: pathRules('write', lookup),
+    writes: withBrief(pathRules('write', lookup), session.discoveryBrief),
     envelope: envelope(lookup),
     readSizeLimit: lookup.scalar<number>('files.read_size_limit').value,
     commands: {
@@ -195,6 +196,13 @@ function pathRules(verb: 'read' | 'write', lookup: Lookup): PathRules {
     deny: rules(`capabilities.deny.${verb}.paths`),
     declared: lookup.manifest.declared.has(`capabilities.allow.${verb}`),
   }
+}
+
+/** Whoever writes the brief says what the next session may change: that is not the agent. */
+function withBrief(writes: PathRules, brief: string | null): PathRules {
+  if (brief === null) return writes
+  const rule = { pattern: exactPath(brief), prompt: false, rule: 'files.discovery_brief', source: 'built-in' }
+  return { ...writes, deny: [...writes.deny, rule] }
 }
 
 function envelope(lookup: Lookup): PathRule[] | null {

@@ -155,8 +155,8 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
                 ...custom.forSession(host),
                 ...sessionTools(host, machine, root, session.task ?? null),
               ],
-              openRunner: (loaded, ask) =>
-                new CommandRunner(loaded, machine, machineFiles, backend, { resolver, upstream, ...(ask && { ask }) }),
+              openRunner: (ask) =>
+                new CommandRunner(machine, machineFiles, backend, { resolver, upstream, ...(ask && { ask }) }),
               spillDirectory: join(machineFiles.canonical(spill), id),
               code: (options) => openSessionCode({ ...options, machine, backend }),
               web: (policy, facts) => webPort(policy, facts, machine, resolver, upstream),

@@ -22,7 +22,11 @@ export function usesNetwork(listed: readonly string[] | undefined, words: readon
 }
 
 /** The hosts of a command by its grants and its own words, the program first. `words` is empty where no tool may be meant. */
-export function hostsOfCommand(policy: Policy, grants: readonly CommandRule[], words: readonly string[]): HostRule[] {
+export function hostsOfCommand(
+  policy: Pick<Policy, 'commands'>,
+  grants: readonly CommandRule[],
+  words: readonly string[],
+): HostRule[] {
   const inherits = grants.length === 0 || grants.some((grant) => grant.inheritDefaultDomains)
   const programs = new Set([...words.slice(0, 1), ...grants.flatMap((grant) => grant.pattern.words.slice(0, 1))])
   const tools = [...programs].flatMap((program) => policy.commands.toolDomains.get(program) ?? [])

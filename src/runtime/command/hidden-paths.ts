@@ -15,11 +15,11 @@ import { readIdentities } from '../../sandbox/session.ts'
 import { Fault } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
-import type { LoadedPolicy } from '../policy/load.ts'
+import type { Places } from '../confine/confinement.ts'
 import { keepLook, takeLook } from './kept-looks.ts'
 import { type Placement, type Restriction, restrictCommand } from './placement.ts'
 
-/** It, as it was found for one command. */
+/** Hidden paths of one command. */
 export interface Hidden {
   readonly masks: readonly string[]
   readonly identities: ReadonlyMap<string, MaskIdentity>
@@ -42,7 +42,7 @@ const LOOK_PAUSE_MS = 70
 
 /** The look for it, refreshed before every command of a session. */
 export class HiddenPaths {
-  readonly #loaded: LoadedPolicy
+  readonly #rules: Places
   readonly #machine: Machine
   readonly #files: Files
   readonly #placement: Placement
@@ -51,16 +51,16 @@ export class HiddenPaths {
   readonly #places: PlaceListings
   #restriction: Restriction | null = null
 
-  constructor(loaded: LoadedPolicy, machine: Machine, files: Files, placement: Placement) {
-    this.#loaded = loaded
+  constructor(places: Places, machine: Machine, files: Files, placement: Placement) {
+    this.#rules = places
     this.#machine = machine
     this.#files = files
     this.#placement = placement
     this.#facts = {
       home: machine.home,
       roots: [...new Set([...placement.reads, ...placement.writes])],
-      deniedShapes: deniedShapes(loaded.sandbox.maskedNames.map((name) => name.value)),
-      hideTracked: loaded.sandbox.maskTracked.value,
+      deniedShapes: deniedShapes(places.masks.names),
+      hideTracked: places.masks.tracked,
       memory: new SecretMemory(machine.stateDir),
     }
     const earlier = takeLook(machine.stateDir, this.#facts)
@@ -84,8 +84,8 @@ export class HiddenPaths {
       const refreshed = this.#index.refresh()
       // Only a folder that changed can hold something new that a rule denies.
       if (refreshed.read > 0 || this.#restriction === null)
-        this.#restriction = restrictCommand(this.#loaded.policy, this.#placement, this.#files)
-      const hidden = this.#loaded.sandbox.maskSecrets.value ? this.#hide(shown) : this.#always()
+        this.#restriction = restrictCommand(this.#rules, this.#placement, this.#files)
+      const hidden = this.#rules.masks.secrets ? this.#hide(shown) : this.#always()
       if (looks === MOST_LOOKS) this.requireAll(hidden, running)
       if (this.#unseen(hidden, running).length === 0) return hidden
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_PAUSE_MS)
@@ -94,11 +94,10 @@ export class HiddenPaths {
 
   /** What a rule keeps from being written and was not there at the last look, so that nothing kept a command from making it. */
   madeAgainstRules(): readonly string[] {
-    const { policy } = this.#loaded
-    if (policy.writes.deny.length === 0) return []
+    if (this.#rules.fixed.length === 0) return []
     const before = new Set(this.frozen)
     try {
-      const { frozen } = restrictCommand(policy, this.#placement, this.#files)
+      const { frozen } = restrictCommand(this.#rules, this.#placement, this.#files)
       const made = frozen.filter((path) => !before.has(path))
       return made.filter((path) => !made.some((other) => other !== path && isInside(path, other)))
     } catch (error) {
@@ -153,10 +152,7 @@ export class HiddenPaths {
   }
 
   #hide({ reads, writes }: Pick<Placement, 'reads' | 'writes'>): Hidden {
-    const visible =
-      this.#loaded.sandbox.commandFs.value === 'all'
-        ? ['/']
-        : [...SYSTEM_PATHS, this.#machine.home, ...reads, ...writes]
+    const visible = this.#rules.baseline === 'all' ? ['/'] : [...SYSTEM_PATHS, this.#machine.home, ...reads, ...writes]
     const always = this.#always()
     const places = maskPlaces({ home: this.#machine.home, visible, grants: this.#grants() }, this.#places)
     const project = this.#index.masks(this.#grants())
@@ -200,15 +196,14 @@ export class HiddenPaths {
 
   /** The person's skills lie in Cordon's configuration: where nothing else of it is shown, there is nothing else to hide. */
   #showsSkillsAlone(directory: string): boolean {
-    const { commandFs } = this.#loaded.sandbox
     const shown = [...this.#placement.reads, ...this.#placement.writes]
     const within = shown.filter((path) => isInside(path, this.#files.canonical(directory)))
     const around = shown.some((path) => isInside(directory, path) || isInside(this.#files.canonical(directory), path))
-    const outside = commandFs.value === 'system' || commandFs.value === 'none'
+    const outside = this.#rules.baseline === 'system' || this.#rules.baseline === 'none'
     return outside && !around && within.length > 0
   }
 
   #grants(): PathPattern[] {
-    return this.#loaded.policy.reads.allow.map((rule) => rule.pattern)
+    return this.#rules.read.map((rule) => rule.pattern)
   }
 }

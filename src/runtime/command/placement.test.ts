@@ -4,8 +4,10 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { policyOf, sourced } from '../../../test/cases/policy-fixture.ts'
 import { parsePathPattern } from '../../files/path-pattern.ts'
+import type { SandboxSettings } from '../../manifest/schema/settings.ts'
 import type { PathRule, PathRules, Policy } from '../../policy/policy.ts'
 import { machineFiles } from '../../system/files.ts'
+import { type Places, projectPlaces } from '../confine/confinement.ts'
 import { namedForWriting, placeCommand, restrictCommand } from './placement.ts'
 
 let base: string
@@ -35,8 +37,20 @@ function rule(text: string, files: readonly string[] | null = null): PathRule {
 
 const rules = (...allow: PathRule[]): PathRules => ({ allow, deny: [], declared: true })
 
-function place(changes: Partial<Policy>) {
-  const { reads, writes } = placeCommand(policyOf({ root, home, ...changes }), machineFiles)
+function placesOf(changes: Partial<Policy>): Places {
+  const policy = policyOf({ root, home, ...changes })
+  return projectPlaces({ policy, sandbox })
+}
+
+const sandbox = {
+  commandFs: sourced('system'),
+  maskSecrets: sourced(true),
+  maskTracked: sourced(false),
+  maskedNames: [],
+} as unknown as SandboxSettings
+
+function place(changes: Partial<Policy>, narrowed: Partial<Places> = {}) {
+  const { reads, writes } = placeCommand({ ...placesOf(changes), ...narrowed }, machineFiles)
   const short = (path: string) => path.replace(`${base}/`, '')
   return { reads: reads.map(short).sort(), writes: writes.map(short).sort() }
 }
@@ -78,6 +92,30 @@ describe('what a command is shown', () => {
   })
 })
 
+describe('what stays read-only', () => {
+  const undeclared = () => ({})
+  const declared = () => ({
+    reads: rules(rule('**'), rule('~/notes/**')),
+    writes: rules(rule('src/**'), rule('~/notes/**')),
+  })
+  it.each([
+    ['everything', undeclared, 'all', []],
+    ['everything that was declared', declared, 'all', []],
+    ['the project, and not what is outside', declared, ['project'], ['home/notes']],
+    ['a folder that a write grant names', declared, ['project/src', 'home'], []],
+    ['nothing', declared, [], ['home/notes', 'project/src']],
+  ] as const)('%s', (_, changes, readOnly, writes) => {
+    const places = readOnly === 'all' ? readOnly : readOnly.map((path) => join(base, path))
+    expect(place(changes(), { readOnly: places }).writes).toEqual(writes)
+  })
+
+  it('is held where it lies in what may be written', () => {
+    const places = { ...placesOf({}), readOnly: [join(root, 'docs'), join(home, 'notes')] }
+    const { writes, frozen } = placeCommand(places, machineFiles)
+    expect([writes, frozen]).toEqual([[root], [join(root, 'docs')]])
+  })
+})
+
 describe('a link in the project', () => {
   it.each([
     ['a file that is named', 'README.md', rule.bind(null, 'README.md', null), 'home/diary.txt'],
@@ -116,22 +154,17 @@ describe('a link in the project', () => {
 
 it('what is denied is found now, at the end of its links as well', () => {
   symlinkSync('a.ts', join(root, 'src/private.ts'))
-  const policy = policyOf({
-    root,
-    home,
+  const places = placesOf({
     reads: { allow: [], deny: [rule('src/private.ts')], declared: false },
     writes: { allow: [], deny: [rule('docs/**')], declared: false },
   })
-  const { hidden, frozen } = restrictCommand(policy, placeCommand(policy, machineFiles), machineFiles)
+  const { hidden, frozen } = restrictCommand(places, placeCommand(places, machineFiles), machineFiles)
   expect(hidden).toEqual([join(root, 'src/a.ts')])
   expect([...frozen].sort()).toEqual([join(root, 'docs'), join(root, 'docs/a.md')])
 })
 
 it('a grant of some files of a protected directory names those, and not the directory', () => {
-  const named = (...allow: PathRule[]) =>
-    namedForWriting(policyOf({ root, home, writes: rules(...allow) }), machineFiles).map((path) =>
-      path.slice(root.length),
-    )
+  const named = (...allow: PathRule[]) => namedForWriting(allow, machineFiles).map((path) => path.slice(root.length))
   expect(named(rule('docs'))).toEqual(['/docs'])
   expect(named(rule('docs', ['a.md', '*.txt']))).toEqual(['/docs/a.md'])
   expect(named(rule('README.md', ['*.ts']))).toEqual(['/README.md'])

@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import { isInside } from '../../files/baseline.ts'
 import { isGlob } from '../../files/glob.ts'
 import { coversPath, literalPrefix, type PathPattern, reachesPath } from '../../files/path-pattern.ts'
-import type { PathRule, PathRules, Policy } from '../../policy/policy.ts'
+import type { PathRule } from '../../policy/policy.ts'
 import { Fault } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
+import type { Places } from '../confine/confinement.ts'
 
 export interface Placement {
   /** Canonical paths shown read-only. */
@@ -15,6 +16,8 @@ export interface Placement {
   readonly writes: readonly string[]
   /** Links outside the roots that grants name: their ends are among the rest, and commands know them by these names. */
   readonly links: readonly string[]
+  /** What stays as it is inside of what may be written. */
+  readonly frozen: readonly string[]
 }
 
 /** What deny rules take away of what is shown, as it is now. */
@@ -28,24 +31,30 @@ export interface Restriction {
 /** A pattern with file globs is shown file by file; beyond this it has to be written as a directory. */
 const MAX_EXPANDED = 20_000
 
-/**
- * Works out what to show. Where grants of a kind are declared, only what they name is there; where none are, the project is.
- * Undeclared writes follow the reads inside the roots: what a command may see there it may change, protected paths and
- * secrets aside.
- */
-export function placeCommand(policy: Policy, files: Files): Placement {
-  const roots = [policy.root, ...policy.additionalDirectories.map((directory) => directory.value)]
+/** The places of a confinement that do not depend on the command. */
+export type ProjectPlaces = Pick<Places, 'roots' | 'read' | 'write' | 'writesRoots' | 'envelope' | 'readOnly'>
+
+/** Resolves on the disk what is shown and what may be written. */
+export function placeCommand(places: ProjectPlaces, files: Files): Placement {
+  const { roots, envelope } = places
   const granted = (rules: readonly PathRule[]) => grantedPlaces(rules, roots, files)
-  const readable = policy.reads.declared ? granted(policy.reads.allow) : roots
+  const readable = granted(places.read)
   const inRoots = (path: string) => roots.some((root) => isInside(path, root))
-  const writable = policy.writes.declared ? granted(policy.writes.allow) : readable.filter(inRoots)
-  const enveloped =
-    policy.envelope === null ? writable : granted(policy.envelope).filter((path) => isCovered(path, writable))
+  const writable = [...(places.writesRoots ? readable.filter(inRoots) : []), ...granted(places.write)]
+  const enveloped = envelope === null ? writable : granted(envelope).filter((path) => isCovered(path, writable))
+  const writes = unique(enveloped.filter((path) => !isReadOnly(places, path)))
   return {
     reads: unique([...readable, ...writable]),
-    writes: unique(enveloped),
-    links: ownLinks([...policy.reads.allow, ...policy.writes.allow], roots, files),
+    writes,
+    links: ownLinks([...places.read, ...places.write], roots, files),
+    frozen:
+      places.readOnly === 'all' ? [] : places.readOnly.filter((path) => writes.some((one) => isInside(path, one))),
   }
+}
+
+/** Whether nothing may be written at a path, whatever grants it. */
+export function isReadOnly({ readOnly }: Pick<Places, 'readOnly'>, path: string): boolean {
+  return readOnly === 'all' || readOnly.some((place) => isInside(path, place))
 }
 
 /** What is named by the person and is a link of the person's. */
@@ -58,22 +67,25 @@ function ownLinks(rules: readonly PathRule[], roots: readonly string[], files: F
 }
 
 /** Where the paths lead that a command's own grant carries along. */
-export function placeCarried(policy: Policy, paths: readonly PathRule[], files: Files): string[] {
-  if (paths.length === 0) return []
-  return grantedPlaces(paths, [policy.root, ...policy.additionalDirectories.map(({ value }) => value)], files)
+export function placeCarried({ roots, carried }: Pick<Places, 'roots' | 'carried'>, files: Files): string[] {
+  return carried.length === 0 ? [] : grantedPlaces(carried, roots, files)
 }
 
 /** The paths that write grants name by themselves: those stay open although they are protected (F8). */
-export function namedForWriting(policy: Policy, files: Files): string[] {
-  return policy.writes.allow.flatMap(({ pattern }) => {
+export function namedForWriting(rules: readonly PathRule[], files: Files): string[] {
+  return rules.flatMap(({ pattern }) => {
     if (pattern.files === null || !files.isDirectory(pattern.absolute)) return [pattern.absolute]
     return pattern.files.filter((file) => !isGlob(file)).map((file) => join(pattern.absolute, file))
   })
 }
 
-/** Finds what deny rules hide and freeze. Files come and go: what was looked up for one command says nothing about the next. */
-export function restrictCommand(policy: Policy, { reads, writes }: Placement, files: Files): Restriction {
-  return { hidden: denied(policy.reads, reads, files), frozen: denied(policy.writes, writes, files) }
+/** Finds what deny rules hide and freeze. Files come and go: what was found for one command says nothing about the next. */
+export function restrictCommand(
+  { hidden, fixed }: Pick<Places, 'hidden' | 'fixed'>,
+  { reads, writes }: Pick<Placement, 'reads' | 'writes'>,
+  files: Files,
+): Restriction {
+  return { hidden: denied(hidden, reads, files), frozen: denied(fixed, writes, files) }
 }
 
 /**
@@ -103,9 +115,9 @@ function expand(pattern: PathPattern, files: Files): string[] {
   return walk(prefix, files).filter((path) => coversPath(pattern, path) && (isFile || path !== prefix))
 }
 
-function denied(rules: PathRules, shown: readonly string[], files: Files): string[] {
+function denied(rules: readonly PathRule[], shown: readonly string[], files: Files): string[] {
   const found = new Set<string>()
-  for (const { pattern } of rules.deny) {
+  for (const { pattern } of rules) {
     const prefix = literalPrefix(pattern)
     if (!files.exists(prefix)) continue
     const candidates = isGlob(pattern.absolute) || pattern.files ? walk(prefix, files) : [prefix]

@@ -1,32 +1,34 @@
-/** Commands for the bash tool: in the sandbox, captured, with background handles that die with the session. */
+/** Command texts: planned, confined, run part by part; in the background with handles that end with the session. */
 
 import type { SessionFacts } from '../../policy/call.ts'
 import type { Decision } from '../../policy/decision.ts'
-import type { LaunchIo } from '../../sandbox/backend.ts'
 import type { ShellFacts } from '../../shell/facts.ts'
 import { Fault } from '../../system/fault.ts'
 import { monotonicMs } from '../../system/monotonic.ts'
 import type { CommandOptions, CommandPort, CommandResult } from '../../tools/tool.ts'
+import { type CallReach, type Confinement, confine, type Decided, type Narrowing } from '../confine/confinement.ts'
+import { type CommandGroup, planText, type TextPlan } from '../confine/text-plan.ts'
 import type { UndoCover } from '../decide/undo-cover.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { BackgroundCommands } from '../session/background-commands.ts'
-import type { CallReach } from '../session/policy.ts'
 import { outcomeNotes } from './outcome-notes.ts'
-import type { RunIo, RunRequest } from './run-request.ts'
-import type { CommandRunner, RunOutcome } from './runner.ts'
-import { RunnerPool } from './runner-pool.ts'
-import { type CommandGroup, planText, type TextPlan } from './text-plan.ts'
+import type { CommandRunner, RunIo, RunOutcome } from './runner.ts'
+
+/** What commands are confined by at this moment. */
+export interface Scope {
+  readonly loaded: LoadedPolicy
+  readonly facts: SessionFacts
+  readonly narrowing: readonly Narrowing[]
+}
 
 export interface CommandPortOptions {
   /** Whose commands they are, for undo. */
   readonly session?: string
-  /** The policy that a command is placed by at this moment. */
-  readonly placing: (reach: CallReach) => LoadedPolicy
-  readonly facts: () => SessionFacts
-  readonly openRunner: (loaded: LoadedPolicy) => CommandRunner
-  readonly ownAddresses: () => readonly string[]
+  readonly scope: () => Scope
+  readonly runner: CommandRunner
+  /** Where the streams of a command in the foreground go. */
+  readonly io: RunIo
   readonly home: string
-  readonly spillDirectory: string
   /** Told what undo turned out not to cover. */
   readonly cover: UndoCover
 }
@@ -49,24 +51,32 @@ export interface CommandCall {
 export interface SessionCommands {
   /** The port as one call sees it. */
   forCall(call: CommandCall): CommandPort
-  /** Runs a program of a custom tool under a policy of its own. */
-  launch(loaded: LoadedPolicy, request: RunRequest, io: LaunchIo): Promise<RunOutcome>
+  /** The confinement of a program that Cordon itself starts, such as the script of a tool. */
+  confine(decided: Decided, narrowing: readonly Narrowing[]): Confinement
+  run(confinement: Confinement, argv: readonly string[], io: RunIo): Promise<RunOutcome>
   close(): Promise<void>
 }
 
 /** Opens the commands of one session. */
 export function openCommands(options: CommandPortOptions): SessionCommands {
+  const { runner, session } = options
   const background = new BackgroundCommands()
-  const runners = new RunnerPool(options.openRunner)
   const closing = new AbortController()
   const foreground = new Set<Promise<unknown>>()
 
-  async function launch(loaded: LoadedPolicy, request: RunRequest, io: RunIo): Promise<RunOutcome> {
+  function confined(decided: Decided, narrowing: readonly Narrowing[]): Confinement {
+    const scope = options.scope()
+    const own = session === undefined ? decided : { ...decided, session }
+    return confine(scope.loaded, own, [...scope.narrowing, ...narrowing])
+  }
+
+  async function launch(confinement: Confinement, argv: readonly string[], io: RunIo): Promise<RunOutcome> {
     const { signal } = closing
     signal.throwIfAborted()
-    const running = runners.use(loaded, (runner) =>
-      runner.run(request, { ...io, signal: io.signal ? AbortSignal.any([io.signal, signal]) : signal }),
-    )
+    const running = runner.run(confinement, argv, {
+      ...io,
+      signal: io.signal ? AbortSignal.any([io.signal, signal]) : signal,
+    })
     foreground.add(running)
     try {
       return await running
@@ -78,29 +88,26 @@ export function openCommands(options: CommandPortOptions): SessionCommands {
   function plan(command: string, how: CommandOptions, call: CommandCall): TextPlan {
     if (command !== call.decided.command)
       throw new Fault('unchecked-command', 'the command is not the one that was decided')
-    const { facts, ownAddresses, home } = options
-    const loaded = options.placing(call.reach)
-    const place = { cwd: how.cwd, home, loaded, session: facts(), reach: call.reach, ownAddresses }
+    const { loaded, facts } = options.scope()
+    const place = { cwd: how.cwd, home: options.home, loaded, session: facts, agreed: call.reach.hosts }
     return planText(command, call.decided.facts, place)
   }
 
   async function launchGroup(
     group: CommandGroup,
-    how: CommandOptions,
-    call: CommandCall,
+    text: string,
+    { cwd, timeoutMs }: CommandOptions,
+    { decided, reach }: CommandCall,
     io: RunIo,
   ): Promise<RunOutcome> {
-    const { text, patterns, grants, paths, envVars, rules } = group
-    const { cwd, timeoutMs } = how
-    const argv = ['/bin/bash', '-c', '--', text]
-    const { relies } = call.decided
-    const { session } = options
-    const own = { ...(relies && { relies }), ...(session !== undefined && { session }) }
-    const request = { argv, cwd, timeoutMs, patterns, grants, paths, envVars, rules, ...own }
-    const loaded = options.placing(call.reach)
+    const { command, relies } = decided
+    const confinement = confined({ command: group, cwd, ...(relies && { relies }) }, [
+      { kind: 'reach', reach },
+      { kind: 'time', ms: timeoutMs },
+    ])
     try {
-      const outcome = await launch(loaded, request, io)
-      if (outcome.changes?.unkept.length) options.cover.noteUnkept(loaded.root, call.decided.command)
+      const outcome = await launch(confinement, ['/bin/bash', '-c', '--', text], io)
+      if (outcome.changes?.unkept.length) options.cover.noteUnkept(confinement.root, command)
       return outcome
     } catch (error) {
       if (error instanceof Fault && error.code === 'undo-unavailable') options.cover.noteNoDoor()
@@ -110,12 +117,7 @@ export function openCommands(options: CommandPortOptions): SessionCommands {
 
   async function run(command: string, how: CommandOptions, call: CommandCall): Promise<CommandResult> {
     const { groups, note } = plan(command, how, call)
-    const io: RunIo = {
-      stdout: 'capture',
-      stderr: 'capture',
-      signal: how.signal,
-      spillDirectory: options.spillDirectory,
-    }
+    const io: RunIo = { ...options.io, signal: how.signal }
     const started = monotonicMs()
     let whole: CommandResult | null = null
     let moved = ''
@@ -123,7 +125,7 @@ export function openCommands(options: CommandPortOptions): SessionCommands {
       const status = whole?.exitCode ?? 0
       if ((group.when === 'success' && status !== 0) || (group.when === 'failure' && status === 0)) continue
       const left = { ...how, timeoutMs: Math.max(1, how.timeoutMs - (monotonicMs() - started)) }
-      const outcome = await launchGroup({ ...group, text: `${moved}${group.text}` }, left, call, io)
+      const outcome = await launchGroup(group, `${moved}${group.text}`, left, call, io)
       call.heard(outcome)
       whole = joined(whole, resultOf(outcome))
       if (whole.timedOut) break
@@ -133,7 +135,8 @@ export function openCommands(options: CommandPortOptions): SessionCommands {
   }
 
   return {
-    launch,
+    confine: confined,
+    run: launch,
     forCall: (call) => ({
       run: (command, how) => run(command, how, call),
       start: async (command, how) =>
@@ -143,7 +146,7 @@ export function openCommands(options: CommandPortOptions): SessionCommands {
             // It may serve while it runs: one sandbox, and the hosts of the whole.
             const { whole, wholeNote } = plan(command, how, call)
             if (wholeNote !== null) io.onNotice?.(wholeNote)
-            return launchGroup(whole, how, call, io)
+            return launchGroup(whole, whole.text, how, call, io)
           },
           (outcome) => call.heardLater?.(outcome),
         ),
@@ -155,7 +158,7 @@ export function openCommands(options: CommandPortOptions): SessionCommands {
       closing.abort()
       await background.ended()
       await Promise.allSettled(foreground)
-      await runners.close()
+      await runner.close()
     },
   }
 }

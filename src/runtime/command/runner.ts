@@ -1,9 +1,10 @@
-/** Runs commands of one session in the sandbox: each is prepared, launched, and settled before its result is told. */
+/** Runs commands in the sandbox: each is prepared, launched, and settled before its result is reported. */
 
 import { posix } from 'node:path'
 import type { Door } from '../../egress/door.ts'
 import type { EgressEvent } from '../../egress/event.ts'
 import { createEgressLog } from '../../egress/event-log.ts'
+import type { EgressRules } from '../../egress/rules.ts'
 import { isInside } from '../../files/baseline.ts'
 import {
   type Arrangement,
@@ -18,14 +19,12 @@ import { type MaskChange, MaskWatch } from '../../sandbox/secrets/masks-watch.ts
 import { Fault } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
-import type { LoadedPolicy } from '../policy/load.ts'
+import type { Confinement } from '../confine/confinement.ts'
 import { type CommandChanges, pruneKept } from './held-changes.ts'
 import { DevServerPorts } from './network/dev-server-ports.ts'
 import type { DoorSettings, NetworkOptions, SessionNetwork } from './network/network.ts'
 import type { ServedPort } from './network/served-port.ts'
-import { Preparation, type Prepared, type Preparing } from './preparation.ts'
-import { Provision } from './provision.ts'
-import { hasWayOut, type RunIo, type RunRequest } from './run-request.ts'
+import { type Prepared, type Preparing, Site } from './preparation.ts'
 
 /** A command that ran, with everything that was stopped or put right on the way. */
 export interface RunOutcome {
@@ -53,49 +52,56 @@ interface Begun extends Prepared {
 /** Faults of a secret, a protected path or a shown place that is not where it was seen. */
 const MOVED: ReadonlySet<string> = new Set(['mask-moved', 'pin-moved', 'place-moved'])
 
-/** The sandbox side of one session. */
+/** The streams of a command, and who is told of what it does while it runs. */
+export interface RunIo extends LaunchIo {
+  /** Told at once what a person may want to know: where the command's server is to be found. */
+  readonly onNotice?: (line: string) => void
+  /** What the command looks for in vain is told with the result (`cordon learn`). */
+  readonly learns?: boolean
+}
+
+export interface RunnerOptions extends Partial<Pick<NetworkOptions, 'ask' | 'resolver' | 'upstream'>> {
+  /** Somebody is there to be asked about every host: a command without any has a way out, too. */
+  readonly asksAlways?: boolean
+  /** Told how far a long look for secrets is: how many folders, and null at its end. */
+  readonly onLook?: (folders: number | null) => void
+}
+
+/** Sites and networks that are kept for the next command; making a site looks through the whole project. */
+const MOST_KEPT = 3
+
+/** Runs commands: a confinement, the words and the streams, and nothing else. */
 export class CommandRunner {
   readonly #machine: Machine
+  readonly #files: Files
   readonly #backend: Backend
-  readonly #provision: Provision
-  readonly #preparation: Preparation
-  readonly #networkOptions: NetworkOptions
-  #network: SessionNetwork | null = null
-  #expected: { readonly request: RunRequest; readonly preparing: Preparing } | null = null
+  readonly #options: RunnerOptions
+  readonly #sites = new Map<string, { readonly site: Site; users: number }>()
+  readonly #networks = new Map<string, SessionNetwork>()
+  #expected: { readonly confinement: Confinement; readonly preparing: Preparing } | null = null
   /** Whether changes go through the init here. */
   #holdsChanges: boolean
 
-  constructor(
-    loaded: LoadedPolicy,
-    machine: Machine,
-    files: Files,
-    backend: Backend,
-    network: Partial<NetworkOptions> = {},
-  ) {
+  constructor(machine: Machine, files: Files, backend: Backend, options: RunnerOptions = {}) {
     this.#machine = machine
+    this.#files = files
     this.#backend = backend
+    this.#options = options
     this.#holdsChanges = backend.capabilities.has('held-changes')
-    this.#provision = new Provision(loaded, machine)
-    this.#preparation = new Preparation(loaded, machine, files, backend, this.#provision)
-    this.#networkOptions = {
-      machine,
-      secrets: loaded.sandbox.secrets.map((secret) => secret.value),
-      sandbox: loaded.sandbox,
-      ...network,
-    }
   }
 
-  /** Whether a command of this request would see a canonical path, secrets aside. */
-  sees(request: RunRequest): (path: string) => boolean {
-    return this.#preparation.sees(request)
+  /** Whether a command would see a canonical path, secrets aside. */
+  sees(confinement: Confinement): (path: string) => boolean {
+    return this.#site(confinement).site.sees(confinement)
   }
 
   /** The plan of a command, as `cordon run --plan` shows it. Nothing is begun. */
-  async plan(request: RunRequest): Promise<SandboxPlan> {
-    const arrangement = await this.#arrange(request)
+  async plan(confinement: Confinement, argv: readonly string[], io: RunIo = {}): Promise<SandboxPlan> {
+    const arrangement = await this.#arrange(confinement)
     try {
-      const door = await this.#doorSettings(request, arrangement)
-      const { plan, guard, held } = this.#prepare(request, door, arrangement).complete()
+      const door = await this.#doorSettings(confinement, arrangement)
+      const { site } = this.#site(confinement)
+      const { plan, guard, held } = this.#prepare(site, confinement, argv, io, door, arrangement).complete()
       guard.end()
       held?.drop()
       return plan
@@ -105,46 +111,55 @@ export class CommandRunner {
   }
 
   /** Runs a command; resolves once it and everything it left behind is settled. */
-  async run(request: RunRequest, io: RunIo): Promise<RunOutcome> {
+  async run(confinement: Confinement, argv: readonly string[], io: RunIo): Promise<RunOutcome> {
+    const entry = this.#site(confinement)
+    entry.users++
     try {
-      return await this.#attempt(request, io)
+      return await this.#attempt(entry.site, confinement, argv, io)
     } catch (error) {
       if (!(error instanceof Fault)) throw error
       // Without Landlock or a listener of seccomp's, what was planted is settled after the run, as on older kernels.
       if (error.code === 'changes-door' && this.#holdsChanges) {
         this.#holdsChanges = false
-        if (request.relies === 'undo') throw withoutUndo(error)
+        if (confinement.undo.relies === 'undo') throw withoutUndo(error)
       }
       // Something was moved between the look and the mounts: look again, once.
       else if (!MOVED.has(error.code)) throw error
-      return this.#attempt(request, io)
+      return await this.#attempt(entry.site, confinement, argv, io)
+    } finally {
+      entry.users--
+      this.#trim()
     }
   }
 
-  /** A run of this very request is likely to come, once it is decided: its place may be made ready meanwhile. */
-  expect(request: RunRequest, io: RunIo): void {
-    if (hasWayOut(request) || this.#backend.arrange) return
-    this.#expected = { request, preparing: this.#prepare(request, null, null) }
+  /** A run under this very confinement is likely to come, once it is decided: its place may be made ready meanwhile. */
+  expect(confinement: Confinement, argv: readonly string[], io: RunIo): void {
+    if (this.#hasWayOut(confinement) || this.#backend.arrange) return
+    const { site } = this.#site(confinement)
+    this.#expected = { confinement, preparing: this.#prepare(site, confinement, argv, io, null, null) }
     this.#backend.expect?.(this.#expected.preparing, io)
   }
 
-  async #attempt(request: RunRequest, io: RunIo): Promise<RunOutcome> {
-    if (request.relies === 'undo' && !this.#holdsChanges) throw withoutUndo(null)
-    const expected = this.#expected?.request === request ? this.#expected.preparing : null
+  async #attempt(site: Site, confinement: Confinement, argv: readonly string[], io: RunIo): Promise<RunOutcome> {
+    if (confinement.undo.relies === 'undo' && !this.#holdsChanges) throw withoutUndo(null)
+    const expected = this.#expected?.confinement === confinement ? this.#expected.preparing : null
     this.#expected = null
-    const arrangement = this.#backend.arrange ? await this.#arrange(request) : null
+    const arrangement = this.#backend.arrange ? await this.#arrange(confinement) : null
     try {
-      const preparing = expected ?? this.#prepare(request, await this.#doorSettings(request, arrangement), arrangement)
-      return await this.#launch(preparing, request, io)
+      const door = expected ? null : await this.#doorSettings(confinement, arrangement)
+      const preparing = expected ?? this.#prepare(site, confinement, argv, io, door, arrangement)
+      return await this.#launch(site, preparing, confinement, io)
     } finally {
       arrangement?.dispose()
     }
   }
 
-  async #launch(preparing: Preparing, request: RunRequest, io: RunIo): Promise<RunOutcome> {
-    const { hidden, running } = this.#preparation
+  async #launch(site: Site, preparing: Preparing, confinement: Confinement, io: RunIo): Promise<RunOutcome> {
+    const { hidden, running } = site
+    const { rules } = confinement.network
     const egress = createEgressLog()
-    const openDoor = this.#network?.doorFor(request.rules, egress.add)
+    const network = this.#networks.get(networkKey(confinement)) ?? null
+    const openDoor = network?.doorFor(this.#withAddresses(confinement), egress.add)
     const ports = new DevServerPorts(io.onNotice ?? (() => {}))
     const underway: { begun: Begun | null; door: Door | null } = { begun: null, door: null }
     const launchIo: LaunchIo = {
@@ -172,11 +187,11 @@ export class CommandRunner {
       const result = await this.#backend.launch({ ...preparing, complete }, launchIo)
       await ports.closed()
       // Connections that were open until now are told of as well.
-      if (underway.door) await this.#network?.closeDoor(underway.door)
+      if (underway.door) await network?.closeDoor(underway.door)
       underway.door = null
       if (result.asked.length > 0) {
         const { askedEvents } = await import('./network/asked-events.ts')
-        for (const event of askedEvents(result.asked, request.rules)) egress.add(event)
+        for (const event of askedEvents(result.asked, rules)) egress.add(event)
       }
       settled = true
       const { plan, guard, recovered, watch, held } = underway.begun!
@@ -192,7 +207,7 @@ export class CommandRunner {
         // A project of nothing but secrets is not for anybody to remove.
         .filter(({ what, path }) => what !== 'kept' || !plan.binds.some((bind) => isInside(bind.path, path)))
       return {
-        grants: request.grants,
+        grants: confinement.grants,
         result: { ...result, violations: [...result.violations, ...(changes?.refused ?? [])] },
         plan,
         findings,
@@ -200,12 +215,12 @@ export class CommandRunner {
         changes,
         egress: egress.events(),
         served: ports.served(),
-        drift: await this.#provision.drift(request),
+        drift: await this.#drift(confinement),
       }
     } finally {
       const { begun, door } = underway
       if (begun) running.delete(begun.movable)
-      if (door) await this.#network?.closeDoor(door)
+      if (door) await network?.closeDoor(door)
       await ports.closed()
       if (!settled) {
         begun?.watch.close([])
@@ -216,37 +231,100 @@ export class CommandRunner {
     }
   }
 
-  /** Tells how far a long look for secrets is: how many folders, and null at its end. */
-  watchLooks(watch: (folders: number | null) => void): void {
-    this.#preparation.hidden.tree.watch = watch
-  }
-
-  /** Ends the session; the index of secrets is kept for the next one. */
+  /** Ends everything; the index of secrets is kept for the next runner. */
   async close(): Promise<void> {
-    await this.#network?.close()
+    await Promise.all([...this.#networks.values()].map((network) => network.close()))
+    this.#networks.clear()
     this.#backend.release()
-    this.#preparation.hidden.close()
+    for (const { site } of this.#sites.values()) site.hidden.close()
+    this.#sites.clear()
     pruneKept(this.#machine.stateDir)
   }
 
-  #prepare(request: RunRequest, door: DoorSettings | null, arrangement: Arrangement | null): Preparing {
-    return this.#preparation.begin(request, { door, arrangement, holdsChanges: () => this.#holdsChanges })
+  #site(confinement: Confinement): { readonly site: Site; users: number } {
+    const key = Site.keyOf(confinement)
+    const known = this.#sites.get(key)
+    if (known) return known
+    const site = new Site(confinement, this.#machine, this.#files, this.#backend)
+    if (this.#options.onLook) site.hidden.tree.watch = this.#options.onLook
+    const entry = { site, users: 0 }
+    this.#sites.set(key, entry)
+    return entry
+  }
+
+  #trim(): void {
+    const idle = [...this.#sites].filter(([, entry]) => entry.users === 0)
+    for (const [key, { site }] of idle.slice(0, Math.max(0, this.#sites.size - MOST_KEPT))) {
+      this.#sites.delete(key)
+      site.hidden.close()
+    }
+  }
+
+  #prepare(
+    site: Site,
+    confinement: Confinement,
+    argv: readonly string[],
+    io: RunIo,
+    door: DoorSettings | null,
+    arrangement: Arrangement | null,
+  ): Preparing {
+    const { terminal } = io
+    return site.begin(confinement, argv, {
+      door,
+      arrangement,
+      holdsChanges: () => this.#holdsChanges,
+      terminal: terminal ? { rows: terminal.output.rows ?? 24, columns: terminal.output.columns ?? 80 } : null,
+      tellsPorts: io.onPort !== undefined,
+      learns: io.learns ?? false,
+    })
+  }
+
+  #hasWayOut({ network: { rules } }: Confinement): boolean {
+    return rules.allowed === null || rules.allowed.length > 0 || this.#options.asksAlways === true
+  }
+
+  #withAddresses({ network: { rules } }: Confinement): EgressRules {
+    return { ...rules, ownAddresses: this.#machine.ownAddresses() }
   }
 
   /** The way out is only loaded for a command that has one: it costs more than the sandbox itself. */
-  async #doorSettings(request: RunRequest, arrangement: Arrangement | null): Promise<DoorSettings | null> {
-    if (!hasWayOut(request)) return null
-    if (this.#network === null) {
-      const { SessionNetwork } = await import('./network/network.ts')
-      this.#network = new SessionNetwork(this.#networkOptions)
-    }
-    return this.#network.settings(request.rules, arrangement?.proxy ?? null)
+  async #doorSettings(confinement: Confinement, arrangement: Arrangement | null): Promise<DoorSettings | null> {
+    if (!this.#hasWayOut(confinement)) return null
+    const { secrets, caFiles, parent } = confinement.network
+    const key = networkKey(confinement)
+    const known = this.#networks.get(key)
+    if (known) return known.settings(this.#withAddresses(confinement), arrangement?.proxy ?? null)
+    const { SessionNetwork } = await import('./network/network.ts')
+    const { ask, resolver, upstream } = this.#options
+    const made = new SessionNetwork({
+      machine: this.#machine,
+      secrets,
+      sandbox: { caFiles, parent },
+      ...(ask && { ask }),
+      ...(resolver && { resolver }),
+      ...(upstream && { upstream }),
+    })
+    this.#networks.set(key, made)
+    return made.settings(this.#withAddresses(confinement), arrangement?.proxy ?? null)
   }
 
   /** On a system without namespaces: the folder and the port that the plan has to name. */
-  async #arrange(request: RunRequest): Promise<Arrangement | null> {
-    return (await this.#backend.arrange?.({ network: hasWayOut(request) })) ?? null
+  async #arrange(confinement: Confinement): Promise<Arrangement | null> {
+    return (await this.#backend.arrange?.({ network: this.#hasWayOut(confinement) })) ?? null
   }
+
+  /** Registries of the bundles that have changed since they were signed, in words. */
+  async #drift({ root, bundles: { applied, signed } }: Confinement): Promise<string | null> {
+    if (!applied.some(({ bundle }) => bundle.registries.length > 0)) return null
+    const { driftLine, registryDrift } = await import('../policy/registries/drift.ts')
+    const drift = registryDrift(root, signed, this.#machine, applied)
+    return drift && driftLine(drift)
+  }
+}
+
+/** One CA and one broker for all who have the same secrets put in. */
+function networkKey({ network: { secrets, caFiles, parent } }: Confinement): string {
+  return JSON.stringify([secrets, caFiles, parent])
 }
 
 /** What was allowed because of undo does not run without it. */

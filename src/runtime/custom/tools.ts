@@ -1,15 +1,13 @@
 /** Custom tools in a session (T2, T3): only trusted bytes run, exactly those that were hashed, and the sandbox holds their labels. */
 
 import { dirname } from 'node:path'
-import { wholeTree } from '../../files/path-pattern.ts'
 import { containsHost, parseHostPattern } from '../../hosts/pattern.ts'
 import { tldtsSuffixes } from '../../hosts/suffix.ts'
 import type { CustomToolSettings } from '../../manifest/schema/settings.ts'
 import { parseToml } from '../../manifest/toml/toml.ts'
 import { plainNode } from '../../manifest/toml/tree.ts'
-import type { HostRule, PathRule, PathRules, Policy, Sourced } from '../../policy/policy.ts'
+import type { HostRule } from '../../policy/policy.ts'
 import { builtInTools as builtInNames } from '../../policy/tool-kind.ts'
-import type { LaunchIo } from '../../sandbox/backend.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
 import {
@@ -27,8 +25,9 @@ import { createTrustStore, type TrustStore } from '../../tools/custom/trust.ts'
 import { RUNS, touchesNothing } from '../../tools/define-tool.ts'
 import type { Tool, ToolContext, ToolInput, ToolOutput } from '../../tools/tool.ts'
 import { outcomeNotes } from '../command/outcome-notes.ts'
-import type { RunRequest } from '../command/run-request.ts'
+import type { SessionCommands } from '../command/port.ts'
 import type { RunOutcome } from '../command/runner.ts'
+import { entitleOwn } from '../confine/entitlement.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 
 /** What the decision and the record need to know of a custom tool. */
@@ -39,11 +38,11 @@ export interface CustomFacts {
 
 export type SessionTool = Tool & { readonly custom?: CustomFacts }
 
-/** The session as far as a custom tool needs it. */
+/** The session as far as programs that Cordon itself starts need it. */
 export interface CustomToolHost {
-  readonly launch: (loaded: LoadedPolicy, request: RunRequest, io: LaunchIo) => Promise<RunOutcome>
-  /** The policy that a command would be placed by at this moment. */
-  readonly placing: () => LoadedPolicy
+  readonly commands: Pick<SessionCommands, 'confine' | 'run'>
+  /** The policy that applies at this moment. */
+  readonly loaded: () => LoadedPolicy
 }
 
 /** The custom tools of a project and a user, as they were found at a start. */
@@ -104,7 +103,7 @@ interface Surroundings {
 
 function sessionTool(known: CustomTool, around: Surroundings): SessionTool {
   const { manifest } = known
-  const settings = around.host.placing().session.tools.get(manifest.name) ?? null
+  const settings = around.host.loaded().session.tools.get(manifest.name) ?? null
   return {
     name: manifest.name,
     description: manifest.description,
@@ -140,30 +139,29 @@ async function runTool(
   const staged = stageScript(machine.stateDir, manifest.script, script)
   try {
     const directory = dirname(staged.path)
-    const loaded = toolPolicy(host.placing(), manifest, settings, directory)
+    const { labels } = manifest
     const timeout = Math.min(manifest.timeout, settings?.timeout ?? manifest.timeout) * 1000
-    const outcome = await host.launch(
-      loaded,
+    const entitlement = entitleOwn(name, {
+      envVars: manifest.env.filter((name) => settings?.envVars?.includes(name) ?? true),
+      hosts: labels.includes('network') ? hostsOf(manifest, settings) : [],
+      suffixes: tldtsSuffixes,
+    })
+    const cwd = labels.includes('filesystem') ? context.cwd : '/tmp'
+    const confinement = host.commands.confine({ command: entitlement, cwd }, [
       {
-        argv: startsItself(script) ? [staged.path] : ['/bin/sh', staged.path],
-        cwd: manifest.labels.includes('filesystem') ? context.cwd : '/tmp',
-        patterns: [],
-        grants: [],
-        paths: [],
-        envVars: manifest.env.filter((name) => settings?.envVars?.includes(name) ?? true),
-        rules: {
-          command: name,
-          allowed: manifest.labels.includes('network') ? hostsOf(manifest, settings) : [],
-          denied: loaded.policy.commands.deniedDomains,
-          allowPrivate: loaded.policy.http.allowPrivate,
-          ...(loaded.policy.http.specialRanges && { specialRanges: loaded.policy.http.specialRanges }),
-          ownAddresses: machine.ownAddresses(),
-          suffixes: tldtsSuffixes,
+        kind: 'labels',
+        labels: {
+          script: directory,
+          filesystem: labels.includes('filesystem'),
+          execute: labels.includes('execute'),
+          outputBytes: Math.min(manifest.maxOutputBytes, settings?.maxOutputBytes ?? manifest.maxOutputBytes),
         },
-        timeoutMs: Math.min(timeout, context.limits.timeoutMs),
       },
-      { stdin: `${JSON.stringify(input)}\n`, stdout: 'capture', stderr: 'capture', signal: context.signal },
-    )
+      { kind: 'time', ms: Math.min(timeout, context.limits.timeoutMs) },
+    ])
+    const argv = startsItself(script) ? [staged.path] : ['/bin/sh', staged.path]
+    const io = { stdin: `${JSON.stringify(input)}\n`, stdout: 'capture', stderr: 'capture' } as const
+    const outcome = await host.commands.run(confinement, argv, { ...io, signal: context.signal })
     context.signal.throwIfAborted()
     return outputOf(manifest, outcome)
   } finally {
@@ -175,67 +173,6 @@ async function runTool(
 function startsItself(script: Uint8Array): boolean {
   const start = Buffer.from(script.subarray(0, 4)).toString('latin1')
   return start.startsWith('#!') || start === '\x7fELF'
-}
-
-/**
- * The policy that a tool's sandbox is made from.
- *
- * Without `network` there is no way out. Without `filesystem` the project and every granted directory are not there. Without
- * `execute` it is one process that can start no other: a fork or a thread fails. It can still replace itself, which gains it
- * nothing: the sandbox around it stays the same.
- */
-function toolPolicy(
-  loaded: LoadedPolicy,
-  { labels, maxOutputBytes }: CustomToolManifest,
-  settings: CustomToolSettings | null,
-  staged: string,
-): LoadedPolicy {
-  const { policy, sandbox } = loaded
-  const { limits, commandFs } = sandbox
-  const fixed = <Value>(value: Value, rule: string): Sourced<Value> => ({ value, rule, source: 'tool manifest' })
-  const output = Math.min(maxOutputBytes, settings?.maxOutputBytes ?? maxOutputBytes, limits.maxOutputBytes.value)
-  return {
-    ...loaded,
-    ...(!labels.includes('filesystem') && { root: staged }),
-    policy: labels.includes('filesystem') ? withScript(policy, staged) : scriptAlone(policy, staged),
-    sandbox: {
-      ...sandbox,
-      // A home directory that commands may see is none of a tool's business.
-      commandFs: commandFs.value === 'none' ? commandFs : fixed('system', 'custom tools see the system baseline'),
-      limits: {
-        ...limits,
-        maxOutputBytes: fixed(output, 'max_output_bytes'),
-        ...(!labels.includes('execute') && { processes: fixed(1, 'labels without "execute"') }),
-      },
-    },
-  }
-}
-
-const nothing: PathRules = { allow: [], deny: [], declared: true }
-
-function scriptAlone(policy: Policy, staged: string): Policy {
-  return {
-    ...policy,
-    root: staged,
-    additionalDirectories: [],
-    reads: { ...nothing, allow: [scriptRule(staged)] },
-    writes: nothing,
-    envelope: null,
-  }
-}
-
-function withScript(policy: Policy, staged: string): Policy {
-  const rule = scriptRule(staged)
-  return {
-    ...policy,
-    additionalDirectories: [...policy.additionalDirectories, { value: staged, rule: rule.rule, source: rule.source }],
-    reads: policy.reads.declared ? { ...policy.reads, allow: [...policy.reads.allow, rule] } : policy.reads,
-    writes: { ...policy.writes, deny: [...policy.writes.deny, rule] },
-  }
-}
-
-function scriptRule(staged: string): PathRule {
-  return { pattern: wholeTree(staged), prompt: false, rule: 'the script of the tool', source: 'tool manifest' }
 }
 
 function hostsOf(manifest: CustomToolManifest, settings: CustomToolSettings | null): HostRule[] {

@@ -2,10 +2,9 @@
 
 import { join } from 'node:path'
 import { isInside } from '../../files/baseline.ts'
-import { wholeTree } from '../../files/path-pattern.ts'
-import type { PathRule, Sourced } from '../../policy/policy.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
+import { extendPolicy } from '../policy/extend.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 
 /** The policy with the folders of the user's skills among the places that may be read; nothing where there are none. */
@@ -17,17 +16,5 @@ export function withUserSkills(loaded: LoadedPolicy, { configDir, home }: Machin
     // A link may lead anywhere; what stands in the project is the project's.
     .filter((path) => !isInside(path, policy.root) && !isInside(policy.root, path))
   if (folders.length === 0) return loaded
-  const said = { rule: 'your skills', source: 'built-in' } as const
-  const added = folders.map((value): Sourced<string> => ({ value, ...said }))
-  const rules = folders.map((path): PathRule => ({ pattern: wholeTree(path), prompt: false, ...said }))
-  const { reads, writes } = policy
-  return {
-    ...loaded,
-    policy: {
-      ...policy,
-      additionalDirectories: [...policy.additionalDirectories, ...added],
-      reads: reads.declared ? { ...reads, allow: [...reads.allow, ...rules] } : reads,
-      writes: { ...writes, deny: [...writes.deny, ...rules] },
-    },
-  }
+  return extendPolicy(loaded, { shown: folders.map((value) => ({ value, rule: 'your skills', source: 'built-in' })) })
 }

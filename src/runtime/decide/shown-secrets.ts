@@ -10,22 +10,24 @@ import { isCommitted } from '../../sandbox/secrets/tracked.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { placeCommand } from '../command/placement.ts'
+import { projectPlaces } from '../confine/confinement.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 
 /** Those that git has in HEAD as they are, unless `mask_tracked` hides them, by the policy of the moment. What cannot be found out is not shown. */
 export function shownSecrets(
-  now: () => Pick<LoadedPolicy, 'root' | 'policy' | 'sandbox'>,
+  now: () => LoadedPolicy,
   machine: Pick<Machine, 'stateDir'>,
   files: Files,
 ): NonNullable<SessionFacts['isShown']> {
   const remembered = new Map<string, KnownObjects>()
   return (path) => {
-    const { root, policy, sandbox } = now()
+    const loaded = now()
+    const { root, sandbox } = loaded
     if (!sandbox.maskSecrets.value || sandbox.maskTracked.value) return false
     // A folder that is secret as a whole is hidden as one.
     if (splitPath(path).some(isSecretFolder)) return false
     try {
-      const { reads, writes } = placeCommand(policy, files)
+      const { reads, writes } = placeCommand(projectPlaces(loaded), files)
       const roots = [...new Set([...reads, ...writes, ...worktreeDirectories(root)])]
       return isCommitted(path, roots, remembered) && !hiddenByList(machine.stateDir, roots).includes(path)
     } catch {

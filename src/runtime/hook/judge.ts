@@ -26,6 +26,7 @@ import type { CallHistory } from '../decide/admission.ts'
 import { newSession } from '../decide/check-call.ts'
 import { bareCall, resolveCall, type Surroundings } from '../decide/resolve-call.ts'
 import { UndoCover } from '../decide/undo-cover.ts'
+import { extendPolicy } from '../policy/extend.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { type OpenedPolicy, openPolicy } from '../policy/open.ts'
 import { startNotes } from '../policy/start-notes.ts'
@@ -133,7 +134,10 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
     unsigned: place.inside ? 'in-force' : 'refused',
   })
   if (!('loaded' in opened)) return { closed: await whyClosed(opened, place.root) }
-  const held = withDenials(notWriting(opened.loaded, place.unwritten ?? []), place.ownDenials ?? null)
+  // What the host's own settings deny binds like rules of the manifest.
+  const { reads = [], writes = [], commands = [] } = place.ownDenials ?? {}
+  const unwritten = unwrittenRules(opened.loaded.policy.root, place.unwritten ?? [])
+  const held = extendPolicy(opened.loaded, { denials: { reads, writes: [...unwritten, ...writes], commands } })
   const answered = await withAnswers(held, place)
   const { loaded } = answered
   const history = place.inside ? null : await openHistory(place, loaded)
@@ -211,22 +215,6 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
         const settled = settle(decision, loaded.policy, true)
         return settled.outcome === 'refuse' ? settled.message : null
       },
-    },
-  }
-}
-
-/** The host's own denials bind like the manifest's. */
-function withDenials(loaded: LoadedPolicy, denials: OwnDenials | null): LoadedPolicy {
-  if (denials === null) return loaded
-  const { policy } = loaded
-  const { reads, writes, commands } = policy
-  return {
-    ...loaded,
-    policy: {
-      ...policy,
-      reads: { ...reads, deny: [...reads.deny, ...denials.reads] },
-      writes: { ...writes, deny: [...writes.deny, ...denials.writes] },
-      commands: { ...commands, deny: [...commands.deny, ...denials.commands] },
     },
   }
 }
@@ -316,16 +304,13 @@ function hostsOwn(folder: string): PathRule {
   return { pattern: wholeTree(folder), prompt: false, rule: 'the host’s own files of the session', source: 'session' }
 }
 
-/** The same with rules that nobody wrote down: what the host takes its variables from is not its agent's to write. */
-function notWriting(loaded: LoadedPolicy, names: readonly string[]): LoadedPolicy {
-  if (names.length === 0) return loaded
-  const { policy } = loaded
-  const rules = names.map((name): PathRule => {
-    const absolute = `${policy.root}/**/${name}`
+/** What the host takes its variables from is not its agent's to write. */
+function unwrittenRules(root: string, names: readonly string[]): readonly PathRule[] {
+  return names.map((name) => {
+    const absolute = `${root}/**/${name}`
     const pattern = { text: name, absolute, segments: splitPath(absolute), files: null }
     return { pattern, prompt: false, rule: 'the host takes its environment from it', source: 'built-in' }
   })
-  return { ...loaded, policy: { ...policy, writes: { ...policy.writes, deny: [...policy.writes.deny, ...rules] } } }
 }
 
 /** The session with the answers that were saved; their file is only opened when there is one. */
@@ -341,7 +326,6 @@ async function withAnswers(
   if (!saves && brief === null) return { loaded, session: { ...fresh, agent } }
   const { openSavedGrants } = await import('../policy/saved-grants.ts')
   const { SessionState, savedDenials } = await import('../session/state.ts')
-  const { decidingPolicy } = await import('../session/policy.ts')
   const place = { root: loaded.root, home: machine.home }
   const saved = saves ? openSavedGrants(machine).forSession(loaded.root, session ?? '') : []
   const state = new SessionState(agent, fresh)
@@ -350,7 +334,7 @@ async function withAnswers(
     state.widenEnvelope(readBrief(brief, files), 'discovery brief', place, true)
   }
   return {
-    loaded: decidingPolicy(loaded, savedDenials(saved, place), state.envelope()),
+    loaded: extendPolicy(loaded, { denials: savedDenials(saved, place), envelope: state.envelope() }),
     session: {
       ...state.facts(saved, null, place, NOTHING_SPILLED),
       ...(fresh.nearby && { nearby: fresh.nearby }),

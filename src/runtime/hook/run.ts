@@ -10,15 +10,13 @@ import { isOwnDirectory } from '../../system/state.ts'
 import type { ToolOutput } from '../../tools/tool.ts'
 import { openBackend } from '../command/open-runner.ts'
 import { openCommands } from '../command/port.ts'
-import type { RunRequest } from '../command/run-request.ts'
-import { CommandRunner, type RunOutcome } from '../command/runner.ts'
+import { CommandRunner, type RunIo, type RunOutcome } from '../command/runner.ts'
+import type { Narrowing } from '../confine/confinement.ts'
 import { outcomeOf } from '../decide/admission.ts'
-import type { LoadedPolicy } from '../policy/load.ts'
 import { openRecord } from '../record/open.ts'
 import type { CallRecord } from '../record/recorder.ts'
 import { runToolCall, type Stages } from '../run-tool-call.ts'
 import { KeptChanges } from '../session/kept-changes.ts'
-import { placingPolicy } from '../session/policy.ts'
 import { reachOf } from '../session/reach.ts'
 import { HeldOutput } from './held-output.ts'
 import { type HookCall, openHookJudge, type ReadCall } from './judge.ts'
@@ -42,7 +40,7 @@ export interface HookRun {
   readonly undo?: boolean
   /** The host's own sandbox would let it write nothing. */
   readonly readOnly?: boolean
-  readonly io: Parameters<CommandRunner['run']>[1]
+  readonly io: RunIo
 }
 
 export type HookRunResult =
@@ -63,16 +61,17 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
   const openFor = admitted && 'openFor' in admitted ? admitted.openFor : null
   const backend = await openBackend(judge.loaded.sandbox, { commands: 'one', stateDir: machine.stateDir })
   const { io, held } = heldStreams(request.io, judge.loaded.sandbox.limits.maxOutputBytes)
+  const narrowing: readonly Narrowing[] = [
+    { kind: 'answers', facts: judge.session },
+    { kind: 'memory', bytes: memory },
+    ...(readOnly ? [{ kind: 'read-only', places: 'all' } as const] : []),
+  ]
   const commands = openCommands({
-    placing: (reach) => {
-      const placing = placingPolicy(judge.loaded, judge.session, reach, memory)
-      return readOnly ? writingNothing(placing) : placing
-    },
-    openRunner: (loaded) => new CallersRunner(io, [loaded, machine, files, backend]),
-    facts: () => judge.session,
-    ownAddresses: machine.ownAddresses,
+    scope: () => ({ loaded: judge.loaded, facts: judge.session, narrowing }),
+    runner: new CommandRunner(machine, files, backend),
+    // The host reads them as if it had started the command itself.
+    io,
     home: machine.home,
-    spillDirectory: machine.cacheDir,
     cover: judge.cover,
   })
   const recorder = openRecord(judge.loaded, machine, { by: 'host', host, session })
@@ -158,14 +157,6 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
 
 const READ_ONLY = 'The host’s sandbox is read-only, and this is a patch.'
 
-/** The same with nothing of the roots to write to, nor of what grants carry along. */
-function writingNothing(placing: LoadedPolicy): LoadedPolicy {
-  const { policy } = placing
-  const allow = policy.commands.allow.map((rule) => ({ ...rule, paths: [] }))
-  const writes = { ...policy.writes, declared: true, allow: [] }
-  return { ...placing, policy: { ...policy, writes, commands: { ...policy.commands, allow } } }
-}
-
 /** What passed the hook because of undo was asked of nobody: an ask of now is none that the host's person answered. */
 function stillCovered(decision: Decision, undo: boolean): Decision {
   if (!undo || decision.decision !== 'ask' || decision.relies === 'undo') return decision
@@ -175,9 +166,9 @@ function stillCovered(decision: Decision, undo: boolean): Decision {
 
 /** The caller's streams, held to a limit that somebody wrote; without one they are handed in as they are. */
 function heldStreams(
-  io: HookRun['io'],
+  io: RunIo,
   { value, source }: Sourced<number>,
-): { readonly io: HookRun['io']; readonly held: readonly HeldOutput[] } {
+): { readonly io: RunIo; readonly held: readonly HeldOutput[] } {
   if (source === 'built-in' || io.terminal) return { io, held: [] }
   const hold = (name: 'stdout' | 'stderr'): HeldOutput | null => {
     const target = io[name] === 'inherit' ? process[name] : io[name]
@@ -194,18 +185,4 @@ function heldStreams(
 interface HookRunOutput extends ToolOutput {
   readonly exitCode: number
   readonly notes: readonly string[]
-}
-
-/** A runner whose commands talk to the caller's own streams: the host reads them as if it had started the command itself. */
-class CallersRunner extends CommandRunner {
-  readonly #io: HookRun['io']
-
-  constructor(io: HookRun['io'], parts: ConstructorParameters<typeof CommandRunner>) {
-    super(...parts)
-    this.#io = io
-  }
-
-  override run(request: RunRequest): Promise<RunOutcome> {
-    return super.run(request, this.#io)
-  }
 }

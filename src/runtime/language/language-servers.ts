@@ -9,8 +9,8 @@ import { Fault, messageOf } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
 import type { LanguageQuestion } from '../../tools/agent/lsp.ts'
 import type { ToolOutput } from '../../tools/tool.ts'
+import { entitleOwn } from '../confine/entitlement.ts'
 import type { CustomToolHost } from '../custom/tools.ts'
-import type { LoadedPolicy } from '../policy/load.ts'
 import { answerText, type Diagnostic, diagnosticsIn } from './answers.ts'
 import { LanguageConnection } from './connection.ts'
 import { type LanguageRow, languageRows } from './servers.ts'
@@ -52,7 +52,7 @@ export class LanguageServers {
     for (const argv of row.servers) {
       const program = await this.#find(argv[0]!)
       if (program === null) continue
-      const server = new LanguageServer([program, ...argv.slice(1)], this.#root, this.#host, this.#machine)
+      const server = new LanguageServer([program, ...argv.slice(1)], this.#root, this.#host)
       await server.initialize(AbortSignal.timeout(START_MS))
       return server
     }
@@ -86,7 +86,7 @@ class LanguageServer {
   #pulls = false
   isGone = false
 
-  constructor(argv: readonly string[], root: string, host: CustomToolHost, machine: Machine) {
+  constructor(argv: readonly string[], root: string, host: CustomToolHost) {
     this.#root = root
     const stdin = new PassThrough()
     const connection = new LanguageConnection(
@@ -101,29 +101,16 @@ class LanguageServer {
       },
     })
     const stderr = new Writable({ write: (_chunk, _encoding, done) => done() })
-    const loaded = readOnly(host.placing())
-    const rules = {
-      command: 'language server',
-      allowed: [],
-      denied: loaded.policy.commands.deniedDomains,
-      allowPrivate: false,
-      ownAddresses: machine.ownAddresses(),
-    }
-    const request = {
-      argv,
-      cwd: root,
-      patterns: [],
-      grants: [],
-      paths: [],
-      envVars: [],
-      rules,
-      timeoutMs: Number.POSITIVE_INFINITY,
-    }
+    // A server looks and changes nothing: what it would write, the agent writes under the rules.
+    const confinement = host.commands.confine({ command: entitleOwn('language server'), cwd: root }, [
+      { kind: 'read-only', places: 'all' },
+      { kind: 'long-lived' },
+    ])
     const gone = (why: string) => {
       this.isGone = true
       connection.end(new Fault('no-language-server', `the language server ended: ${why}`))
     }
-    host.launch(loaded, request, { stdin, stdout, stderr }).then(
+    host.commands.run(confinement, argv, { stdin, stdout, stderr }).then(
       ({ result }) => gone(`exit code ${result.exitCode}`),
       (error: unknown) => gone(messageOf(error)),
     )
@@ -218,17 +205,5 @@ class LanguageServer {
     const { uri, diagnostics } = params as { uri?: unknown; diagnostics?: unknown }
     if (typeof uri === 'string') this.#diagnostics.set(uri, diagnosticsIn({ items: diagnostics }))
     for (const wake of this.#heard.splice(0)) wake()
-  }
-}
-
-/** A server looks and changes nothing: what it would write, the agent writes under the rules. */
-function readOnly(loaded: LoadedPolicy): LoadedPolicy {
-  const { policy, sandbox } = loaded
-  const { limits } = sandbox
-  const commandTimeout = { ...limits.commandTimeout, source: 'built-in' }
-  return {
-    ...loaded,
-    policy: { ...policy, writes: { allow: [], deny: policy.writes.deny, declared: true } },
-    sandbox: { ...sandbox, secrets: [], limits: { ...limits, commandTimeout } },
   }
 }

@@ -1,7 +1,7 @@
 /** `cordon learn`: runs a command closed, proposes what it lacked, runs it again under the proposal, and drops what it can do without. */
 
 import type { Decision } from '../../policy/decision.ts'
-import { NO_GRANTS, withOneOff } from '../command/typed/one-off.ts'
+import { chosenBundles, NO_GRANTS } from '../confine/run-grants.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { readRegistries } from '../policy/sign/trust.ts'
 import { type TextPlaces, withLines } from './manifest-text.ts'
@@ -187,8 +187,9 @@ class Learning {
       home: machine.home,
       isGrantable: (folder, how) => whyNotGranted(folder, how, loaded, machine) === null,
       registryHosts: (tool) => {
-        const chosen = withOneOff(loaded, { ...NO_GRANTS, tools: [tool] }, machine)
-        return (readRegistries(chosen, machine)[tool] ?? []).map(({ host }) => host)
+        const bundles = chosenBundles(loaded, [{ ...NO_GRANTS, tools: [tool] }])
+        const found = readRegistries({ root: loaded.root, sandbox: { bundles } }, machine)
+        return (found[tool] ?? []).map(({ host }) => host)
       },
     })
     for (const warning of proposal.warnings) if (!this.#warnings.includes(warning)) this.#warnings.push(warning)

@@ -13,7 +13,7 @@ import { Fault } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { withTilde } from '../command/hints/outside-words.ts'
-import { requireGrantable } from '../command/typed/one-off.ts'
+import { requireGrantable } from '../command/typed/grants.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 
 /** One run, as far as it tells what the command needs. */

@@ -13,9 +13,9 @@ import type { Machine } from '../../system/machine.ts'
 import { makeDirectories } from '../../system/state.ts'
 import { CallStore } from '../../undo/call-store.ts'
 import { undoCall } from '../../undo/undo.ts'
-import { openBackend, openRunner, PASSED_SIGNALS, typedGrants } from '../command/open-runner.ts'
-import type { RunRequest } from '../command/run-request.ts'
+import { CommandRunner, openBackend, PASSED_SIGNALS } from '../command/open-runner.ts'
 import { runTyped } from '../command/typed/run.ts'
+import { confine } from '../confine/confinement.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { openPolicy } from '../policy/open.ts'
 import type { Observation } from './needs.ts'
@@ -81,17 +81,11 @@ export async function policyOfText(
 export async function tryOnce(loaded: LoadedPolicy, parts: TrialParts): Promise<TrialResult> {
   const { command, machine, files, output, askHost, askPort } = parts
   const backend = await openBackend(loaded.sandbox, { commands: 'one', stateDir: machine.stateDir })
-  const runner = openRunner(loaded, machine, files, backend, askHost ? { ask: askHost } : {})
-  const request: RunRequest = {
-    argv: command,
-    cwd: files.canonical(machine.cwd),
-    ...typedGrants(loaded, machine, command),
-    timeoutMs: parts.timeoutMs,
-    tellsPorts: true,
-    learns: true,
-    ...(askHost && { asksHosts: true }),
-  }
-  const isShown = runner.sees(request)
+  const ask = askHost ? { ask: askHost, asksAlways: true } : {}
+  const runner = new CommandRunner(machine, files, backend, ask)
+  const decided = { command: { words: command }, cwd: files.canonical(machine.cwd) }
+  const confinement = confine(loaded, decided, [{ kind: 'time', ms: parts.timeoutMs }])
+  const isShown = runner.sees(confinement)
   try {
     const stream = output ?? 'discard'
     const io = {
@@ -99,9 +93,10 @@ export async function tryOnce(loaded: LoadedPolicy, parts: TrialParts): Promise<
       stdout: stream,
       stderr: stream,
       forwardSignals: PASSED_SIGNALS,
-      ...(askPort && { onPort: askPort }),
+      learns: true,
+      onPort: askPort ?? (async () => false),
     } as const
-    const result = await runTyped({ loaded, machine, files, runner, request, io })
+    const result = await runTyped({ loaded, machine, files, runner, argv: command, confinement, io })
     if ('denied' in result) return result
     const { outcome } = result
     const { exitCode, sought, violations, unlisted } = outcome.result

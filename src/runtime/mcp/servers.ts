@@ -8,14 +8,14 @@ import { isInside } from '../../files/baseline.ts'
 import { literalPrefix } from '../../files/path-pattern.ts'
 import { SERVER_NAME } from '../../manifest/compile-servers.ts'
 import type { McpServerSetting, ServerRequest } from '../../manifest/schema/settings.ts'
-import { usesNetwork } from '../../policy/shell/network-use.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { isRecord } from '../../system/record.ts'
-import { withBundleSecrets } from '../command/network/bundle-secrets.ts'
-import { type CommandRunner, openBackend, openRunner, type RunRequest, typedGrants } from '../command/open-runner.ts'
+import { CommandRunner, openBackend } from '../command/open-runner.ts'
 import { runTyped } from '../command/typed/run.ts'
+import { type Confinement, confine, type Narrowing } from '../confine/confinement.ts'
+import { NO_GRANTS } from '../confine/run-grants.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import type { SessionRecorder } from '../record/recorder.ts'
 import { type DescriptionPin, pinOf } from './pins.ts'
@@ -110,7 +110,6 @@ export interface ServerStreams {
 /** The sandbox of one server: its own runner, so that neither files, hosts nor secrets of another are in reach. */
 export class ServerSandbox {
   readonly #spec: ServerSpec
-  readonly #request: RunRequest
   #runner: CommandRunner | null = null
   readonly #loaded: LoadedPolicy
   readonly #machine: Machine
@@ -122,31 +121,26 @@ export class ServerSandbox {
     machine: Machine,
     recorder: Pick<SessionRecorder, 'begin' | 'end'>,
   ) {
-    const own = { ...machine, env: { ...machine.env, ...spec.env } }
-    const granted = lasting(spec.grants ? narrowed(loaded, spec.grants) : withBundleSecrets(loaded, own, spec.argv))
     this.#spec = spec
     this.#recorder = recorder
-    this.#loaded = granted
-    this.#machine = own
-    this.#request = requestOf(spec, granted, own)
+    this.#loaded = loaded
+    this.#machine = { ...machine, env: { ...machine.env, ...spec.env } }
   }
 
-  /** Runs the server until it ends; what was stopped on the way. A deny rule holds for it as for every command. */
+  /** Runs the server until it ends; what was stopped on the way. A deny rule applies to it as to every command. */
   async run({ stdin, stdout, stderr, signal }: ServerStreams): Promise<readonly string[]> {
-    this.#runner ??= openRunner(
-      this.#loaded,
-      this.#machine,
-      machineFiles,
-      await openBackend(this.#loaded.sandbox, this.#machine),
-    )
+    const [loaded, machine] = [this.#loaded, this.#machine]
+    this.#runner ??= new CommandRunner(machine, machineFiles, await openBackend(loaded.sandbox, machine))
+    const { name, argv } = this.#spec
     const result = await runTyped({
-      loaded: this.#loaded,
-      machine: this.#machine,
+      loaded,
+      machine,
       files: machineFiles,
       runner: this.#runner,
-      request: this.#request,
+      argv,
+      confinement: confineServer(this.#spec, loaded, machine),
       io: { stdin, stdout, stderr, signal },
-      tool: `mcp_server__${this.#spec.name}`,
+      tool: `mcp_server__${name}`,
       recorder: this.#recorder,
     })
     if ('denied' in result) throw new Fault('no-servers', result.denied.reason.message)
@@ -159,22 +153,17 @@ export class ServerSandbox {
   }
 }
 
-/** The policy with a server's own files and secrets in place of those of commands. Denials stand. */
-function narrowed(loaded: LoadedPolicy, { files, secrets }: McpServerSetting): LoadedPolicy {
-  const { policy, sandbox } = loaded
-  const brokered = sandbox.secrets.filter((secret) => secrets.includes(secret.value.name))
-  const placed = files && {
-    reads: { allow: [...files.read, ...files.write], deny: policy.reads.deny, declared: true },
-    writes: { allow: files.write, deny: policy.writes.deny, declared: true },
-  }
-  return { ...loaded, policy: { ...policy, ...placed }, sandbox: { ...sandbox, secrets: brokered } }
-}
-
-/** A server lives as long as its client: the time limit of commands is not about it. */
-function lasting(loaded: LoadedPolicy): LoadedPolicy {
-  const { limits } = loaded.sandbox
-  const commandTimeout = { ...limits.commandTimeout, source: 'built-in' }
-  return { ...loaded, sandbox: { ...loaded.sandbox, limits: { ...limits, commandTimeout } } }
+/** What applies to a server: its section of the manifest, or what a command that the person typed gets. */
+export function confineServer({ argv, grants, env }: ServerSpec, loaded: LoadedPolicy, machine: Machine): Confinement {
+  const decided = { command: { words: argv }, cwd: startOf(grants, loaded) }
+  const own: Narrowing = grants
+    ? { kind: 'server', server: grants }
+    : { kind: 'grants', grants: { ...NO_GRANTS, env: Object.keys(env) } }
+  return confine(loaded, decided, [
+    own,
+    ...(grants ? [] : [{ kind: 'keys' as const, env: machine.env }]),
+    { kind: 'long-lived' },
+  ])
 }
 
 /** Where it starts: in the project, unless nothing of the project is there for it. */
@@ -182,24 +171,4 @@ function startOf(grants: McpServerSetting | null, { root }: LoadedPolicy): strin
   if (!grants?.files) return root
   const shown = [...grants.files.read, ...grants.files.write].map(({ pattern }) => literalPrefix(pattern))
   return shown.some((path) => isInside(path, root) || isInside(root, path)) ? root : '/tmp'
-}
-
-/** How a server is started: what it sees, and the rules of its way out. */
-export function requestOf({ name, argv, grants, env }: ServerSpec, loaded: LoadedPolicy, machine: Machine): RunRequest {
-  const typed = typedGrants(loaded, machine, argv)
-  const common = {
-    argv,
-    cwd: startOf(grants, loaded),
-    patterns: typed.patterns,
-    grants: typed.grants,
-    timeoutMs: Number.POSITIVE_INFINITY,
-  }
-  if (!grants)
-    return { ...common, paths: typed.paths, envVars: [...typed.envVars, ...Object.keys(env)], rules: typed.rules }
-  const { commands } = loaded.policy
-  const tools = (commands.toolDomains.get(argv[0]!) ?? []).filter((rule) => usesNetwork(rule.commands, argv.slice(1)))
-  const allowed = [...grants.domains, ...tools]
-  const rules = { ...typed.rules, command: `MCP server ${name}`, allowed }
-  const ownAddresses = allowed.length > 0 ? machine.ownAddresses() : []
-  return { ...common, paths: [], envVars: grants.envVars, rules: { ...rules, ownAddresses } }
 }

@@ -4,10 +4,10 @@
  */
 
 import { parseHostPattern } from '../../hosts/pattern.ts'
-import type { HostRule } from '../../policy/policy.ts'
+import type { BundleSetting } from '../../manifest/schema/settings.ts'
+import type { HostRule, Sourced } from '../../policy/policy.ts'
 import { builtInBundle } from '../../sandbox/bundles/built-in.ts'
 import type { Bundle } from '../../sandbox/bundles/bundle.ts'
-import type { LoadedPolicy } from './load.ts'
 
 /** A host that stays closed, and the keys of which one would open it. */
 export interface KeylessHost {
@@ -22,37 +22,30 @@ export function freeHosts(bundle: Bundle): readonly string[] {
   return bundle.hosts.filter((host) => !keyed.has(host))
 }
 
-/** The policy with the hosts of keys that are brokered by these names among those of the bundles' programs. */
-export function withKeyedHosts<T extends Pick<LoadedPolicy, 'policy' | 'sandbox'>>(
-  loaded: T,
+/** Hosts of keys that are brokered under these names, by the programs of the bundles that they belong to. */
+export function keyedHosts(
+  bundles: readonly Sourced<BundleSetting>[],
   names: ReadonlySet<string>,
-): T {
-  const opened = chosenBundles(loaded).flatMap(({ bundle, choice }) => {
+): readonly (readonly [program: string, rules: readonly HostRule[]])[] {
+  return withKeys(bundles).flatMap(({ bundle, choice }) => {
     const hosts = bundle.secrets.flatMap((secret) => (names.has(secret.name) ? secret.hosts : []))
-    return [...new Set(hosts)].map((host) => ({ bundle, choice, host }))
+    const rules = [...new Set(hosts)].flatMap((host): HostRule[] => {
+      const parsed = parseHostPattern(host, null)
+      return 'problem' in parsed ? [] : [{ pattern: parsed.pattern, rule: choice.rule, source: choice.source }]
+    })
+    const programs = [...new Set([bundle.tool, ...bundle.programs, ...choice.value.wrappers])]
+    return rules.length === 0 ? [] : programs.map((program) => [program, rules] as const)
   })
-  if (opened.length === 0) return loaded
-  const toolDomains = new Map(loaded.policy.commands.toolDomains)
-  for (const { bundle, choice, host } of opened) {
-    const parsed = parseHostPattern(host, null)
-    if ('problem' in parsed) continue
-    const rule: HostRule = { pattern: parsed.pattern, rule: choice.rule, source: choice.source }
-    for (const program of new Set([bundle.tool, ...bundle.programs, ...choice.value.wrappers])) {
-      toolDomains.set(program, [...(toolDomains.get(program) ?? []), rule])
-    }
-  }
-  const { policy } = loaded
-  return { ...loaded, policy: { ...policy, commands: { ...policy.commands, toolDomains } } }
 }
 
-/** Hosts that a program's bundles would have, were one of their keys there. */
+/** Hosts that a program's bundles would have, were one of their keys brokered. */
 export function keylessHosts(
-  loaded: Pick<LoadedPolicy, 'policy' | 'sandbox'>,
+  bundles: readonly Sourced<BundleSetting>[],
   programs: readonly string[],
+  brokered: ReadonlySet<string>,
 ): KeylessHost[] {
-  const brokered = new Set(loaded.sandbox.secrets.map((secret) => secret.value.name))
   const found = new Map<string, Set<string>>()
-  for (const { bundle } of chosenBundles(loaded)) {
+  for (const { bundle } of withKeys(bundles)) {
     if (!bundle.programs.some((program) => programs.includes(program))) continue
     for (const host of new Set(bundle.secrets.flatMap((secret) => secret.hosts))) {
       const names = bundle.secrets.filter((secret) => secret.hosts.includes(host)).map((secret) => secret.name)
@@ -63,8 +56,8 @@ export function keylessHosts(
   return Array.from(found, ([host, names]) => ({ host, names: [...names] }))
 }
 
-function chosenBundles({ sandbox }: Pick<LoadedPolicy, 'sandbox'>) {
-  return sandbox.bundles.flatMap((choice) => {
+function withKeys(bundles: readonly Sourced<BundleSetting>[]) {
+  return bundles.flatMap((choice) => {
     const bundle = builtInBundle(choice.value.tool)
     const fetches = bundle && (choice.value.fetch ?? bundle.fetch) && choice.value.defaultDomains
     return fetches && bundle.secrets.length > 0 ? [{ bundle, choice }] : []

@@ -13,7 +13,8 @@ import { builtInBundle, bundleNames } from '../../sandbox/bundles/built-in.ts'
 import { onlineCommands, type RegistryFacts } from '../../sandbox/bundles/bundle.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
-import { freeHosts, withKeyedHosts } from './keyed-hosts.ts'
+import { extendPolicy } from './extend.ts'
+import { freeHosts, keyedHosts } from './keyed-hosts.ts'
 import { findRoot, MANIFEST_NAME } from './project/root.ts'
 import {
   readManifests,
@@ -86,8 +87,9 @@ export async function loadPolicy(request: LoadRequest): Promise<LoadOutcome> {
   if ('problems' in compiled) return { problems: compiled.problems }
   const { policy } = compiled
   const project = choice.kind === 'project' ? (layers.layers.project ?? null) : null
+  const brokered = new Set(compiled.sandbox.secrets.map((secret) => secret.value.name))
   return {
-    loaded: withKeyedHosts(
+    loaded: extendPolicy<LoadedManifest>(
       {
         ...compiled,
         policy: layers.suffixes ? { ...policy, http: { ...policy.http, suffixes: layers.suffixes } } : policy,
@@ -100,7 +102,7 @@ export async function loadPolicy(request: LoadRequest): Promise<LoadOutcome> {
         root,
         manifestPath: choice.kind === 'file' ? files.canonical(resolve(machine.cwd, choice.file)) : manifestPath,
       },
-      new Set(compiled.sandbox.secrets.map((secret) => secret.value.name)),
+      { toolHosts: keyedHosts(compiled.sandbox.bundles, brokered) },
     ),
   }
 }

@@ -4,8 +4,7 @@ import { Fault, messageOf } from '../../system/fault.ts'
 import type { BackgroundOutput } from '../../tools/tool.ts'
 import { outcomeNotes } from '../command/outcome-notes.ts'
 import { CommandOutput } from '../command/output.ts'
-import type { RunIo } from '../command/run-request.ts'
-import type { RunOutcome } from '../command/runner.ts'
+import type { RunIo, RunOutcome } from '../command/runner.ts'
 
 interface Background {
   readonly handle: string

@@ -19,7 +19,7 @@ export interface SessionParts extends QuestionParts {
   readonly tools: readonly Tool[]
   /** The trusted custom tools, to be run by this session. */
   readonly customTools: (host: CustomToolHost) => readonly SessionTool[]
-  readonly openRunner: (loaded: LoadedPolicy, ask: AskHost | null) => CommandRunner
+  readonly openRunner: (ask: AskHost | null) => CommandRunner
   readonly spillDirectory: string
   readonly code: (session: Omit<CodeOptions, 'machine' | 'backend'>) => SessionCode
   readonly web: (policy: () => LoadedPolicy, facts: () => SessionFacts) => WebPort

@@ -14,8 +14,8 @@ import type { ReasonCode } from '../../policy/reason.ts'
 import { isReadable } from '../../policy/shell/readable-command.ts'
 import type { ShellFacts } from '../../shell/facts.ts'
 import type { Files } from '../../system/files.ts'
+import type { CallReach } from '../confine/confinement.ts'
 import { repositoryAt } from '../policy/project/nearby.ts'
-import type { CallReach } from './policy.ts'
 
 /** A decision about a command, and what its words are looked up by. */
 export interface ReachScene {

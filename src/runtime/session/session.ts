@@ -20,7 +20,6 @@ import type { PermissionRow, SandboxView, SessionEvent } from './event.ts'
 import { SessionListeners } from './listeners.ts'
 import { LiveHistory } from './live-history.ts'
 import type { SessionParts } from './parts.ts'
-import { NO_REACH } from './policy.ts'
 import { SessionQuestions } from './questions.ts'
 import { type CallScene, CallStages } from './stages.ts'
 import { SessionState } from './state.ts'
@@ -88,13 +87,10 @@ export class Session {
     if (brief !== null) this.#widenByBrief(readBrief(brief, files))
     this.#commands = openCommands({
       session: id,
-      placing: (reach) => view.placing(reach),
-      facts: () => view.facts(),
-      openRunner: (policy) =>
-        parts.openRunner(policy, parts.questions ? (question) => questions.askHost(question) : null),
-      ownAddresses: machine.ownAddresses,
+      scope: () => view.scope(),
+      runner: parts.openRunner(parts.questions ? (question) => questions.askHost(question) : null),
+      io: { stdout: 'capture', stderr: 'capture', spillDirectory },
       home: machine.home,
-      spillDirectory,
       cover,
     })
     const web = parts.web(
@@ -102,15 +98,12 @@ export class Session {
       () => view.facts(),
     )
     this.#code = parts.code({
-      loaded: () => view.placing(NO_REACH),
+      loaded: () => view.deciding(view.entered),
       spillDirectory,
       tools: () => this.tools(),
       call: (tool, input, signal, within) => this.call(tool, input, { signal, within }),
     })
-    const custom = parts.customTools({
-      launch: (policy, request, io) => this.#commands.launch(policy, request, io),
-      placing: () => view.placing(NO_REACH),
-    })
+    const custom = parts.customTools({ commands: this.#commands, loaded: () => view.deciding(view.entered) })
     this.#tools = new Map([...parts.tools, ...custom].map((tool) => [tool.name, tool]))
     const kept = new Map<string, unknown>()
     this.#scene = {
@@ -258,12 +251,13 @@ export class Session {
 
   /** `/sandbox`: where the session works. */
   sandbox(): SandboxView {
-    const { policy } = this.#view.placing(NO_REACH)
+    const { loaded, facts } = this.#view.scope()
+    const { root, additionalDirectories } = loaded.policy
     const { directory, entered } = this.#view
     return {
-      directory: directory ?? policy.root,
+      directory: directory ?? root,
       enforced: directory === null || entered,
-      roots: [policy.root, ...policy.additionalDirectories.map((place) => place.value)],
+      roots: [root, ...additionalDirectories.map((place) => place.value), ...facts.roots],
     }
   }
 

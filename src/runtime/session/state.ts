@@ -7,7 +7,7 @@ import type { SessionFacts } from '../../policy/call.ts'
 import type { CommandRule, HostRule, Mode, PathRule, Sourced } from '../../policy/policy.ts'
 import { parseCommandPattern } from '../../policy/shell/command-pattern.ts'
 import type { Verdict } from '../../policy/verdict.ts'
-import type { Envelope, SavedDenials } from './policy.ts'
+import type { Denials, Envelope } from '../policy/extend.ts'
 
 interface Place {
   readonly root: string
@@ -84,7 +84,7 @@ export class SessionState {
 }
 
 /** What saved answers closed: they bind like deny rules, and a directory is closed to reading and writing. */
-export function savedDenials(saved: readonly SavedGrant[], place: Place): SavedDenials {
+export function savedDenials(saved: readonly SavedGrant[], place: Place): Denials {
   const denied = saved.filter((grant) => grant.verdict === 'deny')
   const rules = savedRules(denied, place)
   const directories = savedRules(
@@ -93,7 +93,8 @@ export function savedDenials(saved: readonly SavedGrant[], place: Place): SavedD
   ).reads
   return {
     reads: [...rules.reads, ...directories],
-    writes: [...rules.writes, ...directories],
+    // What may not be read is not written either: a write would replace what nobody should touch.
+    writes: [...rules.writes, ...rules.reads, ...directories],
     commands: rules.commands,
     hosts: rules.hosts,
   }

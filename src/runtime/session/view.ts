@@ -10,10 +10,11 @@ import { takeStance } from '../../policy/stance.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { makeDirectories } from '../../system/state.ts'
+import type { Scope } from '../command/port.ts'
 import { type Ring, ringFor } from '../decide/admission.ts'
+import { extendPolicy } from '../policy/extend.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { nearbyFact, openRepositoryAt } from '../policy/project/nearby.ts'
-import { type CallReach, decidingPolicy, movedPolicy, placingPolicy } from './policy.ts'
 import { type SessionState, savedDenials } from './state.ts'
 
 /** The project's policy as every session of it sees it; an "always" puts another one in its place. */
@@ -96,7 +97,7 @@ export class SessionView {
     const { directory, project } = this.#parts
     const { loaded } = project
     if (!moved || directory === null) return loaded
-    return this.#kept('moved', loaded, () => movedPolicy(loaded, directory))
+    return this.#kept('moved', loaded, () => extendPolicy(loaded, { directory }))
   }
 
   /** The policy that calls are decided on. */
@@ -106,24 +107,25 @@ export class SessionView {
     const denials = saved.forSession(project.loaded.root, id).filter((grant) => grant.verdict === 'deny')
     const envelope = state.envelope()
     const key = JSON.stringify(['deciding', moved, envelope.rules.length, denials.map((grant) => grant.id)])
-    return this.#kept(key, base, () =>
-      decidingPolicy(base, savedDenials(denials, { root: base.root, home: machine.home }), envelope),
-    )
+    const place = { root: base.root, home: machine.home }
+    return this.#kept(key, base, () => extendPolicy(base, { denials: savedDenials(denials, place), envelope }))
   }
 
-  /** The policy that a command's sandbox is made from; the same one for the same places, since sandboxes are kept by it. */
-  placing(answered: CallReach): LoadedPolicy {
+  /** What commands are confined by at this moment. */
+  scope(): Scope {
     const { directory, project } = this.#parts
-    // F7: the project is only there to be read, until the session works in its own directory.
-    const placeholder = directory !== null && !this.#entered
-    const readOnly = placeholder ? [...answered.readOnly, project.loaded.root] : answered.readOnly
-    const reach: CallReach = { ...answered, readOnly }
-    const base = this.deciding(this.#entered)
     const facts = this.facts()
-    const { number, limits } = this.ring()
-    const grants = [...facts.grants.reads, ...facts.grants.writes].map((rule) => rule.rule)
-    const places = [this.#entered, this.mode, number, facts.roots, grants, reach.roots, reach.readOnly, reach.named]
-    return this.#kept(JSON.stringify(['placing', places]), base, () => placingPolicy(base, facts, reach, limits.memory))
+    // F7: the project is only there to be read, until the session works in its own directory.
+    const isPlaceholder = directory !== null && !this.#entered
+    return {
+      loaded: this.deciding(this.#entered),
+      facts,
+      narrowing: [
+        { kind: 'answers', facts },
+        { kind: 'memory', bytes: this.ring().limits.memory },
+        ...(isPlaceholder ? [{ kind: 'read-only' as const, places: [project.loaded.root] }] : []),
+      ],
+    }
   }
 
   /** The canonical path; what the project calls /project/src is src in the session's own directory. */

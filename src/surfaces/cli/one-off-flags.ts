@@ -4,7 +4,8 @@ import { parseHostPattern } from '../../hosts/pattern.ts'
 import { namesUnixSocket, parseUnixSocket } from '../../hosts/unix-socket.ts'
 import type { HostRule } from '../../policy/policy.ts'
 import { bundleNames } from '../../runtime/command/open-runner.ts'
-import { type OneOffGrants, typedPath } from '../../runtime/command/typed/one-off.ts'
+import { typedPath } from '../../runtime/command/typed/grants.ts'
+import type { RunGrants } from '../../runtime/confine/run-grants.ts'
 import { nearest } from '../../runtime/policy/near-word.ts'
 import { machineFiles } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
@@ -15,7 +16,7 @@ import { UsageError } from './usage.ts'
 export const ONE_OFF_FLAGS: readonly string[] = ['read', 'write', 'allow-host', 'port', 'env', 'tool']
 
 /** Reads them. Throws a UsageError for what is none, and a Fault for a path that is not there. */
-export function oneOffGrants(args: Arguments, machine: Machine): OneOffGrants {
+export function oneOffGrants(args: Arguments, machine: Machine): RunGrants {
   const paths = (name: string) => listFlag(args, name).map((typed) => typedPath(typed, machine, machineFiles))
   return {
     hosts: listFlag(args, 'allow-host', true).map(typedHost),
@@ -24,6 +25,7 @@ export function oneOffGrants(args: Arguments, machine: Machine): OneOffGrants {
     ports: listFlag(args, 'port', true).map((text) => typedPort(text, '--port')),
     env: listFlag(args, 'env', true).map(typedVariable),
     tools: listFlag(args, 'tool', true).map(typedTool),
+    registries: {},
   }
 }
 

@@ -1,7 +1,7 @@
 /** A host of one command is not for the code of another (S3): what each text has, and how it runs. */
 
 import { describe, expect, it } from 'vitest'
-import { planText } from '../../../src/runtime/command/text-plan.ts'
+import { planText } from '../../../src/runtime/confine/text-plan.ts'
 import { newSession } from '../../../src/runtime/decide/check-call.ts'
 import { loadPolicy } from '../../../src/runtime/policy/load.ts'
 import { analyze } from '../../../src/shell/analyze.ts'
@@ -21,21 +21,19 @@ const { loaded } = outcome
 
 function plan(text: string) {
   const session = newSession(loaded, machine)
-  const reach = { hosts: [], roots: [] } as never
   const analysis = analyze(text, { cwd: '/p', home: '/h', variables: { HOME: '/h', PWD: '/p' } })
   return planText(text, 'facts' in analysis ? analysis.facts : null, {
     cwd: '/p',
     home: '/h',
     loaded,
     session,
-    reach,
-    ownAddresses: () => [],
+    agreed: [],
   })
 }
 
 /** The groups of a text: what each runs, and the first host that it has. */
 const runs = (text: string) =>
-  plan(text).groups.map(({ text: own, rules }) => `${own} -> ${rules.allowed?.[0]?.pattern.host ?? 'nothing'}`)
+  plan(text).groups.map(({ text: own, hosts }) => `${own} -> ${hosts[0]?.pattern.host ?? 'nothing'}`)
 
 describe('attacks', () => {
   it.each([

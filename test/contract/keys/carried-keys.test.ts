@@ -12,7 +12,7 @@ import { postAsk } from '../../../src/runtime/asks/waiting.ts'
 import { entryOf, hashOf } from '../../../src/runtime/code/component.ts'
 import { openCustomTools } from '../../../src/runtime/custom/tools.ts'
 import { toolRows, trustTool } from '../../../src/runtime/custom/trust.ts'
-import { manifestServers, requestOf } from '../../../src/runtime/mcp/servers.ts'
+import { confineServer, manifestServers } from '../../../src/runtime/mcp/servers.ts'
 import { type LoadedManifest, loadPolicy } from '../../../src/runtime/policy/load.ts'
 import { resultText } from '../../../src/runtime/session/tool-result.ts'
 import { noticeSettings } from '../../../src/surfaces/cli/serve-page.ts'
@@ -180,7 +180,7 @@ it('mcp_servers.*: requests, and of domains[] host, methods, paths, tls and ssh,
   })
   const [one, two] = manifestServers(loaded)
   expect([one!.requests, two!.requests]).toEqual([['roots'], ['elicitation']])
-  const { rules } = requestOf(one!, loaded, world.machine)
+  const { rules } = confineServer(one!, loaded, world.machine).network
   expect(rules.allowed).toMatchObject([
     { pattern: { host: HOST }, methods: ['GET'], paths: ['/v1/**'] },
     { pattern: { host: 'pinned.example.org' }, tls: 'pass' },

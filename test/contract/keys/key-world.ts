@@ -6,19 +6,20 @@ import { dirname, join } from 'node:path'
 import { Writable } from 'node:stream'
 import type { Plain } from '../../../src/manifest/toml/plain.ts'
 import { printValue } from '../../../src/manifest/toml/print.ts'
-import { openBackend, openRunner, typedGrants } from '../../../src/runtime/command/open-runner.ts'
-import { planText } from '../../../src/runtime/command/text-plan.ts'
+import { CommandRunner, openBackend } from '../../../src/runtime/command/open-runner.ts'
 import { decideTyped, readTyped, withBrief } from '../../../src/runtime/command/typed/call.ts'
-import { withNearbyWords } from '../../../src/runtime/command/typed/nearby-words.ts'
+import { nearbyWords } from '../../../src/runtime/command/typed/grants.ts'
 import { runTyped } from '../../../src/runtime/command/typed/run.ts'
 import { hasWrittenDenials } from '../../../src/runtime/command/typed/words.ts'
+import { type Confinement, confine } from '../../../src/runtime/confine/confinement.ts'
+import { NO_GRANTS } from '../../../src/runtime/confine/run-grants.ts'
+import { planText } from '../../../src/runtime/confine/text-plan.ts'
 import { type Cordon, type CordonOptions, createCordon } from '../../../src/runtime/cordon.ts'
 import { BatchChecker } from '../../../src/runtime/decide/batch.ts'
 import { newSession } from '../../../src/runtime/decide/check-call.ts'
 import { runHookCommand } from '../../../src/runtime/hook/run.ts'
 import { type LoadedManifest, loadPolicy } from '../../../src/runtime/policy/load.ts'
 import { signProject } from '../../../src/runtime/policy/sign/trust.ts'
-import { NO_REACH } from '../../../src/runtime/session/policy.ts'
 import { analyze } from '../../../src/shell/analyze.ts'
 import { answerHook } from '../../../src/surfaces/hook/answer-hook.ts'
 import { findHost } from '../../../src/surfaces/hook/hosts/hosts.ts'
@@ -119,17 +120,10 @@ export class KeyWorld {
   async hosts(surface: Surface, manifest: ManifestObject, command: string): Promise<string> {
     const loaded = await this.load(manifest)
     const { root, machine } = this
-    const rules =
-      surface === 'run'
-        ? typedGrants(loaded, machine, command.split(' ')).rules
-        : planText(command, factsOf(command, root), {
-            cwd: root,
-            home: machine.home,
-            loaded,
-            session: newSession(loaded, machine),
-            reach: NO_REACH,
-            ownAddresses: () => [],
-          }).whole.rules
+    const place = { cwd: root, home: machine.home, loaded, session: newSession(loaded, machine), agreed: [] }
+    const text = planText(command, factsOf(command, root), place).whole
+    const decided = { command: surface === 'run' ? { words: command.split(' ') } : text, cwd: root }
+    const { rules } = confine(loaded, decided, []).network
     const open = (rules.allowed ?? []).filter(
       (rule) => !rules.denied.some((denied) => denied.pattern.host === rule.pattern.host),
     )
@@ -294,23 +288,19 @@ export class KeyWorld {
   }
 
   async #typedRun(manifest: ManifestObject, argv: readonly string[]): Promise<string> {
-    const loaded = withNearbyWords(await this.load(manifest), argv, this.machine, machineFiles)
-    const runner = openRunner(
-      loaded,
-      this.machine,
-      machineFiles,
-      await openBackend(loaded.sandbox, { commands: 'one' }),
-    )
+    const loaded = await this.load(manifest)
+    const backend = await openBackend(loaded.sandbox, { commands: 'one' })
+    const runner = new CommandRunner(this.machine, machineFiles, backend)
     const out = new Collected()
-    const request = {
-      argv,
-      cwd: this.root,
-      ...typedGrants(loaded, this.machine, argv),
-      timeoutMs: Number.POSITIVE_INFINITY,
-    }
+    const reads = nearbyWords(loaded, argv, this.machine, machineFiles)
+    const confinement: Confinement = confine(loaded, { command: { words: argv }, cwd: this.root }, [
+      { kind: 'grants', grants: { ...NO_GRANTS, reads } },
+      { kind: 'time', ms: Number.POSITIVE_INFINITY },
+    ])
     const io = { stdout: out, stderr: 'discard' as const }
     try {
-      const result = await runTyped({ loaded, machine: this.machine, files: machineFiles, runner, request, io })
+      const place = { loaded, machine: this.machine, files: machineFiles }
+      const result = await runTyped({ ...place, runner, argv, confinement, io })
       if ('denied' in result) return 'denied'
       return result.outcome.result.exitCode === 0 ? out.text().trim() : 'fails'
     } finally {

@@ -444,7 +444,7 @@ async function brokenLog(room: SessionWorld): Promise<Session> {
       tools: builtInTools,
       customTools: () => [],
       refresh: async () => {},
-      openRunner: full,
+      openRunner: () => ({ run: full, close: async () => {} }) as never,
       spillDirectory: join(room.machine.cacheDir, 'spill'),
       web: () => ({ fetch: full }),
       code: () => ({ forCall: full, close: async () => {} }),

@@ -2,13 +2,14 @@
 
 import { posix } from 'node:path'
 import { isInside } from '../../../files/baseline.ts'
+import type { BundleChoice } from '../../../sandbox/bundles/bundle.ts'
 import { analyze } from '../../../shell/analyze.ts'
 import { Fault } from '../../../system/fault.ts'
 import type { Files } from '../../../system/files.ts'
 import type { Machine } from '../../../system/machine.ts'
 import type { LoadedPolicy } from '../../policy/load.ts'
 import type { RunOutcome } from '../runner.ts'
-import { requireGrantable } from '../typed/one-off.ts'
+import { requireGrantable } from '../typed/grants.ts'
 import { typedText } from '../typed/words.ts'
 import { explainOffline } from './bundle-hint.ts'
 import { outsideWords, shellText, spokenWords, withTilde } from './outside-words.ts'
@@ -18,19 +19,18 @@ export interface FailedRun {
   readonly cwd: string
   readonly outcome: RunOutcome
   readonly loaded: LoadedPolicy
+  /** Those of the manifest, and those of this run. */
+  readonly bundles: readonly BundleChoice[]
   readonly machine: Machine
   readonly files: Files
 }
 
 /** Sentences for a person, each with what to do. They rest on what is there and what was planned, not on what the command said. */
 export function runHints(run: FailedRun): readonly string[] {
-  const { command, outcome, loaded } = run
+  const { command, outcome, bundles } = run
   const offline =
     outcome.plan.network.kind === 'none' || outcome.egress.some(({ verdict }) => verdict === 'deny')
-      ? explainOffline(
-          command,
-          loaded.sandbox.bundles.map(({ value }) => value),
-        )
+      ? explainOffline(command, bundles)
       : null
   return [...unseen(run), offline, identity(run)].filter((line) => line !== null)
 }

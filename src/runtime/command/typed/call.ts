@@ -11,9 +11,9 @@ import type { Files } from '../../../system/files.ts'
 import type { Machine } from '../../../system/machine.ts'
 import { newSession } from '../../decide/check-call.ts'
 import { resolveCall } from '../../decide/resolve-call.ts'
+import { extendPolicy } from '../../policy/extend.ts'
 import type { LoadedPolicy } from '../../policy/load.ts'
 import { readBrief } from '../../session/discovery-brief.ts'
-import { decidingPolicy } from '../../session/policy.ts'
 import { SessionState } from '../../session/state.ts'
 import { typedText } from './words.ts'
 
@@ -68,7 +68,7 @@ export function withBrief(loaded: LoadedPolicy, machine: Machine, files: Files):
   if (brief === null) return loaded
   const state = new SessionState(null, newSession(loaded, machine))
   state.widenEnvelope(readBrief(brief, files), 'discovery brief', { root: loaded.root, home: machine.home }, true)
-  return decidingPolicy(loaded, { reads: [], writes: [], commands: [], hosts: [] }, state.envelope())
+  return extendPolicy(loaded, { envelope: state.envelope() })
 }
 
 /** What is said of agents, their modes and the levels of their tools is not about the person. */

@@ -12,15 +12,16 @@ import { settle } from '../../../policy/settle.ts'
 import { Fault } from '../../../system/fault.ts'
 import type { Files } from '../../../system/files.ts'
 import type { Machine } from '../../../system/machine.ts'
+import type { Confinement } from '../../confine/confinement.ts'
+import type { RunGrants } from '../../confine/run-grants.ts'
 import type { LoadedPolicy } from '../../policy/load.ts'
 import { repositoryAt } from '../../policy/project/nearby.ts'
 import { openSavedGrants } from '../../policy/saved-grants.ts'
 import type { SessionRecorder } from '../../record/recorder.ts'
 import { hostQuestion } from '../../session/reach.ts'
 import { type OutsideWord, outsideWords } from '../hints/outside-words.ts'
-import type { RunRequest } from '../run-request.ts'
 import type { CommandRunner } from '../runner.ts'
-import { NO_GRANTS, requireGrantable, withOneOff } from './one-off.ts'
+import { requireGrantable } from './grants.ts'
 import { typedText } from './words.ts'
 
 /** Stands for the session of a single run: nothing is kept under it. */
@@ -34,6 +35,9 @@ export interface TypedQuestionParts {
   readonly tell: (line: string) => void
   readonly prompter?: Prompter
 }
+
+/** Canonical places that a person agreed to show, or to have changed as well. */
+export type AgreedPlaces = Pick<RunGrants, 'reads' | 'writes'>
 
 /** The questions of one run, one at a time. */
 export class TypedQuestions {
@@ -65,25 +69,15 @@ export class TypedQuestions {
     for (const { subject, approval } of this.#answers.splice(0)) this.#record(subject, approval)
   }
 
-  /** What the command names and does not see: the policy with what the person agreed to, or null where nothing is to be changed. */
-  async askPlaces(
-    command: readonly string[],
-    request: RunRequest,
-    runner: CommandRunner,
-  ): Promise<LoadedPolicy | null> {
-    const { loaded, machine, files } = this.#parts
-    const isShown = runner.sees(request)
-    const words = outsideWords(command, { cwd: request.cwd, home: machine.home, files, isShown })
-    if (words.length === 0) return null
-    const { reads, writes } = await this.#askFolders(typedText(command), words)
-    if (reads.length + writes.length === 0) return null
-    return withOneOff(loaded, { ...NO_GRANTS, reads, writes }, machine)
+  /** What the command names and does not see, of what the person agreed to. */
+  async askPlaces(command: readonly string[], confinement: Confinement, runner: CommandRunner): Promise<AgreedPlaces> {
+    const { machine, files } = this.#parts
+    const isShown = runner.sees(confinement)
+    const words = outsideWords(command, { cwd: confinement.cwd, home: machine.home, files, isShown })
+    return this.#askFolders(typedText(command), words)
   }
 
-  async #askFolders(
-    command: string,
-    words: readonly OutsideWord[],
-  ): Promise<{ readonly reads: readonly string[]; readonly writes: readonly string[] }> {
+  async #askFolders(command: string, words: readonly OutsideWord[]): Promise<AgreedPlaces> {
     const reads: string[] = []
     const writes: string[] = []
     for (const { path, typed } of words) {

@@ -5,12 +5,12 @@ import type { RuleRef } from '../../../policy/policy.ts'
 import type { Files } from '../../../system/files.ts'
 import type { Machine } from '../../../system/machine.ts'
 import type { ToolOutput } from '../../../tools/tool.ts'
+import type { Confinement } from '../../confine/confinement.ts'
 import type { LoadedPolicy } from '../../policy/load.ts'
 import type { CallRecord, SessionRecorder } from '../../record/recorder.ts'
 import { runToolCall, type Stages } from '../../run-tool-call.ts'
 import { outcomeNotes } from '../outcome-notes.ts'
-import type { RunIo, RunRequest } from '../run-request.ts'
-import type { CommandRunner, RunOutcome } from '../runner.ts'
+import type { CommandRunner, RunIo, RunOutcome } from '../runner.ts'
 import type { TypedCall } from './call.ts'
 import { hasWrittenDenials, typedText, undeniable } from './words.ts'
 
@@ -19,7 +19,8 @@ export interface TypedRun {
   readonly machine: Machine
   readonly files: Files
   readonly runner: CommandRunner
-  readonly request: RunRequest
+  readonly argv: readonly string[]
+  readonly confinement: Confinement
   readonly io: RunIo
   /** What the person granted with this run, for the record. */
   readonly typedRules?: readonly RuleRef[]
@@ -37,30 +38,31 @@ export type TypedResult =
 
 /** Runs it. Throws what kept it from being run. */
 export async function runTyped(run: TypedRun): Promise<TypedResult> {
-  const { loaded, machine, files, runner, request, io, tool = 'bash' } = run
+  const { loaded, machine, files, runner, argv, confinement, io, tool = 'bash' } = run
   // The sandbox is made ready while the command is read and judged, which takes about as long.
-  runner.expect(request, io)
+  runner.expect(confinement, argv, io)
   const judge = hasWrittenDenials(loaded.policy) ? await import('./call.ts') : null
   const { openRecord } = await import('../../record/open.ts')
   const own = run.recorder ? null : openRecord(loaded, machine, { by: 'person' })
   const recorder = run.recorder ?? own!
   if (own) run.onRecorder?.(own)
   const outcomes: RunOutcome[] = []
-  const input = { command: request.argv }
-  const command = typedText(request.argv)
+  const input = { command: argv }
+  const command = typedText(argv)
   const stages: Stages<TypedCall | null, CallRecord, ToolOutput> = {
     // No agent, no history: a person may type as often as they like.
     history: null,
-    parse: () => judge?.readTyped(request.argv, request.cwd, machine, files) ?? null,
+    parse: () => judge?.readTyped(argv, confinement.cwd, machine, files) ?? null,
     decide: (call) => {
-      const decision = judge && call ? judge.decideTyped(call, loaded, machine) : undeniable(command, request.grants)
+      const decision =
+        judge && call ? judge.decideTyped(call, loaded, machine) : undeniable(command, confinement.grants)
       return { ...decision, rules: [...decision.rules, ...(run.typedRules ?? [])] }
     },
     begin: (_, decision) =>
       recorder.begin({ tool, input, subject: command, decision, agent: 'person', approver: 'typed' }),
     approve: async () => ({ approved: true, remember: null }),
     run: async () => {
-      const outcome = await runner.run(request, io)
+      const outcome = await runner.run(confinement, argv, io)
       outcomes.push(outcome)
       const { exitCode, cancelled } = outcome.result
       return { text: '', exitCode, isError: exitCode !== 0 && !cancelled }

@@ -26,18 +26,18 @@ interface Look {
 
 /** The drift of the registries that a command's bundles reach; null where there is none. A manifest that was not signed here has none to drift from. */
 export function registryDrift(
-  loaded: LoadedPolicy,
+  root: string,
+  registries: RegistryFacts | null,
   machine: Machine,
   applied: readonly AppliedBundle[],
 ): RegistryDrift | null {
-  const { registries } = loaded
-  if (!loaded.ownManifest || Object.keys(registries).length === 0) return null
+  if (registries === null || Object.keys(registries).length === 0) return null
   const reaching = applied.filter(
     ({ fetch, defaultDomains, bundle }) => fetch && defaultDomains && bundle.registries.length > 0,
   )
   const changes = reaching.map(({ bundle }) => {
     const signed = registries[bundle.tool] ?? []
-    return registryChanges({ [bundle.tool]: signed }, currentRegistries(bundle, loaded, machine))
+    return registryChanges({ [bundle.tool]: signed }, currentRegistries(bundle, root, machine))
   })
   const drift = { opens: changes.flatMap(({ opens }) => opens), closes: changes.flatMap(({ closes }) => closes) }
   return drift.opens.length + drift.closes.length > 0 ? drift : null
@@ -46,7 +46,8 @@ export function registryDrift(
 /** The same for a command that a person typed. */
 export function typedDrift(loaded: LoadedPolicy, machine: Machine, command: readonly string[]): RegistryDrift | null {
   const choices = loaded.sandbox.bundles.map(({ value }) => value)
-  return registryDrift(loaded, machine, selectBundles(choices, command, builtInBundle))
+  const signed = loaded.ownManifest ? loaded.registries : null
+  return registryDrift(loaded.root, signed, machine, selectBundles(choices, command, builtInBundle))
 }
 
 /** One line of it, for whoever is not asked. */
@@ -55,16 +56,12 @@ export function driftLine({ opens, closes }: RegistryDrift): string {
   return `the registries have changed since you signed, and the signed ones hold until you sign again (cordon sign): ${lines.join(' ')}`
 }
 
-function currentRegistries(bundle: Bundle, loaded: LoadedPolicy, machine: Machine): RegistryFacts {
-  const stamp = stampOf(bundle, loaded.root, machine.home)
-  const known = readLook(lookPath(bundle, loaded.root, machine.stateDir))
+function currentRegistries(bundle: Bundle, root: string, machine: Machine): RegistryFacts {
+  const stamp = stampOf(bundle, root, machine.home)
+  const known = readLook(lookPath(bundle, root, machine.stateDir))
   if (known?.stamp === stamp) return known.found
-  const found = findRegistries(
-    [bundle],
-    { home: machine.home, project: loaded.root },
-    registryPort(loaded.root, machine),
-  )
-  note(bundle, loaded.root, machine, { version: 1, stamp, found })
+  const found = findRegistries([bundle], { home: machine.home, project: root }, registryPort(root, machine))
+  note(bundle, root, machine, { version: 1, stamp, found })
   return found
 }
 

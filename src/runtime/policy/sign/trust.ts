@@ -143,7 +143,7 @@ export function detachedSignature(loaded: LoadedManifest, machine: Machine, file
  * are given: then nobody signs, and no file of the project has a say.
  */
 export function readRegistries(
-  loaded: LoadedPolicy,
+  loaded: { readonly root: string; readonly sandbox: Pick<LoadedPolicy['sandbox'], 'bundles'> },
   machine: Machine,
   programs: readonly string[] | null = null,
 ): RegistryFacts {

@@ -1,6 +1,6 @@
 /** `cordon add`: puts a host, a place, a command or a port into the manifest and signs it, in one step. */
 
-import { typedPath } from '../../../runtime/command/typed/one-off.ts'
+import { typedPath } from '../../../runtime/command/typed/grants.ts'
 import {
   type Addition,
   type AdditionPlaces,

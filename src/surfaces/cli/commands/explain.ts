@@ -3,7 +3,6 @@
 import type { Decision, PartDecision } from '../../../policy/decision.ts'
 import { type CheckedCall, newSession, openChecker } from '../../../runtime/decide/check-call.ts'
 import type { LoadedPolicy } from '../../../runtime/policy/load.ts'
-import { NO_REACH } from '../../../runtime/session/policy.ts'
 import { coverSecrets } from '../../../scan/redact/cover.ts'
 import type { CommandFact, ShellFacts, Word } from '../../../shell/facts.ts'
 import { machineFiles } from '../../../system/files.ts'
@@ -46,13 +45,13 @@ async function networkOf(
   machine: Machine,
   cwd: string,
 ): Promise<{ readonly lines: readonly string[]; readonly json: object }> {
-  const { planText } = await import('../../../runtime/command/text-plan.ts')
+  const { planText } = await import('../../../runtime/confine/text-plan.ts')
   const session = newSession(loaded, machine)
-  const place = { cwd, home: machine.home, loaded, session, reach: NO_REACH, ownAddresses: () => [] }
+  const place = { cwd, home: machine.home, loaded, session, agreed: [] }
   const { groups, note } = planText(facts.source, facts, place)
   const parts = groups.map((group) => ({
     command: group.text,
-    hosts: (group.rules.allowed ?? []).map((rule) => rule.pattern.text),
+    hosts: group.hosts.map((rule) => rule.pattern.text),
   }))
   const apart = groups.length > 1 ? ['network: the parts run one by one, each with its own hosts'] : []
   const lines = parts.map(({ command, hosts }) => `network: ${visible(command)}: ${hosts.join(', ') || 'none'}`)

@@ -2,25 +2,23 @@
 
 import { resolve } from 'node:path'
 import type { Decision } from '../../../policy/decision.ts'
-import type { RuleRef } from '../../../policy/policy.ts'
 import { agentWithoutBundle } from '../../../runtime/command/hints/agent-bundle.ts'
 import { unlistedLine } from '../../../runtime/command/network/served-port.ts'
 import {
   builtInBundle,
+  CommandRunner,
   formatPlan,
   openBackend,
-  openRunner,
   PASSED_SIGNALS,
+  type RunIo,
   type RunOutcome,
-  type RunRequest,
   reportPlan,
-  typedGrants,
 } from '../../../runtime/command/open-runner.ts'
-import type { RunIo } from '../../../runtime/command/run-request.ts'
-import type { OneOffGrants } from '../../../runtime/command/typed/one-off.ts'
 import type { TypedQuestions } from '../../../runtime/command/typed/questions.ts'
 import { runTyped } from '../../../runtime/command/typed/run.ts'
 import { typedText } from '../../../runtime/command/typed/words.ts'
+import { type Confinement, confine } from '../../../runtime/confine/confinement.ts'
+import { chosenBundles, NO_GRANTS, type RunGrants, runGrantRules } from '../../../runtime/confine/run-grants.ts'
 import type { LoadedPolicy } from '../../../runtime/policy/load.ts'
 import { loadWarnings } from '../../../runtime/policy/start-notes.ts'
 import { machineFiles } from '../../../system/files.ts'
@@ -69,10 +67,9 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
   if (!opened) return EXIT.fault
   const { machine } = opened
   const command = given ?? [personsShell(machine)]
-  const typed = await withTyped(opened.loaded, args, machine, given === null)
-  const rules = typed.rules
-  const shown = await withNearby(typed.granted, command, machine)
-  let loaded = await withKeys(await briefed(shown, machine), machine, command)
+  const loaded = await briefed(opened.loaded, machine)
+  const typed = await typedGrants(loaded, args, machine, given === null)
+  const granted = [typed?.all ?? NO_GRANTS, { ...NO_GRANTS, reads: await nearby(loaded, command, machine) }]
   const backend = await openBackend(loaded.sandbox, { commands: 'one', stateDir: machine.stateDir })
   const told = new Set<string>()
   const tell = (line: string): void => {
@@ -80,58 +77,19 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
     told.add(line)
   }
   const questions = asks ? await openQuestions(loaded, machine, tell) : null
-  const open = () => {
-    const runner = openRunner(
-      loaded,
-      machine,
-      machineFiles,
-      backend,
-      questions ? { ask: (one) => questions.askHost(one) } : {},
-    )
-    if (interactive && isTerminalDevice(2) && !args.flags.quiet) runner.watchLooks(lookProgress(terminal))
-    return runner
-  }
-  const requestOf = (): RunRequest => ({
-    argv: command,
-    cwd: machineFiles.canonical(machine.cwd),
-    ...typedGrants(loaded, machine, command, typed.oneOff ?? {}),
-    // A person can stop what they typed: only a limit that somebody wrote holds.
-    timeoutMs: timeoutOf(args),
-    tellsPorts: true,
-    ...(questions && { asksHosts: true }),
-    ...(interactive && { terminal: { rows: process.stdout.rows ?? 24, columns: process.stdout.columns ?? 80 } }),
+  const runner = new CommandRunner(machine, machineFiles, backend, {
+    ...(questions && { ask: (one) => questions.askHost(one), asksAlways: true }),
+    ...(interactive && isTerminalDevice(2) && !args.flags.quiet && { onLook: lookProgress(terminal) }),
   })
-  let runner = open()
+  const confined = (): Confinement =>
+    confine(loaded, { command: { words: command }, cwd: machineFiles.canonical(machine.cwd) }, [
+      ...granted.map((grants) => ({ kind: 'grants' as const, grants })),
+      { kind: 'keys', env: machine.env },
+      // A person can stop what they typed: only a limit that somebody wrote applies.
+      { kind: 'time', ms: timeoutOf(args) },
+    ])
+  const bundles = bundlesOf(loaded, granted)
   try {
-    if (args.flags.plan) {
-      const request = requestOf()
-      const report = await reportPlan(await runner.plan(request), backend, request.rules)
-      const { skippedSecrets, skippedSecretsLine } = await import('../../../runtime/command/tracked-secrets.ts')
-      const unhidden = skippedSecrets(loaded, machine.home)
-      const line = skippedSecretsLine(unhidden)
-      const text = `${formatPlan(report)}${line === null ? '' : `${line}\n`}`
-      terminal.out(args.flags.json ? `${JSON.stringify({ ...report, unhidden })}\n` : text)
-      return EXIT.ok
-    }
-    leaveStreamsAlone()
-    // Who has read them, here or before writing a script, need not read them again; what the manifest itself is warned of is said at every load.
-    // Where a person reads them: `2> errors` holds what the command says.
-    const notes =
-      interactive && isTerminalDevice(2)
-        ? (await import('../../../runtime/policy/said-notes.ts')).notesToSay(loaded, machine)
-        : loadWarnings(loaded)
-    for (const note of notes) tell(note)
-    const bundleless = agentWithoutBundle(command, chosenBundles(loaded))
-    if (bundleless !== null) tell(bundleless)
-    if (questions) {
-      const agreed = await questions.askPlaces(command, requestOf(), runner)
-      if (agreed) {
-        loaded = agreed
-        await runner.close()
-        runner = open()
-      }
-    }
-    const request = requestOf()
     const io: RunIo = {
       forwardSignals: PASSED_SIGNALS,
       onNotice: tell,
@@ -152,26 +110,50 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
           }
         : { stdin: 'inherit' as const, stdout: 'inherit' as const, stderr: 'inherit' as const }),
     }
+    if (args.flags.plan) {
+      const confinement = confined()
+      const plan = await runner.plan(confinement, command, io)
+      const report = await reportPlan(plan, backend, confinement.network.rules)
+      const { skippedSecrets, skippedSecretsLine } = await import('../../../runtime/command/tracked-secrets.ts')
+      const unhidden = skippedSecrets(loaded, machine.home)
+      const line = skippedSecretsLine(unhidden)
+      const text = `${formatPlan(report)}${line === null ? '' : `${line}\n`}`
+      terminal.out(args.flags.json ? `${JSON.stringify({ ...report, unhidden })}\n` : text)
+      return EXIT.ok
+    }
+    leaveStreamsAlone()
+    // Who has read them, here or before writing a script, need not read them again; what the manifest itself is warned of is said at every load.
+    // Where a person reads them: `2> errors` holds what the command says.
+    const notes =
+      interactive && isTerminalDevice(2)
+        ? (await import('../../../runtime/policy/said-notes.ts')).notesToSay(loaded, machine)
+        : loadWarnings(loaded)
+    for (const note of notes) tell(note)
+    const bundleless = agentWithoutBundle(command, bundles)
+    if (bundleless !== null) tell(bundleless)
+    if (questions) granted.push({ ...NO_GRANTS, ...(await questions.askPlaces(command, confined(), runner)) })
+    const confinement = confined()
     const result = await runTyped({
       loaded,
       machine,
       files: machineFiles,
       runner,
-      request,
+      argv: command,
+      confinement,
       io,
-      typedRules: rules,
+      typedRules: typed ? runGrantRules(typed.own) : [],
       ...(questions && { onRecorder: (recorder) => questions.recordTo(recorder) }),
     })
     if ('denied' in result) return refuse(terminal, result.denied)
     const { outcome } = result
     const { exitCode, signal, timedOut } = outcome.result
     const failed = exitCode !== 0 && signal === null
-    const run = { command, cwd: request.cwd, outcome, loaded, machine, files: machineFiles }
+    const run = { command, cwd: confinement.cwd, outcome, loaded, bundles, machine, files: machineFiles }
     const lines = [
       ...result.notes,
       ...(questions ? [] : outcome.result.unlisted.map(unlistedLine)),
       ...(failed ? (await import('../../../runtime/command/hints/run-hints.ts')).runHints(run) : []),
-      ...(typed.oneOff && isTerminalDevice(2) ? await keepLine(typed.oneOff, opened.loaded, outcome, machine) : []),
+      ...(typed && isTerminalDevice(2) ? await keepLine(typed.all, opened.loaded, outcome, machine) : []),
     ]
     if (!args.flags.quiet && lines.some((line) => !told.has(line))) resetTerminal(terminal)
     for (const line of lines) tell(line)
@@ -180,7 +162,7 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
     return exitCode
   } catch (error) {
     const { explainMissing } = await import('../../../runtime/command/hints/bundle-hint.ts')
-    throw explainMissing(error, command, chosenBundles(loaded), {
+    throw explainMissing(error, command, bundles, {
       path: machine.env.PATH ?? '',
       home: machine.home,
       exists: (path) => machineFiles.exists(resolve(machine.cwd, path)),
@@ -250,59 +232,60 @@ function refuse(terminal: Terminal, { reason, rules }: Decision): number {
   return EXIT.refused
 }
 
-/** With what the person granted for this run; what reads that is loaded only where there is any. */
-async function withTyped(
+/** What the person granted for this run, alone and with what comes along; null where there is nothing, and what reads it is not loaded. */
+async function typedGrants(
   loaded: LoadedPolicy,
   args: Arguments,
   machine: Machine,
   inShell: boolean,
-): Promise<{ granted: LoadedPolicy; oneOff: OneOffGrants | null; rules: readonly RuleRef[] }> {
-  if (Object.keys(args.lists).length === 0 && !inShell) return { granted: loaded, oneOff: null, rules: [] }
+): Promise<{ readonly own: RunGrants; readonly all: RunGrants } | null> {
+  if (Object.keys(args.lists).length === 0 && !inShell) return null
   const { oneOffGrants } = await import('../one-off-flags.ts')
-  const { oneOffRules, withOneOff } = await import('../../../runtime/command/typed/one-off.ts')
-  const typed = oneOffGrants(args, machine)
+  const { requireAllGrantable } = await import('../../../runtime/command/typed/grants.ts')
+  const own = oneOffGrants(args, machine)
+  requireAllGrantable(own, loaded, machine)
   // In a shell the person types what the bundles of the manifest are for; their keys stay outside.
-  const own = inShell ? loaded.sandbox.bundles.map(({ value }) => value.tool) : []
-  const oneOff = { ...typed, tools: [...new Set([...typed.tools, ...own])] }
-  const granted = withOneOff(loaded, oneOff, machine)
-  return { granted: await withToolRegistries(granted, loaded, machine), oneOff, rules: oneOffRules(typed) }
+  const written = loaded.sandbox.bundles.map(({ value }) => value.tool)
+  const all = inShell ? { ...own, tools: [...new Set([...own.tools, ...written])] } : own
+  const added = own.tools.filter((tool) => !written.includes(tool))
+  return {
+    own,
+    all: added.length === 0 ? all : { ...all, registries: await registriesOf(loaded, all, added, machine) },
+  }
 }
 
-/** With the registries of bundles that only this run has: nobody signed any for those, so their tools are asked now. */
-async function withToolRegistries(
-  granted: LoadedPolicy,
+/** The registries of bundles that only this run has: nobody signed any for those, so their tools are asked now. */
+async function registriesOf(
   loaded: LoadedPolicy,
+  grants: RunGrants,
+  added: readonly string[],
   machine: Machine,
-): Promise<LoadedPolicy> {
-  const known = new Set(loaded.sandbox.bundles.map(({ value }) => value.tool))
-  const added = chosenBundles(granted).flatMap(({ tool }) => (known.has(tool) ? [] : [tool]))
-  if (added.length === 0) return granted
+): Promise<RunGrants['registries']> {
   const { readRegistries } = await import('../../../runtime/policy/sign/trust.ts')
-  const { withRegistries } = await import('../../../runtime/policy/registries/hosts.ts')
   const programs = added.flatMap((tool) => builtInBundle(tool)?.programs ?? [])
-  const found = Object.entries(readRegistries(granted, machine, programs)).filter(([tool]) => added.includes(tool))
-  const registries = Object.fromEntries(found)
-  return { ...withRegistries(granted, registries), registries: { ...granted.registries, ...registries } }
+  const chosen = { root: loaded.root, sandbox: { bundles: chosenBundles(loaded, [grants]) } }
+  const found = Object.entries(readRegistries(chosen, machine, programs))
+  return Object.fromEntries(found.filter(([tool]) => added.includes(tool)))
 }
 
 /** The last line: how to keep what was granted for this run, where there is a manifest to keep it in. */
 async function keepLine(
-  oneOff: OneOffGrants,
+  grants: RunGrants,
   { ownManifest }: LoadedPolicy,
   outcome: RunOutcome,
   { home }: Machine,
 ): Promise<readonly string[]> {
   if (!ownManifest) return []
-  const { keptGrants } = await import('../../../runtime/command/typed/one-off.ts')
-  const kept = keptGrants(oneOff, outcome, home)
+  const { keptGrants } = await import('../../../runtime/command/typed/grants.ts')
+  const kept = keptGrants(grants, outcome, home)
   return kept.length === 0 ? [] : [`to keep it: ${kept.map((words) => `cordon add ${words}`).join('; ')}`]
 }
 
-/** With what the command names of the source near the project, where the manifest shows any. */
-async function withNearby(loaded: LoadedPolicy, command: readonly string[], machine: Machine): Promise<LoadedPolicy> {
-  if (loaded.policy.nearby.length === 0 || !command.slice(1).some((word) => word.includes('/'))) return loaded
-  const { withNearbyWords } = await import('../../../runtime/command/typed/nearby-words.ts')
-  return withNearbyWords(loaded, command, machine, machineFiles)
+/** What the command names of the source near the project, where the manifest shows any. */
+async function nearby(loaded: LoadedPolicy, command: readonly string[], machine: Machine): Promise<readonly string[]> {
+  if (loaded.policy.nearby.length === 0 || !command.slice(1).some((word) => word.includes('/'))) return []
+  const { nearbyWords } = await import('../../../runtime/command/typed/grants.ts')
+  return nearbyWords(loaded, command, machine, machineFiles)
 }
 
 /** With the discovery brief, where there is one. */
@@ -310,15 +293,6 @@ async function briefed(loaded: LoadedPolicy, machine: Machine): Promise<LoadedPo
   if (loaded.session.discoveryBrief === null) return loaded
   const { withBrief } = await import('../../../runtime/command/typed/call.ts')
   return withBrief(loaded, machine, machineFiles)
-}
-
-/** With the keys of the person that the command's bundles broker; those exist only where bundles do. */
-async function withKeys(loaded: LoadedPolicy, machine: Machine, command: readonly string[]): Promise<LoadedPolicy> {
-  const chosen = new Set(loaded.sandbox.bundles.map(({ value }) => value.tool))
-  if (chosen.size === 0) return loaded
-  if (![...chosen].some((tool) => builtInBundle(tool)?.secrets.length)) return loaded
-  const { withBundleSecrets } = await import('../../../runtime/command/network/bundle-secrets.ts')
-  return withBundleSecrets(loaded, machine, command)
 }
 
 /** Everything from the first word that is not ours belongs to the command. */
@@ -338,7 +312,8 @@ function splitCommand(argv: readonly string[]): { args: Arguments; command: read
   return { args, command: command.length === 0 ? null : command }
 }
 
-const chosenBundles = ({ sandbox }: LoadedPolicy) => sandbox.bundles.map(({ value }) => value)
+const bundlesOf = (loaded: LoadedPolicy, granted: readonly RunGrants[]) =>
+  chosenBundles(loaded, granted).map(({ value }) => value)
 
 function say(terminal: Terminal, line: string): void {
   terminal.err(`${paint(terminal, 'yellow', 'cordon:')} ${visible(line)}\n`)

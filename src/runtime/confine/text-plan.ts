@@ -1,8 +1,7 @@
-/** How a command text runs: as a whole, or part by part where a host of one part is not for the code of another (S3). */
+/** How a command text runs: as a whole, or part by part where a host of one part is not for the code of another (S3). PURE. */
 
-import type { EgressRules } from '../../egress/rules.ts'
 import type { SessionFacts } from '../../policy/call.ts'
-import type { HostRule, PathRule } from '../../policy/policy.ts'
+import type { CommandRule, HostRule } from '../../policy/policy.ts'
 import { pathsOfGrants } from '../../policy/shell/carried-paths.ts'
 import { grantsOf } from '../../policy/shell/command-grant.ts'
 import { hostsOfText, type TextHosts } from '../../policy/shell/text-hosts.ts'
@@ -11,21 +10,13 @@ import { analyze } from '../../shell/analyze.ts'
 import type { CommandFact, ShellFacts } from '../../shell/facts.ts'
 import { splitText, type TextPart } from '../../shell/split.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
-import type { CallReach } from '../session/policy.ts'
-import { egressRules } from './network/egress-rules.ts'
+import { type Entitlement, shorten } from './entitlement.ts'
 
-/** A text that runs in one sandbox. */
-export interface CommandGroup {
+/** A text that runs in one sandbox, and what its grants give it. */
+export interface CommandGroup extends Entitlement {
   readonly text: string
   readonly when: TextPart['when']
   readonly moves: boolean
-  /** The words of the patterns that grant its commands: they decide which bundles come along. */
-  readonly patterns: readonly (readonly string[])[]
-  /** The same patterns as they are written, for the record. */
-  readonly grants: readonly string[]
-  readonly paths: readonly PathRule[]
-  readonly envVars: readonly string[]
-  readonly rules: EgressRules
 }
 
 export interface TextPlan {
@@ -43,16 +34,15 @@ export interface TextPlace {
   readonly home: string
   readonly loaded: LoadedPolicy
   readonly session: SessionFacts
-  readonly reach: CallReach
-  readonly ownAddresses: () => readonly string[]
+  /** Hosts that a person agreed to for this text. */
+  readonly agreed: readonly HostRule[]
 }
 
 /** Plans a text by what was found out about it when it was decided. */
 export function planText(command: string, decided: ShellFacts | null, place: TextPlace): TextPlan {
   const all = lookAt(decided?.commands ?? [], place)
-  const agreed = place.reach.hosts
   // Who was asked about this text saw all of it.
-  const whole = groupOf(command, all, [...all.hosts.hosts, ...agreed], place, { when: 'always', moves: false })
+  const whole = groupOf(command, all, [...all.hosts.hosts, ...place.agreed], place, { when: 'always', moves: false })
   const wholeNote = all.hosts.withheld.length === 0 ? null : withheldNote(all.hosts)
   if (wholeNote === null) return { groups: [whole], note: null, whole, wholeNote }
   const groups = partByPart(command, place)
@@ -73,13 +63,9 @@ function lookAtPart(text: string, place: TextPlace): Look {
   return lookAt('facts' in analysis ? analysis.facts.commands : [], place)
 }
 
-function lookAt(facts: readonly CommandFact[], { loaded, session, reach }: TextPlace): Look {
-  const answered = { ...session, grants: { ...session.grants, hosts: [...session.grants.hosts, ...reach.hosts] } }
+function lookAt(facts: readonly CommandFact[], { loaded, session, agreed }: TextPlace): Look {
+  const answered = { ...session, grants: { ...session.grants, hosts: [...session.grants.hosts, ...agreed] } }
   return { facts, hosts: hostsOfText(loaded.policy, answered, facts, isContained(loaded, session)) }
-}
-
-function isContained(loaded: LoadedPolicy, session: SessionFacts): boolean {
-  return takeStance(loaded.policy, session, 'bash').mode.value === 'contained'
 }
 
 /** Neighbours stay together while none of them loses a host by it; null where one part alone does. */
@@ -114,26 +100,46 @@ function groupOf(
   text: string,
   { facts }: Look,
   hosts: readonly HostRule[],
-  { loaded, session, ownAddresses }: TextPlace,
+  { loaded, session }: TextPlace,
   { when, moves }: Pick<TextPart, 'when' | 'moves'>,
 ): CommandGroup {
-  const grants = facts.flatMap((fact) => grantsOf(loaded.policy, session, fact) ?? [])
-  const direct = facts.filter((fact) => fact.via.every((via) => via.kind === 'wrapper'))
-  const words = direct.map((fact) => fact.argv.flatMap((word) => word.values?.slice(0, 1) ?? []))
+  return { text, when, moves, ...entitleText(text, facts, hosts, loaded, session) }
+}
+
+/** Of a text, or of a part of one, whose commands were read. */
+function entitleText(
+  text: string,
+  commands: readonly CommandFact[],
+  hosts: readonly HostRule[],
+  loaded: LoadedPolicy,
+  session: SessionFacts,
+): Entitlement {
+  const { policy } = loaded
+  const granting = (facts: readonly CommandFact[]): readonly CommandRule[] =>
+    facts.flatMap((fact) => grantsOf(policy, session, fact) ?? [])
+  const grants = granting(commands)
   // A bundle comes along for what the text itself runs: a shell inside it never counts.
-  const carrying = direct.flatMap((fact) => grantsOf(loaded.policy, session, fact) ?? [])
-  const patterns = [...carrying.map((grant) => grant.pattern.words), ...(isContained(loaded, session) ? words : [])]
-  const programs = [...new Set(patterns.flatMap((pattern) => pattern.slice(0, 1)))]
+  const direct = commands.filter((fact) => fact.via.every((via) => via.kind === 'wrapper'))
+  const words = direct.map((fact) => fact.argv.flatMap((word) => word.values?.slice(0, 1) ?? []))
+  const patterns = [
+    ...granting(direct).map((grant) => grant.pattern.words),
+    ...(isContained(loaded, session) ? words : []),
+  ]
+  const line = text.split('\n')[0]!
   return {
-    text,
-    when,
-    moves,
+    name: shorten(line, line !== text),
     patterns,
     grants: [...new Set(grants.map((grant) => grant.pattern.text))],
     paths: pathsOfGrants(grants),
     envVars: grants.flatMap((grant) => grant.envVars),
-    rules: egressRules(loaded, shorten(text), hosts, programs, ownAddresses),
+    hosts,
+    programs: [...new Set(patterns.flatMap((pattern) => pattern.slice(0, 1)))],
   }
+}
+
+/** In contained mode the words of a command are enough for its bundles and their hosts. */
+function isContained({ policy }: LoadedPolicy, session: SessionFacts): boolean {
+  return takeStance(policy, session, 'bash').mode.value === 'contained'
 }
 
 function withheldNote({ commands, withheld }: TextHosts): string {
@@ -146,9 +152,4 @@ function withheldNote({ commands, withheld }: TextHosts): string {
       .join(' ') ?? ''
   const shown = code.length > 60 ? `${code.slice(0, 60)} …` : code
   return `it had no way to ${named}: \`${shown}\` runs code that cannot be read. Run what needs the network as a command of its own.`
-}
-
-function shorten(command: string): string {
-  const line = command.split('\n')[0]!
-  return line.length > 60 || line !== command ? `${line.slice(0, 60)} …` : line
 }

@@ -1,12 +1,10 @@
 /** Which keys of the person a bundle brokers: those of the command's own bundle, when they are set, and nothing else. */
 
 import { expect, it } from 'vitest'
-import { hostsOfCommand } from '../../../policy/shell/network-use.ts'
-import { machineFiles } from '../../../system/files.ts'
-import { type Machine, thisMachine } from '../../../system/machine.ts'
-import { loadPolicy } from '../../policy/load.ts'
-import { withBundleSecrets } from './bundle-secrets.ts'
-import { egressRules } from './egress-rules.ts'
+import { machineFiles } from '../../system/files.ts'
+import { type Machine, thisMachine } from '../../system/machine.ts'
+import { loadPolicy } from '../policy/load.ts'
+import { confine } from './confinement.ts'
 
 const machine: Machine = { ...thisMachine(), env: { ANTHROPIC_API_KEY: 'sk-real', OPENAI_API_KEY: '' } }
 
@@ -18,9 +16,10 @@ async function brokered(
   const object = { schema_version: 1, ...manifest }
   const outcome = await loadPolicy({ machine, files: machineFiles, root: '/', choice: { kind: 'object', object } })
   if ('problems' in outcome) throw new Error(JSON.stringify(outcome.problems))
-  return withBundleSecrets(outcome.loaded, at, command).sandbox.secrets.map(
-    ({ value }) =>
-      `${value.name} ${value.header} ${value.hosts.map(({ pattern }) => pattern.host).join(',')}${value.exclusive ? ' alone' : ''}`,
+  const keys = { kind: 'keys', env: at.env } as const
+  return confine(outcome.loaded, { command: { words: command }, cwd: '/' }, [keys]).network.secrets.map(
+    ({ name, header, hosts, exclusive }) =>
+      `${name} ${header} ${hosts.map(({ pattern }) => pattern.host).join(',')}${exclusive ? ' alone' : ''}`,
   )
 }
 
@@ -81,9 +80,9 @@ it.each([
   const object = { schema_version: 1, ...manifest }
   const outcome = await loadPolicy({ machine, files: machineFiles, root: '/', choice: { kind: 'object', object } })
   if ('problems' in outcome) throw new Error(JSON.stringify(outcome.problems))
-  const loaded = withBundleSecrets(outcome.loaded, machine, command)
-  const hosts = hostsOfCommand(loaded.policy, [], command)
-  const { allowed, keyless = [] } = egressRules(loaded, 'x', hosts, command, () => [])
+  const keys = { kind: 'keys', env: machine.env } as const
+  const { rules } = confine(outcome.loaded, { command: { words: command }, cwd: '/' }, [keys]).network
+  const { allowed, keyless = [] } = rules
   expect(allowed?.map(({ pattern }) => pattern.host)).toEqual(open)
   if (closed) expect(keyless.map(({ host }) => host)).toEqual(closed)
 })

@@ -1,29 +1,28 @@
-/** What the way out of a command goes by: the hosts it has, and what closes some of them. */
+/** What the way out of a command goes by: the hosts it has, and what closes some of them. PURE. */
 
-import type { EgressRules } from '../../../egress/rules.ts'
-import type { HostRule, Policy } from '../../../policy/policy.ts'
-import { keylessHosts } from '../../policy/keyed-hosts.ts'
-import type { LoadedPolicy } from '../../policy/load.ts'
+import type { EgressRules } from '../../egress/rules.ts'
+import type { SecretSetting } from '../../manifest/schema/settings.ts'
+import type { Policy } from '../../policy/policy.ts'
+import { keylessHosts } from '../policy/keyed-hosts.ts'
+import type { LoadedPolicy } from '../policy/load.ts'
+import type { Entitlement } from './entitlement.ts'
 
-/** The rules of one command (N1). Without any host it has no network. */
+/** The rules of one command (N1); addresses of this machine are added where it has a way out. */
 export function egressRules(
-  loaded: Pick<LoadedPolicy, 'policy' | 'sandbox'>,
-  command: string,
-  allowed: readonly HostRule[],
-  programs: readonly string[],
-  ownAddresses: () => readonly string[],
+  { policy, sandbox }: Pick<LoadedPolicy, 'policy' | 'sandbox'>,
+  { name, hosts, programs, suffixes = policy.http.suffixes }: Entitlement,
+  secrets: readonly SecretSetting[],
 ): EgressRules {
-  const { policy } = loaded
-  const keyless = keylessHosts(loaded, programs)
+  const brokered = new Set(secrets.map((secret) => secret.name))
+  const keyless = keylessHosts(sandbox.bundles, programs, brokered)
   return {
-    command,
-    allowed,
+    command: name,
+    allowed: hosts,
     denied: policy.commands.deniedDomains,
     allowPrivate: policy.http.allowPrivate,
-    ownAddresses: allowed.length > 0 ? ownAddresses() : [],
     ...(policy.http.specialRanges && { specialRanges: policy.http.specialRanges }),
     ...(keyless.length > 0 && { keyless }),
-    ...(policy.http.suffixes && { suffixes: policy.http.suffixes }),
+    ...(suffixes && { suffixes }),
   }
 }
 
