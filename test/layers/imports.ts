@@ -19,6 +19,7 @@ export function importsOf(file: string, text: string): readonly Import[] {
   return [...named].map((match) => {
     const name = match.slice(1).find((group) => group !== undefined)!
     const isModule = !name.startsWith('.')
-    return { file, isModule, target: isModule ? name : posix.join(posix.dirname(file), name) }
+    const isType = /^(?:import|export) type\b/.test(match[0])
+    return { file, isModule, isType, target: isModule ? name : posix.join(posix.dirname(file), name) }
   })
 }
