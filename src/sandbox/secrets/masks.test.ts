@@ -1,6 +1,7 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import {
   chmodSync,
+  chownSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -16,6 +17,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { asUser, NEEDS_ROOT, ORDINARY } from '../../../test/users.ts'
 import { encodePath } from '../../files/path-bytes.ts'
 import { parsePathPattern } from '../../files/path-pattern.ts'
 import { MaskIndex } from './masks.ts'
@@ -203,9 +205,7 @@ describe('names and folders that cannot be read', () => {
     chmodSync(base, 0o755)
     chmodSync(join(root, 'closed'), 0o000)
     chmodSync(join(root, 'list'), 0o444)
-    const drop = ['--reuid=65534', '--regid=65534', '--clear-groups']
-    const node = [process.execPath, '--input-type=module', '-e', script, root]
-    const [command, ...args] = process.getuid?.() === 0 ? ['setpriv', ...drop, ...node] : node
+    const [command, ...args] = asUser(ORDINARY, [process.execPath, '--input-type=module', '-e', script, root])
     const masks = JSON.parse(execFileSync(command!, args, { encoding: 'utf8' })) as { directories: string[] }
     expect(masks.directories.sort()).toEqual([join(root, 'closed'), join(root, 'list')])
   })
@@ -382,6 +382,28 @@ describe('secret places', () => {
     symlinkSync(join(base, 'vault/keys'), join(home, '.ssh'))
     expect(maskPlaces({ home, visible: [base], grants: [] }).directories).toEqual([join(base, 'vault/keys')])
   })
+
+  test(
+    'behind a folder that is closed: of another user they are closed to commands, of one’s own nothing runs',
+    NEEDS_ROOT,
+    () => {
+      const home = join(base, 'home')
+      put(join(home, '.config/op/key'))
+      const script = `
+      import { maskPlaces } from ${JSON.stringify(new URL('./secrets.ts', import.meta.url).href)}
+      const [home] = process.argv.slice(1)
+      console.log(maskPlaces({ home, visible: [home], grants: [] }).directories.length)`
+      const [program, ...args] = asUser(ORDINARY, [process.execPath, '--input-type=module', '-e', script, home])
+      const ask = () => spawnSync(program!, args, { encoding: 'utf8' })
+      for (const folder of [base, home]) chmodSync(folder, 0o755)
+      expect(ask()).toMatchObject({ stdout: '1\n', status: 0 })
+      chmodSync(join(home, '.config'), 0o700)
+      expect(ask()).toMatchObject({ stdout: '0\n', status: 0 })
+      chownSync(join(home, '.config'), ORDINARY.uid, ORDINARY.gid)
+      chmodSync(join(home, '.config'), 0o000)
+      expect(ask()).toMatchObject({ stdout: '', stderr: expect.stringContaining('EACCES'), status: 1 })
+    },
+  )
 })
 
 describe('the watch', () => {

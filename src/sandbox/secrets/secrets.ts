@@ -1,9 +1,11 @@
 /** Secrets at fixed places (keys, credentials, histories) that exist on this machine, as paths to mask. */
 
 import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { isGlob, matchSegment } from '../../files/glob.ts'
 import type { PathPattern } from '../../files/path-pattern.ts'
 import { openedByGrant, secretPlaces } from '../../files/secret-shapes.ts'
+import { errorCode } from '../../system/fault.ts'
 import { childPath, isBelow } from './tree.ts'
 
 /** Paths to hide: files become empty, directories become empty. */
@@ -128,7 +130,7 @@ export class PlaceListings {
     const folder = path.slice(0, at) || '/'
     const names = this.#of(folder)
     // A folder that may be passed but not listed can still be asked.
-    return names?.has(path.slice(at + 1)) ?? lstatSync(path, { throwIfNoEntry: false }) !== undefined
+    return names?.has(path.slice(at + 1)) ?? canBeSeen(path)
   }
 
   /** The paths that a pattern with `*` stands for; those without one as they are. */
@@ -158,6 +160,28 @@ export class PlaceListings {
     const names = there ? list(folder) : new Set<string>()
     this.#listings.set(folder, { names, stamp: state?.stamp ?? '', settled })
     return names
+  }
+}
+
+/**
+ * Whether something is there that a command could see. What another user closes (root's home) is closed to commands too; a
+ * folder of this user's own could be opened by one, so nothing runs before it is known what is in it.
+ */
+function canBeSeen(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined
+  } catch (error) {
+    if (errorCode(error) === 'EACCES' && isOthers(dirname(path))) return false
+    throw error
+  }
+}
+
+/** Whether the first folder on the way that can be asked, which is the one that lets nobody pass, is another user's. */
+function isOthers(folder: string): boolean {
+  try {
+    return lstatSync(folder).uid !== process.getuid?.()
+  } catch {
+    return isOthers(dirname(folder))
   }
 }
 
