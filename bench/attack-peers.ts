@@ -5,12 +5,12 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } f
 import { join } from 'node:path'
 import type { Attack } from '../test/attacks/sandbox/attack.ts'
 import { FILE_ATTACKS } from '../test/attacks/sandbox/file-attacks.ts'
-import { asUser, type Fixture, makeFixture, type User } from '../test/attacks/sandbox/fixture.ts'
+import { type Fixture, makeFixture } from '../test/attacks/sandbox/fixture.ts'
 import { KERNEL_ATTACKS } from '../test/attacks/sandbox/kernel-attacks.ts'
+import { asUser, ORDINARY as USER } from '../test/users.ts'
 import { installPeers, type Peer } from './peers.ts'
 
 const ATTACKS: readonly Attack[] = [...FILE_ATTACKS, ...KERNEL_ATTACKS].filter((attack) => attack.room === 'usual')
-const USER: User = { name: 'ordinary user', uid: 65534, gid: 65534 }
 
 /** As the test does: a caller without a core limit, and one descriptor that a careless program leaks. */
 function careless(fixture: Fixture, argv: readonly string[]): [string, string[]] {

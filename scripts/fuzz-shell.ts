@@ -1,4 +1,4 @@
-/** `npm run fuzz:shell`: runs many generated commands with real bash and fails when one executes what was not predicted. */
+/** `npm test -- fuzz-shell`: runs many generated commands with real bash and fails when one executes what was not predicted. */
 
 import { parseArgs } from 'node:util'
 import { analyze } from '../src/shell/analyze.ts'

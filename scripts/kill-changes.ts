@@ -1,4 +1,4 @@
-/** Kills everything at many moments while a command changes a tree, and puts it back each time: `npm run fuzz:kills -- [POINTS [FIRST]]`. */
+/** Kills everything at many moments while a command changes a tree, and puts it back each time: `npm test -- fuzz-kills [POINTS [FIRST]]`. */
 
 import { killOnce } from '../test/contract/changes/kill.ts'
 import { furnishProject, makePlace } from '../test/contract/changes/room.ts'

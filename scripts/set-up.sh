@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Sets a checkout up on a fresh Debian machine or a Mac: system packages, npm packages and, with "build", the build.
-# As root it installs what is missing; as an ordinary user it says exactly what to install. Of several at once, one works
-# and the others wait for it.
+# Sets a checkout up on a fresh Debian machine or a Mac: system packages and npm packages; with "native" what is written in C,
+# with "build" everything, with "test" also the programs that tests take. As root it installs what is missing; as an ordinary
+# user it says exactly what to install. Of several at once, one works and the others wait for it.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 here=$PWD
@@ -85,7 +85,12 @@ if ! command -v npm >/dev/null; then
 fi
 
 lock_stamp=node_modules/.cordon-lock
-if ! cmp -s package-lock.json "$lock_stamp" 2>/dev/null; then
+# By this script, or by a person's own npm since the list of packages was written.
+is_installed() {
+  cmp -s package-lock.json "$lock_stamp" 2>/dev/null ||
+    { [ node_modules/.package-lock.json -nt package-lock.json ] && [ -x node_modules/node/bin/node ] && [ -d node_modules/vitest ]; }
+}
+if ! is_installed; then
   say "installing npm packages (once; it takes a quarter of a minute)"
   if ! npm ci --fetch-retries=5 --no-fund --no-audit --no-update-notifier --loglevel=error >&2; then
     say "npm could not install the packages, for the reason above; put that right, and run this again"
@@ -94,6 +99,7 @@ if ! cmp -s package-lock.json "$lock_stamp" 2>/dev/null; then
   cp package-lock.json "$lock_stamp"
 fi
 
+if [ "${1:-}" = native ] && [ "$system" = Linux ]; then sh native/build.sh >&2; fi
 if [ "${1:-}" = build ] || [ "${1:-}" = test ]; then
   # Another one may have built it while this one waited.
   if ! is_built every; then

@@ -2,7 +2,7 @@
  * Drives the real agents, installed from npm in the versions that are written down, through Cordon with a scripted model. What
  * counts is what is on disk and on the wire afterwards, not the hook's word.
  *
- *   npm run test:agents -- [AGENT…] [--control | --bare-only] [--row=ROW…] [--as-user] [--jobs=N] [--afresh] [--page=FILE]
+ *   npm test -- agents [AGENT…] [--control | --bare-only] [--row=ROW…] [--as-user] [--jobs=N] [--afresh] [--page=FILE]
  *
  * What came of each session is kept in the ignored cache: a run that is stopped goes on with what is missing or failed, and `--page` makes
  * docs/agents/tried.md of it; `--afresh` begins again.

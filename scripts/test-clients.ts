@@ -1,5 +1,5 @@
 /**
- * Real clients of every kind against servers on loopback, through Cordon: `npm run test:clients -- [words of vitest]`. Libraries and
+ * Real clients of every kind against servers on loopback, through Cordon: `npm test -- clients [words of vitest]`. Libraries and
  * package managers are installed into the ignored cache; what has to come from the distribution and is not there is said, and
  * makes the run incomplete (status 2).
  */

@@ -3,7 +3,7 @@
 # daemon of its own where there is none, and ends it again.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-say() { printf 'test:engines: %s\n' "$*" >&2; }
+say() { printf 'engines: %s\n' "$*" >&2; }
 missing=()
 for tool in runc crun podman; do command -v "$tool" >/dev/null || [ -x "/usr/sbin/$tool" ] || missing+=("$tool"); done
 command -v dockerd >/dev/null || [ -x /usr/sbin/dockerd ] || missing+=(docker.io)

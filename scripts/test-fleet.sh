@@ -8,7 +8,7 @@ if ! command -v nats-server >/dev/null; then
   if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
     apt-get install -y -qq --no-install-recommends nats-server >/dev/null
   else
-    echo 'test:fleet: nats-server is missing (on Debian: apt-get install nats-server)' >&2
+    echo 'fleet: nats-server is missing (on Debian: apt-get install nats-server)' >&2
     exit 1
   fi
 fi

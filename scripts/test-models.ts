@@ -1,6 +1,6 @@
 /**
  * Speaks with a real model server in each of its protocols: llama.cpp with random weights, so that it is about protocol and loop
- * and never about what is said. `npm run test:models`.
+ * and never about what is said. `npm test -- models`.
  */
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
  * Real tools in a sandbox whose changes go through the door, and in the same one without it: the same output, status and tree.
- * `npm run test:tools -- [NAME]`. What is not installed is said, and makes the run incomplete (status 2).
+ * `npm test -- tools [NAME]`. What is not installed is said, and makes the run incomplete (status 2).
  */
 
 import { spawnSync } from 'node:child_process'

@@ -66,7 +66,7 @@ export function pageOf(recorded: readonly Trial[]): string {
   return [
     '# The agents, tried',
     '',
-    'Made by `npm run test:agents -- --matrix --control --page=docs/agents/tried.md`; not written by hand. Each cell is a session of the real program with a scripted',
+    'Made by `npm test -- agents --matrix --control --page=docs/agents/tried.md`; not written by hand. Each cell is a session of the real program with a scripted',
     'model; “held” was read from disk and from what the model was sent, “control broke” says that the same attack succeeded without Cordon, and a number is the count of modes.',
     'In the row of its person’s own rules the control is the agent that holds them itself, and runs the command where there is no rule.',
     `${agents.map(({ package: named }) => named.replace(/^.*\/|-ai(?=@)/g, '')).join(', ')}; ${days[0]} to ${days.at(-1)}.`,

@@ -59,7 +59,7 @@ afterEach(() => {
 })
 
 const HERE = process.platform
-/** Every row costs a shell and a manifest, as in the table below: `npm run test:macos` judges all of them. */
+/** Every row costs a shell and a manifest, as in the table below: `npm test -- macos` judges all of them. */
 const ON_DARWIN = cases.filter((_, index) => process.env.CORDON_CORPUS === 'whole' || index % 8 === 0)
 
 describe('corpus of shell commands, on macOS', () => {

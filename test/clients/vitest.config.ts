@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-/** The tests that need clients which are not everywhere, or send gigabytes: `npm run test:clients`. */
+/** The tests that need clients which are not everywhere, or send gigabytes: `npm test -- clients`. */
 const config: ReturnType<typeof defineConfig> = defineConfig({
   test: {
     include: [

@@ -18,8 +18,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildComponent } from '../../src/runtime/code/component-files.ts'
 import { BUILT_IN_BACKEND, openBackend } from '../../src/runtime/command/open-runner.ts'
 import { thisMachine } from '../../src/system/machine.ts'
-import { asUser, usersToTest } from '../attacks/sandbox/fixture.ts'
 import { runAside } from '../contract/code/run-aside.ts'
+import { asUser, eachUser } from '../users.ts'
 import { componentTools } from './component-tools.ts'
 import type { Attempt } from './component-worker.ts'
 
@@ -164,7 +164,7 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(base, { recursive: true, force: true }))
 
-describe.each(usersToTest())('as $name', (user) => {
+eachUser(describe)('as $name', (user) => {
   let came: readonly Came[]
   beforeAll(async () => {
     const home = join(base, `home-${user.uid}`)

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-/** Components with the real tools: `npm run test:components` installs them. */
+/** Components with the real tools: `npm test -- components` installs them. */
 const config: ReturnType<typeof defineConfig> = defineConfig({
   test: {
     include: ['test/components/**/*.test.ts'],

@@ -1,6 +1,10 @@
-/** The way of a call, read off a trace of running code: the same files on every surface, up to its own adapter; ARCHITECTURE lists them. */
+/**
+ * The way of a call, read off running code: its stages in order, the same on every surface up to its own adapter, as ARCHITECTURE
+ * lists them; and every file with a function that was called on the way.
+ */
 
 import { readFileSync } from 'node:fs'
+import { Session } from 'node:inspector'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import { openGatewayJudge } from '../../src/runtime/mcp/judge.ts'
@@ -131,6 +135,63 @@ const adapters = Object.fromEntries(
 )
 
 it('every surface is listed', () => expect(Object.keys(adapters)).toEqual(Object.keys(calls)))
+
+/** The files of the sources with a function that was called meanwhile; what runs when a module is loaded does not count. */
+async function passedFiles(call: () => Promise<unknown>): Promise<readonly string[]> {
+  const inspector = new Session()
+  inspector.connect()
+  const post = (method: string, parameters = {}): unknown => {
+    let answer: unknown
+    inspector.post(method, parameters, (error, result) => {
+      if (error) throw error
+      answer = result
+    })
+    return answer
+  }
+  post('Profiler.enable')
+  post('Profiler.startPreciseCoverage', { callCount: true })
+  try {
+    await call()
+    const { result } = post('Profiler.takePreciseCoverage') as Coverage
+    const called = result.filter(({ functions }) =>
+      functions.some(({ functionName, ranges }) => functionName !== '' && ranges[0]!.count > 0),
+    )
+    return called.flatMap(({ url }) => /\/(src\/[\w/.-]+\.ts)$/.exec(url)?.[1] ?? [])
+  } finally {
+    post('Profiler.stopPreciseCoverage')
+    inspector.disconnect()
+  }
+}
+
+interface Coverage {
+  readonly result: readonly {
+    readonly url: string
+    readonly functions: readonly {
+      readonly functionName: string
+      readonly ranges: readonly { readonly count: number }[]
+    }[]
+  }[]
+}
+
+/** How many files of the runtime a call may pass, the opening of its policy included. It only goes down: a file more on the way is one more to hold in the head. */
+const MOST_STOPS: Readonly<Record<string, number>> = {
+  '`bash` in a session': 69,
+  '`cordon run`': 43,
+  'a `Read` hook': 40,
+  'a call through the gateway': 36,
+}
+
+it.each(Object.keys(calls))('%s passes few files of the runtime, and none of another surface', async (name) => {
+  // What is done once, at the first call, is not part of the way.
+  await calls[name]!()
+  const files = await passedFiles(calls[name]!)
+  const surfaces = new Set(files.flatMap((file) => /^src\/surfaces\/(\w+)/.exec(file)?.[1] ?? []))
+  const own = /^src\/surfaces\/(\w+)/.exec(adapters[name]!)?.[1]
+  expect([...surfaces].filter((surface) => !['cli', 'terminal', own].includes(surface))).toEqual([])
+  expect(files).toEqual(expect.arrayContaining(listed))
+  const stops = files.filter((file) => file.startsWith('src/runtime/')).toSorted()
+  expect(stops.length, stops.join('\n')).toBeLessThanOrEqual(MOST_STOPS[name]!)
+})
 
 it.each(Object.keys(calls))('%s goes the way that is written down', async (name) => {
   expect(await calls[name]!()).toBe('done')

@@ -18,11 +18,10 @@ import {
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { asUser, usersToTest } from '../attacks/sandbox/fixture.ts'
+import { asUser, ORDINARY } from '../users.ts'
 
 const CHECKOUT = resolve(import.meta.dirname, '../..')
 const manifest = JSON.parse(readFileSync(join(CHECKOUT, 'package.json'), 'utf8'))
-const user = usersToTest().at(-1)!
 
 let base: string
 let project: string
@@ -31,7 +30,7 @@ let runtime: string
 
 /** Runs as the ordinary user, who has neither a compiler nor a registry. */
 function run(argv: readonly string[]) {
-  const [program, ...args] = asUser(user, argv)
+  const [program, ...args] = asUser(ORDINARY, argv)
   const env = {
     PATH: `${join(process.execPath, '..')}:/usr/bin:/bin`,
     HOME: home,
@@ -65,7 +64,7 @@ beforeAll(() => {
   mkdirSync(project)
   for (const own of [home, runtime]) {
     mkdirSync(own, { mode: 0o700 })
-    chownSync(own, user.uid, user.gid)
+    chownSync(own, ORDINARY.uid, ORDINARY.gid)
   }
   writeFileSync(join(project, 'package.json'), '{"name":"empty","version":"1.0.0","private":true,"type":"module"}\n')
   writeFileSync(join(project, 'a.txt'), 'plain\n')

@@ -4,9 +4,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { asUser, usersToTest } from '../attacks/sandbox/fixture.ts'
 import { PageClient } from '../contract/page/page-client.ts'
 import { until } from '../until.ts'
+import { asUser, eachUser } from '../users.ts'
 import { ChatWorld } from './chat/chat-world.ts'
 import { CLI, Project } from './cordon.ts'
 import { Person } from './terminal/person.ts'
@@ -82,7 +82,7 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 `
 
-describe.each(usersToTest())('cordon ui as $name', (user) => {
+eachUser(describe)('cordon ui as $name', (user) => {
   it('serves what it was built with, knows this machine, and ends by a signal', async () => {
     const project = new Project({ 'a.txt': 'a' })
     try {

@@ -323,7 +323,7 @@ describe('cordon run', () => {
       head -c 1m /dev/zero > "$HOME/fill" 2>/dev/null
       "$@" run -- echo ran; echo "full $?"
       rm "$HOME/fill"; find "$HOME" -name '*.json' -o -name '*.pem'
-      mount -o remount,ro "$HOME"
+      mount -o remount,bind,ro "$HOME"
       "$@" run -- echo ran; echo "read-only $?"`
     const ran = spawnSync(
       'unshare',

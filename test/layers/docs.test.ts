@@ -3,6 +3,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { SUITES } from '../../scripts/suites.ts'
 import { commands } from '../../src/surfaces/cli/usage.ts'
 
 const DOCUMENTS = globSync(['*.md', 'docs/**/*.md'])
@@ -55,6 +56,10 @@ describe.each(DOCUMENTS)('%s', (document) => {
     expect(short).toEqual([])
     const named = found(text, /npm run ([\w:]+)/g).filter(([, script]) => script !== 'dev')
     expect(named.filter(([, script]) => !Object.hasOwn(scripts, script!))).toEqual([])
+    const suites = found(text, /npm test -- ([a-z][\w-]+)/g).filter(
+      ([, name]) => !SUITES.some((suite) => suite.name === name),
+    )
+    expect(suites).toEqual([])
   })
 
   it('names commands and options of this program', () => {

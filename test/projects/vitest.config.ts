@@ -1,4 +1,4 @@
-/** The projects of `npm run test:projects`: real packages and compilers, which take minutes and have to be installed. */
+/** The projects of `npm test -- projects`: real packages and compilers, which take minutes and have to be installed. */
 
 import { defineConfig } from 'vitest/config'
 

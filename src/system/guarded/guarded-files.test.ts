@@ -20,6 +20,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join as joinPaths } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { NEEDS_ROOT } from '../../../test/users.ts'
 import { Fault } from '../fault.ts'
 import { type CheckedPath, checkedPath } from './checked-path.ts'
 import { openGuardedFiles } from './guarded-files.ts'
@@ -154,7 +155,7 @@ describe('writing', () => {
     expect(statSync(path).mode & 0o7777).toBe(0o751)
   })
 
-  it.each(process.getuid?.() === 0 ? ['root'] : [])('keeps the owner, where %s writes', () => {
+  it('keeps the owner, where root writes', NEEDS_ROOT, () => {
     const path = join(root, 'dir/file')
     chownSync(path, 12345, 54321)
     files.write(path, Buffer.from('new'))

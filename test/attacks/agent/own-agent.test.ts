@@ -1,4 +1,4 @@
-/** The scripted attacks that other agents are driven through (`npm run test:agents`), on Cordon's own: no hook is needed to hold them. */
+/** The scripted attacks that other agents are driven through (`npm test -- agents`), on Cordon's own: no hook is needed to hold them. */
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { QuarantineFinding } from '../../../src/sandbox/protect/quarantine.ts'
 import { COMPILED } from '../../compiled.ts'
 import { makePlace, type Place, runInside, startInside } from '../../contract/changes/room.ts'
+import { eachUser, giveTo, own, spawnAs } from '../../users.ts'
 import { type Plant, plants } from './plants.ts'
 
 /** Gives each row its folder, with what the person has there already; returns one script for all of them. */
@@ -16,7 +17,7 @@ function furnish(place: Place, uid: number): string {
     mkdirSync(folder)
     if (before) execFileSync('/bin/sh', ['-c', before], { cwd: folder, env: HOST })
   }
-  if (uid !== 0) execFileSync('chown', ['-R', `${uid}:${uid}`, place.project])
+  giveTo(uid, place.project)
   const scripts = plants.map(({ script }, index) => `(cd row${index}; ${script}) 2>/dev/null`)
   return `export TOP=$PWD; ${scripts.join('\n')}\n`
 }
@@ -31,7 +32,7 @@ async function standing(
   place: Place,
   options: { readonly held: boolean; readonly uid?: number },
 ): Promise<{ readonly meanwhile: string[]; readonly killed: string[] }> {
-  const script = `${furnish(place, options.uid ?? 0)} echo all; exec sleep 10000`
+  const script = `${furnish(place, options.uid ?? own.uid)} echo all; exec sleep 10000`
   const running = await startInside(place, ['/bin/sh', '-c', script], 'all', options)
   const meanwhile = look(place)
   await running.kill()
@@ -67,10 +68,7 @@ it('control: without the door each of them stands', async () => {
   expect(found).toEqual({ meanwhile: everything, killed: everything })
 })
 
-describe.each([
-  ['root', 0],
-  ['a user', 65534],
-] as const)('as %s', (_, uid) => {
+eachUser(describe)('as $name', ({ uid }) => {
   let place: Place
   beforeEach(() => {
     place = makePlace(uid)
@@ -83,7 +81,7 @@ describe.each([
 
   it('without the door all of them are settled when the command ends', () => {
     const words = [join(import.meta.dirname, 'settled-worker.ts'), place.base, furnish(place, uid)]
-    const settings = { ...(uid !== 0 && { uid, gid: uid }), env: { PATH: process.env.PATH ?? '', ...COMPILED } }
+    const settings = { ...spawnAs(uid), env: { PATH: process.env.PATH ?? '', ...COMPILED } }
     const ran = spawnSync(process.execPath, words, { encoding: 'utf8', ...settings })
     expect(look(place), ran.stdout.slice(0, 4000) + ran.stderr).toEqual([])
     // Each is told where it was, and no look through the project failed.
@@ -100,7 +98,7 @@ describe.each([
     const script = 'mkdir -p keep/deep; echo x > keep/f; echo x > keep/deep/f; echo x > other'
     runInside(place, ['/bin/sh', '-c', script], { uid, held: false })
     const { folder } = place.store.begin({ roots: [place.project], what: 'read-only' })
-    if (uid !== 0) execFileSync('chown', ['-R', `${uid}:${uid}`, place.base])
+    giveTo(uid, place.base)
     const remove = 'rm -f other; rm -f keep/f keep/deep/f; cd keep && rm -f f; cd deep && rm -f f'
     runInside(place, ['/bin/sh', '-c', remove], { uid, folder, readOnly: [join(place.project, 'keep')] })
     const left = ['other', 'keep/f', 'keep/deep/f'].filter((path) => existsSync(join(place.project, path)))
@@ -110,7 +108,7 @@ describe.each([
   it('still writes to a file that has lost its name', () => {
     runInside(place, ['/bin/sh', '-c', 'echo old > f'], { uid, held: false })
     const { folder } = place.store.begin({ roots: [place.project], what: 'nameless' })
-    if (uid !== 0) execFileSync('chown', ['-R', `${uid}:${uid}`, place.base])
+    giveTo(uid, place.base)
     const script = 'exec 3<>f; rm f; echo new > /proc/self/fd/3; cat <&3; test ! -e f'
     expect(runInside(place, ['/bin/sh', '-c', script], { uid, folder })).toMatchObject({ out: 'new\n', status: 0 })
   })

@@ -1,10 +1,11 @@
 /** A `.git` that points into the cache of a tool, where a command can write what nobody judges: refused at the moment it is made. */
 
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { makePlace, runInside } from '../../contract/changes/room.ts'
+import { eachUser, giveTo, own } from '../../users.ts'
 
 const ROWS: readonly { readonly note: string; readonly script: string }[] = [
   { note: 'a file', script: 'echo "gitdir: $CACHE/evil" > .git' },
@@ -50,7 +51,7 @@ function standing(held: boolean, uid: number): readonly string[] {
       mkdirSync(join(place.project, `row${index}/standing`), { recursive: true })
       writeFileSync(join(place.project, `row${index}/standing/.git`), 'gitdir: ../nowhere\n')
     })
-    if (uid !== 0) execFileSync('chown', ['-R', `${uid}:${uid}`, place.project, cache])
+    giveTo(uid, place.project, cache)
     const scripts = ROWS.map(({ script }, index) => `(cd row${index}; ${script}) 2>/dev/null`)
     const all = `export CACHE=${cache}; ${EVIL}\n${scripts.join('\n')}\n echo all`
     expect(runInside(place, ['/bin/sh', '-c', all], { held, uid, caches: [cache] }).out).toMatch(/all\n$/)
@@ -65,13 +66,10 @@ function standing(held: boolean, uid: number): readonly string[] {
 }
 
 it('control: without the door each of them leads there', () => {
-  expect(standing(false, 0)).toEqual(ROWS.map(({ note }) => note))
+  expect(standing(false, own.uid)).toEqual(ROWS.map(({ note }) => note))
 })
 
-it.each([
-  ['root', 0],
-  ['a user', 65534],
-] as const)('as %s none does', (_, uid) => {
+eachUser(it)('as $name none does', ({ uid }) => {
   expect(standing(true, uid)).toEqual([])
 })
 

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { undoCall } from '../../../src/undo/undo.ts'
 import { compile, makePlace, type Place, runInside } from '../../contract/changes/room.ts'
+import { eachUser, giveTo } from '../../users.ts'
 
 /** What the other name is. */
 const KINDS = [
@@ -32,10 +33,7 @@ function refusal(kind: Kind, way: string): string[] {
   return BY_DESCRIPTOR.includes(way) ? [`${way} 31`] : []
 }
 
-describe.each([
-  ['root', 0],
-  ['a user', 65534],
-] as const)('as %s', (_, uid) => {
+eachUser(describe)('as $name', ({ uid }) => {
   let place: Place
   let program = ''
   let ways: readonly string[] = []
@@ -66,7 +64,7 @@ describe.each([
       }),
     )
     execFileSync(program, ['dress', ...made])
-    if (uid !== 0) execFileSync('chown', ['-R', `${uid}:${uid}`, place.base])
+    giveTo(uid, place.base)
     execFileSync('chmod', ['2755', ...made])
   }
   const look = (kind: Kind, name: string): string[] =>
@@ -104,7 +102,7 @@ describe.each([
   it('none of them changes the other name, and undo restores both as one file', () => {
     furnish('held', all)
     const { id, folder } = place.store.begin({ roots: [place.project], what: 'names' })
-    if (uid !== 0) execFileSync('chown', ['-R', `${uid}:${uid}`, join(place.base, 'state')])
+    giveTo(uid, join(place.base, 'state'))
     const before = all.map((kind) => look(kind, 'held'))
     const said = change('held', all, { folder })
     expect(all.map((kind) => look(kind, 'held'))).toEqual(before)
@@ -148,7 +146,7 @@ describe.each([
     for (const path of [shared, join(folder, 'own')]) writeFileSync(path, 'x')
     linkSync(shared, join(folder, 'f'))
     execFileSync('chmod', ['600', shared])
-    if (uid !== 0) execFileSync('chown', ['-R', `${uid}:${uid}`, shared, folder])
+    giveTo(uid, shared, folder)
     expect(runInside(place, [program, 'flip', folder, '5000'], { uid, held }).status).toBe(0)
     expect((lstatSync(shared).mode & 0o777) !== 0o600).toBe(isChanged)
   })

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { COMPILED } from '../../compiled.ts'
 import { enginesHere } from '../../contract/code/engines-here.ts'
 import { runAside } from '../../contract/code/run-aside.ts'
-import { asUser, type User, usersToTest } from '../sandbox/fixture.ts'
+import { asUser, eachUser, type User } from '../../users.ts'
 import { type Hostile, IN_CONTAINERS, IN_PYTHON, IN_SCRIPTS, type Target, type Way } from './hostile.ts'
 
 interface Came {
@@ -77,7 +77,7 @@ const WAYS: readonly (Way & { readonly table: readonly Hostile[] })[] = [
 /** What an engine says that it does not hold here: gVisor without control groups. */
 const NOT_HELD = /\[the limit of (memory|processes) is not enforced/g
 
-describe.each(usersToTest())('as $name', (user) => {
+eachUser(describe)('as $name', (user) => {
   // The daemon is root's.
   const ways = WAYS.filter(({ engine }) => engine !== 'docker' || user.uid === 0)
   let all: readonly Came[]

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { parseToml as parseTree } from '../../../src/runtime/import/toml.ts'
 import { CLI } from '../../e2e/cordon.ts'
-import { asUser, usersToTest } from '../sandbox/fixture.ts'
+import { asUser, eachUser } from '../../users.ts'
 
 const TOKEN = ['ghp', 'A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8'].join('_')
 
@@ -19,7 +19,7 @@ interface Learned {
   readonly text: string | null
 }
 
-describe.each(usersToTest())('as $name', (user) => {
+eachUser(describe)('as $name', (user) => {
   let base: string
   const put = (path: string, text: string) => {
     mkdirSync(dirname(join(base, path)), { recursive: true })

@@ -8,7 +8,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { COMPILED } from '../../compiled.ts'
 import { listen } from '../../contract/egress/world.ts'
 import { until } from '../../until.ts'
-import { asUser, type User, usersToTest } from '../sandbox/fixture.ts'
+import { asUser, eachUser, type User } from '../../users.ts'
 import type { ServeOrders, Told } from './serve-inside.ts'
 
 const DRIVER = fileURLToPath(new URL('./serve-inside.ts', import.meta.url))
@@ -144,7 +144,7 @@ const otherAddresses = () => [
     .map((address) => address.address),
 ]
 
-describe.each(usersToTest())('a server inside, as $name', (user) => {
+eachUser(describe)('a server inside, as $name', (user) => {
   it('is reached on its listed port, on 127.0.0.1, and nowhere else', async () => {
     const [listed, unlisted] = await freePorts(2)
     const script = `serve(${unlisted}); serve(${listed}, '0.0.0.0'); time.sleep(600)`

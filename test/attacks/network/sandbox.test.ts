@@ -4,14 +4,14 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { asUser, usersToTest } from '../sandbox/fixture.ts'
+import { asUser, eachUser } from '../../users.ts'
 import type { RoomReport } from './door-room.ts'
 import { corpusRows, wireRows } from './wire-rows.ts'
 
 const ROOM = fileURLToPath(new URL('./door-room.ts', import.meta.url))
 const run = promisify(execFile)
 
-describe.each(usersToTest())('as $name', (user) => {
+eachUser(describe)('as $name', (user) => {
   let report: RoomReport
   beforeAll(async () => {
     const [program, ...args] = asUser(user, [process.execPath, ROOM])

@@ -20,13 +20,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { hookCommand, resultCommand } from '../../../src/surfaces/hook/hook-command.ts'
 import { firstWord } from '../../first-word.ts'
 import { until } from '../../until.ts'
-import { asUser, usersToTest } from '../sandbox/fixture.ts'
+import { asUser, eachUser } from '../../users.ts'
 import { ResidentWorld } from './world.ts'
 
 const OPEN = 'schema_version = 1\n[permission]\nmode = "contained"\n'
 const CLOSED = `${OPEN}[capabilities.deny.commands]\npatterns = ["echo secret:*"]\n`
 
-describe.each(usersToTest())('the resident of $name', (user) => {
+eachUser(describe)('the resident of $name', (user) => {
   let world: ResidentWorld
   let open: string
   let closed: string

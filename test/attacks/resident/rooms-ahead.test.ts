@@ -16,7 +16,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startOf } from '../../../src/system/alive.ts'
 import { until } from '../../until.ts'
-import { usersToTest } from '../sandbox/fixture.ts'
+import { eachUser } from '../../users.ts'
 import { type Call, ResidentWorld } from './world.ts'
 
 /** Beginnings are told in hundredths of a second. */
@@ -25,7 +25,7 @@ const OPEN = 'schema_version = 1\n[permission]\nmode = "contained"\n'
 /** Tells which room it is in before anything else: by when its init began, since the kernel gives numbers again. */
 const ROOM = 'cut -d" " -f22 /proc/1/stat'
 
-describe.each(usersToTest())('a room laid out ahead for $name', (user) => {
+eachUser(describe)('a room laid out ahead for $name', (user) => {
   let world: ResidentWorld
 
   beforeAll(async () => {

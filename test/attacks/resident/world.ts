@@ -16,7 +16,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { until } from '../../until.ts'
-import { asUser, type User } from '../sandbox/fixture.ts'
+import { asUser, type User } from '../../users.ts'
 
 const DIST = join(import.meta.dirname, '../../../dist')
 

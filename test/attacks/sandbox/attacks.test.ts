@@ -6,10 +6,11 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { asUser, eachUser, NEEDS_ROOT, ROOT } from '../../users.ts'
 import type { Attack } from './attack.ts'
 import { CONTROLS, controlArguments } from './control.ts'
 import { FILE_ATTACKS } from './file-attacks.ts'
-import { asUser, type Fixture, makeFixture, usersToTest } from './fixture.ts'
+import { type Fixture, makeFixture } from './fixture.ts'
 import { KERNEL_ATTACKS } from './kernel-attacks.ts'
 
 const ATTACKS: readonly Attack[] = [...FILE_ATTACKS, ...KERNEL_ATTACKS]
@@ -33,7 +34,7 @@ test('there are enough attacks, and their names differ', () => {
   expect(ATTACKS.length).toBeGreaterThanOrEqual(120)
 })
 
-describe.each(usersToTest())('as $name', (user) => {
+eachUser(describe)('as $name', (user) => {
   let fixture: Fixture
   let results: Map<Attack, string>
 
@@ -62,14 +63,12 @@ describe.each(usersToTest())('as $name', (user) => {
 })
 
 /** To leave out a protection takes root. */
-const controls = process.getuid!() === 0 ? ['controls'] : []
-
-describe.each(controls)('%s', () => {
+describe('controls', NEEDS_ROOT, () => {
   let fixture: Fixture
   let results: Map<Attack, string>
 
   beforeAll(async () => {
-    fixture = await makeFixture(usersToTest()[0]!, ATTACKS)
+    fixture = await makeFixture(ROOT, ATTACKS)
     results = new Map()
     for (const control of CONTROLS)
       for (const terminal of [false, true]) {

@@ -9,6 +9,7 @@ import { pinsOf, protectTree } from '../../../src/sandbox/protect/protect.ts'
 import { type QuarantineFinding, settleRun } from '../../../src/sandbox/protect/quarantine.ts'
 import { takeBaseline } from '../../../src/sandbox/protect/quarantine-baseline.ts'
 import { SecretTree } from '../../../src/sandbox/secrets/tree.ts'
+import { removeTree } from '../../users.ts'
 
 let base: string
 let root: string
@@ -20,7 +21,7 @@ beforeEach(() => {
   writeFileSync(join(root, 'AGENTS.md'), 'one\n')
   bash('git init -q && git config core.hooksPath .hooks && git config include.path ../later.inc')
 })
-afterEach(() => execFileSync('rm', ['-rf', base]))
+afterEach(() => removeTree(base))
 
 function bash(script: string): void {
   const env = { PATH: process.env.PATH ?? '', HOME: base, GIT_CONFIG_NOSYSTEM: '1' }

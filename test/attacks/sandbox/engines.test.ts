@@ -7,9 +7,10 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { CommandEngine } from '../../../src/sandbox/oci/command-backend.ts'
 import { commandEnginesHere } from '../../contract/code/engines-here.ts'
+import { asUser, eachUser } from '../../users.ts'
 import type { Attack } from './attack.ts'
 import { FILE_ATTACKS } from './file-attacks.ts'
-import { asUser, type Fixture, makeFixture, usersToTest } from './fixture.ts'
+import { type Fixture, makeFixture } from './fixture.ts'
 import { KERNEL_ATTACKS } from './kernel-attacks.ts'
 
 const run = promisify(execFile)
@@ -28,9 +29,7 @@ const ATTACKED: Readonly<Record<CommandEngine, readonly Attack[]>> = {
   runsc: FILE_ATTACKS.filter(({ name, room }) => room === 'usual' && !OF_ITS_OWN_KERNEL.has(name)),
 }
 
-const CASES = commandEnginesHere().flatMap((engine) => usersToTest().map((user) => ({ engine, user, as: user.name })))
-
-test('the engines are attacked by npm run test:engines, wherever they are not named', () => {
+test('the engines are attacked by npm test -- engines, wherever they are not named', () => {
   expect(readFileSync('scripts/test-engines.sh', 'utf8')).toMatch(
     /^CORDON_ENGINES=.* test\/attacks\/sandbox\/engines\.test\.ts/m,
   )
@@ -40,31 +39,32 @@ beforeAll(() => {
   execFileSync(fileURLToPath(new URL('../../../native/build.sh', import.meta.url)))
 })
 
-describe.each(CASES)('in $engine as $as', ({ engine, user }) => {
-  const attacks = ATTACKED[engine]
-  const rooms = [...new Set(attacks.map(({ room }) => room))]
-  let fixture: Fixture
-  let answers: ReadonlyMap<Attack, string>
+for (const engine of commandEnginesHere())
+  eachUser(describe)(`in ${engine} as $name`, (user) => {
+    const attacks = ATTACKED[engine]
+    const rooms = [...new Set(attacks.map(({ room }) => room))]
+    let fixture: Fixture
+    let answers: ReadonlyMap<Attack, string>
 
-  beforeAll(async () => {
-    fixture = await makeFixture(user, attacks)
-    const argv = asUser(user, [process.execPath, fileURLToPath(new URL('./rooms.ts', import.meta.url))])
-    const done = run(argv[0]!, argv.slice(1), { maxBuffer: 64 * 1024 * 1024, timeout: 280_000 })
-    done.child.stdin!.end(JSON.stringify({ ...fixture, engine, rooms }))
-    const { stdout } = await done
-    answers = new Map(
-      [...stdout.matchAll(/RESULT\t(\d+)\t(.*)/g)].map(([, number, answer]) => [attacks[Number(number)]!, answer!]),
-    )
-  })
-  afterAll(() => fixture?.close())
+    beforeAll(async () => {
+      fixture = await makeFixture(user, attacks)
+      const argv = asUser(user, [process.execPath, fileURLToPath(new URL('./rooms.ts', import.meta.url))])
+      const done = run(argv[0]!, argv.slice(1), { maxBuffer: 64 * 1024 * 1024, timeout: 280_000 })
+      done.child.stdin!.end(JSON.stringify({ ...fixture, engine, rooms }))
+      const { stdout } = await done
+      answers = new Map(
+        [...stdout.matchAll(/RESULT\t(\d+)\t(.*)/g)].map(([, number, answer]) => [attacks[Number(number)]!, answer!]),
+      )
+    })
+    afterAll(() => fixture?.close())
 
-  test('every attack ran, and none escaped', () => {
-    expect(attacks.filter((attack) => !answers.has(attack)).map(({ name }) => name)).toEqual([])
-    const escaped = attacks.filter((attack) => answers.get(attack)!.includes('ESCAPED'))
-    expect(escaped.map((attack) => [attack.name, answers.get(attack)])).toEqual([])
-  })
+    test('every attack ran, and none escaped', () => {
+      expect(attacks.filter((attack) => !answers.has(attack)).map(({ name }) => name)).toEqual([])
+      const escaped = attacks.filter((attack) => answers.get(attack)!.includes('ESCAPED'))
+      expect(escaped.map((attack) => [attack.name, answers.get(attack)])).toEqual([])
+    })
 
-  test('nothing on the host has changed', () => {
-    expect(fixture.damage()).toEqual([])
+    test('nothing on the host has changed', () => {
+      expect(fixture.damage()).toEqual([])
+    })
   })
-})

@@ -17,29 +17,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Pin } from '../../../src/sandbox/plan.ts'
+import { asUser, type User } from '../../users.ts'
 import type { Attack, Room } from './attack.ts'
-
-export interface User {
-  readonly name: 'root' | 'ordinary user'
-  readonly uid: number
-  readonly gid: number
-}
-
-/** As root both are tested; as anybody else, only oneself. */
-export function usersToTest(): readonly User[] {
-  const uid = process.getuid!()
-  if (uid !== 0) return [{ name: 'ordinary user', uid, gid: process.getgid!() }]
-  return [
-    { name: 'root', uid: 0, gid: 0 },
-    { name: 'ordinary user', uid: 65534, gid: 65534 },
-  ]
-}
-
-/** Puts a command line under a user. */
-export function asUser(user: User, argv: readonly string[]): string[] {
-  if (user.uid === process.getuid!()) return [...argv]
-  return ['setpriv', `--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups', ...argv]
-}
 
 const ROOMS: readonly Room[] = ['usual', 'unix', 'all', 'terminal']
 

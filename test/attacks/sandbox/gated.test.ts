@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { asUser, usersToTest } from './fixture.ts'
+import { asUser, eachUser } from '../../users.ts'
 import type { GatedInput } from './launch-gated.ts'
 
 const LAUNCHER = fileURLToPath(new URL('./launch-gated.ts', import.meta.url))
@@ -61,7 +61,7 @@ const ROWS: readonly Row[] = [
   },
 ]
 
-describe.each(usersToTest())('meanwhile, as $name', (user) => {
+eachUser(describe)('meanwhile, as $name', (user) => {
   let root: string
   let said: ReadonlyMap<string, string>
 

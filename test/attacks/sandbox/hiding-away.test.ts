@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { CLI } from '../../e2e/cordon.ts'
 import { until } from '../../until.ts'
-import { asUser, usersToTest } from './fixture.ts'
+import { asUser, eachUser } from '../../users.ts'
 
 const ways: readonly [name: string, hide: string, back: string][] = [
   ['into a folder that is closed', 'mkdir x; mv s x/s; chmod 000 x', 'chmod 700 x; mv x/s s'],
@@ -17,7 +17,7 @@ const ways: readonly [name: string, hide: string, back: string][] = [
   ],
 ]
 
-describe.each(usersToTest())('as $name', (user) => {
+eachUser(describe)('as $name', (user) => {
   let root: string
   let project: string
   const options = () => ({

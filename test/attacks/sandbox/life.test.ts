@@ -10,7 +10,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Limits } from '../../../src/sandbox/limits.ts'
 import { firstWord } from '../../first-word.ts'
 import { until } from '../../until.ts'
-import { asUser, buildProber, usersToTest } from './fixture.ts'
+import { asUser, eachUser } from '../../users.ts'
+import { buildProber } from './fixture.ts'
 import type { OneInput } from './launch-one.ts'
 
 const LAUNCHER = fileURLToPath(new URL('./launch-one.ts', import.meta.url))
@@ -137,7 +138,7 @@ beforeAll(() => {
   execFileSync(fileURLToPath(new URL('../../../native/build.sh', import.meta.url)))
 })
 
-describe.each(usersToTest())('as $name', (user) => {
+eachUser(describe)('as $name', (user) => {
   let root: string
   let project: string
   let base: Omit<OneInput, 'script' | 'limits'>

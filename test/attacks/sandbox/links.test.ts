@@ -5,7 +5,7 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wri
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { CLI } from '../../e2e/cordon.ts'
-import { asUser, usersToTest } from './fixture.ts'
+import { asUser, eachUser } from '../../users.ts'
 
 interface Row {
   readonly name: string
@@ -58,7 +58,7 @@ const ROWS: readonly Row[] = [
   },
 ]
 
-describe.each(usersToTest())('as $name', (user) => {
+eachUser(describe)('as $name', (user) => {
   let base = ''
   const place = (name: string) => join(base, name)
 

@@ -6,15 +6,15 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { CLI } from '../../e2e/cordon.ts'
 import { until } from '../../until.ts'
+import { asUser, eachUser } from '../../users.ts'
 import { controlArguments } from './control.ts'
-import { asUser, usersToTest } from './fixture.ts'
 
 const STARTS = 12
 const READ = 'for i in 1 2 3 4 5 6; do cat a/s/.env b/s/.env; done 2>/dev/null; echo RAN'
 /** From a folder that has been looked through to one that has not, and back. */
 const MOVE = 'touch begun; until [ -e stop ]; do mv b/s a/s; mv a/s b/s; done'
 
-describe.each(usersToTest())('as $name', (user) => {
+eachUser(describe)('as $name', (user) => {
   let root: string
   let project: string
   let mover: ChildProcess

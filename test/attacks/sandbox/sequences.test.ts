@@ -8,8 +8,9 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CLI } from '../../e2e/cordon.ts'
+import { asUser, eachUser, NEEDS_ROOT, ROOT, type User } from '../../users.ts'
 import { controlArguments } from './control.ts'
-import { asUser, buildProber, type User, usersToTest } from './fixture.ts'
+import { buildProber } from './fixture.ts'
 import { SEQUENCES, type Sequence } from './sequences.ts'
 
 const run = promisify(execFile)
@@ -99,7 +100,7 @@ async function play(user: User, sequence: Sequence, wrap: (world: World) => read
   }
 }
 
-describe.each(usersToTest())('as $name', (user) => {
+eachUser(describe)('as $name', (user) => {
   const cordon = ({ root }: World, { manifest }: Sequence) => [
     ...[process.execPath, CLI, 'run'],
     ...(manifest === undefined ? [] : ['--manifest', join(root, 'manifest.toml')]),
@@ -112,17 +113,14 @@ describe.each(usersToTest())('as $name', (user) => {
 })
 
 /** To leave out the protection takes root. */
-const controls = process.getuid!() === 0 ? ['controls'] : []
-
-describe.each(controls)('%s', () => {
-  const [user] = usersToTest()
+describe('controls', NEEDS_ROOT, () => {
   test.concurrent.each(SEQUENCES)('works without protection: $name', { timeout: TIMEOUT }, async (sequence) => {
     const plain = ({ root }: World) => ['bwrap', ...controlArguments('open', root), '--']
-    expect(await play(user!, sequence, plain)).not.toEqual([])
+    expect(await play(ROOT, sequence, plain)).not.toEqual([])
   })
 })
 
-describe.each(usersToTest())('an internet socket as input, as $name', (user) => {
+eachUser(describe)('an internet socket as input, as $name', (user) => {
   let world: World
   let prober: string
   const servers: Server[] = []

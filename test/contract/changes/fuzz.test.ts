@@ -1,9 +1,10 @@
-/** Random system calls, plain and through the init: the same results, the same errors, the same tree. The long form is `npm run fuzz:changes`. */
+/** Random system calls, plain and through the init: the same results, the same errors, the same tree. The long form is `npm test -- fuzz-changes`. */
 
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { eachUser } from '../../users.ts'
 import { fuzzOnce, stormOnce } from './fuzz.ts'
-import { compile, makePlace, runInside } from './room.ts'
+import { compile, makePlace, type Place, runInside } from './room.ts'
 
 /** Each pair is renamed and linked in turn, and the error is told: what the fuzzer found first, and its neighbours. */
 const PAIRS = `
@@ -25,12 +26,13 @@ for path in ['dangling/', 'missing/', 'file/', 'dir/', 'to-dir/', 'dir/./', 'dir
 print(sorted(os.listdir('.')), os.listdir('dir'))
 `
 
-describe.each([
-  ['root', 0],
-  ['a user', 65534],
-] as const)('as %s', (_, uid) => {
-  const place = makePlace(uid)
-  const program = compile(place, join(import.meta.dirname, 'tree-calls.c'), 'tree-calls')
+eachUser(describe)('as $name', ({ uid }) => {
+  let place: Place
+  let program: string
+  beforeAll(() => {
+    place = makePlace(uid)
+    program = compile(place, join(import.meta.dirname, 'tree-calls.c'), 'tree-calls')
+  })
   afterAll(() => place.remove())
 
   it.each([1, 2, 3])('answers as the kernel would (seed %i)', (seed) => {

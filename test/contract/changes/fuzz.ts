@@ -1,7 +1,7 @@
 /** One round of random system calls: plain and held, compared; or a storm of threads that try to plant protected names. */
 
-import { spawnSync } from 'node:child_process'
-import { mkdirSync, rmSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
+import { giveTo, removeTree } from '../../users.ts'
 import { type Place, runInside } from './room.ts'
 import { lookAtTree } from './tree-look.ts'
 
@@ -11,9 +11,9 @@ interface Round {
 }
 
 function empty(place: Place, uid: number): void {
-  rmSync(place.project, { recursive: true, force: true })
+  removeTree(place.project)
   mkdirSync(place.project)
-  if (uid !== 0) spawnSync('chown', [`${uid}:${uid}`, place.project])
+  giveTo(uid, place.project)
 }
 
 /** The same calls twice. */

@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { undoCall } from '../../../src/undo/undo.ts'
+import { own } from '../../users.ts'
 import type { Place, RoomInput } from './room.ts'
 import { lookAtTree } from './tree-look.ts'
 
@@ -24,7 +25,7 @@ export async function killOnce(
 }> {
   const before = lookAtTree(place.project, 'no times')
   const { id, folder } = place.store.begin({ roots: [place.project], what: 'killed' })
-  const input: RoomInput = { base: place.base, argv: ['/bin/sh', '-c', SCRIPT], held: true, folder, uid: 0 }
+  const input: RoomInput = { base: place.base, argv: ['/bin/sh', '-c', SCRIPT], held: true, folder, uid: own.uid }
   const child = spawn(process.execPath, [join(import.meta.dirname, 'room.ts'), JSON.stringify(input)], {
     stdio: 'ignore',
   })

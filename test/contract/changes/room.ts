@@ -7,7 +7,6 @@ import {
   mkdirSync,
   mkdtempSync,
   realpathSync,
-  rmSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -21,6 +20,7 @@ import { SecretTree } from '../../../src/sandbox/secrets/tree.ts'
 import { CallStore } from '../../../src/undo/call-store.ts'
 import { COMPILED } from '../../compiled.ts'
 import { planIn } from '../../plan-in.ts'
+import { giveTo, own, removeTree, spawnAs } from '../../users.ts'
 
 export interface RoomInput {
   readonly base: string
@@ -47,24 +47,24 @@ export interface Place {
 }
 
 /** An empty project, a folder of programs that it sees, and a store of calls beside it. */
-export function makePlace(owner = 0): Place {
+export function makePlace(owner: number = own.uid): Place {
   const base = mkdtempSync(join(realpathSync(tmpdir()), 'cordon-changes-'))
   const project = join(base, 'project')
   const programs = join(base, 'programs')
   for (const folder of [project, programs, join(base, 'state')]) mkdirSync(folder)
-  if (owner !== 0) spawnSync('chown', ['-R', `${owner}:${owner}`, base])
+  giveTo(owner, base)
   return {
     base,
     project,
     programs,
     store: new CallStore(join(base, 'state')),
-    remove: () => rmSync(base, { recursive: true, force: true }),
+    remove: () => removeTree(base),
   }
 }
 
 /** Fills the project with files of several modes and times, links, a hard link, an empty folder. */
 export function furnishProject(place: Place): void {
-  rmSync(place.project, { recursive: true, force: true })
+  removeTree(place.project)
   for (const folder of ['a', 'b', 'c', 'd', 'dir', '.git/objects']) {
     mkdirSync(join(place.project, folder), { recursive: true })
     for (const name of ['a', 'b', 'c', 'A', 'ignored.log'])
@@ -97,11 +97,11 @@ export interface InsideOptions {
 }
 
 function started(place: Place, argv: readonly string[], options: InsideOptions) {
-  const { held = true, folder = null, uid = 0, readOnly = [], reads = [], caches = [], masks = [] } = options
+  const { held = true, folder = null, uid = own.uid, readOnly = [], reads = [], caches = [], masks = [] } = options
   const input: RoomInput = { base: place.base, argv, held, folder, uid, readOnly, reads, caches, masks }
   return {
     words: [import.meta.filename, JSON.stringify(input)],
-    settings: { ...(uid !== 0 && { uid, gid: uid }), env: { PATH: process.env.PATH ?? '', ...COMPILED } },
+    settings: { ...spawnAs(uid), env: { PATH: process.env.PATH ?? '', ...COMPILED } },
   }
 }
 

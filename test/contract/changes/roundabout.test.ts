@@ -1,10 +1,10 @@
 /** Undo of what is lost in roundabout ways: by descriptors, mappings, other names. */
 
-import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { undoCall } from '../../../src/undo/undo.ts'
+import { eachUser, giveTo } from '../../users.ts'
 import { makePlace, runInside } from './room.ts'
 import { lookAtTree } from './tree-look.ts'
 
@@ -73,7 +73,7 @@ t=os.open('.',os.O_TMPFILE|os.O_RDWR); os.write(t,b'new'); os.unlink('f'); ctype
   { note: 'under a name as long as can be', script: 'n=$(printf %0255d 1); mv f $n; echo new > $n; rm $n' },
 ]
 
-it.each([0, 65534])('keeps what is lost in roundabout ways (uid %i)', (uid) => {
+eachUser(it)('keeps what is lost in roundabout ways, as $name', ({ uid }) => {
   const place = makePlace(uid)
   try {
     WAYS.forEach((_, index) => {
@@ -81,7 +81,7 @@ it.each([0, 65534])('keeps what is lost in roundabout ways (uid %i)', (uid) => {
       writeFileSync(join(place.project, `row${index}/f`), 'the old content\n', { mode: 0o640 })
     })
     const { id, folder } = place.store.begin({ roots: [place.project], what: 'ways' })
-    if (uid !== 0) execFileSync('chown', ['-R', `${uid}:${uid}`, place.base])
+    giveTo(uid, place.base)
     const before = lookAtTree(place.project, 'times')
     const script = WAYS.map((way, index) => `(cd row${index}; ${way.script})`).join('\n')
     const ran = runInside(place, ['/bin/sh', '-c', script], { uid, folder })
@@ -89,7 +89,7 @@ it.each([0, 65534])('keeps what is lost in roundabout ways (uid %i)', (uid) => {
     expect(lookAtTree(place.project, 'times')).not.toEqual(before)
     const undone = undoCall(place.store, id)
     // This process is root, and what it makes is root's.
-    if (uid !== 0) execFileSync('chown', ['-R', `${uid}:${uid}`, place.project])
+    giveTo(uid, place.project)
     expect(undone).toMatchObject({ conflicts: [], failed: [] })
     expect(lookAtTree(place.project, 'times')).toEqual(before)
   } finally {

@@ -94,6 +94,9 @@ static void say(uint32_t step, const char *call, const char *a, const char *b, i
 
 static long done(long result) { return result < 0 ? -errno : result > 0 ? 1 : 0; }
 
+/* "open": nothing is closed to its owner. */
+static mode_t owner_keeps;
+
 static void one_call(uint32_t step, const char *start) {
   char a[512], b[512];
   struct timespec times[2] = {{.tv_sec = 1000000 + pick(1000)}, {.tv_sec = 2000000 + pick(1000)}};
@@ -105,7 +108,7 @@ static void one_call(uint32_t step, const char *start) {
   switch (pick(22)) {
   case 0: case 1: case 2: case 3: {
     flags = some_flags();
-    long fd = openat(at, a, flags, pick(01000)), error = done(fd);
+    long fd = openat(at, a, flags, owner_keeps | pick(01000)), error = done(fd);
     long more = use_file(fd, flags);
     say(step, "openat", a, "", flags, error, more);
     if (fd >= 0) close((int)fd);
@@ -131,7 +134,7 @@ static void one_call(uint32_t step, const char *start) {
     say(step, "renameat2", a, b, flags, done(syscall(SYS_renameat2, at, a, to, b, flags)), 0);
     return;
   case 15: say(step, "truncate", a, "", 0, done(truncate(a, pick(3000))), 0); return;
-  case 16: say(step, "fchmodat", a, "", 0, done(fchmodat(at, a, 0600 | pick(01000), 0)), 0); return;
+  case 16: say(step, "fchmodat", a, "", 0, done(fchmodat(at, a, 0600 | owner_keeps | pick(01000), 0)), 0); return;
   case 17: flags = pick(2) ? 0 : AT_SYMLINK_NOFOLLOW; say(step, "utimensat", a, "", flags, done(utimensat(at, a, times, flags)), 0); return;
   case 18: flags = (int)pick(01000) & ~0700; say(step, "umask", "", "", flags, umask((mode_t)flags) < 0, 0); return;
   case 19: {
@@ -180,7 +183,8 @@ int main(int argc, char **argv) {
   if (argc < 3 || !getcwd(here, sizeof here - 1)) return 2;
   seed = strtoull(argv[1], NULL, 10);
   count = (uint32_t)atoi(argv[2]);
-  storm = argc > 3;
+  storm = argc > 3 && !strcmp(argv[3], "storm");
+  if (argc > 3 && !strcmp(argv[3], "open")) owner_keeps = 0700;
   strcat(here, "/");
   start_path = here;
   umask(022);

@@ -1,5 +1,5 @@
 /**
- * Which engines the tests run: the OS sandbox, and those that CORDON_ENGINES names (`npm run test:engines`). What happens to be installed
+ * Which engines the tests run: the OS sandbox, and those that CORDON_ENGINES names (`npm test -- engines`). What happens to be installed
  * changes nothing, and one that is named and not here fails.
  */
 

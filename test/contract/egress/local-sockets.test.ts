@@ -8,8 +8,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { resultText } from '../../../src/runtime/session/tool-result.ts'
-import { asUser, usersToTest } from '../../attacks/sandbox/fixture.ts'
 import { COMPILED } from '../../compiled.ts'
+import { asUser, ORDINARY } from '../../users.ts'
 import { openSessionWorld, type SessionWorld } from '../session/session-world.ts'
 
 let session: SessionWorld
@@ -171,13 +171,13 @@ E`,
   })
 })
 
-describe.each(usersToTest().filter(({ uid }) => uid !== 0))('as an $name', (user) => {
+describe('as an ordinary user', () => {
   const driver = fileURLToPath(new URL('./sockets-inside.ts', import.meta.url))
   it.each([
     ['granted', /granted\.sock answers\s+refused other\.sock/],
     ['none', /^(?![\s\S]*answers)[\s\S]*(?:refused|not permitted)/],
   ])('with the grant "%s" a command reaches that and no more', (grant, expected) => {
-    const [program, ...args] = asUser(user, [process.execPath, driver, grant])
+    const [program, ...args] = asUser(ORDINARY, [process.execPath, driver, grant])
     expect(execFileSync(program!, args, { encoding: 'utf8', env: { PATH: process.env.PATH, ...COMPILED } })).toMatch(
       expected,
     )

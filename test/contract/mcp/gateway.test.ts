@@ -165,7 +165,7 @@ describe('a server in the sandbox', () => {
 const filesystem = join(PUBLISHED, '@modelcontextprotocol/server-filesystem/dist/index.js')
 const everything = join(PUBLISHED, '@modelcontextprotocol/server-everything/dist/index.js')
 
-// They come with `npm run test:agents`, which installs them from the npm registry; without them there is nothing to run.
+// They come with `npm test -- agents`, which installs them from the npm registry; without them there is nothing to run.
 const published = existsSync(filesystem) && existsSync(everything)
 const whenPublished = published ? describe : (_: string, __: () => void) => {}
 whenPublished('published servers', () => {

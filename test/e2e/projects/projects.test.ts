@@ -13,7 +13,7 @@ const at = process.argv.indexOf('--port')
 const port = Number(at < 0 ? 5173 : process.argv[at + 1])
 createServer((_, answer) => answer.end('served')).listen(port, '127.0.0.1', () => console.log('ready'))`
 
-/** The heavy ones are in `npm run test:projects`. */
+/** The heavy ones are in `npm test -- projects`. */
 const registry = new PackageRegistry([
   { name: 'vite', bin: 'cli.js', files: { 'cli.js': `#!/usr/bin/env node\n${serve}\n` } },
   {

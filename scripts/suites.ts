@@ -1,0 +1,159 @@
+/** The suites of `npm test -- SUITE`: what is not part of every run, because it needs programs, hours or a machine of its own. */
+
+export interface Suite {
+  readonly name: string
+  readonly what: string
+  /** What has to be there beyond a checkout; `''` for nothing. */
+  readonly needs: string
+  /** What `scripts/set-up.sh` prepares first. */
+  readonly setUp: 'native' | 'build' | 'test'
+  /** Words of the caller are added at its end. */
+  readonly command: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+}
+
+const vitest = (config: string): readonly string[] => ['vitest', 'run', '--config', `test/${config}/vitest.config.ts`]
+
+export const SUITES: readonly Suite[] = [
+  {
+    name: 'as-user',
+    what: 'every test again, as an ordinary user with a home of mode 0700, in a copy of this checkout',
+    needs: 'root',
+    setUp: 'test',
+    command: ['bash', 'scripts/test-as-user.sh'],
+  },
+  {
+    name: 'engines',
+    what: 'code execution and commands in every container engine, and the attacks on them',
+    needs: 'runc, crun, podman, docker, gVisor (as root on Debian they are installed)',
+    setUp: 'test',
+    command: ['bash', 'scripts/test-engines.sh'],
+  },
+  {
+    name: 'components',
+    what: 'agents as WASM components, built and attacked with the real tools',
+    needs: '380 MB of npm packages, which it installs',
+    setUp: 'build',
+    command: ['bash', 'scripts/test-components.sh'],
+  },
+  {
+    name: 'fleet',
+    what: 'fleets on real NATS servers, and 50,000 records to a receiver that fails',
+    needs: 'nats-server (as root on Debian it is installed)',
+    setUp: 'build',
+    command: ['bash', 'scripts/test-fleet.sh'],
+  },
+  {
+    name: 'cluster',
+    what: 'a cluster of three NATS servers under random kills: MACHINES SECONDS SEED',
+    needs: 'nats-server (as root on Debian it is installed)',
+    setUp: 'test',
+    command: ['bash', 'scripts/test-fleet.sh', 'cluster'],
+  },
+  {
+    name: 'places',
+    what: 'Cordon in containers and in Pods',
+    needs: 'root, podman, runc',
+    setUp: 'build',
+    command: ['bash', 'scripts/test-places.sh'],
+  },
+  {
+    name: 'projects',
+    what: 'vite, express, pnpm, pip, go and cargo projects with what `cordon init` wrote',
+    needs: 'golang-go, cargo, a registry',
+    setUp: 'test',
+    command: vitest('projects'),
+  },
+  {
+    name: 'models',
+    what: 'the protocols of providers, spoken with a real model server',
+    needs: 'llama-server',
+    setUp: 'build',
+    command: ['node', 'scripts/test-models.ts'],
+  },
+  {
+    name: 'conformance',
+    what: 'the published MCP conformance suite, alone and behind the gateway',
+    needs: 'a registry',
+    setUp: 'build',
+    command: ['node', 'scripts/test-conformance.ts'],
+  },
+  {
+    name: 'clients',
+    what: 'HTTP libraries, package managers, databases and ssh through the proxy',
+    needs: 'java, postgresql, redis-server, openssh-server, a registry',
+    setUp: 'build',
+    command: ['node', 'scripts/test-clients.ts'],
+  },
+  {
+    name: 'macos',
+    what: 'the corpus of shell texts as macOS’s own bash reads them',
+    needs: '',
+    setUp: 'native',
+    command: ['vitest', 'run', 'test/cases/shell.test.ts', '-t', 'macOS'],
+    env: { CORDON_CORPUS: 'whole' },
+  },
+  {
+    name: 'tools',
+    what: 'git, npm, make, cmake, sqlite3, tar, vim … with the file broker and without it: the same results; [NAME]',
+    needs: 'those programs; a missing one is reported',
+    setUp: 'build',
+    command: ['node', 'scripts/test-tools.ts'],
+  },
+  {
+    name: 'arm64',
+    what: 'the arm64 files of the package under qemu-user',
+    needs: 'qemu-user, gcc-aarch64-linux-gnu',
+    setUp: 'build',
+    command: ['node', 'scripts/test-arm64.ts'],
+  },
+  {
+    name: 'agents',
+    what: 'real agents through Cordon with a scripted model: [AGENT…] [--control] [--row=ROW…] [--as-user]',
+    needs: 'a registry',
+    setUp: 'build',
+    command: ['node', 'scripts/test-agents.ts'],
+  },
+  {
+    name: 'fuzz-shell',
+    what: 'the shell analysis against real bash: [--count N] [--seed N]',
+    needs: '',
+    setUp: 'native',
+    command: ['node', 'scripts/fuzz-shell.ts'],
+  },
+  {
+    name: 'fuzz-changes',
+    what: 'random system calls through the file broker, against the kernel’s own answers: [ROUNDS [SEED]]',
+    needs: '',
+    setUp: 'native',
+    command: ['node', 'scripts/fuzz-changes.ts'],
+  },
+  {
+    name: 'fuzz-kills',
+    what: 'kill -9 at many moments of a command; undo must restore everything: [POINTS [FIRST]]',
+    needs: '',
+    setUp: 'native',
+    command: ['node', 'scripts/kill-changes.ts'],
+  },
+  {
+    name: 'fuzz-egress',
+    what: 'broken connections against the proxy: [SEEDS] [CONNECTIONS]',
+    needs: '',
+    setUp: 'native',
+    command: ['node', 'scripts/fuzz-egress.ts'],
+  },
+]
+
+/** The list as `npm test -- --list` prints it. */
+export function listSuites(): string {
+  const wide = Math.max(...SUITES.map(({ name }) => name.length))
+  const rows = SUITES.map(({ name, what, needs }) => {
+    const needed = needs === '' ? '' : `\n${' '.repeat(wide + 4)}needs ${needs}`
+    return `  ${name.padEnd(wide)}  ${what}${needed}`
+  })
+  return `npm test                       every test of every run
+npm test -- PATH…              the files whose path contains one of these
+npm test -- --changed[=REF]    what is related to files changed since REF (or since main), in under a minute
+npm test -- SUITE [WORD…]      one of these:
+${rows.join('\n')}`
+}
