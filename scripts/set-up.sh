@@ -53,6 +53,8 @@ if [ "${1:-}" = test ] && [ "$system" = Linux ]; then
   for tool in curl wget; do command -v "$tool" >/dev/null || missing+=("$tool"); done
   command -v ssh >/dev/null || missing+=(openssh-client)
   command -v python3 >/dev/null || missing+=(python3)
+  # Charsets that are not UTF-8, for the soundness test.
+  [ -f /usr/share/i18n/charmaps/GBK.gz ] || missing+=(locales)
   # An ssh server without a service: nothing of it starts by itself.
   [ -x /usr/sbin/dropbear ] || missing+=(dropbear-bin)
   # The page is tried in a real browser.

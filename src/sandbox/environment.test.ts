@@ -44,6 +44,18 @@ const rows: readonly [note: string, change: Partial<EnvironmentRequest>, names: 
   ['a key by its full name', { allowlist: [], declared: ['OPENAI_API_KEY'] }, ['OPENAI_API_KEY', 'PATH', 'TMPDIR']],
   ['a denial beats a declaration', { allowlist: [], declared: ['EDITOR'], denied: ['EDIT*'] }, ['PATH', 'TMPDIR']],
   ['a denial beats what Cordon sets', { allowlist: [], fixed: { A: '1' }, denied: ['A'] }, ['PATH', 'TMPDIR']],
+  [
+    'a foreign charset is left out',
+    { parent: { ...parent, LANG: 'zh_CN.gbk', LC_ALL: 'zh_CN' } },
+    ['HOME', 'PATH', 'TERM', 'TMPDIR'],
+  ],
+  ['and so is one that a glob covers', { parent: { LANG: 'ja_JP.SJIS' }, allowlist: ['L*'] }, ['PATH', 'TMPDIR']],
+  ['unless the manifest names it', { parent: { LANG: 'ja_JP.SJIS' }, declared: ['LANG'] }, ['LANG', 'PATH', 'TMPDIR']],
+  [
+    'messages are not translated',
+    { parent: { TEXTDOMAIN: 'x', TEXTDOMAINDIR: '/p' }, allowlist: ['TEXTDOMAIN*'] },
+    ['PATH', 'TMPDIR'],
+  ],
   ['an exported function is no variable', { allowlist: ['BASH_FUNC_ls%%'] }, ['PATH', 'TMPDIR']],
 ]
 

@@ -2,6 +2,7 @@
 
 import { posix } from 'node:path'
 import { matchSegment } from '../files/glob.ts'
+import { foreignCharsets } from '../shell/charset.ts'
 
 /** What decides about the environment of one command. */
 export interface EnvironmentRequest {
@@ -103,7 +104,12 @@ export function commandEnvironment(request: EnvironmentRequest): CommandEnvironm
   }
   const path = usablePath(variables.PATH ?? SYSTEM_PATH, request.writable)
   variables.PATH = path.value
-  for (const name of ['TMPDIR', 'TMP', 'TEMP', 'TEMPDIR']) delete variables[name]
+  // Where the manifest names one, no text with other characters than those of ASCII is understood.
+  for (const name of foreignCharsets(request.parent)) {
+    if (!request.allowlist?.includes(name) && !request.declared.includes(name)) delete variables[name]
+  }
+  // With TEXTDOMAIN bash looks `$"…"` up in a file that a command may write, and expands what it finds there.
+  for (const name of ['TEXTDOMAIN', 'TEXTDOMAINDIR', 'TMPDIR', 'TMP', 'TEMP', 'TEMPDIR']) delete variables[name]
   variables.TMPDIR = request.temporary
   for (const [name, value] of Object.entries(QUIET)) variables[name] ??= value
   Object.assign(variables, request.fixed)

@@ -33,7 +33,6 @@ function hazards(text: string): string[] {
 const words = [
   { name: 'quotes', text: `r'm' "a b" c\\ d`, argv: ['rm a b c d'], note: '' },
   { name: 'ANSI-C quotes', text: "$'\\x72\\155' $'a\\tb'", argv: ['rm a\tb'], note: 'hex and octal' },
-  { name: 'locale quotes', text: '$"rm" a', argv: ['rm a'], note: '' },
   { name: 'bytes beyond ASCII', text: "ls $'\\xc3'", argv: ['ls <transform>'], note: 'depends on the locale' },
   { name: 'line continuation', text: 'r\\\nm a', argv: ['rm a'], note: '' },
   {
@@ -149,7 +148,6 @@ const places = [
   'echo `rm q`',
   'echo "$(rm q)"',
   'echo "`rm q`"',
-  'echo `echo \\`rm q\\``',
   'cat <(rm q)',
   'tee >(rm q)',
   'echo ${x:-$(rm q)}',

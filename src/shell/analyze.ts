@@ -1,8 +1,9 @@
 /** The facts about a command text: the one entry to this folder. */
 
+import { dependsOnCharset } from './charset.ts'
 import type { ShellAnalysis, ShellContext } from './facts.ts'
 import { type ParsedText, parseText } from './read/parse.ts'
-import { UnreadableText } from './read/unreadable-text.ts'
+import { refuse, UnreadableText } from './read/unreadable-text.ts'
 import { Output } from './walk/output.ts'
 import { Scope } from './walk/scope.ts'
 import type { Start } from './walk/start.ts'
@@ -34,6 +35,11 @@ export function analyze(source: string, context: ShellContext): ShellAnalysis {
       // Known directories must not have shown a way to leave them.
       if (staysPut && moved) [output] = walk(source, parsed, context, changed)
     }
+    if (context.foreignCharset || output.foreignCharset) {
+      // What it puts into texts that it runs counts as well.
+      const texts = [source, context.cwd, context.home, ...Object.values(variables)]
+      if (texts.some(dependsOnCharset)) return OTHER_CHARSET
+    }
     return {
       facts: {
         source,
@@ -54,6 +60,14 @@ export function analyze(source: string, context: ShellContext): ShellAnalysis {
     }
     throw error
   }
+}
+
+const OTHER_CHARSET: ShellAnalysis = {
+  rejection: refuse(
+    'unsupported-syntax',
+    'the text has characters that bash reads otherwise in this locale; set LC_ALL, LC_CTYPE and LANG to C or a UTF-8 locale',
+    0,
+  ),
 }
 
 /** The output of a walk, and whether a shell changed its directory anywhere in it. */

@@ -181,4 +181,6 @@ export interface ShellContext {
   readonly roots?: readonly string[]
   /** Variables whose value at the start is known (HOME, PWD, USER …). Others are unknowable unless the text sets them. */
   readonly variables?: Readonly<Record<string, string>>
+  /** True where bash may start in another charset than UTF-8 or the plain bytes of the C locale. */
+  readonly foreignCharset?: boolean
 }

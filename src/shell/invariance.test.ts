@@ -36,7 +36,6 @@ const dress = fc.constantFrom<(text: string) => string>(
   (text) => `""${text}`,
   (text) => `$'${text.replace(/./g, (char) => `\\x${char.charCodeAt(0).toString(16)}`)}'`,
   (text) => `${text.slice(0, 1)}\\\n${text.slice(1)}`,
-  (text) => `$"${text}"`,
 )
 
 const blank = fc.constantFrom(' ', '  ', '\t', ' \\\n', ' \\\n\t')

@@ -50,7 +50,7 @@ const PLAIN = [
 const VARIABLES = ['x', 'y', 'z']
 
 /** A small seeded generator, so that a failure can be repeated. */
-function randomSource(seed: number): () => number {
+export function randomSource(seed: number): () => number {
   let state = seed >>> 0 || 1
   return () => {
     state = (state + 0x6d2b79f5) >>> 0

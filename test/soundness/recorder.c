@@ -61,7 +61,7 @@ static void run(char *command) {
   pid_t child = fork();
   if (child == 0) {
     setsid();
-    struct rlimit cpu = {2, 2}, file = {1 << 20, 1 << 20};
+    struct rlimit cpu = {2, 2}, file = {1 << 26, 1 << 26};
     setrlimit(RLIMIT_CPU, &cpu);
     setrlimit(RLIMIT_FSIZE, &file);
     int null = open("/dev/null", O_RDWR);
@@ -69,7 +69,7 @@ static void run(char *command) {
     if (null > 2) close(null);
     if (chdir("/w")) _exit(126);
     char *argv[] = {"bash", "--norc", "--noprofile", "-c", "--", command, NULL};
-    char *env[] = {"PATH=/recorders", "HOME=/home/u", NULL};
+    char *env[] = {"PATH=/recorders", "HOME=/home/u", "LOCPATH=/locales:/usr/lib/locale", NULL};
     execve("/usr/bin/bash", argv, env);
     _exit(126);
   }
@@ -95,7 +95,7 @@ static void run(char *command) {
 
 static int drive(void) {
   prctl(PR_SET_CHILD_SUBREAPER, 1);
-  FILE *file = fopen("/rec/commands", "r");
+  FILE *file = fopen("/rec/commands", "re");
   if (!file) return 1;
   char *command = NULL;
   size_t capacity = 0;

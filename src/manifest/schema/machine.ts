@@ -85,7 +85,7 @@ wrappers = ["make"]
       name: 'env_allowlist',
       type: listOf(text('env')),
       default: null,
-      doc: 'The variables every command sees, instead of the default for the platform; `LC_*` style names are possible.',
+      doc: 'The variables every command sees, instead of the default for the platform; `LC_*` style names are possible. A charset that is not UTF-8 passes only where `LC_ALL`, `LC_CTYPE` or `LANG` is written out.',
       spec: 'O6',
       merge: 'later',
     },

@@ -1,6 +1,8 @@
-/** The folder for temporary files that Cordon gives a command, and what may be said of it before the command runs. */
+/** What may be said of a command's variables before it runs: its folder for temporary files, and its charset. */
 
 import { matchSegment } from '../../files/glob.ts'
+import { foreignCharsets } from '../../shell/charset.ts'
+import type { Machine } from '../../system/machine.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 
 /** A private /tmp, as every sandbox has one. */
@@ -10,4 +12,15 @@ export const TEMPORARY = '/tmp'
 export function temporaryOf({ sandbox }: LoadedPolicy): string | null {
   if (process.platform === 'darwin') return null
   return sandbox.envDenied.some(({ value }) => matchSegment(value, 'TMPDIR')) ? null : TEMPORARY
+}
+
+/**
+ * True where commands may run in another charset than UTF-8 or C: the manifest names a variable that says so, or it is the
+ * host that sets its commands' variables (`inside`).
+ */
+export function isForeignCharset({ sandbox, policy }: LoadedPolicy, { env }: Machine, inside = false): boolean {
+  const names = foreignCharsets(env)
+  if (names.length === 0 || inside) return names.length > 0
+  const declared = [...policy.commands.allow.flatMap((rule) => rule.envVars), ...(sandbox.envAllowlist ?? [])]
+  return declared.some((name) => names.includes(typeof name === 'string' ? name : name.value))
 }

@@ -14,7 +14,7 @@ import type { Machine } from '../../system/machine.ts'
 import { parseInput } from '../../tools/input.ts'
 import { builtInSpec, builtInSpecs } from '../../tools/registry.ts'
 import { InputError } from '../../tools/tool.ts'
-import { temporaryOf } from '../command/temporary.ts'
+import { isForeignCharset, temporaryOf } from '../command/temporary.ts'
 import { openSkillGate } from '../custom/open-skill-gate.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { nearbyFact, openRepositoryAt } from '../policy/project/nearby.ts'
@@ -90,6 +90,7 @@ export async function openChecker(
     home: machine.home,
     roots: keptPlaces(loaded.policy, session),
     temporary: temporaryOf(loaded),
+    foreignCharset: isForeignCharset(loaded, machine),
     canonical: files.canonical,
     isLink: files.isLink,
     analyze: shell?.analyze ?? null,

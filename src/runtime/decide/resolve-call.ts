@@ -18,6 +18,8 @@ export interface Surroundings {
   readonly roots: readonly string[]
   /** What TMPDIR is for a command; null where it is not Cordon that sets it, or somebody took it away. */
   readonly temporary: string | null
+  /** True where a command may run in another charset than UTF-8 or C. */
+  readonly foreignCharset: boolean
   readonly canonical: (path: string) => string
   readonly isLink: (path: string) => boolean
   /** The shell analysis; null where it was not loaded, and then no command can be judged. */
@@ -82,6 +84,7 @@ function shellFact(command: string, cwd: string | undefined, around: Surrounding
     cwd: start,
     home: around.home,
     roots: around.roots,
+    foreignCharset: around.foreignCharset,
     variables:
       around.temporary === null
         ? { HOME: around.home, PWD: start }

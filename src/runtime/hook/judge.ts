@@ -20,7 +20,7 @@ import type { Machine } from '../../system/machine.ts'
 import { parseInput } from '../../tools/input.ts'
 import { builtInSpec } from '../../tools/registry.ts'
 import { type Actions, InputError, type ToolLabel, toolLabels } from '../../tools/tool.ts'
-import { temporaryOf } from '../command/temporary.ts'
+import { isForeignCharset, temporaryOf } from '../command/temporary.ts'
 import { openSkillGate } from '../custom/open-skill-gate.ts'
 import type { CallHistory } from '../decide/admission.ts'
 import { newSession } from '../decide/check-call.ts'
@@ -159,6 +159,7 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
     roots: keptPlaces(loaded.policy, session),
     // Inside `cordon run` it is the host that sets its commands' variables.
     temporary: place.inside ? null : temporaryOf(loaded),
+    foreignCharset: isForeignCharset(loaded, machine, place.inside),
     canonical: files.canonical,
     isLink: files.isLink,
     ...readerOf({ analyze: shell?.analyze ?? null, syntaxError: bashSyntaxError }),

@@ -55,8 +55,8 @@ function keep<T>(map: Map<string, T>, name: string, value: T): void {
 }
 
 /** All that a reading depends on. */
-function nameOf(command: string, { cwd, home, roots, variables }: ShellContext): string {
-  return JSON.stringify([command, cwd, home, roots, variables])
+function nameOf(command: string, { cwd, home, roots, variables, foreignCharset }: ShellContext): string {
+  return JSON.stringify([command, cwd, home, roots, variables, foreignCharset])
 }
 
 /** Whoever changes what another request will be given fails, and its call with it. */

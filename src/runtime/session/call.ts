@@ -12,7 +12,7 @@ import type { CheckedPath } from '../../system/guarded/checked-path.ts'
 import type { Machine } from '../../system/machine.ts'
 import { parseInput } from '../../tools/input.ts'
 import type { ToolInput } from '../../tools/tool.ts'
-import { temporaryOf } from '../command/temporary.ts'
+import { isForeignCharset, temporaryOf } from '../command/temporary.ts'
 import { skillGate } from '../custom/skill-gate.ts'
 import type { SessionTool } from '../custom/tools.ts'
 import { checkedPaths, resolveCall } from '../decide/resolve-call.ts'
@@ -61,6 +61,7 @@ export function parseCall(
     home: machine.home,
     roots: keptPlaces(view.base(moved).policy, view.facts()),
     temporary: temporaryOf(view.base(moved)),
+    foreignCharset: isForeignCharset(view.base(moved), machine),
     canonical: (path) => view.canonical(path, moved),
     // The view may place a path elsewhere, so that every path is asked about as a whole.
     isLink: () => true,

@@ -2,7 +2,7 @@
 
 import { forEachChild, type SyntaxNode } from 'unbash'
 
-const OPENERS = /\$\(|`|[<>]\(|\$\[|\$\{[\s|]/
+const OPENERS = /\$\(|`|[<>]\(|\$\[|\$\{[\s|]|\$"/
 const HEREDOC_OPENERS = /\$\(|`|\$\[|\$\{/
 
 /** Nodes whose inside is analysed (or checked) by itself. */

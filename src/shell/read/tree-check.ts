@@ -19,10 +19,7 @@ export interface Checked {
 export class TreeCheck {
   readonly #syntax: SyntaxUse[] = []
   readonly #hazards: Hazard[] = []
-  /** The string that positions index: an escaped backtick script has its own. */
-  #source: string
-  /** Set inside such a script: where it stands in the whole text. */
-  #within: Span | null = null
+  readonly #source: string
   #check = false
   #bashOnly = false
   #depth = 0
@@ -42,11 +39,11 @@ export class TreeCheck {
   }
 
   #span(node: { pos: number; end: number }): Span {
-    return this.#within ?? { start: node.pos, end: node.end }
+    return { start: node.pos, end: node.end }
   }
 
   #refuse(code: ShellRejection['code'], message: string, position: number): never {
-    throw new UnreadableText(code, message, this.#within?.start ?? position)
+    throw new UnreadableText(code, message, position)
   }
 
   #uses(kind: SyntaxKind, node: { pos: number; end: number }): void {
@@ -67,7 +64,13 @@ export class TreeCheck {
     if (kind.compound) this.#uses('compound', node)
     if (++this.#depth > MAX_TREE_DEPTH) this.#refuse('too-complex', 'the command is nested too deeply', node.pos)
     if (node.type === 'Script') this.#script(node)
-    else if (node.type === 'DoubleQuoted' || node.type === 'LocaleString') this.#inQuotes(node)
+    else if (node.type === 'DoubleQuoted') this.#inQuotes(node)
+    else if (node.type === 'LocaleString')
+      this.#refuse(
+        'unsupported-syntax',
+        'bash translates `$"…"` and expands the translation again; write "…"',
+        node.pos,
+      )
     else if (node.type === 'CommandExpansion' || node.type === 'ProcessSubstitution') this.#substitution(node)
     else if (node.type === 'TestBinary') this.#testBinary(node)
     else {
@@ -80,11 +83,8 @@ export class TreeCheck {
   #script(script: ParsedScript): void {
     const error = script.errors?.[0]
     if (error !== undefined) this.#refuse('syntax', `bash would not accept this: ${error.message}`, error.pos)
-    const outer = this.#source
-    if (script.source !== undefined) this.#source = script.source
     this.#list(script)
     forEachChild(script, this.#visit)
-    this.#source = outer
   }
 
   #list(list: { pos: number; end: number; commands: readonly { end: number }[] }): void {
@@ -104,6 +104,7 @@ export class TreeCheck {
   #substitution(node: Extract<SyntaxNode, { type: 'CommandExpansion' | 'ProcessSubstitution' }>): void {
     this.#uses('command_substitution', node)
     if (node.script === undefined) this.#refuse('syntax', 'a substitution could not be read', node.pos)
+    this.#backquoted(node)
     this.#closed(node, node.text.startsWith('`') ? '`' : node.text.startsWith('${') ? '}' : ')')
     if (node.text.startsWith('${')) {
       this.#refuse('unsupported-syntax', `\`\${ …; }\` runs commands in this shell; write $(…)`, node.pos)
@@ -111,16 +112,19 @@ export class TreeCheck {
     // Bash leaves the word out, so that the next one takes its place.
     if (node.type === 'ProcessSubstitution' && node.script.commands.length === 0)
       this.#refuse('unsupported-syntax', 'a process substitution is empty', node.pos)
-    const outer = this.#within
     const quoted = this.#quoted
     const substituted = this.#substituted
     this.#quoted = false
     this.#substituted = true
-    if (node.script.source !== undefined) this.#within = this.#span(node)
     forEachChild(node, this.#visit)
-    this.#within = outer
     this.#quoted = quoted
     this.#substituted = substituted
+  }
+
+  /** Bash takes quotes and backslashes between backquotes in two rounds, which depend on the quotes around them. */
+  #backquoted(node: { text: string; pos: number }): void {
+    if (!node.text.startsWith('`') || !/["'\\]/.test(node.text)) return
+    this.#refuse('unsupported-syntax', 'backquotes hold a quote or a backslash; write $(…) instead', node.pos)
   }
 
   /** In a here-document the parser lets an expansion run to the end; bash fails there, and drops the rest of the line. */
@@ -157,6 +161,9 @@ export class TreeCheck {
         return
       case 'Coproc':
         this.#uses('background', node)
+        // Bash expands the name, so that `coproc $(rm q) { :; }` runs rm.
+        if (node.name !== undefined && !/^[A-Za-z_]\w*$/.test(node.name.text))
+          this.#refuse('unsupported-syntax', 'the name of a coprocess is not a plain word', node.name.pos)
         return
       case 'CaseItem':
         if (node.terminator !== undefined) this.#uses('case_terminator', node)
@@ -188,6 +195,7 @@ export class TreeCheck {
         return
       case 'ArithmeticCommandExpansion':
         this.#uses('command_substitution', node)
+        this.#backquoted(node)
         return
       case 'ArithmeticCommand':
         if (node.expression === undefined && node.body.trim() !== '') {

@@ -1,8 +1,11 @@
 /** Values of risky variables that are harmless all the same: `PAGER=cat`, `CC=gcc`, `NODE_OPTIONS=--no-warnings`. */
 
+import { READABLE_LOCALE } from '../charset.ts'
+
 /** Values that switch a program off instead of naming one. */
 export const harmlessValues: readonly (readonly [names: RegExp, values: RegExp])[] = [
   [/PAGER$/, /^(cat|less|more|)$/],
+  [/^(LC_ALL|LC_CTYPE|LANG)$/, READABLE_LOCALE],
   [/^(GIT_)?(EDITOR|SEQUENCE_EDITOR)$|^VISUAL$|_EDITOR$/, /^(true|:|cat|\/bin\/true|\/usr\/bin\/true)$/],
   [/^(GIT_)?(SSH_)?ASKPASS$|^GIT_ASKPASS$|^SSH_ASKPASS$/, /^(true|echo|\/bin\/true|\/bin\/echo|)$/],
   [/BROWSER$/, /^(none|true|echo|)$/],

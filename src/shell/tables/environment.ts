@@ -11,9 +11,10 @@ const rows: readonly (readonly [names: string, does: string])[] = [
   ],
   ['PATH', 'changes which programs run'],
   [
-    'IFS CDPATH GLOBIGNORE FIGNORE EXECIGNORE BASH_COMPAT POSIXLY_CORRECT OPTIND GLOBSORT',
+    'IFS CDPATH GLOBIGNORE FIGNORE EXECIGNORE BASH_COMPAT POSIXLY_CORRECT OPTIND GLOBSORT LC_ALL LC_CTYPE LANG',
     'changes how the shell reads words',
   ],
+  ['TEXTDOMAIN TEXTDOMAINDIR', 'makes programs translate text, and bash expand the translation'],
   [
     'BASH_ENV ENV ZDOTDIR PROMPT_COMMAND PROMPT_COMMAND* PS0 PS1 PS2 PS3 PS4 SHELLOPTS BASHOPTS BASH_FUNC_* BASH_XTRACEFD BASH_LOADABLES_PATH BASH_ALIASES BASH_CMDS BASH_ARGV0 INPUTRC HISTFILE HISTCONTROL TMOUT',
     'makes the shell run something or change how it works',

@@ -2,10 +2,10 @@
 
 import type { Assignment, CommandArgument, Word as SourceWord } from 'unbash'
 import type { AssignmentFact, Word } from '../facts.ts'
-import { assignmentHazard, loadsProjectCode } from '../tables/environment.ts'
+import { loadsProjectCode } from '../tables/environment.ts'
 import { isPlainArithmetic } from '../words/arithmetic.ts'
 import { unknownWord } from '../words/pieces.ts'
-import { arithmeticDoubt, checkArithmeticWord, expandArguments, expandSingle } from '../words/word.ts'
+import { arithmeticDoubt, checkArithmeticWord, expandArguments, expandSingle, repeatable } from '../words/word.ts'
 import { printsNumber, printsTemporary } from './counting.ts'
 import { COUNT, INTEGER, known, noEffects, UNKNOWN, type Value } from './scope.ts'
 import type { Walk } from './walk.ts'
@@ -23,9 +23,13 @@ export function assignmentWord(
     elements(walk, node.value.elements, associative)
     return { ...unknownWord(node.text, 'variable', span, false), prefix: `${head}(` }
   }
-  const value = expandSingle(node.value, walk, true)
+  const written = node.value
+  let value = unknownWord(node.text, 'variable', span, true)
+  repeatable(written, walk.scope, () => {
+    value = expandSingle(written, walk, true)
+  })
   // As an argument the word goes through brace expansion first, and what comes out is split.
-  if (/\{/.test(node.value.text)) return { ...unknownWord(node.text, 'variable', span, true), prefix: head }
+  if (written.text.includes('{')) return { ...unknownWord(node.text, 'variable', span, true), prefix: head }
   return {
     ...value,
     text: value.values?.length === 1 ? head + value.text : node.text,
@@ -116,10 +120,10 @@ export function temporary(
     walk.scope = outer
     const fact: AssignmentFact = { name: node.name, value, append: node.append === true, scope: 'command', span }
     walk.evaluated(node.name, span, value)
-    const message = assignmentHazard(fact)
+    const hazard = walk.environmentHazard(node.name, span, fact)
     // `IFS= read` is how lines are read: it concerns that one command.
     const calm = (command === 'read' && node.name === 'IFS') || loadsProjectCode(fact, command ?? '')
-    if (message !== null && !calm) walk.sink.push({ code: 'env-changes-program', message, verdict: 'ask', span })
+    if (hazard !== null && !calm) walk.sink.push(hazard)
     return fact
   })
   // Expansions in the values may assign other variables, in this shell or in the command's own process.

@@ -59,6 +59,8 @@ export class Output {
   readonly removed: Set<string> = new Set()
   /** True once a body was looked at as if it could run at any time. */
   assumes = false
+  /** True once bash may read characters otherwise than they are read here. */
+  foreignCharset = false
   /** True once a trap was set. */
   hooked = false
   /** What the last command reads, when that stands in the text. */

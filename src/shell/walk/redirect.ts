@@ -2,6 +2,7 @@
 
 import type { HereDoc, Redirect, Redirection } from 'unbash'
 import type { RedirectFact, Span, Word } from '../facts.ts'
+import { UnreadableText } from '../read/unreadable-text.ts'
 import { plainWord, unknownWord } from '../words/pieces.ts'
 import { arithmeticDoubt, expandArguments, expandBody, expandSingle, type WordHost } from '../words/word.ts'
 import { INTEGER } from './scope.ts'
@@ -107,6 +108,7 @@ function fileRedirect(node: Redirect, host: WordHost): RedirectFact {
   if (duplicates && target.values?.every((value) => /^(?:\d+-?|-)$/.test(value)) === true) {
     return stream(node.operator, cwd, span)
   }
+  if (node.operator === '>&') expandedAgain(target, host)
   const isStream = target.values?.every((value) => STREAMS.has(value)) === true
   if (target.values === null ? /^\/dev\/(?:tcp|udp)/.test(target.prefix) : target.values.some(isNetworkDevice)) {
     host.hazard({
@@ -123,6 +125,20 @@ function fileRedirect(node: Redirect, host: WordHost): RedirectFact {
     kind: isStream ? 'stream' : 'file',
     cwd,
     span,
+  }
+}
+
+/** Bash before 5.3 expands the file of `>& file` twice: in `>& '$(rm q)'` the command runs. */
+function expandedAgain({ values, text, span }: Word, host: WordHost): void {
+  if (values === null) {
+    const message = `\`>& ${text}\` is expanded twice, so that a command in its value would run`
+    host.hazard({ code: 'transform', message, verdict: 'ask', span })
+  } else if (values.some((value) => /[$`~*?[\\'"{]/.test(value))) {
+    throw new UnreadableText(
+      'unsupported-syntax',
+      'bash expands the file of `>&` twice; write `> file 2>&1`',
+      span.start,
+    )
   }
 }
 

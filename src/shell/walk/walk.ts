@@ -1,6 +1,7 @@
 /** The walk through the tree in the order bash runs it, with what is known about the shell at every point. */
 
 import type { CompoundList, ParsedScript, Statement, SyntaxNode } from 'unbash'
+import { decidesCharset } from '../charset.ts'
 import type { AssignmentFact, Hazard, Span, Via, Word } from '../facts.ts'
 import { parseText } from '../read/parse.ts'
 import { MAX_TREE_DEPTH } from '../read/syntax-nodes.ts'
@@ -73,11 +74,18 @@ export class Walk implements WordHost {
   assigned(name: string, span: Span, fact?: AssignmentFact): void {
     if (Object.hasOwn(this.start.variables, name) || ASSUMED.includes(name)) this.output.overwritten.add(name)
     this.evaluated(name, span, fact?.value ?? null)
-    const message = fact === undefined ? environmentHazard(name) : assignmentHazard(fact)
-    if (message === null) return
-    const hazard: Hazard = { code: 'env-changes-program', message, verdict: 'ask', span }
+    const hazard = this.environmentHazard(name, span, fact)
+    if (hazard === null) return
     this.sink.push(hazard)
     this.scope.doubt(hazard)
+  }
+
+  /** The hazard of setting a variable, for this shell or for one command; null where it is harmless. */
+  environmentHazard(name: string, span: Span, fact?: AssignmentFact): Hazard | null {
+    const message = fact === undefined ? environmentHazard(name) : assignmentHazard(fact)
+    if (message === null) return null
+    if (decidesCharset(name)) this.output.foreignCharset = true
+    return { code: 'env-changes-program', message, verdict: 'ask', span }
   }
 
   /** Some variables evaluate what they are given. */
@@ -144,14 +152,12 @@ export class Walk implements WordHost {
   substitution(node: { text: string; script: ParsedScript | undefined; pos: number; end: number }): void {
     if (node.script === undefined) throw new UnreadableText('syntax', 'a substitution could not be read', node.pos)
     const name = node.text.startsWith('<(') ? '<(…)' : node.text.startsWith('>(') ? '>(…)' : '$(…)'
-    const inner = node.script.source
     const frame = {
       ...this.frame,
       via: [...this.frame.via, { name, kind: 'substitution' } as const],
       stdin: name === '>(…)' ? ({ kind: 'unknown' } as const) : this.frame.stdin,
-      within: inner === undefined ? this.frame.within : this.span(node),
     }
-    const walk = new Walk(inner ?? this.source, this.scope.subshell(), frame, this.start, this.output)
+    const walk = new Walk(this.source, this.scope.subshell(), frame, this.start, this.output)
     walk.#depth = this.#depth + 1
     walk.script(node.script)
   }

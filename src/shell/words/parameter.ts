@@ -87,8 +87,16 @@ function lengthOf(value: Value): Value {
   return known(value.values.map((text) => String(text.length)))
 }
 
-/** Applies an operation; walks its operands in any case, since they may run commands. */
+/** Applies an operation. Its operands are walked in any case, since they may run commands; what they assign is not certain. */
 function operate(operation: ParameterOperation, base: Value, reader: OperandReader): Value {
+  const { scope } = reader.host
+  const before = scope.branch()
+  const value = applyOperation(operation, base, reader)
+  scope.join(before)
+  return value
+}
+
+function applyOperation(operation: ParameterOperation, base: Value, reader: OperandReader): Value {
   switch (operation.type) {
     case 'Default': {
       const operand = reader.single(operation.operand)

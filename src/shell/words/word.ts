@@ -2,7 +2,7 @@
 
 import type { CommandExpansionPart, Word as SourceWord, WordPart } from 'unbash'
 import type { Dynamic, Hazard, Span, Word } from '../facts.ts'
-import { isNumeric, type Scope, type Value } from '../walk/scope.ts'
+import { isNumeric, noEffects, type Scope, type Value } from '../walk/scope.ts'
 import { type ArithmeticHost, evaluate, isPlainArithmetic, mayFail } from './arithmetic.ts'
 import { expandBraces } from './braces.ts'
 import { expandParameter, type ParameterNode, special } from './parameter.ts'
@@ -35,9 +35,13 @@ export function expandArguments(word: SourceWord, host: WordHost): readonly Word
   const lone = loneList(word, host)
   if (lone !== null) return lone
   const assignment = ASSIGNMENT_WORD.test(word.text)
-  const written = pieces(word, host)
+  let written: readonly Piece[] = []
+  const assigns = repeatable(word, host.scope, () => {
+    written = pieces(word, host)
+  })
   const groups = expandBraces(written)
-  if (groups === null) return [{ ...unknownWord(word.text, 'glob', span, true), prefix: bracePrefix(word.text) }]
+  if (groups === null || (assigns && groups.length > 1))
+    return [{ ...unknownWord(word.text, 'glob', span, true), prefix: bracePrefix(word.text) }]
   return groups.flatMap((group) =>
     joinArguments(
       // Words made by braces no longer count as assignments to bash.
@@ -62,6 +66,24 @@ export function expandBody(parts: readonly WordPart[] | undefined, text: string,
   if (parts === undefined) return plainWord(text.replace(/\\([\\$`])/g, '$1').replace(/\\\n/g, ''), span)
   const expanded = parts.flatMap((part) => quotedPart(part, host))
   return joinSingle(expanded, text, span)
+}
+
+/**
+ * Runs something that braces may repeat, `{a,b}$((n++))`: what it assigns is then not known. Returns whether it assigns.
+ */
+export function repeatable(word: { text: string }, scope: Scope, run: () => void): boolean {
+  if (!/(?:^|[^$])\{/.test(word.text)) {
+    run()
+    return false
+  }
+  const outer = scope.effects
+  const effects = noEffects()
+  scope.effects = effects
+  run()
+  scope.effects = outer
+  scope.suffer(effects)
+  if (effects.fragile && outer !== null) outer.fragile = true
+  return effects.writes.size > 0
 }
 
 /** `"$@"` with known positional parameters becomes exactly those. */

@@ -1,7 +1,6 @@
 /** Wrappers as commands: what they run is taken out of their words by their row, and is a command of its own. */
 
-import type { AssignmentFact, Hazard, Span, Word } from '../facts.ts'
-import { assignmentHazard } from '../tables/environment.ts'
+import type { AssignmentFact, Span, Word } from '../facts.ts'
 import { resolveDirectory } from '../walk/directory.ts'
 import { guess } from '../walk/guess.ts'
 import { type Invocation, look } from '../walk/invocation.ts'
@@ -146,7 +145,7 @@ function runFound(
         span: value.span,
       }),
     )
-    const hazards = assignments.flatMap(environmentHazards)
+    const hazards = assignments.flatMap((fact) => walk.environmentHazard(fact.name, fact.span, fact) ?? [])
     // The wrapper's own assignments hold for what it runs, too.
     const result = invoke(walk, {
       argv,
@@ -175,11 +174,6 @@ function runFound(
 
 const likelyOf = (stdin: Frame['stdin']): string | null | undefined =>
   stdin.kind === 'known' ? stdin.text : stdin.likely
-
-function environmentHazards(assignment: AssignmentFact): Hazard[] {
-  const message = assignmentHazard(assignment)
-  return message === null ? [] : [{ code: 'env-changes-program', message, verdict: 'ask', span: assignment.span }]
-}
 
 function unknownText(draft: Draft, name: string, span: Span): false {
   draft.hazards.push({

@@ -34,6 +34,7 @@ export function readTyped(argv: readonly string[], cwd: string, machine: Machine
       home: machine.home,
       roots: [cwd],
       temporary: null,
+      foreignCharset: false,
       canonical: files.canonical,
       isLink: files.isLink,
       analyze,
