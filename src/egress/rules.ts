@@ -6,7 +6,8 @@ import { type HostJudgement, judgeHost } from '../hosts/judge.ts'
 import type { HostPattern } from '../hosts/pattern.ts'
 import type { SuffixLookup } from '../hosts/suffix.ts'
 import type { HostRule, HostRules } from '../policy/policy.ts'
-import { isMethodOverride, isPlaceOverride } from './protocol/override-headers.ts'
+import { isMethod } from './protocol/form-fields.ts'
+import { isMethodField, isMethodOverride, isPlaceOverride } from './protocol/override-headers.ts'
 import type { EgressDenial } from './refusal.ts'
 import { authorityOf, type Target, urlOf } from './target.ts'
 
@@ -27,15 +28,6 @@ export interface RequestFacts {
   readonly path: string
   readonly rawHeaders: readonly string[]
 }
-
-/** Parameters by which frameworks let a POST be another method. */
-const METHOD_PARAMETERS: ReadonlySet<string> = new Set([
-  '_method',
-  '_http_method',
-  'x-http-method-override',
-  'x-http-method',
-  'x-method-override',
-])
 
 /** Judges a host before (`resolved` absent) or after its addresses are known. */
 export function judgeTarget(rules: EgressRules, target: Target, resolved?: readonly string[]): HostJudgement<HostRule> {
@@ -75,7 +67,7 @@ export function judgeRequest(rules: EgressRules, target: Target, request: Reques
     return { code: 'method-unlisted', message: `${subject} is granted for ${listed}, not for ${request.method}` }
   }
   const [path, query] = splitQuery(request.path)
-  if (holdsHeader(request.rawHeaders, isMethodOverride) || holdsParameter(query, METHOD_PARAMETERS)) {
+  if (holdsHeader(request.rawHeaders, isMethodOverride) || overridesMethod(query)) {
     return { code: 'method-unlisted', message: `a request to ${subject} overrides its method in a header or parameter` }
   }
   if (methods.some((rule) => rule.paths === undefined)) return null
@@ -86,6 +78,12 @@ export function judgeRequest(rules: EgressRules, target: Target, request: Reques
   }
   if (methods.some((rule) => rule.paths!.some((glob) => matchesPath(glob, path)))) return null
   return { code: 'path-unlisted', message: `${quote(path)} on ${subject} is not among the granted paths` }
+}
+
+/** True where rules give the host for some methods alone: a form that names another one is as good as that. */
+export function isHeldToMethods(rules: EgressRules, target: Target): boolean {
+  const admitting = rules.allowed?.some((rule) => rule.methods !== undefined) ? admittingRules(rules, target) : null
+  return admitting !== null && admitting.length > 0 && admitting.every((rule) => rule.methods !== undefined)
 }
 
 /** Judges a git service of a host that was admitted: one rule must give it and the repository together. */
@@ -150,10 +148,12 @@ function holdsHeader(rawHeaders: readonly string[], isMeant: (name: string) => b
   return rawHeaders.some((name, at) => at % 2 === 0 && isMeant(name))
 }
 
-function holdsParameter(query: string, names: ReadonlySet<string>): boolean {
+function overridesMethod(query: string): boolean {
   if (query === '') return false
   const parameters = new URLSearchParams(query.replaceAll(';', '&'))
-  return [...parameters.keys()].some((name) => names.has(name.toLowerCase()))
+  return [...parameters].some(
+    ([name, value]) => isMethodField(name) || (name.toLowerCase() === 'method' && isMethod(value)),
+  )
 }
 
 /** Spellings that a server may read as another path than the one that was matched. */

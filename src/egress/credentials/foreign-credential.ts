@@ -129,7 +129,7 @@ function arePlain(protocols: string): boolean {
 }
 
 /** Until nothing is left to decode: a server may decode more than once. */
-function decodedFully(text: string): string {
+export function decodedFully(text: string): string {
   let left = text.replaceAll('+', ' ')
   for (let round = 0; round < 4 && left.includes('%'); round++) {
     const next = left.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)))

@@ -1,17 +1,22 @@
-/** Watching a body as it passes: how many bytes, and whether a secret is on its way to a stranger in it, or a stranger's to a brokered host. */
+/** Watches a body as it passes: how many bytes, a secret on its way to a stranger, a stranger's to a brokered host, another method in a form. */
 
 import type { Readable } from 'node:stream'
 import type { Broker } from '../credentials/broker.ts'
+import { decodedFully } from '../credentials/foreign-credential.ts'
 import type { EgressDenial } from '../refusal.ts'
-import type { Target } from '../target.ts'
-import { fieldReader, isInOddLetters } from './form-fields.ts'
+import { type EgressRules, isHeldToMethods } from '../rules.ts'
+import { authorityOf, type Target } from '../target.ts'
+import { fieldReader, isInOddLetters, UNREAD_NAME } from './form-fields.ts'
+import { isMethodField } from './override-headers.ts'
 import { headerValues } from './request-head.ts'
 
 /** Where a body goes, and what its request says that it is. */
 export interface WatchedBody {
   readonly body: Readable
+  readonly method: string
   readonly rawHeaders: readonly string[]
   readonly target: Target
+  readonly rules: EgressRules
 }
 
 const UNREAD_FORM: EgressDenial = {
@@ -21,29 +26,41 @@ const UNREAD_FORM: EgressDenial = {
 
 /** Calls `onBytes` for every piece and `onRefusal` once, when the body must not go on: before the piece that must not is passed on. */
 export function watchBody(
-  { body, rawHeaders, target }: WatchedBody,
+  { body, method, rawHeaders, target, rules }: WatchedBody,
   broker: Broker | null,
   onBytes: (count: number) => void,
   onRefusal: (refusal: EgressDenial) => void,
 ): void {
-  const placeholderIn = broker?.bodyReader(target)
   let stopped = false
   const types = headerValues(rawHeaders, 'content-type')
-  const fields = broker?.isFor(target) ? fieldReader(types) : null
   const unread =
     isInOddLetters(types) ||
     headerValues(rawHeaders, 'content-encoding').some((name) => name.trim().toLowerCase() !== 'identity')
+  const placeholderIn = broker?.bodyReader(target) ?? (() => null)
+  const credentials = broker?.isFor(target) ? fieldReader(types) : null
+  // Only a POST is taken for another method.
+  const methods = method === 'POST' && isHeldToMethods(rules, target) ? fieldReader(types, { json: true }) : null
 
-  function problemIn(broker: Broker, chunk: Buffer): EgressDenial | null {
-    const refusal = placeholderIn!(chunk)
-    if (refusal !== null || fields === null) return refusal
-    return unread ? UNREAD_FORM : broker.fieldProblem(target, fields(chunk))
+  function problemIn(chunk: Buffer): EgressDenial | null {
+    const refusal = placeholderIn(chunk)
+    if (refusal !== null) return refusal
+    if (methods !== null && (unread || methods(chunk).some(isOtherMethod))) {
+      const what = unread ? 'cannot be read, and could override' : 'overrides'
+      const message = `a form for ${authorityOf(target, 443)} ${what} the method of its request`
+      return { code: 'method-unlisted', message }
+    }
+    if (credentials === null) return null
+    return unread ? UNREAD_FORM : broker!.fieldProblem(target, credentials(chunk))
+  }
+
+  function isOtherMethod(name: string): boolean {
+    return name === UNREAD_NAME || isMethodField(decodedFully(name))
   }
 
   body.on('data', (chunk: Buffer) => {
     onBytes(chunk.length)
-    if (stopped || broker === null) return
-    const refusal = problemIn(broker, chunk)
+    if (stopped) return
+    const refusal = problemIn(chunk)
     if (refusal === null) return
     stopped = true
     onRefusal(refusal)

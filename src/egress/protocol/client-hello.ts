@@ -4,18 +4,19 @@ export interface ClientHello {
   /** Lower-case, as sent; null when the client named none. */
   readonly serverName: string | null
   readonly protocols: readonly string[]
-  /** True with an `encrypted_client_hello` extension: a further name may be hidden inside. */
+  /** True with an extension that encrypts the hello, or (in an older draft) its name: a further name may be hidden inside. */
   readonly encrypted: boolean
 }
 
 export type HelloReading =
   | { readonly state: 'more' }
   | { readonly state: 'bad'; readonly problem: string }
-  | { readonly state: 'hello'; readonly hello: ClientHello }
+  /** `used`: how many bytes it took, to the end of its last record. */
+  | { readonly state: 'hello'; readonly hello: ClientHello; readonly used: number }
 
 const HANDSHAKE_RECORD = 0x16
 const CLIENT_HELLO = 1
-const EXTENSION = { serverName: 0, alpn: 16, encryptedHello: 0xfe0d } as const
+const EXTENSION = { serverName: 0, alpn: 16, encryptedHello: 0xfe0d, encryptedName: 0xffce } as const
 const MAX_HELLO = 64 * 1024
 /** A hello is one record, or a few; each one costs a look. */
 const MAX_RECORDS = 64
@@ -58,7 +59,9 @@ export function helloReader(): (bytes: Buffer) => HelloReading {
       const whole = Buffer.concat(parts)
       const end = MESSAGE_HEAD + whole.readUIntBE(1, 3)
       if (end > MAX_HELLO) return tooLong()
-      if (held >= end) return parseHello(whole.subarray(MESSAGE_HEAD, end))
+      // What follows in the same record would go to the host unread.
+      if (held > end) return bad('a ClientHello with something behind it')
+      if (held === end) return parseHello(whole.subarray(MESSAGE_HEAD, end), at)
     }
   }
 }
@@ -67,9 +70,9 @@ function tooLong(): HelloReading {
   return bad(`a ClientHello of more than ${MAX_HELLO} bytes`)
 }
 
-function parseHello(body: Buffer): HelloReading {
+function parseHello(body: Buffer, used: number): HelloReading {
   try {
-    return { state: 'hello', hello: parseBody(new Cursor(body)) }
+    return { state: 'hello', hello: parseBody(new Cursor(body)), used }
   } catch (error) {
     if (error instanceof Malformed) return bad(error.message)
     throw error
@@ -95,7 +98,7 @@ function parseBody(cursor: Cursor): ClientHello {
     seen.add(type)
     if (type === EXTENSION.serverName) serverName = parseServerName(content)
     else if (type === EXTENSION.alpn) protocols = parseProtocols(content)
-    else if (type === EXTENSION.encryptedHello) encrypted = true
+    else if (type === EXTENSION.encryptedHello || type === EXTENSION.encryptedName) encrypted = true
   }
   return { serverName, protocols, encrypted }
 }

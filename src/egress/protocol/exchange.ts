@@ -189,8 +189,10 @@ class Exchange {
     }
     const watched = {
       body: this.#body,
+      method: this.#message.method ?? '',
       rawHeaders: this.#message.rawHeaders,
       target: this.#read.target,
+      rules: this.#cleared.admission.rules,
     }
     watchBody(watched, this.#passage.broker, count, (refusal) => this.#stop(refusal))
     this.#body.pipe(request)

@@ -8,13 +8,21 @@ const [AMPERSAND, SEMICOLON, EQUALS] = [0x26, 0x3b, 0x3d]
 export type FieldReader = (piece: Buffer) => string[]
 
 /** A reader for a body of one of these types, whichever of them its host believes; null where none is a form. */
-export function fieldReader(contentTypes: readonly string[]): FieldReader | null {
-  const readers = contentTypes.flatMap((type) => {
+export function fieldReader(
+  contentTypes: readonly string[],
+  more: { readonly json?: boolean } = {},
+): FieldReader | null {
+  // Some servers take a body without a type for a form.
+  const types = contentTypes.every((type) => type.trim() === '') ? [URLENCODED] : contentTypes
+  const readers = types.flatMap((type) => {
     if (/^\s*application\/x-www-form-urlencoded\b/i.test(type)) return [urlencodedFields()]
-    return /^\s*multipart\//i.test(type) ? [multipartFields()] : []
+    if (/^\s*multipart\//i.test(type)) return [multipartFields()]
+    return more.json && /[/+]json\b/i.test(type) ? [jsonKeys()] : []
   })
   return readers.length === 0 ? null : (piece) => readers.flatMap((read) => read(piece))
 }
+
+const URLENCODED = 'application/x-www-form-urlencoded'
 
 /** True for a form in letters that are not read here: a server may turn them into names that were never looked at. */
 export function isInOddLetters(contentTypes: readonly string[]): boolean {
@@ -25,40 +33,92 @@ export function isInOddLetters(contentTypes: readonly string[]): boolean {
 
 const LETTERS: ReadonlySet<string> = new Set(['', 'utf-8', 'utf8', 'us-ascii', 'ascii', 'iso-8859-1', 'windows-1252'])
 
-/** What the head of a part says; over lines that are folded, too. */
-const PART = /content-disposition[ \t]*:((?:[^\r\n]|\r?\n[ \t]){0,16000})/gi
-const NAME = /\bname\*?[ \t]*=[ \t]*(?:[\w-]*'[\w-]*')?(?:"((?:[^"\\]|\\.){0,256})|([^\s;"]{1,256}))/gi
+/** What the head of a part says, at the start of a line as any server may see one; over lines that are folded, too. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: signs that end a line in some language.
+const PART = /(?:^|[\n-\r\x1c-\x1e\x85])[ \t]*content-disposition[ \t]*:((?:[^\r\n]|\r?\n[ \t]){0,16000})/gi
+/** A name of a file may come in pieces. */
+const OF_FILE = /^filename(?:\*\d*\*?)?$/i
 /** As much as a head needs; what goes on beyond it is not read, and so is held for the worst that it could be. */
 const HEAD = 16_000
-const ENDLESS = 'credential'
+export const UNREAD_NAME = 'credential'
 
 function multipartFields(): FieldReader {
   let tail = ''
   return (piece) => {
     const text = tail + piece.toString('latin1')
     tail = text.slice(-HEAD - 'content-disposition:'.length)
-    return [...text.matchAll(PART)].flatMap(([, head = '']) =>
-      head.length === HEAD ? ENDLESS : [...head.matchAll(NAME)].map(([, quoted, bare]) => quoted ?? bare ?? ''),
-    )
+    return [...text.matchAll(PART)].flatMap(([, head = '']) => (head.length === HEAD ? UNREAD_NAME : namesIn(head)))
   }
 }
 
+/** The names that a server may read; a parameter in pieces (RFC 2231), or with a comment in it, is not put together here. */
+function namesIn(head: string): string[] {
+  const names: string[] = []
+  for (const { 0: parameter, index } of head.matchAll(/[^;,]+/g)) {
+    const equals = parameter.indexOf('=')
+    const key = parameter.slice(0, Math.max(0, equals)).trim()
+    if (!/name/i.test(key) || OF_FILE.test(key)) continue
+    VALUE.lastIndex = index + equals + 1
+    const [, quoted, bare = ''] = VALUE.exec(head)!
+    const value = (quoted ?? bare).replace(/^[\w-]*'[\w-]*'/, '')
+    names.push(
+      ...(/^name\*?$/i.test(key) && !value.includes('=?') ? [value, value.replace(/\\(.)/gs, '$1')] : [UNREAD_NAME]),
+    )
+  }
+  return [...new Set(names)]
+}
+
+const VALUE = /\s*(?:"((?:[^"\\]|\\.){0,256})|([^\s;,"]{0,256}))/sy
+
 function urlencodedFields(): FieldReader {
-  let name: number[] = []
+  let [name, value] = ['', '']
   let inName = true
   return (piece) => {
     const found: string[] = []
     for (const byte of piece) {
       const parts = byte === AMPERSAND || byte === SEMICOLON
       if (inName && (parts || byte === EQUALS)) {
-        found.push(Buffer.from(name).toString('latin1'))
+        found.push(name)
         inName = false
+      } else if (inName && name.length < LONGEST) name += String.fromCharCode(byte)
+      else if (!inName && value.length < LONGEST_METHOD) {
+        value += String.fromCharCode(byte)
+        if (name.toLowerCase() === 'method' && isMethod(value)) found.push(OTHER_METHOD)
       }
-      if (parts) {
-        inName = true
-        name = []
-      } else if (inName && name.length < LONGEST) name.push(byte)
+      if (parts) [name, value, inName] = ['', '', true]
     }
     return found.filter((one) => one !== '')
   }
+}
+
+/** Stands for a field that is only called `method`: what it says may be one. */
+const OTHER_METHOD = '_method'
+const LONGEST_METHOD = 7
+
+export function isMethod(value: string): boolean {
+  return /^(?:delete|get|head|options|patch|post|put)$/i.test(value)
+}
+
+/** The keys of objects, wherever in the text they are. */
+function jsonKeys(): FieldReader {
+  let text: string | null = null
+  let escaped = false
+  let last: string | null = null
+  return (piece) => {
+    const found: string[] = []
+    for (const sign of piece.toString('latin1')) {
+      if (text !== null) {
+        if (sign === '"' && !escaped) [last, text] = [text, null]
+        else if (text.length < LONGEST) text += sign
+        escaped = sign === '\\' && !escaped
+      } else if (sign === '"') text = ''
+      else if (sign === ':' && last !== null) found.push(unescaped(last))
+      if (text !== null || !/[\s"]/.test(sign)) last = null
+    }
+    return found
+  }
+}
+
+function unescaped(text: string): string {
+  return text.replace(/\\u([0-9a-f]{4})/gi, (_, code) => String.fromCharCode(Number.parseInt(code, 16)))
 }

@@ -158,7 +158,9 @@ function relay(
   const countUp = (bytes: number) => {
     up += bytes
   }
-  const watched = { body, rawHeaders: cleared.rawHeaders, target: tunnel.target }
+  const { rules } = cleared.admission
+  const method = headers[':method'] ?? ''
+  const watched = { body, method, rawHeaders: cleared.rawHeaders, target: tunnel.target, rules }
   watchBody(watched, passage.broker, countUp, stop)
   body.pipe(request)
   request.on('data', (chunk: Buffer) => {

@@ -19,6 +19,12 @@ export function isMethodOverride(name: string): boolean {
   return METHOD.test(spelled(name))
 }
 
+/** A field of a form or a query by which frameworks let a POST be another method; `_method` and what headers are called. */
+export function isMethodField(name: string): boolean {
+  const known = spelled(name)
+  return /^(?:-(?:http-?)?method|(?:http-)?method-override)$/.test(known) || METHOD.test(known)
+}
+
 /** The path, or what stands before it. */
 export function isPlaceOverride(name: string): boolean {
   const known = spelled(name)

@@ -22,6 +22,7 @@ import { upstreamRefusal } from '../upstream.ts'
 import { ACCESS_DENIED, type ClientHello, type HelloReading, helloReader, UNRECOGNIZED_NAME } from './client-hello.ts'
 import { type Speech, speechOf } from './first-bytes.ts'
 import { join } from './join.ts'
+import { HelloRefused, type PassedTls, passTls } from './passed-tls.ts'
 import { peek } from './peek.ts'
 
 /** Where requests inside a tunnel are served. */
@@ -105,13 +106,12 @@ async function carryTls(
   if (reading.state !== 'hello') {
     return refuseTls(call, socket, admission, { code: 'not-tls', message: `a broken ClientHello: ${reading.problem}` })
   }
-  const refusal = nameRefusal(reading.hello, admission)
+  const passed = isPassedThrough(admission.rules, target)
+  const judge = (hello: ClientHello) =>
+    nameRefusal(hello, admission) ?? (passed ? unreadRefusal(call.passage, hello, admission) : null)
+  const refusal = judge(reading.hello)
   if (refusal !== null) return refuseTls(call, socket, admission, refusal)
-  if (isPassedThrough(admission.rules, target)) {
-    const unread = unreadRefusal(call.passage, reading.hello, admission)
-    if (unread !== null) return refuseTls(call, socket, admission, unread)
-    return carryRaw(call, socket, { target, secure: false, admission })
-  }
+  if (passed) return carryRaw(call, socket, { target, secure: false, admission }, passTls(judge))
   endTls(call, socket, admission, reading.hello)
 }
 
@@ -208,8 +208,8 @@ async function carryInside(call: TunnelCall, tls: TLSSocket, tunnel: Tunnel): Pr
   carrySpeech(call, tls, tunnel, speech.value, true)
 }
 
-/** Bytes both ways; the connection is judged, what it carries is not. */
-function carryRaw(call: TunnelCall, socket: Duplex, tunnel: Tunnel): void {
+/** Bytes both ways. The connection is judged; what it carries is not, but for the hellos of TLS. */
+function carryRaw(call: TunnelCall, socket: Duplex, tunnel: Tunnel, tls?: PassedTls): void {
   const { passage } = call
   const { route } = tunnel.admission
   const record = startRecord(passage, { kind: 'tunnel', target: route.target })
@@ -225,9 +225,17 @@ function carryRaw(call: TunnelCall, socket: Duplex, tunnel: Tunnel): void {
   host.once(tunnel.secure ? 'secureConnect' : 'connect', () => {
     const address = host.remoteAddress ?? null
     socket.off('close', abandon)
-    const joined = join(socket, host, passage.limits.idleMilliseconds)
+    let refusal: EgressDenial | null = null
+    tls?.up.once('error', (error) => {
+      if (error instanceof HelloRefused) refusal = error.refusal
+      socket.end(refusal?.code === 'name-mismatch' ? UNRECOGNIZED_NAME : ACCESS_DENIED)
+    })
+    const joined = join(socket, host, passage.limits.idleMilliseconds, tls)
     host.off('error', failed)
-    joined.then((bytes) => recordAllowed(passage, record, { ...bytes, address }))
+    joined.then((bytes) => {
+      if (refusal === null) recordAllowed(passage, record, { ...bytes, address })
+      else recordRefused(passage, record, refusal, { ...bytes, address })
+    })
   })
 }
 

@@ -153,9 +153,27 @@ describe('forms', () => {
     ['a field on a folded line', 'Content-Disposition: form-data;\r\n\tname="token"'],
     ['a field in the long form', "Content-Disposition: form-data; name*=utf-8''%74oken"],
     ['a field beside a file', 'Content-Disposition: form-data; filename="a"; name="api_key"'],
+    ['a field in pieces', 'Content-Disposition: form-data; name*0="tok"; name*1="en"'],
+    ['a field in encoded pieces', "Content-Disposition: form-data; name*0*=utf-8''to; name*1*=ken"],
+    ['a field that is folded behind its name', 'Content-Disposition: form-data; name=\r\n "token"'],
+    ['a field that is folded before its value', 'Content-Disposition: form-data; name\r\n ="token"'],
+    ['a field that is folded at once', 'Content-Disposition:\r\n form-data; name="token"'],
+    ['a field with a backslash', 'Content-Disposition: form-data; name="to\\ken"'],
+    ['the second of two names', 'Content-Disposition: form-data; name="a"; name="token"'],
+    ['a name behind a quoted semicolon', 'Content-Disposition: form-data; name="a;token"'],
+    ['a field with a comment in it', 'Content-Disposition: form-data; name(a)="token"'],
+    ['a field without a semicolon', 'Content-Disposition: form-data name="token"'],
+    ['an encoded word', 'Content-Disposition: form-data; name="=?utf-8?b?dG9rZW4=?="'],
+    ['a line that ends otherwise', 'X: y\rContent-Disposition: form-data; name="token"'],
     ['a field after other heads', 'Content-Type: text/plain\r\nCONTENT-DISPOSITION : form-data; name="password"'],
   ])('%s of a form in parts does not go to a brokered host', async (_, head) => {
     const { answer, seen } = await form(part(head), 'multipart/form-data; boundary=x')
+    expect(answer).toContain('secret-foreign')
+    expect(seen).toBe('')
+  })
+
+  it('a form that says no type does not go there', async () => {
+    const { answer, seen } = await form('token=theirs', '\r\nX-A: b')
     expect(answer).toContain('secret-foreign')
     expect(seen).toBe('')
   })
@@ -192,6 +210,12 @@ describe('forms', () => {
     ],
     ['fields that are none', 'text=token&page_token=2', undefined, {}],
     ['a form that says its letters', 'text=1', 'application/x-www-form-urlencoded; charset=UTF-8', {}],
+    [
+      'a mail in parts, with names of files as mails have them',
+      'a line\r\nContent-Disposition: attachment;\r\n filename*0="token"; filename*1="key"\r\n\r\nb',
+      'multipart/related; boundary=x',
+      {},
+    ],
     ['what was listed', 'token=mine', undefined, { passParameters: ['token'] }],
     ['what is no form', '{"token":"of a page"}', 'application/json', {}],
   ])('control: %s', async (_, body, type, more) => {
@@ -275,6 +299,63 @@ describe('a key of AWS', () => {
     const { answer, reached } = await ask((key) => signed(key, 's3', 'eu-west-1'))
     expect(answer).toContain('reached the host')
     expect(reached).toBe(1)
+  })
+})
+
+describe('a host that is granted for some methods', () => {
+  const METHODS = ['GET', 'POST']
+
+  async function post(body: string, type: string, methods?: readonly string[]) {
+    world = createWorld()
+    let reached = ''
+    await world.serveHttps((message, response) => {
+      message.on('data', (chunk: Buffer) => {
+        reached += chunk.toString('latin1')
+      })
+      message.on('error', () => {})
+      message.on('end', () => response.end('reached the host'))
+    })
+    const { port } = await world.open({ allowed: hosts({ host: HOST, ...(methods && { methods }) }) })
+    const client = await RawClient.connect(port)
+    await client.tunnel(`${HOST}:443`)
+    const inside = await client.encrypt({ ca: world.ca.pem, servername: HOST })
+    inside.send(
+      `POST / HTTP/1.1\r\nHost: ${HOST}\r\n${type}Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+    )
+    return { answer: await inside.receive(), reached }
+  }
+
+  const FORM = 'Content-Type: application/x-www-form-urlencoded\r\n'
+  const PARTS = 'Content-Type: multipart/form-data; boundary=x\r\n'
+  const JSON_TYPE = 'Content-Type: application/vnd.api+json\r\n'
+  const OVERRIDES: readonly [note: string, body: string, type: string][] = [
+    ['a form (Rails, Laravel, Spring)', 'a=1&_method=DELETE', FORM],
+    ['an encoded name', '%5Fmethod=DELETE', FORM],
+    ['capital letters', '_METHOD=DELETE', FORM],
+    ['a header’s name (ASP.NET)', 'X-HTTP-Method-Override=DELETE', FORM],
+    ['a form without a type (Rack)', '_method=DELETE', ''],
+    ['a plain name (Graph APIs)', 'method=delete', FORM],
+    ['a form in parts', '--x\r\nContent-Disposition: form-data; name="_method"\r\n\r\nDELETE\r\n--x--', PARTS],
+    ['a name in pieces', '--x\r\nContent-Disposition: form-data; name*0="_met"; name*1="hod"\r\n\r\nDELETE', PARTS],
+    ['JSON (Laravel)', '{"a":{},"_method":"DELETE"}', JSON_TYPE],
+    ['JSON with an escape', '{"\\u005fmethod":"DELETE"}', JSON_TYPE],
+    ['a packed form', gzipSync('_method=DELETE').toString('latin1'), `Content-Encoding: gzip\r\n${FORM}`],
+  ]
+
+  it.each(OVERRIDES)('takes no other one in %s', async (_, body, type) => {
+    const { answer } = await post(body, type, METHODS)
+    expect(answer).toContain('method-unlisted')
+    // Control: where methods are not limited, it goes.
+    await world.close()
+    expect(await post(body, type)).toMatchObject({ answer: expect.stringContaining('reached the host'), reached: body })
+  })
+
+  it.each([
+    ['a form', 'a=1&payment_method=card&method=card', FORM],
+    ['a call of JSON-RPC', '{"jsonrpc":"2.0","method":"delete"}', JSON_TYPE],
+    ['a value', '{"a":"_method"}', JSON_TYPE],
+  ])('control: takes %s', async (_, body, type) => {
+    expect((await post(body, type, METHODS)).reached).toBe(body)
   })
 })
 

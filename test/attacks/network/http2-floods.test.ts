@@ -12,6 +12,7 @@ const HOST = 'api.example.org'
 let world: World
 let port: number
 let streams: number
+let asked: string[] = []
 let answer: (stream: ServerHttp2Stream, authorization: string) => void
 const VALUE = 'sk_lowercase_value_of_the_key_01'
 let key: string
@@ -26,6 +27,7 @@ beforeEach(async () => {
   const server = createSecureServer({ ...world.authority.issue(HOST) })
   server.on('stream', (stream, headers) => {
     streams++
+    asked.push(String(headers[':path']))
     stream.on('error', () => {})
     answer(stream, String(headers.authorization))
   })
@@ -186,6 +188,78 @@ it('a client that takes nothing of a large answer, breaks the protocol and leave
   await new Promise<void>((done) => socket.write(frame(PING, 0, 1, Buffer.alloc(8)), () => done()))
   below.get(socket)!.resetAndDestroy()
   await expect.poll(() => opened.door.stats()).toMatchObject({ open: 0, upstream: 0 })
+})
+
+/**
+ * Nine cases of h2spec (146 of them) in which Node's nghttp2 does otherwise than the RFC asks: it does not answer a frame for a stream
+ * that is closed or was skipped, or of priority, and closes a connection where it should reset a stream. None of it may reach the host.
+ */
+const words = (text: string) => Buffer.concat([Buffer.of(text.length), Buffer.from(text)])
+const DATA = 0
+const PRIORITY = 2
+const END = 5
+const asking = (path: string, method = 0x82) =>
+  Buffer.concat([Buffer.from([method, 0x87, 0x04]), words(path), Buffer.of(0x41), words(HOST)])
+const POST = 0x83
+const GREATEST = Buffer.from([0x7f, 0xff, 0xff, 0xff])
+const MISREAD: readonly [note: string, frames: readonly Buffer[], then?: readonly Buffer[]][] = [
+  [
+    '5.1/8 data behind a reset',
+    [frame(HEADERS, 4, 1, asking('/', POST)), frame(RESET, 0, 1, Buffer.from([0, 0, 0, 8]))],
+    [frame(DATA, 1, 1, Buffer.from('unread'))],
+  ],
+  [
+    '5.1/9 a head behind a reset',
+    [frame(HEADERS, 4, 1, asking('/', POST)), frame(RESET, 0, 1, Buffer.from([0, 0, 0, 8]))],
+    [frame(HEADERS, END, 1, asking('/unread'))],
+  ],
+  ['5.1/11 data on a closed stream', [frame(HEADERS, END, 1, asking('/'))], [frame(DATA, 1, 1, Buffer.from('unread'))]],
+  [
+    '5.1/12 a head on a closed stream',
+    [frame(HEADERS, END, 1, asking('/'))],
+    [frame(HEADERS, END, 1, asking('/unread'))],
+  ],
+  ['5.1.1/2 a smaller stream', [frame(HEADERS, END, 5, asking('/'))], [frame(HEADERS, END, 3, asking('/unread'))]],
+  ['5.3.1/2 a stream that depends on itself', [frame(PRIORITY, 0, 1, Buffer.from([0, 0, 0, 1, 255]))]],
+  ['6.3/1 a priority of no stream', [frame(PRIORITY, 0, 0, Buffer.from([0, 0, 0, 1, 255]))]],
+  ['6.7/2 an answer to no ping', [frame(PING, 1, 0, Buffer.alloc(8))]],
+  [
+    '6.9.1/3 a window that is too large',
+    [frame(HEADERS, 4, 1, asking('/', POST)), frame(UPDATE, 0, 1, GREATEST), frame(UPDATE, 0, 1, GREATEST)],
+  ],
+]
+it.each(MISREAD)('h2spec %s reaches nobody', async (_, frames, then = []) => {
+  let seen = ''
+  answer = (stream) => {
+    stream.respond({ ':status': 200 })
+    stream.on('data', (chunk) => {
+      seen += chunk
+    })
+    stream.end('reached the host')
+  }
+  asked = []
+  const socket = await open()
+  let came = Buffer.alloc(0)
+  const gone = new Promise<void>((resolve) => socket.once('close', resolve))
+  socket.on('data', (chunk: Buffer) => {
+    came = Buffer.concat([came, chunk])
+  })
+  const answered = async (count: number) => {
+    const whole = until(
+      'an answer',
+      () => came.toString('latin1').split('reached the host').length > count || socket.destroyed,
+    )
+    await Promise.race([whole, gone])
+  }
+  socket.write(Buffer.concat([PREFACE, frame(SETTINGS, 0, 0, Buffer.alloc(0)), ...frames]))
+  const closes = frames.some((one) => one[3] === HEADERS && one[4] === END)
+  if (closes) await answered(1)
+  socket.write(Buffer.concat([...then, frame(HEADERS, END, 101, asking('/after'))]))
+  await answered(closes ? 2 : 1)
+  expect([...asked, seen].join(' ')).not.toContain('unread')
+  if (!socket.destroyed) expect(asked).toContain('/after')
+  socket.destroy()
+  await servesOthers()
 })
 
 it('the secret comes in by no name, hint or trailer of an answer', async () => {

@@ -1,5 +1,8 @@
 /** Attacks by names: rebinding, mixed answers, names as a channel, names hidden in TLS. */
 
+import { connect, createServer, type Server } from 'node:net'
+import { duplexPair } from 'node:stream'
+import { createServer as createTls, connect as tlsConnect } from 'node:tls'
 import { afterEach, describe, expect, it } from 'vitest'
 import { fetchGuarded } from '../../../src/egress/fetch.ts'
 import { helloReader } from '../../../src/egress/protocol/client-hello.ts'
@@ -9,12 +12,9 @@ import { createWorld, hosts, PUBLIC_ADDRESS, RawClient, type World } from '../..
 import { clientHello } from './hello.ts'
 
 const ALLOW = hosts('github.com', 'python.org', 'a.rebind.test', '*.rebind.test', '*.example.org')
-let world: World | null = null
+let world: World
 
-afterEach(async () => {
-  await world?.close()
-  world = null
-})
+afterEach(() => world.close())
 
 describe('resolution', () => {
   const rows: { name: string; answer: readonly string[]; note: string }[] = [
@@ -214,6 +214,128 @@ describe('names in TLS', () => {
     expect(await inside.receive()).toContain('reached')
   })
 
+  describe('passed through unread', () => {
+    /** As long as the granted name, so that it can take its place. */
+    const EVIL = 'evil12.com'
+
+    /** A host that wants a key share of another kind than clients send first, and notes each name that it is asked for. */
+    async function open() {
+      world = createWorld()
+      const asked: string[] = []
+      const options = { ...world.authority.issue('default.test'), ecdhCurve: 'P-256' }
+      const server = createTls({ ...options, SNICallback: world.authority.contexts() }, (socket) =>
+        socket.on('error', () => {}).end('reached'),
+      )
+      server.on('tlsClientError', () => {})
+      const inner = await world.serve(8443, server as unknown as Server)
+      const outer = createServer((socket) => {
+        const host = connect(inner, '127.0.0.1')
+        socket.on('data', (piece) => asked.push(...(piece.toString('latin1').match(/github\.com|evil12\.com/g) ?? [])))
+        socket
+          .on('error', () => {})
+          .pipe(host.on('error', () => {}))
+          .pipe(socket)
+      })
+      const own = await world.serve(443, outer)
+      const { port } = await world.open({ allowed: hosts({ host: 'github.com', tls: 'pass' }) })
+      return { asked, port, own }
+    }
+
+    /** Connects, and lets `change` rewrite each piece that the client sends. */
+    async function connectThrough(port: number, tunnelled: boolean, change: (piece: Buffer, at: number) => Buffer) {
+      const client = await RawClient.connect(port)
+      if (tunnelled) await client.tunnel('github.com:443')
+      client.socket.removeAllListeners('data')
+      const [near, far] = duplexPair()
+      let pieces = 0
+      far.on('data', (piece: Buffer) => client.socket.write(change(piece, pieces++)))
+      far.once('end', () => client.socket.end())
+      client.socket.on('data', (piece) => far.write(piece))
+      client.socket.once('close', () => far.end())
+      const tls = tlsConnect({
+        socket: near,
+        ca: world.authority.pem,
+        servername: 'github.com',
+        minVersion: 'TLSv1.3',
+        ecdhCurve: 'X25519:P-256',
+      })
+      let said = ''
+      tls.on('data', (piece) => {
+        said += piece
+      })
+      await new Promise((resolve) => tls.once('error', resolve).once('end', resolve).once('close', resolve))
+      client.close()
+      return said
+    }
+
+    const renamed = (piece: Buffer) => Buffer.from(piece.toString('latin1').replace('github.com', EVIL), 'latin1')
+
+    it('names its host in the second hello too, which a HelloRetryRequest asks for', async () => {
+      const { asked, port, own } = await open()
+      expect(await connectThrough(port, true, (piece) => piece)).toBe('reached')
+      expect(asked).toEqual(['github.com', 'github.com'])
+      asked.length = 0
+      await connectThrough(port, true, (piece, at) => (at === 0 ? piece : renamed(piece)))
+      await expect.poll(() => world.events.at(-1)).toMatchObject({ verdict: 'deny', code: 'name-mismatch' })
+      expect(asked).toEqual(['github.com'])
+      // Control: without Cordon the host is asked for the other name.
+      asked.length = 0
+      await connectThrough(own, false, (piece, at) => (at === 0 ? piece : renamed(piece)))
+      expect(asked).toContain(EVIL)
+    })
+
+    it('holds back a second hello that comes with the first', async () => {
+      const { asked, port } = await open()
+      let first: Buffer = Buffer.alloc(0)
+      await connectThrough(port, true, (piece, at) => {
+        if (at === 0) first = piece
+        return at === 0 ? Buffer.concat([piece, renamed(first)]) : Buffer.alloc(0)
+      })
+      await expect.poll(() => world.events.at(-1)).toMatchObject({ code: 'name-mismatch' })
+      expect(asked).toEqual(['github.com'])
+    })
+
+    it('takes no second hello that follows in the record of the first', async () => {
+      const { asked, port } = await open()
+      await connectThrough(port, true, (piece, at) => {
+        const both = Buffer.concat([piece.subarray(5), renamed(piece).subarray(5)])
+        const head = Buffer.from([...piece.subarray(0, 3), both.length >> 8, both.length & 255])
+        return at === 0 ? Buffer.concat([head, both]) : piece
+      })
+      expect(asked).toEqual([])
+    })
+
+    it('is not negotiated again, where the next hello would be encrypted', async () => {
+      const { port, own } = await open()
+      const negotiate = async (to: number, tunnelled: boolean) => {
+        const client = await RawClient.connect(to)
+        if (tunnelled) await client.tunnel('github.com:443')
+        const tls = tlsConnect({
+          socket: client.socket,
+          ca: world.authority.pem,
+          servername: 'github.com',
+          maxVersion: 'TLSv1.2',
+        })
+        await new Promise((resolve) => tls.once('secureConnect', resolve))
+        const again = await new Promise<boolean>((resolve) => {
+          tls.on('error', () => resolve(false)).once('close', () => resolve(false))
+          tls.renegotiate({}, (error) => resolve(error === null))
+        })
+        tls.destroy()
+        return again
+      }
+      const server = createTls({ ...world.authority.issue('github.com'), maxVersion: 'TLSv1.2' }, (socket) =>
+        socket.on('error', () => {}).resume(),
+      )
+      const older = await world.serve(443, server as unknown as Server)
+      expect(own).not.toBe(older)
+      expect(await negotiate(port, true)).toBe(false)
+      await expect.poll(() => world.events.at(-1)).toMatchObject({ verdict: 'deny', code: 'hidden-name' })
+      // Control: without Cordon it is.
+      expect(await negotiate(older, false)).toBe(true)
+    })
+  })
+
   it('reads a hello that comes byte by byte, and in several records', async () => {
     world = createWorld()
     const { port } = await world.open({ allowed: ALLOW })
@@ -222,7 +344,7 @@ describe('names in TLS', () => {
     const record = (part: Buffer) =>
       Buffer.concat([Buffer.from([0x16, 3, 1, part.length >> 8, part.length & 255]), part])
     const split = Buffer.concat([record(body.subarray(0, 3)), record(body.subarray(3, 60)), record(body.subarray(60))])
-    expect(helloReader()(split)).toEqual(helloReader()(whole))
+    expect({ ...helloReader()(split), used: whole.length }).toEqual(helloReader()(whole))
     const client = await RawClient.connect(port)
     await client.tunnel('github.com:443')
     for (const byte of split) {
