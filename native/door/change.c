@@ -72,7 +72,7 @@ void answer_symlink(const struct call *c, uint64_t text, int at, uint64_t path) 
   static char target[PATH_MAX];
   if (copy_text(c, text, target, sizeof target) || !target[0]) return let_go_on(c);
   if (find_new(c, at, path, &s)) return;
-  if (is_on_way(s.path)) refuse(c, &s, CHANGE_MAKE, EROFS);
+  if (is_on_way(s.path) || judge_link(&s)) refuse(c, &s, CHANGE_MAKE, EROFS);
   else if (begin_making(c, &s, CHANGE_MAKE) == 0) end_making(c, &s, symlinkat(target, s.parent, s.name));
   leave_spot(&s);
 }
@@ -104,7 +104,7 @@ void answer_link(const struct call *c, int from_at, uint64_t from_path, int to_a
     /* By a second name a protected file could be written. */
     int error = is_ours(&from) && from.about.st_nlink > 0 ? judge(&from, CHANGE_WRITE) : 0;
     if (error) refuse(c, &from, CHANGE_WRITE, error);
-    else if (S_ISLNK(from.about.st_mode) && is_on_way(to.path)) refuse(c, &to, CHANGE_MAKE, EROFS);
+    else if (S_ISLNK(from.about.st_mode) && (is_on_way(to.path) || judge_link(&to))) refuse(c, &to, CHANGE_MAKE, EROFS);
     else if (begin_making(c, &to, CHANGE_MAKE) == 0) {
       int failed = link_source(&from, &to), error = errno;
       if (failed) journal_failed(&to, 0, 0);

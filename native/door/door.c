@@ -47,7 +47,7 @@ int door_take_place(enum place_kind kind, const char *path) {
   places = grown;
   places[place_count++] = (struct door_place){.kind = kind, .path = path, .length = strlen(path), .host = -1};
   root_count += kind == PLACE_ROOT;
-  return 0;
+  return kind == PLACE_ROOT ? lock_root(path) : 0;
 }
 
 /* Where nothing can be changed it is there for who looks on. */
@@ -91,6 +91,20 @@ const struct door_place *any_root(void) {
   for (size_t i = 0; i < place_count; i++)
     if (places[i].kind == PLACE_ROOT) return &places[i];
   return NULL;
+}
+
+/*
+ * Whether the roots are still where the host had them. A command whose root lies around that of another can move it; in here it keeps
+ * its path, by which everything in it would be judged.
+ */
+int are_roots_in_place(void) {
+  char path[PATH_MAX];
+  for (size_t i = 0; i < place_count; i++) {
+    if (places[i].kind != PLACE_ROOT || places[i].host < 0) continue;
+    path_of_fd(places[i].host, path);
+    if (strcmp(path, places[i].path)) return 0;
+  }
+  return 1;
 }
 
 /* Before anything is mounted over it: the roots and the folder for what is kept, by the host's own mounts. */
@@ -310,7 +324,10 @@ void try_later(const struct call *c) {
 
 static void answer_one(const struct call *c) {
   pthread_mutex_lock(&busy);
-  dispatch(c);
+  int error = lock_roots();
+  if (error) answer(c, error);
+  else dispatch(c);
+  unlock_roots();
   pthread_mutex_unlock(&busy);
 }
 

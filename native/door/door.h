@@ -73,6 +73,7 @@ const struct door_place *place_of(const char *path);
 int is_ours(const struct spot *s);
 int is_loose(const struct spot *s);
 int is_private(const struct spot *s);
+int are_roots_in_place(void);
 int door_prepare(int host);
 int door_wall(void);
 int door_listen(const void *filter, int report);
@@ -126,6 +127,10 @@ int find_parent(const struct call *c, int at, const char *path, struct spot *s);
 void keep_parent(struct spot *s, const char *path, int links);
 void return_parent(struct spot *s);
 void forget_parents(void);
+int lock_root(const char *path);
+int open_lock(int folder, const char *name);
+int lock_roots(void);
+void unlock_roots(void);
 int host_folder(const struct spot *s);
 
 /* rules.c */
@@ -134,9 +139,9 @@ int door_hold(const char *path);
 void door_sort_held(void);
 int judge(const struct spot *s, enum change change);
 int is_judged_by_content(const struct spot *s);
+int judge_link(const struct spot *s);
 int judge_tree(struct spot *from, const struct spot *to);
 int is_above_held(const char *path);
-void hold_inode(const char *path);
 
 /* git-key.c */
 int door_take_key(char *line);

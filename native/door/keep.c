@@ -34,7 +34,8 @@ int door_take_keep(uint64_t file_bytes, uint64_t all_bytes, uint8_t must, const 
 int open_keep(int host) {
   if (!keep_path) return 0;
   keep = openat(host, keep_path + 1, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-  return keep < 0 ? -1 : open_journal(keep);
+  /* Beside the folders of all calls. */
+  return keep < 0 || open_lock(keep, "../moves") ? -1 : open_journal(keep);
 }
 
 /*

@@ -2,8 +2,10 @@
  * Directories that calls named before. `rm -r`, `cp -r`, git and npm name one file after the other in the same few: what was found
  * out about them (a descriptor, the canonical path, the host's own view of them) serves again.
  *
- * Inside, only the door changes the tree, and a directory that it moves makes everything here unknown. What the host moves meanwhile
- * is seen after MAX_AGE: until then a name is made where its directory was a moment ago, as by a call a moment earlier.
+ * Inside, only the broker changes the tree, and a directory that it moves makes everything here unknown. Commands at once have a broker
+ * each: one lock lets only one of them answer a call at a time in the same root, or in one that lies in it, and a count beside the lock
+ * says whether another one has moved a directory. So nothing moves between the check and the change. What the host moves meanwhile is
+ * seen after MAX_AGE: until then a name is made where its directory was a moment ago, as by a call a moment earlier.
  */
 #define _GNU_SOURCE
 #include "door.h"
@@ -11,7 +13,9 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
@@ -23,6 +27,9 @@
 #define PARENTS 32
 #define TASKS 16
 #define MAX_TEXT 256
+#define PAGE_SIZE 4096
+#define RANGE_BITS 60
+#define NAME_BITS 10
 #define HOST_UNTRIED (-2)
 
 /* Which directory, by which mount. All 0: none. */
@@ -69,8 +76,81 @@ static int is_same(const struct identity *a, const struct identity *b) {
   return a->inode == b->inode && a->device == b->device && a->mount == b->mount;
 }
 
-void forget_parents(void) {
+static void forget_all(void) {
   for (size_t i = 0; i < PARENTS; i++) parents[i].is_known = 0;
+}
+
+/* The lock of all commands of this person, and in its first bytes how many directories they have moved. */
+static int lock_file = -1;
+static uint64_t *moves, seen_moves;
+
+/* What a root locks of the file: a range that holds the ranges of all folders in it, and shares nothing with most others. */
+struct range { off_t start, length; };
+static struct range *ranges;
+static size_t range_count;
+
+static struct range range_of(const char *path) {
+  struct range r = {.start = PAGE_SIZE, .length = (off_t)1 << RANGE_BITS};
+  for (const char *at = path; *at && r.length > 1;) {
+    at += strspn(at, "/");
+    size_t length = strcspn(at, "/");
+    uint32_t hash = 2166136261u;
+    for (size_t i = 0; i < length; i++) hash = (hash ^ (uint8_t)at[i]) * 16777619u;
+    if (length) r.length >>= NAME_BITS;
+    if (length) r.start += r.length * (off_t)((hash ^ hash >> 16) & ((1u << NAME_BITS) - 1));
+    at += length;
+  }
+  return r;
+}
+
+static int by_start(const void *a, const void *b) {
+  const struct range *one = a, *other = b;
+  return (one->start > other->start) - (one->start < other->start);
+}
+
+int lock_root(const char *path) {
+  struct range *grown = realloc(ranges, (range_count + 1) * sizeof *ranges);
+  if (!grown) return -1;
+  ranges = grown;
+  ranges[range_count++] = range_of(path);
+  /* In one order, so that two commands with several roots never wait for each other. */
+  qsort(ranges, range_count, sizeof *ranges, by_start);
+  return 0;
+}
+
+int open_lock(int folder, const char *name) {
+  mode_t mask = umask(077);
+  lock_file = openat(folder, name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+  umask(mask);
+  if (lock_file < 0 || ftruncate(lock_file, PAGE_SIZE)) return -1;
+  void *mapped = mmap(NULL, PAGE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, lock_file, 0);
+  if (mapped == MAP_FAILED) return -1;
+  moves = mapped;
+  return 0;
+}
+
+/* Returns 0 when no other command changes anything in the roots until unlock_roots(); the errno for the caller otherwise. */
+int lock_roots(void) {
+  for (size_t i = 0; lock_file >= 0 && i < range_count; i++) {
+    struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = ranges[i].start, .l_len = ranges[i].length};
+    while (fcntl(lock_file, F_OFD_SETLKW, &range))
+      if (errno != EINTR) return errno;
+  }
+  if (!moves || *moves == seen_moves) return 0;
+  forget_all();
+  if (!are_roots_in_place()) return EROFS;
+  seen_moves = *moves;
+  return 0;
+}
+
+void unlock_roots(void) {
+  struct flock all = {.l_type = F_UNLCK, .l_whence = SEEK_SET, .l_start = PAGE_SIZE};
+  if (lock_file >= 0) (void)fcntl(lock_file, F_OFD_SETLK, &all);
+}
+
+void forget_parents(void) {
+  if (moves) seen_moves = __atomic_add_fetch(moves, 1, __ATOMIC_SEQ_CST);
+  forget_all();
 }
 
 static int is_fresh(const struct parent *p) {

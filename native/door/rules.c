@@ -12,6 +12,7 @@ enum action { ACTION_REFUSE = 1, ACTION_JUDGE = 2, ACTION_NOTE = 3, ACTION_FREE 
 
 #define MAX_PARTS (PATH_MAX / 2)
 #define BUCKETS 1024
+#define MAX_DEPTH 128 /* of a folder that is searched before it moves */
 
 /* A rule stands for what it names and for everything below. The last one that fits decides. */
 struct rule {
@@ -177,27 +178,6 @@ int is_above_held(const char *path) {
   return 0;
 }
 
-/* Protected files that have a second name, by which they could be written. */
-static struct { dev_t device; ino_t inode; } *inodes;
-static size_t inode_count;
-
-void hold_inode(const char *path) {
-  struct stat about;
-  if (lstat(path, &about) || !S_ISREG(about.st_mode) || about.st_nlink < 2) return;
-  void *grown = realloc(inodes, (inode_count + 1) * sizeof *inodes);
-  if (!grown) return;
-  inodes = grown;
-  inodes[inode_count].device = about.st_dev;
-  inodes[inode_count++].inode = about.st_ino;
-}
-
-static int is_held_inode(const struct stat *about) {
-  if (about->st_nlink < 2) return 0;
-  for (size_t i = 0; i < inode_count; i++)
-    if (inodes[i].device == about->st_dev && inodes[i].inode == about->st_ino) return 1;
-  return 0;
-}
-
 /* How many names a path has. */
 static size_t depth_of(const char *path, size_t length) {
   size_t depth = 0;
@@ -205,14 +185,29 @@ static size_t depth_of(const char *path, size_t length) {
   return depth;
 }
 
-static const struct rule *rule_about(const struct spot *s, int *is_exact) {
-  static char folded[PATH_MAX];
-  static char *names[MAX_PARTS];
-  strcpy(folded, s->path);
-  fold(folded);
-  size_t root = s->place ? depth_of(s->place->path, s->place->length) : 0;
-  uint32_t number = deciding_rule(names, split(folded, names), root, is_exact);
+/* A path as rules have it. */
+struct names {
+  char text[PATH_MAX];
+  char *list[2 * MAX_PARTS]; /* further names may be put behind it */
+  size_t count, root;        /* root: how many of them name the place that it lies in */
+};
+
+static void take_names(struct names *n, const struct spot *s) {
+  strcpy(n->text, s->path);
+  fold(n->text);
+  n->count = split(n->text, n->list);
+  n->root = s->place ? depth_of(s->place->path, s->place->length) : 0;
+}
+
+static const struct rule *rule_of(struct names *n, size_t count, int *is_exact) {
+  uint32_t number = deciding_rule(n->list, count, n->root, is_exact);
   return number ? &rules[number - 1] : NULL;
+}
+
+static const struct rule *rule_about(const struct spot *s, int *is_exact) {
+  static struct names n;
+  take_names(&n, s);
+  return rule_of(&n, n.count, is_exact);
 }
 
 /*
@@ -221,9 +216,7 @@ static const struct rule *rule_about(const struct spot *s, int *is_exact) {
  */
 int judge(const struct spot *s, enum change change) {
   int is_exact = 0;
-  int is_there = s->is_there;
   if (is_loose(s)) return 0;
-  if (is_there && change != CHANGE_MODE && is_held_inode(&s->about)) return EROFS;
   if ((change == CHANGE_REMOVE || change == CHANGE_MOVE || change == CHANGE_UNFOLDER) && is_above_held(s->path)) return EBUSY;
   const struct rule *rule = rule_about(s, &is_exact);
   uint8_t action = rule ? rule->action : ACTION_FREE;
@@ -245,55 +238,143 @@ int is_judged_by_content(const struct spot *s) {
   return (rule && (rule->action & ACTION_MASK) == ACTION_JUDGE) || is_repository_config(s);
 }
 
-/* True when the rule's segments begin with the last names of a path and want more: what is below decides then. */
-static size_t wants_more(const struct rule *rule, char **names, size_t count) {
-  for (size_t taken = 1; taken < rule->count && taken <= count; taken++) {
-    size_t i = 0;
-    while (i < taken && fits_segment(rule->segments[i], names[count - taken + i])) i++;
-    if (i == taken) return taken;
-  }
+static int is_protecting(const struct rule *rule) {
+  uint8_t action = rule ? rule->action & ACTION_MASK : ACTION_FREE;
+  return action == ACTION_REFUSE || action == ACTION_JUDGE;
+}
+
+/* Whether segments fit names to the very end. */
+static int fits_all(const char *const *segments, size_t count, char **names, size_t name_count) {
+  if (count == 0) return name_count == 0;
+  if (strcmp(segments[0], "**")) return name_count > 0 && fits_segment(segments[0], names[0]) && fits_all(segments + 1, count - 1, names + 1, name_count - 1);
+  for (size_t skip = 0; skip <= name_count; skip++)
+    if (fits_all(segments + 1, count - 1, names + skip, name_count - skip)) return 1;
   return 0;
 }
 
-static int has_entry(int folder, const char *glob) {
-  int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  DIR *list = fd < 0 ? NULL : fdopendir(fd);
-  int found = fd < 0; /* what cannot be read is taken for the worst */
-  if (!list) {
-    if (fd >= 0) close(fd);
-    return 1;
-  }
-  for (struct dirent *entry; !found && (entry = readdir(list));) {
-    char name[NAME_MAX + 1];
-    if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")) continue;
-    strcpy(name, entry->d_name);
-    fold(name);
-    found = !strcmp(glob, "**") || fits_segment(glob, name);
-  }
-  closedir(list);
-  return found;
+/* Whether the first segments of a rule end where a path does: the others then decide about what is below it. */
+static int begins(const struct rule *rule, size_t taken, const struct names *n) {
+  char *const *names = n->list;
+  if (n->count == 0 || !fits_segment(rule->segments[taken - 1], names[n->count - 1])) return 0;
+  for (size_t i = 0; i < (rule->is_absolute ? 1 : n->count); i++)
+    if (fits_all(rule->segments, taken, (char **)names + i, n->count - i)) return 1;
+  return 0;
+}
+
+/* Whether what the rest of a rule names is protected below a path. */
+static int protects_below(const struct rule *rule, size_t taken, struct names *n) {
+  size_t count = n->count;
+  int is_exact;
+  for (size_t i = taken; i < rule->count; i++)
+    if (strcmp(rule->segments[i], "**")) n->list[count++] = (char *)rule->segments[i];
+  return is_protecting(rule_of(n, count, &is_exact));
 }
 
 /*
- * A directory that moves brings what is below it to another name: `mv plain .git`, with plain/hooks in it. Refused where that is
- * what a rule goes on with, unless the directory has that name already.
+ * A link gives its name to whatever is put where it leads, now or later: `ln -s x .vscode`, with x/tasks.json. Refused where a name
+ * below it would be protected. Where any name fits, below .git/modules, git makes a link to see whether it can; repositories behind one
+ * are held by their marks.
+ */
+static int judge_link_name(struct names *n) {
+  for (size_t i = 0; i < rule_count; i++)
+    for (size_t taken = 1; is_protecting(&rules[i]) && taken < rules[i].count; taken++)
+      if (strcmp(rules[i].segments[taken - 1], "**") && begins(&rules[i], taken, n) && protects_below(&rules[i], taken, n)) return EROFS;
+  return 0;
+}
+
+int judge_link(const struct spot *s) {
+  static struct names n;
+  if (is_loose(s)) return 0;
+  take_names(&n, s);
+  return judge_link_name(&n);
+}
+
+static DIR *list_folder(int folder, const char *name) {
+  int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  DIR *list = fd < 0 ? NULL : fdopendir(fd);
+  if (!list && fd >= 0) close(fd);
+  return list;
+}
+
+/* The next entry with its name folded; NULL at the end. */
+static struct dirent *next_entry_of(DIR *list, char name[NAME_MAX + 1]) {
+  struct dirent *entry;
+  while ((entry = readdir(list)) && (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))) continue;
+  if (!entry) return NULL;
+  strcpy(name, entry->d_name);
+  fold(name);
+  return entry;
+}
+
+/* What cannot be read is taken for the worst. */
+static int has_entry(int folder, const char *glob) {
+  char name[NAME_MAX + 1];
+  DIR *list = list_folder(folder, ".");
+  int found = !list;
+  while (!found && next_entry_of(list, name)) found = !strcmp(glob, "**") || fits_segment(glob, name);
+  if (list) closedir(list);
+  return found;
+}
+
+static int type_of(int folder, const struct dirent *entry) {
+  struct stat about;
+  if (entry->d_type != DT_UNKNOWN) return entry->d_type;
+  return fstatat(folder, entry->d_name, &about, AT_SYMLINK_NOFOLLOW) ? DT_UNKNOWN : IFTODT(about.st_mode);
+}
+
+/* Whether anything in a folder would be protected at its new place that was not at the old one. */
+static int judge_entries(int folder, const char *of, struct names *from, struct names *to, int depth) {
+  char name[NAME_MAX + 1];
+  DIR *list = depth < MAX_DEPTH && to->count < MAX_PARTS ? list_folder(folder, of) : NULL;
+  int error = list ? 0 : EROFS;
+  for (struct dirent *entry; !error && (entry = next_entry_of(list, name));) {
+    int type = type_of(dirfd(list), entry), is_exact = 0;
+    from->list[from->count++] = to->list[to->count++] = name;
+    const struct rule *rule = rule_of(to, to->count, &is_exact);
+    int may_be_folder = type == DT_DIR && is_exact && rule && (rule->action & ACTION_FOLDER);
+    if (is_protecting(rule) && !may_be_folder && !is_protecting(rule_of(from, from->count, &is_exact))) error = EROFS;
+    else if (type == DT_LNK) error = judge_link_name(from) ? 0 : judge_link_name(to);
+    else if (type == DT_DIR) error = judge_entries(dirfd(list), entry->d_name, from, to, depth + 1);
+    from->count--;
+    to->count--;
+  }
+  if (list) closedir(list);
+  return error;
+}
+
+/* Whether rules are taken back for all that is below a path. */
+static int is_free_below(struct names *n) {
+  int is_exact;
+  n->list[n->count] = "x";
+  const struct rule *rule = rule_of(n, n->count + 1, &is_exact);
+  return rule && (rule->action & ACTION_MASK) == ACTION_FREE;
+}
+
+/* Whether a place further down is named as free. */
+static int has_free_place(struct names *n) {
+  for (size_t i = 0; i < rule_count; i++)
+    if (rules[i].is_absolute && (rules[i].action & ACTION_MASK) == ACTION_FREE && rules[i].count > n->count && fits_all(rules[i].segments, n->count, n->list, n->count)) return 1;
+  return 0;
+}
+
+/*
+ * A directory that moves brings what is below it to another name: `mv plain .git`, with plain/hooks in it, or a folder out of a package,
+ * where nothing is protected. Refused where something in it would be protected that was not before.
  */
 int judge_tree(struct spot *from, const struct spot *to) {
-  static char folded[PATH_MAX], before[PATH_MAX];
-  static char *names[MAX_PARTS], *before_names[MAX_PARTS];
-  if (!S_ISDIR(from->about.st_mode) || is_loose(to)) return 0;
-  strcpy(folded, to->path);
-  fold(folded);
-  strcpy(before, from->path);
-  fold(before);
-  size_t count = split(folded, names), before_count = split(before, before_names);
+  static struct names before, after;
+  if (is_loose(to)) return 0;
+  if (S_ISLNK(from->about.st_mode)) return judge_link(to);
+  if (!S_ISDIR(from->about.st_mode)) return 0;
+  take_names(&before, from);
+  take_names(&after, to);
   for (size_t i = 0; i < rule_count; i++) {
     const struct rule *rule = &rules[i];
-    uint8_t action = rule->action & ACTION_MASK;
-    if (rule->is_absolute || (action != ACTION_REFUSE && action != ACTION_JUDGE)) continue;
-    size_t taken = wants_more(rule, names, count);
-    if (taken == 0 || wants_more(rule, before_names, before_count) == taken) continue;
-    if (open_object(from) < 0 || has_entry(from->object, rule->segments[taken])) return EROFS;
+    for (size_t taken = 1; is_protecting(rule) && taken < rule->count; taken++) {
+      if (!begins(rule, taken, &after) || !protects_below(rule, taken, &after) || protects_below(rule, taken, &before)) continue;
+      if (open_object(from) < 0 || has_entry(from->object, rule->segments[taken])) return EROFS;
+    }
   }
-  return 0;
+  if (!is_loose(from) && !has_free_place(&before) && (!is_free_below(&before) || is_free_below(&after))) return 0;
+  return open_object(from) < 0 ? EROFS : judge_entries(from->object, ".", &before, &after, 0);
 }

@@ -60,7 +60,6 @@ static void prepare_door(void) {
     struct place *p = &orders.places[i];
     if (p->kind == 'm' && (p->flags & 2)) continue; /* of /proc, where nothing can be moved */
     if (door_hold(p->path)) fail(STEP_DOOR);
-    if (p->kind == 'p' && (p->flags & 1)) hold_inode(p->path);
   }
   if (door_prepare(host)) fail(STEP_DOOR);
 }

@@ -36,6 +36,8 @@ export interface RoomInput {
   readonly caches?: readonly string[]
   /** Files that are hidden. */
   readonly masks?: readonly string[]
+  /** A folder of the project that is the command's root instead. */
+  readonly root?: string | undefined
 }
 
 export interface Place {
@@ -94,11 +96,21 @@ export interface InsideOptions {
   /** Writable places outside the roots, in which nothing is held. */
   readonly caches?: readonly string[]
   readonly masks?: readonly string[]
+  readonly root?: string
 }
 
 function started(place: Place, argv: readonly string[], options: InsideOptions) {
-  const { held = true, folder = null, uid = own.uid, readOnly = [], reads = [], caches = [], masks = [] } = options
-  const input: RoomInput = { base: place.base, argv, held, folder, uid, readOnly, reads, caches, masks }
+  const {
+    held = true,
+    folder = null,
+    uid = own.uid,
+    readOnly = [],
+    reads = [],
+    caches = [],
+    masks = [],
+    root,
+  } = options
+  const input: RoomInput = { base: place.base, argv, held, folder, uid, readOnly, reads, caches, masks, root }
   return {
     words: [import.meta.filename, JSON.stringify(input)],
     settings: { ...spawnAs(uid), env: { PATH: process.env.PATH ?? '', ...COMPILED } },
@@ -124,6 +136,8 @@ export function runInside(
 export interface Running {
   /** Kills the process that started it (kill -9), and waits until nothing of it is left. */
   kill(): Promise<void>
+  /** What it printed, once it is over. */
+  readonly ended: Promise<string>
 }
 
 /** Starts a command in the place, and waits until it has said a line. */
@@ -145,6 +159,7 @@ export async function startInside(
   })
   await Promise.race([said, closed.then(() => Promise.reject(new Error(`it ended before it said ${line}: ${out}`)))])
   return {
+    ended: closed.then(() => out),
     kill: () => {
       child.kill('SIGKILL')
       // Everything inside holds the pipe.
@@ -156,7 +171,7 @@ export async function startInside(
 if (import.meta.main) {
   const input = JSON.parse(process.argv[2]!) as RoomInput
   const { base, argv, held, folder, readOnly = [], reads = [], caches = [], masks = [] } = input
-  const project = join(base, 'project')
+  const project = join(base, 'project', input.root ?? '')
   const home = '/home/nobody-here'
   const own = {
     configDir: join(base, 'config'),
