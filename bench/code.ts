@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { containerLimits, openEngines } from '../src/runtime/code/engines.ts'
-import { BUILT_IN_BACKEND, openBackend } from '../src/runtime/command/open-runner.ts'
+import { BUILT_IN_BACKEND, openBackend } from '../src/runtime/command/open-backend.ts'
 import { createCordon } from '../src/runtime/cordon.ts'
 import { findEngineProgram } from '../src/sandbox/oci/local-engine.ts'
 import { containerRoom } from '../src/sandbox/oci/room.ts'

@@ -28,7 +28,7 @@ import type { Tool, WebPort } from '../tools/tool.ts'
 import { openSessionCode } from './code/port.ts'
 import { pruneKept } from './command/held-changes.ts'
 import { machineUpstream } from './command/network/machine-upstream.ts'
-import { openBackend } from './command/open-runner.ts'
+import { openBackend } from './command/open-backend.ts'
 import { CommandRunner } from './command/runner.ts'
 import { openCustomTools } from './custom/tools.ts'
 import { amendProject } from './policy/amend.ts'
@@ -158,8 +158,8 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
               openRunner: (ask) =>
                 new CommandRunner(machine, machineFiles, backend, { resolver, upstream, ...(ask && { ask }) }),
               spillDirectory: join(machineFiles.canonical(spill), id),
-              code: (options) => openSessionCode({ ...options, machine, backend }),
-              web: (policy, facts) => webPort(policy, facts, machine, resolver, upstream),
+              openCode: (options) => openSessionCode({ ...options, machine, backend }),
+              openWeb: (policy, facts) => webPort(policy, facts, machine, resolver, upstream),
               questions: queue?.open() ?? null,
               saved,
               recorder,

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { hashOf, runComponent } from '../../src/runtime/code/component.ts'
-import { BUILT_IN_BACKEND, openBackend } from '../../src/runtime/command/open-runner.ts'
+import { BUILT_IN_BACKEND, openBackend } from '../../src/runtime/command/open-backend.ts'
 import { createCordon } from '../../src/runtime/cordon.ts'
 import { thisMachine } from '../../src/system/machine.ts'
 

@@ -2,7 +2,8 @@
 
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { ServerSandbox } from '../../src/runtime/mcp/servers.ts'
+import { runServer } from '../../src/runtime/mcp/servers.ts'
+import { withAnswers } from '../../src/runtime/policy/answers.ts'
 import { openPolicy } from '../../src/runtime/policy/open.ts'
 import { openRecord } from '../../src/runtime/record/open.ts'
 import { resultText } from '../../src/runtime/session/tool-result.ts'
@@ -36,10 +37,9 @@ it('a server behind the gateway has it in what is said at its end', async () => 
   const recorder = openRecord(opened.loaded, machine, { by: 'gateway', name: 's' })
   const argv = ['sh', 'leave.sh']
   const spec = { name: 's', argv, grants: null, env: {}, requests: [], definition: null }
-  const server = new ServerSandbox(spec, opened.loaded, machine, recorder)
+  const answered = await withAnswers(opened.loaded, { machine, files: machineFiles, session: null, agent: null })
   const { signal } = new AbortController()
   const streams = { stdin: new PassThrough().end(), stdout: new PassThrough(), stderr: new PassThrough(), signal }
-  expect(await server.run(streams)).toEqual([TOLD, 'it ended with 0'])
-  await server.close()
+  expect(await runServer(spec, answered, machine, recorder, streams)).toEqual([TOLD, 'it ended with 0'])
   recorder.close()
 })

@@ -113,7 +113,7 @@ const calls: Readonly<Record<string, () => Promise<unknown>>> = {
   },
   'a call through the gateway': async () => {
     const judge = await openGatewayJudge(world.root, world.machine)
-    const recorder = openRecord(judge.loaded, world.machine, { by: 'gateway', name: 's' })
+    const recorder = openRecord(judge.answered.loaded, world.machine, { by: 'gateway', name: 's' })
     const gate = new GatewayGate({
       judge,
       recorder,

@@ -48,13 +48,54 @@ it('what would ask runs, and is recorded as typed, with what was stopped and how
   expect(at.cordon(['run', '--', 'sh', '-c', 'cat .env; exit 3']).code).toBe(3)
   const [first, begin, end] = lines(at)
   expect(first).toMatchObject({ type: 'session', by: 'person', project: at.directory })
-  expect(begin).toMatchObject({ type: 'begin', agent: 'person', decision: { verdict: 'ask', approver: 'typed' } })
+  expect(begin).toMatchObject({
+    type: 'begin',
+    agent: 'person',
+    decision: { verdict: 'allow', reason: 'typed', approver: 'typed' },
+  })
   expect(begin!.labels).toContain('execute')
   expect(end).toMatchObject({ type: 'end', exit_code: 3, outcome: 'failed' })
   expect(end!.violations).toMatchObject([{ seen: 'observed', kind: 'file', subject: join(at.directory, '.env') }])
   const verified = at.cordon(['audit', 'verify'])
   expect(verified.out).toContain('1 session, 3 lines: all whole')
   expect(at.cordon(['audit', 'tail']).out).toContain(at.directory)
+})
+
+it.each([
+  { note: 'plan mode', lines: '[permission]\nmode = "plan"', argv: ['true'], code: 'plan-mode' },
+  { note: 'the plan agent', lines: '[permission]\nagent = "plan"', argv: ['true'], code: 'plan-mode' },
+  { note: 'a mode of the agent', lines: '[agents.build]\nmode = "plan"', argv: ['true'], code: 'plan-mode' },
+  { note: 'ring 3', lines: '[agents.build]\ntrust_score = 0.3', argv: ['true'], code: 'ring' },
+  { note: 'a level', lines: '[permission.tools]\nbash = "deny"', argv: ['true'], code: 'level-deny' },
+  { note: 'pipes', lines: '[security]\npipes = false', argv: ['sh', '-c', 'true | true'], code: 'shell-syntax-off' },
+  {
+    note: 'a denied write',
+    lines: '[capabilities.deny.write]\npaths = ["x"]',
+    argv: ['touch', 'x'],
+    code: 'denied-by-rule',
+  },
+])('what is denied to the agent is denied there too: $note', ({ lines: written, argv, code }) => {
+  project = new Project({ 'cordon.toml': `schema_version = 1\n${written}\n` })
+  expect(project.cordon(['sign', '--yes']).code).toBe(0)
+  const ran = project.cordon(['run', '--', ...argv])
+  expect([ran.code, ran.err]).toEqual([126, expect.stringContaining(`[${code}]`)])
+  expect(lines(project)).toMatchObject([
+    { type: 'session' },
+    { type: 'denied', decision: { verdict: 'deny', reason: code } },
+  ])
+})
+
+it.each([
+  { note: 'a level that asks', written: '[permission.tools]\nbash = "ask"', argv: ['true'] },
+  { note: 'pipes that nobody uses', written: '[security]\npipes = false', argv: ['true'] },
+  { note: 'what is built in against agents', written: '', argv: ['sh', '-c', 'echo $(echo x)'] },
+  { note: 'nobody may be asked', written: '[permission]\ninteractive = false', argv: ['true'] },
+  { note: 'no grants at run time', written: '[security]\nruntime_grants = false', argv: ['true'] },
+])('what would only ask runs: $note', ({ written, argv }) => {
+  project = new Project({ 'cordon.toml': `schema_version = 1\n${written}\n` })
+  expect(project.cordon(['sign', '--yes']).code).toBe(0)
+  expect(project.cordon(['run', '--', ...argv]).code).toBe(0)
+  expect(lines(project)[1]).toMatchObject({ type: 'begin', decision: { verdict: 'allow', approver: 'typed' } })
 })
 
 it('without arguments no line holds what was typed', () => {

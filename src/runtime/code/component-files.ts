@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { AGENT_WIT, componentImports, foreignImports } from '../../code/component/imports.ts'
 import type { InsideFile } from '../../code/frame.ts'
 import { startInterpreter } from '../../code/interpreter.ts'
-import { type Backend, requireCapable } from '../../sandbox/backend.ts'
+import type { Backend } from '../../sandbox/backend.ts'
 import { openCgroups } from '../../sandbox/limits-cgroup.ts'
-import { planCodeRoom } from '../../sandbox/oci/code-room.ts'
+import { runCodeRoom } from '../../sandbox/oci/code-room.ts'
 import { errorCode, Fault, messageOf } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
 import { writeMade } from '../../system/made-file.ts'
@@ -100,10 +100,7 @@ async function make(machine: Machine, backend: Backend, order: string): Promise<
   const memoryBytes = openCgroups()?.support.memory ? MAKE_MEMORY.group : MAKE_MEMORY.process
   const interpreter = startInterpreter(async (io) => {
     const limits = { memoryBytes, processes: 256, scratchBytes: 512 * 1024 ** 2 }
-    const plan = planCodeRoom({ argv, reads: [process.execPath, inside, tools], limits })
-    requireCapable(backend, plan, io)
-    const { exitCode } = await backend.launch(plan, io)
-    return { exitCode, notes: [] }
+    return runCodeRoom(backend, { argv, reads: [process.execPath, inside, tools], limits }, io)
   })
   try {
     const { files, error, limit, stderr } = await interpreter.run({

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import type { CallAnswer } from '../../code/frame.ts'
 import { type ProgramResult, startInterpreter } from '../../code/interpreter.ts'
 import type { ComponentSetting } from '../../manifest/schema/settings.ts'
-import { type Backend, requireCapable } from '../../sandbox/backend.ts'
+import type { Backend } from '../../sandbox/backend.ts'
 import { openCgroups } from '../../sandbox/limits-cgroup.ts'
-import { planCodeRoom } from '../../sandbox/oci/code-room.ts'
+import { runCodeRoom } from '../../sandbox/oci/code-room.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
 import { isRecord } from '../../system/record.ts'
@@ -70,10 +70,7 @@ export async function runComponent(run: ComponentRun): Promise<ProgramResult> {
   const own = openCgroups()?.support.memory ? OWN_MEMORY.group : OWN_MEMORY.process
   const interpreter = startInterpreter(async (io) => {
     const limits = { processes: 64, memoryBytes: entry.memoryBytes + own, scratchBytes: 1024 ** 2 }
-    const plan = planCodeRoom({ argv, reads: [process.execPath, inside, folder], limits })
-    requireCapable(backend, plan, io)
-    const { exitCode } = await backend.launch(plan, io)
-    return { exitCode, notes: [] }
+    return runCodeRoom(backend, { argv, reads: [process.execPath, inside, folder], limits }, io)
   })
   const storage = openStorage(machine, run.root, entry)
   try {

@@ -4,12 +4,12 @@ import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { declareTools, firstProperty, type ToolShape } from '../../code/declarations.ts'
 import type { CallAnswer, InsideFile, ToolName } from '../../code/frame.ts'
-import { type Interpreter, type LaunchInside, type ProgramLimits, startInterpreter } from '../../code/interpreter.ts'
+import { type Interpreter, type ProgramLimits, startInterpreter } from '../../code/interpreter.ts'
 import { type ModulePolicy, pythonArgv } from '../../code/python/bootstrap.ts'
-import { type Backend, requireCapable } from '../../sandbox/backend.ts'
+import type { Backend } from '../../sandbox/backend.ts'
 import type { Limits } from '../../sandbox/limits.ts'
 import { openCgroups } from '../../sandbox/limits-cgroup.ts'
-import { planCodeRoom } from '../../sandbox/oci/code-room.ts'
+import { runCodeRoom } from '../../sandbox/oci/code-room.ts'
 import type { EngineSet } from '../../sandbox/oci/engine-set.ts'
 import { Fault } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
@@ -70,13 +70,8 @@ export function openSessionCode(options: CodeOptions): SessionCode {
 
   const start = (argv: readonly string[], reads: readonly string[], limits: Limits, env: Record<string, string>) => {
     closing.signal.throwIfAborted()
-    const launch: LaunchInside = async (io) => {
-      const plan = planCodeRoom({ argv, reads, env, limits: { ...limits, scratchBytes: SCRATCH_BYTES } })
-      requireCapable(backend, plan, io)
-      const { exitCode, violations } = await backend.launch(plan, io)
-      return { exitCode, notes: violations.map((violation) => `${violation.certainty}: ${violation.message}`) }
-    }
-    const interpreter = startInterpreter(launch)
+    const room = { argv, reads, env, limits: { ...limits, scratchBytes: SCRATCH_BYTES } }
+    const interpreter = startInterpreter((io) => runCodeRoom(backend, room, io))
     running.add(interpreter)
     return interpreter
   }

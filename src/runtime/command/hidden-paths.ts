@@ -58,7 +58,7 @@ export class HiddenPaths {
     this.#placement = placement
     this.#facts = {
       home: machine.home,
-      roots: [...new Set([...placement.reads, ...placement.writes])],
+      roots: [...new Set([...placement.reads, ...placement.writes, ...placement.partly.map(({ folder }) => folder)])],
       deniedShapes: deniedShapes(places.masks.names),
       hideTracked: places.masks.tracked,
       memory: new SecretMemory(machine.stateDir),

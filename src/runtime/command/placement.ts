@@ -1,6 +1,6 @@
 /** Where a command is placed: which directories and files its sandbox shows, and which of them it may change (O3). */
 
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { isInside } from '../../files/baseline.ts'
 import { isGlob } from '../../files/glob.ts'
 import { coversPath, literalPrefix, type PathPattern, reachesPath } from '../../files/path-pattern.ts'
@@ -18,6 +18,14 @@ export interface Placement {
   readonly links: readonly string[]
   /** What stays as it is inside of what may be written. */
   readonly frozen: readonly string[]
+  /** Folders that are writable for the sake of single names in them. */
+  readonly partly: readonly PartlyWritable[]
+}
+
+/** A folder, and the paths below it that may be written: everything else in it stays as it is, and hidden where it was. */
+export interface PartlyWritable {
+  readonly folder: string
+  readonly paths: readonly string[]
 }
 
 /** What deny rules take away of what is shown, as it is now. */
@@ -30,9 +38,14 @@ export interface Restriction {
 
 /** A pattern with file globs is shown file by file; beyond this it has to be written as a directory. */
 const MAX_EXPANDED = 20_000
+/** Names in a folder of which one is written: each of the others is a mount. */
+const MAX_BESIDE = 2_000
 
 /** The places of a confinement that do not depend on the command. */
-export type ProjectPlaces = Pick<Places, 'roots' | 'read' | 'write' | 'writesRoots' | 'envelope' | 'readOnly'>
+export type ProjectPlaces = Pick<
+  Places,
+  'roots' | 'read' | 'write' | 'writesRoots' | 'envelope' | 'readOnly' | 'opened'
+>
 
 /** Resolves on the disk what is shown and what may be written. */
 export function placeCommand(places: ProjectPlaces, files: Files): Placement {
@@ -44,8 +57,9 @@ export function placeCommand(places: ProjectPlaces, files: Files): Placement {
   const enveloped = envelope === null ? writable : granted(envelope).filter((path) => isCovered(path, writable))
   const writes = unique(enveloped.filter((path) => !isReadOnly(places, path)))
   return {
-    reads: unique([...readable, ...writable]),
+    reads: unique([...readable, ...writable, ...places.opened.reads.filter((path) => files.exists(path))]),
     writes,
+    partly: partlyWritable(places, writes, files),
     links: ownLinks([...places.read, ...places.write], roots, files),
     frozen:
       places.readOnly === 'all' ? [] : places.readOnly.filter((path) => writes.some((one) => isInside(path, one))),
@@ -55,6 +69,22 @@ export function placeCommand(places: ProjectPlaces, files: Files): Placement {
 /** Whether nothing may be written at a path, whatever grants it. */
 export function isReadOnly({ readOnly }: Pick<Places, 'readOnly'>, path: string): boolean {
   return readOnly === 'all' || readOnly.some((place) => isInside(path, place))
+}
+
+/** Where single paths are to be written: names are made and removed in the folder above them, so that has to be writable. */
+function partlyWritable(places: ProjectPlaces, writes: readonly string[], files: Files): readonly PartlyWritable[] {
+  const { roots, envelope, opened } = places
+  const folders = new Map<string, string[]>()
+  for (const path of opened.writes) {
+    if (isReadOnly(places, path) || writes.some((one) => isInside(path, one))) continue
+    if (envelope !== null && !envelope.some(({ pattern }) => coversPath(pattern, path))) continue
+    let folder = dirname(path)
+    while (folder !== '/' && !files.exists(folder)) folder = dirname(folder)
+    // A link on the way that came up since leads elsewhere.
+    if (files.canonical(path) !== path || !roots.some((root) => isInside(folder, root))) continue
+    folders.set(folder, [...(folders.get(folder) ?? []), path])
+  }
+  return [...folders].map(([folder, paths]) => ({ folder, paths })).sort((a, b) => (a.folder < b.folder ? -1 : 1))
 }
 
 /** What is named by the person and is a link of the person's. */
@@ -82,10 +112,30 @@ export function namedForWriting(rules: readonly PathRule[], files: Files): strin
 /** Finds what deny rules hide and freeze. Files come and go: what was found for one command says nothing about the next. */
 export function restrictCommand(
   { hidden, fixed }: Pick<Places, 'hidden' | 'fixed'>,
-  { reads, writes }: Pick<Placement, 'reads' | 'writes'>,
+  { reads, writes, partly }: Pick<Placement, 'reads' | 'writes' | 'partly'>,
   files: Files,
 ): Restriction {
-  return { hidden: denied(hidden, reads, files), frozen: denied(fixed, writes, files) }
+  const folders = partly.map(({ folder }) => folder)
+  const written = [...writes, ...partly.flatMap(({ paths }) => paths)]
+  const unseen = unique(folders.flatMap((folder) => entriesBeside(folder, [...reads, ...written], files)))
+  const kept = unique(folders.flatMap((folder) => entriesBeside(folder, written, files)))
+  return {
+    hidden: [...denied(hidden, [...reads, ...folders], files), ...unseen],
+    frozen: [...denied(fixed, [...writes, ...folders], files), ...kept.filter((path) => !unseen.includes(path))],
+  }
+}
+
+/** What lies in a folder, as few names as possible, beside some places in it. */
+function entriesBeside(folder: string, places: readonly string[], files: Files): string[] {
+  if (places.some((place) => isInside(folder, place))) return []
+  const names = files.list(folder)
+  if (names.length > MAX_BESIDE)
+    throw new Fault('too-many-files', `${folder} holds more than ${MAX_BESIDE} names, too many to keep one by one`, {
+      remedy: 'Grant the directory as a whole (“dir/**”), or work in a smaller one.',
+    })
+  return names
+    .map((name) => join(folder, name))
+    .flatMap((path) => (places.some((place) => isInside(place, path)) ? entriesBeside(path, places, files) : [path]))
 }
 
 /**

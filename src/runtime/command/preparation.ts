@@ -83,12 +83,12 @@ export class Site {
 
   /** All that a site depends on: what differs from one command to the next is not part of it. */
   static keyOf({ root, places }: Confinement): string {
-    const { baseline, roots, writesRoots, readOnly, masks } = places
+    const { baseline, roots, writesRoots, readOnly, opened, masks } = places
     const rules = [places.read, places.write, places.envelope, places.hidden, places.fixed].map(
       (list) =>
         list?.map(({ pattern: { absolute, files } }) => (files === null ? absolute : [absolute, files])) ?? null,
     )
-    return JSON.stringify([root, baseline, roots, writesRoots, readOnly, masks, rules])
+    return JSON.stringify([root, baseline, roots, writesRoots, readOnly, opened, masks, rules])
   }
 
   /** Whether a command would see a canonical path, secrets aside. */
@@ -172,13 +172,19 @@ export class Site {
     return { room: () => planRoom(room), limits, sockets, complete, ...(arrangement && { arrangement }) }
   }
 
+  /** What may be written, at least in part. */
+  get #writes(): readonly string[] {
+    const { writes, partly } = this.#placement
+    return [...writes, ...partly.map(({ folder }) => folder)]
+  }
+
   /** What is shown to one command; `free`: where its changes are its tools' own business. */
   #shown(
     { places }: Pick<Confinement, 'places'>,
     trust?: string,
     temporary?: string,
   ): { readonly reads: readonly string[]; readonly writes: readonly string[]; readonly free: readonly string[] } {
-    const { reads, writes, links } = this.#placement
+    const { reads, links } = this.#placement
     const { tools } = places
     const carried = placeCarried(places, this.#files)
     const isOpen = (path: string): boolean => !isReadOnly(places, path)
@@ -187,7 +193,7 @@ export class Site {
     const own = temporary === undefined ? [] : [temporary]
     return {
       reads: [...reads, ...links, ...this.#existing(shown).filter((path) => !free.includes(path)), ...carried],
-      writes: [...writes, ...free, ...carried.filter(isOpen), ...own],
+      writes: [...this.#writes, ...free, ...carried.filter(isOpen), ...own],
       free,
     }
   }
@@ -205,7 +211,7 @@ export class Site {
       denied,
       fixed: { ...fixed, ...place.fixed },
       temporary: place.temporary,
-      writable: this.#placement.writes,
+      writable: this.#writes,
     }).variables
   }
 
@@ -224,8 +230,8 @@ export class Site {
   /** What deny rules freeze, folders on PATH, and Cordon itself where it is installed among the project's packages or was built there. */
   #frozen(root: string): string[] {
     const programs = [ownPackage(this.#files), ownCheckout(root, this.#files)].filter((one) => one !== null)
-    const { writes, frozen } = this.#placement
-    const onPath = writablePathFolders(this.#machine.env.PATH ?? '', writes, this.#files)
+    const { frozen } = this.#placement
+    const onPath = writablePathFolders(this.#machine.env.PATH ?? '', this.#writes, this.#files)
     return [...frozen, ...this.hidden.frozen, ...programs, ...onPath]
   }
 
@@ -233,7 +239,8 @@ export class Site {
     const { configDir, stateDir, home } = this.#machine
     return {
       home,
-      write: this.#placement.writes,
+      write: this.#writes,
+      partly: this.#placement.partly,
       named: namedForWriting(places.write, this.#files),
       denied: deniedNames(root, places.fixed),
       hosts: network.remotes,

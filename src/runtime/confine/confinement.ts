@@ -37,6 +37,8 @@ export interface Places {
   readonly envelope: readonly PathRule[] | null
   /** What stays as it is, whatever else is granted; `all`: nothing is written outside of private folders. */
   readonly readOnly: 'all' | readonly string[]
+  /** Paths inside the roots that this run may touch beyond the rules, each by itself. */
+  readonly opened: { readonly reads: readonly string[]; readonly writes: readonly string[] }
   /** What the grants of the command carry along: shown, and writable. */
   readonly carried: readonly PathRule[]
   /** What the command's tools need of the home directory. */
@@ -112,9 +114,12 @@ export interface CallReach {
   /** Files that were named by themselves: they are shown although they look like secrets. */
   readonly named: readonly string[]
   readonly hosts: readonly HostRule[]
+  /** Paths inside the roots that no grant may show, each by itself; those to write need not exist yet. */
+  readonly reads: readonly string[]
+  readonly writes: readonly string[]
 }
 
-export const NO_REACH: CallReach = { roots: [], readOnly: [], named: [], hosts: [] }
+export const NO_REACH: CallReach = { roots: [], readOnly: [], named: [], hosts: [], reads: [], writes: [] }
 
 /** What a custom tool's labels and settings leave of the sandbox (T2). */
 export interface ToolLabels {
@@ -275,6 +280,10 @@ function placesOf(
     writesRoots: !writes.declared,
     envelope: policy.envelope,
     readOnly: readOnlyOf(roots, narrowing, reaches),
+    opened: {
+      reads: reaches.flatMap((reach) => reach.reads),
+      writes: reaches.flatMap((reach) => reach.writes),
+    },
     carried,
     tools,
     hidden: reads.deny,
@@ -314,7 +323,14 @@ function placesOfTool(places: Places, { script, filesystem }: ToolLabels): Place
   if (filesystem) {
     return { ...places, baseline, read: [...places.read, rule], readOnly: withPlace(places.readOnly, script) }
   }
-  const nothing = { write: [], writesRoots: false, envelope: null, hidden: [], fixed: [] }
+  const nothing = {
+    write: [],
+    writesRoots: false,
+    envelope: null,
+    opened: { reads: [], writes: [] },
+    hidden: [],
+    fixed: [],
+  }
   return { ...places, ...nothing, baseline, roots: [script], read: [rule] }
 }
 

@@ -9,17 +9,16 @@ import type { ReasonCode } from '../../policy/reason.ts'
 import type { ShellFacts } from '../../shell/facts.ts'
 import { bashSyntaxError } from '../../system/bash.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
-import { type Files, machineFiles } from '../../system/files.ts'
+import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { parseInput } from '../../tools/input.ts'
 import { builtInSpec, builtInSpecs } from '../../tools/registry.ts'
 import { InputError } from '../../tools/tool.ts'
 import { isForeignCharset, temporaryOf } from '../command/temporary.ts'
 import { openSkillGate } from '../custom/open-skill-gate.ts'
+import { NO_ANSWERS, newSession } from '../policy/answers.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
-import { nearbyFact, openRepositoryAt } from '../policy/project/nearby.ts'
-import { ownPlaces } from '../policy/project/own-places.ts'
-import { ownWorktrees } from '../policy/project/worktrees.ts'
+import { nearbyFact } from '../policy/project/nearby.ts'
 import { resolveCall } from './resolve-call.ts'
 import { UndoCover } from './undo-cover.ts'
 
@@ -60,15 +59,13 @@ export interface CheckedAs {
   readonly grants?: SessionFacts['grants']
 }
 
-const NO_GRANTS: SessionFacts['grants'] = { reads: [], writes: [], commands: [], hosts: [] }
-
 /** Opens a checker for every tool, or for one: the shell analysis is only loaded when a command can come. */
 export async function openChecker(
   loaded: LoadedPolicy,
   machine: Machine,
   files: Files,
   tool?: string,
-  { undo, roots = [], reads = [], repositoryOf, isShown, grants = NO_GRANTS }: CheckedAs = {},
+  { undo, roots = [], reads = [], repositoryOf, isShown, grants = NO_ANSWERS }: CheckedAs = {},
 ): Promise<CallChecker> {
   const shell = tool === undefined || tool === 'bash' ? await import('../../shell/analyze.ts') : null
   const shown = isShown ?? (await import('./shown-secrets.ts')).shownSecrets(() => loaded, machine, files)
@@ -121,22 +118,6 @@ export async function openChecker(
         throw error
       }
     },
-  }
-}
-
-/** A session without a history: no live changes, no saved grants. */
-export function newSession(loaded: LoadedPolicy, machine: Machine): SessionFacts {
-  return {
-    agent: null,
-    mode: null,
-    levels: new Map(),
-    grants: NO_GRANTS,
-    roots: ownWorktrees(loaded, machine.home, machineFiles),
-    ...nearbyFact(loaded, machine.home, (path) => openRepositoryAt(path, machineFiles)),
-    envelope: [],
-    breakerOpenFor: null,
-    tainted: false,
-    own: ownPlaces(loaded, machine, machineFiles),
   }
 }
 

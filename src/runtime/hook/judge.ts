@@ -23,12 +23,12 @@ import { type Actions, InputError, type ToolLabel, toolLabels } from '../../tool
 import { isForeignCharset, temporaryOf } from '../command/temporary.ts'
 import { openSkillGate } from '../custom/open-skill-gate.ts'
 import type { CallHistory } from '../decide/admission.ts'
-import { newSession } from '../decide/check-call.ts'
 import { bareCall, resolveCall, type Surroundings } from '../decide/resolve-call.ts'
 import { UndoCover } from '../decide/undo-cover.ts'
+import { withAnswers } from '../policy/answers.ts'
 import { extendPolicy } from '../policy/extend.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
-import { type OpenedPolicy, openPolicy } from '../policy/open.ts'
+import { openPolicy, whyClosed } from '../policy/open.ts'
 import { startNotes } from '../policy/start-notes.ts'
 import { type HostHistory, hostHistory } from './history.ts'
 import { readerOf } from './reading.ts'
@@ -138,7 +138,10 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
   const { reads = [], writes = [], commands = [] } = place.ownDenials ?? {}
   const unwritten = unwrittenRules(opened.loaded.policy.root, place.unwritten ?? [])
   const held = extendPolicy(opened.loaded, { denials: { reads, writes: [...unwritten, ...writes], commands } })
-  const answered = await withAnswers(held, place)
+  // An agent section of the host's name can only be meant for it; the plan agent stays the plan agent.
+  const { agent: chosen, agents } = held.policy
+  const agent = chosen.value !== 'plan' && agents.has(place.host) ? place.host : null
+  const answered = await withAnswers(held, { ...place, agent })
   const { loaded } = answered
   const history = place.inside ? null : await openHistory(place, loaded)
   if (history?.loose) return { closed: whyLoose(history.loose, place.host) }
@@ -239,17 +242,6 @@ function whyLoose(command: string, host: string): string {
   return `A command of this session ran outside the sandbox although Cordon had put it there, so nothing more may run in it: ${command.slice(0, 200)}. Another hook of ${host} has put it in the place of Cordon’s. The user has to take that hook out (cordon doctor) and start a new session.`
 }
 
-/** Why there is no policy, for those who can only be told. */
-async function whyClosed(opened: Exclude<OpenedPolicy, { loaded: unknown }>, root: string): Promise<string> {
-  if ('unsigned' in opened) {
-    const state = opened.unsigned === 'changed' ? 'was changed after it was signed' : `is ${opened.unsigned}`
-    return `${opened.manifestPath} ${state}, so it does not take effect and nothing may run. The user has to read it and run \`cordon sign\` in ${opened.root}, in a terminal of their own.`
-  }
-  const { renderProblem } = await import('../policy/problems.ts')
-  const problems = opened.problems.map(renderProblem).join('; ')
-  return `The manifest of ${root} does not load, so nothing may run: ${problems}`
-}
-
 function readCall(call: HookCall, around: Surroundings): ReadCall {
   const tool = call.kind === 'search' ? 'grep' : call.tool
   const labels = (call.kind === 'tool' && builtInSpec(tool)?.labels) || toolLabels
@@ -292,14 +284,6 @@ function subjectOf(actions: Actions, tool: string): string {
   return actions.command ?? actions.url ?? actions.writes?.[0] ?? actions.reads?.[0] ?? actions.lists?.[0] ?? tool
 }
 
-/** A session keeps the whole output of commands for reading; a hook has none. The pattern has no path to match. */
-const NOTHING_SPILLED: PathRule = {
-  pattern: { text: '', absolute: '/dev/null/none', segments: ['dev', 'null', 'none'], files: null },
-  prompt: false,
-  rule: 'spilled output',
-  source: 'built-in',
-}
-
 /** What the host keeps for its agent is the agent's to read. */
 function hostsOwn(folder: string): PathRule {
   return { pattern: wholeTree(folder), prompt: false, rule: 'the host’s own files of the session', source: 'session' }
@@ -312,33 +296,4 @@ function unwrittenRules(root: string, names: readonly string[]): readonly PathRu
     const pattern = { text: name, absolute, segments: splitPath(absolute), files: null }
     return { pattern, prompt: false, rule: 'the host takes its environment from it', source: 'built-in' }
   })
-}
-
-/** The session with the answers that were saved; their file is only opened when there is one. */
-async function withAnswers(
-  loaded: LoadedPolicy,
-  { machine, files, host, session, inside }: HookPlace,
-): Promise<{ readonly loaded: LoadedPolicy; readonly session: SessionFacts }> {
-  const fresh = newSession(loaded, machine)
-  // An agent section of the host's name can only be meant for it; the plan agent stays the plan agent.
-  const agent = loaded.policy.agent.value !== 'plan' && loaded.policy.agents.has(host) ? host : null
-  const brief = loaded.session.discoveryBrief
-  const saves = !inside && files.exists(join(machine.stateDir, 'grants.json'))
-  if (!saves && brief === null) return { loaded, session: { ...fresh, agent } }
-  const { openSavedGrants } = await import('../policy/saved-grants.ts')
-  const { SessionState, savedDenials } = await import('../session/state.ts')
-  const place = { root: loaded.root, home: machine.home }
-  const saved = saves ? openSavedGrants(machine).forSession(loaded.root, session ?? '') : []
-  const state = new SessionState(agent, fresh)
-  if (brief !== null) {
-    const { readBrief } = await import('../session/discovery-brief.ts')
-    state.widenEnvelope(readBrief(brief, files), 'discovery brief', place, true)
-  }
-  return {
-    loaded: extendPolicy(loaded, { denials: savedDenials(saved, place), envelope: state.envelope() }),
-    session: {
-      ...state.facts(saved, null, place, NOTHING_SPILLED),
-      ...(fresh.nearby && { nearby: fresh.nearby }),
-    },
-  }
 }

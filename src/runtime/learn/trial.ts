@@ -13,9 +13,10 @@ import type { Machine } from '../../system/machine.ts'
 import { makeDirectories } from '../../system/state.ts'
 import { CallStore } from '../../undo/call-store.ts'
 import { undoCall } from '../../undo/undo.ts'
-import { CommandRunner, openBackend, PASSED_SIGNALS } from '../command/open-runner.ts'
-import { runTyped } from '../command/typed/run.ts'
+import { CommandRunner, openBackend, PASSED_SIGNALS } from '../command/open-backend.ts'
+import { runConfined } from '../command/typed/run.ts'
 import { confine } from '../confine/confinement.ts'
+import { withAnswers } from '../policy/answers.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { openPolicy } from '../policy/open.ts'
 import type { Observation } from './needs.ts'
@@ -83,9 +84,10 @@ export async function tryOnce(loaded: LoadedPolicy, parts: TrialParts): Promise<
   const backend = await openBackend(loaded.sandbox, { commands: 'one', stateDir: machine.stateDir })
   const ask = askHost ? { ask: askHost, asksAlways: true } : {}
   const runner = new CommandRunner(machine, files, backend, ask)
-  const decided = { command: { words: command }, cwd: files.canonical(machine.cwd) }
-  const confinement = confine(loaded, decided, [{ kind: 'time', ms: parts.timeoutMs }])
-  const isShown = runner.sees(confinement)
+  const answered = await withAnswers(loaded, { machine, files, session: null, agent: null })
+  const cwd = files.canonical(machine.cwd)
+  const narrowing = [{ kind: 'time', ms: parts.timeoutMs }] as const
+  const isShown = runner.sees(confine(loaded, { command: { words: command }, cwd }, narrowing))
   try {
     const stream = output ?? 'discard'
     const io = {
@@ -96,7 +98,7 @@ export async function tryOnce(loaded: LoadedPolicy, parts: TrialParts): Promise<
       learns: true,
       onPort: askPort ?? (async () => false),
     } as const
-    const result = await runTyped({ loaded, machine, files, runner, argv: command, confinement, io })
+    const result = await runConfined({ answered, machine, files, runner, argv: command, cwd, narrowing, io })
     if ('denied' in result) return result
     const { outcome } = result
     const { exitCode, sought, violations, unlisted } = outcome.result

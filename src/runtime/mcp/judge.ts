@@ -3,19 +3,20 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Decision } from '../../policy/decision.ts'
 import { evaluate } from '../../policy/evaluate.ts'
+import { settle } from '../../policy/settle.ts'
 import { Fault } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { type CallHistory, ringFor } from '../decide/admission.ts'
 import { bareCall } from '../decide/resolve-call.ts'
-import { type HookJudge, openHookJudge } from '../hook/judge.ts'
-import type { LoadedPolicy } from '../policy/load.ts'
+import { type AnsweredPolicy, withAnswers } from '../policy/answers.ts'
+import { openPolicy, whyClosed } from '../policy/open.ts'
 import { readOrganisation } from '../policy/written-manifests.ts'
 import { LiveHistory } from '../session/live-history.ts'
 
 export interface GatewayJudge {
   /** The policy as it was when the gateway was opened: its servers run by that. */
-  readonly loaded: LoadedPolicy
+  readonly answered: AnsweredPolicy
   readonly history: CallHistory
   /** Takes a policy of the organisation into force that came or expired since; throws a Fault where none may be used. */
   refresh(): Promise<void>
@@ -33,35 +34,42 @@ export const ASKED_CALL = 'cordon/call'
 /** Opens the policy of the project for a gateway. Throws a Fault when there is none in force. */
 export async function openGatewayJudge(root: string, machine: Machine): Promise<GatewayJudge> {
   let organisation = await readOrganisation(machine)
-  let judge = await openJudge(root, machine)
-  const { loaded } = judge
-  let { tainted } = judge.session
+  let answered = await openAnswered(root, machine)
+  const opened = answered
+  let tainted = false
   const live = new LiveHistory({
-    breaker: () => judge.loaded.session.breaker,
-    ring: (agent) => ringFor(judge.loaded, agent),
+    breaker: () => answered.loaded.session.breaker,
+    ring: (agent) => ringFor(answered.loaded, agent),
     taint: () => {
-      tainted ||= judge.loaded.session.taintAsks.value
+      tainted ||= answered.loaded.session.taintAsks.value
     },
     now: Date.now,
   })
   return {
-    loaded,
+    answered: opened,
     history: live.of(GATEWAY_AGENT),
     async refresh() {
       const now = await readOrganisation(machine)
       if (isDeepStrictEqual(now, organisation)) return
-      judge = await openJudge(root, machine)
+      answered = await openAnswered(root, machine)
       organisation = now
     },
     decide: (called, breakerOpenFor) =>
-      evaluate(judge.loaded.policy, { ...judge.session, tainted, breakerOpenFor }, bareCall(called)),
-    whyNotAsked: (decision) => judge.whyNotAsked(decision),
+      evaluate(answered.loaded.policy, { ...answered.session, tainted, breakerOpenFor }, bareCall(called)),
+    whyNotAsked(decision) {
+      const settled = settle(decision, answered.loaded.policy, true)
+      return settled.outcome === 'refuse' ? settled.message : null
+    },
   }
 }
 
-async function openJudge(root: string, machine: Machine): Promise<HookJudge> {
-  const place = { machine, files: machineFiles, root: machineFiles.canonical(root), exact: false, cwd: root }
-  const opened = await openHookJudge({ ...place, host: GATEWAY_AGENT, session: null, shell: false })
-  if ('judge' in opened) return opened.judge
-  throw new Fault('closed', opened.closed, { remedy: 'Read the manifest, then run: cordon sign' })
+async function openAnswered(root: string, machine: Machine): Promise<AnsweredPolicy> {
+  const files = machineFiles
+  const at = { machine: { ...machine, cwd: files.canonical(root) }, files, root: null }
+  const opened = await openPolicy({ ...at, choice: { kind: 'project' }, unsigned: 'refused' })
+  if (!('loaded' in opened))
+    throw new Fault('closed', await whyClosed(opened, root), { remedy: 'Read the manifest, then run: cordon sign' })
+  const { agent: chosen, agents } = opened.loaded.policy
+  const agent = chosen.value !== 'plan' && agents.has(GATEWAY_AGENT) ? GATEWAY_AGENT : null
+  return withAnswers(opened.loaded, { machine, files, session: null, agent })
 }

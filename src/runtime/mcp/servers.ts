@@ -3,7 +3,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
-import type { Readable, Writable } from 'node:stream'
 import { isInside } from '../../files/baseline.ts'
 import { literalPrefix } from '../../files/path-pattern.ts'
 import { SERVER_NAME } from '../../manifest/compile-servers.ts'
@@ -12,10 +11,11 @@ import { Fault, messageOf } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { isRecord } from '../../system/record.ts'
-import { CommandRunner, openBackend } from '../command/open-runner.ts'
-import { runTyped } from '../command/typed/run.ts'
-import { type Confinement, confine, type Narrowing } from '../confine/confinement.ts'
+import type { RunIo } from '../command/runner.ts'
+import { runConfined } from '../command/typed/run.ts'
+import type { Narrowing } from '../confine/confinement.ts'
 import { NO_GRANTS } from '../confine/run-grants.ts'
+import type { AnsweredPolicy } from '../policy/answers.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import type { SessionRecorder } from '../record/recorder.ts'
 import { type DescriptionPin, pinOf } from './pins.ts'
@@ -100,70 +100,40 @@ function isText(value: unknown): value is string {
   return typeof value === 'string' && !value.includes('\0')
 }
 
-export interface ServerStreams {
-  readonly stdin: Readable
-  readonly stdout: Writable
-  readonly stderr: Writable
-  readonly signal: AbortSignal
+/** Runs a server until it ends; what was stopped on the way. A deny rule applies to it as to every command. */
+export async function runServer(
+  spec: ServerSpec,
+  answered: AnsweredPolicy,
+  machine: Machine,
+  record: Pick<SessionRecorder, 'begin' | 'end'>,
+  io: RunIo,
+): Promise<readonly string[]> {
+  const own = { ...machine, env: { ...machine.env, ...spec.env } }
+  const result = await runConfined({
+    answered,
+    machine: own,
+    files: machineFiles,
+    argv: spec.argv,
+    cwd: startOf(spec.grants, answered.loaded),
+    narrowing: serverNarrowing(spec, own),
+    io,
+    tool: `mcp_server__${spec.name}`,
+    record,
+  })
+  if ('denied' in result) throw new Fault('no-servers', result.denied.reason.message)
+  const { exitCode, cancelled } = result.outcome.result
+  return [...result.notes, ...(cancelled ? [] : [`it ended with ${exitCode}`])]
 }
 
-/** The sandbox of one server: its own runner, so that neither files, hosts nor secrets of another are in reach. */
-export class ServerSandbox {
-  readonly #spec: ServerSpec
-  #runner: CommandRunner | null = null
-  readonly #loaded: LoadedPolicy
-  readonly #machine: Machine
-  readonly #recorder: Pick<SessionRecorder, 'begin' | 'end'>
-
-  constructor(
-    spec: ServerSpec,
-    loaded: LoadedPolicy,
-    machine: Machine,
-    recorder: Pick<SessionRecorder, 'begin' | 'end'>,
-  ) {
-    this.#spec = spec
-    this.#recorder = recorder
-    this.#loaded = loaded
-    this.#machine = { ...machine, env: { ...machine.env, ...spec.env } }
-  }
-
-  /** Runs the server until it ends; what was stopped on the way. A deny rule applies to it as to every command. */
-  async run({ stdin, stdout, stderr, signal }: ServerStreams): Promise<readonly string[]> {
-    const [loaded, machine] = [this.#loaded, this.#machine]
-    this.#runner ??= new CommandRunner(machine, machineFiles, await openBackend(loaded.sandbox, machine))
-    const { name, argv } = this.#spec
-    const result = await runTyped({
-      loaded,
-      machine,
-      files: machineFiles,
-      runner: this.#runner,
-      argv,
-      confinement: confineServer(this.#spec, loaded, machine),
-      io: { stdin, stdout, stderr, signal },
-      tool: `mcp_server__${name}`,
-      recorder: this.#recorder,
-    })
-    if ('denied' in result) throw new Fault('no-servers', result.denied.reason.message)
-    const { exitCode, cancelled } = result.outcome.result
-    return [...result.notes, ...(cancelled ? [] : [`it ended with ${exitCode}`])]
-  }
-
-  async close(): Promise<void> {
-    await this.#runner?.close()
-  }
-}
-
-/** What applies to a server: its section of the manifest, or what a command that the person typed gets. */
-export function confineServer({ argv, grants, env }: ServerSpec, loaded: LoadedPolicy, machine: Machine): Confinement {
-  const decided = { command: { words: argv }, cwd: startOf(grants, loaded) }
-  const own: Narrowing = grants
-    ? { kind: 'server', server: grants }
-    : { kind: 'grants', grants: { ...NO_GRANTS, env: Object.keys(env) } }
-  return confine(loaded, decided, [
-    own,
-    ...(grants ? [] : [{ kind: 'keys' as const, env: machine.env }]),
-    { kind: 'long-lived' },
-  ])
+/** Its section of the manifest, or what a command that the person typed gets. */
+export function serverNarrowing({ grants, env }: ServerSpec, machine: Machine): readonly Narrowing[] {
+  const own: readonly Narrowing[] = grants
+    ? [{ kind: 'server', server: grants }]
+    : [
+        { kind: 'grants', grants: { ...NO_GRANTS, env: Object.keys(env) } },
+        { kind: 'keys', env: machine.env },
+      ]
+  return [...own, { kind: 'long-lived' }]
 }
 
 /** Where it starts: in the project, unless nothing of the project is there for it. */

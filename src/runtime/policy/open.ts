@@ -43,6 +43,17 @@ export async function openPolicy(request: OpenRequest): Promise<OpenedPolicy> {
   return { ...opened, loaded: withUserSkills(opened.loaded, request.machine, request.files) }
 }
 
+/** Why there is no policy, as a sentence: then everything is denied. */
+export async function whyClosed(opened: Exclude<OpenedPolicy, { loaded: unknown }>, root: string): Promise<string> {
+  if ('unsigned' in opened) {
+    const state = opened.unsigned === 'changed' ? 'was changed after it was signed' : `is ${opened.unsigned}`
+    return `${opened.manifestPath} ${state}, so it does not take effect and nothing may run. The user has to read it and run \`cordon sign\` in ${opened.root}, in a terminal of their own.`
+  }
+  const { renderProblem } = await import('./problems.ts')
+  const problems = opened.problems.map(renderProblem).join('; ')
+  return `The manifest of ${root} does not load, so nothing may run: ${problems}`
+}
+
 async function openAnywhere(request: OpenRequest): Promise<OpenedPolicy> {
   const { machine, files, root, choice, unsigned } = request
   // Inside a sandbox the memory is out of reach, and so is what Cordon knows of a fleet: that holds from outside.

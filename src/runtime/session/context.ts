@@ -1,30 +1,20 @@
 /** What a running tool may reach: the ports of a session as one call sees them. */
 
-import type { Questions } from '../../approval/question-queue.ts'
 import type { ToolCall } from '../../policy/call.ts'
 import { evaluate } from '../../policy/evaluate.ts'
 import { Fault } from '../../system/fault.ts'
 import { checkedPath } from '../../system/guarded/checked-path.ts'
-import type { GuardedFiles } from '../../system/guarded/guarded-files.ts'
-import type { CodePort, CommandPort, SessionStore, ToolContext, WebPort } from '../../tools/tool.ts'
+import type { ToolContext } from '../../tools/tool.ts'
 import { gitInternalAt } from '../command/git-internals.ts'
 import type { ParsedCall } from './call.ts'
-import type { SessionView } from './view.ts'
+import type { SessionPorts } from './parts.ts'
 
-export interface ContextParts {
-  readonly view: SessionView
-  readonly files: GuardedFiles
-  readonly commands: CommandPort
-  readonly web: WebPort
-  readonly store: SessionStore
-  readonly questions: Questions | null
-  readonly code: CodePort
-  readonly signal: AbortSignal
-}
+/** What is different for each call. */
+export type CallPorts = Pick<ToolContext, 'files' | 'commands' | 'code' | 'signal'>
 
 /** The context of one call that was allowed. */
-export function toolContext(parsed: ParsedCall, parts: ContextParts): ToolContext {
-  const { view, questions } = parts
+export function toolContext(parsed: ParsedCall, ports: SessionPorts, call: CallPorts): ToolContext {
+  const { view, questions, web, store } = ports
   const { root, policy, sandbox } = view.deciding(parsed.moved)
   const seconds = view.ring().limits.seconds ?? Number.POSITIVE_INFINITY
   const { commandTimeout } = sandbox.limits
@@ -60,17 +50,14 @@ export function toolContext(parsed: ParsedCall, parts: ContextParts): ToolContex
       // A server is meant to stay: it ends with the session, or by a limit that somebody wrote.
       backgroundMs: Math.min(commandTimeout.source === 'built-in' ? seconds : commandTimeout.value, seconds) * 1000,
     },
-    files: parts.files,
-    commands: parts.commands,
-    web: parts.web,
-    store: parts.store,
+    ...call,
+    web,
+    store,
     ask: {
       ask: async (question, options, signal) =>
         questions?.take(JSON.stringify([question, options]), signal, async (prompter, shared) =>
           prompter.question ? prompter.question(question, options, shared) : null,
         ) ?? null,
     },
-    code: parts.code,
-    signal: parts.signal,
   }
 }

@@ -6,10 +6,12 @@ import { hostOfPart, pathOfPart } from '../../approval/suggestion.ts'
 import type { HostQuestion } from '../../egress/gate.ts'
 import { isInside } from '../../files/baseline.ts'
 import { isGlob, matchSegment } from '../../files/glob.ts'
+import { coversPath } from '../../files/path-pattern.ts'
 import { parseHostPattern } from '../../hosts/pattern.ts'
 import type { SessionFacts } from '../../policy/call.ts'
 import { type Decision, type PartDecision, soleDecision } from '../../policy/decision.ts'
-import type { HostRule } from '../../policy/policy.ts'
+import { isInsideRoots } from '../../policy/path-part.ts'
+import type { HostRule, Policy } from '../../policy/policy.ts'
 import type { ReasonCode } from '../../policy/reason.ts'
 import { isReadable } from '../../policy/shell/readable-command.ts'
 import type { ShellFacts } from '../../shell/facts.ts'
@@ -23,15 +25,20 @@ export interface ReachScene {
   readonly facts: ShellFacts | null
   readonly resolve: (given: string) => string
   readonly files: Files
-  readonly root: string
-  /** What is near the project, of what the manifest opens to who names it. */
-  readonly nearby: SessionFacts['nearby']
+  readonly policy: Policy
+  readonly session: SessionFacts
+}
+
+/** Looks words up from the project, wherever in it a host works or a person types. */
+export function resolverIn(root: string, home: string, files: Files): (given: string) => string {
+  const atHome = (given: string): string => (/^~(?:\/|$)/.test(given) ? home + given.slice(1) : given)
+  return (given) => files.canonical(posix.resolve(root, atHome(given)))
 }
 
 /** The canonical places that a yes to the decision opens, as they are when it is asked. */
 export function askedPlaces(scene: ReachScene): readonly string[] {
-  const { roots, readOnly, named } = reachIn(scene, () => true)
-  return [...new Set([...roots, ...readOnly, ...named])]
+  const { roots, readOnly, named, reads, writes } = reachIn(scene, () => true)
+  return [...new Set([...roots, ...readOnly, ...named, ...reads, ...writes])]
 }
 
 /**
@@ -42,10 +49,10 @@ export function reachOf(scene: ReachScene, asked: readonly string[] | null): Cal
   return reachIn(scene, asked && ((path) => asked.includes(path)))
 }
 
-function reachIn(
-  { decision, facts, resolve, files, root, nearby }: ReachScene,
-  wasAsked: ((path: string) => boolean) | null,
-): CallReach {
+function reachIn(scene: ReachScene, wasAsked: ((path: string) => boolean) | null): CallReach {
+  const { decision, facts, resolve, files, policy, session } = scene
+  const { root } = policy
+  const { nearby } = session
   const byGrant = (part: PartDecision): boolean => part.reason.code === 'named-by-grant'
   const isNear = (path: string): boolean => nearby?.(path) != null
   const near = decision.segments.filter((part) => part.reason.code === 'nearby')
@@ -89,7 +96,43 @@ function reachIn(
     readOnly: [...new Set(readOnly)].filter((path) => !roots.includes(path)),
     named: [...new Set(read)].filter((path) => written.has(path) && !files.isDirectory(path)),
     hosts: parts.filter((part) => part.kind === 'host').flatMap((part) => hostRule(part, facts)),
+    reads: policy.reads.declared ? insidePlaces('read', scene, wasAsked).filter((path) => files.exists(path)) : [],
+    writes: policy.writes.declared || policy.envelope !== null ? insidePlaces('write', scene, wasAsked) : [],
   }
+}
+
+/** Why a file inside the roots is allowed although no grant may show it. */
+const ALLOWED: ReadonlySet<ReasonCode> = new Set(['level-allow', 'contained', 'auto-accepted'])
+
+/**
+ * Files inside the roots that this call may touch: where grants are declared the sandbox shows those alone, and what was decided or
+ * answered beyond them has to be opened. A name may lead elsewhere since the decision: what a grant covered must be covered still.
+ */
+function insidePlaces(
+  kind: 'read' | 'write',
+  { decision, facts, resolve, files, policy, session }: ReachScene,
+  wasAsked: ((path: string) => boolean) | null,
+): readonly string[] {
+  const granted = [...policy.writes.allow, ...session.grants.writes]
+  const isOpen = ({ decision: verdict, reason: { code } }: PartDecision, path: string): boolean => {
+    if (verdict === 'ask') return wasAsked?.(path) ?? false
+    if (verdict === 'deny') return false
+    return ALLOWED.has(code) || (code === 'granted' && granted.some(({ pattern }) => coversPath(pattern, path)))
+  }
+  const found = decision.segments
+    .filter((part) => part.kind === kind)
+    .flatMap((part) => {
+      const paths = filesOf(pathOfPart(part, facts, resolve), files).filter((path) => isOpen(part, path))
+      // It writes a file of such a name beside the one that it edits, and puts it in its place.
+      const edits = kind === 'write' && programOf(part, facts) === 'sed'
+      return edits ? paths.flatMap((path) => [path, `${posix.dirname(path)}/sed*`]) : paths
+    })
+  return [...new Set(found)].filter((path) => isInsideRoots(policy, session, path))
+}
+
+function programOf({ command }: PartDecision, facts: ShellFacts | null): string {
+  const [word] = (command === undefined ? undefined : facts?.commands[command]?.argv) ?? []
+  return posix.basename(word?.values?.[0] ?? '')
 }
 
 /** Where a command works outside the project: the repository around it, which its tools look for, else the directory itself. */

@@ -19,9 +19,9 @@ import { readBrief } from './discovery-brief.ts'
 import type { PermissionRow, SandboxView, SessionEvent } from './event.ts'
 import { SessionListeners } from './listeners.ts'
 import { LiveHistory } from './live-history.ts'
-import type { SessionParts } from './parts.ts'
+import type { SessionParts, SessionPorts } from './parts.ts'
 import { SessionQuestions } from './questions.ts'
-import { type CallScene, CallStages } from './stages.ts'
+import { CallStages } from './stages.ts'
 import { SessionState } from './state.ts'
 import type { ToolResult } from './tool-result.ts'
 import { SessionView } from './view.ts'
@@ -51,7 +51,7 @@ export class Session {
   readonly #commands: SessionCommands
   readonly #code: SessionCode
   readonly #tools: Map<string, SessionTool>
-  readonly #scene: CallScene
+  readonly #ports: SessionPorts
   readonly #listeners = new SessionListeners((message) => this.#noteFailure(message))
   readonly #ended = new AbortController()
   readonly #running = new Set<Promise<unknown>>()
@@ -93,11 +93,11 @@ export class Session {
       home: machine.home,
       cover,
     })
-    const web = parts.web(
+    const web = parts.openWeb(
       () => view.deciding(view.entered),
       () => view.facts(),
     )
-    this.#code = parts.code({
+    this.#code = parts.openCode({
       loaded: () => view.deciding(view.entered),
       spillDirectory,
       tools: () => this.tools(),
@@ -106,14 +106,14 @@ export class Session {
     const custom = parts.customTools({ commands: this.#commands, loaded: () => view.deciding(view.entered) })
     this.#tools = new Map([...parts.tools, ...custom].map((tool) => [tool.name, tool]))
     const kept = new Map<string, unknown>()
-    this.#scene = {
-      session: id,
-      parts,
+    this.#ports = {
+      ...parts,
+      id,
       view,
-      tools: this.#tools,
+      offered: this.#tools,
       history,
       cover,
-      questions,
+      asking: questions,
       commands: this.#commands,
       web,
       code: this.#code,
@@ -175,7 +175,7 @@ export class Session {
   /** Runs one call: done, denied, refused or failed, never anything else. */
   async call(tool: string, input: unknown, options: CallOptions = {}): Promise<ToolResult> {
     const signal = options.signal ? AbortSignal.any([options.signal, this.#ended.signal]) : this.#ended.signal
-    const stages = () => new CallStages(this.#scene, options.within ?? null)
+    const stages = () => new CallStages(this.#ports, options.within ?? null)
     const running = this.#refreshed(() => runToolCall(stages(), { tool, input, signal }))
     this.#running.add(running)
     try {

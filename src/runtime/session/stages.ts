@@ -6,14 +6,10 @@ import { toldMessages } from '../../files/told-names.ts'
 import type { Decision } from '../../policy/decision.ts'
 import { scanText } from '../../scan/injection/injection.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
-import type { SessionStore, ToolOutput, WebPort } from '../../tools/tool.ts'
-import type { SessionCode } from '../code/port.ts'
+import type { ToolOutput } from '../../tools/tool.ts'
 import { lostNotes } from '../command/outcome-notes.ts'
-import type { SessionCommands } from '../command/port.ts'
 import type { RunOutcome } from '../command/runner.ts'
-import type { SessionTool } from '../custom/tools.ts'
 import { type CallHistory, outcomeOf } from '../decide/admission.ts'
-import type { UndoCover } from '../decide/undo-cover.ts'
 import { repositoryAt } from '../policy/project/nearby.ts'
 import { savedGrantOf } from '../record/approver.ts'
 import type { CallRecord } from '../record/recorder.ts'
@@ -21,32 +17,10 @@ import type { Scanned, Stages, ToolRequest } from '../run-tool-call.ts'
 import { type ParsedCall, parseCall } from './call.ts'
 import type { CallOutcome } from './circuit-breaker.ts'
 import { toolContext } from './context.ts'
-import type { SessionEvent } from './event.ts'
 import { type CallChanges, KeptChanges } from './kept-changes.ts'
-import type { LiveHistory } from './live-history.ts'
-import type { SessionParts } from './parts.ts'
-import type { SessionQuestions } from './questions.ts'
+import type { SessionPorts } from './parts.ts'
 import { askedPlaces, type ReachScene, reachOf } from './reach.ts'
 import type { ToolResult } from './tool-result.ts'
-import type { SessionView } from './view.ts'
-
-/** What the calls of one session share. */
-export interface CallScene {
-  readonly session: string
-  readonly parts: Pick<SessionParts, 'files' | 'guarded' | 'machine' | 'questions' | 'recorder' | 'refresh' | 'saved'>
-  readonly view: SessionView
-  readonly tools: ReadonlyMap<string, SessionTool>
-  readonly history: LiveHistory
-  readonly cover: UndoCover
-  readonly questions: SessionQuestions
-  readonly commands: SessionCommands
-  readonly web: WebPort
-  readonly code: SessionCode
-  readonly store: SessionStore
-  readonly tell: (event: SessionEvent) => void
-  /** What fails beside the call changes nothing. */
-  readonly noteFailure: (message: string) => void
-}
 
 /** Beyond the seconds of a ring, for a command to be ended and its output to be gathered. */
 const GRACE_SECONDS = 2
@@ -54,7 +28,7 @@ const GRACE_SECONDS = 2
 /** One call, with what it gathers on its way. */
 export class CallStages implements Stages<ParsedCall, CallRecord> {
   readonly history: CallHistory
-  readonly #scene: CallScene
+  readonly #ports: SessionPorts
   /** The call, by its name in the record, whose program made this one. */
   readonly #within: string | null
   /** Its own name there. */
@@ -65,25 +39,25 @@ export class CallStages implements Stages<ParsedCall, CallRecord> {
   /** What its file tools changed. */
   readonly #changes: CallChanges[] = []
 
-  constructor(scene: CallScene, within: string | null) {
-    this.#scene = scene
+  constructor(ports: SessionPorts, within: string | null) {
+    this.#ports = ports
     this.#within = within
-    this.history = scene.history.of(scene.view.agent)
+    this.history = ports.history.of(ports.view.agent)
   }
 
   parse(request: ToolRequest): ParsedCall {
-    const { tools, view, parts } = this.#scene
-    return parseCall(request, tools, view, parts.machine)
+    const { offered, view, machine } = this.#ports
+    return parseCall(request, offered, view, machine)
   }
 
   decide(parsed: ParsedCall, breakerOpenFor: number | null): Decision {
-    const { cover, view } = this.#scene
+    const { cover, view } = this.#ports
     return cover.evaluate(view.deciding(parsed.moved).policy, { ...view.facts(), breakerOpenFor }, parsed.call)
   }
 
   begin({ tool: { name, labels, custom }, input, subject }: ParsedCall, decision: Decision): CallRecord {
-    const { view, parts } = this.#scene
-    const record = parts.recorder.begin({
+    const { view, recorder } = this.#ports
+    const record = recorder.begin({
       tool: name,
       labels,
       input,
@@ -99,24 +73,24 @@ export class CallStages implements Stages<ParsedCall, CallRecord> {
   }
 
   async approve(parsed: ParsedCall, decision: Decision, signal: AbortSignal): Promise<Approval> {
-    const { view, parts, questions } = this.#scene
+    const { view, asking, files, machine, refresh } = this.#ports
     const { tool, subject, where, facts, moved } = parsed
-    const repository = (path: string) => repositoryAt(path, parts.files)
-    const { home } = parts.machine
+    const repository = (path: string) => repositoryAt(path, files)
+    const { home } = machine
     const places = { root: view.base(moved).root, home, resolve: this.#resolver(parsed), repository }
     const question: Question = { tool: tool.name, subject, ...(where !== null && { where }), decision, facts, places }
     const settled = () => this.decide(parsed, null).decision !== 'ask'
     const identity = JSON.stringify(parsed.input)
     const asked = askedPlaces(this.#reachScene(parsed, decision))
-    const approval = await questions.put({ question, identity, call: this.#call, settled, signal })
+    const approval = await asking.put({ question, identity, call: this.#call, settled, signal })
     this.#agreed = approval.approved ? asked : null
     // An answer may take an hour: a denial of the organisation that came meanwhile stands.
-    if (approval.approved) await parts.refresh()
+    if (approval.approved) await refresh()
     return approval
   }
 
   async run(parsed: ParsedCall, decision: Decision, signal: AbortSignal): Promise<ToolOutput> {
-    const { session, parts, view, commands, web, code, store, tell } = this.#scene
+    const { id: session, machine, guarded, view, commands, code, tell } = this.#ports
     if (parsed.moved && !view.entered) {
       view.enter()
       tell({ type: 'sandbox', directory: view.directory! })
@@ -125,24 +99,20 @@ export class CallStages implements Stages<ParsedCall, CallRecord> {
     const { number, limits } = view.ring()
     // A command is ended by its own limit, with its output; this ends everything else.
     const limit = limits.seconds === null ? null : AbortSignal.timeout((limits.seconds + GRACE_SECONDS) * 1000)
-    const kept = new KeptChanges(parts.machine.stateDir, () => ({
+    const kept = new KeptChanges(machine.stateDir, () => ({
       roots: context.roots,
       what: `${parsed.tool.name} ${parsed.subject}`,
       session,
     }))
-    const context = toolContext(parsed, {
-      view,
-      files: parts.guarded(kept),
+    const context = toolContext(parsed, this.#ports, {
+      files: guarded(kept),
       commands: commands.forCall({
         decided: { command: parsed.call.shell?.command ?? '', facts: parsed.facts, ...(relies && { relies }) },
         reach: reachOf(this.#reachScene(parsed, decision), this.#agreed),
         heard: (outcome) => void this.#outcomes.push(outcome),
         heardLater: (outcome) => this.#noteSettled(outcome),
       }),
-      web,
       code: code.forCall(() => this.#call),
-      store,
-      questions: parts.questions,
       signal: limit ? AbortSignal.any([signal, limit]) : signal,
     })
     try {
@@ -166,8 +136,8 @@ export class CallStages implements Stages<ParsedCall, CallRecord> {
   }
 
   tainted({ tool: { name } }: ParsedCall, score: number): void {
-    this.#scene.parts.recorder.tainted(name, score)
-    this.#scene.tell({ type: 'taint', tool: name, score })
+    this.#ports.recorder.tainted(name, score)
+    this.#ports.tell({ type: 'taint', tool: name, score })
   }
 
   outcome({ facts }: ParsedCall, result: ToolResult): CallOutcome {
@@ -175,38 +145,38 @@ export class CallStages implements Stages<ParsedCall, CallRecord> {
   }
 
   end(record: CallRecord | null, result: ToolResult): void {
-    this.#scene.parts.recorder.end(record, result, this.#outcomes, this.#changes)
+    this.#ports.recorder.end(record, result, this.#outcomes, this.#changes)
   }
 
   /** What a file tool changed that a person wants to know of, as the settling of a command says it. */
   #told({ files }: ToolOutput): readonly string[] {
-    const { root } = this.#scene.view.base(this.#scene.view.entered)
+    const { root } = this.#ports.view.base(this.#ports.view.entered)
     const told = toldMessages(files?.written ?? [], '', (path) => relative(root, path)).map(({ message }) => message)
     return [...told, ...lostNotes(this.#changes.flatMap((one) => one.lost))]
   }
 
   #reachScene(parsed: ParsedCall, decision: Decision): ReachScene {
-    const { view, parts } = this.#scene
-    const { root } = view.base(parsed.moved)
-    const { nearby } = view.facts()
-    return { decision, facts: parsed.facts, resolve: this.#resolver(parsed), files: parts.files, root, nearby }
+    const { view, files } = this.#ports
+    const { policy } = view.deciding(parsed.moved)
+    const session = view.facts()
+    return { decision, facts: parsed.facts, resolve: this.#resolver(parsed), files, policy, session }
   }
 
   #resolver({ checked, moved }: ParsedCall): (given: string) => string {
-    return (given) => checked.get(given) ?? this.#scene.view.resolve(given, moved)
+    return (given) => checked.get(given) ?? this.#ports.view.resolve(given, moved)
   }
 
   #countUses({ rules }: Decision): void {
     const used = new Set(rules.flatMap(({ rule }) => savedGrantOf(rule) ?? []))
-    for (const id of used) this.#scene.parts.saved.countUse(id)
+    for (const id of used) this.#ports.saved.countUse(id)
   }
 
   /** A command in the background has run by now: a record that cannot be written changes nothing about it. */
   #noteSettled(outcome: RunOutcome): void {
     try {
-      this.#scene.parts.recorder.settled(this.#call, outcome)
+      this.#ports.recorder.settled(this.#call, outcome)
     } catch (error) {
-      this.#scene.noteFailure(`a command in the background could not be recorded: ${messageOf(error)}`)
+      this.#ports.noteFailure(`a command in the background could not be recorded: ${messageOf(error)}`)
     }
   }
 }

@@ -1,5 +1,6 @@
 /** The OS sandbox for code of a model: the machine's programs, nothing of the project, no network, a directory in memory to work in. */
 
+import { type Backend, type LaunchIo, requireCapable } from '../backend.ts'
 import type { Limits } from '../limits.ts'
 import { planSandbox, type SandboxPlan } from '../plan.ts'
 import { readHostFacts } from '../session.ts'
@@ -40,4 +41,16 @@ export function planCodeRoom({ argv, reads, writes = [], env = {}, limits }: Cod
     limits,
     facts: readHostFacts(sight),
   })
+}
+
+/** Runs a program there: its exit code, and what was stopped. */
+export async function runCodeRoom(
+  backend: Backend,
+  room: CodeRoom,
+  io: LaunchIo,
+): Promise<{ readonly exitCode: number; readonly notes: readonly string[] }> {
+  const plan = planCodeRoom(room)
+  requireCapable(backend, plan, io)
+  const { exitCode, violations } = await backend.launch(plan, io)
+  return { exitCode, notes: violations.map(({ certainty, message }) => `${certainty}: ${message}`) }
 }

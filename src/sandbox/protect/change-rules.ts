@@ -78,7 +78,25 @@ export function changeRules(facts: ProtectFacts, configs: GitConfigs = {}, cache
     ...(facts.denied ?? []).map((name) => place(name, 'refuse')),
   ]
   const roots = facts.write.map(foldPath)
-  return [same, ruleText(own.filter(({ pattern }) => !pattern.startsWith('/') || isMeant(pattern, roots)))]
+  // Before all others: what is protected below an opened path stays protected.
+  const partly = (facts.partly ?? []).flatMap(({ folder, paths }) => [
+    place(folder, 'refuse'),
+    ...paths
+      .flatMap((path) => foldersBetween(folder, path))
+      .map((path) => ({ ...place(path, 'refuse'), folder: true })),
+    ...[...paths, ...facts.write.filter((path) => path.startsWith(`${folder}/`))].map((path) => place(path, 'free')),
+  ])
+  return [
+    ruleText(partly),
+    same,
+    ruleText(own.filter(({ pattern }) => !pattern.startsWith('/') || isMeant(pattern, roots))),
+  ]
+}
+
+/** Folders that have to be made on the way to a path. */
+function foldersBetween(folder: string, path: string): string[] {
+  const above = posix.dirname(path)
+  return above === folder || above === '/' ? [] : [...foldersBetween(folder, above), above]
 }
 
 /**

@@ -21,6 +21,8 @@ export interface ProtectFacts {
   readonly home: string
   /** Canonical paths that the sandbox may write: nothing outside them needs a pin. */
   readonly write: readonly string[]
+  /** Of these, folders in which only some paths may be written. */
+  readonly partly?: readonly { readonly folder: string; readonly paths: readonly string[] }[]
   /** Literal paths of write grants: what the manifest names is not protected. */
   readonly named: readonly string[]
   /** Names that a rule keeps from being written wherever they stand below the roots. */

@@ -3,7 +3,7 @@
 import { parseHostPattern } from '../../hosts/pattern.ts'
 import { namesUnixSocket, parseUnixSocket } from '../../hosts/unix-socket.ts'
 import type { HostRule } from '../../policy/policy.ts'
-import { bundleNames } from '../../runtime/command/open-runner.ts'
+import { bundleNames } from '../../runtime/command/open-backend.ts'
 import { typedPath } from '../../runtime/command/typed/grants.ts'
 import type { RunGrants } from '../../runtime/confine/run-grants.ts'
 import { nearest } from '../../runtime/policy/near-word.ts'

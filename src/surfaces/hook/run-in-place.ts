@@ -1,6 +1,6 @@
 /** `cordon hook run`: the command of a host's agent, in the sandbox, with the host's own streams. */
 
-import { PASSED_SIGNALS } from '../../runtime/command/open-runner.ts'
+import { PASSED_SIGNALS } from '../../runtime/command/open-backend.ts'
 import { runHookCommand } from '../../runtime/hook/run.ts'
 import { ownerOf, type RunOwner, takeAnswer } from '../../runtime/hook/wrapped-runs.ts'
 import { errorCode, Fault, messageOf } from '../../system/fault.ts'

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { planText } from '../../../src/runtime/confine/text-plan.ts'
-import { newSession } from '../../../src/runtime/decide/check-call.ts'
+import { newSession } from '../../../src/runtime/policy/answers.ts'
 import { loadPolicy } from '../../../src/runtime/policy/load.ts'
 import { analyze } from '../../../src/shell/analyze.ts'
 import { machineFiles } from '../../../src/system/files.ts'

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { containerLimits, openEngines } from '../../../src/runtime/code/engines.ts'
-import { BUILT_IN_BACKEND, openBackend } from '../../../src/runtime/command/open-runner.ts'
+import { BUILT_IN_BACKEND, openBackend } from '../../../src/runtime/command/open-backend.ts'
 import { thisMachine } from '../../../src/system/machine.ts'
 
 const [engine, mark] = process.argv.slice(2) as [string, string]

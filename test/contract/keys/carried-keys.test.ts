@@ -10,9 +10,10 @@ import { isPassedThrough } from '../../../src/egress/rules.ts'
 import { parseAuthority, type Target } from '../../../src/egress/target.ts'
 import { postAsk } from '../../../src/runtime/asks/waiting.ts'
 import { entryOf, hashOf } from '../../../src/runtime/code/component.ts'
+import { confine } from '../../../src/runtime/confine/confinement.ts'
 import { openCustomTools } from '../../../src/runtime/custom/tools.ts'
 import { toolRows, trustTool } from '../../../src/runtime/custom/trust.ts'
-import { confineServer, manifestServers } from '../../../src/runtime/mcp/servers.ts'
+import { manifestServers, serverNarrowing } from '../../../src/runtime/mcp/servers.ts'
 import { type LoadedManifest, loadPolicy } from '../../../src/runtime/policy/load.ts'
 import { resultText } from '../../../src/runtime/session/tool-result.ts'
 import { noticeSettings } from '../../../src/surfaces/cli/serve-page.ts'
@@ -180,7 +181,8 @@ it('mcp_servers.*: requests, and of domains[] host, methods, paths, tls and ssh,
   })
   const [one, two] = manifestServers(loaded)
   expect([one!.requests, two!.requests]).toEqual([['roots'], ['elicitation']])
-  const { rules } = confineServer(one!, loaded, world.machine).network
+  const decided = { command: { words: one!.argv }, cwd: loaded.root }
+  const { rules } = confine(loaded, decided, serverNarrowing(one!, world.machine)).network
   expect(rules.allowed).toMatchObject([
     { pattern: { host: HOST }, methods: ['GET'], paths: ['/v1/**'] },
     { pattern: { host: 'pinned.example.org' }, tls: 'pass' },

@@ -6,18 +6,17 @@ import { dirname, join } from 'node:path'
 import { Writable } from 'node:stream'
 import type { Plain } from '../../../src/manifest/toml/plain.ts'
 import { printValue } from '../../../src/manifest/toml/print.ts'
-import { CommandRunner, openBackend } from '../../../src/runtime/command/open-runner.ts'
-import { decideTyped, readTyped, withBrief } from '../../../src/runtime/command/typed/call.ts'
+import { decideTyped, readTyped } from '../../../src/runtime/command/typed/call.ts'
 import { nearbyWords } from '../../../src/runtime/command/typed/grants.ts'
-import { runTyped } from '../../../src/runtime/command/typed/run.ts'
-import { hasWrittenDenials } from '../../../src/runtime/command/typed/words.ts'
-import { type Confinement, confine } from '../../../src/runtime/confine/confinement.ts'
+import { runConfined } from '../../../src/runtime/command/typed/run.ts'
+import { canBeDenied } from '../../../src/runtime/command/typed/words.ts'
+import { confine } from '../../../src/runtime/confine/confinement.ts'
 import { NO_GRANTS } from '../../../src/runtime/confine/run-grants.ts'
 import { planText } from '../../../src/runtime/confine/text-plan.ts'
 import { type Cordon, type CordonOptions, createCordon } from '../../../src/runtime/cordon.ts'
 import { BatchChecker } from '../../../src/runtime/decide/batch.ts'
-import { newSession } from '../../../src/runtime/decide/check-call.ts'
 import { runHookCommand } from '../../../src/runtime/hook/run.ts'
+import { type Asker, newSession, withAnswers } from '../../../src/runtime/policy/answers.ts'
 import { type LoadedManifest, loadPolicy } from '../../../src/runtime/policy/load.ts'
 import { signProject } from '../../../src/runtime/policy/sign/trust.ts'
 import { analyze } from '../../../src/shell/analyze.ts'
@@ -238,10 +237,10 @@ export class KeyWorld {
   }
 
   async #typed(manifest: ManifestObject, argv: readonly string[]): Promise<string> {
-    const loaded = withBrief(await this.load(manifest), this.machine, machineFiles)
-    if (!hasWrittenDenials(loaded.policy)) return 'allow'
+    const answered = await withAnswers(await this.load(manifest), this.#asker)
+    if (!canBeDenied(answered, false)) return 'allow'
     const call = readTyped(argv, this.root, this.machine, machineFiles)
-    return decideTyped(call, loaded, this.machine).decision === 'deny' ? 'deny' : 'allow'
+    return decideTyped(call, answered).decision
   }
 
   async #run(surface: Surface, manifest: ManifestObject, argv: readonly string[]): Promise<string> {
@@ -288,24 +287,27 @@ export class KeyWorld {
   }
 
   async #typedRun(manifest: ManifestObject, argv: readonly string[]): Promise<string> {
-    const loaded = await this.load(manifest)
-    const backend = await openBackend(loaded.sandbox, { commands: 'one' })
-    const runner = new CommandRunner(this.machine, machineFiles, backend)
+    const answered = await withAnswers(await this.load(manifest), this.#asker)
     const out = new Collected()
-    const reads = nearbyWords(loaded, argv, this.machine, machineFiles)
-    const confinement: Confinement = confine(loaded, { command: { words: argv }, cwd: this.root }, [
-      { kind: 'grants', grants: { ...NO_GRANTS, reads } },
-      { kind: 'time', ms: Number.POSITIVE_INFINITY },
-    ])
-    const io = { stdout: out, stderr: 'discard' as const }
-    try {
-      const place = { loaded, machine: this.machine, files: machineFiles }
-      const result = await runTyped({ ...place, runner, argv, confinement, io })
-      if ('denied' in result) return 'denied'
-      return result.outcome.result.exitCode === 0 ? out.text().trim() : 'fails'
-    } finally {
-      await runner.close()
-    }
+    const reads = nearbyWords(answered.loaded, argv, this.machine, machineFiles)
+    const result = await runConfined({
+      answered,
+      machine: this.machine,
+      files: machineFiles,
+      argv,
+      cwd: this.root,
+      narrowing: [
+        { kind: 'grants', grants: { ...NO_GRANTS, reads } },
+        { kind: 'time', ms: Number.POSITIVE_INFINITY },
+      ],
+      io: { stdout: out, stderr: 'discard' as const },
+    })
+    if ('denied' in result) return 'denied'
+    return result.outcome.result.exitCode === 0 ? out.text().trim() : 'fails'
+  }
+
+  get #asker(): Asker {
+    return { machine: this.machine, files: machineFiles, session: null, agent: null }
   }
 
   async #sign(manifest: ManifestObject): Promise<void> {

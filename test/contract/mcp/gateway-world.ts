@@ -256,7 +256,7 @@ function ownPins(pins: ReadonlyMap<string, DescriptionPin>, label: string): Reco
   return own.length === 0 ? null : Object.fromEntries(own.map(([name, pin]) => [name.slice(label.length + 1), pin]))
 }
 
-function judge(levels: Readonly<Record<string, 'allow' | 'deny'>>): Omit<GatewayJudge, 'loaded'> {
+function judge(levels: Readonly<Record<string, 'allow' | 'deny'>>): Omit<GatewayJudge, 'answered'> {
   const live = new LiveHistory({
     breaker: () => ({ failures: 1000, cooldown: 30 }),
     ring: () => ({ number: 2, limits: { callsPerMinute: null, seconds: null, memory: null } }),

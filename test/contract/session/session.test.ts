@@ -446,8 +446,8 @@ async function brokenLog(room: SessionWorld): Promise<Session> {
       refresh: async () => {},
       openRunner: () => ({ run: full, close: async () => {} }) as never,
       spillDirectory: join(room.machine.cacheDir, 'spill'),
-      web: () => ({ fetch: full }),
-      code: () => ({ forCall: full, close: async () => {} }),
+      openWeb: () => ({ fetch: full }),
+      openCode: () => ({ forCall: full, close: async () => {} }),
       questions: null,
       saved: openSavedGrants(room.machine),
       recorder: {

@@ -1,7 +1,7 @@
-/** Decides a command that the person typed: no agent asks for it, so written denials hold and everything else runs. */
+/** Decides a command that the person typed: what a rule or a mode denies is denied, and everything else runs. */
 
 import type { ToolCall } from '../../../policy/call.ts'
-import { type Decision, type PartDecision, soleDecision } from '../../../policy/decision.ts'
+import type { Decision, PartDecision } from '../../../policy/decision.ts'
 import { evaluate } from '../../../policy/evaluate.ts'
 import type { Policy } from '../../../policy/policy.ts'
 import type { ReasonCode } from '../../../policy/reason.ts'
@@ -9,13 +9,9 @@ import { analyze } from '../../../shell/analyze.ts'
 import { bashSyntaxError } from '../../../system/bash.ts'
 import type { Files } from '../../../system/files.ts'
 import type { Machine } from '../../../system/machine.ts'
-import { newSession } from '../../decide/check-call.ts'
 import { resolveCall } from '../../decide/resolve-call.ts'
-import { extendPolicy } from '../../policy/extend.ts'
-import type { LoadedPolicy } from '../../policy/load.ts'
-import { readBrief } from '../../session/discovery-brief.ts'
-import { SessionState } from '../../session/state.ts'
-import { typedText } from './words.ts'
+import type { AnsweredPolicy } from '../../policy/answers.ts'
+import { typedDecision, typedText } from './words.ts'
 
 /** A typed command as it was read. */
 export interface TypedCall {
@@ -46,33 +42,37 @@ export function readTyped(argv: readonly string[], cwd: string, machine: Machine
 }
 
 /**
- * Decides it. A rule that somebody wrote holds for everybody in the project; what is built in is there for agents, whose
- * commands nobody reads before they run, and asks here at most. The person has answered by typing.
+ * Decides it. What is denied to the agent by a rule that somebody wrote, or by its mode, is denied to everybody in the project; what is
+ * built in is there for agents, whose commands nobody reads before they run. The person has answered by typing. `server`: a program
+ * that lives on for an agent, which its mode is not about.
  */
-export function decideTyped({ command, call }: TypedCall, loaded: LoadedPolicy, machine: Machine): Decision {
-  const decision = evaluate(withoutAgents(loaded.policy), newSession(loaded, machine), call)
-  if (decision.decision !== 'deny') return decision
-  const held = decision.segments.find(isWrittenDenial)
-  if (held) return { ...decision, reason: held.reason, rules: held.rules }
-  return soleDecision('ask', { kind: 'command', text: command }, decision.reason, decision.rules)
+export function decideTyped(
+  { command, call }: TypedCall,
+  { loaded, session }: AnsweredPolicy,
+  server = false,
+): Decision {
+  const judged = evaluate(server ? withoutAgents(loaded.policy) : loaded.policy, session, call)
+  const held = judged.segments.find(isHeld)
+  if (held) return { ...judged, decision: 'deny', reason: held.reason, rules: held.rules }
+  return judged.decision === 'allow' ? judged : typedDecision(command, judged)
 }
 
-function isWrittenDenial({ decision, reason, rules }: PartDecision): boolean {
-  return decision === 'deny' && WRITTEN.has(reason.code) && rules.some(({ source }) => source !== 'built-in')
+function isHeld({ decision, reason, rules }: PartDecision): boolean {
+  if (decision !== 'deny') return false
+  return MODES.has(reason.code) || (WRITTEN.has(reason.code) && rules.some(({ source }) => source !== 'built-in'))
 }
 
-const WRITTEN: ReadonlySet<ReasonCode> = new Set(['denied-by-rule', 'shell-policy', 'host-denied', 'outside-envelope'])
+const MODES: ReadonlySet<ReasonCode> = new Set(['plan-mode', 'ring', 'level-deny'])
 
-/** The policy with the discovery brief (F3), which holds for whatever runs in the project. */
-export function withBrief(loaded: LoadedPolicy, machine: Machine, files: Files): LoadedPolicy {
-  const brief = loaded.session.discoveryBrief
-  if (brief === null) return loaded
-  const state = new SessionState(null, newSession(loaded, machine))
-  state.widenEnvelope(readBrief(brief, files), 'discovery brief', { root: loaded.root, home: machine.home }, true)
-  return extendPolicy(loaded, { envelope: state.envelope() })
-}
+const WRITTEN: ReadonlySet<ReasonCode> = new Set([
+  'denied-by-rule',
+  'shell-policy',
+  'shell-syntax-off',
+  'host-denied',
+  'outside-envelope',
+])
 
-/** What is said of agents, their modes and the levels of their tools is not about the person. */
+/** What is said of agents, their modes and the levels of their tools is not about a server. */
 function withoutAgents(policy: Policy): Policy {
   const { source } = policy.mode
   return {

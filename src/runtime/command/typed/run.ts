@@ -1,50 +1,63 @@
-/** Runs a command that the person typed, on the one guarded way: a deny holds, an ask was answered by typing. */
+/** Runs a command that the person typed, or a program that they or their manifest start, on the one guarded way. */
 
 import type { Decision } from '../../../policy/decision.ts'
 import type { RuleRef } from '../../../policy/policy.ts'
 import type { Files } from '../../../system/files.ts'
 import type { Machine } from '../../../system/machine.ts'
 import type { ToolOutput } from '../../../tools/tool.ts'
-import type { Confinement } from '../../confine/confinement.ts'
-import type { LoadedPolicy } from '../../policy/load.ts'
+import { confine, type Narrowing } from '../../confine/confinement.ts'
+import type { AnsweredPolicy } from '../../policy/answers.ts'
+import type { Recorded } from '../../record/open.ts'
 import type { CallRecord, SessionRecorder } from '../../record/recorder.ts'
 import { runToolCall, type Stages } from '../../run-tool-call.ts'
+import { openBackend } from '../open-backend.ts'
 import { outcomeNotes } from '../outcome-notes.ts'
-import type { CommandRunner, RunIo, RunOutcome } from '../runner.ts'
+import { CommandRunner, type RunIo, type RunOutcome } from '../runner.ts'
 import type { TypedCall } from './call.ts'
-import { hasWrittenDenials, typedText, undeniable } from './words.ts'
+import { canBeDenied, typedText, undeniable } from './words.ts'
 
-export interface TypedRun {
-  readonly loaded: LoadedPolicy
+/** What is run, and what the surface supplies: who is asking, where it is recorded, where the streams go. */
+export interface ConfinedRun {
+  readonly answered: AnsweredPolicy
   readonly machine: Machine
   readonly files: Files
-  readonly runner: CommandRunner
   readonly argv: readonly string[]
-  readonly confinement: Confinement
+  /** Canonical. */
+  readonly cwd: string
+  readonly narrowing: readonly Narrowing[]
   readonly io: RunIo
+  /** The one that is open already; else one is opened for this run alone. */
+  readonly runner?: CommandRunner
+  /** How the record names what is run; `bash` unless told. What is called otherwise lives on for an agent. */
+  readonly tool?: string
+  /** Where it is recorded; as typed by the person, unless told. */
+  readonly record?: Recorded | Pick<SessionRecorder, 'begin' | 'end'>
   /** What the person granted with this run, for the record. */
   readonly typedRules?: readonly RuleRef[]
   /** Told where it is recorded, before anything runs: answers go there too. */
   readonly onRecorder?: (recorder: Pick<SessionRecorder, 'answered'>) => void
-  /** How the record names what was run; `bash` unless told: a command. */
-  readonly tool?: string
-  /** Where it is recorded; a record of what the person typed in this project, unless told. */
-  readonly recorder?: Pick<SessionRecorder, 'begin' | 'end'>
 }
 
-export type TypedResult =
+export type ConfinedResult =
   | { readonly outcome: RunOutcome; readonly notes: readonly string[] }
   | { readonly denied: Decision }
 
-/** Runs it. Throws what kept it from being run. */
-export async function runTyped(run: TypedRun): Promise<TypedResult> {
-  const { loaded, machine, files, runner, argv, confinement, io, tool = 'bash' } = run
+/** Runs it. Throws the launch error. */
+export async function runConfined(run: ConfinedRun): Promise<ConfinedResult> {
+  const { answered, machine, files, argv, cwd, io, tool = 'bash', record = { by: 'person' } } = run
+  const { loaded, session } = answered
+  const isServer = tool !== 'bash'
+  const { stateDir } = machine
+  const options = isServer ? { stateDir } : { stateDir, commands: 'one' as const }
+  const runner = run.runner ?? new CommandRunner(machine, files, await openBackend(loaded.sandbox, options))
+  const narrowing: readonly Narrowing[] = [{ kind: 'answers', facts: session }, ...run.narrowing]
+  const confinement = confine(loaded, { command: { words: argv }, cwd }, narrowing)
   // The sandbox is made ready while the command is read and judged, which takes about as long.
   runner.expect(confinement, argv, io)
-  const judge = hasWrittenDenials(loaded.policy) ? await import('./call.ts') : null
+  const judge = canBeDenied(answered, isServer) ? await import('./call.ts') : null
   const { openRecord } = await import('../../record/open.ts')
-  const own = run.recorder ? null : openRecord(loaded, machine, { by: 'person' })
-  const recorder = run.recorder ?? own!
+  const own = 'by' in record ? openRecord(loaded, machine, record) : null
+  const recorder = own ?? (record as Pick<SessionRecorder, 'begin' | 'end'>)
   if (own) run.onRecorder?.(own)
   const outcomes: RunOutcome[] = []
   const input = { command: argv }
@@ -52,10 +65,10 @@ export async function runTyped(run: TypedRun): Promise<TypedResult> {
   const stages: Stages<TypedCall | null, CallRecord, ToolOutput> = {
     // No agent, no history: a person may type as often as they like.
     history: null,
-    parse: () => judge?.readTyped(argv, confinement.cwd, machine, files) ?? null,
+    parse: () => judge?.readTyped(argv, cwd, machine, files) ?? null,
     decide: (call) => {
       const decision =
-        judge && call ? judge.decideTyped(call, loaded, machine) : undeniable(command, confinement.grants)
+        judge && call ? judge.decideTyped(call, answered, isServer) : undeniable(command, confinement.grants)
       return { ...decision, rules: [...decision.rules, ...(run.typedRules ?? [])] }
     },
     begin: (_, decision) =>
@@ -70,7 +83,7 @@ export async function runTyped(run: TypedRun): Promise<TypedResult> {
     // The output went to the person.
     scan: (_, output) => ({ output, notes: [], injection: null }),
     tainted: () => {},
-    end: (record, result) => recorder.end(record, result, outcomes),
+    end: (written, result) => recorder.end(written, result, outcomes),
   }
   try {
     const signal = io.signal ?? new AbortController().signal
@@ -81,5 +94,6 @@ export async function runTyped(run: TypedRun): Promise<TypedResult> {
   } finally {
     await own?.sign()
     own?.close()
+    if (!run.runner) await runner.close()
   }
 }

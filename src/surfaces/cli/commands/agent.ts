@@ -2,7 +2,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { BUILT_IN_BACKEND, openBackend } from '../../../runtime/command/open-runner.ts'
+import { BUILT_IN_BACKEND, openBackend } from '../../../runtime/command/open-backend.ts'
 import { createCordon, terminalPrompter } from '../../../runtime/cordon.ts'
 import { Fault, messageOf } from '../../../system/fault.ts'
 import { thisMachine } from '../../../system/machine.ts'

@@ -1,6 +1,6 @@
 /** `cordon bundles`: what development tools get in the sandbox. */
 
-import { builtInBundles, bundleNames, renderBundle } from '../../../runtime/command/open-runner.ts'
+import { builtInBundles, bundleNames, renderBundle } from '../../../runtime/command/open-backend.ts'
 import { nearest } from '../../../runtime/policy/near-word.ts'
 import { thisMachine } from '../../../system/machine.ts'
 import { paint, visible } from '../../terminal/terminal.ts'

@@ -1,6 +1,6 @@
 /** `cordon doctor`: what holds on this machine, found out by running it. */
 
-import { BUILT_IN_BACKEND, openBackend } from '../../../runtime/command/open-runner.ts'
+import { BUILT_IN_BACKEND, openBackend } from '../../../runtime/command/open-backend.ts'
 import { programPath } from '../../../runtime/hook/wrapped-runs.ts'
 import type { LoadedPolicy } from '../../../runtime/policy/load.ts'
 import { findRoot } from '../../../runtime/policy/project/root.ts'

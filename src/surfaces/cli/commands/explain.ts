@@ -1,7 +1,8 @@
 /** `cordon explain`: the same decision as `check`, drawn as a tree that a person can follow. */
 
 import type { Decision, PartDecision } from '../../../policy/decision.ts'
-import { type CheckedCall, newSession, openChecker } from '../../../runtime/decide/check-call.ts'
+import { type CheckedCall, openChecker } from '../../../runtime/decide/check-call.ts'
+import { newSession } from '../../../runtime/policy/answers.ts'
 import type { LoadedPolicy } from '../../../runtime/policy/load.ts'
 import { coverSecrets } from '../../../scan/redact/cover.ts'
 import type { CommandFact, ShellFacts, Word } from '../../../shell/facts.ts'

@@ -13,12 +13,13 @@ import {
   type RunIo,
   type RunOutcome,
   reportPlan,
-} from '../../../runtime/command/open-runner.ts'
+} from '../../../runtime/command/open-backend.ts'
 import type { TypedQuestions } from '../../../runtime/command/typed/questions.ts'
-import { runTyped } from '../../../runtime/command/typed/run.ts'
+import { runConfined } from '../../../runtime/command/typed/run.ts'
 import { typedText } from '../../../runtime/command/typed/words.ts'
-import { type Confinement, confine } from '../../../runtime/confine/confinement.ts'
+import { type Confinement, confine, type Narrowing } from '../../../runtime/confine/confinement.ts'
 import { chosenBundles, NO_GRANTS, type RunGrants, runGrantRules } from '../../../runtime/confine/run-grants.ts'
+import { withAnswers } from '../../../runtime/policy/answers.ts'
 import type { LoadedPolicy } from '../../../runtime/policy/load.ts'
 import { loadWarnings } from '../../../runtime/policy/start-notes.ts'
 import { machineFiles } from '../../../system/files.ts'
@@ -67,7 +68,8 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
   if (!opened) return EXIT.fault
   const { machine } = opened
   const command = given ?? [personsShell(machine)]
-  const loaded = await briefed(opened.loaded, machine)
+  const answered = await withAnswers(opened.loaded, { machine, files: machineFiles, session: null, agent: null })
+  const { loaded, session } = answered
   const typed = await typedGrants(loaded, args, machine, given === null)
   const granted = [typed?.all ?? NO_GRANTS, { ...NO_GRANTS, reads: await nearby(loaded, command, machine) }]
   const backend = await openBackend(loaded.sandbox, { commands: 'one', stateDir: machine.stateDir })
@@ -81,13 +83,15 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
     ...(questions && { ask: (one) => questions.askHost(one), asksAlways: true }),
     ...(interactive && isTerminalDevice(2) && !args.flags.quiet && { onLook: lookProgress(terminal) }),
   })
+  const cwd = machineFiles.canonical(machine.cwd)
+  const narrowing = (): readonly Narrowing[] => [
+    ...granted.map((grants) => ({ kind: 'grants' as const, grants })),
+    { kind: 'keys', env: machine.env },
+    // A person can stop what they typed: only a limit that somebody wrote applies.
+    { kind: 'time', ms: timeoutOf(args) },
+  ]
   const confined = (): Confinement =>
-    confine(loaded, { command: { words: command }, cwd: machineFiles.canonical(machine.cwd) }, [
-      ...granted.map((grants) => ({ kind: 'grants' as const, grants })),
-      { kind: 'keys', env: machine.env },
-      // A person can stop what they typed: only a limit that somebody wrote applies.
-      { kind: 'time', ms: timeoutOf(args) },
-    ])
+    confine(loaded, { command: { words: command }, cwd }, [{ kind: 'answers', facts: session }, ...narrowing()])
   const bundles = bundlesOf(loaded, granted)
   try {
     const io: RunIo = {
@@ -132,14 +136,14 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
     const bundleless = agentWithoutBundle(command, bundles)
     if (bundleless !== null) tell(bundleless)
     if (questions) granted.push({ ...NO_GRANTS, ...(await questions.askPlaces(command, confined(), runner)) })
-    const confinement = confined()
-    const result = await runTyped({
-      loaded,
+    const result = await runConfined({
+      answered,
       machine,
       files: machineFiles,
       runner,
       argv: command,
-      confinement,
+      cwd,
+      narrowing: narrowing(),
       io,
       typedRules: typed ? runGrantRules(typed.own) : [],
       ...(questions && { onRecorder: (recorder) => questions.recordTo(recorder) }),
@@ -148,7 +152,7 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
     const { outcome } = result
     const { exitCode, signal, timedOut } = outcome.result
     const failed = exitCode !== 0 && signal === null
-    const run = { command, cwd: confinement.cwd, outcome, loaded, bundles, machine, files: machineFiles }
+    const run = { command, cwd, outcome, loaded, bundles, machine, files: machineFiles }
     const lines = [
       ...result.notes,
       ...(questions ? [] : outcome.result.unlisted.map(unlistedLine)),
@@ -286,13 +290,6 @@ async function nearby(loaded: LoadedPolicy, command: readonly string[], machine:
   if (loaded.policy.nearby.length === 0 || !command.slice(1).some((word) => word.includes('/'))) return []
   const { nearbyWords } = await import('../../../runtime/command/typed/grants.ts')
   return nearbyWords(loaded, command, machine, machineFiles)
-}
-
-/** With the discovery brief, where there is one. */
-async function briefed(loaded: LoadedPolicy, machine: Machine): Promise<LoadedPolicy> {
-  if (loaded.session.discoveryBrief === null) return loaded
-  const { withBrief } = await import('../../../runtime/command/typed/call.ts')
-  return withBrief(loaded, machine, machineFiles)
 }
 
 /** Everything from the first word that is not ours belongs to the command. */

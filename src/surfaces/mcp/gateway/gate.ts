@@ -14,7 +14,7 @@ import type { GuardedResult } from './result.ts'
 type Prompter = NonNullable<CordonOptions['prompter']>
 
 export interface GateParts {
-  readonly judge: Omit<GatewayJudge, 'loaded'>
+  readonly judge: Omit<GatewayJudge, 'answered'>
   readonly recorder: Pick<SessionRecorder, 'begin' | 'end' | 'answered' | 'tainted'>
   readonly elsewhere: Elsewhere
 }

@@ -1,6 +1,6 @@
 /** The gateway: other MCP servers, each in a sandbox of its own, and one conversation that speaks for all of them. */
 
-import { PassThrough } from 'node:stream'
+import { PassThrough, type Readable, type Writable } from 'node:stream'
 import { waitForPage } from '../../../runtime/asks/open-pages.ts'
 import { sharedPrompter } from '../../../runtime/asks/shared-prompter.ts'
 import { openFleetPrompter } from '../../../runtime/fleet/prompter.ts'
@@ -9,7 +9,7 @@ import { ServerPins } from '../../../runtime/mcp/pins.ts'
 import {
   configServers,
   manifestServers,
-  ServerSandbox,
+  runServer,
   type ServerSpec,
   typedServer,
 } from '../../../runtime/mcp/servers.ts'
@@ -51,7 +51,8 @@ const MIN_SECRET = 8
 export async function wrapServers(request: WrapRequest): Promise<number> {
   const machine = thisMachine()
   const judge = await openGatewayJudge(request.root, machine)
-  const { loaded } = judge
+  const { answered } = judge
+  const { loaded } = answered
   const warn = (text: string): void => request.terminal.err(`cordon: ${visibleLines(text)}\n`)
   for (const note of startNotes(loaded, machine)) warn(note)
   const specs = wantedServers(request, judge)
@@ -74,7 +75,7 @@ export async function wrapServers(request: WrapRequest): Promise<number> {
     servers: trusted.map((spec) => ({
       label: spec.name,
       connect: (receive) =>
-        launched(spec.name, new ServerSandbox(spec, loaded, machine, recorder), receive, request.terminal),
+        launched(spec.name, (io) => runServer(spec, answered, machine, recorder, io), receive, request.terminal),
       pins: new ServerPins(machine, loaded.root, spec.name, spec.argv),
       accept: request.accept,
       requests: spec.requests,
@@ -101,7 +102,10 @@ export async function wrapServers(request: WrapRequest): Promise<number> {
   return EXIT.ok
 }
 
-function wantedServers({ server, config, name }: WrapRequest, { loaded }: GatewayJudge): readonly ServerSpec[] {
+function wantedServers(
+  { server, config, name }: WrapRequest,
+  { answered: { loaded } }: GatewayJudge,
+): readonly ServerSpec[] {
   if (server.length > 0) return [typedServer(server, name)]
   const all = config === null ? manifestServers(loaded) : configServers(config)
   if (all.length === 0) {
@@ -138,10 +142,17 @@ function isKnown(
   return false
 }
 
+interface ServerStreams {
+  readonly stdin: Readable
+  readonly stdout: Writable
+  readonly stderr: Writable
+  readonly signal: AbortSignal
+}
+
 /** A server that runs, with its lines. */
 function launched(
   label: string,
-  sandbox: ServerSandbox,
+  run: (io: ServerStreams) => Promise<readonly string[]>,
   receive: (text: string | null) => void,
   terminal: Terminal,
 ): Connection {
@@ -165,12 +176,11 @@ function launched(
   })()
   const ended = (async () => {
     const failed = (error: unknown): string[] => [messageOf(error)]
-    const notes = await sandbox.run({ stdin, stdout, stderr, signal: controller.signal }).catch(failed)
+    const notes = await run({ stdin, stdout, stderr, signal: controller.signal }).catch(failed)
     stdout.end()
     stderr.end()
     await reading
-    const closing = await sandbox.close().then(() => [], failed)
-    return broken ?? [...notes, ...closing].join('; ')
+    return broken ?? notes.join('; ')
   })()
   return {
     send: lineWriter(stdin),
