@@ -1,10 +1,13 @@
 /** Puts a decision that asks to a person, and turns the answer into a yes, a no, and what to remember. */
 
-import type { Decision } from '../policy/decision.ts'
+import { isGlob } from '../files/glob.ts'
+import type { Decision, PartDecision } from '../policy/decision.ts'
 import type { ShellFacts } from '../shell/facts.ts'
+import { canonicalJson } from '../system/canonical-json.ts'
 import { messageOf } from '../system/fault.ts'
+import { sha256 } from '../system/sha256.ts'
 import type { Answer, ApprovalRequest } from './prompter.ts'
-import { type GrantPlaces, type Suggestion, suggestGrants } from './suggestion.ts'
+import { type GrantPlaces, pathOfPart, type Suggestion, suggestGrants } from './suggestion.ts'
 
 /** A person declined, corrected, or was not there to ask: not a denial of the policy, and not an error. */
 export interface Refusal {
@@ -30,6 +33,8 @@ export interface Remembered {
 export interface Question {
   readonly tool: string
   readonly subject: string
+  /** The whole input of the call. */
+  readonly input: Readonly<Record<string, unknown>>
   readonly decision: Decision
   readonly facts: ShellFacts | null
   readonly places: GrantPlaces
@@ -38,27 +43,51 @@ export interface Question {
   readonly suggestions?: readonly Suggestion[]
 }
 
+/** What is asked, for every surface. A part that names a file which does not exist is left out where another one asks. */
+export function requestOf(question: Question): ApprovalRequest {
+  const { tool, subject, input, decision, facts, places, where } = question
+  const asks = decision.segments.filter((part) => part.decision === 'ask')
+  const real = asks.filter((part) => namesSomething(part, facts, places))
+  return {
+    tool,
+    subject,
+    input,
+    call: callHash(places.root, where ?? null, tool, input),
+    facts,
+    ...(where !== undefined && { where }),
+    decision,
+    asks: real.length > 0 ? real : asks,
+    suggestions: question.suggestions ?? suggestGrants(decision, facts, places),
+  }
+}
+
+/** The hash of a call, whatever the order of its fields. */
+export function callHash(root: string, where: string | null, tool: string, input: unknown): string {
+  return sha256(canonicalJson([root, where, tool, input]))
+}
+
+/** Whether a part is about something that exists: a yes opens only what exists when it is asked. */
+function namesSomething(part: PartDecision, facts: ShellFacts | null, { exists, resolve }: GrantPlaces): boolean {
+  if (!exists || part.kind !== 'read') return true
+  const uses = (facts?.commands ?? []).flatMap(({ paths }) =>
+    paths.filter(({ span }) => span.start === part.span?.start && span.end === part.span.end),
+  )
+  const paths = uses.length > 0 ? uses.map(({ path }) => path && resolve(path)) : [pathOfPart(part, facts, resolve)]
+  return paths.some((path) => path === null || isGlob(path) || exists(path))
+}
+
 /** Asks. A prompter that fails, or gives an answer that is none, is a no. */
 export async function approve(
   question: Question,
   ask: (request: ApprovalRequest) => Promise<Answer>,
 ): Promise<Approval> {
-  const { tool, subject, decision, facts, places, where } = question
-  const request: ApprovalRequest = {
-    tool,
-    subject,
-    ...(where !== undefined && { where }),
-    decision,
-    asks: decision.segments.filter((part) => part.decision === 'ask'),
-    suggestions: question.suggestions ?? suggestGrants(decision, facts, places),
-  }
   let answer: Answer
   try {
-    answer = await ask(request)
+    answer = await ask(requestOf(question))
   } catch (error) {
     return no({ kind: 'absent', message: `nobody could be asked (${messageOf(error)})` }, null)
   }
-  const approval = approvalOf(tool, answer)
+  const approval = approvalOf(question.tool, answer)
   return answer?.by === undefined ? approval : { ...approval, by: answer.by }
 }
 

@@ -32,10 +32,11 @@ function requestOf(
 ): ApprovalRequest {
   const [{ reason, rules }] = asks as [PartDecision]
   const decision = { decision: 'ask' as const, reason, rules, segments: asks }
-  return { tool: 'bash', subject, decision, asks, suggestions: grants, ...more }
+  const input = { command: subject }
+  return { tool: 'bash', subject, input, call: 'hash', facts: null, decision, asks, suggestions: grants, ...more }
 }
 
-const start = { choice: 0, scroll: null, step: 'answer', message: '' } as const
+const start = { choice: 0, scroll: null, step: 'answer', message: '', whole: false, armed: true } as const
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the escapes of the prompt itself.
 const plain = (rows: readonly string[]) => rows.map((row) => row.replace(/\u001b\[\d+m/g, '')).join('\n')
 

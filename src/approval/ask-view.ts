@@ -1,18 +1,27 @@
-/** An ask as a value that every surface shows: what it is about, why, the worst first, what could be saved, and the answers there are. */
+/**
+ * An ask as a value that every surface shows (P6, P12): the whole call, why it asks with the worst first, what could be saved, and the
+ * answers there are. Nothing else composes what a person is asked.
+ */
 
 import type { PartDecision } from '../policy/decision.ts'
 import type { ReasonCode } from '../policy/reason.ts'
 import { visible } from '../scan/visible-text.ts'
 import type { Span } from '../shell/facts.ts'
-import { maskedRequest } from './masked-request.ts'
 import type { Answer, ApprovalRequest } from './prompter.ts'
+import { QuestionMask } from './question-mask.ts'
 import type { Suggestion } from './suggestion.ts'
 
-/** What is shown of a question; secrets in it are covered, everything else is as it was asked and still to be made visible. */
+/** What is shown of a question; secrets in it are masked, everything else is as it was asked and still to be made visible. */
 export interface AskView {
   readonly tool: string
   /** The exact command, path or URL. */
   readonly subject: string
+  /** Every input field of the call beside the subject. */
+  readonly fields: readonly AskField[]
+  /** How many values are masked. */
+  readonly masked: number
+  /** The hash of the call: an answer is for this one alone. */
+  readonly call: string
   /** The directory it starts in, when that is not the project root. */
   readonly where: string | null
   /** What of the subject asks. */
@@ -23,6 +32,14 @@ export interface AskView {
   /** What could be saved, from the narrowest on. */
   readonly offers: readonly Suggestion[]
   readonly answers: readonly AnswerKind[]
+}
+
+/** One input field, as text. */
+export interface AskField {
+  readonly name: string
+  readonly text: string
+  /** How many characters of it are left out, in the middle. */
+  readonly hidden: number
 }
 
 export interface AskReason {
@@ -88,19 +105,99 @@ const WORST_FIRST: readonly ReasonCode[] = [
   'grant-prompts',
 ]
 
-/** The view of a request. */
-export function askView(request: ApprovalRequest): AskView {
-  const { tool, subject, where, asks, decision, suggestions } = maskedRequest(request)
+/** The view of a request; `show` leaves nothing masked, for a person who asked to see it. */
+export function askView(request: ApprovalRequest, show: 'masked' | 'whole' = 'masked'): AskView {
+  const { tool, where, facts, decision, call } = request
+  const mask = new QuestionMask()
+  const text = (given: string, parsed: typeof facts = null) => (show === 'whole' ? given : mask.text(given, parsed))
+  const subject = text(request.subject, facts)
+  const fields = fieldsOf(request).map(({ name, text: given }): AskField => {
+    const { kept, hidden } = cutMiddle(text(given, facts))
+    return { name, text: kept, hidden }
+  })
+  const sentence = (given: string) => (show === 'whole' ? given : mask.sentence(given))
+  const said = <Part extends Reasoned>(part: Part): Part => ({
+    ...part,
+    reason: { ...part.reason, message: sentence(part.reason.message) },
+  })
+  const offer = (grant: Suggestion): Suggestion => ({
+    ...grant,
+    value: sentence(grant.value),
+    admits: sentence(grant.admits),
+    ...(grant.also !== undefined && { also: grant.also.map(offer) }),
+  })
+  const { asks, suggestions } = request
   return {
     tool,
     subject,
+    fields,
+    masked: mask.count,
+    call,
     where: where ?? null,
     marks: asks.flatMap((part) => (part.span && part.kind !== 'tool' ? [part.span] : [])),
     hosts: [...new Set(asks.filter((part) => part.kind === 'host').map((part) => part.text))],
-    reasons: reasonsOf(asks.length > 0 ? asks : [decision]),
-    offers: suggestions,
+    reasons: reasonsOf((asks.length > 0 ? asks : [decision]).map(said)),
+    offers: suggestions.map(offer),
     answers: ANSWERS.filter(({ saves }) => !saves || suggestions.length > 0).map(({ kind }) => kind),
   }
+}
+
+/** The fields of a call that its subject and its hosts do not show already. */
+function fieldsOf({ subject, input, asks }: ApprovalRequest): { readonly name: string; readonly text: string }[] {
+  const all = Object.entries(input).filter(([, value]) => value !== undefined)
+  const shown = all.findIndex(([, value]) => value === subject)
+  const hosts = asks.filter(({ kind }) => kind === 'host').map(({ text }) => text)
+  return all
+    .filter(([, value], index) => index !== shown && !(typeof value === 'string' && hosts.includes(value)))
+    .map(([name, value]) => ({ name, text: typeof value === 'string' ? value : JSON.stringify(value, null, 1) }))
+}
+
+/** More of one field is not kept with a question. */
+const MAX_FIELD = 65_536
+
+function cutMiddle(text: string): { readonly kept: string; readonly hidden: number } {
+  if (text.length <= MAX_FIELD) return { kept: text, hidden: 0 }
+  const half = MAX_FIELD / 2
+  const kept = `${text.slice(0, half).toWellFormed()}\n…\n${text.slice(-half).toWellFormed()}`
+  return { kept, hidden: text.length - MAX_FIELD }
+}
+
+/** The view in a value from outside; null unless every part of it has its form. */
+export function parseAskView(value: unknown): AskView | null {
+  const view = value as Partial<AskView> | null
+  if (typeof view !== 'object' || view === null) return null
+  const isWhole =
+    areTexts(view.tool, view.subject, view.call) &&
+    (view.where === null || areTexts(view.where)) &&
+    areNumbers(view.masked) &&
+    isListOf(view.fields, ({ name, text, hidden }) => areTexts(name, text) && areNumbers(hidden)) &&
+    isListOf(view.marks, ({ start, end }) => areNumbers(start, end)) &&
+    isListOf(view.hosts, (host) => areTexts(host)) &&
+    isListOf(view.reasons, isReason) &&
+    isListOf(view.offers, isOffer) &&
+    isListOf(view.answers, (kind) => ANSWERS.some((row) => row.kind === kind))
+  return isWhole ? (view as AskView) : null
+}
+
+function isReason({ code, messages, rule, source }: AskReason): boolean {
+  const named = [rule, source].every((text) => text === null || areTexts(text))
+  return areTexts(code) && named && isListOf(messages, ({ text, count }) => areTexts(text) && areNumbers(count))
+}
+
+function isOffer({ kind, value, admits, also = [] }: Suggestion): boolean {
+  return areTexts(kind, value, admits) && isListOf(also, isOffer)
+}
+
+function isListOf<Item>(value: readonly Item[] | undefined, isItem: (item: Item) => boolean): boolean {
+  return Array.isArray(value) && value.every((item) => item !== null && item !== undefined && isItem(item))
+}
+
+function areTexts(...values: readonly unknown[]): boolean {
+  return values.every((value) => typeof value === 'string')
+}
+
+function areNumbers(...values: readonly unknown[]): boolean {
+  return values.every((value) => Number.isSafeInteger(value) && Number(value) >= 0)
 }
 
 /** The same ask where only some answers can be carried out; without one that saves, nothing is offered to be saved. */
@@ -114,7 +211,7 @@ type Reasoned = Pick<PartDecision, 'reason' | 'rules'>
 
 function reasonsOf(parts: readonly Reasoned[]): readonly AskReason[] {
   const groups = new Map<string, { first: Reasoned; counts: Map<string, number> }>()
-  for (const part of parts) {
+  for (const part of parts.toSorted((one, other) => Number(isPrivateKey(other)) - Number(isPrivateKey(one)))) {
     const [rule] = part.rules
     const key = JSON.stringify([part.reason.code, rule?.rule, rule?.source])
     const group = groups.get(key) ?? { first: part, counts: new Map<string, number>() }
@@ -130,6 +227,11 @@ function reasonsOf(parts: readonly Reasoned[]): readonly AskReason[] {
   return found.toSorted((one, other) => badness(one.code) - badness(other.code))
 }
 
+/** Of secrets, the worst. */
+function isPrivateKey({ reason }: Reasoned): boolean {
+  return reason.code === 'secret' && reason.message.includes('looks like a private key')
+}
+
 function badness(code: ReasonCode): number {
   const at = WORST_FIRST.indexOf(code)
   return at < 0 ? WORST_FIRST.length : at
@@ -137,9 +239,69 @@ function badness(code: ReasonCode): number {
 
 /** One row of the text, before it is wrapped or painted: what it is, the word before it, and the text of strangers in it. */
 export interface AskRow {
-  readonly kind: 'where' | 'host' | 'subject' | 'why' | 'rule' | 'save' | 'admits'
+  readonly kind: 'where' | 'host' | 'subject' | 'field' | 'masked' | 'why' | 'rule' | 'save' | 'admits'
   readonly label: string
   readonly text: string
+}
+
+/** How much of a field is shown before it is folded: lines, and characters of all of them. */
+export interface Fold {
+  readonly lines: number
+  readonly characters: number
+}
+
+/** For surfaces that show text alone: as much as a person reads before an answer. */
+const TEXT_FOLD: Fold = { lines: 60, characters: 8000 }
+
+/** Whether some of it would be folded, or is masked: then it can be shown as a whole. */
+export function hidesSome(view: AskView, fold: Fold = TEXT_FOLD): boolean {
+  return view.masked > 0 || view.fields.some(({ text }) => isLong(text, fold))
+}
+
+/** The input fields, each with its size; one that is long has its middle folded, with a count. Without `fold` nothing is. */
+export function fieldRows({ fields, masked }: AskView, fold: Fold | null, canShow: boolean): AskRow[] {
+  const rows = fields.flatMap(({ name, text, hidden }): AskRow[] => {
+    const lines = text.split('\n').length
+    const size =
+      lines > 1 || text.length > 80 ? ` (${count(lines, 'line')}, ${count(text.length + hidden, 'character')})` : ''
+    const left = hidden === 0 ? '' : `; ${count(hidden, 'character')} in the middle cannot be shown`
+    return [
+      { kind: 'field', label: '', text: `${name}${size}${left}:` },
+      ...(fold === null ? text.split('\n') : folded(text, fold)).map(
+        (line): AskRow => ({ kind: 'subject', label: '│', text: line }),
+      ),
+    ]
+  })
+  if (masked === 0) return rows
+  const how = canShow ? '' : ' They are shown where the question was asked.'
+  const text = `${count(masked, 'value')} that ${masked === 1 ? 'looks' : 'look'} like a secret ${masked === 1 ? 'is' : 'are'} masked (•).${how}`
+  return [...rows, { kind: 'masked', label: 'note', text }]
+}
+
+function count(number: number, what: string): string {
+  return `${number.toLocaleString('en')} ${what}${number === 1 ? '' : 's'}`
+}
+
+/** The lines of a text, its middle replaced by how much of it is not there. */
+function folded(text: string, { lines, characters }: Fold): readonly string[] {
+  if (!isLong(text, { lines, characters })) return text.split('\n')
+  const half = Math.floor(characters / 2)
+  const first = text
+    .slice(0, half)
+    .split('\n')
+    .slice(0, Math.ceil((lines * 2) / 3))
+  const rest = text.slice(first.join('\n').length)
+  const last = rest
+    .slice(-half)
+    .split('\n')
+    .slice(-Math.floor(lines / 3))
+  const left = rest.slice(0, rest.length - last.join('\n').length)
+  const what = `${count(left.split('\n').length - 1, 'line end')}, ${count(left.length, 'character')}`
+  return [...first, `… ${what} not shown here …`, ...last].map((line) => line.toWellFormed())
+}
+
+function isLong(text: string, { lines, characters }: Fold): boolean {
+  return text.length > characters || text.split('\n').length > lines
 }
 
 /** Why, in words. */
@@ -162,14 +324,18 @@ export function offerRows(offer: Suggestion | undefined, label = 'save'): AskRow
   ])
 }
 
-/** The whole ask as text, for surfaces that only show text: the rows of the prompt, made visible, none of them cut. */
-export function askText(view: AskView): string {
-  const subject = view.subject.split('\n').map((line): AskRow => ({ kind: 'subject', label: '│', text: line }))
+/** The whole ask as text, for surfaces that only show text: the rows of the prompt, made visible. `whole`: nothing folded. */
+export function askText(
+  view: AskView,
+  { whole = false, canShow = false }: { readonly whole?: boolean; readonly canShow?: boolean } = {},
+): string {
   const several = view.offers.length > 1
+  const subject = view.subject === view.tool ? [] : view.subject.split('\n')
   const rows: AskRow[] = [
     ...(view.where === null ? [] : [{ kind: 'where', label: 'in', text: view.where } as const]),
     ...view.hosts.map((host): AskRow => ({ kind: 'host', label: 'host', text: host })),
-    ...subject,
+    ...subject.map((line): AskRow => ({ kind: 'subject', label: '│', text: line })),
+    ...fieldRows(view, whole ? null : TEXT_FOLD, canShow),
     ...reasonRows(view),
     ...(view.offers.length === 0
       ? offerRows(undefined)
@@ -177,9 +343,28 @@ export function askText(view: AskView): string {
   ]
   const width = several ? 6 : 4
   const lines = rows.map(({ kind, label, text }) =>
-    kind === 'subject' ? `│ ${visible(text)}` : `${label.padEnd(width)} ${visible(text)}`,
+    kind === 'subject'
+      ? `│ ${visible(text)}`
+      : kind === 'field'
+        ? visible(text)
+        : `${label.padEnd(width)} ${visible(text)}`,
   )
   return [`cordon asks: ${visible(view.tool)}`, ...lines].join('\n')
+}
+
+/** Why it asks, in one paragraph: every reason, the worst first, for a dialog that has room for no more. */
+export function askSummary(view: AskView, most: number): string {
+  const reasons = view.reasons.flatMap(({ messages }) => messages)
+  const said = reasons.map(({ text, count: times }) => (times > 1 ? `${text} (${times} times)` : text))
+  if (said.length === 1) return said[0]!
+  let text = `${said.length} things ask:`
+  for (const [index, reason] of said.entries()) {
+    const next = `${text} ${index + 1}. ${reason}`
+    const left = said.length - index
+    if (next.length > most) return `${text} … and ${left} more, which do not fit here: see cordon approvals.`
+    text = next
+  }
+  return text
 }
 
 /** An answer as it comes from a form, a key or a page: from outside, and believed only where it is one of those offered. */

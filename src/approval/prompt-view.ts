@@ -2,7 +2,17 @@
 
 import { cutMiddle, cutTo, type Piece, pieces, wrap, wrapWords } from '../scan/display-text.ts'
 import type { Span } from '../shell/facts.ts'
-import { ANSWERS, type AskRow, type AskView, offerRows, reasonRows, TIMES } from './ask-view.ts'
+import {
+  ANSWERS,
+  type AskRow,
+  type AskView,
+  type Fold,
+  fieldRows,
+  hidesSome,
+  offerRows,
+  reasonRows,
+  TIMES,
+} from './ask-view.ts'
 
 /** Where the person is. */
 export interface PromptState {
@@ -10,9 +20,24 @@ export interface PromptState {
   readonly choice: number
   /** First row that is shown of what does not fit; null until the person moves: then it is where the asking begins. */
   readonly scroll: number | null
-  readonly step: 'answer' | 'time' | 'message'
-  /** The message to the model while it is typed. */
+  /** `word`: nothing is answered by a single key, because the screen is somebody else's. */
+  readonly step: 'answer' | 'time' | 'message' | 'word'
+  /** The message to the model, or the word, while it is typed. */
   readonly message: string
+  /** Nothing is folded and nothing masked. */
+  readonly whole: boolean
+  /** Keys count: nothing was typed for a while. */
+  readonly armed: boolean
+}
+
+/** As much of each field as leaves the reasons in sight. */
+const SCREEN_FOLD: Fold = { lines: 12, characters: 1200 }
+
+/** The words that answer where no key does. */
+export const WORDS: Readonly<Record<string, { readonly kind: AskView['answers'][number]; readonly label: string }>> = {
+  allow: { kind: 'once', label: 'once' },
+  session: { kind: 'session', label: 'as long as this command runs' },
+  hour: { kind: 'time', label: 'for an hour' },
 }
 
 export interface Screen {
@@ -66,6 +91,7 @@ function layOut(view: AskView, state: PromptState, screen: Screen): Layout {
   const keys = keyRows(view, state, columns)
   const body = [
     ...subjectRows(view, columns),
+    ...wrapRows(fieldRows(view, state.whole ? null : SCREEN_FOLD, true), columns),
     ...wrapRows(reasonRows(view), columns),
     ...wrapRows(offerRows(view.offers[state.choice]), columns),
   ]
@@ -95,8 +121,12 @@ function headRows({ tool, where, hosts }: AskView, columns: number): string[] {
 }
 
 /** The exact command, path or URL; what asks is underlined. A bar stands before every row, so no row can pass for ours. */
-function subjectRows({ subject, marks }: AskView, columns: number): string[] {
-  return wrap(pieces(subject), columns - 2).map(
+function subjectRows({ tool, subject, marks }: AskView, columns: number): string[] {
+  return tool === subject ? [] : barredRows(subject, marks, columns)
+}
+
+function barredRows(text: string, marks: readonly Span[], columns: number): string[] {
+  return wrap(pieces(text), columns - 2).map(
     (row) => `${dim('│')} ${row.map((piece) => paintPiece(piece, marks)).join('')}`,
   )
 }
@@ -107,13 +137,15 @@ function paintPiece(piece: Piece, spans: readonly Span[]): string {
 }
 
 function wrapRows(rows: readonly AskRow[], columns: number): string[] {
-  return rows.flatMap(({ kind, label, text }) =>
-    wrapWords(text, columns - LABEL).map((row, index) => {
+  return rows.flatMap(({ kind, label, text }) => {
+    if (kind === 'subject') return barredRows(text, [], columns)
+    if (kind === 'field') return wrapWords(text, columns).map(dim)
+    return wrapWords(text, columns - LABEL).map((row, index) => {
       const before = index === 0 ? label.padEnd(LABEL) : ' '.repeat(LABEL)
       const shown = kind === 'save' ? bold(row) : kind === 'rule' || kind === 'admits' ? dim(row) : row
       return `${dim(before)}${shown}`
-    }),
-  )
+    })
+  })
 }
 
 /** What an answer that saves would save, on one row; how much of it is not seen there comes first. */
@@ -135,13 +167,9 @@ function keyRows(view: AskView, state: PromptState, columns: number): string[] {
   if (state.step === 'time') {
     return keys([...TIMES.map(({ key, label }): [string, string] => [key, label]), ['Esc', 'back']], columns)
   }
-  if (state.step === 'message') {
-    const rows = wrap(pieces(state.message), columns - 2)
-    return [
-      dim(cutTo('no, and tell the model (Enter sends, Esc goes back):', columns)),
-      ...rows.slice(-2).map((row) => `> ${row.map((piece) => piece.text).join('')}`),
-    ]
-  }
+  if (state.step === 'message')
+    return [dim(cutTo('no, and tell the model (Enter sends, Esc goes back):', columns)), ...typedRows(state, columns)]
+  if (state.step === 'word') return wordRows(view, state, columns)
   const answers = ANSWERS.filter(({ kind }) => view.answers.includes(kind))
   const arrows: [string, string][] =
     view.offers.length > 1
@@ -150,7 +178,30 @@ function keyRows(view: AskView, state: PromptState, columns: number): string[] {
           ['→', `broader ${state.choice + 1}/${view.offers.length}`],
         ]
       : []
-  return keys([...answers.map(({ key, label }): [string, string] => [key, label]), ...arrows], columns)
+  const show: [string, string][] =
+    state.whole || hidesSome(view, SCREEN_FOLD) ? [['v', state.whole ? 'fold and mask' : 'show all of it']] : []
+  return keys([...answers.map(({ key, label }): [string, string] => [key, label]), ...arrows, ...show], columns)
+}
+
+function typedRows({ message }: PromptState, columns: number): string[] {
+  const rows = wrap(pieces(message), columns - 2)
+  return rows.slice(-2).map((row) => `> ${row.map((piece) => piece.text).join('')}`)
+}
+
+/** How to answer in somebody else's screen, where a key that was meant for them is no answer. */
+function wordRows(view: AskView, state: PromptState, columns: number): string[] {
+  if (!state.armed) return [inverse(cutTo(' Keys go to the command until you stop typing for a second. ', columns))]
+  const offered = Object.entries(WORDS).filter(([, { kind }]) => view.answers.includes(kind))
+  const words = [
+    ...offered.map(([word, { label }]): [string, string] => [word, label]),
+    ...(hidesSome(view, SCREEN_FOLD) ? [['show', 'all of it'] as [string, string]] : []),
+    ['Enter', 'no'] as [string, string],
+  ]
+  return [
+    ...wrapWords('Type a word and press Enter. For longer: cordon approvals, or cordon ui.', columns).map(dim),
+    ...keys(words, columns),
+    ...typedRows(state, columns),
+  ]
 }
 
 /** Keys side by side, as many as fit on a row. */

@@ -1,6 +1,7 @@
 /** The port to a person: what is asked, and every answer there is (P6). */
 
 import type { Decision, PartDecision } from '../policy/decision.ts'
+import type { ShellFacts } from '../shell/facts.ts'
 import type { Suggestion } from './suggestion.ts'
 
 /** One question to a person. */
@@ -8,10 +9,16 @@ export interface ApprovalRequest {
   readonly tool: string
   /** The exact command, path or URL. */
   readonly subject: string
+  /** Everything that the tool is called with: a yes is for exactly this. */
+  readonly input: Readonly<Record<string, unknown>>
+  /** The hash of the whole call: project, directory, tool and input. An answer counts for this call alone. */
+  readonly call: string
+  /** The parsed command, where the subject is one. */
+  readonly facts: ShellFacts | null
   /** The directory it starts in, when that is not the project root. */
   readonly where?: string
   readonly decision: Decision
-  /** The parts that ask, strictest first. */
+  /** The parts that ask. */
   readonly asks: readonly PartDecision[]
   /** What could be saved, from the narrowest on; empty when nothing should be. */
   readonly suggestions: readonly Suggestion[]

@@ -29,6 +29,8 @@ export interface Suggestion {
 export interface GrantPlaces extends Surroundings {
   /** The canonical path of one as it was written. */
   readonly resolve: (given: string) => string
+  /** Whether there is a file; absent where nobody knows. */
+  readonly exists?: (path: string) => boolean
 }
 
 /** Programs whose first word says nothing: at least this many words are part of a pattern. */

@@ -5,9 +5,15 @@ import { cutTo, pieces, widthOf, wrapWords } from '../scan/display-text.ts'
 import { answerOf, askView } from './ask-view.ts'
 import { type PromptState, promptRows } from './prompt-view.ts'
 import type { Answer, ApprovalRequest } from './prompter.ts'
-import { answerTo, type PromptTerminal, terminalPrompter } from './terminal-prompter.ts'
+import {
+  answerTo,
+  type PromptClock,
+  type PromptPlace,
+  type PromptTerminal,
+  terminalPrompter,
+} from './terminal-prompter.ts'
 
-const start: PromptState = { choice: 0, scroll: null, step: 'answer', message: '' }
+const start: PromptState = { choice: 0, scroll: null, step: 'answer', message: '', whole: false, armed: true }
 const screen = { columns: 80, rows: 24 }
 
 function requestOf(subject: string, more: Partial<ApprovalRequest> = {}): ApprovalRequest {
@@ -23,6 +29,9 @@ function requestOf(subject: string, more: Partial<ApprovalRequest> = {}): Approv
   return {
     tool: 'bash',
     subject,
+    input: { command: subject },
+    call: 'hash',
+    facts: null,
     decision: { decision: 'ask', reason: part.reason, rules: part.rules, segments: [part] },
     asks: [part],
     suggestions: [
@@ -144,15 +153,18 @@ describe('keys', () => {
 function fakeTerminal(): PromptTerminal & {
   press(keys: string | null): void
   readonly closed: number
+  readonly shown: string
   fails: boolean
 } {
   let onKeys: (keys: string | null) => void = () => {}
   const terminal = {
     closed: 0,
+    shown: '',
     fails: false,
     screen: () => screen,
-    show: () => {
+    show: (rows: readonly string[]) => {
       if (terminal.fails) throw new Error('the terminal is gone')
+      terminal.shown = rows.map(withoutStyle).join('\n')
     },
     listen: (listener: (keys: string | null) => void) => {
       onKeys = listener
@@ -176,7 +188,7 @@ describe('the terminal prompter', () => {
   ]
   it.each(ends)('takes $name as no, and puts the terminal back', async ({ keys }) => {
     const terminal = fakeTerminal()
-    const answer = terminalPrompter(() => terminal).ask(request, new AbortController().signal)
+    const answer = terminalPrompter({ open: () => terminal }).ask(request, new AbortController().signal)
     terminal.press(keys)
     expect(await answer).toEqual({ kind: 'deny' })
     expect(terminal.closed).toBe(1)
@@ -185,7 +197,7 @@ describe('the terminal prompter', () => {
   it('ends with its signal, and puts the terminal back', async () => {
     const terminal = fakeTerminal()
     const abort = new AbortController()
-    const answer = terminalPrompter(() => terminal).ask(request, abort.signal)
+    const answer = terminalPrompter({ open: () => terminal }).ask(request, abort.signal)
     abort.abort()
     await expect(answer).rejects.toThrow('aborted')
     expect(terminal.closed).toBe(1)
@@ -194,7 +206,9 @@ describe('the terminal prompter', () => {
   it('fails, and puts the terminal back, when it cannot be drawn', async () => {
     const terminal = fakeTerminal()
     terminal.fails = true
-    await expect(terminalPrompter(() => terminal).ask(request, new AbortController().signal)).rejects.toThrow('gone')
+    await expect(terminalPrompter({ open: () => terminal }).ask(request, new AbortController().signal)).rejects.toThrow(
+      'gone',
+    )
     expect(terminal.closed).toBe(1)
   })
 
@@ -205,9 +219,155 @@ describe('the terminal prompter', () => {
       [['\u001b'], null],
     ] as const) {
       const terminal = fakeTerminal()
-      const answer = terminalPrompter(() => terminal).question!('Which?', ['red', 'blue'], new AbortController().signal)
+      const answer = terminalPrompter({ open: () => terminal }).question!(
+        'Which?',
+        ['red', 'blue'],
+        new AbortController().signal,
+      )
       for (const key of keys) terminal.press(key)
       expect(await answer).toBe(expected)
     }
+  })
+})
+
+/** A clock that a test winds on by itself. */
+function fakeClock(): PromptClock & { pass(ms: number): void } {
+  let now = 0
+  let waiting: { at: number; work: () => void }[] = []
+  return {
+    now: () => now,
+    after: (ms, work) => {
+      const entry = { at: now + ms, work }
+      waiting.push(entry)
+      return () => {
+        waiting = waiting.filter((other) => other !== entry)
+      }
+    },
+    pass: (ms) => {
+      now += ms
+      for (const { work } of waiting.filter(({ at }) => at <= now)) work()
+      waiting = waiting.filter(({ at }) => at > now)
+    },
+  }
+}
+
+function asked(screenOf: PromptPlace['screen']) {
+  const terminal = fakeTerminal()
+  const clock = fakeClock()
+  const unread: string[] = []
+  const place = () => ({ screen: screenOf, unread: (keys: string) => void unread.push(keys) })
+  let answer: Answer | null = null
+  const prompter = terminalPrompter({ open: () => terminal, clock, place })
+  const done = prompter.ask(request, new AbortController().signal).then((given) => {
+    answer = given
+  })
+  const given = async (): Promise<Answer | null> => {
+    await Promise.race([done, Promise.resolve().then(() => Promise.resolve())])
+    return answer
+  }
+  return { terminal, clock, unread, given }
+}
+
+describe('keys that were meant for somebody else', () => {
+  it('are no answer until nothing was typed for a while, in our own screen too', async () => {
+    const { terminal, clock, given } = asked('own')
+    clock.pass(100)
+    terminal.press('a')
+    clock.pass(170)
+    terminal.press('y')
+    expect(await given()).toBeNull()
+    clock.pass(500)
+    terminal.press('y')
+    expect(await given()).toEqual({ kind: 'once' })
+  })
+
+  const words: readonly { name: string; keys: readonly string[]; answer: Answer | null }[] = [
+    { name: 'a single y', keys: ['y'], answer: null },
+    { name: 'a single a', keys: ['a'], answer: null },
+    { name: 'a y and Enter', keys: ['y', '\r'], answer: null },
+    { name: 'the word for once', keys: [...'allow', '\r'], answer: { kind: 'once' } },
+    { name: 'the word for the run', keys: [...'session', '\r'], answer: { kind: 'session', grant: exact! } },
+    { name: 'the word for an hour', keys: [...'hour', '\r'], answer: { kind: 'time', grant: exact!, seconds: 3600 } },
+    { name: 'always, which is answered elsewhere', keys: [...'always', '\r'], answer: null },
+    { name: 'never, which is answered elsewhere', keys: [...'never', '\r'], answer: null },
+    { name: 'a word of Object', keys: [...'constructor', '\r'], answer: null },
+    { name: 'a pasted word', keys: ['allow\r'], answer: null },
+    { name: 'Enter alone: no', keys: ['\r'], answer: { kind: 'deny' } },
+    { name: 'Escape: no', keys: ['\u001b'], answer: { kind: 'deny' } },
+  ]
+  it.each(words)('in somebody else’s screen: $name', async ({ keys, answer }) => {
+    const { terminal, clock, given } = asked('borrowed')
+    clock.pass(1000)
+    for (const key of keys) {
+      clock.pass(170)
+      terminal.press(key)
+    }
+    expect(await given()).toEqual(answer)
+  })
+
+  it('go to the command that had the screen', async () => {
+    const { terminal, clock, unread, given } = asked('borrowed')
+    expect(terminal.shown).toContain('Keys go to the command')
+    for (const key of 'ple') {
+      clock.pass(170)
+      terminal.press(key)
+    }
+    clock.pass(1000)
+    expect(terminal.shown).toContain('allow once')
+    for (const key of ['\u001b[I', ...'allow', '\r']) terminal.press(key)
+    expect([unread.join(''), await given()]).toEqual(['ple', { kind: 'once' }])
+  })
+
+  const WORD = fc.constantFrom(
+    'please',
+    'allow',
+    'session',
+    'hour',
+    'yes',
+    'always',
+    'fix',
+    'y',
+    'a',
+    's',
+    'the bug',
+    '',
+  )
+  const TEXT = fc.oneof(
+    fc.array(WORD, { minLength: 1, maxLength: 6 }).map((all) => `${all.join(' ')}\r`),
+    fc.string({ maxLength: 40 }),
+    fc.string({ unit: 'binary', maxLength: 20 }),
+  )
+
+  it('1,000 random texts at 170 ms a key grant nothing', () => {
+    return fc.assert(
+      fc.asyncProperty(fc.constantFrom('own', 'borrowed'), TEXT, async (screenOf, text) => {
+        const { terminal, clock, given } = asked(screenOf as PromptPlace['screen'])
+        for (const key of text) {
+          clock.pass(170)
+          terminal.press(key)
+        }
+        expect([null, 'deny']).toContain((await given())?.kind ?? null)
+      }),
+      { numRuns: 1000 },
+    )
+  })
+
+  it('nor do texts of several words after any pause, in somebody else’s screen', () => {
+    const text = fc.array(WORD, { minLength: 2, maxLength: 6 }).map((all) => `${all.join(' ')}\r`)
+    return fc.assert(
+      fc.asyncProperty(
+        text.filter((one) => !/^ *(?:allow|session|hour) *\r$/.test(one)),
+        async (typed) => {
+          const { terminal, clock, given } = asked('borrowed')
+          clock.pass(5000)
+          for (const key of typed) {
+            clock.pass(170)
+            terminal.press(key)
+          }
+          expect([null, 'deny']).toContain((await given())?.kind ?? null)
+        },
+      ),
+      { numRuns: 300 },
+    )
   })
 })

@@ -4,13 +4,24 @@ import { closeSync, constants, openSync, readSync } from 'node:fs'
 import { ReadStream, WriteStream } from 'node:tty'
 import { pieces, wrap, wrapWords } from '../scan/display-text.ts'
 import { Fault, messageOf } from '../system/fault.ts'
-import { ANSWERS, type AnswerForm, type AskView, answerOf, askView, LONGEST_MESSAGE, TIMES } from './ask-view.ts'
-import { maximumScroll, type PromptState, promptRows, type Screen, scrollOf } from './prompt-view.ts'
+import {
+  ANSWERS,
+  type AnswerForm,
+  type AskView,
+  answerOf,
+  askView,
+  LONGEST_MESSAGE,
+  TIMES,
+  withAnswers,
+} from './ask-view.ts'
+import { maximumScroll, type PromptState, promptRows, type Screen, scrollOf, WORDS } from './prompt-view.ts'
 import type { Answer, Prompter } from './prompter.ts'
 import type { Suggestion } from './suggestion.ts'
 
 /** Keys come in, rows go out; small enough that a test can be the person. */
 export interface PromptTerminal {
+  /** What was typed before the question was there. */
+  readonly typed?: string
   screen(): Screen
   show(rows: readonly string[]): void
   /** Each key or paste as it arrives; null at the end of the input. The answer stops listening. */
@@ -19,49 +30,103 @@ export interface PromptTerminal {
   close(): void
 }
 
-const START: PromptState = { choice: 0, scroll: null, step: 'answer', message: '' }
+/** Time, for whoever waits for a pause. */
+export interface PromptClock {
+  now(): number
+  /** Does something later; the answer takes it back. */
+  after(ms: number, work: () => void): () => void
+}
+
+const CLOCK: PromptClock = {
+  now: () => performance.now(),
+  after: (ms, work) => {
+    const timer = setTimeout(work, ms)
+    return () => clearTimeout(timer)
+  },
+}
+
+/**
+ * Whose screen a question appears in. In somebody else's (`borrowed`), a person may be typing for them: no single key is an answer, and
+ * what outlives the question is answered elsewhere.
+ */
+export interface PromptPlace {
+  readonly screen: 'own' | 'borrowed'
+  /** Takes the keys that came too early to be an answer: they were meant for whoever had the screen. */
+  readonly unread?: (keys: string) => void
+}
+
+export interface PrompterParts {
+  readonly open?: () => PromptTerminal
+  readonly clock?: PromptClock
+  readonly place?: () => PromptPlace
+}
+
+/** A key counts only when nothing was typed for so long before it. */
+const QUIET_MS = { own: 500, borrowed: 1000 } as const
+/** Answers that somebody else's screen can give. */
+const BORROWED: readonly AskView['answers'][number][] = ['once', 'session', 'time', 'deny']
+
+const START: PromptState = { choice: 0, scroll: null, step: 'answer', message: '', whole: false, armed: false }
 
 /** A prompter on the terminal of this process, whatever its standard streams are. */
-export function terminalPrompter(open: () => PromptTerminal = openTerminal): Prompter {
+export function terminalPrompter(parts: PrompterParts = {}): Prompter {
   return {
     name: 'terminal',
-    ask: (request, signal) => askAtTerminal(askView(request), request.suggestions, signal, open),
+    ask: (request, signal) => {
+      const whole = askView(request, 'whole')
+      return askAtTerminal({ view: askView(request), whole, grants: request.suggestions }, signal, parts)
+    },
     question: (text, options, signal) =>
       converse(
-        open,
+        parts,
         signal,
-        (_, keys, state: string) => lineTo(options, keys, state),
-        '',
-        (line, screen) => questionRows(text, options, line, screen),
+        (_, keys, state: Line) => lineTo(options, keys, state),
+        // An answer to the agent grants nothing: it may be typed at once.
+        { line: '', armed: true },
+        ({ line }, screen) => questionRows(text, options, line, screen),
         null,
       ),
   }
 }
 
-/** Shows an ask and waits for its answer; `grants` are the offers of it as they are, unmasked. */
+/** An ask for a terminal: `whole` with nothing masked, `grants` are the offers of it as they are. */
+export interface TerminalAsk {
+  readonly view: AskView
+  readonly whole: AskView
+  readonly grants: readonly Suggestion[]
+}
+
+/** Shows an ask and waits for its answer. */
 export async function askAtTerminal(
-  view: AskView,
-  grants: readonly Suggestion[],
+  { view: asked, whole, grants }: TerminalAsk,
   signal: AbortSignal,
-  open: () => PromptTerminal = openTerminal,
+  parts: PrompterParts = {},
 ): Promise<Answer> {
+  const borrowed = parts.place?.().screen === 'borrowed'
+  const view = borrowed ? withAnswers(asked, BORROWED) : asked
+  const shown = (state: PromptState) => (state.whole ? { ...view, ...hiddenOf(whole) } : view)
   const form = await converse<PromptState, AnswerForm>(
-    open,
+    parts,
     signal,
-    (screen, keys, state) => answerTo(view, screen, keys, state),
-    START,
-    (state, screen) => promptRows(view, state, screen),
+    (screen, keys, state) => answerTo(shown(state), screen, keys, state),
+    borrowed ? { ...START, step: 'word' } : START,
+    (state, screen) => promptRows(shown(state), state, screen),
     { answer: 'deny' },
   )
   return answerOf(view, grants, form) ?? { kind: 'deny' }
+}
+
+/** What masks can hide in a view. */
+function hiddenOf({ subject, fields, reasons, offers, masked }: AskView): Partial<AskView> {
+  return { subject, fields, reasons, offers, masked }
 }
 
 /** What a key did: another state, or the end with an answer. */
 type Turn<State, Result> = { readonly state: State } | { readonly answer: Result }
 
 /** Shows, listens, and ends with an answer; Ctrl-C and the end of the input are `without`. */
-function converse<State, Result>(
-  open: () => PromptTerminal,
+function converse<State extends { readonly armed: boolean }, Result>(
+  { open = openTerminal, clock = CLOCK, place = () => ({ screen: 'own' }) }: PrompterParts,
   signal: AbortSignal,
   turn: (screen: Screen, keys: string, state: State) => Turn<State, Result>,
   start: State,
@@ -69,21 +134,48 @@ function converse<State, Result>(
   without: Result,
 ): Promise<Result> {
   signal.throwIfAborted()
+  const { screen: whose, unread } = place()
+  const quiet = QUIET_MS[whose]
   const terminal = open()
+  if (terminal.typed) unread?.(terminal.typed)
   return new Promise<Result>((resolve, reject) => {
     let state = start
+    let last = clock.now()
+    let forget = () => {}
     const draw = () => terminal.show(rows(state, terminal.screen()))
     const finish = (end: () => void) => {
       signal.removeEventListener('abort', onAbort)
+      forget()
       stop()
       terminal.close()
       end()
     }
     const onAbort = () => finish(() => reject(signal.reason))
+    /** Waits for a pause in the typing; only then keys count. */
+    const wait = () => {
+      last = clock.now()
+      forget()
+      forget = clock.after(quiet, () =>
+        guarded(() => {
+          state = { ...state, armed: true }
+          draw()
+        }),
+      )
+    }
     const take = (keys: string | null) => {
       if (keys === null || keys === '\u0003' || keys === '\u0004') {
         finish(() => resolve(without))
         return
+      }
+      // What a terminal says by itself (the mouse, a change of focus) and the arrows are no typing.
+      const isTyped = !(keys.startsWith(ESCAPE) && keys.length > 1)
+      if (isTyped && !state.armed) {
+        if (clock.now() - last < quiet) {
+          unread?.(keys)
+          wait()
+          return
+        }
+        state = { ...state, armed: true }
       }
       const next = turn(terminal.screen(), keys, state)
       if ('answer' in next) {
@@ -105,6 +197,7 @@ function converse<State, Result>(
       () => guarded(draw),
     )
     signal.addEventListener('abort', onAbort, { once: true })
+    wait()
     guarded(draw)
   })
 }
@@ -118,12 +211,15 @@ export function answerTo(
 ): Turn<PromptState, AnswerForm> {
   const { choice } = state
   if (state.step === 'message') return messageTurn(keys, state)
+  if (state.step === 'word' && ASIDE[keys] === undefined && !(keys.length > 1 && ALONG[keys] !== undefined))
+    return wordTurn(view, keys, state)
   if (state.step === 'time') {
     const time = TIMES.find(({ key }) => key === keys)
     if (time) return { answer: { answer: 'time', choice, seconds: time.seconds } }
     return { state: keys === ESCAPE ? { ...state, step: 'answer' } : state }
   }
-  const row = ANSWERS.find(({ key, kind }) => key === keys && view.answers.includes(kind))
+  if (keys === 'v') return { state: { ...state, whole: !state.whole, scroll: 0 } }
+  const row = ANSWERS.find(({ key, kind }) => state.step === 'answer' && key === keys && view.answers.includes(kind))
   if (row?.kind === 'time') return { state: { ...state, step: 'time' } }
   if (row?.kind === 'deny-message') return { state: { ...state, step: 'message', message: '' } }
   if (row) return { answer: { answer: row.kind, choice } }
@@ -164,14 +260,31 @@ function messageTurn(keys: string, state: PromptState): Turn<PromptState, Answer
   return { state: { ...state, message: edited(state.message, keys) } }
 }
 
-function lineTo(options: readonly string[], keys: string, line: string): Turn<string, string | null> {
+/** A word that is typed out, and then Enter; an empty line is a no. */
+function wordTurn(view: AskView, keys: string, state: PromptState): Turn<PromptState, AnswerForm> {
+  if (keys === ESCAPE) return { answer: { answer: 'deny' } }
+  if (keys !== '\r' && keys !== '\n') return { state: { ...state, message: edited(state.message, keys) } }
+  const word = state.message.trim().toLowerCase()
+  if (word === '' || word === 'no') return { answer: { answer: 'deny' } }
+  const kind = Object.hasOwn(WORDS, word) ? WORDS[word]!.kind : undefined
+  if (kind !== undefined && view.answers.includes(kind))
+    return { answer: { answer: kind, choice: state.choice, seconds: WORD_SECONDS } }
+  return { state: { ...state, message: '', whole: word === 'show' ? !state.whole : state.whole } }
+}
+
+const WORD_SECONDS = 3600
+
+type Line = { readonly line: string; readonly armed: boolean }
+
+function lineTo(options: readonly string[], keys: string, state: Line): Turn<Line, string | null> {
+  const { line } = state
   if (keys === ESCAPE) return { answer: null }
   if (keys === '\r' || keys === '\n') {
     const text = line.trim()
     const option = /^\d+$/.test(text) ? options[Number(text) - 1] : undefined
     return { answer: option ?? (text === '' ? null : text) }
   }
-  return { state: edited(line, keys) }
+  return { state: { ...state, line: edited(line, keys) } }
 }
 
 /** Typed or pasted text at the end of a line; the keys of the terminal itself are left out. */
@@ -207,7 +320,7 @@ const CLEAR = '\u001b[H\u001b[2J'
 const SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGQUIT']
 
 /** The terminal of this process. Throws a Fault when there is none: then nobody can be asked. */
-function openTerminal(): PromptTerminal {
+export function openTerminal(): PromptTerminal {
   let fd: number
   try {
     fd = openSync('/dev/tty', constants.O_RDWR | constants.O_NOCTTY)
@@ -231,9 +344,10 @@ function openTerminal(): PromptTerminal {
   process.on('exit', restore)
   for (const signal of SIGNALS) process.on(signal, onSignal)
   input.setRawMode(true)
-  discardTyped()
+  const typed = takeTyped()
   output.write(ENTER_SCREEN)
   return {
+    typed,
     screen: () => ({ columns: output.columns || 80, rows: output.rows || 24 }),
     show: (rows) => void output.write(`${CLEAR}${rows.join('\r\n')}`),
     listen(onKeys, onResize) {
@@ -262,15 +376,21 @@ function openTerminal(): PromptTerminal {
   }
 }
 
-/** What was typed before the question was seen is no answer to it. */
-function discardTyped(): void {
+/** Takes what was typed before the question was seen: it is no answer to it. */
+function takeTyped(): string {
   const fd = openSync('/dev/tty', constants.O_RDONLY | constants.O_NOCTTY | constants.O_NONBLOCK)
   const buffer = Buffer.alloc(4096)
+  const taken: Buffer[] = []
   try {
-    while (readSync(fd, buffer, 0, buffer.length, null) > 0);
+    for (;;) {
+      const size = readSync(fd, buffer, 0, buffer.length, null)
+      if (size === 0) break
+      taken.push(Buffer.from(buffer.subarray(0, size)))
+    }
   } catch {
     // Nothing is left to read.
   } finally {
     closeSync(fd)
   }
+  return Buffer.concat(taken).toString('utf8')
 }

@@ -119,7 +119,7 @@ async function askOnce(
 ): Promise<boolean | null> {
   try {
     const { rules, signal } = options
-    const answer = await options.ask!({ command: rules.command, target, judgement, signal })
+    const answer = await options.ask!({ command: rules.whole ?? rules.command, target, judgement, signal })
     return answer === null ? null : answer === true
   } catch {
     return false

@@ -15,6 +15,8 @@ import { authorityOf, type Target, urlOf } from './target.ts'
 export interface EgressRules extends HostRules {
   /** The command as a person would recognise it; it stands in events and refusals. */
   readonly command: string
+  /** All of it, for a person who is asked; absent where `command` is. */
+  readonly whole?: string
   readonly ownAddresses?: readonly string[]
   /** Hosts that stay closed because none of these keys is brokered, unless a rule names them. */
   readonly keyless?: readonly { readonly host: string; readonly names: readonly string[] }[]

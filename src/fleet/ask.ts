@@ -12,9 +12,13 @@ export interface FleetAsk {
   readonly id: string
   readonly machine: PublicKey
   readonly tool: string
-  /** What would be done and why it is asked, without secrets. */
+  /** What would be done and why it is asked, without secrets: in short, for lists. */
   readonly subject: string
   readonly why: string
+  /** The whole question, as every surface shows it. Parsed by whoever shows it. */
+  readonly view: unknown
+  /** The hash of the whole call that it is about. */
+  readonly call: string
   readonly project: string
   readonly asked: string
   /** After this the answer is no. */
@@ -52,7 +56,7 @@ export type Settlement =
 const SKEW_MS = 5 * 60_000
 
 function askMessage(payload: string): string {
-  return `cordon-fleet-ask-v1\0${payload}`
+  return `cordon-fleet-ask-v2\0${payload}`
 }
 
 function answerMessage(payload: string): string {
@@ -95,7 +99,7 @@ export function verifyAsk(
   return { ask, signed, enrolment }
 }
 
-const ASK_TEXTS = ['fleet', 'id', 'machine', 'tool', 'subject', 'why', 'project', 'asked', 'deadline'] as const
+const ASK_TEXTS = ['fleet', 'id', 'machine', 'tool', 'subject', 'why', 'call', 'project', 'asked', 'deadline'] as const
 
 /** The name is part of the subject under which it is answered. */
 function isAsk(value: FleetAsk | null): value is FleetAsk {

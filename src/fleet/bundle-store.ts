@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { Fault } from '../system/fault.ts'
-import type { PublicKey } from '../system/keys/signing-key.ts'
+import { type PublicKey, parsePublicKey } from '../system/keys/signing-key.ts'
 import { withLock } from '../system/lock.ts'
 import { openOwnDirectory, readOwnFile, readOwnJson, writeOwnFile, writeOwnJson } from '../system/state.ts'
 import { type BundleProblem, type BundleTrust, type VerifiedBundle, verifyBundle } from './bundle.ts'
@@ -18,6 +18,8 @@ interface Floor {
   readonly fleet: string
   readonly version: number
   readonly hash: string
+  /** Every key that any bundle in force here has revoked: a later bundle that does not repeat one does not bring it back. */
+  readonly revoked?: readonly PublicKey[]
 }
 
 /** Where a machine keeps what it knows of its fleet. */
@@ -38,7 +40,7 @@ export function storedBundle(stateDir: string, settings: FleetSettings): Verifie
   if ('problem' in verdict) throw lost(`the stored policy does not count: ${verdict.message}`)
   if (floor !== null && verdict.bundle.version < floor.version)
     throw lost(`version ${floor.version} was in force here, and version ${verdict.bundle.version} is in its place`)
-  return verdict
+  return { ...verdict, bundle: { ...verdict.bundle, revoked: union(verdict.bundle.revoked, floor?.revoked) } }
 }
 
 /** Takes a bundle from anywhere: only one that is signed, newer and not expired takes the place of the last good one. */
@@ -46,10 +48,11 @@ export function acceptBundle(stateDir: string, settings: FleetSettings, text: st
   const directory = fleetDirectory(stateDir)
   return withLock(join(directory, 'policy.lock'), () => {
     const before = lastGood(directory, settings)
-    const verdict = verifyBundle(text, trustOf(settings, before?.bundle.revoked ?? []))
+    const floor = readFloor(directory, settings.fleet)
+    const verdict = verifyBundle(text, trustOf(settings, union(before?.bundle.revoked, floor?.revoked)))
     if ('problem' in verdict) return { refused: verdict.problem, message: verdict.message }
     const { bundle, hash } = verdict
-    const floor = readFloor(directory, settings.fleet)
+    const revoked = union(bundle.revoked, before?.bundle.revoked, floor?.revoked)
     const known = Math.max(floor?.version ?? 0, before?.bundle.version ?? 0)
     if (bundle.version < known)
       return { refused: 'rolled-back', message: `version ${bundle.version} is older than ${known}, which was in force` }
@@ -59,12 +62,24 @@ export function acceptBundle(stateDir: string, settings: FleetSettings, text: st
     if (bundle.expires !== null && Date.parse(bundle.expires) <= now)
       return { refused: 'expired', message: `version ${bundle.version} has expired at ${bundle.expires}` }
     const isNew = before?.hash !== hash
-    // The bundle first: a crash in between leaves a newer one than the floor asks for, never an older one.
+    // What was revoked before the bundle that may no longer say so; then the bundle: a crash in between leaves a newer one than
+    // the floor asks for, never an older one.
+    if (isNew && floor !== null && (floor.revoked?.length ?? 0) < revoked.length)
+      writeOwnJson(floorPath(directory), { ...floor, revoked } satisfies Floor)
     if (isNew) writeOwnFile(bundlePath(directory), text)
-    if (floor?.hash !== hash)
-      writeOwnJson(floorPath(directory), { fleet: bundle.fleet, version: bundle.version, hash } satisfies Floor)
-    return { accepted: verdict, isNew }
+    if (floor?.hash !== hash || floor.revoked?.length !== revoked.length)
+      writeOwnJson(floorPath(directory), {
+        fleet: bundle.fleet,
+        version: bundle.version,
+        hash,
+        revoked,
+      } satisfies Floor)
+    return { accepted: { ...verdict, bundle: { ...bundle, revoked } }, isNew }
   })
+}
+
+function union(...lists: readonly (readonly PublicKey[] | undefined)[]): readonly PublicKey[] {
+  return [...new Set(lists.flatMap((list) => list ?? []))]
 }
 
 /** What a bundle must be for this machine. */
@@ -100,7 +115,9 @@ function isFloor(value: unknown): value is Floor {
     floor !== null &&
     typeof floor.fleet === 'string' &&
     Number.isSafeInteger(floor.version) &&
-    typeof floor.hash === 'string'
+    typeof floor.hash === 'string' &&
+    (floor.revoked === undefined ||
+      (Array.isArray(floor.revoked) && floor.revoked.every((key) => parsePublicKey(key) === key)))
   )
 }
 

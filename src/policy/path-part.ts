@@ -205,6 +205,9 @@ function outsideRuling(scene: PathScene): Ruling | null {
   const { policy, session, fact } = scene
   if (isInsideRoots(policy, session, fact.path) || grantOf(scene) || nearbyRuling(scene)) return null
   const asks = policy.outsideRoots.value === 'ask'
+  // That it is a secret says more than where it is, and is not answered by a mode that answers questions.
+  const secret = asks ? secretRuling(scene) : null
+  if (secret) return secret
   const resolved = fact.path === fact.given ? '' : ` (${fact.path})`
   return {
     decision: asks ? 'ask' : 'deny',
@@ -230,18 +233,23 @@ function secretRuling({ policy, session, access, fact, actor }: PathScene): Ruli
     return openedByGrant(path, grants, policy) ? [] : [{ ...secret, path }]
   })
   const [secret] = secrets
+  const place = isInsideRoots(policy, session, fact.path) ? '' : `, is outside the project ${policy.root}`
   if (!secret || (secrets.every(({ kind }) => kind === 'name') && session.isShown?.(fact.path))) return null
   return {
     decision: 'ask',
     firm: true,
     reason: {
       code: 'secret',
-      message: `${fact.given} looks like a secret (${secret.shape}), and no grant names it.`,
+      message: `${fact.given} looks like a ${PRIVATE_KEY.test(secret.shape) ? 'private key' : 'secret'} (${secret.shape})${place}, and no grant names it.`,
       remedy: `Work without it, or ask the user to grant it by name: paths = [{ path = ".", files = ["${secret.path.split('/').at(-1)}"] }] under [capabilities.allow.read].`,
     },
     rules: [{ rule: 'sandbox.os.command_mask_secrets', source: 'built-in' }],
   }
 }
+
+/** Shapes of secrets that hold a private key. */
+const PRIVATE_KEY =
+  /^(?:~\/)?\.(?:ssh|gnupg)(?:\/|$)|^id_|_(?:rsa|dsa|ecdsa|ed25519)$|\.(?:key|pem|p12|pfx|p8|jks|keystore|ppk|kdbx)$/
 
 /** What of a repository is its history: references, logs, objects, the index. */
 const HISTORY =

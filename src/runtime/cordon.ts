@@ -43,6 +43,7 @@ import { reapSpill } from './session/reap-spill.ts'
 import { type ProjectPolicy, Session } from './session/session.ts'
 import { sessionTools } from './session-tools.ts'
 
+export { requestOf } from '../approval/approve.ts'
 export {
   ANSWERS,
   type AnswerForm,
@@ -52,6 +53,7 @@ export {
   answerOf,
   askText,
   askView,
+  hidesSome,
   LONGEST_SECONDS,
   TIMES,
   withAnswers,

@@ -17,7 +17,7 @@ export interface TerminalIo {
   readonly input: Readable & { readonly isTTY?: boolean; setRawMode?(raw: boolean): unknown }
   readonly output: Writable & { readonly rows?: number; readonly columns?: number }
   /** Given what holds the relay while somebody else uses the terminal; what that answers lets it go on. */
-  readonly onRelay?: (hold: () => () => void) => void
+  readonly onRelay?: (hold: () => (keys?: string) => void) => void
 }
 
 export interface LaunchIo {

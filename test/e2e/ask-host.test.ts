@@ -7,7 +7,7 @@ import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js'
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Answer, Prompter } from '../../src/approval/prompter.ts'
-import { terminalPrompter } from '../../src/approval/terminal-prompter.ts'
+import { type PromptTerminal, terminalPrompter } from '../../src/approval/terminal-prompter.ts'
 import { createCordon } from '../../src/runtime/cordon.ts'
 import type { Session } from '../../src/runtime/session/session.ts'
 import { resultText } from '../../src/runtime/session/tool-result.ts'
@@ -183,15 +183,20 @@ describe('nobody is asked, and the refusal says how to grant it,', () => {
 describe('the question reaches', () => {
   it('a person at a terminal', async () => {
     const shown: string[] = []
-    const prompter = terminalPrompter(() => ({
-      screen: () => ({ rows: 40, columns: 120, color: false }),
+    let now = 0
+    const open = (): PromptTerminal => ({
+      screen: () => ({ rows: 40, columns: 120 }),
       show: (rows) => void shown.push(rows.join('\n')),
       listen: (onKeys) => {
-        setTimeout(() => onKeys('y'), 20)
+        setTimeout(() => {
+          now = 5000
+          onKeys('y')
+        }, 20)
         return () => {}
       },
       close: () => {},
-    }))
+    })
+    const prompter = terminalPrompter({ open, clock: { now: () => now, after: () => () => {} } })
     const session = await openSession(manifest('contained'), { prompter })
     expect(await fetch(session, 'two')).toContain(REACHED)
     expect(shown.join('\n')).toContain(`two.example.org:${port}`)

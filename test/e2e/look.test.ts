@@ -124,7 +124,8 @@ it.each(WIDTHS)('the prompt in %i columns, and its answer', async (columns) => {
   const subject = 'deploy 日本 \u202eevil 😀 && echo \u001b[2J done'
   const message = '`deploy 日本` changes something elsewhere.'
   const decision = soleDecision('ask', { kind: 'command', text: 'deploy 日本' }, { code: 'remote-write', message })
-  const request = { tool: 'bash', subject, decision, asks: decision.segments, suggestions: GRANTS }
+  const call = { input: { command: subject }, call: 'hash', facts: null }
+  const request = { tool: 'bash', subject, ...call, decision, asks: decision.segments, suggestions: GRANTS }
   const view = { ...askView(request), answers: ['time', 'always', 'deny', 'deny-always'] as const }
   keepAsk(
     machine,
@@ -143,7 +144,7 @@ it.each(WIDTHS)('the prompt in %i columns, and its answer', async (columns) => {
   terminal.type('\u001b[C')
   await terminal.until(/broader 2\/2/)
   expect(terminal.screen.visible).toContain('save command deploy:*')
-  terminal.type('t')
+  await terminal.answers('t')
   await terminal.until(/10 minutes/)
   terminal.type('2')
   await terminal.until(/granted for 60 minutes: command deploy:\*/)
@@ -168,7 +169,7 @@ it('the tour asks its one question at the terminal; a yes, a no and a terminal t
   }
   expect(readdirSync(place)).toHaveLength(1)
   process.kill(left.pid, 'SIGHUP')
-  yes.type('y')
+  await yes.answers('y')
   no.type('n')
   await left.ended()
   expect(readdirSync(place)).toEqual([])

@@ -82,7 +82,10 @@ async function live(index: number): Promise<void> {
       const request = {
         tool: 'bash',
         subject: `m${index} ${written}`,
-        decision: { reason: { code: 'x', message: 'why' } } as never,
+        input: { command: `m${index} ${written}` },
+        call: `m${index} ${written}`,
+        facts: null,
+        decision: { reason: { code: 'x', message: 'why' }, rules: [] } as never,
         asks: [],
         suggestions: [],
       }

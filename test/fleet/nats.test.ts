@@ -115,8 +115,11 @@ const question = (tool: string): FleetQuestion => ({
   request: {
     tool,
     subject: 'git push',
-    decision: { reason: { code: 'x', message: 'it reaches out' } } as never,
-    asks: [{ decision: 'ask', text: 'git push', reason: { code: 'x', message: 'it reaches out' } }] as never,
+    input: { command: 'git push' },
+    call: `${tool} git push`,
+    facts: null,
+    decision: { reason: { code: 'x', message: 'it reaches out' }, rules: [] } as never,
+    asks: [{ decision: 'ask', text: 'git push', rules: [], reason: { code: 'x', message: 'it reaches out' } }] as never,
     suggestions: [],
   },
   signal: new AbortController().signal,

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { callHash } from '../../src/approval/approve.ts'
 import { machineKey } from '../../src/fleet/identity.ts'
 import { answerAsk, type WaitingAsk, waitingAsks } from '../../src/runtime/fleet/answer.ts'
 import { askFleet, type FleetQuestion } from '../../src/runtime/fleet/ask-fleet.ts'
@@ -145,12 +146,20 @@ describe('a hook whose host cannot ask', () => {
 })
 
 describe('an asker that cannot wait so long', () => {
-  const decision = { reason: { code: 'x', message: 'it reaches out' } } as never
+  const decision = { reason: { code: 'x', message: 'it reaches out' }, rules: [] } as never
   const question = (subject: string, waitMs: number, input = '{}'): FleetQuestion => ({
     project,
-    request: { tool: 'bash', subject, decision, asks: [], suggestions: [] },
+    request: {
+      tool: 'bash',
+      subject,
+      input: { command: subject, more: input },
+      call: callHash(project, null, 'bash', { command: subject, more: input }),
+      facts: null,
+      decision,
+      asks: [],
+      suggestions: [],
+    },
     signal: new AbortController().signal,
-    input,
     waitMs,
   })
   it('tries again, and takes the answer that came meanwhile once', async () => {

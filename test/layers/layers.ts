@@ -101,6 +101,7 @@ export const pureFiles: readonly string[] = [
   'runtime/confine/hosts.ts',
   'runtime/confine/run-grants.ts',
   'runtime/confine/text-plan.ts',
+  'runtime/command/typed/words.ts',
   'sandbox/bwrap/orders.ts',
   'sandbox/bwrap/order-bytes.ts',
   'sandbox/bwrap/init-messages.ts',

@@ -43,6 +43,8 @@ export interface FleetBus {
   /** Sends lines, and ends when the servers have said that each of them is kept. */
   publishRecords(records: readonly PublishedRecord[]): Promise<void>
   publishAsk(id: string, data: string): Promise<void>
+  /** Puts an empty message over an ask of this machine: nobody is shown it any more. */
+  withdrawAsk(id: string): Promise<void>
   /** The answer that a key gave to an ask; null as long as it has given none. */
   readAnswer(machine: PublicKey, ask: string, approver: PublicKey): Promise<string | null>
   /** Calls back with every answer that comes to an ask of this machine, until it is told to stop. */
@@ -83,6 +85,9 @@ export async function connectBus(options: BusOptions): Promise<FleetBus> {
     },
     async publishAsk(ask, data) {
       await js.publish(names.ask(id, ask), data, { msgID: ask })
+    },
+    async withdrawAsk(ask) {
+      await js.publish(names.ask(id, ask), '', { msgID: `${ask}-withdrawn` })
     },
     readAnswer: (machine, ask, approver) =>
       last(names.answerStream, names.answer(keyId(machine), ask, keyId(approver))),

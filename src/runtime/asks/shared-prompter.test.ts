@@ -20,6 +20,9 @@ const reason = { code: 'not-granted', message: 'It is not granted.' } as const
 const request = {
   tool: 'bash',
   subject: `curl ${secret}`,
+  input: { command: `curl ${secret}` },
+  call: 'hash',
+  facts: null,
   decision: { decision: 'ask', reason, rules: [], segments: [] },
   asks: [],
   suggestions: [grant],

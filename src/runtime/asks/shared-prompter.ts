@@ -6,7 +6,7 @@ import type { Answer, ApprovalRequest, Prompter } from '../../approval/prompter.
 import type { Machine } from '../../system/machine.ts'
 import { openOwnDirectory } from '../../system/state.ts'
 import { ASKS_FILE, type GivenAnswer } from '../hook/asks.ts'
-import { answerText, answerWaiting, postAsk, standingAnswer, withdrawAsk } from './waiting.ts'
+import { answerText, answerWaiting, isShowWanted, postAsk, showAsk, standingAnswer, withdrawAsk } from './waiting.ts'
 
 /** Where questions come from. */
 export interface AskOrigin {
@@ -23,38 +23,64 @@ const LETS_GO_MS = 300
 
 /** Puts every question to the person behind `inner` and to whoever else can answer; the later one is told. */
 export function sharedPrompter(inner: Prompter, origin: AskOrigin): Prompter {
-  const { machine, project, surface } = origin
   return {
     ...inner,
     async ask(request, signal) {
       const whole = askView(request)
       const view = inner.onceOnly ? withAnswers(whole, ['once', 'deny', 'deny-message']) : whole
-      const { tool, subject } = view
-      const id = postAsk(machine, { host: surface, project, tool, subject, view }, Date.now())
-      try {
-        return await first(inner, { request, view }, { machine, id }, signal)
-      } finally {
-        withdrawAsk(machine, id)
-      }
+      const show = () => ({ ...view, ...pick(askView(request, 'whole')), offers: view.offers })
+      const own = (ended: AbortSignal) => inner.ask(request, ended)
+      return postAndWait({ view, grants: request.suggestions, show, own, inner }, origin, signal)
     },
   }
 }
 
+/** Puts a question that somebody else asked to whoever can answer here, as it was shown. */
+export function askElsewhere(view: AskView, origin: AskOrigin, signal: AbortSignal): Promise<Answer> {
+  const own = (ended: AbortSignal) =>
+    new Promise<never>((_, reject) => {
+      ended.addEventListener('abort', () => reject(ended.reason), { once: true })
+    })
+  return postAndWait({ view, grants: [], show: null, own, inner: { name: 'fleet' } }, origin, signal)
+}
+
+/** What of a view is masked. */
+function pick({ subject, fields, reasons, masked }: AskView): Partial<AskView> {
+  return { subject, fields, reasons, masked }
+}
+
 interface Asked {
-  readonly request: ApprovalRequest
   readonly view: AskView
+  /** The offers of it as they are, unmasked. */
+  readonly grants: ApprovalRequest['suggestions']
+  /** The view with nothing masked, for whoever asks to see it; null where nobody here knows it. */
+  readonly show: (() => AskView) | null
+  readonly own: (ended: AbortSignal) => Promise<Answer>
+  readonly inner: Pick<Prompter, 'name' | 'tell'>
+}
+
+async function postAndWait(asked: Asked, origin: AskOrigin, signal: AbortSignal): Promise<Answer> {
+  const { machine, project, surface } = origin
+  const { tool, subject } = asked.view
+  const shows = asked.show !== null && asked.view.masked > 0
+  const id = postAsk(machine, { host: surface, project, tool, subject, view: asked.view, shows }, Date.now())
+  try {
+    return await first(asked, { machine, id }, signal)
+  } finally {
+    withdrawAsk(machine, id)
+  }
 }
 
 async function first(
-  inner: Prompter,
   asked: Asked,
   place: { readonly machine: Machine; readonly id: string },
   signal: AbortSignal,
 ): Promise<Answer> {
+  const { inner, show } = asked
   const here = new AbortController()
   const elsewhere = new AbortController()
-  const own = inner.ask(asked.request, AbortSignal.any([signal, here.signal])).then((answer) => ({ answer }))
-  const other = comes(place, AbortSignal.any([signal, elsewhere.signal])).then((given) => ({ given }))
+  const own = asked.own(AbortSignal.any([signal, here.signal])).then((answer) => ({ answer }))
+  const other = comes(place, show, AbortSignal.any([signal, elsewhere.signal])).then((given) => ({ given }))
   own.catch(() => {})
   other.catch(() => {})
   try {
@@ -68,7 +94,7 @@ async function first(
       return meant(stands, asked)
     }
     here.abort(new Error('answered elsewhere'))
-    // A terminal is put back before anything is said on it; a prompter that does not let go is not waited for.
+    // A terminal is restored before anything is said on it; a prompter that does not let go is not waited for.
     await Promise.race([own.catch(() => {}), new Promise((resolve) => setTimeout(resolve, LETS_GO_MS))])
     inner.tell?.(`Answered: ${answerText(settled.given)}.`)
     return meant(settled.given, asked)
@@ -78,14 +104,15 @@ async function first(
 }
 
 /** The answer as the asker means it. One that was not offered is a no. */
-function meant({ kind, by, ...given }: GivenAnswer, { request, view }: Asked): Answer {
-  const answer = answerOf(view, request.suggestions, { answer: kind, ...given })
+function meant({ kind, by, ...given }: GivenAnswer, { grants, view }: Asked): Answer {
+  const answer = answerOf(view, grants, { answer: kind, ...given })
   return { ...(answer ?? { kind: 'deny' }), by }
 }
 
-/** The answer from elsewhere, when it comes. */
+/** The answer from elsewhere, when it comes. Whoever asked to see what is masked is shown it meanwhile. */
 function comes(
   { machine, id }: { readonly machine: Machine; readonly id: string },
+  show: (() => AskView) | null,
   signal: AbortSignal,
 ): Promise<GivenAnswer> {
   return new Promise((resolve, reject) => {
@@ -101,6 +128,7 @@ function comes(
     }
     const look = () => {
       try {
+        if (show && isShowWanted(machine, id)) showAsk(machine, id, show())
         const answer = standingAnswer(machine, id)
         if (!answer) return
         stop()

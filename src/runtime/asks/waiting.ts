@@ -12,11 +12,11 @@ const REMEMBERED_MS = 10 * 60_000
 /** Posts a question of this process; its id. */
 export function postAsk(
   machine: Machine,
-  ask: Pick<OpenAsk, 'project' | 'host' | 'tool' | 'subject' | 'view'>,
+  { shows = false, ...ask }: Pick<OpenAsk, 'project' | 'host' | 'tool' | 'subject' | 'view'> & { shows?: boolean },
   now: number,
 ): string {
   const id = randomBytes(5).toString('hex')
-  const waiting = { pid: process.pid, started: startOf(process.pid) }
+  const waiting = { pid: process.pid, started: startOf(process.pid), ...(shows && { show: 'possible' as const }) }
   const posted: OpenAsk = { ...ask, id, time: now, suggestions: [], waiting }
   changeAsks(machine, (asks) => [...asks.filter((other) => !isOver(other, now)), posted])
   return id
@@ -36,6 +36,41 @@ export function answerWaiting(machine: Machine, id: string, answer: GivenAnswer)
     }),
   )
   return why
+}
+
+/** Asks whoever waits to show what is masked in its question; false where nobody can. */
+export function wantShown(machine: Machine, id: string): boolean {
+  return changeShown(machine, id, 'possible', (ask) => ({ ...ask, waiting: { ...ask.waiting!, show: 'wanted' } }))
+}
+
+/** Whether somebody wants to see what is masked in this question. */
+export function isShowWanted(machine: Machine, id: string): boolean {
+  return readAsks(machine).some((ask) => ask.id === id && ask.waiting?.show === 'wanted')
+}
+
+/** Shows a question with nothing masked, because its person asked for that. */
+export function showAsk(machine: Machine, id: string, view: OpenAsk['view']): void {
+  changeShown(machine, id, 'wanted', (ask) => {
+    const { show: _, ...waiting } = ask.waiting!
+    return { ...ask, subject: view.subject, view, waiting }
+  })
+}
+
+function changeShown(
+  machine: Machine,
+  id: string,
+  from: 'possible' | 'wanted',
+  how: (ask: OpenAsk) => OpenAsk,
+): boolean {
+  let changed = false
+  changeAsks(machine, (asks) =>
+    asks.map((ask) => {
+      if (ask.id !== id || ask.waiting?.show !== from) return ask
+      changed = true
+      return how(ask)
+    }),
+  )
+  return changed
 }
 
 /** The answer that stands for a question; null while there is none. */

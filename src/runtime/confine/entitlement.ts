@@ -7,12 +7,15 @@ import { pathsOfGrants } from '../../policy/shell/carried-paths.ts'
 import { grantMatches } from '../../policy/shell/command-match.ts'
 import { hostsOfCommand, usesNetwork } from '../../policy/shell/network-use.ts'
 import type { Word } from '../../shell/facts.ts'
+import { typedText } from '../command/typed/words.ts'
 import type { LoadedPolicy } from '../policy/load.ts'
 import { type RunGrants, toolHosts, type Variables } from './run-grants.ts'
 
 export interface Entitlement {
   /** How events and summaries call the command. */
   readonly name: string
+  /** All of it, for a person who is asked about a host. */
+  readonly whole?: string
   /** The words of the patterns that grant it: they decide which bundles come along. */
   readonly patterns: readonly (readonly string[])[]
   /** The same patterns as they are written, for the record. */
@@ -54,6 +57,7 @@ export function entitleWords(
   const commands = { ...policy.commands, toolDomains: tools.domains }
   return {
     name: grants[0]?.pattern.text ?? shorten(command.slice(0, 3).join(' '), command.length > 3),
+    whole: typedText(command),
     // Named for this run: whichever of their programs it starts, and however.
     patterns: [command, ...tools.named.map(({ programs }) => programs.slice(0, 1))],
     grants: grants.map((grant) => grant.pattern.text),

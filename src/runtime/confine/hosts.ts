@@ -10,13 +10,14 @@ import type { Entitlement } from './entitlement.ts'
 /** The rules of one command (N1); addresses of this machine are added where it has a way out. */
 export function egressRules(
   { policy, sandbox }: Pick<LoadedPolicy, 'policy' | 'sandbox'>,
-  { name, hosts, programs, suffixes = policy.http.suffixes }: Entitlement,
+  { name, whole, hosts, programs, suffixes = policy.http.suffixes }: Entitlement,
   secrets: readonly SecretSetting[],
 ): EgressRules {
   const brokered = new Set(secrets.map((secret) => secret.name))
   const keyless = keylessHosts(sandbox.bundles, programs, brokered)
   return {
     command: name,
+    ...(whole !== undefined && { whole }),
     allowed: hosts,
     denied: policy.commands.deniedDomains,
     allowPrivate: policy.http.allowPrivate,

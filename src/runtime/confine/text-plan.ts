@@ -128,6 +128,7 @@ function entitleText(
   const line = text.split('\n')[0]!
   return {
     name: shorten(line, line !== text),
+    whole: text,
     patterns,
     grants: [...new Set(grants.map((grant) => grant.pattern.text))],
     paths: pathsOfGrants(grants),

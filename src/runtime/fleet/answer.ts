@@ -1,5 +1,6 @@
 /** Answers asks of the fleet: lists those that wait, signs an answer with this machine's key, and hands it in. */
 
+import { type AskView, parseAskView } from '../../approval/ask-view.ts'
 import {
   approversFor,
   askHash,
@@ -24,6 +25,8 @@ import { openBus } from './connection.ts'
 /** An ask of a machine of the fleet that still waits. */
 export interface WaitingAsk {
   readonly ask: FleetAsk
+  /** The question, as every surface shows it. */
+  readonly view: AskView
   readonly signed: SignedAsk
   readonly enrolment: Enrolment
   /** How many people have to say yes, and how many more of them. */
@@ -48,6 +51,8 @@ export async function waitingAsks(
     const found = verifyAsk(text, settings, bundle.revoked)
     if (found === null || Date.parse(found.ask.deadline) < now) continue
     const { ask, signed, enrolment } = found
+    const view = parseAskView(ask.view)
+    if (view === null || view.tool !== ask.tool || view.call !== ask.call) continue
     const approvers = approversFor(bundle, ask.machine, enrolment.groups)
     if (!approvers.some(({ key }) => key === own)) continue
     const answers = await Promise.all(approvers.map(({ key }) => bus.readAnswer(ask.machine, ask.id, key)))
@@ -56,7 +61,7 @@ export async function waitingAsks(
     const settlement = settleAsk(facts, given)
     if (settlement.settled !== null) continue
     const people = peopleNeeded(bundle, ask.tool, enrolment.groups)
-    waiting.push({ ask, signed, enrolment, people, missing: settlement.missing })
+    waiting.push({ ask, view, signed, enrolment, people, missing: settlement.missing })
   }
   return waiting.sort((a, b) => (a.ask.asked < b.ask.asked ? -1 : 1))
 }

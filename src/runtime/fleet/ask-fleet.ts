@@ -1,7 +1,6 @@
 /** Puts asks of this machine to the fleet, and waits for the people who may answer them. */
 
-import { createHash } from 'node:crypto'
-import { maskedRequest } from '../../approval/masked-request.ts'
+import { askSummary, askText, askView, withAnswers } from '../../approval/ask-view.ts'
 import type { Answer, ApprovalRequest, Prompter } from '../../approval/prompter.ts'
 import { approversFor, type FleetAsk, newAskId, settleAsk, signAsk } from '../../fleet/ask.ts'
 import { fleetDirectory, storedBundle } from '../../fleet/bundle-store.ts'
@@ -26,8 +25,6 @@ export interface FleetQuestion {
   readonly project: string
   readonly request: ApprovalRequest
   readonly signal: AbortSignal
-  /** What tells this very call from others beside what people are shown, such as all of its input. */
-  readonly input?: string
   /** How long the asker can wait; the ask itself stays open until its deadline, for when the call is tried again. */
   readonly waitMs?: number
 }
@@ -36,7 +33,7 @@ export interface FleetQuestion {
 export function fleetPrompter(
   machine: Machine,
   project: string,
-  more: Pick<FleetQuestion, 'input' | 'waitMs'> = {},
+  more: Pick<FleetQuestion, 'waitMs'> = {},
 ): Prompter | null {
   const settings = readFleetSettings(machine)
   if (settings?.asks === null || settings === null) return null
@@ -54,18 +51,24 @@ export async function askFleet(
   open: () => Promise<FleetBus> = () => openBus(settings, machine),
 ): Promise<Answer> {
   const self = asker(settings, machine)
-  const { tool, subject, where } = question.request
-  const call = hashOf([question.project, where ?? null, tool, subject, question.input ?? null])
-  const pending = pendingAsk(machine, call, Date.now(), () => newAsk(call, settings, self, question))
+  const pending = pendingAsk(machine, question.request.call, Date.now(), () => newAsk(settings, self, question))
   const { ask, signed } = pending
   const until = Math.min(Date.parse(ask.deadline), Date.now() + (question.waitMs ?? Number.POSITIVE_INFINITY))
   const { signal } = question
-  const bus = await again(until, signal, open)
+  let bus: FleetBus
+  try {
+    bus = await again(until, signal, open)
+  } catch (error) {
+    if (signal.aborted) takePending(machine, pending)
+    throw error
+  }
   try {
     // However often it takes, and by whichever call: it has a name, and is one ask.
     await again(until, signal, () => bus.publishAsk(ask.id, JSON.stringify(signed)))
     return await answerOf(bus, machine, settings, { pending, groups: self.enrolment.groups, until }, signal)
   } finally {
+    // A call that was cancelled asks nothing any more: no later call takes the answer to it.
+    if (signal.aborted && takePending(machine, pending)) await bus.withdrawAsk(ask.id).catch(() => {})
     await bus.close()
   }
 }
@@ -86,16 +89,13 @@ function asker(settings: FleetSettings, machine: Machine): Asker {
   return { enrolment, certificate, key }
 }
 
-function newAsk(
-  call: string,
-  settings: FleetSettings,
-  { key, certificate }: Asker,
-  { project, request }: FleetQuestion,
-): PendingAsk {
-  const { tool, subject, asks, decision, where } = maskedRequest(request)
-  // Nobody says yes to the beginning of a text.
-  if (subject.length > MAX_TEXT)
-    throw new Fault('fleet-unreachable', `it is too long to be put to the fleet (${subject.length} characters)`)
+function newAsk(settings: FleetSettings, { key, certificate }: Asker, { project, request }: FleetQuestion): PendingAsk {
+  const view = withAnswers(askView(request), ['once', 'deny', 'deny-message'])
+  const { tool, subject, where, call } = view
+  // Nobody says yes to a part of a call.
+  const size = askText(view, { whole: true }).length
+  if (size > MAX_TEXT || view.fields.some(({ hidden }) => hidden > 0))
+    throw new Fault('fleet-unreachable', `the call is too long to be put to the fleet (over ${MAX_TEXT} characters)`)
   const asked = Date.now()
   const deadline = asked + (settings.asks ?? 0) * 1000
   const ask: FleetAsk = {
@@ -104,11 +104,10 @@ function newAsk(
     machine: key.publicKey,
     tool,
     subject,
-    why: (asks.length === 0 ? [decision] : asks)
-      .map((part) => part.reason.message)
-      .join(' ')
-      .slice(0, MAX_TEXT),
-    project: where === undefined ? project : `${where} (of ${project})`,
+    why: askSummary(view, MAX_TEXT),
+    view,
+    call,
+    project: where === null ? project : `${where} (of ${project})`,
     asked: new Date(asked).toISOString(),
     deadline: new Date(deadline).toISOString(),
   }
@@ -198,8 +197,4 @@ async function read(bus: FleetBus, ask: FleetAsk, approver: FleetAsk['machine'])
   } catch {
     return null
   }
-}
-
-function hashOf(parts: readonly unknown[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex')
 }

@@ -1,13 +1,13 @@
 /** Puts asks of the fleet where questions of this machine are answered: on the page, by a link, by `cordon approvals`. */
 
-import type { Answer, ApprovalRequest, Prompter } from '../../approval/prompter.ts'
+import { type AskView, withAnswers } from '../../approval/ask-view.ts'
+import type { Answer } from '../../approval/prompter.ts'
 import type { FleetBus } from '../../fleet/nats/bus.ts'
 import type { FleetSettings } from '../../fleet/settings.ts'
-import { soleDecision } from '../../policy/decision.ts'
 import { messageOf } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
 import { pause } from '../../system/pause.ts'
-import { sharedPrompter } from '../asks/shared-prompter.ts'
+import { askElsewhere } from '../asks/shared-prompter.ts'
 import { answerAsk, type WaitingAsk, waitingAsks } from './answer.ts'
 
 const LOOK_MS = 1000
@@ -25,7 +25,7 @@ export async function followAsks(
     const { enrolment, ask } = waiting
     const origin = { machine, project: `${enrolment.name}: ${ask.project}`, surface: `fleet ${settings.fleet}` }
     try {
-      const answer = await sharedPrompter(NOBODY, origin).ask(requestOf(waiting), AbortSignal.any([signal, settled]))
+      const answer = await askElsewhere(shownView(waiting), origin, AbortSignal.any([signal, settled]))
       const verdict = answer.kind === 'once' ? 'yes' : 'no'
       await answerAsk(settings, machine, bus, waiting, verdict, messageOfAnswer(answer))
       heard(waiting, verdict)
@@ -54,22 +54,13 @@ export async function followAsks(
   }
 }
 
-/** Nobody sits at this process: the answer comes from elsewhere. */
-const NOBODY: Prompter = {
-  name: 'fleet',
-  onceOnly: true,
-  ask: (_, signal) =>
-    new Promise<never>((_resolve, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-    }),
-}
-
-function requestOf({ ask, people, missing }: WaitingAsk): ApprovalRequest {
-  const { tool, subject, why } = ask
-  const more = people > 1 ? ` ${missing} of ${people} people still have to say yes.` : ''
-  const reason = { code: 'level-ask', message: `${why}${more}` } as const
-  const decision = soleDecision('ask', { kind: 'tool', text: tool }, reason)
-  return { tool, subject, decision, asks: decision.segments, suggestions: [] }
+/** The question of the machine, with how many people it takes. */
+function shownView({ view, people, missing }: WaitingAsk): AskView {
+  const once = withAnswers(view, ['once', 'deny', 'deny-message'])
+  if (people <= 1) return once
+  const message = { text: `${missing} of ${people} people still have to say yes.`, count: 1 }
+  const reason = { code: 'level-ask' as const, messages: [message], rule: null, source: null }
+  return { ...once, reasons: [...once.reasons, reason] }
 }
 
 function messageOfAnswer(answer: Answer): string | null {

@@ -2,8 +2,16 @@
 
 import { randomBytes } from 'node:crypto'
 import { join, posix } from 'node:path'
-import { type AnswerKind, type AskView, askView, withAnswers } from '../../approval/ask-view.ts'
-import { type Suggestion, suggestGrants } from '../../approval/suggestion.ts'
+import { type Question, requestOf } from '../../approval/approve.ts'
+import {
+  type AnswerKind,
+  type AskView,
+  askSummary,
+  askView,
+  parseAskView,
+  withAnswers,
+} from '../../approval/ask-view.ts'
+import type { Suggestion } from '../../approval/suggestion.ts'
 import { isSameProcess } from '../../system/alive.ts'
 import { canonicalJson } from '../../system/canonical-json.ts'
 import { machineFiles } from '../../system/files.ts'
@@ -42,6 +50,8 @@ export interface WaitingAsk {
   readonly pid: number
   readonly started: string | null
   readonly answer?: GivenAnswer
+  /** Whether what is masked can be shown by whoever waits, or somebody has asked for that. */
+  readonly show?: 'possible' | 'wanted'
 }
 
 /** An answer from elsewhere. What it would save is named by its number: the asker knows what it stands for. */
@@ -112,46 +122,22 @@ function isSameCall(other: OpenAsk, { project, tool, subject, once }: NewAsk): b
 type NewAsk = Omit<OpenAsk, 'id' | 'time' | 'answeredUntil' | 'message' | 'waiting'>
 
 /**
- * The ask of a hook's judgement, with what could be granted; `cwd` is where the call would run. A yes is for the call with the
- * places that it leads to now.
+ * The ask of a hook's judgement, with what could be granted. A yes is for the very input that the host's tool was given, in that
+ * directory, with the places that it leads to now.
  */
 export function askOf(
   machine: Machine,
   host: string,
-  { root: project, cwd, session }: AskPlace,
+  place: AskPlace,
   judgement: HookJudgement,
   opened: readonly string[],
 ): NewAsk {
-  const { subject, decision, facts, call } = judgement
-  const resolve = (given: string): string => machineFiles.canonical(posix.resolve(project, given))
-  const places = {
-    root: project,
-    home: machine.home,
-    resolve,
-    repository: (path: string) => repositoryAt(path, machineFiles),
-  }
-  const tool = call.kind === 'search' ? 'grep' : call.tool
-  // Of a tool that is not known the input is not known either: a yes would be for anything.
-  const suggestions = call.kind === 'tool' ? suggestGrants(decision, facts, places) : []
-  const once =
-    call.kind === 'tool'
-      ? hashOf([
-          host,
-          project,
-          cwd,
-          call.tool,
-          canonicalJson(call.tool === 'bash' ? { command: call.input.command } : call.input),
-          ...opened,
-        ])
-      : undefined
-  const request = {
-    tool,
-    subject,
-    ...(cwd !== project && { where: cwd }),
-    decision,
-    asks: decision.segments.filter((part) => part.decision === 'ask'),
-    suggestions,
-  }
+  const { root: project, cwd, session } = place
+  const { subject, call } = judgement
+  const question = hookQuestion(machine, place, judgement)
+  // Of a tool that is not known, what it would do is not known either.
+  const suggestions = call.kind === 'tool' ? requestOf(question).suggestions : []
+  const once = call.kind === 'tool' ? hashOf([host, project, cwd, canonicalJson(question.input), ...opened]) : undefined
   const answered: readonly AnswerKind[] = [
     ...(once === undefined ? [] : (['once', 'deny-message'] as const)),
     ...(session === null ? [] : (['session'] as const)),
@@ -164,19 +150,45 @@ export function askOf(
     host,
     project,
     subject,
-    tool,
-    view: withAnswers(askView(request), answered),
+    tool: question.tool,
+    view: withAnswers(askView(requestOf({ ...question, suggestions })), answered),
     suggestions,
     ...(session !== null && { session }),
     ...(once !== undefined && { once }),
   }
 }
 
-/** Where a host's call was made. */
-interface AskPlace {
+/** The question of a hook's judgement, as every surface asks it. */
+export function hookQuestion(machine: Machine, { root, cwd, given }: AskPlace, judgement: HookJudgement): Question {
+  const { subject, decision, facts, call } = judgement
+  const places = {
+    root,
+    home: machine.home,
+    resolve: (path: string): string => machineFiles.canonical(posix.resolve(root, path)),
+    repository: (path: string) => repositoryAt(path, machineFiles),
+    exists: machineFiles.exists,
+  }
+  const tool = call.kind === 'search' ? 'grep' : call.tool
+  const input = Object.fromEntries(
+    Object.entries(given).filter(([name]) => facts === null || !NOTES.has(name) || typeof given[name] !== 'string'),
+  )
+  return { tool, subject, input, decision, facts, places, ...(cwd !== root && { where: cwd }) }
+}
+
+/** Everything that asks in a hook's judgement, the worst first, in at most so many characters. */
+export function whyAsks(machine: Machine, place: AskPlace, judgement: HookJudgement, most: number): string {
+  return askSummary(askView(requestOf({ ...hookQuestion(machine, place, judgement), suggestions: [] })), most)
+}
+
+/** What an agent says about a command beside it: it changes with every try, and no host does anything by it. */
+const NOTES: ReadonlySet<string> = new Set(['description', 'explanation', 'justification'])
+
+/** Where a host's call was made, and what its tool was given. */
+export interface AskPlace {
   readonly root: string
   readonly cwd: string
   readonly session: string | null
+  readonly given: Readonly<Record<string, unknown>>
 }
 
 /** Allows the very call of an ask the next time it is tried, or refuses it then with a message. */
@@ -247,7 +259,7 @@ function isAsk(value: unknown): value is OpenAsk {
     ask !== null &&
     texts.every((name) => typeof ask[name] === 'string') &&
     Array.isArray(ask.suggestions) &&
-    isView(ask.view) &&
+    parseAskView(ask.view) !== null &&
     [ask.once, ask.session, ask.message].every((text) => text === undefined || typeof text === 'string') &&
     (ask.answeredUntil === undefined || typeof ask.answeredUntil === 'number') &&
     (ask.waiting === undefined || isWaiting(ask.waiting)) &&
@@ -264,10 +276,4 @@ function isWaiting(value: unknown): value is WaitingAsk {
     (waiting.started === null || typeof waiting.started === 'string') &&
     (waiting.answer === undefined || typeof waiting.answer.kind === 'string')
   )
-}
-
-function isView(value: unknown): value is AskView {
-  const view = value as Partial<AskView> | null
-  const lists = ['marks', 'hosts', 'reasons', 'offers', 'answers'] as const
-  return typeof view === 'object' && view !== null && lists.every((name) => Array.isArray(view[name]))
 }

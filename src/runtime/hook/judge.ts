@@ -6,7 +6,7 @@ import { splitPath, wholeTree } from '../../files/path-pattern.ts'
 import { secretOfGlob } from '../../files/secret-glob.ts'
 import { secretOf } from '../../files/secret-shapes.ts'
 import type { SessionFacts, ToolCall } from '../../policy/call.ts'
-import { type Decision, denial } from '../../policy/decision.ts'
+import { type Decision, denial, type PartDecision } from '../../policy/decision.ts'
 import { evaluate } from '../../policy/evaluate.ts'
 import { keptPlaces } from '../../policy/path-part.ts'
 import type { CommandDenial, PathDenial, PathRule } from '../../policy/policy.ts'
@@ -209,10 +209,12 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
       strictest(calls, breakerOpenFor) {
         let worst: HookJudgement | null = null
         const excluded = new Set<string>()
-        for (const next of calls.flatMap((call) => judge(call, breakerOpenFor))) {
+        const judged = calls.flatMap((call) => judge(call, breakerOpenFor))
+        for (const next of judged) {
           for (const glob of next.excluded ?? []) excluded.add(glob)
           if (!worst || compareVerdicts(next.decision.decision, worst.decision.decision) > 0) worst = next
         }
+        if (worst?.decision.decision === 'ask') worst = withAllAsks(worst, judged)
         return worst && excluded.size > 0 ? { ...worst, excluded: [...excluded] } : worst
       },
       whyNotAsked(decision) {
@@ -221,6 +223,23 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
       },
     },
   }
+}
+
+/** A judgement that asks, with what the other calls of the same request ask: a yes is for all of them. */
+function withAllAsks(worst: HookJudgement, judged: readonly HookJudgement[]): HookJudgement {
+  const known = new Set(worst.decision.segments.map(nameOfPart))
+  const others = judged
+    .flatMap(({ decision }) => decision.segments)
+    .filter((part) => part.decision === 'ask' && !known.has(nameOfPart(part)))
+    // Where they stand is said by the facts of another call.
+    .map(({ span: _span, command: _command, ...part }) => part)
+  if (others.length === 0) return worst
+  const unique = new Map(others.map((part) => [nameOfPart(part), part]))
+  return { ...worst, decision: { ...worst.decision, segments: [...worst.decision.segments, ...unique.values()] } }
+}
+
+function nameOfPart({ kind, text, reason }: PartDecision): string {
+  return JSON.stringify([kind, text, reason.code])
 }
 
 /** The files that a call names, as they are written and where they lead. */

@@ -17,6 +17,8 @@ import { LiveHistory } from '../session/live-history.ts'
 export interface GatewayJudge {
   /** The policy as it was when the gateway was opened: its servers run by that. */
   readonly answered: AnsweredPolicy
+  /** The project, and the person's home. */
+  readonly place: { readonly root: string; readonly home: string }
   readonly history: CallHistory
   /** Takes a policy of the organisation into force that came or expired since; throws a Fault where none may be used. */
   refresh(): Promise<void>
@@ -47,6 +49,7 @@ export async function openGatewayJudge(root: string, machine: Machine): Promise<
   })
   return {
     answered: opened,
+    place: { root: opened.loaded.root, home: machine.home },
     history: live.of(GATEWAY_AGENT),
     async refresh() {
       const now = await readOrganisation(machine)

@@ -1,6 +1,6 @@
 /** What a session asks a person: calls that need a yes, hosts that a running command reaches for; and what it keeps of the answers. */
 
-import { type Approval, approve, type Question, type Remembered } from '../../approval/approve.ts'
+import { type Approval, approve, callHash, type Question, type Remembered } from '../../approval/approve.ts'
 import type { Questions } from '../../approval/question-queue.ts'
 import type { SavedGrants } from '../../approval/saved-grants.ts'
 import type { HostQuestion } from '../../egress/gate.ts'
@@ -30,8 +30,6 @@ export interface QuestionParts {
 /** A question on its way to a person. */
 export interface Putting {
   readonly question: Question
-  /** Tells calls apart that look alike. */
-  readonly identity: string
   readonly call: string | null
   /** True when it need not be asked any more. */
   readonly settled: () => boolean
@@ -53,7 +51,7 @@ export class SessionQuestions {
   }
 
   /** Puts a question to a person, writes down the answer, and remembers what is to be remembered. */
-  async put({ question, identity, call, settled, signal }: Putting): Promise<Approval> {
+  async put({ question, call, settled, signal }: Putting): Promise<Approval> {
     const { questions, recorder } = this.#parts
     const { policy } = this.#view.deciding(this.#view.entered)
     const settlement = settle(question.decision, policy, questions !== null)
@@ -61,8 +59,8 @@ export class SessionQuestions {
       const message = settlement.outcome === 'refuse' ? settlement.message : 'nobody is there to ask'
       return { approved: false, refusal: { kind: 'absent', message }, remember: null }
     }
-    const key = JSON.stringify([question.tool, question.subject, identity])
-    return questions.take(key, signal, async (prompter, shared) => {
+    const { places, where = null, tool, input } = question
+    return questions.take(callHash(places.root, where, tool, input), signal, async (prompter, shared) => {
       // The answer to another question may have settled this one while it waited.
       if (settled()) return { approved: true, remember: null }
       const approval = await approve(question, (request) => prompter.ask(request, shared))
@@ -112,8 +110,6 @@ export class SessionQuestions {
     const { root } = this.#view.base(this.#view.entered)
     const places = { root, home: this.#parts.machine.home, resolve: (given: string) => given }
     const { signal } = question
-    const identity = `${host}:${port}`
-    return (await this.put({ question: { ...asked, facts: null, places }, identity, call: null, settled, signal }))
-      .approved
+    return (await this.put({ question: { ...asked, facts: null, places }, call: null, settled, signal })).approved
   }
 }

@@ -78,6 +78,7 @@ function reachIn(scene: ReachScene, wasAsked: ((path: string) => boolean) | null
   )
   const readOnly = [
     ...places(['read', 'list'], ['outside-roots', 'named-by-grant']),
+    ...places(['read'], ['secret']).filter((path) => !isInside(path, root)),
     ...shown.filter((path) => isNear(path) && files.exists(path)),
   ]
   const read = places(['read'], ['outside-roots', 'secret', 'named-by-grant'])
@@ -185,11 +186,12 @@ function hostRule(part: PartDecision, facts: ShellFacts | null): HostRule[] {
 }
 
 /** The question of a running command about a host, as the prompt shows it. */
-export function hostQuestion({ command, target }: HostQuestion): Pick<Question, 'tool' | 'subject' | 'decision'> {
+export function hostQuestion({
+  command,
+  target,
+}: HostQuestion): Pick<Question, 'tool' | 'subject' | 'input' | 'decision'> {
   const host = target.port === 443 || target.port === 80 ? target.host : `${target.host}:${target.port}`
-  const reason = {
-    code: 'host-not-granted',
-    message: `A running command reaches for ${host}, which no grant names.`,
-  } as const
-  return { tool: 'bash', subject: command, decision: soleDecision('ask', { kind: 'host', text: host }, reason) }
+  const message = `A running command wants to connect to ${host} (not allowed yet).`
+  const decision = soleDecision('ask', { kind: 'host', text: host }, { code: 'host-not-granted', message })
+  return { tool: 'bash', subject: command, input: { command, host }, decision }
 }

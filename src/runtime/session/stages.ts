@@ -77,12 +77,20 @@ export class CallStages implements Stages<ParsedCall, CallRecord> {
     const { tool, subject, where, facts, moved } = parsed
     const repository = (path: string) => repositoryAt(path, files)
     const { home } = machine
-    const places = { root: view.base(moved).root, home, resolve: this.#resolver(parsed), repository }
-    const question: Question = { tool: tool.name, subject, ...(where !== null && { where }), decision, facts, places }
+    const resolve = this.#resolver(parsed)
+    const places = { root: view.base(moved).root, home, resolve, repository, exists: files.exists }
+    const question: Question = {
+      tool: tool.name,
+      subject,
+      input: parsed.input,
+      ...(where !== null && { where }),
+      decision,
+      facts,
+      places,
+    }
     const settled = () => this.decide(parsed, null).decision !== 'ask'
-    const identity = JSON.stringify(parsed.input)
     const asked = askedPlaces(this.#reachScene(parsed, decision))
-    const approval = await asking.put({ question, identity, call: this.#call, settled, signal })
+    const approval = await asking.put({ question, call: this.#call, settled, signal })
     this.#agreed = approval.approved ? asked : null
     // An answer may take an hour: a denial of the organisation that came meanwhile stands.
     if (approval.approved) await refresh()

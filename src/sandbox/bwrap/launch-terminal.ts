@@ -49,17 +49,20 @@ export function relayTerminal(streams: Streams, control: Socket, terminal: Termi
     })
   })
 
-  const hold = (): (() => void) => {
+  /** Stops the relay; its end takes what was typed for the command meanwhile. */
+  const hold = (): ((keys?: string) => void) => {
     held++
     input.unpipe(inside.input)
     input.pause()
     inside.output.pause()
     let over = false
-    return () => {
+    return (keys = '') => {
       if (over) return
       over = true
       held--
-      if (held > 0 || ended) return
+      if (ended) return
+      if (keys !== '') inside.input.write(keys)
+      if (held > 0) return
       setRaw(true)
       input.pipe(inside.input)
       inside.output.resume()

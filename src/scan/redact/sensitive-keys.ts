@@ -140,7 +140,7 @@ export function isSecretValue(value: string, grade: KeyGrade, style: ValueStyle)
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i
 
 /** Letters and digits mixed as words are not: `a8f5f167f44f`, `wJalrXUtnFEMI7`. */
-function looksRandom(value: string): boolean {
+export function looksRandom(value: string): boolean {
   if (value.length < 8 || !/[0-9]/.test(value) || !/[A-Za-z]/.test(value)) return false
   let changes = 0
   for (let i = 1; i < value.length && i < 80; i++) if (classOf(value, i) !== classOf(value, i - 1)) changes++

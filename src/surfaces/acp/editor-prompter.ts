@@ -1,5 +1,6 @@
 /** Cordon's asks in the editor's own permission dialog. An answer of the editor, not proof of a person. */
 
+import { randomUUID } from 'node:crypto'
 import type { AgentContext, PermissionOption } from '@agentclientprotocol/sdk'
 import {
   ANSWERS,
@@ -10,9 +11,9 @@ import {
   askText,
   askView,
   type CordonOptions,
+  hidesSome,
   withAnswers,
 } from '../../runtime/cordon.ts'
-import { coverSecrets } from '../../scan/redact/cover.ts'
 import { visible, visibleLines } from '../../scan/visible-text.ts'
 import { toolKindOf } from './updates.ts'
 
@@ -23,10 +24,13 @@ const SHOWN: readonly AnswerKind[] = ['once', 'session', 'time', 'always', 'deny
 const SECONDS = 3600
 /** Names of choices are short: the whole value is in the text above them. */
 const NAME_LENGTH = 60
+const TITLE_LENGTH = 200
+
+/** No answer: the question comes again with nothing folded and nothing masked. */
+const SHOW: PermissionOption = { optionId: 'show', name: 'Show everything first', kind: 'reject_once' }
 
 /** Asks through the editor; anything but a clear yes is a no. */
 export function editorPrompter(client: () => AgentContext, sessionId: () => string): Prompter {
-  let count = 0
   const put = async (
     title: string,
     kind: ReturnType<typeof toolKindOf>,
@@ -39,7 +43,8 @@ export function editorPrompter(client: () => AgentContext, sessionId: () => stri
       {
         sessionId: sessionId(),
         toolCall: {
-          toolCallId: `cordon-ask-${++count}`,
+          // Drawn, so that no update of an agent can name it (see `agentCallId`).
+          toolCallId: `cordon-${randomUUID()}`,
           title,
           kind,
           status: 'pending',
@@ -55,10 +60,15 @@ export function editorPrompter(client: () => AgentContext, sessionId: () => stri
   return {
     name: 'editor',
     async ask(request, signal) {
-      const view = withAnswers(askView(request), SHOWN)
-      const title = `Cordon asks: ${visible(view.tool)} ${visible(view.subject.split('\n')[0]!)}`
-      const chosen = await put(title, toolKindOf(request.tool), askText(view), optionsOf(view), signal)
-      return chosenAnswer(chosen, view, request.suggestions)
+      const masked = withAnswers(askView(request), SHOWN)
+      const kind = toolKindOf(request.tool)
+      for (let whole = !hidesSome(masked); ; whole = true) {
+        const view = whole && masked.masked > 0 ? withAnswers(askView(request, 'whole'), SHOWN) : masked
+        const options = [...optionsOf(view), ...(whole ? [] : [SHOW])]
+        const chosen = await put(titleOf(view), kind, askText(view, { whole, canShow: true }), options, signal)
+        if (!whole && chosen === SHOW.optionId) continue
+        return chosenAnswer(chosen, view, request.suggestions)
+      }
     },
     async question(text, options, signal) {
       if (options.length === 0) return null
@@ -66,10 +76,17 @@ export function editorPrompter(client: () => AgentContext, sessionId: () => stri
         (name, index): PermissionOption => ({ optionId: `option-${index}`, name: visible(name), kind: 'allow_once' }),
       )
       const none: PermissionOption = { optionId: 'none', name: 'No answer', kind: 'reject_once' }
-      const chosen = await put('The agent asks', 'other', coverSecrets(visibleLines(text)), [...choices, none], signal)
+      const chosen = await put('The agent asks', 'other', visibleLines(text), [...choices, none], signal)
       return options[Number(/^option-(\d+)$/.exec(chosen ?? '')?.[1] ?? Number.NaN)] ?? null
     },
   }
+}
+
+/** The tool and the first line of what it is about; the whole of it is in the text. */
+function titleOf({ tool, subject }: AskView): string {
+  const [first = '', ...more] = subject.split('\n')
+  const named = tool === subject ? '' : ` ${visible(first.slice(0, TITLE_LENGTH).toWellFormed())}`
+  return `Cordon asks: ${visible(tool)}${named}${more.length > 0 || first.length > TITLE_LENGTH ? ' …' : ''}`
 }
 
 /** One choice for an answer, and for one that saves a choice for each offer. */

@@ -32,6 +32,7 @@ import { isRecord, recordOf } from '../../system/record.ts'
 import { readableBytes, writableBytes } from './byte-streams.ts'
 import { editorPrompter } from './editor-prompter.ts'
 import { SessionTerminals } from './session-terminals.ts'
+import { agentCallId } from './updates.ts'
 
 export interface GuardedAgentOptions {
   readonly machine: Machine
@@ -193,14 +194,27 @@ function agentSide(serve: (sessionId: unknown) => Guarded, toEditor: () => Agent
       serve(params.sessionId)
       // The agent's own question: it must not look like one of Cordon's, and its answer opens nothing here.
       const title = `The agent asks: ${visible(String(params.toolCall.title ?? 'a tool call'))}`
-      const asked = { ...params, toolCall: { ...params.toolCall, title } }
+      const asked = { ...params, toolCall: { ...inNamespace(params.toolCall), title } }
       return toEditor().request('session/request_permission', asked, { cancellationSignal: signal })
     })
     .onRequest('*', ({ method }) => {
       throw RequestError.methodNotFound(method)
     })
-    .onNotification('session/update', ({ params }) => toEditor().notify('session/update', params))
+    .onNotification('session/update', ({ params }) =>
+      toEditor().notify('session/update', { ...params, update: inNamespace(params.update) }),
+    )
     .onNotification('*', () => {})
+}
+
+/** What the agent says, with its calls under names of their own, wherever they are named. */
+function inNamespace<Value>(value: Value): Value {
+  if (Array.isArray(value)) return value.map(inNamespace) as Value
+  if (!isRecord(value)) return value
+  const fields = Object.entries(value).map(([name, field]) => [
+    name,
+    name === 'toolCallId' ? agentCallId(field) : inNamespace(field),
+  ])
+  return Object.fromEntries(fields) as Value
 }
 
 const MAX_FILE = 16 * 1024 * 1024

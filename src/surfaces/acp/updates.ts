@@ -34,6 +34,11 @@ export function toolKindOf(name: string): ToolKind {
   return Object.hasOwn(KINDS, name) ? KINDS[name]! : 'other'
 }
 
+/** A call of an agent by a name that no question of Cordon's can have: what the agent says of its calls never changes those. */
+export function agentCallId(id: unknown): string {
+  return `agent:${String(id)}`
+}
+
 const text = (value: string) => ({ type: 'text' as const, text: value })
 
 /** The update of an event; null when an editor has nothing to show for it. */
@@ -56,7 +61,7 @@ export function updateOf(
       const { call } = event
       return {
         sessionUpdate: 'tool_call',
-        toolCallId: call.id,
+        toolCallId: agentCallId(call.id),
         title: visible(`${call.name} ${subject(call.name, call.input)}`.slice(0, 200).toWellFormed()),
         kind: toolKindOf(call.name),
         status: 'in_progress',
@@ -69,7 +74,7 @@ export function updateOf(
       const good = result?.status === 'done' && !result.output.isError
       return {
         sessionUpdate: 'tool_call_update',
-        toolCallId: call.id,
+        toolCallId: agentCallId(call.id),
         status: good ? 'completed' : 'failed',
         content: [{ type: 'content', content: text(said.slice(0, 20_000)) }],
       }

@@ -430,7 +430,7 @@ export const commands: readonly CommandRow[] = [
     name: 'approvals',
     summary: 'Answer what waits for an answer, and what hooks had nobody to ask.',
     usage:
-      'cordon approvals [list] [--json]\n  cordon approvals answer [ID]\n  cordon approvals allow ID [--minutes N] [--choice N] [--yes]\n  cordon approvals drop ID',
+      'cordon approvals [list] [--json]\n  cordon approvals answer [ID]\n  cordon approvals show ID\n  cordon approvals allow ID [--minutes N] [--choice N] [--yes]\n  cordon approvals drop ID',
     words: 2,
     flags: [
       { name: '--minutes', value: 'N', about: 'How long it holds (60).' },

@@ -186,7 +186,8 @@ async function judged(
       : moveOf(request, judgement, setting, judge.loaded.root)
     return replaced(sandboxedCommand(text, wanted, { move, answer }))
   }
-  const result = await runToolCall(hookStages(judge, read, wrap, { host, request, setting }), {
+  const given = typeof inside === 'string' ? request.command!.replaced(inside) : request.given
+  const result = await runToolCall(hookStages(judge, read, wrap, { host, request, given, setting }), {
     tool: request.tool,
     input: {},
     signal: new AbortController().signal,

@@ -2,6 +2,7 @@
 
 import { type Decision, soleDecision } from '../../policy/decision.ts'
 import { outcomeOf } from '../../runtime/decide/admission.ts'
+import type { AskPlace } from '../../runtime/hook/asks.ts'
 import type { HookJudge, HookJudgement, ReadCall } from '../../runtime/hook/judge.ts'
 import type { CallRecord, SessionRecorder } from '../../runtime/record/recorder.ts'
 import type { Approval, Stages } from '../../runtime/run-tool-call.ts'
@@ -13,6 +14,8 @@ import { reasonText } from './reason-text.ts'
 export interface Asked {
   readonly host: Host
   readonly request: HookRequest
+  /** What the host's tool was given, with the command itself where the host shows our wrapping of it. */
+  readonly given: Json
   readonly setting: HookSetting
 }
 
@@ -83,8 +86,10 @@ export function hookStages(
       // What a person agrees to goes with the command; nobody agreed to more than what was asked.
       const less = narrowed(judged(), request)
       const input = less?.input ?? (places === null ? plainly() : wrap(judged(), places))
-      if (decision.decision === 'ask' && request.canAsk)
-        return { kind: 'ask', reason: reasonText(decision.reason.message, less?.note), input }
+      if (decision.decision === 'ask' && request.canAsk) {
+        const why = await whyAsked(judge, judged(), decision, asked)
+        return { kind: 'ask', reason: reasonText(why, less?.note), input }
+      }
       if (less) return { kind: 'narrowed', ...less }
       return input ? { kind: 'sandboxed', input } : { kind: 'pass' }
     },
@@ -131,19 +136,19 @@ async function approved(
   decision: Decision,
   input: Json | null,
   places: readonly string[],
-  { host, request, setting }: Asked,
+  asked: Asked,
 ): Promise<Approval> {
+  const { host, request, setting } = asked
   const refused = (...sentences: readonly (string | undefined)[]): Approval => ({
     approved: false,
     refusal: { kind: 'absent', message: sentences.filter(Boolean).join(' ') },
     remember: null,
   })
-  const { reason } = decision
   if (input !== null && !request.canRewrite) return refused(mustSayItself(judgement, input).reason.message)
   const notAsked = judge.whyNotAsked(decision)
-  if (notAsked !== null) return refused(`${reason.message} It was not asked: ${notAsked}.`)
+  if (notAsked !== null) return refused(`${decision.reason.message} It was not asked: ${notAsked}.`)
   if (request.canAsk) return { approved: true, remember: null }
-  const needed = `This needs a yes from the user: ${reason.message}`
+  const needed = `This needs a yes from the user: ${await whyAsked(judge, judgement, decision, asked)}`
   if (setting.inside) {
     return refused(
       needed,
@@ -151,9 +156,8 @@ async function approved(
     )
   }
   const { machine } = setting
-  const { askOf, keepAsk, takeAnswer } = await import('../../runtime/hook/asks.ts')
-  const { root } = judge.loaded
-  const place = { root, cwd: request.cwd ?? root, session: request.session }
+  const { askOf, hookQuestion, keepAsk, takeAnswer } = await import('../../runtime/hook/asks.ts')
+  const place = placeOf(judge, asked)
   const ask = askOf(machine, host.name, place, judgement, places)
   const answer = takeAnswer(machine, ask, Date.now())
   if (answer?.message === null) return { approved: true, remember: null }
@@ -162,11 +166,24 @@ async function approved(
     return { approved: false, refusal: { kind: 'corrected', message }, remember: null }
   }
   const { askFleetAbout } = await import('../../runtime/fleet/prompter.ts')
-  const cwd = request.cwd ?? root
-  const byFleet = await askFleetAbout(machine, root, { judgement, cwd, waitMs: ASK_WAIT_SECONDS * 1000 })
+  const question = hookQuestion(machine, place, judgement)
+  const byFleet = await askFleetAbout(machine, question, ASK_WAIT_SECONDS * 1000)
   if (byFleet) return byFleet
   const id = keepAsk(machine, ask, Date.now())
   return refused(needed, wayOut(id, judgement))
+}
+
+/** Everything that asks, the worst first, as far as a host's dialog has room for it. */
+async function whyAsked(judge: HookJudge, judgement: HookJudgement, decision: Decision, asked: Asked): Promise<string> {
+  const { whyAsks } = await import('../../runtime/hook/asks.ts')
+  return whyAsks(asked.setting.machine, placeOf(judge, asked), { ...judgement, decision }, MAX_WHY)
+}
+
+/** Less than a reason may have, so that what else there is to say fits. */
+const MAX_WHY = 1500
+
+function placeOf({ loaded: { root } }: HookJudge, { request: { cwd, session }, given }: Asked): AskPlace {
+  return { root, cwd: cwd ?? root, session, given }
 }
 
 /** How the user can allow what nobody could be asked about. */

@@ -7,10 +7,10 @@ import {
   askText,
   askView,
   type CordonOptions,
+  hidesSome,
   LONGEST_SECONDS,
   withAnswers,
 } from '../../runtime/cordon.ts'
-import { coverSecrets } from '../../scan/redact/cover.ts'
 import { visible } from '../terminal/terminal.ts'
 import { isObject, type Json } from './json-rpc.ts'
 import type { Elicit } from './rounds.ts'
@@ -27,14 +27,19 @@ export function elicitationPrompter(elicit: Elicit, shared: boolean): Prompter {
   return {
     name: 'elicitation',
     async ask(request, signal) {
-      const whole = askView(request)
-      const view = shared ? withAnswers(whole, ['once', 'deny', 'deny-message']) : whole
-      const given = await elicit({ message: askText(view), requestedSchema: formOf(view) }, signal)
-      if (!isObject(given) || given.action !== 'accept' || !isObject(given.content)) return { kind: 'deny' }
-      const { answer, grant, minutes, message } = given.content
-      const choice = grant === undefined ? 0 : offerNames(view).indexOf(String(grant))
-      const seconds = (typeof minutes === 'number' ? minutes : MINUTES) * 60
-      return answerOf(view, request.suggestions, { answer, choice, seconds, message }) ?? { kind: 'deny' }
+      const narrowed = (view: AskView) => (shared ? withAnswers(view, ['once', 'deny', 'deny-message']) : view)
+      const masked = narrowed(askView(request))
+      for (let whole = !hidesSome(masked); ; whole = true) {
+        const view = whole && masked.masked > 0 ? narrowed(askView(request, 'whole')) : masked
+        const message = askText(view, { whole, canShow: true })
+        const given = await elicit({ message, requestedSchema: formOf(view, !whole) }, signal)
+        if (!isObject(given) || given.action !== 'accept' || !isObject(given.content)) return { kind: 'deny' }
+        const { answer, grant, minutes, message: said } = given.content
+        if (!whole && answer === SHOW.kind) continue
+        const choice = grant === undefined ? 0 : offerNames(view).indexOf(String(grant))
+        const seconds = (typeof minutes === 'number' ? minutes : MINUTES) * 60
+        return answerOf(view, request.suggestions, { answer, choice, seconds, message: said }) ?? { kind: 'deny' }
+      }
     },
     async question(text, options, signal) {
       const answer = {
@@ -43,16 +48,19 @@ export function elicitationPrompter(elicit: Elicit, shared: boolean): Prompter {
         ...(options.length > 0 && { enum: [...options] }),
       }
       const requestedSchema = { type: 'object', properties: { answer }, required: ['answer'] }
-      const given = await elicit({ message: `The agent asks: ${coverSecrets(visible(text))}`, requestedSchema }, signal)
+      const given = await elicit({ message: `The agent asks: ${visible(text)}`, requestedSchema }, signal)
       const content = isObject(given) && given.action === 'accept' && isObject(given.content) ? given.content : {}
       return typeof content.answer === 'string' ? content.answer : null
     },
   }
 }
 
+/** No answer: the question comes again with nothing folded and nothing masked. */
+const SHOW = { kind: 'show', label: 'show everything first' }
+
 /** The form of an ask: the answer, and beside it what some answers take. */
-function formOf(view: AskView): Json {
-  const rows = ANSWERS.filter(({ kind }) => view.answers.includes(kind))
+function formOf(view: AskView, canShow: boolean): Json {
+  const rows = [...ANSWERS.filter(({ kind }) => view.answers.includes(kind)), ...(canShow ? [SHOW] : [])]
   const answer = {
     type: 'string',
     title: 'Answer',

@@ -1,9 +1,11 @@
 /** An answer link: looking at it shows the question and changes nothing, pressing its button answers, once. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { askText } from '../../runtime/cordon.ts'
 import { openAsks } from '../../runtime/hook/asks.ts'
+import { visible } from '../../scan/visible-text.ts'
 import type { AnswerLinks } from './answer-links.ts'
-import { answerOnPage, shownAsk } from './asks-view.ts'
+import { answerOnPage } from './asks-view.ts'
 import type { PageOptions } from './page-server.ts'
 
 /** A page without a script: what it says, and the answer that its button gives. */
@@ -51,14 +53,7 @@ async function saidTo(
   // Those who look at links before people do must not answer by it.
   const ask = openAsks(options.machine, Date.now()).find(({ id }) => id === link.ask)
   if (!ask) return { status: 410, texts: ['The question is gone: it was answered, or nobody waits any more.'] }
-  const { tool, subject, reasons, project } = shownAsk(ask)
-  const command = subject.map(({ text }) => text).join('')
-  const why = reasons.flatMap(({ messages }) => messages)
-  return {
-    status: 200,
-    texts: [`${tool} in ${project}`, command, ...why],
-    button: link.kind,
-  }
+  return { status: 200, texts: [visible(ask.project), askText(ask.view, { whole: true })], button: link.kind }
 }
 
 /** A link never does what needs consent. */

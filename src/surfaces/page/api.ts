@@ -1,5 +1,6 @@
 /** What the page can ask for and do, one function a path; everything that goes out is made visible on the way. */
 
+import { wantShown } from '../../runtime/asks/waiting.ts'
 import { listQuarantine } from '../../runtime/command/quarantine.ts'
 import { grantProblem, type WhatIfGrant, whatIf } from '../../runtime/decide/what-if.ts'
 import { openSavedGrants } from '../../runtime/policy/saved-grants.ts'
@@ -78,6 +79,10 @@ export const deeds: Readonly<Record<string, ApiCall>> = {
     const answered = await answerOnPage(machine, answer, consent)
     return { status: { done: 200, consent: 403, gone: 409, bad: 400 }[answered.status], body: answered }
   },
+  '/api/show': ({ machine }, { ask }) =>
+    typeof ask === 'string' && wantShown(machine, ask)
+      ? ok({})
+      : { status: 404, body: { why: 'whoever asked cannot show it' } },
   '/api/explain': async ({ machine, root }, { tool = 'bash', input, command }) => {
     if (typeof tool !== 'string') return bad('name a tool')
     const opened = await writtenPolicy(machine, root)

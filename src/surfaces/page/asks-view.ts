@@ -4,9 +4,9 @@ import { answerText, answerWaiting, standingAnswer } from '../../runtime/asks/wa
 import { ANSWERS, type AnswerRow, answerOf } from '../../runtime/cordon.ts'
 import { answerAsk } from '../../runtime/hook/answer-ask.ts'
 import { type GivenAnswer, type OpenAsk, openAsks } from '../../runtime/hook/asks.ts'
+import { visible, visibleLines } from '../../scan/visible-text.ts'
 import type { Machine } from '../../system/machine.ts'
 import type { Consent } from './consent.ts'
-import { shownLines, shownText } from './shown.ts'
 
 /** A question as the page shows it. */
 export interface ShownAsk {
@@ -16,6 +16,11 @@ export interface ShownAsk {
   readonly tool: string
   /** The subject in pieces; those that ask are marked. */
   readonly subject: readonly { readonly text: string; readonly marked: boolean }[]
+  /** Every other input field; long ones are folded. */
+  readonly fields: readonly ShownField[]
+  /** How many values are masked, and whether whoever waits can show them. */
+  readonly masked: number
+  readonly canShow: boolean
   readonly where: string | null
   readonly hosts: readonly string[]
   /** Whether somebody waits for the answer; otherwise it holds for the next try. */
@@ -28,26 +33,44 @@ export interface ShownAsk {
   readonly answers: readonly AnswerRow[]
 }
 
-/** A question, made visible. */
+export interface ShownField {
+  readonly name: string
+  readonly text: string
+  readonly lines: number
+  readonly characters: number
+  /** Characters in the middle that cannot be shown. */
+  readonly hidden: number
+}
+
+/** A question, made visible. Its secrets are masked already, and nothing more is: that is the question's own matter. */
 export function shownAsk({ id, host, project, time, view, waiting }: OpenAsk): ShownAsk {
   return {
     id,
-    from: shownText(host),
-    project: shownText(project),
-    tool: shownText(view.tool),
+    from: visible(host),
+    project: visible(project),
+    tool: visible(view.tool),
     subject: pieces(view.subject, view.marks),
-    where: view.where === null ? null : shownText(view.where),
-    hosts: view.hosts.map(shownText),
+    fields: view.fields.map(({ name, text, hidden }) => ({
+      name: visible(name),
+      text: visibleLines(text),
+      lines: text.split('\n').length,
+      characters: text.length + hidden,
+      hidden,
+    })),
+    masked: view.masked,
+    canShow: waiting?.show === 'possible',
+    where: view.where === null ? null : visible(view.where),
+    hosts: view.hosts.map(visible),
     waits: waiting !== undefined,
     since: time,
     reasons: view.reasons.map(({ code, messages, rule, source }) => ({
-      messages: messages.map(({ text, count }) => `${shownText(text)}${count > 1 ? ` (${count} times)` : ''}`),
-      rule: shownText(rule === null ? `[${code}]` : `[${code}] ${rule} (${source})`),
+      messages: messages.map(({ text, count }) => `${visible(text)}${count > 1 ? ` (${count} times)` : ''}`),
+      rule: visible(rule === null ? `[${code}]` : `[${code}] ${rule} (${source})`),
     })),
     offers: view.offers.map((offer) =>
       [offer, ...(offer.also ?? [])].map(({ kind, value, admits }) => ({
-        grant: shownText(`${kind} ${value}`),
-        admits: shownText(admits),
+        grant: visible(`${kind} ${value}`),
+        admits: visible(admits),
       })),
     ),
     answers: ANSWERS.filter(({ kind }) => view.answers.includes(kind)),
@@ -61,7 +84,7 @@ function pieces(text: string, marks: OpenAsk['view']['marks']): ShownAsk['subjec
   return cuts.slice(1).map((end, index) => {
     const start = cuts[index]!
     const marked = inside.some((mark) => mark.start <= start && end <= mark.end)
-    return { text: shownLines(text.slice(start, end)), marked }
+    return { text: visibleLines(text.slice(start, end)), marked }
   })
 }
 
@@ -137,8 +160,8 @@ export async function answerOnPage(
 /** What a person agrees to, in the terminal's words. */
 function deedOf({ kind, choice = 0, seconds = 0 }: PageAnswer, { id, project, view }: OpenAsk): string {
   const offer = view.offers[choice]
-  const grants = offer ? [offer, ...(offer.also ?? [])].map((one) => shownText(`${one.kind} ${one.value}`)) : []
-  const what = `${grants.join(', ')} in ${shownText(project)} (question ${id})`
+  const grants = offer ? [offer, ...(offer.also ?? [])].map((one) => visible(`${one.kind} ${one.value}`)) : []
+  const what = `${grants.join(', ')} in ${visible(project)} (question ${id})`
   if (kind === 'deny-always') return `deny for ever, in the signed manifest: ${what}`
   if (kind === 'always') return `grant for ever, in the signed manifest: ${what}`
   return `grant for ${kind === 'session' ? 'the session' : `${Math.ceil(seconds / 60)} minutes`}: ${what}`

@@ -16,19 +16,26 @@ interface Pending {
 
 const HOLDS_MS = 2 * 60_000
 const MAX_TRIES = 3
+/** Wrong codes in all, over every question, until the page is started again: a million codes are not tried one after the other. */
+const MAX_WRONG = 9
 
 /** A consent that shows its codes by `show`, which says whether anybody could see it. One deed is pending at a time. */
 export function terminalConsent(show: (text: string) => boolean, now: () => number = Date.now): Consent {
   let pending: Pending | null = null
+  let wrong = 0
   return {
     take(deed, code) {
+      if (wrong >= MAX_WRONG)
+        return `${MAX_WRONG} codes were wrong, so no more are taken; end cordon ui and start it again`
       const known = pending?.deed === deed && pending.until > now() ? pending : null
       if (known && code !== null) {
         known.tries++
         if (isSame(code.replaceAll(' ', ''), known.code)) {
           pending = null
+          wrong = 0
           return null
         }
+        wrong++
         if (known.tries < MAX_TRIES) return 'that is not the code that the terminal shows'
         pending = null
         return 'that was not the code three times; begin again'

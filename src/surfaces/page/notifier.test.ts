@@ -14,6 +14,8 @@ const NOTICE: Notice = {
   tool: 'bash',
   subject: 'git push <origin>',
   reason: 'it sends commits to a remote',
+  text: 'cordon asks: bash\n│ git push <origin>\nwhy  it sends commits to a remote',
+  whole: true,
   answers: { once: 'https://phone.example/answer/yes', deny: 'https://phone.example/answer/no' },
 }
 

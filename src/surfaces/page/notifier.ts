@@ -3,12 +3,13 @@
 import { spawn } from 'node:child_process'
 import { createHmac, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import { askText } from '../../runtime/cordon.ts'
 import type { OpenAsk } from '../../runtime/hook/asks.ts'
+import { visible } from '../../scan/visible-text.ts'
 import { messageOf } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
 import { openOwnDirectory, readOwnFile, writeOwnFile } from '../../system/state.ts'
 import type { AnswerLinks } from './answer-links.ts'
-import { shownText } from './shown.ts'
 
 /** How a person wants to be told. */
 export interface NoticeSettings {
@@ -43,22 +44,47 @@ export interface Notice {
   readonly from: string
   readonly tool: string
   readonly subject: string
+  /** Why it asks, all of it. */
   readonly reason: string
+  /** The question as every surface shows it. */
+  readonly text: string
+  /** Whether `text` is all of it. If not, there is no link that says yes. */
+  readonly whole: boolean
   readonly answers: { readonly once?: string; readonly deny: string }
 }
+
+/** ntfy makes an attachment of a longer message, which nobody reads before pressing a button. */
+const MAX_BYTES = 3500
 
 /** The notice of a question. Without an answer nothing is allowed, so that a lost notice is a no. */
 export function noticeOf(ask: OpenAsk, links: AnswerLinks, base: string): Notice {
   const url = (kind: 'once' | 'deny') => `${base.replace(/\/$/, '')}/answer/${links.make({ ask: ask.id, kind })}`
+  const { view } = ask
+  const all = askText(view, { whole: true })
+  const whole =
+    Buffer.byteLength(all) <= MAX_BYTES && view.masked === 0 && view.fields.every(({ hidden }) => hidden === 0)
+  const reasons = view.reasons.flatMap(({ messages }) => messages.map(({ text }) => visible(text)))
   return {
     id: ask.id,
-    project: shownText(ask.project),
-    from: shownText(ask.host),
-    tool: shownText(ask.tool),
-    subject: shownText(ask.view.subject).slice(0, 1000),
-    reason: shownText(ask.view.reasons[0]?.messages[0]?.text ?? '').slice(0, 1000),
-    answers: { ...(ask.view.answers.includes('once') && { once: url('once') }), deny: url('deny') },
+    project: visible(ask.project),
+    from: visible(ask.host),
+    tool: visible(ask.tool),
+    subject: cut(visible(view.subject)),
+    reason: cut(reasons.join(' ')),
+    text: whole ? all : `${cut(all)}\nNot all of it is shown here: answer with cordon ui or cordon approvals.`,
+    whole,
+    answers: { ...(whole && view.answers.includes('once') && { once: url('once') }), deny: url('deny') },
   }
+}
+
+/** The beginning of a text, and how much is missing. */
+function cut(text: string): string {
+  if (Buffer.byteLength(text) <= MAX_BYTES) return text
+  const kept = Buffer.from(text)
+    .subarray(0, MAX_BYTES - 500)
+    .toString('utf8')
+    .replace(/\uFFFD+$/, '')
+  return `${kept} … (${(text.length - kept.length).toLocaleString('en')} more characters)`
 }
 
 /** Posts a notice; null when it was taken, otherwise why not. Redirects are not followed: a question goes where its person said. */
@@ -91,13 +117,13 @@ export async function postNotice(notice: Notice, settings: NoticeSettings, key: 
 }
 
 /** ntfy takes a message as JSON at its root, with the topic in it. */
-function ntfyMessage({ tool, subject, reason, project, answers }: Notice, webhook: string) {
+function ntfyMessage({ tool, text, project, answers }: Notice, webhook: string) {
   const { origin, pathname } = new URL(webhook)
   const button = (label: string, url: string) => ({ action: 'http', label, url, method: 'POST', clear: true })
   const body = {
     topic: decodeURIComponent(pathname.split('/').filter(Boolean).at(-1) ?? ''),
     title: `Cordon asks: ${tool}`,
-    message: `${subject}\n${reason}\n${project}`,
+    message: `${text}\n${project}`,
     priority: 4,
     actions: [...(answers.once === undefined ? [] : [button('Yes, once', answers.once)]), button('No', answers.deny)],
   }
@@ -108,7 +134,8 @@ function ntfyMessage({ tool, subject, reason, project, answers }: Notice, webhoo
 export function notifyDesktop({ tool, subject }: Notice, env: Readonly<Record<string, string | undefined>>): void {
   if (!env.DBUS_SESSION_BUS_ADDRESS && !env.DISPLAY && !env.WAYLAND_DISPLAY) return
   // The body is markup.
-  const text = subject.slice(0, 300).replace(/[&<>]/g, (sign) => `&#${sign.charCodeAt(0)};`)
+  const short = subject.length > 300 ? `${subject.slice(0, 300).toWellFormed()} …` : subject
+  const text = short.replace(/[&<>]/g, (sign) => `&#${sign.charCodeAt(0)};`)
   const child = spawn('notify-send', ['--app-name=Cordon', '--', `Cordon asks: ${tool}`, text], { stdio: 'ignore' })
   child.on('error', () => {})
   child.unref()

@@ -26,6 +26,8 @@ const ask: FleetAsk = {
   tool: 'bash',
   subject: 'git push',
   why: 'it reaches out',
+  view: {},
+  call: 'c1',
   project: '/p',
   asked: at(0),
   deadline: at(60),

@@ -6,7 +6,7 @@ import { signEnrolment, writeCertificate } from '../../../src/fleet/identity.ts'
 import { organisationManifests } from '../../../src/runtime/fleet/organisation.ts'
 import { syncPolicy } from '../../../src/runtime/fleet/sync.ts'
 import { readOrganisation } from '../../../src/runtime/policy/written-manifests.ts'
-import { makeSigningKey } from '../../../src/system/keys/signing-key.ts'
+import { makeSigningKey, type SigningKey } from '../../../src/system/keys/signing-key.ts'
 import { bundle, FLEET, type FleetWorld, layer, NOW, openFleetWorld, signedBy } from '../../fleet/fleet-world.ts'
 
 let world: FleetWorld
@@ -124,6 +124,28 @@ describe('a bundle from anybody', () => {
 it('a signer who was taken back does not count for the next one', () => {
   accept(good(2, { revoked: [world.team[1]!.publicKey] }))
   expect(refusal(good(3))).toBe('unsigned')
+})
+
+it('nor does it for any later one, although the bundles between do not name it again', () => {
+  const [b, a] = world.team as [SigningKey, SigningKey]
+  const settings = world.settings({ signers: 1 })
+  const take = (text: string) => {
+    const taken = acceptBundle(world.machine.stateDir, settings, text, NOW)
+    return 'accepted' in taken ? `version ${taken.accepted.bundle.version}` : taken.refused
+  }
+  const revoked = [a.publicKey]
+  expect(take(signedBy(bundle({ version: 1, revoked }), b))).toBe('version 1')
+  // The control: right after it, its signature does not count.
+  expect(take(signedBy(bundle({ version: 2 }), a))).toBe('unsigned')
+  expect(take(signedBy(bundle({ version: 2, revoked: [] }), b))).toBe('version 2')
+  expect(storedBundle(world.machine.stateDir, settings)!.bundle.revoked).toEqual(revoked)
+  expect(take(signedBy(bundle({ version: 3 }), a))).toBe('unsigned')
+  // A crash before the floor was written does not bring it back either.
+  const floor = join(world.machine.stateDir, 'fleet/policy-floor.json')
+  const before = readFileSync(floor)
+  expect(take(signedBy(bundle({ version: 3, revoked: [] }), b))).toBe('version 3')
+  writeFileSync(floor, before)
+  expect(take(signedBy(bundle({ version: 4 }), a))).toBe('unsigned')
 })
 
 it('the version stays the floor when the bundle itself is removed or exchanged', () => {

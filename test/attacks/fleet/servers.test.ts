@@ -16,6 +16,8 @@ describe('a NATS server that wants a signature of its own choice', () => {
     tool: 'bash',
     subject: 'git push',
     why: '',
+    view: {},
+    call: 'c1',
     project: '/p',
     asked: '2026-06-01T10:00:00Z',
     deadline: '2026-06-01T10:01:00Z',

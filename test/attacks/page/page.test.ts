@@ -10,6 +10,7 @@ import { askView } from '../../../src/approval/ask-view.ts'
 import { sharedPrompter } from '../../../src/runtime/asks/shared-prompter.ts'
 import { postAsk } from '../../../src/runtime/asks/waiting.ts'
 import { keepAsk, openAsks } from '../../../src/runtime/hook/asks.ts'
+import { terminalConsent } from '../../../src/surfaces/page/consent.ts'
 import { PageClient, type Sent } from '../../contract/page/page-client.ts'
 import {
   openBrowser,
@@ -44,7 +45,9 @@ const decision = (message: string) => {
 /** A question of this very process, as any session posts it. */
 function ask(to: PageWorld, subject: string, from: { host?: string; project?: string; tool?: string } = {}): string {
   const { host = 'chat', project = to.sessions.root, tool = 'bash' } = from
-  const request = { tool, subject, decision: decision(subject), asks: decision(subject).segments, suggestions: [] }
+  const { segments } = decision(subject)
+  const call = { input: { command: subject }, call: 'hash', facts: null }
+  const request = { tool, subject, ...call, decision: decision(subject), asks: segments, suggestions: [] }
   const view = askView(request as unknown as Parameters<typeof askView>[0])
   return postAsk(to.sessions.machine, { host, project, tool, subject, view }, Date.now())
 }
@@ -211,7 +214,8 @@ describe('answers', () => {
 
   it('a yes is for what was shown: another call never comes under the id of one that was asked before', async () => {
     const { machine, root } = world.sessions
-    const view = { tool: 'bash', subject: '', where: null, marks: [], hosts: [], reasons: [], offers: [] }
+    const whole = { fields: [], masked: 0, call: 'hash', marks: [], hosts: [], reasons: [], offers: [] }
+    const view = { tool: 'bash', subject: '', where: null, ...whole }
     const keep = (subject: string, once: string, more: object = {}) =>
       keepAsk(
         machine,
@@ -253,7 +257,10 @@ describe('answers', () => {
       },
       { machine: world.sessions.machine, project: world.sessions.root, surface: 'chat' },
     ).ask(
-      { tool: 'bash', subject: 'curl', decision: decision('x'), asks: [], suggestions: [offered] } as never,
+      {
+        ...{ tool: 'bash', subject: 'curl', input: {}, call: 'hash', facts: null },
+        ...{ decision: decision('x'), asks: [], suggestions: [offered] },
+      } as never,
       new AbortController().signal,
     )
     const saved = openAsks(world.sessions.machine, Date.now()).at(-1)!.id
@@ -266,6 +273,30 @@ describe('answers', () => {
     expect((await answer(world, { ask: saved, kind: 'always', choice: 0, code: shown })).status).toBe(403)
     expect((await answer(world, { ask: saved, kind: 'deny' })).status).toBe(200)
     expect(await waits).toEqual({ kind: 'deny', by: 'page' })
+  })
+})
+
+describe('the code of the terminal', () => {
+  it('is not found by trying, however many rounds: after nine wrong ones no code counts', () => {
+    const shown: string[] = []
+    const consent = terminalConsent((text) => shown.push(text) > 0)
+    const code = () => /(\d{3}) (\d{3})$/.exec(shown.at(-1)!)!.slice(1).join('')
+    const wrong = () => String((Number(code()) + 1) % 1_000_000).padStart(6, '0')
+    const rounds = (count: number) => {
+      for (let round = 0; round < count; round++) {
+        consent.take('deed', null)
+        for (let tries = 0; tries < 3; tries++) consent.take('deed', wrong())
+      }
+    }
+    // The control: after two rounds of wrong ones the right one still counts, and the count begins anew.
+    rounds(2)
+    consent.take('deed', null)
+    expect(consent.take('deed', code())).toBeNull()
+    rounds(3)
+    expect(consent.take('deed', null)).toContain('no more are taken')
+    expect(consent.take('deed', code())).toContain('no more are taken')
+    expect(consent.take('another deed', null)).toContain('no more are taken')
+    expect(shown).toHaveLength(6)
   })
 })
 
@@ -287,10 +318,13 @@ describe('a stolen link', () => {
     const told = await openPageWorld({ ...QUIET, webhook })
     try {
       const secret = `ghp_${'a1B2'.repeat(9)}`
-      const first = ask(told, `curl -H "Authorization: ${secret}" https://api.example`)
-      const second = ask(told, 'git push')
+      const first = ask(told, 'curl https://api.example')
+      const second = ask(told, `curl -H "Authorization: ${secret}" https://api.example`)
       await expect.poll(() => got.length).toBe(2)
-      expect(got[0]!.body).not.toContain(secret)
+      for (const { body } of got) expect(body).not.toContain(secret)
+      // What is not shown whole has no link that says yes.
+      const masked = got.map(({ body }) => body).find((body) => body.includes(second))!
+      expect(Object.keys((JSON.parse(masked) as { answers: object }).answers)).toEqual(['deny'])
       const { signatureOf, webhookKey } = await import('../../../src/surfaces/page/notifier.ts')
       const { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': signed } = got[0]!.headers
       expect(signed).toBe(signatureOf(webhookKey(told.sessions.machine), String(id), Number(time), got[0]!.body))

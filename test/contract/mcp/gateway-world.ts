@@ -264,6 +264,7 @@ function judge(levels: Readonly<Record<string, 'allow' | 'deny'>>): Omit<Gateway
     now: () => 0,
   })
   return {
+    place: { root: '/project', home: '/home/you' },
     history: live.of('mcp'),
     refresh: async () => {},
     decide: (called) =>

@@ -49,7 +49,7 @@ it('answers an ask, shows what came of it live, opens it with its diff, and puts
   const ran = cordon.openSession().call('write', { path: 'made.txt', content: 'hello\n' })
   const ask = page.locator('article.ask')
   await ask.waitFor()
-  expect(await ask.locator('pre').textContent()).toContain('made.txt')
+  expect(await ask.locator('pre').allTextContents()).toEqual(['made.txt', 'hello\n'])
   expect(await page.title()).toBe('(1) Cordon asks')
   await page.getByText('No session runs.').waitFor({ state: 'hidden' })
   await ask.getByRole('button', { name: 'Yes, once' }).click()

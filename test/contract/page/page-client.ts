@@ -59,7 +59,7 @@ export class PageClient {
     return this.send({ method: 'POST', path: '/api/answer', body: JSON.stringify(body) })
   }
 
-  /** The first question with this in its subject, once it is on the page. */
+  /** The first question with this in its call, once it is on the page. */
   ask(about: string): Promise<ShownAsk> {
     const headers = { authorization: `Bearer ${this.token}`, 'sec-fetch-site': 'same-origin' }
     return new Promise((resolve, reject) => {
@@ -72,7 +72,9 @@ export class PageClient {
             const lines = (rest + text).split('\n')
             rest = lines.pop()!
             const asks = lines.flatMap((line) => (JSON.parse(line) as { asks?: ShownAsk[] }).asks ?? [])
-            const found = asks.find(({ subject }) => subject.some((piece) => piece.text.includes(about)))
+            const found = asks.find(({ subject, fields }) =>
+              [...subject, ...fields].some((piece) => piece.text.includes(about)),
+            )
             if (!found) return
             clearTimeout(tired)
             resolve(found)

@@ -165,6 +165,12 @@ export class PtyChat {
     return Number(children[0])
   }
 
+  /** Answers a question of Cordon's, which counts keys only after a pause. */
+  async answers(key: string): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, 700))
+    this.type(key)
+  }
+
   type(text: string): void {
     this.#child.stdin!.write(text)
   }

@@ -90,10 +90,7 @@ describe('a task', () => {
     for (const [index, [name, keys]] of answers.entries()) {
       await chat.send(`go ${index}`)
       await chat.until((screen) => screen.isAlternate && screen.visible.includes(`touch ${name}.txt`))
-      for (const key of keys) {
-        await new Promise((resolve) => setTimeout(resolve, 120))
-        chat.type(key)
-      }
+      for (const key of keys) await chat.answers(key)
       await chat.until((screen) => !screen.isAlternate && (screen.text.match(/ok\./g) ?? []).length > index)
       await chat.ready()
     }
@@ -234,8 +231,7 @@ describe('what tries to steer', () => {
     await chat.ready()
     await chat.send('read advice')
     await chat.until((screen) => screen.isAlternate)
-    await new Promise((resolve) => setTimeout(resolve, 120))
-    chat.type('n')
+    await chat.answers('n')
     await chat.until(/stopped\./)
     await chat.ready()
     expect(at.has('stolen.txt')).toBe(false)
@@ -248,8 +244,7 @@ describe('what tries to steer', () => {
     await again.ready()
     await again.send('once more')
     await again.until((screen) => screen.isAlternate)
-    await new Promise((resolve) => setTimeout(resolve, 120))
-    again.type('n')
+    await again.answers('n')
     await again.until(/stopped again\./)
     expect(at.has('stolen.txt')).toBe(false)
   })
@@ -291,8 +286,7 @@ it('/diff shows what a call changed, and /undo puts it back', async () => {
   await chat.send('clean up')
   await chat.until((screen) => screen.isAlternate || /gone\./.test(screen.text))
   if (chat.screen.isAlternate) {
-    await new Promise((resolve) => setTimeout(resolve, 120))
-    chat.type('y')
+    await chat.answers('y')
     await chat.until(/gone\./)
   }
   await chat.ready()
@@ -423,8 +417,7 @@ it('tools of MCP servers have levels like every other: /perm, the same prompt, /
   await chat.ready()
   await chat.send('add')
   await chat.until((screen) => screen.isAlternate && /mcp__sums__add/.test(screen.visible))
-  await new Promise((resolve) => setTimeout(resolve, 120))
-  chat.type('y')
+  await chat.answers('y')
   // One question, although the gateway would have asked as well.
   await chat.until(/the sum is 5[\s\S]*turn 1\./)
   await chat.ready()

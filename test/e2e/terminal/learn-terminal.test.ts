@@ -44,8 +44,8 @@ describe('a host that it reaches for while it runs', () => {
 
   it('is not proposed after a no', async () => {
     person.line(command)
-    await person.sees('which no grant names')
-    person.keys('n')
+    await person.sees('not allowed yet')
+    await person.answersWith('no')
     const seen = await person.atPrompt()
     expect(seen).toContain('you said no')
     expect(seen).not.toContain('from the server')
@@ -54,8 +54,8 @@ describe('a host that it reaches for while it runs', () => {
 
   it('is asked about once, and a yes is tried without it before it is signed', async () => {
     person.line(command)
-    await person.sees('which no grant names')
-    person.keys('y')
+    await person.sees('not allowed yet')
+    await person.answersWith('allow')
     await person.sees('from the server')
     await person.sees('Run it again with this open')
     await person.sees('[y/N] ')

@@ -52,6 +52,21 @@ export class Person {
     this.#child.stdin!.write(text)
   }
 
+  /** Answers a question of Cordon's: it counts what is typed only after a pause. */
+  async answers(keys: string): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, 1200))
+    this.keys(keys)
+  }
+
+  /** Answers one in a screen that is somebody else's: by a word, once that is offered. */
+  async answersWith(word: string): Promise<void> {
+    await this.sees('Type a word and press Enter')
+    for (const key of `${word}\r`) {
+      this.keys(key)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+  }
+
   /** Types a command and presses Enter. */
   line(text: string): void {
     this.keys(`${text}\r`)

@@ -30,7 +30,7 @@ describe.each([60, 80, 120])('in %d columns', (columns) => {
     person.line('cordon run -- cat ~/データ*/a.txt')
     const reason = await person.sees('outside the project')
     const rest = await person.sees('with a message')
-    person.keys('n')
+    await person.answers('n')
     await person.atPrompt()
     await person.leaves()
     const lines = `${reason}${rest}`

@@ -3,7 +3,7 @@
 import { type Approval, approve, type Question, type Remembered } from '../../../approval/approve.ts'
 import type { Answer, Prompter } from '../../../approval/prompter.ts'
 import type { Suggestion } from '../../../approval/suggestion.ts'
-import { terminalPrompter } from '../../../approval/terminal-prompter.ts'
+import { type PrompterParts, type PromptPlace, terminalPrompter } from '../../../approval/terminal-prompter.ts'
 import type { HostQuestion } from '../../../egress/gate.ts'
 import { coversPath, parsePathPattern } from '../../../files/path-pattern.ts'
 import { matchesHost, parseHostPattern } from '../../../hosts/pattern.ts'
@@ -34,6 +34,8 @@ export interface TypedQuestionParts {
   /** Told what became of an answer that was to be kept. */
   readonly tell: (line: string) => void
   readonly prompter?: Prompter
+  /** The terminal and the clock of the question, where they are not this process's. */
+  readonly terminal?: Pick<PrompterParts, 'open' | 'clock'>
 }
 
 /** Canonical places that a person agreed to show, or to have changed as well. */
@@ -45,7 +47,11 @@ export class TypedQuestions {
   #prompter: Prompter | null = null
   readonly #answers: { readonly subject: string; readonly approval: Approval }[] = []
   #recorder: Pick<SessionRecorder, 'answered'> | null = null
-  #hold: () => () => void = () => () => {}
+  #hold: () => (keys?: string) => void = () => () => {}
+  /** Whose screen a question appears in: once the command runs, the person may be typing for it. */
+  #screen: PromptPlace['screen'] = 'own'
+  /** What they typed for it while a question was shown. */
+  #unread = ''
   #turn: Promise<unknown> = Promise.resolve()
 
   constructor(parts: TypedQuestionParts) {
@@ -59,7 +65,7 @@ export class TypedQuestions {
   }
 
   /** From now on the command has the terminal, and is held while a question is shown. */
-  holdBy(hold: () => () => void): void {
+  holdBy(hold: () => (keys?: string) => void): void {
     this.#hold = hold
   }
 
@@ -97,17 +103,19 @@ export class TypedQuestions {
   /** May it reach this host? Null where nobody is to be asked. */
   async askHost(question: HostQuestion): Promise<boolean | null> {
     const { host, port } = question.target
+    this.#screen = 'borrowed'
     const known = this.#known((kind, value) => {
       const parsed = kind === 'host' ? parseHostPattern(value, null) : null
       return parsed !== null && 'pattern' in parsed && matchesHost(parsed.pattern, host, port)
     })
     if (known !== null) return known === 'allow'
-    const { subject, decision } = hostQuestion(question)
-    return (await this.#put(this.#question(subject, decision), question.signal)).approved
+    const { subject, input, decision } = hostQuestion(question)
+    return (await this.#put(this.#question(subject, decision, input), question.signal)).approved
   }
 
   /** May its server be reached from this machine? */
   async askPort(command: string, port: number): Promise<boolean> {
+    this.#screen = 'borrowed'
     const known = this.#known((kind, value) => kind === 'port' && value === String(port))
     if (known !== null) return known === 'allow'
     const grant: Suggestion = {
@@ -120,14 +128,14 @@ export class TypedQuestions {
       message: `The command listens on port ${port}. Opened, programs of this machine reach it at http://127.0.0.1:${port}.`,
     } as const
     const decision = soleDecision('ask', { kind: 'tool', text: `port ${port}` }, reason)
-    return (await this.#put({ ...this.#question(command, decision), suggestions: [grant] })).approved
+    return (await this.#put({ ...this.#question(command, decision, { command, port }), suggestions: [grant] })).approved
   }
 
-  #question(subject: string, decision: Decision): Question {
+  #question(subject: string, decision: Decision, input: Question['input'] = { command: subject }): Question {
     const { loaded, machine, files } = this.#parts
     const repository = (path: string) => repositoryAt(path, files)
     const places = { root: loaded.root, home: machine.home, resolve: (given: string) => given, repository }
-    return { tool: 'run', subject, decision, facts: null, places }
+    return { tool: 'run', subject, input, decision, facts: null, places }
   }
 
   #put(question: Question, signal: AbortSignal = new AbortController().signal): Promise<Approval> {
@@ -141,7 +149,8 @@ export class TypedQuestions {
         if (approval.remember) await this.#remember(approval.remember)
         return approval
       } finally {
-        release()
+        release(this.#unread)
+        this.#unread = ''
       }
     })
     this.#turn = asked.catch(() => {})
@@ -150,7 +159,11 @@ export class TypedQuestions {
 
   /** The person at the terminal, and whoever is at the page instead; most runs ask nothing, and load nothing of it. */
   async #person(): Promise<Prompter> {
-    const { machine, loaded, prompter = terminalPrompter() } = this.#parts
+    const unread = (keys: string) => {
+      this.#unread += keys
+    }
+    const place = (): PromptPlace => ({ screen: this.#screen, unread })
+    const { machine, loaded, terminal, prompter = terminalPrompter({ ...terminal, place }) } = this.#parts
     const { sharedPrompter } = await import('../../asks/shared-prompter.ts')
     this.#prompter ??= sharedPrompter(prompter, { machine, project: loaded.root, surface: 'run' })
     return this.#prompter

@@ -1,6 +1,6 @@
 /** `cordon approvals`: what sessions wait for and what hooks had nobody to ask, answered at a terminal with the same question and answers as everywhere. */
 
-import { answerWaiting } from '../../../runtime/asks/waiting.ts'
+import { answerWaiting, wantShown } from '../../../runtime/asks/waiting.ts'
 import { answerOf, askAtTerminal, askText } from '../../../runtime/cordon.ts'
 import { answerAsk } from '../../../runtime/hook/answer-ask.ts'
 import { dropAsk, type GivenAnswer, type OpenAsk, openAsks } from '../../../runtime/hook/asks.ts'
@@ -12,17 +12,18 @@ import { type CommandContext, commandRow, EXIT, UsageError } from '../usage.ts'
 
 const MAX_MINUTES = 30 * 24 * 60
 
-/** Runs `cordon approvals list|answer|allow|drop`. */
+/** Runs `cordon approvals list|answer|show|allow|drop`. */
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('approvals')!, argv)
   const [given = 'list', id] = args.words
-  const verb = oneOf(['list', 'answer', 'allow', 'drop'], given, 'say what to do')
+  const verb = oneOf(['list', 'answer', 'show', 'allow', 'drop'], given, 'say what to do')
   const machine = thisMachine()
   const asks = openAsks(machine, Date.now())
   if (verb === 'list') return list(terminal, args, asks)
   if (verb === 'answer') return answer(terminal, machine, id === undefined ? asks : [askNamed(asks, id)])
   if (id === undefined) throw new UsageError(`name what is meant: cordon approvals ${verb} ID`)
   const ask = askNamed(asks, id)
+  if (verb === 'show') return show(terminal, machine, ask)
   if (verb === 'drop' && ask.waiting) return tell(terminal, machine, ask, { kind: 'deny' })
   if (verb === 'drop') {
     dropAsk(machine, ask.id)
@@ -49,12 +50,29 @@ function list(terminal: Terminal, args: Arguments, asks: readonly OpenAsk[]): nu
   return EXIT.ok
 }
 
+/** Prints all of an ask: nothing folded, and what is masked as well where whoever waits can show it. */
+async function show(terminal: Terminal, machine: Machine, ask: OpenAsk): Promise<number> {
+  let shown = ask
+  if (ask.view.masked > 0 && wantShown(machine, ask.id)) {
+    for (let tries = 0; tries < SHOW_TRIES && shown.view.masked > 0; tries++) {
+      await new Promise((resolve) => setTimeout(resolve, SHOW_MS))
+      shown = openAsks(machine, Date.now()).find(({ id }) => id === ask.id) ?? shown
+    }
+  }
+  terminal.out(describe(terminal, shown, true))
+  return EXIT.ok
+}
+
+/** Whoever waits notices within a second. */
+const SHOW_MS = 100
+const SHOW_TRIES = 30
+
 /** Puts each ask to the person, as a session would have. */
 async function answer(terminal: Terminal, machine: Machine, asks: readonly OpenAsk[]): Promise<number> {
   if (asks.length === 0) terminal.out('nothing waits for an answer\n')
   for (const ask of asks) {
     const view = { ...ask.view, tool: `${ask.view.tool} for ${ask.host}`, where: ask.view.where ?? ask.project }
-    const given = await askAtTerminal(view, grantsOf(ask), new AbortController().signal)
+    const given = await askAtTerminal({ view, whole: view, grants: grantsOf(ask) }, new AbortController().signal)
     if (ask.waiting) {
       const choice = 'grant' in given ? ask.view.offers.indexOf(given.grant) : 0
       const { kind } = given
@@ -107,8 +125,8 @@ async function allow(terminal: Terminal, machine: Machine, args: Arguments, ask:
 }
 
 /** The ask with everything that an answer is about: the text of the prompt. */
-function describe(terminal: Terminal, { id, host, project, view }: OpenAsk): string {
-  const [title, ...rows] = askText(view).split('\n')
+function describe(terminal: Terminal, { id, host, project, view }: OpenAsk, whole = false): string {
+  const [title, ...rows] = askText(view, { whole }).split('\n')
   const about = `${paint(terminal, 'cyan', id)}  ${paint(terminal, 'bold', title!)}, for ${visible(host)} in ${visible(project)}`
   return `${about}\n${rows.map((row) => `        ${row}\n`).join('')}`
 }

@@ -1,5 +1,6 @@
 /** `cordon fleet asks|answer`: what machines of the fleet wait for, and a signed answer to it. */
 
+import { askText } from '../../../runtime/cordon.ts'
 import { answerAsk, type WaitingAsk, waitingAsks } from '../../../runtime/fleet/answer.ts'
 import { openBus } from '../../../runtime/fleet/connection.ts'
 import { type FleetSettings, readFleetSettings } from '../../../runtime/fleet/membership.ts'
@@ -59,9 +60,11 @@ async function follow(
   return EXIT.ok
 }
 
-function describe(terminal: Terminal, { ask, enrolment, people, missing }: WaitingAsk): string {
+function describe(terminal: Terminal, { ask, view, enrolment, people, missing }: WaitingAsk): string {
   const needed = people > 1 ? `  (${missing} of ${people} people still to say yes)` : ''
-  return `${paint(terminal, 'cyan', ask.id)}  ${visible(enrolment.name)}: ${visible(ask.tool)}  ${visible(ask.subject)}${needed}
-        ${visible(ask.why)}  ${paint(terminal, 'dim', `${visible(ask.project)}, until ${visible(ask.deadline)}`)}
+  const [title, ...rows] = askText(view, { whole: true }).split('\n')
+  const until = paint(terminal, 'dim', `${visible(ask.project)}, until ${visible(ask.deadline)}`)
+  return `${paint(terminal, 'cyan', ask.id)}  ${visible(enrolment.name)}: ${title}${needed}
+${rows.map((row) => `        ${row}\n`).join('')}        ${until}
 `
 }

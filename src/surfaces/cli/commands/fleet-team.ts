@@ -156,8 +156,11 @@ async function show(
   const files = list(textFlag(args, 'records'))
   const lines = await recordLines(files, machine)
   const replay = lines === null ? null : await replayBundles(lines, { before, after }, groups, machine, machineFiles)
+  const returning = before?.revoked.filter((key) => !after.revoked.includes(key)) ?? []
   if (args.flags.json) {
-    terminal.out(`${JSON.stringify({ version: after.version, diff: changes, replay })}\n`)
+    terminal.out(
+      `${JSON.stringify({ version: after.version, diff: changes, returning: returning.map(keyId), replay })}\n`,
+    )
     return
   }
   terminal.out(`version ${after.version}${before ? ` after ${before.version}` : ''}, `)
@@ -166,6 +169,10 @@ async function show(
   terminal.out(describeChanges(terminal, { changes: shown, absent: [] }))
   for (const key of after.revoked.filter((one) => !before?.revoked.includes(one)))
     terminal.out(`${paint(terminal, 'green', '- closes')} the key ${keyId(key)} counts no more\n`)
+  for (const key of returning)
+    terminal.out(
+      `${paint(terminal, 'yellow', '! returns')} the key ${keyId(key)}: this draft does not list it as revoked. Machines that took an earlier version keep it revoked; new machines would trust it.\n`,
+    )
   if (replay === null) return
   for (const { after: verdict, before: was, tool, subject, message } of replay.changed)
     terminal.out(

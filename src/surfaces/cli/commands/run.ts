@@ -107,7 +107,7 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
             terminal: {
               input: process.stdin,
               output: process.stdout,
-              ...(questions && { onRelay: (hold: () => () => void) => questions.holdBy(hold) }),
+              ...(questions && { onRelay: (hold: () => (keys?: string) => void) => questions.holdBy(hold) }),
             },
             // `2> errors` is what the person asked for.
             ...(!isTerminalDevice(2) && { stderr: 'inherit' as const }),

@@ -169,6 +169,7 @@ export const claudeCode: Host<'claude-code'> = {
     const mode = optionalText(input, 'permission_mode') ?? ''
     return {
       tool,
+      given,
       ...searchOf(tool, given),
       session: optionalText(input, 'session_id'),
       cwd: text(input, 'cwd'),

@@ -91,6 +91,7 @@ export const cline: Host<'cline'> = {
     const project = rootOf(input)
     return {
       tool,
+      given,
       calls: callsOf(TOOLS, tool, given),
       session: optionalText(input, 'taskId'),
       cwd: project,

@@ -71,6 +71,7 @@ export const codex: Host<'codex'> = {
     const given = object(input, 'tool_input')
     return {
       tool,
+      given,
       calls: callsOf(TOOLS, tool, given),
       session: optionalText(input, 'session_id'),
       cwd: text(input, 'cwd'),

@@ -108,6 +108,7 @@ export const copilot: Host<'copilot'> = {
     const cwd = text(input, 'cwd')
     return {
       tool,
+      given,
       calls: callsOf(TOOLS, tool, given),
       session: optionalText(input, 'sessionId'),
       cwd,

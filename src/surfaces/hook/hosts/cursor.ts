@@ -74,6 +74,7 @@ export const cursor: Host<'cursor'> = {
     const { tool, given } = EVENTS[event]!(input)
     return {
       tool,
+      given,
       calls: isServers(tool) ? foreign(tool) : callsOf(TOOLS, tool, given),
       session: optionalText(input, 'conversation_id'),
       cwd: optionalText(input, 'cwd') || null,

@@ -120,6 +120,7 @@ export const gemini: Host<'gemini'> = {
     const fromServer = isServers(input)
     return {
       tool,
+      given,
       // A server can call its tool what it likes, so a known name of a server's tool means nothing.
       ...(fromServer
         ? { calls: foreign(tool.startsWith('mcp_') ? tool : `mcp_${tool}`) }

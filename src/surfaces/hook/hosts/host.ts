@@ -27,6 +27,8 @@ export interface HookCommand {
 export interface HookRequest {
   /** The host's name of the tool. */
   readonly tool: string
+  /** What the tool is called with: a person is shown all of it, and a yes is for exactly this. */
+  readonly given: Json
   /** What the call does, in Cordon's tools; the strictest decides, and none means that there is nothing to decide. */
   readonly calls: readonly HookCall[]
   /** The host's own id of the session, for grants that end with it. */

@@ -28,6 +28,7 @@ export function pluginHost<Name extends string>(
       const given = object(input, 'args')
       return {
         tool,
+        given,
         // A plugin of an earlier build leaves nothing out.
         ...(input.narrows === true
           ? narrowedSearch(SEARCHES, filter, tool, given, callsOf(TOOLS, tool, given))

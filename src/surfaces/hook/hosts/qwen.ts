@@ -90,6 +90,7 @@ export const qwen: Host<'qwen'> = {
     const cwd = text(input, 'cwd')
     return {
       tool,
+      given,
       calls: callsOf(TOOLS, tool, given),
       session: optionalText(input, 'session_id'),
       cwd,

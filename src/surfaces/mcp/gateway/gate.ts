@@ -1,7 +1,7 @@
 /** Between a call and the server: the level decides, the person is asked, and what happened is written down. */
 
 import type { Decision } from '../../../policy/decision.ts'
-import type { CordonOptions } from '../../../runtime/cordon.ts'
+import { askText, askView, type CordonOptions, requestOf } from '../../../runtime/cordon.ts'
 import { ASKED_CALL, GATEWAY_AGENT, type GatewayJudge } from '../../../runtime/mcp/judge.ts'
 import type { CallRecord, SessionRecorder } from '../../../runtime/record/recorder.ts'
 import { type Approval, runToolCall, type Stages } from '../../../runtime/run-tool-call.ts'
@@ -127,9 +127,11 @@ export class GatewayGate {
     const refusal = this.#parts.judge.whyNotAsked(decision)
     if (refusal) return no(`Not run: ${refusal}; ${level}.`)
     const absent = no(`Not run: it needs a yes from the user, and nobody could be asked; ${level}.`)
-    const given = JSON.stringify(input)
-    const subject = given.length > MAX_SHOWN ? `${given.slice(0, MAX_SHOWN)} … (${given.length} characters)` : given
-    const question = `Cordon asks before ${called} runs:\n    ${subject}\nWhy: ${decision.reason.message}`
+    const { root, home } = this.#parts.judge.place
+    const places = { root, home, resolve: (path: string) => path }
+    const request = requestOf({ tool: called, subject: called, input, decision, facts: null, places, suggestions: [] })
+    const more = `session: every call of ${called} until the gateway ends`
+    const question = `${askText(askView(request), { whole: true })}\n${more}`
     let forSession = false
     const client: Prompter = {
       name: 'elicitation',
@@ -139,8 +141,7 @@ export class GatewayGate {
           await this.#parts.elsewhere.wait(asked)
           asked.throwIfAborted()
           const fleet = await this.#parts.elsewhere.fleet()
-          // The whole of it: nobody there sees more.
-          if (fleet) return fleet.ask({ ...request, subject: given }, asked)
+          if (fleet) return fleet.ask(request, asked)
           throw new Error('nobody could be asked')
         }
         const answer = await this.#answer(question, ['yes', 'session', 'no'], elicit, asked, { [ASKED_CALL]: called })
@@ -148,7 +149,6 @@ export class GatewayGate {
         return { kind: answer === 'yes' || answer === 'session' ? 'once' : 'deny' }
       },
     }
-    const request = { tool: called, subject, decision, asks: [], suggestions: [] }
     const answer = await this.#parts.elsewhere
       .share(client)
       .ask(request, signal)
@@ -190,5 +190,3 @@ const YES: Approval = { approved: true, remember: null }
 function no(message: string, kind: 'absent' | 'declined' = 'absent'): Approval {
   return { approved: false, refusal: { kind, message }, remember: null }
 }
-
-const MAX_SHOWN = 10_000

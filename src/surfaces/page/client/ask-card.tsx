@@ -2,7 +2,7 @@
 
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Answered, PageAnswer, ShownAsk } from '../asks-view.ts'
+import type { Answered, PageAnswer, ShownAsk, ShownField } from '../asks-view.ts'
 import { post } from './server.ts'
 import { When } from './words.tsx'
 
@@ -16,6 +16,36 @@ const TIMES = [
 
 /** A question that just came must not be answered by a click that was meant for another. */
 const SETTLES_MS = 500
+
+/** More of a field is folded. */
+const FOLD = { lines: 12, characters: 1200 }
+
+/** One input field of the call; a long one is folded, with its size. */
+function Field({ field }: { readonly field: ShownField }): JSX.Element {
+  const { name, text, lines, characters, hidden } = field
+  const missing = hidden > 0 ? `, ${hidden} characters in the middle cannot be shown` : ''
+  const body = (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys.
+    <pre class="subject" tabIndex={0}>
+      {text}
+    </pre>
+  )
+  if (lines <= FOLD.lines && characters <= FOLD.characters)
+    return (
+      <div>
+        <div class="dim">{name}</div>
+        {body}
+      </div>
+    )
+  return (
+    <details>
+      <summary>
+        {name} ({lines} lines, {characters} characters{missing})
+      </summary>
+      {body}
+    </details>
+  )
+}
 
 /** The card of a question. */
 export function AskCard({ ask }: { readonly ask: ShownAsk }): JSX.Element {
@@ -76,6 +106,19 @@ export function AskCard({ ask }: { readonly ask: ShownAsk }): JSX.Element {
       <pre class="subject" tabIndex={0}>
         {ask.subject.map(({ text, marked }, index) => (marked ? <mark key={index}>{text}</mark> : text))}
       </pre>
+      {ask.fields.map((field) => (
+        <Field key={field.name} field={field} />
+      ))}
+      {ask.masked > 0 && (
+        <p class="dim">
+          {ask.masked === 1 ? '1 value is masked (•). ' : `${ask.masked} values are masked (•). `}
+          {ask.canShow && (
+            <button type="button" onClick={() => void post('/api/show', { ask: ask.id })}>
+              Show
+            </button>
+          )}
+        </p>
+      )}
       <ul class="why">
         {ask.reasons.map(({ messages, rule }) => (
           <li key={rule}>
