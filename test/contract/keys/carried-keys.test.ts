@@ -333,7 +333,16 @@ it('approvals.webhook, format, answer_url and desktop: where a question is told'
       })
       try {
         const decision = { decision: 'ask', reason: { code: 'x', message: 'x' }, rules: [], segments: [] }
-        const request = { tool: 'bash', subject: 'git push', decision, asks: [], suggestions: [] }
+        const request = {
+          tool: 'bash',
+          input: { command: 'git push' },
+          call: 'x',
+          facts: null,
+          subject: 'git push',
+          decision,
+          asks: [],
+          suggestions: [],
+        }
         const view = askView(request as unknown as Parameters<typeof askView>[0])
         const ask = { host: 'chat', project: world.root, tool: 'bash', subject: 'git push', view }
         postAsk(machine, ask, Date.now())
