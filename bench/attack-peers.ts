@@ -1,4 +1,4 @@
-/** Runs the attacks of test/attacks in the peers' sandboxes as an ordinary user, and writes docs/ATTACKS.md from what happened. */
+/** Runs the attacks of test/attacks in the peers' sandboxes as an ordinary user, and writes docs/reference/attacks.md from what happened. */
 
 import { spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -102,6 +102,6 @@ ${table.join('\n')}
 |${' --- |'.repeat(columns.length + 2)}
 ${each.join('\n')}
 `
-writeFileSync(new URL('../docs/ATTACKS.md', import.meta.url), text)
+writeFileSync(new URL('../docs/reference/attacks.md', import.meta.url), text)
 console.log(table.join('\n'))
 process.exitCode = columns[0]![1]?.size === 0 ? 0 : 1

@@ -1,4 +1,4 @@
-/** Writes src/sandbox/bundles/bundles.generated.ts and docs/BUNDLES.md from the data files of the bundles. */
+/** Writes src/sandbox/bundles/bundles.generated.ts and docs/reference/bundles.md from the data files of the bundles. */
 
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { parseBundle } from '../src/sandbox/bundles/schema.ts'
 
 const folder = new URL('../src/sandbox/bundles/', import.meta.url)
 const generated = new URL('../src/sandbox/bundles/bundles.generated.ts', import.meta.url)
-const docs = new URL('../docs/', import.meta.url)
+const docs = new URL('../docs/reference/', import.meta.url)
 
 /** Reads every data file, in the order of their names. */
 export function readBundles(): readonly Bundle[] {
@@ -22,7 +22,7 @@ export function readBundles(): readonly Bundle[] {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const bundles = readBundles()
   mkdirSync(docs, { recursive: true })
-  writeFileSync(new URL('BUNDLES.md', docs), renderBundles(bundles))
+  writeFileSync(new URL('bundles.md', docs), renderBundles(bundles))
   writeFileSync(
     generated,
     `/** Generated from bundles/*.toml by scripts/generate-bundle-doc.ts; change those files instead. */

@@ -1,8 +1,8 @@
-/** Writes docs/MANIFEST.md from the schema of the manifest. */
+/** Writes docs/reference/manifest.md from the schema of the manifest. */
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { renderReference } from '../src/manifest/schema/reference.ts'
 
-const docs = new URL('../docs/', import.meta.url)
+const docs = new URL('../docs/reference/', import.meta.url)
 mkdirSync(docs, { recursive: true })
-writeFileSync(new URL('MANIFEST.md', docs), renderReference())
+writeFileSync(new URL('manifest.md', docs), renderReference())

@@ -1,4 +1,4 @@
-/** Makes the pictures of docs/UI.md: each view of the page, with a session that works in a throw-away project. */
+/** Makes the pictures of docs/guides/ui.md: each view of the page, with a session that works in a throw-away project. */
 
 import { mkdirSync } from 'node:fs'
 import { openBrowser, openPageWorld, openTab } from '../test/contract/page/page-world.ts'

@@ -127,7 +127,7 @@ const calls: Readonly<Record<string, () => Promise<unknown>>> = {
   },
 }
 
-const text = readFileSync(join(import.meta.dirname, '../../docs/ARCHITECTURE.md'), 'utf8')
+const text = readFileSync(join(import.meta.dirname, '../../docs/how-it-works/architecture.md'), 'utf8')
 const section = /^## One guarded call$([\s\S]*?)^## /m.exec(text)![1]!
 const listed = [...section.matchAll(/^\d\. `([^`]+)`/gm)].map((match) => match[1])
 const adapters = Object.fromEntries(

@@ -1,4 +1,4 @@
-/** The examples of docs/CODE.md run as they are. */
+/** The examples of docs/guides/code.md run as they are. */
 
 import { readFileSync } from 'node:fs'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -26,7 +26,7 @@ const rows = [
 
 it.each(rows)('$file', async ({ file, tool, input, says }) => {
   const code = readFileSync(`examples/code/${file}`, 'utf8')
-  expect(readFileSync('docs/CODE.md', 'utf8')).toContain(`examples/code/${file}`)
+  expect(readFileSync('docs/guides/code.md', 'utf8')).toContain(`examples/code/${file}`)
   const tools = { code_exec: 'allow', python_exec: 'allow', sandbox_run: 'allow' }
   const object = { schema_version: 1, permission: { tools }, sandbox: { run: { engines: ['os'] } } }
   const session = (await world.open({ manifest: { object } })).openSession()

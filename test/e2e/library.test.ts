@@ -16,7 +16,7 @@ console.log(JSON.stringify({ status: ran.status, text: ran.output?.text ?? ran.e
 await session.close()
 `
 
-const [FIRST] = readFileSync('docs/LIBRARY.md', 'utf8').match(/(?<=```ts\n)[\s\S]*?(?=```)/)!
+const [FIRST] = readFileSync('docs/guides/library.md', 'utf8').match(/(?<=```ts\n)[\s\S]*?(?=```)/)!
 
 describe('the library', () => {
   let project: Project

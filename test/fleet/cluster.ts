@@ -1,7 +1,7 @@
 /**
  * A three-node cluster and a thousand machines under random kills: `node test/fleet/cluster.ts [MACHINES] [SECONDS] [SEED]`.
  * Afterwards every record must be there once by its chain, every ask have one answer, and no machine have gone back to an
- * older policy. Prints the figures of docs/FLEET.md.
+ * older policy. Prints the figures of docs/guides/fleet.md.
  */
 
 import { type ChildProcess, fork } from 'node:child_process'

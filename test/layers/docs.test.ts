@@ -75,7 +75,7 @@ describe.each(DOCUMENTS)('%s', (document) => {
 })
 
 it('every dependency has its reason, those of the run time with their versions, and no other package has one', () => {
-  const rows = found(readFileSync('docs/DEPENDENCIES.md', 'utf8'), /^\| (`.*?) \|/gm).map(([, cell]) => cell!)
+  const rows = found(readFileSync('docs/project/dependencies.md', 'utf8'), /^\| (`.*?) \|/gm).map(([, cell]) => cell!)
   const named = rows.flatMap((cell) => found(cell, /`([^`]+)`/g).map(([, name]) => name!))
   expect(named.toSorted()).toEqual(Object.keys({ ...dependencies, ...devDependencies }).toSorted())
   for (const [name, version] of Object.entries(dependencies)) expect(rows).toContain(`\`${name}\` ${version}`)

@@ -21,7 +21,7 @@ function figure(path: string, pattern: RegExp): string {
 }
 
 describe('attacks from inside', () => {
-  const rows = text('docs/ATTACKS.md').match(/^\| (?:\w+|\*\*all\*\*) \| \d+ \|.*$/gm)!
+  const rows = text('docs/reference/attacks.md').match(/^\| (?:\w+|\*\*all\*\*) \| \d+ \|.*$/gm)!
   const groups = rows.slice(0, -1).map((row) => numbers(row))
   const all = numbers(rows.at(-1)!)
 
@@ -45,7 +45,7 @@ describe('attacks from inside', () => {
 
 describe('times', () => {
   it('a fifth of sandbox-runtime is what the bench found', () => {
-    const ratio = figure('docs/BENCH.md', /^\| sandbox-runtime [\d.]+ \| [\d.]+ ms \| ([\d.]+) to [\d.]+ \|/m)
+    const ratio = figure('docs/reference/bench.md', /^\| sandbox-runtime [\d.]+ \| [\d.]+ ms \| ([\d.]+) to [\d.]+ \|/m)
     expect(text('README.md')).toContain("about a fifth of sandbox-runtime's")
     expect(Math.abs(Number(ratio) - 0.2)).toBeLessThan(0.02)
   })
@@ -55,7 +55,7 @@ describe('times', () => {
     const waits = Number(seconds.find((found) => found !== undefined))
     expect([600, 600_000]).toContain(waits)
     expect(text('README.md')).toContain('ends after ten idle minutes')
-    expect(text('docs/ARCHITECTURE.md')).toContain('it ends after ten minutes without one')
+    expect(text('docs/how-it-works/architecture.md')).toContain('it ends after ten minutes without one')
   })
 })
 
@@ -72,7 +72,10 @@ describe('what the code counts', () => {
   })
 
   it('exit codes', () => {
-    const said = figure('docs/RUN.md', /(125\nis Cordon's own fault, 126 not executable or denied, 127 not found)/)
+    const said = figure(
+      'docs/guides/run.md',
+      /(125\nis Cordon's own fault, 126 not executable or denied, 127 not found)/,
+    )
     expect(numbers(said)).toEqual([EXIT.fault, EXIT.refused, EXIT.notFound])
   })
 })

@@ -1,4 +1,4 @@
-/** Every requirement that the sources cite is in docs/SPEC.md, with tests that show it. */
+/** Every requirement that the sources cite is in docs/reference/spec.md, with tests that show it. */
 
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 /** What is not built yet. A row leaves this list with its first test. */
 const NOT_BUILT: readonly string[] = []
 
-const lines = readFileSync('docs/SPEC.md', 'utf8').matchAll(/^\| ([MPSFONTAX]\d+) \| [^|]+ \| ([^|]+) \|$/gm)
+const lines = readFileSync('docs/reference/spec.md', 'utf8').matchAll(/^\| ([MPSFONTAX]\d+) \| [^|]+ \| ([^|]+) \|$/gm)
 const rows = [...lines].map(([, id, shown]) => ({ id: id!, shown: shown! }))
 const known = new Set(rows.map(({ id }) => id))
 
@@ -23,7 +23,7 @@ it.each(rows)('$id is shown by tests, or known not to be built', ({ id, shown })
 })
 
 it('what the sources and documents cite is there', () => {
-  const files = globSync(['src/**/*.ts', 'native/**/*.[ch]', 'test/**/*.ts', 'docs/*.md', '*.md']).filter(
+  const files = globSync(['src/**/*.ts', 'native/**/*.[ch]', 'test/**/*.ts', 'docs/**/*.md', '*.md']).filter(
     (path) => !/\.generated\.|\.fixture\.|spec\.test\.ts$/.test(path),
   )
   const cited = files.flatMap((path) => {

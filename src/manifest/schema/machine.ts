@@ -33,7 +33,7 @@ wrappers = ["make"]
       name: 'backend',
       type: choice('bwrap', 'runc', 'podman', 'runsc'),
       default: 'bwrap',
-      doc: 'What runs commands on Linux: bubblewrap, a container of `runc` or `podman`, or gVisor (`runsc`), where commands have no network; `docs/CODE.md` says what each holds. One that is missing or does not hold runs nothing. Only your own `~/.config/cordon/cordon.toml`, or a manifest that you name on the command line, can say it.',
+      doc: 'What runs commands on Linux: bubblewrap, a container of `runc` or `podman`, or gVisor (`runsc`), where commands have no network; `docs/guides/code.md` says what each holds. One that is missing or does not hold runs nothing. Only your own `~/.config/cordon/cordon.toml`, or a manifest that you name on the command line, can say it.',
       spec: 'O1',
       merge: 'later',
       personal: true,

@@ -7,7 +7,7 @@ import { renderReference } from './reference.ts'
 import { SECTIONS, schemaKeys } from './schema.ts'
 
 test('the committed page is the one the schema makes', () => {
-  const committed = readFileSync(new URL('../../../docs/MANIFEST.md', import.meta.url), 'utf8')
+  const committed = readFileSync(new URL('../../../docs/reference/manifest.md', import.meta.url), 'utf8')
   expect(committed, 'run `node scripts/generate-manifest-doc.ts`').toBe(renderReference())
 })
 

@@ -19,7 +19,7 @@ function choice(tool: string, change: Partial<BundleChoice> = {}): BundleChoice 
 
 test('the generated list and the page are current', () => {
   expect(bundles).toEqual(readBundles())
-  const page = readFileSync(new URL('../../../docs/BUNDLES.md', import.meta.url), 'utf8')
+  const page = readFileSync(new URL('../../../docs/reference/bundles.md', import.meta.url), 'utf8')
   expect(page).toBe(renderBundles(bundles))
 })
 

@@ -1,4 +1,4 @@
-/** Renders the page about bundles: docs/BUNDLES.md and the long form of `cordon bundles`. Pure. */
+/** Renders the page about bundles: docs/reference/bundles.md and the long form of `cordon bundles`. Pure. */
 
 import type { Bundle } from './bundle.ts'
 import { bundleKeys } from './schema.ts'

@@ -1,6 +1,6 @@
 /**
  * A linear model beside the rules: it knows what orders to an agent sound like where no rule names their words. Its weights
- * are made by `scripts/injection/train.ts`; docs/SCAN.md says how well it does and what it cannot do.
+ * are made by `scripts/injection/train.ts`; docs/guides/scan.md says how well it does and what it cannot do.
  */
 
 import { readSentences } from './features.ts'

@@ -1,4 +1,4 @@
-/** Scans text for instructions aimed at an agent. A score, not a verdict on intent: docs/SCAN.md says what it cannot see. */
+/** Scans text for instructions aimed at an agent. A score, not a verdict on intent: docs/guides/scan.md says what it cannot see. */
 
 import { type HintHits, occurs, type Part, stretches, type Way } from '../hints/hits.ts'
 import { HintSearch } from '../hints/search.ts'

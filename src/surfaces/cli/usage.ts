@@ -339,7 +339,7 @@ export const commands: readonly CommandRow[] = [
       json,
     ],
     details:
-      'Prints {"injection": bool, "score": number, "findings": […]}. A tripwire, not a wall: docs/SCAN.md says what it can do.',
+      'Prints {"injection": bool, "score": number, "findings": […]}. A tripwire, not a wall: docs/guides/scan.md says what it can do.',
   },
   {
     name: 'doctor',
@@ -482,7 +482,7 @@ export const commands: readonly CommandRow[] = [
       json,
     ],
     details:
-      'A machine in no fleet reaches nothing and waits for nothing. `sync` fetches the policy and ships records once; run\n`cordon fleet sync --follow` as a service. Publishing shows what a draft opens and closes, and by replay what it would\nhave decided. docs/FLEET.md has the whole of it.',
+      'A machine in no fleet reaches nothing and waits for nothing. `sync` fetches the policy and ships records once; run\n`cordon fleet sync --follow` as a service. Publishing shows what a draft opens and closes, and by replay what it would\nhave decided. docs/guides/fleet.md has the whole of it.',
   },
   {
     name: 'import',

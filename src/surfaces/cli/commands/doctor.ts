@@ -76,7 +76,7 @@ function containerLine(kind: ContainerKind, usable: boolean): string {
     return `${where}: bubblewrap cannot set up loopback in gVisor, so no command runs; the container's own walls are all there is`
   return usable
     ? `${where}; what is said above was tried in it, and the container's own limits hold as well`
-    : `${where}: it needs user namespaces (a seccomp profile that allows them) and an unmasked /proc (procMount: Unmasked); docs/FLEET.md has a Pod that has both`
+    : `${where}: it needs user namespaces (a seccomp profile that allows them) and an unmasked /proc (procMount: Unmasked); docs/guides/fleet.md has a Pod that has both`
 }
 
 /** What holds on this machine, and which agents are guarded. */
