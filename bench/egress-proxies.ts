@@ -7,8 +7,8 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { createSecureContext, type SecureContext } from 'node:tls'
 import { fileURLToPath } from 'node:url'
 import { openDoor } from '../src/egress/door.ts'
+import { createUpstream } from '../src/egress/route/upstream.ts'
 import { createSessionCa } from '../src/egress/tls/ca.ts'
-import { createUpstream } from '../src/egress/upstream.ts'
 import { createWorld, hosts, listen, PUBLIC_ADDRESS } from '../test/contract/egress/world.ts'
 
 export type ProxyName = 'cordon' | 'sandbox-runtime'

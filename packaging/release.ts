@@ -24,7 +24,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { gzipSync } from 'node:zlib'
-import { usageOf } from '../src/surfaces/cli/help.ts'
+import { usageOf } from '../src/surfaces/cli/start/help.ts'
 import { commands } from '../src/surfaces/cli/usage.ts'
 
 const PLATFORMS = { x64: 'amd64', arm64: 'arm64' } as const

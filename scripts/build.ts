@@ -19,7 +19,7 @@ import {
 } from 'node:fs'
 import { resolve } from 'node:path'
 import { rolldown } from 'rolldown'
-import { builtInPolicy } from '../src/runtime/policy/built-in.ts'
+import { builtInPolicy } from '../src/project/load/built-in.ts'
 import { compileFilter, filterName } from '../src/sandbox/bwrap/seccomp.ts'
 import { programNames } from '../src/shell/tables/programs/registry.ts'
 import { errorCode } from '../src/system/fault.ts'
@@ -52,36 +52,36 @@ function sourceFolders(): readonly string[] {
  * does not need costs its start more than a further part.
  */
 const PARTS = {
-  main: ['src/surfaces/cli/main.ts'],
+  main: ['src/surfaces/cli/start/main.ts'],
   open: ['src/surfaces/cli/open-policy.ts'],
-  checked: ['src/surfaces/cli/commands/run.ts', 'src/surfaces/cli/commands/check.ts'],
-  loaded: ['src/surfaces/cli/commands/run.ts', 'src/runtime/policy/load.ts'],
-  guarded: ['src/surfaces/cli/commands/run.ts', 'src/surfaces/cli/commands/hook.ts'],
+  checked: ['src/surfaces/cli/commands/run/run.ts', 'src/surfaces/cli/commands/policy/check.ts'],
+  loaded: ['src/surfaces/cli/commands/run/run.ts', 'src/project/load/load.ts'],
+  guarded: ['src/surfaces/cli/commands/run/run.ts', 'src/surfaces/cli/commands/machine/hook.ts'],
   // What `run` has in common with what it loads late would otherwise bring that along at once.
-  'run-and-shell': ['src/surfaces/cli/commands/run.ts', 'src/shell/analyze.ts'],
-  'run-and-record': ['src/surfaces/cli/commands/run.ts', 'src/runtime/record/open.ts'],
-  'record-and-check': ['src/runtime/record/open.ts', 'src/surfaces/cli/commands/check.ts'],
-  'run-and-typed': ['src/surfaces/cli/commands/run.ts', 'src/runtime/command/typed/call.ts'],
-  'run-and-trust': ['src/surfaces/cli/commands/run.ts', 'src/runtime/policy/sign/trust.ts'],
-  'run-and-shown': ['src/surfaces/cli/commands/run.ts', 'src/runtime/decide/shown-secrets.ts'],
-  core: ['src/surfaces/cli/commands/check.ts'],
-  shell: ['src/shell/analyze.ts'],
+  'run-and-shell': ['src/surfaces/cli/commands/run/run.ts', 'src/shell/walk/analyze.ts'],
+  'run-and-record': ['src/surfaces/cli/commands/run/run.ts', 'src/call/record/open.ts'],
+  'record-and-check': ['src/call/record/open.ts', 'src/surfaces/cli/commands/policy/check.ts'],
+  'run-and-typed': ['src/surfaces/cli/commands/run/run.ts', 'src/one-off/typed-call.ts'],
+  'run-and-trust': ['src/surfaces/cli/commands/run/run.ts', 'src/project/sign/trust.ts'],
+  'run-and-shown': ['src/surfaces/cli/commands/run/run.ts', 'src/call/decide/shown-secrets.ts'],
+  core: ['src/surfaces/cli/commands/policy/check.ts'],
+  shell: ['src/shell/walk/analyze.ts'],
   suffix: ['src/hosts/suffix.ts'],
-  hook: ['src/surfaces/cli/commands/hook.ts'],
-  record: ['src/runtime/record/open.ts'],
+  hook: ['src/surfaces/cli/commands/machine/hook.ts'],
+  record: ['src/call/record/open.ts'],
   // Loaded late, and by nearly every hook: small files of their own would cost more than they hold.
-  'hook-memory': ['src/runtime/hook/session.ts'],
-  unseen: ['src/runtime/hook/unseen.ts'],
-  'own-rules': ['src/surfaces/hook/own-rules.ts'],
-  'bracket-rules': ['src/runtime/import/bracket-rules.ts'],
+  'hook-memory': ['src/agents/hook/session.ts'],
+  unseen: ['src/agents/hook/unseen.ts'],
+  'own-rules': ['src/surfaces/hook/host/own-rules.ts'],
+  'bracket-rules': ['src/agents/import/bracket-rules.ts'],
   result: ['src/surfaces/hook/answer-result.ts'],
-  finding: ['src/runtime/hook/finding.ts'],
-  shown: ['src/runtime/decide/shown-secrets.ts'],
-  typed: ['src/runtime/command/typed/call.ts'],
-  manifest: ['src/runtime/policy/load.ts'],
-  trust: ['src/runtime/policy/sign/trust.ts'],
-  run: ['src/surfaces/cli/commands/run.ts'],
-  chat: ['src/surfaces/cli/commands/chat.ts'],
+  finding: ['src/agents/hook/finding.ts'],
+  shown: ['src/call/decide/shown-secrets.ts'],
+  typed: ['src/one-off/typed-call.ts'],
+  manifest: ['src/project/load/load.ts'],
+  trust: ['src/project/sign/trust.ts'],
+  run: ['src/surfaces/cli/commands/run/run.ts'],
+  chat: ['src/surfaces/cli/commands/agents/chat.ts'],
   front: ['src/surfaces/chat/start.ts'],
 }
 
@@ -160,7 +160,7 @@ async function writeInside(): Promise<void> {
 /** The loop of `cordon chat` as a component, made by the program that was just built, with the optional tools of `cordon agent`. */
 async function writeChatComponent(): Promise<void> {
   const bundle = await rolldown({
-    input: 'src/runtime/agent/chat-component.ts',
+    input: 'src/chat/component/chat-component.ts',
     external: [/^cordon:/, /^node:/],
     platform: 'neutral',
     treeshake: { moduleSideEffects: false },
@@ -307,7 +307,7 @@ function reach(start: string, imports: ReadonlyMap<string, readonly string[]>): 
 
 async function writeEntry({ main, starts }: Start): Promise<void> {
   const bundle = await rolldown({
-    input: { cordon: 'src/surfaces/cli/entry.ts' },
+    input: { cordon: 'src/surfaces/cli/start/entry.ts' },
     platform: 'node',
     transform: { define: { MAIN_CHUNK: JSON.stringify(`./${main}`), STARTS: JSON.stringify(starts) } },
     logLevel: 'warn',

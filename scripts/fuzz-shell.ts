@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { analyze } from '../src/shell/analyze.ts'
+import { analyze } from '../src/shell/walk/analyze.ts'
 import { compare, type Outcome } from '../test/soundness/compare.ts'
 import { type Generated, generate, mutate } from '../test/soundness/generator.ts'
 import { nest } from '../test/soundness/nesting.ts'

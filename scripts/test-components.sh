@@ -7,7 +7,7 @@ export PATH=$PWD/node_modules/.bin:$PATH
 export CORDON_COMPONENT_TOOLS=${CORDON_COMPONENT_TOOLS:-$PWD/.cache/component-tools}
 if [ ! -d "$CORDON_COMPONENT_TOOLS/node_modules/@bytecodealliance/jco" ]; then
   echo 'components: installing the tools of components (about 380 MB)' >&2
-  read -ra tools < <(node -p "require('./src/runtime/code/component-files.ts').COMPONENT_TOOLS.join(' ')")
+  read -ra tools < <(node -p "require('./src/chat/component/files.ts').COMPONENT_TOOLS.join(' ')")
   npm install --silent --prefix "$CORDON_COMPONENT_TOOLS" "${tools[@]}"
 fi
 state=$(mktemp -d)

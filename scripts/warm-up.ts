@@ -1,6 +1,6 @@
 /**
  * Runs what a fresh build is started for most, so that its compiled code is kept before the first real call: the code cache
- * (src/surfaces/cli/code-cache.ts) learns from runs, and a hook should not be slow while it does. Whatever fails here costs
+ * (src/surfaces/cli/start/code-cache.ts) learns from runs, and a hook should not be slow while it does. Whatever fails here costs
  * nothing but that.
  */
 

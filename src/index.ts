@@ -4,17 +4,17 @@ export type { Approval, Refusal } from './approval/approve.ts'
 export { type Answer, type ApprovalRequest, type Prompter, programmaticPrompter } from './approval/prompter.ts'
 export type { Suggestion } from './approval/suggestion.ts'
 export { terminalPrompter } from './approval/terminal-prompter.ts'
-export { type Cordon, type CordonOptions, createCordon, type SessionOptions } from './runtime/cordon.ts'
-export { type CallChecker, type CheckedCall, type CheckRequest, openChecker } from './runtime/decide/check-call.ts'
+export { type CallChecker, type CheckedCall, type CheckRequest, openChecker } from './call/decide/check-call.ts'
+export { resultText, type ToolFailure, type ToolResult } from './call/tool-result.ts'
 export {
   type LoadedPolicy,
   type LoadOutcome,
   type LoadRequest,
   loadPolicy,
   type ManifestChoice,
-} from './runtime/policy/load.ts'
-export type { PermissionRow, SandboxView, Session, SessionEvent } from './runtime/session/session.ts'
-export { resultText, type ToolFailure, type ToolResult } from './runtime/session/tool-result.ts'
+} from './project/load/load.ts'
+export { type Cordon, type CordonOptions, createCordon, type SessionOptions } from './session/cordon.ts'
+export type { PermissionRow, SandboxView, Session, SessionEvent } from './session/session.ts'
 export { type Files, machineFiles } from './system/files.ts'
 export type { CheckedPath } from './system/guarded/checked-path.ts'
 export { type Machine, thisMachine } from './system/machine.ts'

@@ -1,7 +1,7 @@
 /** Cordon's tools in the form that the AI SDK takes (`generateText({ tools })`), without depending on the package. */
 
-import type { Session } from '../runtime/session/session.ts'
-import { resultText, type ToolResult } from '../runtime/session/tool-result.ts'
+import { resultText, type ToolResult } from '../call/tool-result.ts'
+import type { Session } from '../session/session.ts'
 import type { InputSchema } from '../tools/input-schema.ts'
 
 /** The mark by which the AI SDK knows a JSON Schema that needs no conversion. */

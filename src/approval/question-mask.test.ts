@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { analyze } from '../shell/analyze.ts'
+import { analyze } from '../shell/walk/analyze.ts'
 import { QuestionMask } from './question-mask.ts'
 
 const TOKEN = `ghp_${'a1B2'.repeat(9)}`

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Decision, PartDecision } from '../policy/decision.ts'
-import { analyze } from '../shell/analyze.ts'
+import { analyze } from '../shell/walk/analyze.ts'
 import { suggestGrants } from './suggestion.ts'
 
 const places = {

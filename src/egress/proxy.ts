@@ -4,15 +4,27 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { errorCode } from '../system/fault.ts'
-import { closeSoon, meant, type Passage, recordRefused, refuseSocket, startRecord, type Tunnel } from './passage.ts'
-import { ACCESS_DENIED } from './protocol/client-hello.ts'
-import { readConnect } from './protocol/connect-request.ts'
 import { exchange, headOf } from './protocol/exchange.ts'
-import { speechOf } from './protocol/first-bytes.ts'
-import { GIT_HEADER } from './protocol/git-call.ts'
-import { http } from './protocol/http.ts'
-import { peek } from './protocol/peek.ts'
-import { headerValues, type RequestHead } from './protocol/request-head.ts'
+import {
+  closeSoon,
+  meant,
+  type Passage,
+  recordRefused,
+  refuseSocket,
+  startRecord,
+  type Tunnel,
+} from './protocol/passage.ts'
+import { carryTunnel, type TunnelCall, type TunnelServers } from './protocol/tunnel.ts'
+import { isWebSocket, upgrade } from './protocol/websocket.ts'
+import type { SessionCa } from './tls/ca.ts'
+import { ACCESS_DENIED } from './wire/client-hello.ts'
+import { readConnect } from './wire/connect-request.ts'
+import { speechOf } from './wire/first-bytes.ts'
+import { GIT_HEADER } from './wire/git-call.ts'
+import { http } from './wire/http.ts'
+import { peek } from './wire/peek.ts'
+import type { EgressDenial } from './wire/refusal.ts'
+import { headerValues, type RequestHead } from './wire/request-head.ts'
 import {
   readGreeting,
   readRequest as readSocksRequest,
@@ -21,13 +33,9 @@ import {
   SOCKS4_REFUSED,
   type SocksReading,
   socksReply,
-} from './protocol/socks.ts'
-import { spokenTarget } from './protocol/spoken-name.ts'
-import { carryTunnel, type TunnelCall, type TunnelServers } from './protocol/tunnel.ts'
-import { isWebSocket, upgrade } from './protocol/websocket.ts'
-import type { EgressDenial } from './refusal.ts'
-import { agrees, parseAuthority, type Target, targetOf } from './target.ts'
-import type { SessionCa } from './tls/ca.ts'
+} from './wire/socks.ts'
+import { spokenTarget } from './wire/spoken-name.ts'
+import { agrees, parseAuthority, type Target, targetOf } from './wire/target.ts'
 
 export interface Proxy {
   /** Takes over a connection that a client made. */

@@ -1,9 +1,9 @@
 /** `[mcp_servers.NAME]` to what the gateway runs. */
 
 import type { PathRule } from '../policy/policy.ts'
-import type { HostEntry, SecretEntry } from './manifest.ts'
+import type { Lookup } from './lookup.ts'
+import type { HostEntry, SecretEntry } from './schema/manifest.ts'
 import type { McpServerSetting, ServerRequest } from './schema/settings.ts'
-import type { Lookup } from './toml/lookup.ts'
 import { joinKey, quoteShort } from './toml/tree.ts'
 
 /** Names stand before the names of tools and in addresses of resources: no character of theirs may be read as a separator. */

@@ -3,7 +3,8 @@
 import { posix } from 'node:path'
 import type { Sourced } from '../policy/policy.ts'
 import { compileServers } from './compile-servers.ts'
-import type { BundleEntry, HostEntry, PathEntry, SecretEntry } from './manifest.ts'
+import { type Lookup, sourced } from './lookup.ts'
+import type { BundleEntry, HostEntry, PathEntry, SecretEntry } from './schema/manifest.ts'
 import type {
   BundleSetting,
   ComponentSetting,
@@ -14,7 +15,6 @@ import type {
   SecretSetting,
   SessionSettings,
 } from './schema/settings.ts'
-import { type Lookup, sourced } from './toml/lookup.ts'
 import { joinKey } from './toml/tree.ts'
 
 /** Compiles `[sandbox.os]`, `[limits]`, `[[secrets]]` and the denied names and variables. */

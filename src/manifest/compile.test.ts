@@ -2,10 +2,10 @@
 
 import { describe, expect, test } from 'vitest'
 import { tldtsSuffixes } from '../hosts/suffix.ts'
-import type { Problem } from './check/problem.ts'
 import { type Compiled, type CompileOptions, compileManifest } from './compile.ts'
 import { mergeLayers } from './layers.ts'
 import { loadManifest } from './load.ts'
+import type { Problem } from './toml/problem.ts'
 
 const HERE: CompileOptions = {
   root: '/p',

@@ -3,6 +3,7 @@
 import { isInside } from '../files/baseline.ts'
 import { exactPath } from '../files/path-pattern.ts'
 import type { SpecialRange } from '../hosts/address.ts'
+import { parseCommandPattern } from '../policy/command-pattern.ts'
 import type {
   AgentRule,
   CommandRule,
@@ -16,15 +17,14 @@ import type {
   ShellFlags,
   Sourced,
 } from '../policy/policy.ts'
-import { parseCommandPattern } from '../policy/shell/command-pattern.ts'
 import type { Verdict } from '../policy/verdict.ts'
-import type { Problem } from './check/problem.ts'
 import { compileSandbox, compileSession } from './compile-settings.ts'
-import type { CommandEntry, HostEntry, Item, Manifest, PathEntry } from './manifest.ts'
+import { type CompileContext, Lookup, sourced } from './lookup.ts'
+import { didYouMean } from './schema/format.ts'
+import type { CommandEntry, HostEntry, Item, Manifest, PathEntry } from './schema/manifest.ts'
 import type { BundleSetting, SandboxSettings, SessionSettings } from './schema/settings.ts'
 import { nearest } from './schema/suggest.ts'
-import { didYouMean } from './toml/format.ts'
-import { type CompileContext, Lookup, sourced } from './toml/lookup.ts'
+import type { Problem } from './toml/problem.ts'
 import { joinKey, quoteShort, splitKey } from './toml/tree.ts'
 
 export interface Compiled {

@@ -1,6 +1,6 @@
 /** The effective manifest with the origin of every value: what `cordon policy show` prints (M2). */
 
-import type { Item, Manifest, Setting } from './manifest.ts'
+import type { Item, Manifest, Setting } from './schema/manifest.ts'
 import { schemaKeys } from './schema/schema.ts'
 import { MEANT_BY_PRESENCE } from './sign/canonical.ts'
 import { type Plain, plainValue, shorten } from './toml/plain.ts'

@@ -5,7 +5,7 @@ import { compileManifest } from './compile.ts'
 import { effectiveValues, renderEffective } from './effective.ts'
 import { type LayerName, type Layers, mergeLayers } from './layers.ts'
 import { loadManifest, manifestFromObject } from './load.ts'
-import type { Manifest } from './manifest.ts'
+import type { Manifest } from './schema/manifest.ts'
 import { plainValue } from './toml/plain.ts'
 
 function layer(text: string, file: string): Manifest {

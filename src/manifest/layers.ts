@@ -4,9 +4,9 @@ import { containsPattern, parsePathPattern } from '../files/path-pattern.ts'
 import { containsHost, parseHostPattern } from '../hosts/pattern.ts'
 import type { SuffixLookup } from '../hosts/suffix.ts'
 import type { RuleRef } from '../policy/policy.ts'
-import { type Finding, type Problem, problemAt } from './check/problem.ts'
-import type { BundleEntry, HostEntry, Item, Manifest, SecretEntry, Setting } from './manifest.ts'
+import type { BundleEntry, HostEntry, Item, Manifest, SecretEntry, Setting } from './schema/manifest.ts'
 import { plainValue } from './toml/plain.ts'
+import { type Finding, type Problem, problemAt } from './toml/problem.ts'
 
 /** Who wrote a manifest; later layers come later here. */
 export type LayerName = 'organisation' | 'user' | 'project' | 'command-line'

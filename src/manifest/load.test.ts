@@ -3,11 +3,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { tldtsSuffixes } from '../hosts/suffix.ts'
-import { pinsScript } from '../shell/tables/interpreters.ts'
-import { renderProblem } from './check/problem.ts'
+import { pinsScript } from '../shell/inspect/interpreters.ts'
 import { type LoadOptions, type LoadResult, loadManifest, manifestFromObject, openManifest } from './load.ts'
-import type { PathEntry } from './manifest.ts'
-import { itemsOf } from './manifest.ts'
+import type { PathEntry } from './schema/manifest.ts'
+import { itemsOf } from './schema/manifest.ts'
+import { renderProblem } from './toml/problem.ts'
 
 const OPTIONS: LoadOptions = {
   suffixes: tldtsSuffixes,

@@ -5,12 +5,12 @@ import type { PinsScript } from '../shell/tables/interpreter-names.ts'
 import { type CommandMatcher, checkCommands, type GrantFlags } from './check/command-conflicts.ts'
 import { checkHosts, checkNames } from './check/host-conflicts.ts'
 import { checkPaths } from './check/path-conflicts.ts'
-import { type Problem, Report } from './check/problem.ts'
 import { checkToolLevels } from './check/tool-levels.ts'
-import type { Item, Manifest, PathEntry, Setting } from './manifest.ts'
+import type { FormatContext } from './schema/format.ts'
+import type { Item, Manifest, PathEntry, Setting } from './schema/manifest.ts'
 import { SCHEMA, SCHEMA_VERSION } from './schema/schema.ts'
 import { type Reading, readTable } from './schema/shape.ts'
-import type { FormatContext } from './toml/format.ts'
+import { type Problem, Report } from './toml/problem.ts'
 import { parseToml } from './toml/toml.ts'
 import { describeNode, positions, quoteShort, type TableNode, treeFromObject } from './toml/tree.ts'
 
@@ -90,7 +90,7 @@ export async function openManifest(
   return load({
     ...options,
     ...(first.needsSuffixes && { suffixes: (await import('../hosts/suffix.ts')).tldtsSuffixes }),
-    ...(first.needsPrograms && { pinsScript: (await import('../shell/tables/interpreters.ts')).pinsScript }),
+    ...(first.needsPrograms && { pinsScript: (await import('../shell/inspect/interpreters.ts')).pinsScript }),
   })
 }
 

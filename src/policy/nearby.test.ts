@@ -11,7 +11,7 @@ import {
 } from '../../test/cases/policy-fixture.ts'
 import { parseHostPattern } from '../hosts/pattern.ts'
 import type { SessionFacts } from './call.ts'
-import { evaluate } from './evaluate.ts'
+import { evaluate } from './evaluate/evaluate.ts'
 import type { HostRule, Policy } from './policy.ts'
 
 const OTHER = `${HOME}/other`

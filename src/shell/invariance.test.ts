@@ -3,7 +3,7 @@
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { analyze } from './analyze.ts'
+import { analyze } from './walk/analyze.ts'
 import { listWrappers, type WrapperRow } from './wrap/wrappers.ts'
 
 const context = { cwd: '/p', home: '/home/u' }

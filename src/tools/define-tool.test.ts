@@ -1,8 +1,8 @@
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import { Fault } from '../system/fault.ts'
+import { builtInSpecs } from './built-in/registry.ts'
 import { defineTool, touchesNothing } from './define-tool.ts'
 import { choice, count, type InputOf, objects, path, takes, text, texts } from './input-schema.ts'
-import { builtInSpecs } from './registry.ts'
 import type { Actions, ToolContext, ToolLabel } from './tool.ts'
 
 describe('the types of an input', () => {

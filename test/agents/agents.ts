@@ -2,8 +2,8 @@
 
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { ScriptedCall } from '../../src/surfaces/hook/host/scripted-model.ts'
 import type { HostName } from '../../src/surfaces/hook/hosts/hosts.ts'
-import type { ScriptedCall } from '../../src/surfaces/hook/install/scripted-model.ts'
 import { cache } from './program.ts'
 
 export interface AgentWorld {

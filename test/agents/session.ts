@@ -3,11 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { chownSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import {
-  type ModelServer,
-  type ScriptedCall,
-  startModelServer,
-} from '../../src/surfaces/hook/install/scripted-model.ts'
+import { type ModelServer, type ScriptedCall, startModelServer } from '../../src/surfaces/hook/host/scripted-model.ts'
 import type { AgentWorld, Attempt, Driven } from './agents.ts'
 import { driveByEditor, type EditorTurn } from './editor.ts'
 import { cordon, endLeftovers, findable, findableAlone, programWords, runProgram } from './program.ts'

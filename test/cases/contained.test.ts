@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { BatchChecker } from '../../src/runtime/decide/batch.ts'
+import { BatchChecker } from '../../src/call/decide/batch.ts'
 import { listPrograms } from '../../src/shell/tables/programs/registry.ts'
 import { machineFiles } from '../../src/system/files.ts'
 import { thisMachine } from '../../src/system/machine.ts'

@@ -2,7 +2,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { evaluate } from '../../src/policy/evaluate.ts'
+import { evaluate } from '../../src/policy/evaluate/evaluate.ts'
 import { bashCall, policyOf, sessionOf, sourced } from './policy-fixture.ts'
 
 const folder = new URL('../../src/shell/tables/programs/examples/', import.meta.url)

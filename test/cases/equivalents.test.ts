@@ -1,7 +1,7 @@
 /** Several ways to say the same are judged alike, whatever mode and denials there are: tables that drift apart show here. */
 
 import { expect, it } from 'vitest'
-import { BatchChecker } from '../../src/runtime/decide/batch.ts'
+import { BatchChecker } from '../../src/call/decide/batch.ts'
 import { machineFiles } from '../../src/system/files.ts'
 import { thisMachine } from '../../src/system/machine.ts'
 

@@ -5,7 +5,7 @@
 
 import { describe, expect, it } from 'vitest'
 import type { Decision } from '../../src/policy/decision.ts'
-import { evaluate } from '../../src/policy/evaluate.ts'
+import { evaluate } from '../../src/policy/evaluate/evaluate.ts'
 import type { Mode, Policy } from '../../src/policy/policy.ts'
 import { settle } from '../../src/policy/settle.ts'
 import type { Verdict } from '../../src/policy/verdict.ts'

@@ -2,9 +2,9 @@
 
 import { parsePathPattern } from '../../src/files/path-pattern.ts'
 import type { PathFact, SessionFacts, ToolCall } from '../../src/policy/call.ts'
+import { parseCommandPattern } from '../../src/policy/command-pattern.ts'
 import type { CommandRule, PathRule, Policy, Sourced } from '../../src/policy/policy.ts'
-import { parseCommandPattern } from '../../src/policy/shell/command-pattern.ts'
-import { analyze } from '../../src/shell/analyze.ts'
+import { analyze } from '../../src/shell/walk/analyze.ts'
 
 export const ROOT = '/home/dev/project'
 export const HOME = '/home/dev'

@@ -2,10 +2,10 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { evaluate } from '../../src/policy/evaluate.ts'
+import { BatchChecker } from '../../src/call/decide/batch.ts'
+import { evaluate } from '../../src/policy/evaluate/evaluate.ts'
 import type { Mode, Policy } from '../../src/policy/policy.ts'
 import { compareVerdicts, type Verdict } from '../../src/policy/verdict.ts'
-import { BatchChecker } from '../../src/runtime/decide/batch.ts'
 import { machineFiles } from '../../src/system/files.ts'
 import { thisMachine } from '../../src/system/machine.ts'
 import {

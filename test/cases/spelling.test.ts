@@ -2,7 +2,7 @@
 
 import { posix } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { BatchChecker } from '../../src/runtime/decide/batch.ts'
+import { BatchChecker } from '../../src/call/decide/batch.ts'
 import { machineFiles } from '../../src/system/files.ts'
 import { thisMachine } from '../../src/system/machine.ts'
 import { storedSpelling } from '../../src/system/stored-spelling.ts'

@@ -2,7 +2,7 @@
 
 import { dirname } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { resultText } from '../../src/runtime/session/tool-result.ts'
+import { resultText } from '../../src/call/tool-result.ts'
 import { createWorld, type World } from '../contract/egress/world.ts'
 import { openSessionWorld, type SessionWorld } from '../contract/session/session-world.ts'
 import { CACHE, openOrigin } from './origin.ts'

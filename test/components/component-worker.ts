@@ -1,9 +1,9 @@
 /** Runs components as whoever it is started as, and prints what came of each, a line of JSON each. */
 
 import { readFileSync } from 'node:fs'
-import { hashOf, runComponent } from '../../src/runtime/code/component.ts'
-import { BUILT_IN_BACKEND, openBackend } from '../../src/runtime/command/open-backend.ts'
-import { createCordon } from '../../src/runtime/cordon.ts'
+import { hashOf, runComponent } from '../../src/chat/component/component.ts'
+import { BUILT_IN_BACKEND, openBackend } from '../../src/run/open-backend.ts'
+import { createCordon } from '../../src/session/cordon.ts'
 import { thisMachine } from '../../src/system/machine.ts'
 
 export interface Attempt {

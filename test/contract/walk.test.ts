@@ -7,9 +7,9 @@ import { readFileSync } from 'node:fs'
 import { Session } from 'node:inspector'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest'
-import { openGatewayJudge } from '../../src/runtime/mcp/judge.ts'
-import { openRecord } from '../../src/runtime/record/open.ts'
-import { run } from '../../src/surfaces/cli/commands/run.ts'
+import { openGatewayJudge } from '../../src/agents/mcp/judge.ts'
+import { openRecord } from '../../src/call/record/open.ts'
+import { run } from '../../src/surfaces/cli/commands/run/run.ts'
 import { answerHook } from '../../src/surfaces/hook/answer-hook.ts'
 import { findHost } from '../../src/surfaces/hook/hosts/hosts.ts'
 import { GatewayGate } from '../../src/surfaces/mcp/gateway/gate.ts'
@@ -40,24 +40,24 @@ const traced = vi.hoisted(() => {
 
 const { trace } = traced
 
-vi.mock('../../src/runtime/policy/open.ts', async (original) =>
-  traced.wrapped('src/runtime/policy/open.ts', await original<object>()),
+vi.mock('../../src/project/open.ts', async (original) =>
+  traced.wrapped('src/project/open.ts', await original<object>()),
 )
-vi.mock('../../src/runtime/run-tool-call.ts', async (original) =>
-  traced.wrapped('src/runtime/run-tool-call.ts', await original<object>()),
+vi.mock('../../src/call/run-tool-call.ts', async (original) =>
+  traced.wrapped('src/call/run-tool-call.ts', await original<object>()),
 )
-vi.mock('../../src/runtime/decide/admission.ts', async (original) => {
-  const module = await original<typeof import('../../src/runtime/decide/admission.ts')>()
-  return { ...module, admitCall: traced.wrapped('src/runtime/decide/admission.ts', { at: module.admitCall }).at }
+vi.mock('../../src/call/admission.ts', async (original) => {
+  const module = await original<typeof import('../../src/call/admission.ts')>()
+  return { ...module, admitCall: traced.wrapped('src/call/admission.ts', { at: module.admitCall }).at }
 })
-vi.mock('../../src/policy/evaluate.ts', async (original) =>
-  traced.wrapped('src/policy/evaluate.ts', await original<object>()),
+vi.mock('../../src/policy/evaluate/evaluate.ts', async (original) =>
+  traced.wrapped('src/policy/evaluate/evaluate.ts', await original<object>()),
 )
-vi.mock('../../src/runtime/record/recorder.ts', async (original) => {
-  const module = await original<typeof import('../../src/runtime/record/recorder.ts')>()
+vi.mock('../../src/call/record/recorder.ts', async (original) => {
+  const module = await original<typeof import('../../src/call/record/recorder.ts')>()
   const auditRecorder: typeof module.auditRecorder = (...args) => {
     const recorder = module.auditRecorder(...args)
-    const { begin } = traced.wrapped('src/runtime/record/recorder.ts', { begin: recorder.begin })
+    const { begin } = traced.wrapped('src/call/record/recorder.ts', { begin: recorder.begin })
     return { ...recorder, begin }
   }
   return { ...module, auditRecorder }
@@ -189,7 +189,7 @@ it.each(Object.keys(calls))('%s passes few files of the runtime, and none of ano
   const own = /^src\/surfaces\/(\w+)/.exec(adapters[name]!)?.[1]
   expect([...surfaces].filter((surface) => !['cli', 'terminal', own].includes(surface))).toEqual([])
   expect(files).toEqual(expect.arrayContaining(listed))
-  const stops = files.filter((file) => file.startsWith('src/runtime/')).toSorted()
+  const stops = files.filter((file) => file.startsWith('src/call/')).toSorted()
   expect(stops.length, stops.join('\n')).toBeLessThanOrEqual(MOST_STOPS[name]!)
 })
 

@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { resultText } from '../../src/runtime/session/tool-result.ts'
+import { resultText } from '../../src/call/tool-result.ts'
 import { openSessionWorld, type SessionWorld } from '../contract/session/session-world.ts'
 
 let world: SessionWorld

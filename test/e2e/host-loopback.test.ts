@@ -3,7 +3,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { resultText } from '../../src/runtime/session/tool-result.ts'
+import { resultText } from '../../src/call/tool-result.ts'
 import { openSessionWorld, type SessionWorld } from '../contract/session/session-world.ts'
 
 let world: SessionWorld

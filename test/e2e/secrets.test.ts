@@ -1,7 +1,7 @@
 /** Secrets of the manifest, end to end: the command holds a placeholder, the granted host gets the value where the manifest says. */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { resultText } from '../../src/runtime/session/tool-result.ts'
+import { resultText } from '../../src/call/tool-result.ts'
 import { createWorld, type World } from '../contract/egress/world.ts'
 import { openSessionWorld, type SessionWorld } from '../contract/session/session-world.ts'
 

@@ -175,14 +175,14 @@ it('what was written into a file that stays is built for the person at the termi
   putBuild()
   putShortBuild()
   writeFileSync(join(checkout, 'go'), '')
-  appendFileSync(join(checkout, 'src/surfaces/cli/main.ts'), '//\n')
+  appendFileSync(join(checkout, 'src/surfaces/cli/start/main.ts'), '//\n')
   expect(builds([await run('--version')])).toBe(0)
   const atTerminal = () => end(spawn('script', ['-qec', '"$CORDON" --version', '/dev/null'], { cwd: base, env }))
   const env = { ...environment(), CORDON: join(checkout, 'cordon'), SHELL: '/bin/sh' }
   expect((await atTerminal()).out).toMatch(/^set-up: building\r$/m)
   expect((await atTerminal()).out).toMatch(/^cordon [\d.]+\r\n$/)
   ageBuild()
-  pull('src/surfaces/cli/main.ts', '//\n')
+  pull('src/surfaces/cli/start/main.ts', '//\n')
   expect(builds([await run('--version')])).toBe(1)
 })
 

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { readFleetSettings } from '../../src/fleet/settings.ts'
-import { shipRecords } from '../../src/runtime/fleet/ship.ts'
+import { shipRecords } from '../../src/organisation/ship.ts'
 import { thisMachine } from '../../src/system/machine.ts'
 
 const base = process.argv[2]!

@@ -5,7 +5,7 @@
 
 import { spawn } from 'node:child_process'
 import { openAuditLog } from '../../src/audit/log.ts'
-import { readReceived, verifyReceived } from '../../src/runtime/fleet/received.ts'
+import { readReceived, verifyReceived } from '../../src/organisation/received.ts'
 import { makeSigningKey } from '../../src/system/keys/signing-key.ts'
 import { openFaultyReceiver, seeded } from './faulty-receiver.ts'
 import { openFleetWorld } from './fleet-world.ts'

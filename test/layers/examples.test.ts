@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { tldtsSuffixes } from '../../src/hosts/suffix.ts'
 import { loadManifest } from '../../src/manifest/load.ts'
 import { bundleNames } from '../../src/sandbox/bundles/built-in.ts'
-import { pinsScript } from '../../src/shell/tables/interpreters.ts'
+import { pinsScript } from '../../src/shell/inspect/interpreters.ts'
 
 interface Block {
   readonly at: string

@@ -34,7 +34,7 @@ describe('the sources', () => {
 
   it('open a policy in one place, or say why they read manifests themselves', () => {
     const readers = readdirSync('src', { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && name !== 'runtime/policy/load.ts')
+      .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && name !== 'project/load/load.ts')
       .filter((name) => /\bloadPolicy\b/.test(readFileSync(`src/${name}`, 'utf8')))
     expect(readers.toSorted()).toEqual(Object.keys(manifestReaders))
   })
@@ -46,11 +46,11 @@ describe('the sources', () => {
         /^(?:import|export) (?!type)[^'"]*from '[^']*\/fleet\//m.test(readFileSync(`src/${name}`, 'utf8')),
       )
     expect(importers.toSorted()).toEqual([
-      'surfaces/cli/commands/audit-from.ts',
-      'surfaces/cli/commands/fleet-asks.ts',
-      'surfaces/cli/commands/fleet-team.ts',
-      'surfaces/cli/commands/fleet.ts',
-      'surfaces/cli/commands/mcp.ts',
+      'surfaces/cli/commands/run/audit-from.ts',
+      'surfaces/cli/commands/agents/fleet-asks.ts',
+      'surfaces/cli/commands/agents/fleet-team.ts',
+      'surfaces/cli/commands/agents/fleet.ts',
+      'surfaces/cli/commands/agents/mcp.ts',
       'surfaces/mcp/gateway/gateway.ts',
     ])
   })

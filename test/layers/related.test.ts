@@ -44,7 +44,7 @@ it.each<[changed: string, tests: readonly (readonly [string, number])[], note: s
 
 it('in this tree a source is related to the test beside it', () => {
   const found = relatedTests(readTexts(), ['src/policy/order.ts']).map(({ path }) => path)
-  for (const path of ['src/policy/evaluate.test.ts', 'test/cases/p0.test.ts']) expect(found).toContain(path)
+  for (const path of ['src/policy/evaluate/evaluate.test.ts', 'test/cases/p0.test.ts']) expect(found).toContain(path)
 })
 
 it('knows what starts the built program', () => {

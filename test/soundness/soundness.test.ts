@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { analyze } from '../../src/shell/analyze.ts'
+import { analyze } from '../../src/shell/walk/analyze.ts'
 import { compare, matches, type Outcome } from './compare.ts'
 import { generate, mutate } from './generator.ts'
 import { nest } from './nesting.ts'

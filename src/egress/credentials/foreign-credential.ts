@@ -3,7 +3,7 @@
  * the one host that is granted. PURE.
  */
 
-import { isOverride } from '../protocol/override-headers.ts'
+import { isOverride } from '../wire/override-headers.ts'
 
 /** What may go to a host beside the brokered credential. */
 export interface Bystanders {

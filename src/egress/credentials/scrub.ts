@@ -2,9 +2,9 @@
 
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
-import { decoded } from '../protocol/decoding.ts'
-import { endToEndHeaders } from '../protocol/request-head.ts'
-import type { EgressDenial } from '../refusal.ts'
+import { decoded } from '../wire/decoding.ts'
+import type { EgressDenial } from '../wire/refusal.ts'
+import { endToEndHeaders } from '../wire/request-head.ts'
 import type { Broker } from './broker.ts'
 import { envelopeHead, eventStreamHead, type ReadFrameHead } from './scrub-frames.ts'
 

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net'
 import type { Duplex, Transform } from 'node:stream'
 import type { Login } from '../credentials/broker.ts'
 import type { ReadFrameHead } from '../credentials/scrub-frames.ts'
-import type { EgressDenial } from '../refusal.ts'
+import type { EgressDenial } from '../wire/refusal.ts'
 
 /** What a protocol is given to work with. */
 export interface LoginCall {

@@ -3,12 +3,12 @@
 import type { Readable } from 'node:stream'
 import type { Broker } from '../credentials/broker.ts'
 import { decodedFully } from '../credentials/foreign-credential.ts'
-import type { EgressDenial } from '../refusal.ts'
-import { type EgressRules, isHeldToMethods } from '../rules.ts'
-import { authorityOf, type Target } from '../target.ts'
-import { fieldReader, isInOddLetters, UNREAD_NAME } from './form-fields.ts'
-import { isMethodField } from './override-headers.ts'
-import { headerValues } from './request-head.ts'
+import { type EgressRules, isHeldToMethods } from '../route/rules.ts'
+import { fieldReader, isInOddLetters, UNREAD_NAME } from '../wire/form-fields.ts'
+import { isMethodField } from '../wire/override-headers.ts'
+import type { EgressDenial } from '../wire/refusal.ts'
+import { headerValues } from '../wire/request-head.ts'
+import { authorityOf, type Target } from '../wire/target.ts'
 
 /** Where a body goes, and what its request says that it is. */
 export interface WatchedBody {

@@ -14,6 +14,22 @@ import {
   scrubbedBody,
   UNREADABLE,
 } from '../credentials/scrub.ts'
+import type { RoutedRequest } from '../route/route-agent.ts'
+import { onUnanswered, timeoutError, upstreamRefusal } from '../route/upstream.ts'
+import { http } from '../wire/http.ts'
+import { carryLargeBody, largeLength } from '../wire/large-body.ts'
+import { type EgressDenial, httpRefusal } from '../wire/refusal.ts'
+import {
+  endToEndHeaders,
+  hasBody,
+  headerValues,
+  type RequestHead,
+  type RequestTarget,
+  readRequest,
+  upstreamHeaders,
+} from '../wire/request-head.ts'
+import type { Target } from '../wire/target.ts'
+import { watchBody } from './body-watch.ts'
 import {
   type Cleared,
   clearRequest,
@@ -23,23 +39,7 @@ import {
   recordRefused,
   startRecord,
   type Tunnel,
-} from '../passage.ts'
-import { type EgressDenial, httpRefusal } from '../refusal.ts'
-import type { RoutedRequest } from '../route-agent.ts'
-import type { Target } from '../target.ts'
-import { onUnanswered, timeoutError, upstreamRefusal } from '../upstream.ts'
-import { watchBody } from './body-watch.ts'
-import { http } from './http.ts'
-import { carryLargeBody, largeLength } from './large-body.ts'
-import {
-  endToEndHeaders,
-  hasBody,
-  headerValues,
-  type RequestHead,
-  type RequestTarget,
-  readRequest,
-  upstreamHeaders,
-} from './request-head.ts'
+} from './passage.ts'
 
 /** How long a client may go on sending a body that was refused. */
 const LINGER_MILLISECONDS = 2_000

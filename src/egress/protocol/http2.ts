@@ -14,6 +14,10 @@ import {
 import type { Duplex, Readable } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import { PACKING, PACKING_OFFERS, scrubbedBody, UNREADABLE } from '../credentials/scrub.ts'
+import { upstreamRefusal } from '../route/upstream.ts'
+import { type EgressDenial, httpRefusal } from '../wire/refusal.ts'
+import { agrees, authorityOf } from '../wire/target.ts'
+import { watchBody } from './body-watch.ts'
 import {
   type Cleared,
   clearRequest,
@@ -23,11 +27,7 @@ import {
   recordRefused,
   startRecord,
   type Tunnel,
-} from '../passage.ts'
-import { type EgressDenial, httpRefusal } from '../refusal.ts'
-import { agrees, authorityOf } from '../target.ts'
-import { upstreamRefusal } from '../upstream.ts'
-import { watchBody } from './body-watch.ts'
+} from './passage.ts'
 
 const MAX_STREAMS = 256
 /** In megabytes: what every stream may have under way, which Node's own limit does not hold. */

@@ -1,8 +1,8 @@
 /** A unix socket of the machine, by bytes: what came to its path inside is joined with a connection that is made outside. */
 
 import { connect, type Socket } from 'node:net'
-import { type Passage, recordAllowed, recordRefused, startRecord } from '../passage.ts'
-import { join } from './join.ts'
+import { join } from '../wire/join.ts'
+import { type Passage, recordAllowed, recordRefused, startRecord } from './passage.ts'
 
 /** Joins a client with the socket at a path that was judged; one that takes nobody closes it. */
 export function relayLocal(passage: Passage, client: Socket, path: string): void {

@@ -4,7 +4,23 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { TLSSocket } from 'node:tls'
 import { quote } from '../../hosts/host.ts'
-import type { Admission } from '../gate.ts'
+import type { Admission } from '../route/gate.ts'
+import { isPassedThrough, mayCarryRawBytes } from '../route/rules.ts'
+import { upstreamRefusal } from '../route/upstream.ts'
+import type { SessionCa } from '../tls/ca.ts'
+import {
+  ACCESS_DENIED,
+  type ClientHello,
+  type HelloReading,
+  helloReader,
+  UNRECOGNIZED_NAME,
+} from '../wire/client-hello.ts'
+import { type Speech, speechOf } from '../wire/first-bytes.ts'
+import { join } from '../wire/join.ts'
+import { HelloRefused, type PassedTls, passTls } from '../wire/passed-tls.ts'
+import { peek } from '../wire/peek.ts'
+import type { EgressDenial } from '../wire/refusal.ts'
+import { authorityOf, targetOf } from '../wire/target.ts'
 import {
   closeSoon,
   type Passage,
@@ -13,17 +29,7 @@ import {
   refuseSocket,
   startRecord,
   type Tunnel,
-} from '../passage.ts'
-import type { EgressDenial } from '../refusal.ts'
-import { isPassedThrough, mayCarryRawBytes } from '../rules.ts'
-import { authorityOf, targetOf } from '../target.ts'
-import type { SessionCa } from '../tls/ca.ts'
-import { upstreamRefusal } from '../upstream.ts'
-import { ACCESS_DENIED, type ClientHello, type HelloReading, helloReader, UNRECOGNIZED_NAME } from './client-hello.ts'
-import { type Speech, speechOf } from './first-bytes.ts'
-import { join } from './join.ts'
-import { HelloRefused, type PassedTls, passTls } from './passed-tls.ts'
-import { peek } from './peek.ts'
+} from './passage.ts'
 
 /** Where requests inside a tunnel are served. */
 export interface TunnelServers {
@@ -45,7 +51,7 @@ export async function carryTunnel(call: TunnelCall, socket: Socket, admission: A
   const login = passage.broker?.loginFor(target) ?? null
   if (login !== null) {
     // Rare, and each speaks a protocol of its own.
-    const { carryLogin } = await import('../logins/login.ts')
+    const { carryLogin } = await import('./login.ts')
     return carryLogin(passage, call.ca, socket, admission, login)
   }
   const raw = carriesRaw(passage, admission)

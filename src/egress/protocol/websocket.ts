@@ -12,6 +12,12 @@ import {
   UNREADABLE,
 } from '../credentials/scrub.ts'
 import { websocketHead } from '../credentials/scrub-frames.ts'
+import { timeoutError, upstreamRefusal } from '../route/upstream.ts'
+import { http } from '../wire/http.ts'
+import { join } from '../wire/join.ts'
+import type { EgressDenial } from '../wire/refusal.ts'
+import { hasBody, headerValues, readRequest, upstreamHeaders } from '../wire/request-head.ts'
+import { headOf, outgoing } from './exchange.ts'
 import {
   clearRequest,
   closeSoon,
@@ -21,13 +27,7 @@ import {
   refuseSocket,
   startRecord,
   type Tunnel,
-} from '../passage.ts'
-import type { EgressDenial } from '../refusal.ts'
-import { timeoutError, upstreamRefusal } from '../upstream.ts'
-import { headOf, outgoing } from './exchange.ts'
-import { http } from './http.ts'
-import { join } from './join.ts'
-import { hasBody, headerValues, readRequest, upstreamHeaders } from './request-head.ts'
+} from './passage.ts'
 
 /** True when the only protocol that is asked for is WebSocket. */
 export function isWebSocket(message: IncomingMessage): boolean {

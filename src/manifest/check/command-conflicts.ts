@@ -1,12 +1,12 @@
 /** Command rules of one file that cannot all be meant: contradictions, shadowed rules, refused grants, failed examples. */
 
-import type { CommandPattern } from '../../policy/shell/command-pattern.ts'
+import type { CommandPattern } from '../../policy/command-pattern.ts'
 import { judgeGrant } from '../../shell/tables/interpreter-names.ts'
-import { type CommandEntry, type Item, itemsOf, type Manifest } from '../manifest.ts'
-import type { FormatContext } from '../toml/format.ts'
+import type { FormatContext } from '../schema/format.ts'
+import { type CommandEntry, type Item, itemsOf, type Manifest } from '../schema/manifest.ts'
+import type { Report } from '../toml/problem.ts'
 import { quoteShort } from '../toml/tree.ts'
 import { type Parsed, reportDenied, reportDuplicate, warnShadowed } from './overlap.ts'
-import type { Report } from './problem.ts'
 
 /** Whether a pattern matches a command text; the shell analysis that knows is not part of this folder. */
 export type CommandMatcher = (pattern: CommandPattern, command: string) => boolean

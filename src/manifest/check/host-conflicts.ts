@@ -1,11 +1,11 @@
 /** Host rules of one file that cannot all be meant, and names that must be unique. */
 
 import { containsHost, coversName, type HostPattern } from '../../hosts/pattern.ts'
-import type { BundleEntry, CommandEntry, HostEntry, Item, Manifest, SecretEntry } from '../manifest.ts'
-import { itemsOf } from '../manifest.ts'
-import type { FormatContext } from '../toml/format.ts'
+import type { FormatContext } from '../schema/format.ts'
+import type { BundleEntry, CommandEntry, HostEntry, Item, Manifest, SecretEntry } from '../schema/manifest.ts'
+import { itemsOf } from '../schema/manifest.ts'
+import type { Report } from '../toml/problem.ts'
 import { quoteShort } from '../toml/tree.ts'
-import type { Report } from './problem.ts'
 
 interface Host {
   readonly item: Item

@@ -1,10 +1,10 @@
 /** What loads and is still unwise: the warnings of `cordon policy lint`. */
 
 import type { RuleRef } from '../../policy/policy.ts'
-import type { CommandEntry, Item, Manifest, PathEntry } from '../manifest.ts'
-import { itemsOf } from '../manifest.ts'
+import type { CommandEntry, Item, Manifest, PathEntry } from '../schema/manifest.ts'
+import { itemsOf } from '../schema/manifest.ts'
+import { type Finding, type Problem, problemAt } from '../toml/problem.ts'
 import { quoteShort } from '../toml/tree.ts'
-import { type Finding, type Problem, problemAt } from './problem.ts'
 
 /** Programs of many trades: a grant of the bare name grants the worst of them. The text says what to write instead. */
 const BROAD_GRANTS: Readonly<Record<string, string>> = {

@@ -1,8 +1,8 @@
 /** Two rules of one file that overlap: what is said of them. */
 
-import type { Item } from '../manifest.ts'
+import type { Item } from '../schema/manifest.ts'
+import type { Report } from '../toml/problem.ts'
 import { quoteShort } from '../toml/tree.ts'
-import type { Report } from './problem.ts'
 
 /** A rule with its pattern. */
 export interface Parsed<E, P> {

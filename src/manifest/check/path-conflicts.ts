@@ -2,10 +2,10 @@
 
 import { isGlob } from '../../files/glob.ts'
 import { containsPattern, literalPrefix, type PathPattern, splitPath } from '../../files/path-pattern.ts'
-import { type Item, itemsOf, type Manifest, type PathEntry } from '../manifest.ts'
-import type { FormatContext } from '../toml/format.ts'
+import type { FormatContext } from '../schema/format.ts'
+import { type Item, itemsOf, type Manifest, type PathEntry } from '../schema/manifest.ts'
+import type { Report } from '../toml/problem.ts'
 import { type Parsed, reportDenied, reportDuplicate, warnShadowed } from './overlap.ts'
-import type { Report } from './problem.ts'
 
 /** Checks the path rules of a file, for reading or for writing. */
 export function checkPaths(manifest: Manifest, formats: FormatContext, report: Report, verb: 'read' | 'write'): void {

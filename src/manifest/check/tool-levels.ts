@@ -1,9 +1,9 @@
 /** Levels of tools that could never take effect. */
 
 import { toolKind } from '../../policy/tool-kind.ts'
-import type { Manifest } from '../manifest.ts'
+import type { Manifest } from '../schema/manifest.ts'
+import type { Report } from '../toml/problem.ts'
 import { splitKey } from '../toml/tree.ts'
-import type { Report } from './problem.ts'
 
 /** The plan agent neither writes nor runs (P3): a level that says otherwise would be read by nobody. */
 export function checkToolLevels(manifest: Manifest, report: Report): void {

@@ -1,6 +1,6 @@
 /** A first manifest for a project, short and explained: what `cordon init` writes (M4, P10). */
 
-import { grantRefusal } from '../../shell/tables/interpreters.ts'
+import { grantRefusal } from '../../shell/inspect/interpreters.ts'
 import { broadGrant } from '../check/lint.ts'
 import { printString } from '../toml/print.ts'
 import type { Kind, ProjectFacts } from './detect.ts'

@@ -1,10 +1,10 @@
 /** Reads a tree by the schema: every key known, every value of its type, every text of its format. */
 
-import type { Finding, Report } from '../check/problem.ts'
-import type { Item, Setting } from '../manifest.ts'
-import { checkFormat, didYouMean, type FormatContext, unknownChoice } from '../toml/format.ts'
+import type { Finding, Report } from '../toml/problem.ts'
 import { describeNode, joinKey, type Node, quoteShort, type TableNode } from '../toml/tree.ts'
+import { checkFormat, didYouMean, type FormatContext, unknownChoice } from './format.ts'
 import type { Field, Key, ValueType } from './key.ts'
+import type { Item, Setting } from './manifest.ts'
 import { parseSeconds, parseSize } from './measure.ts'
 import { keyElsewhere, type SchemaTable } from './schema.ts'
 import { nearest } from './suggest.ts'

@@ -1,6 +1,6 @@
 /** A manifest as the text that is hashed and signed: without comments, order, places and unset defaults (M3). */
 
-import type { Manifest, Setting } from '../manifest.ts'
+import type { Manifest, Setting } from '../schema/manifest.ts'
 import { type Plain, plainValue } from '../toml/plain.ts'
 
 /** Fields whose unset meaning is this value: writing it out changes nothing. */

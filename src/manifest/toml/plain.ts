@@ -1,6 +1,6 @@
 /** Manifest values without their places: what remains is data that can be compared, printed and hashed. */
 
-import type { Item } from '../manifest.ts'
+import type { Item } from '../schema/manifest.ts'
 
 export type Plain = boolean | number | string | null | readonly Plain[] | { readonly [key: string]: Plain }
 

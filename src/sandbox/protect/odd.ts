@@ -6,7 +6,7 @@
 import { type Dirent, lstatSync, readdirSync } from 'node:fs'
 import { decodePath } from '../../files/path-bytes.ts'
 import { isProtectedStart } from '../../files/protected-paths.ts'
-import type { SecretTree } from '../secrets/tree.ts'
+import type { SecretTree } from './tree.ts'
 
 /** What is protected so, as `decodePath` spells it, to device and inode. */
 export function oddProtected(tree: SecretTree): ReadonlyMap<string, string> {

@@ -5,10 +5,10 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createBwrapBackend } from '../bwrap/backend.ts'
 import { commandEnvironment } from '../environment.ts'
 import { planSandbox } from '../plan.ts'
+import { ProjectGuard } from '../quarantine/run.ts'
 import { MaskIndex } from '../secrets/masks.ts'
 import { maskPlaces } from '../secrets/secrets.ts'
 import { readHostFacts } from '../session.ts'
-import { ProjectGuard } from './quarantine-run.ts'
 
 // Elsewhere there is another backend, which has tests of its own.
 const isLinux = process.platform === 'linux'

@@ -6,9 +6,9 @@ import { matchSegment } from '../../files/glob.ts'
 import { splitPath } from '../../files/path-pattern.ts'
 import { fixedRules, rulesFrom } from '../../files/protected-index.ts'
 import { foldName, isOfPackage } from '../../files/protected-paths.ts'
-import { childPath, isBelow, type SecretTree } from '../secrets/tree.ts'
 import { hookFolders } from './git-config.ts'
 import { oddProtected } from './odd.ts'
+import { childPath, isBelow, type SecretTree } from './tree.ts'
 
 /** A mount that keeps something as it is: `read-only` cannot be written, `in-place` cannot be moved or removed. */
 export interface MountPin {

@@ -3,8 +3,8 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, realpathSync } from 'node:fs'
 import { posix } from 'node:path'
 import { pointerTarget, withoutLineEnds } from '../protect/protect.ts'
+import { isBelow } from '../protect/tree.ts'
 import { type KnownObjects, ObjectStore } from './git-objects.ts'
-import { isBelow } from './tree.ts'
 
 /** A file as HEAD has it. */
 export interface Committed {

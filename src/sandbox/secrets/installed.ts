@@ -3,7 +3,7 @@
 import { lstatSync, readdirSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
 import { packageFolders } from '../../files/protected-names.ts'
-import { isBelow } from './tree.ts'
+import { isBelow } from '../protect/tree.ts'
 
 /** The files of a package are written one after the other; what came later was put there by somebody else. A ctime cannot be set. */
 const ONE_INSTALL_MS = 30_000

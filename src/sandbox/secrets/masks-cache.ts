@@ -8,8 +8,8 @@ import { toldNames } from '../../files/told-names.ts'
 import { writeMade } from '../../system/made-file.ts'
 import { makeDirectories } from '../../system/state.ts'
 import { uniqueName } from '../../system/unique-name.ts'
+import type { Folder, SecretTree } from '../protect/tree.ts'
 import type { MaskFacts } from './masks.ts'
-import type { Folder, SecretTree } from './tree.ts'
 
 const VERSION = 4
 /** Below this many folders a walk is as fast as reading the index. */

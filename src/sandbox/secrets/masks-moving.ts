@@ -6,8 +6,8 @@
 import { posix } from 'node:path'
 import type { MaskIdentity } from '../plan.ts'
 import { identityOf } from '../protect/protect.ts'
+import { isBelow } from '../protect/tree.ts'
 import type { Masks } from './masks.ts'
-import { isBelow } from './tree.ts'
 
 /**
  * What a running command hides wherever it is, so that it may be moved: path, with a slash after folders, to device and inode, and

@@ -20,12 +20,12 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { asUser, NEEDS_ROOT, ORDINARY } from '../../../test/users.ts'
 import { encodePath } from '../../files/path-bytes.ts'
 import { parsePathPattern } from '../../files/path-pattern.ts'
+import { SecretTree } from '../protect/tree.ts'
 import { MaskIndex } from './masks.ts'
 import { readIndexCache, writeIndexCache } from './masks-cache.ts'
 import { keptFolders } from './masks-kept.ts'
 import { type MaskChange, MaskWatch } from './masks-watch.ts'
 import { maskPlaces } from './secrets.ts'
-import { SecretTree } from './tree.ts'
 import { applyChanges, changes } from './tree-changes.fixture.ts'
 
 let base: string

@@ -24,11 +24,6 @@ import {
 } from '../../files/secret-shapes.ts'
 import type { MaskFace } from '../plan.ts'
 import { identityOf } from '../protect/protect.ts'
-import type { KnownObjects } from './git-objects.ts'
-import { cameWithPackage } from './installed.ts'
-import type { SecretMemory } from './memory.ts'
-import { withoutCovered } from './secrets.ts'
-import { TrackedFiles } from './tracked.ts'
 import {
   childPath,
   type Folder,
@@ -37,7 +32,12 @@ import {
   type RefreshCount,
   type SecretEntry,
   SecretTree,
-} from './tree.ts'
+} from '../protect/tree.ts'
+import type { KnownObjects } from './git-objects.ts'
+import { cameWithPackage } from './installed.ts'
+import type { SecretMemory } from './memory.ts'
+import { withoutCovered } from './secrets.ts'
+import { TrackedFiles } from './tracked.ts'
 
 /**
  * What a sandbox must hide. Every path is canonical and exists; one that is not UTF-8 is spelled as `decodePath` does, and

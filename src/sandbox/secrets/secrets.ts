@@ -6,7 +6,7 @@ import { isGlob, matchSegment } from '../../files/glob.ts'
 import type { PathPattern } from '../../files/path-pattern.ts'
 import { openedByGrant, secretPlaces } from '../../files/secret-shapes.ts'
 import { errorCode } from '../../system/fault.ts'
-import { childPath, isBelow } from './tree.ts'
+import { childPath, isBelow } from '../protect/tree.ts'
 
 /** Paths to hide: files become empty, directories become empty. */
 export interface PlaceMasks {

@@ -6,9 +6,9 @@
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs'
 import { posix } from 'node:path'
 import type { MaskFace } from '../plan.ts'
+import { isBelow, type SecretTree } from '../protect/tree.ts'
 import { GitHead } from './git-head.ts'
 import type { KnownObjects } from './git-objects.ts'
-import { isBelow, type SecretTree } from './tree.ts'
 
 /** `shown`: nothing is hidden; null: an empty mask does. */
 export type TrackedAnswer = 'shown' | MaskFace | null

@@ -285,7 +285,7 @@ const LOG_LINES: readonly ((random: Random) => string)[] = [
   (r) =>
     `Mar 12 10:11:12 host sshd[${Math.floor(r() * 9999)}]: Failed password for invalid user admin from 203.0.113.${Math.floor(r() * 255)} port 51122 ssh2`,
   () => 'npm warn deprecated inflight@1.0.6: This module is not supported, and leaks memory.',
-  (r) => ` ✓ src/policy/evaluate.test.ts (${Math.floor(r() * 90)} tests) ${Math.floor(r() * 90)}ms`,
+  (r) => ` ✓ src/policy/evaluate/evaluate.test.ts (${Math.floor(r() * 90)} tests) ${Math.floor(r() * 90)}ms`,
   () => 'error TS2345: Argument of type "string" is not assignable to parameter of type "number".',
   (r) =>
     `model=large max_tokens=4096 prompt_tokens=${Math.floor(r() * 9000)} completion_tokens=${Math.floor(r() * 900)} finish_reason=stop`,

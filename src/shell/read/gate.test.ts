@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the strings are bash, where ${…} is an expansion.
 import { describe, expect, test } from 'vitest'
-import { analyze } from '../analyze.ts'
+import { analyze } from '../walk/analyze.ts'
 import { MAX_BYTES } from './gate.ts'
 
 const context = { cwd: '/p', home: '/home/u' }

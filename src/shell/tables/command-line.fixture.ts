@@ -1,7 +1,7 @@
 /** Words of a command line for the tests of the tables: quotes, `$variables` and globs, and nothing else of the shell. */
 
 import type { AssignmentFact, Word } from '../facts.ts'
-import { inspect } from './inspect.ts'
+import { inspect } from '../inspect/inspect.ts'
 import type { Inspection } from './use.ts'
 
 const home = '/home/u'

@@ -4,10 +4,10 @@ import type { Assignment, CommandArgument, Word as SourceWord } from 'unbash'
 import type { AssignmentFact, Word } from '../facts.ts'
 import { loadsProjectCode } from '../tables/environment.ts'
 import { isPlainArithmetic } from '../words/arithmetic.ts'
+import { printsNumber, printsTemporary } from '../words/counting.ts'
 import { unknownWord } from '../words/pieces.ts'
+import { COUNT, INTEGER, known, noEffects, UNKNOWN, type Value } from '../words/scope.ts'
 import { arithmeticDoubt, checkArithmeticWord, expandArguments, expandSingle, repeatable } from '../words/word.ts'
-import { printsNumber, printsTemporary } from './counting.ts'
-import { COUNT, INTEGER, known, noEffects, UNKNOWN, type Value } from './scope.ts'
 import type { Walk } from './walk.ts'
 
 /** `export a=b`: an argument that is read as an assignment. */

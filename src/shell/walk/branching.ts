@@ -3,10 +3,10 @@
 import type { AndOr, ArithmeticFor, Case, For, If, Pipeline, Select, SyntaxNode, While } from 'unbash'
 import type { Word } from '../facts.ts'
 import { evaluate, mayFail } from '../words/arithmetic.ts'
+import { known, matchedName, noEffects, type Scope, UNKNOWN, type Value } from '../words/scope.ts'
 import { arithmeticHost, expandArguments, expandSingle } from '../words/word.ts'
 import { filtered, printed } from './guess.ts'
 import { type Draft, Rehearsal } from './output.ts'
-import { known, matchedName, noEffects, type Scope, UNKNOWN, type Value } from './scope.ts'
 import type { Walk } from './walk.ts'
 
 /** Every part of a pipeline runs in a shell of its own; a single command runs in this one. */

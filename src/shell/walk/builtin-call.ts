@@ -2,8 +2,8 @@
 
 import type { AssignmentFact, Hazard, Span, Word } from '../facts.ts'
 import { isPlainArithmetic } from '../words/arithmetic.ts'
+import { type Scope, UNKNOWN, type Value } from '../words/scope.ts'
 import { arithmeticDoubt } from '../words/word.ts'
-import { type Scope, UNKNOWN, type Value } from './scope.ts'
 
 /** What a builtin may ask of the walk. */
 export interface BuiltinCall {

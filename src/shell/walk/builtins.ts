@@ -1,11 +1,11 @@
 /** Builtins: what they do to the shell they run in, and which of them run text or evaluate data. */
 
 import { textOf } from '../words/known-word.ts'
+import { UNKNOWN } from '../words/scope.ts'
 import { arithmeticDoubt } from '../words/word.ts'
 import { assignNamed, type BuiltinCall, doubt } from './builtin-call.ts'
 import { declareNames, printInto, readInput, readLines, unsetNames } from './declare.ts'
 import { changeDirectory, popDirectory, pushDirectory } from './directory.ts'
-import { UNKNOWN } from './scope.ts'
 import { setOptions, setShellOptions } from './shell-options.ts'
 
 /** Names that bash runs itself. */

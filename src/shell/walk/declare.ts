@@ -3,9 +3,9 @@
 import type { Span, Word } from '../facts.ts'
 import { isPlainArithmetic } from '../words/arithmetic.ts'
 import { textOf } from '../words/known-word.ts'
+import { known, UNKNOWN } from '../words/scope.ts'
 import { arithmeticDoubt } from '../words/word.ts'
 import { assign, assignNamed, type BuiltinCall, doubt } from './builtin-call.ts'
-import { known, UNKNOWN } from './scope.ts'
 
 export function declareNames(call: BuiltinCall): void {
   const letters = new Set<string>()

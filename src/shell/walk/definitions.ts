@@ -2,7 +2,7 @@
 
 import type { Coproc, Function as FunctionNode } from 'unbash'
 import type { Hazard, Via } from '../facts.ts'
-import { noEffects, UNKNOWN } from './scope.ts'
+import { noEffects, UNKNOWN } from '../words/scope.ts'
 import type { Walk } from './walk.ts'
 
 /** The body is looked at from a state in which nothing is known: it may be called any time. */

@@ -2,8 +2,8 @@
 
 import { posix } from 'node:path'
 import { textOf } from '../words/known-word.ts'
+import type { Scope } from '../words/scope.ts'
 import type { BuiltinCall } from './builtin-call.ts'
-import type { Scope } from './scope.ts'
 
 /** Where `cd` leads; null when that cannot be known. */
 export function changeDirectory(call: BuiltinCall): void {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { analyze } from '../analyze.ts'
 import type { Effect } from '../facts.ts'
-import { strongest } from '../tables/effects/lookup.ts'
+import { strongest } from '../inspect/effect.ts'
+import { analyze } from './analyze.ts'
 
 const context = { cwd: '/p', home: '/home/u', roots: ['/p'] }
 

@@ -1,9 +1,9 @@
 /** What a text would do whose words are only known when it runs, by a look at what stands there: it makes decisions stricter, never milder. */
 
 import type { Effect, Span, Word } from '../facts.ts'
-import { strongest } from '../tables/effects/lookup.ts'
+import { strongest } from '../inspect/effect.ts'
+import { inspect } from '../inspect/inspect.ts'
 import { commandsIn, commandsMentioned } from '../tables/embedded.ts'
-import { inspect } from '../tables/inspect.ts'
 import { findProgram, programName } from '../tables/programs/registry.ts'
 import { plainWord, unknownWord } from '../words/pieces.ts'
 import type { Draft } from './output.ts'

@@ -1,7 +1,7 @@
 /** A simple command with its words resolved, and the fact that is made of it. */
 
 import type { AssignmentFact, Hazard, RedirectFact, Span, Word } from '../facts.ts'
-import { inspect } from '../tables/inspect.ts'
+import { inspect } from '../inspect/inspect.ts'
 import { guessMentioned } from './guess.ts'
 import type { Draft } from './output.ts'
 import type { Walk } from './walk.ts'

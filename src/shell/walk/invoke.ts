@@ -2,17 +2,17 @@
 
 import type { Hazard, Word } from '../facts.ts'
 import { UnreadableText } from '../read/unreadable-text.ts'
-import { evaluateText } from '../words/arithmetic-text.ts'
-import { runWrapper } from '../wrap/wrapped-command.ts'
+import { noEffects, type Scope, UNKNOWN } from '../words/scope.ts'
 import { wrapperRows } from '../wrap/wrappers.ts'
+import { evaluateText } from './arithmetic-text.ts'
 import type { BuiltinCall } from './builtin-call.ts'
 import { BUILTIN_EFFECTS, BUILTINS } from './builtins.ts'
 import { guess, guessMentioned } from './guess.ts'
 import { add, type Invocation, look } from './invocation.ts'
 import type { Draft } from './output.ts'
-import { noEffects, type Scope, UNKNOWN } from './scope.ts'
 import { forget } from './start.ts'
 import type { Walk } from './walk.ts'
+import { runWrapper } from './wrapped-command.ts'
 
 /** Names that one word may stand for before they are too many to follow. */
 const MAX_NAMES = 8

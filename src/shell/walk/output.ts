@@ -14,7 +14,7 @@ import type {
   Word,
 } from '../facts.ts'
 import { UnreadableText } from '../read/unreadable-text.ts'
-import type { Effects } from './scope.ts'
+import type { Effects } from '../words/scope.ts'
 
 /** A command fact while it is being made. */
 export interface Draft {

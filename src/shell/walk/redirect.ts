@@ -4,8 +4,8 @@ import type { HereDoc, Redirect, Redirection } from 'unbash'
 import type { RedirectFact, Span, Word } from '../facts.ts'
 import { UnreadableText } from '../read/unreadable-text.ts'
 import { plainWord, unknownWord } from '../words/pieces.ts'
+import { INTEGER } from '../words/scope.ts'
 import { arithmeticDoubt, expandArguments, expandBody, expandSingle, type WordHost } from '../words/word.ts'
-import { INTEGER } from './scope.ts'
 
 /** What a command reads: text of the command line, something unknown, or whatever the shell itself reads. */
 export type Stdin =

@@ -1,6 +1,6 @@
 /** What is true when a shell starts, and what stays true at any later time. */
 
-import { Scope, UNKNOWN } from './scope.ts'
+import { Scope, UNKNOWN } from '../words/scope.ts'
 
 /** Values that hold at the start of every shell, and where home is. */
 export interface Start {

@@ -1,8 +1,8 @@
 /** Arithmetic: what an expression yields, what it assigns, and whether it evaluates text that is data. */
 
 import type { ArithmeticExpression, WordPart } from 'unbash'
-import { printsNumber } from '../walk/counting.ts'
-import { either, INTEGER, isNumeric, known, type Scope, UNKNOWN, type Value } from '../walk/scope.ts'
+import { printsNumber } from './counting.ts'
+import { either, INTEGER, isNumeric, known, type Scope, UNKNOWN, type Value } from './scope.ts'
 
 /** What arithmetic needs from the walk. */
 export interface ArithmeticHost {

@@ -2,7 +2,7 @@
 
 import type { ParameterOperation, Word as SourceWord } from 'unbash'
 import type { Dynamic, Word } from '../facts.ts'
-import { INTEGER, known, UNKNOWN, type Value } from '../walk/scope.ts'
+import { INTEGER, known, UNKNOWN, type Value } from './scope.ts'
 import type { WordHost } from './word.ts'
 
 /** The parts of an expansion that matter here; `$x` has only a name. */

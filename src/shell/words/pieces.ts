@@ -1,7 +1,7 @@
 /** The pieces a word is made of, and how they come together as the words that bash passes on. */
 
 import type { Dynamic, Span, Word } from '../facts.ts'
-import { MAX_VALUES } from '../walk/scope.ts'
+import { MAX_VALUES } from './scope.ts'
 
 /** A stretch of a word with one origin. */
 export interface Piece {

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the strings are bash, where ${…} is an expansion.
 import { describe, expect, test } from 'vitest'
-import { analyze } from '../analyze.ts'
 import type { ShellFacts } from '../facts.ts'
+import { analyze } from '../walk/analyze.ts'
 
 function facts(text: string): ShellFacts {
   const analysis = analyze(text, { cwd: '/p', home: '/home/u' })

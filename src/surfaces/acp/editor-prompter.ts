@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import type { AgentContext, PermissionOption } from '@agentclientprotocol/sdk'
+import { visible, visibleLines } from '../../scan/visible-text.ts'
 import {
   ANSWERS,
   type Answer,
@@ -13,8 +14,7 @@ import {
   type CordonOptions,
   hidesSome,
   withAnswers,
-} from '../../runtime/cordon.ts'
-import { visible, visibleLines } from '../../scan/visible-text.ts'
+} from '../../session/cordon.ts'
 import { toolKindOf } from './updates.ts'
 
 type Prompter = NonNullable<CordonOptions['prompter']>

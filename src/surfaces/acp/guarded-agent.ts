@@ -21,14 +21,14 @@ import {
   type Stream,
   type WriteTextFileRequest,
 } from '@agentclientprotocol/sdk'
-import { runAgent } from '../../runtime/acp/agent-sandbox.ts'
-import { type Cordon, createCordon } from '../../runtime/cordon.ts'
-import type { Session } from '../../runtime/session/session.ts'
-import { resultText, type ToolResult } from '../../runtime/session/tool-result.ts'
+import { resultText, type ToolResult } from '../../call/tool-result.ts'
 import { visible } from '../../scan/visible-text.ts'
+import { type Cordon, createCordon } from '../../session/cordon.ts'
+import type { Session } from '../../session/session.ts'
 import { machineFiles } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { isRecord, recordOf } from '../../system/record.ts'
+import { runAgent } from './agent-sandbox.ts'
 import { readableBytes, writableBytes } from './byte-streams.ts'
 import { editorPrompter } from './editor-prompter.ts'
 import { SessionTerminals } from './session-terminals.ts'

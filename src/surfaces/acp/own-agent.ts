@@ -9,12 +9,12 @@ import {
   type StopReason,
   type Stream,
 } from '@agentclientprotocol/sdk'
+import type { TurnEnd } from '../../chat/agent.ts'
+import { type AgentSession, openAgentSession } from '../../chat/agent-session.ts'
+import { subjectOf } from '../../chat/call-subject.ts'
+import { gatewayCommand } from '../../chat/gateway-command.ts'
+import { trustInstructions } from '../../chat/project-instructions.ts'
 import type { Mode } from '../../policy/policy.ts'
-import type { TurnEnd } from '../../runtime/agent/agent.ts'
-import { type AgentSession, openAgentSession } from '../../runtime/agent/agent-session.ts'
-import { subjectOf } from '../../runtime/agent/call-subject.ts'
-import { gatewayCommand } from '../../runtime/agent/gateway-command.ts'
-import { trustInstructions } from '../../runtime/agent/project-instructions.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
 import { version } from '../../system/version.ts'

@@ -6,8 +6,8 @@ import {
   type TerminalOutputResponse,
   type WaitForTerminalExitResponse,
 } from '@agentclientprotocol/sdk'
-import type { Session } from '../../runtime/session/session.ts'
-import { resultText } from '../../runtime/session/tool-result.ts'
+import { resultText } from '../../call/tool-result.ts'
+import type { Session } from '../../session/session.ts'
 import { recordOf } from '../../system/record.ts'
 
 interface OpenTerminal {

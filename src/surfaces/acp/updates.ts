@@ -1,7 +1,7 @@
 /** What Cordon's agent does, as an editor shows it. */
 
 import type { SessionUpdate, ToolCallContent, ToolKind } from '@agentclientprotocol/sdk'
-import type { AgentEvent } from '../../runtime/agent/agent.ts'
+import type { AgentEvent } from '../../chat/agent.ts'
 import { visible } from '../../scan/visible-text.ts'
 
 const KINDS: Readonly<Record<string, ToolKind>> = {

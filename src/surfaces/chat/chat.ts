@@ -1,11 +1,11 @@
 /** The chat: an agent behind the prompt. What it says flows into scrollback, what it does goes through its guarded session. */
 
+import { type AgentEvent, endText } from '../../chat/agent.ts'
+import { type AgentSession, openAgentSession } from '../../chat/agent-session.ts'
+import { gatewayCommand } from '../../chat/gateway-command.ts'
+import { trustInstructions } from '../../chat/project-instructions.ts'
 import type { Mode } from '../../policy/policy.ts'
-import { type AgentEvent, endText } from '../../runtime/agent/agent.ts'
-import { type AgentSession, openAgentSession } from '../../runtime/agent/agent-session.ts'
-import { gatewayCommand } from '../../runtime/agent/gateway-command.ts'
-import { trustInstructions } from '../../runtime/agent/project-instructions.ts'
-import { type Prompter, terminalPrompter } from '../../runtime/cordon.ts'
+import { type Prompter, terminalPrompter } from '../../session/cordon.ts'
 import { messageOf } from '../../system/fault.ts'
 import { type Machine, thisMachine } from '../../system/machine.ts'
 import { chatCompleter } from './input/completion.ts'

@@ -1,9 +1,9 @@
 /** `cordon chat -p`: one task without a prompt, for scripts and CI. Nobody is asked, and the exit code says how it ended. */
 
+import { type AgentEvent, endText, type TurnEnd } from '../../chat/agent.ts'
+import { openAgentSession } from '../../chat/agent-session.ts'
+import { gatewayCommand } from '../../chat/gateway-command.ts'
 import type { Mode } from '../../policy/policy.ts'
-import { type AgentEvent, endText, type TurnEnd } from '../../runtime/agent/agent.ts'
-import { openAgentSession } from '../../runtime/agent/agent-session.ts'
-import { gatewayCommand } from '../../runtime/agent/gateway-command.ts'
 import { thisMachine } from '../../system/machine.ts'
 import type { ChatOptions } from './start.ts'
 import { safe } from './view/style.ts'

@@ -1,8 +1,8 @@
 /** The slash commands: one row each, from which help and completion come. */
 
-import type { AgentSession } from '../../runtime/agent/agent-session.ts'
-import { listTranscripts } from '../../runtime/agent/transcript.ts'
-import { ProjectUndo } from '../../runtime/undo.ts'
+import type { AgentSession } from '../../chat/agent-session.ts'
+import { listTranscripts } from '../../chat/transcript.ts'
+import { ProjectUndo } from '../../run/undo.ts'
 import type { Machine } from '../../system/machine.ts'
 import { spentText } from './view/status.ts'
 

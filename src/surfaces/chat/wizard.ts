@@ -10,7 +10,7 @@ import {
   openConfig,
   profileFor,
   storeKey,
-} from '../../runtime/agent/provider-setup.ts'
+} from '../../chat/provider-setup.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
 import { askLine } from './ask-line.ts'

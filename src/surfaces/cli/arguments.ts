@@ -1,6 +1,6 @@
 /** Reads a command's arguments by its row of the command table. */
 
-import { nearest } from '../../runtime/policy/near-word.ts'
+import { nearest } from '../../project/near-word.ts'
 import { type CommandRow, type FlagRow, UsageError } from './usage.ts'
 
 export interface Arguments {

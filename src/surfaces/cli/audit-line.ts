@@ -1,7 +1,7 @@
 /** A line of the record as a person reads it: when, what, how it was decided, what came of it. */
 
 import { reasonWords } from '../../policy/reason-words.ts'
-import type { AuditLine } from '../../runtime/report/audit-trail.ts'
+import type { AuditLine } from '../../report/audit-trail.ts'
 import { paint, type Style, type Terminal, visible } from '../terminal/terminal.ts'
 
 const TOOL = 10

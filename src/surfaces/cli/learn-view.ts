@@ -1,9 +1,9 @@
 /** What was learned, on a screen: each line with its reason and what was seen, then the change to the manifest. */
 
-import { withTilde } from '../../runtime/command/hints/outside-words.ts'
-import type { LearnedFromRecord } from '../../runtime/learn/from-record.ts'
-import type { Learned, Proof } from '../../runtime/learn/learn.ts'
-import type { ProposedLine } from '../../runtime/learn/proposal.ts'
+import type { LearnedFromRecord } from '../../learn/from-record.ts'
+import type { Learned, Proof } from '../../learn/learn.ts'
+import type { ProposedLine } from '../../learn/proposal.ts'
+import { withTilde } from '../../one-off/outside-words.ts'
 import { paint, type Terminal, visible } from '../terminal/terminal.ts'
 
 const SAID: Readonly<Record<Proof, string>> = {

@@ -1,12 +1,12 @@
 /** The grants that a person types with one run: `--read`, `--write`, `--allow-host`, `--port`, `--env`, `--tool`. */
 
+import type { RunGrants } from '../../confine/run-grants.ts'
 import { parseHostPattern } from '../../hosts/pattern.ts'
 import { namesUnixSocket, parseUnixSocket } from '../../hosts/unix-socket.ts'
+import { typedPath } from '../../one-off/grants.ts'
 import type { HostRule } from '../../policy/policy.ts'
-import { bundleNames } from '../../runtime/command/open-backend.ts'
-import { typedPath } from '../../runtime/command/typed/grants.ts'
-import type { RunGrants } from '../../runtime/confine/run-grants.ts'
-import { nearest } from '../../runtime/policy/near-word.ts'
+import { nearest } from '../../project/near-word.ts'
+import { bundleNames } from '../../run/open-backend.ts'
 import { machineFiles } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { type Arguments, listFlag } from './arguments.ts'

@@ -1,10 +1,10 @@
 /** Opens the policy a command works with, and prints what is wrong with it. */
 
 import { resolve } from 'node:path'
-import type { LoadedManifest, LoadedPolicy, ManifestChoice } from '../../runtime/policy/load.ts'
-import { type OpenRequest, openPolicy } from '../../runtime/policy/open.ts'
-import type { Problem } from '../../runtime/policy/problems.ts'
-import { confirmRoot } from '../../runtime/policy/project/confirmed-roots.ts'
+import type { LoadedManifest, LoadedPolicy, ManifestChoice } from '../../project/load/load.ts'
+import { type OpenRequest, openPolicy } from '../../project/open.ts'
+import { confirmRoot } from '../../project/place/confirmed-roots.ts'
+import type { Problem } from '../../project/problems.ts'
 import { Fault } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
 import { type Machine, thisMachine } from '../../system/machine.ts'
@@ -67,7 +67,7 @@ async function isConfirmed(
 
 /** Opens the policy with the manifests that it is written in, to be shown, tested or signed; null after the problems were printed. */
 export async function openWritten(args: Arguments, terminal: Terminal): Promise<Opened | null> {
-  const { loadPolicy } = await import('../../runtime/policy/load.ts')
+  const { loadPolicy } = await import('../../project/load/load.ts')
   const machine = thisMachine()
   const root = rootFlag(args)
   const outcome = await loadPolicy({ machine, files: machineFiles, root, choice: manifestChoice(args) })
@@ -79,7 +79,7 @@ export async function openWritten(args: Arguments, terminal: Terminal): Promise<
 /** What a manifest that loads is warned of, each time it does. */
 export async function printWarnings(terminal: Terminal, loaded: LoadedPolicy): Promise<void> {
   if (loaded.warnings.length === 0) return
-  const { loadWarnings } = await import('../../runtime/policy/start-notes.ts')
+  const { loadWarnings } = await import('../../project/start-notes.ts')
   for (const line of loadWarnings(loaded)) terminal.err(`${paint(terminal, 'yellow', 'cordon:')} ${visible(line)}\n`)
 }
 
@@ -89,7 +89,7 @@ async function printProblems(args: Arguments, terminal: Terminal, problems: read
   terminal.err(
     `${paint(terminal, 'red', 'cordon:')} the manifest does not load (${count} ${count === 1 ? 'problem' : 'problems'})\n`,
   )
-  const { renderProblem } = await import('../../runtime/policy/problems.ts')
+  const { renderProblem } = await import('../../project/problems.ts')
   for (const problem of problems) terminal.err(`  ${renderProblem(problem).replaceAll('\n', '\n  ')}\n`)
 }
 

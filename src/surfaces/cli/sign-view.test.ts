@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { SignatureView } from '../../runtime/policy/sign/signature-view.ts'
+import type { SignatureView } from '../../project/sign/signature-view.ts'
 import { pieces, widthOf } from '../../scan/display-text.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { describeSignature } from './sign-view.ts'

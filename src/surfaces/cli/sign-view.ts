@@ -1,6 +1,6 @@
 /** What a manifest opens, on a screen: what changed first, a headline of the widest, then all of it in words. */
 
-import type { SignatureView, SummaryLine } from '../../runtime/policy/sign/signature-view.ts'
+import type { SignatureView, SummaryLine } from '../../project/sign/signature-view.ts'
 import { cutMiddle, widthOf, wrapWords } from '../../scan/display-text.ts'
 import { paint, type Style, type Terminal } from '../terminal/terminal.ts'
 

@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { HOME, policyOf, ROOT } from '../../../test/cases/policy-fixture.ts'
+import { SELF_TEST_COMMAND } from '../../agents/hook/self-test.ts'
 import { parsePathPattern } from '../../files/path-pattern.ts'
 import { parseHostPattern } from '../../hosts/pattern.ts'
-import { SELF_TEST_COMMAND } from '../../runtime/hook/self-test.ts'
-import type { AuditLine } from '../../runtime/report/audit-trail.ts'
-import { refusalsOf } from '../../runtime/report/refused.ts'
-import type { Standing } from '../../runtime/report/standing.ts'
+import type { AuditLine } from '../../report/audit-trail.ts'
+import { refusalsOf } from '../../report/refused.ts'
+import type { Standing } from '../../report/standing.ts'
 import { pieces, widthOf } from '../../scan/display-text.ts'
 import { canonicalJson } from '../../system/canonical-json.ts'
 import { sha256 } from '../../system/sha256.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { auditRow } from './audit-line.ts'
-import { describeStanding } from './commands/status.ts'
+import { describeStanding } from './commands/machine/status.ts'
 
 const screen = (width: number): Terminal => ({ out: () => {}, err: () => {}, color: false, width })
 

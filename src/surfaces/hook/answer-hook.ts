@@ -8,16 +8,15 @@ import {
   type OwnDenials,
   openHookJudge,
   type ReadCall,
-} from '../../runtime/hook/judge.ts'
-import { asPatch } from '../../runtime/hook/patch-command.ts'
-import { keepAnswer, keepOwner, programPath, runKey, runProgram } from '../../runtime/hook/wrapped-runs.ts'
-import { runToolCall } from '../../runtime/run-tool-call.ts'
+} from '../../agents/hook/judge.ts'
+import { asPatch } from '../../agents/hook/patch-command.ts'
+import { keepAnswer, keepOwner, programPath, runKey, runProgram } from '../../agents/hook/wrapped-runs.ts'
+import { runToolCall } from '../../call/run-tool-call.ts'
 import { messageOf } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { isOwnDirectory } from '../../system/state.ts'
 import { hookStages, type Wrap } from './hook-stages.ts'
-import { startDirectory } from './hosts/codex-record.ts'
 import {
   type HookRequest,
   type Host,
@@ -26,12 +25,13 @@ import {
   type Outcome,
   ProtocolError,
   type RulePlace,
-} from './hosts/host.ts'
+} from './host/host.ts'
+import { everyReading } from './host/path-readings.ts'
+import { commandInside, type Move, type SandboxedForm, sandboxedCommand } from './host/sandboxed-command.ts'
+import { startDirectory } from './hosts/codex-record.ts'
 import { speakerOf } from './hosts/hosts.ts'
 import { directoryAfter } from './moved-directory.ts'
-import { everyReading } from './path-readings.ts'
 import { oneLine, reasonText } from './reason-text.ts'
-import { commandInside, type Move, type SandboxedForm, sandboxedCommand } from './sandboxed-command.ts'
 import { unseenPlace } from './unseen-place.ts'
 
 export interface HookSetting {
@@ -212,7 +212,7 @@ async function ownDenials(
   setting: HookSetting,
 ): Promise<OwnDenials | null> {
   if (command === null || setting.inside || !host.ownRules) return null
-  const { denialsOfHost } = await import('./own-rules.ts')
+  const { denialsOfHost } = await import('./host/own-rules.ts')
   return denialsOfHost(host.ownRules, { ...setting, root, cwd: cwd ?? root })
 }
 
@@ -246,7 +246,7 @@ async function unseen(
   const { expands } = host
   const writes = calls.some(({ touches }) => !('denied' in touches) && touches.writes.length > 0)
   if (!expands && !writes) return []
-  const { unseenDenials, writtenDenials } = await import('../../runtime/hook/unseen.ts')
+  const { unseenDenials, writtenDenials } = await import('../../agents/hook/unseen.ts')
   const given = input.tool_input ?? input.args ?? input.toolArgs ?? input.tool_call
   return [
     ...(expands ? await unseenDenials(judge, calls, expands, unseenPlace(host, judge.loaded.root, cwd, setting)) : []),

@@ -1,10 +1,10 @@
 /** What a host's person says goes on, unless the host would send what may not be read along with it, or run for it what nobody approved. */
 
-import { openHookJudge } from '../../runtime/hook/judge.ts'
-import { needsPolicy, promptDenials } from '../../runtime/hook/unseen.ts'
-import { findRoot } from '../../runtime/policy/project/root.ts'
+import { openHookJudge } from '../../agents/hook/judge.ts'
+import { needsPolicy, promptDenials } from '../../agents/hook/unseen.ts'
+import { findRoot } from '../../project/place/root.ts'
 import type { HookSetting } from './answer-hook.ts'
-import type { Host, HostPrompts, Json } from './hosts/host.ts'
+import type { Host, HostPrompts, Json } from './host/host.ts'
 import { reasonText } from './reason-text.ts'
 import { unseenPlace } from './unseen-place.ts'
 
@@ -36,7 +36,7 @@ export async function answerPrompt(
   const start = isOpen ? opened.judge.loaded.root : files.canonical(root ?? findRoot(project, files))
   const place = unseenPlace(host, start, cwd, setting)
   if (prompts.held?.isAsked(input)) {
-    const { heldCommands } = await import('../../runtime/hook/held-commands.ts')
+    const { heldCommands } = await import('../../agents/hook/held-commands.ts')
     const commands = heldCommands(isOpen ? opened.judge : opened.closed, start, place)
     return prompts.held.answer(commands.map(({ name, reason }) => ({ name, reason: reasonText(reason) })))
   }

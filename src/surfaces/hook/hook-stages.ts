@@ -1,14 +1,14 @@
 /** The stages of a host's call: judged here, asked, run and shown by the host. */
 
+import type { HookJudge, HookJudgement, ReadCall } from '../../agents/hook/judge.ts'
+import { outcomeOf } from '../../call/admission.ts'
+import type { CallRecord, SessionRecorder } from '../../call/record/recorder.ts'
+import type { Approval, Stages } from '../../call/run-tool-call.ts'
 import { type Decision, soleDecision } from '../../policy/decision.ts'
-import { outcomeOf } from '../../runtime/decide/admission.ts'
-import type { AskPlace } from '../../runtime/hook/asks.ts'
-import type { HookJudge, HookJudgement, ReadCall } from '../../runtime/hook/judge.ts'
-import type { CallRecord, SessionRecorder } from '../../runtime/record/recorder.ts'
-import type { Approval, Stages } from '../../runtime/run-tool-call.ts'
+import type { AskPlace } from '../../questions/asks.ts'
 import type { HookSetting } from './answer-hook.ts'
-import { ASK_WAIT_SECONDS } from './hook-command.ts'
-import { type HookRequest, type Host, type Json, type Outcome, ProtocolError } from './hosts/host.ts'
+import { ASK_WAIT_SECONDS } from './host/hook-command.ts'
+import { type HookRequest, type Host, type Json, type Outcome, ProtocolError } from './host/host.ts'
 import { reasonText } from './reason-text.ts'
 
 export interface Asked {
@@ -58,7 +58,7 @@ export function hookStages(
       // What goes into the sandbox is written down there, with how it ended; inside one, the record is out of reach.
       const elsewhere = decision.decision === 'allow' && request.canRewrite && plainly() !== null
       if (elsewhere || setting.inside) return null
-      const { openRecord } = await import('../../runtime/record/open.ts')
+      const { openRecord } = await import('../../call/record/open.ts')
       recorder = openRecord(judge.loaded, setting.machine, { by: 'host', host: host.name, session: request.session })
       const { call, subject, labels } = judged()
       begun = recorder.begin({
@@ -74,7 +74,7 @@ export function hookStages(
     },
     approve: async (_, decision) => {
       // Before anybody answers: what a name leads to by then was not asked about.
-      const { placesAsked } = await import('../../runtime/hook/reach.ts')
+      const { placesAsked } = await import('../../agents/hook/reach.ts')
       places = placesAsked(judge, judged(), setting)
       const approval = await approved(judge, judged(), decision, plainly(), places, asked)
       // The host's own answer comes later, and is the host's to know.
@@ -156,7 +156,7 @@ async function approved(
     )
   }
   const { machine } = setting
-  const { askOf, hookQuestion, keepAsk, takeAnswer } = await import('../../runtime/hook/asks.ts')
+  const { askOf, hookQuestion, keepAsk, takeAnswer } = await import('../../questions/asks.ts')
   const place = placeOf(judge, asked)
   const ask = askOf(machine, host.name, place, judgement, places)
   const answer = takeAnswer(machine, ask, Date.now())
@@ -165,7 +165,7 @@ async function approved(
     const message = `The user said no: ${answer.message}`
     return { approved: false, refusal: { kind: 'corrected', message }, remember: null }
   }
-  const { askFleetAbout } = await import('../../runtime/fleet/prompter.ts')
+  const { askFleetAbout } = await import('../../organisation/prompter.ts')
   const question = hookQuestion(machine, place, judgement)
   const byFleet = await askFleetAbout(machine, question, ASK_WAIT_SECONDS * 1000)
   if (byFleet) return byFleet
@@ -175,7 +175,7 @@ async function approved(
 
 /** Everything that asks, the worst first, as far as a host's dialog has room for it. */
 async function whyAsked(judge: HookJudge, judgement: HookJudgement, decision: Decision, asked: Asked): Promise<string> {
-  const { whyAsks } = await import('../../runtime/hook/asks.ts')
+  const { whyAsks } = await import('../../questions/asks.ts')
   return whyAsks(asked.setting.machine, placeOf(judge, asked), { ...judgement, decision }, MAX_WHY)
 }
 

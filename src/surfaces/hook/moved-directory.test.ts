@@ -1,7 +1,7 @@
 /** Only a `cd` that is certain to be reached, in the host's own shell, moves it. */
 
 import { describe, expect, it } from 'vitest'
-import { analyze } from '../../shell/analyze.ts'
+import { analyze } from '../../shell/walk/analyze.ts'
 import type { Files } from '../../system/files.ts'
 import { directoryAfter } from './moved-directory.ts'
 

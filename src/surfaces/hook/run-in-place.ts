@@ -1,8 +1,8 @@
 /** `cordon hook run`: the command of a host's agent, in the sandbox, with the host's own streams. */
 
-import { PASSED_SIGNALS } from '../../runtime/command/open-backend.ts'
-import { runHookCommand } from '../../runtime/hook/run.ts'
-import { ownerOf, type RunOwner, takeAnswer } from '../../runtime/hook/wrapped-runs.ts'
+import { runHookCommand } from '../../agents/hook/run.ts'
+import { ownerOf, type RunOwner, takeAnswer } from '../../agents/hook/wrapped-runs.ts'
+import { PASSED_SIGNALS } from '../../run/open-backend.ts'
 import { errorCode, Fault, messageOf } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
 import { thisMachine } from '../../system/machine.ts'

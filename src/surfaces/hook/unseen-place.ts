@@ -1,9 +1,9 @@
 /** Where a host expands by itself, and what its settings say of commands in skills. */
 
-import type { UnseenPlace } from '../../runtime/hook/unseen.ts'
+import type { UnseenPlace } from '../../agents/hook/unseen.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
-import type { Host } from './hosts/host.ts'
+import type { Host } from './host/host.ts'
 
 export function unseenPlace(
   { inlineSetting }: Host,

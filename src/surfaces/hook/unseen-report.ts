@@ -1,13 +1,13 @@
 /** What agents would read or run by themselves in a project, for `cordon doctor`: what is refused, and what no hook can hold. */
 
-import { openHookJudge } from '../../runtime/hook/judge.ts'
-import { promptDenials } from '../../runtime/hook/unseen.ts'
+import { openHookJudge } from '../../agents/hook/judge.ts'
+import { promptDenials } from '../../agents/hook/unseen.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
+import type { Read } from './host/host-install.ts'
+import type { InstallPlace } from './host/install-place.ts'
 import { findHost, type HostName, installOf } from './hosts/hosts.ts'
 import { broughtPrograms } from './install/brought-programs.ts'
-import type { Read } from './install/host-install.ts'
-import type { InstallPlace } from './install/install-place.ts'
 import { unseenPlace } from './unseen-place.ts'
 
 export interface Unseen {

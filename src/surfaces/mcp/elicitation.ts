@@ -10,7 +10,7 @@ import {
   hidesSome,
   LONGEST_SECONDS,
   withAnswers,
-} from '../../runtime/cordon.ts'
+} from '../../session/cordon.ts'
 import { visible } from '../terminal/terminal.ts'
 import { isObject, type Json } from './json-rpc.ts'
 import type { Elicit } from './rounds.ts'

@@ -4,7 +4,7 @@
  */
 
 import { randomBytes } from 'node:crypto'
-import { pinOf } from '../../runtime/mcp/pins.ts'
+import { pinOf } from '../../agents/mcp/pins.ts'
 import { ERROR, type IncomingRequest, isObject, type Json, RpcError } from './json-rpc.ts'
 
 /** Puts a form to the person behind the client; rejects when that cannot be done. */

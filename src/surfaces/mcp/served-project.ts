@@ -1,7 +1,7 @@
 /** The project that clients work on: opened by the first request that needs it, with whoever asks behind its questions. */
 
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Cordon, CordonOptions } from '../../runtime/cordon.ts'
+import type { Cordon, CordonOptions } from '../../session/cordon.ts'
 import { Fault } from '../../system/fault.ts'
 import { elicitationPrompter } from './elicitation.ts'
 import { ERROR, type Json, RpcError } from './json-rpc.ts'

@@ -1,6 +1,6 @@
 /** Cordon as an MCP server: one client, one session, the guarded tools. Transports are elsewhere. */
 
-import { resultText, type ToolResult } from '../../runtime/session/tool-result.ts'
+import { resultText, type ToolResult } from '../../call/tool-result.ts'
 import { version } from '../../system/version.ts'
 import { ERROR, type IncomingRequest, isObject, type Json, RpcError, RpcPeer, type Send } from './json-rpc.ts'
 import { agreedRevision, discovered, type Envelope, elicitsForms, META, readEnvelope, sealed } from './revision.ts'

@@ -1,9 +1,9 @@
 /** An answer link: looking at it shows the question and changes nothing, pressing its button answers, once. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { askText } from '../../runtime/cordon.ts'
-import { openAsks } from '../../runtime/hook/asks.ts'
+import { openAsks } from '../../questions/asks.ts'
 import { visible } from '../../scan/visible-text.ts'
+import { askText } from '../../session/cordon.ts'
 import type { AnswerLinks } from './answer-links.ts'
 import { answerOnPage } from './asks-view.ts'
 import type { PageOptions } from './page-server.ts'

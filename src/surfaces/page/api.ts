@@ -1,10 +1,10 @@
 /** What the page can ask for and do, one function a path; everything that goes out is made visible on the way. */
 
-import { wantShown } from '../../runtime/asks/waiting.ts'
-import { listQuarantine } from '../../runtime/command/quarantine.ts'
-import { grantProblem, type WhatIfGrant, whatIf } from '../../runtime/decide/what-if.ts'
-import { openSavedGrants } from '../../runtime/policy/saved-grants.ts'
-import { openAuditTrail } from '../../runtime/report/audit-trail.ts'
+import { grantProblem, type WhatIfGrant, whatIf } from '../../call/decide/what-if.ts'
+import { openSavedGrants } from '../../project/saved-grants.ts'
+import { wantShown } from '../../questions/waiting.ts'
+import { openAuditTrail } from '../../report/audit-trail.ts'
+import { listQuarantine } from '../../run/quarantine.ts'
 import { machineFiles } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { version } from '../../system/version.ts'
@@ -14,7 +14,7 @@ import { explainCall } from './explain-view.ts'
 import { policyView, writtenPolicy } from './policy-view.ts'
 import { UndoView } from './undo-view.ts'
 
-export type { WhatIf } from '../../runtime/decide/what-if.ts'
+export type { WhatIf } from '../../call/decide/what-if.ts'
 
 type Body = Readonly<Record<string, unknown>>
 

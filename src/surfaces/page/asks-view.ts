@@ -1,10 +1,10 @@
 /** Questions for the page: the same text, reasons and answers as at the terminal, and what becomes of an answer given there. */
 
-import { answerText, answerWaiting, standingAnswer } from '../../runtime/asks/waiting.ts'
-import { ANSWERS, type AnswerRow, answerOf } from '../../runtime/cordon.ts'
-import { answerAsk } from '../../runtime/hook/answer-ask.ts'
-import { type GivenAnswer, type OpenAsk, openAsks } from '../../runtime/hook/asks.ts'
+import { answerAsk } from '../../questions/answer-ask.ts'
+import { type GivenAnswer, type OpenAsk, openAsks } from '../../questions/asks.ts'
+import { answerText, answerWaiting, standingAnswer } from '../../questions/waiting.ts'
 import { visible, visibleLines } from '../../scan/visible-text.ts'
+import { ANSWERS, type AnswerRow, answerOf } from '../../session/cordon.ts'
 import type { Machine } from '../../system/machine.ts'
 import type { Consent } from './consent.ts'
 

@@ -1,6 +1,6 @@
 /** A line of the record as the page lists it: what it was, short and made visible; the rest is asked for when a call is opened. */
 
-import type { AuditLine } from '../../runtime/report/audit-trail.ts'
+import type { AuditLine } from '../../report/audit-trail.ts'
 import { visible } from '../../scan/visible-text.ts'
 
 /** One row. Fields that a line does not have are left out. */

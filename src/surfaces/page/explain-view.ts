@@ -1,8 +1,8 @@
 /** The decision of a call as a tree: the commands of a text with what they run, each with its parts, reasons and rules. */
 
+import { type CheckedCall, openChecker } from '../../call/decide/check-call.ts'
 import type { PartDecision } from '../../policy/decision.ts'
-import { type CheckedCall, openChecker } from '../../runtime/decide/check-call.ts'
-import type { LoadedPolicy } from '../../runtime/policy/load.ts'
+import type { LoadedPolicy } from '../../project/load/load.ts'
 import type { CommandFact, ShellFacts } from '../../shell/facts.ts'
 import { machineFiles } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'

@@ -1,8 +1,8 @@
 /** What happens, as lines of JSON: the record, the questions that wait, the sessions that run. Nothing is read faster than it is taken. */
 
 import type { ServerResponse } from 'node:http'
-import { openAsks } from '../../runtime/hook/asks.ts'
-import { openAuditTrail } from '../../runtime/report/audit-trail.ts'
+import { openAsks } from '../../questions/asks.ts'
+import { openAuditTrail } from '../../report/audit-trail.ts'
 import type { Machine } from '../../system/machine.ts'
 import { shownAsk } from './asks-view.ts'
 import { type EventRow, eventRow } from './event-row.ts'

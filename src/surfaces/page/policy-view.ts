@@ -1,9 +1,9 @@
 /** What the project of the page may do, from the policy that holds there, each rule with the place it comes from. */
 
 import type { HostRule, PathRule, RuleRef } from '../../policy/policy.ts'
-import { trackedSecrets } from '../../runtime/command/tracked-secrets.ts'
-import type { LoadedPolicy } from '../../runtime/policy/load.ts'
-import { openPolicy } from '../../runtime/policy/open.ts'
+import type { LoadedPolicy } from '../../project/load/load.ts'
+import { openPolicy } from '../../project/open.ts'
+import { trackedSecrets } from '../../run/tracked-secrets.ts'
 import { Fault } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'

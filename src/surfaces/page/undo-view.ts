@@ -1,6 +1,6 @@
 /** The time line: what agents did to the tree of a project, what each call made of its files, and putting it back. */
 
-import { type KeptCall, ProjectUndo } from '../../runtime/undo.ts'
+import { type KeptCall, ProjectUndo } from '../../run/undo.ts'
 import type { Machine } from '../../system/machine.ts'
 import { type DiffLine, lineDiff } from '../terminal/line-diff.ts'
 

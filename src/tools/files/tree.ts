@@ -5,8 +5,8 @@ import { setImmediate } from 'node:timers/promises'
 import { secretShape } from '../../files/secret-shapes.ts'
 import { Fault } from '../../system/fault.ts'
 import type { CheckedPath, EntryType } from '../../system/guarded/guarded-files.ts'
-import { type IgnoreFile, isIgnored, parseIgnoreFile } from '../search/ignore-file.ts'
 import { InputError, type JudgedPath, type PathAccess, type ToolContext } from '../tool.ts'
+import { type IgnoreFile, isIgnored, parseIgnoreFile } from './ignore-file.ts'
 
 export interface TreeEntry {
   readonly path: CheckedPath

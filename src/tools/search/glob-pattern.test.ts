@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { isIgnored, parseIgnoreFile } from '../files/ignore-file.ts'
 import { InputError } from '../tool.ts'
 import { parseGlob } from './glob-pattern.ts'
-import { isIgnored, parseIgnoreFile } from './ignore-file.ts'
 
 describe('globs', () => {
   const rows: readonly [pattern: string, path: string, matches: boolean, note: string][] = [

@@ -3,7 +3,7 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { approveInline } from '../../../src/runtime/custom/inline-commands.ts'
+import { approveInline } from '../../../src/custom/inline-commands.ts'
 import { claude, effectOf, type HookWorld, openHookWorld } from '../../contract/hooks/world.ts'
 
 let world: HookWorld

@@ -1,6 +1,6 @@
 /** Runs one command through a session, to be killed in the middle of it; started by meanwhile.test.ts with its machine and the command. */
 
-import { createCordon } from '../../../src/runtime/cordon.ts'
+import { createCordon } from '../../../src/session/cordon.ts'
 import type { Machine } from '../../../src/system/machine.ts'
 
 const machine = JSON.parse(process.argv[2]!) as Machine

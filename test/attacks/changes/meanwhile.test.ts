@@ -4,7 +4,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { ProjectUndo } from '../../../src/runtime/undo.ts'
+import { ProjectUndo } from '../../../src/run/undo.ts'
 import { openSessionWorld, type SessionWorld } from '../../contract/session/session-world.ts'
 import { until } from '../../until.ts'
 

@@ -3,9 +3,9 @@
 import { join } from 'node:path'
 import { createBwrapBackend } from '../../../src/sandbox/bwrap/backend.ts'
 import { planSandbox } from '../../../src/sandbox/plan.ts'
-import { settleRun } from '../../../src/sandbox/protect/quarantine.ts'
-import { takeBaseline } from '../../../src/sandbox/protect/quarantine-baseline.ts'
-import { SecretTree } from '../../../src/sandbox/secrets/tree.ts'
+import { SecretTree } from '../../../src/sandbox/protect/tree.ts'
+import { takeBaseline } from '../../../src/sandbox/quarantine/baseline.ts'
+import { settleRun } from '../../../src/sandbox/quarantine/quarantine.ts'
 import { readHostFacts } from '../../../src/sandbox/session.ts'
 
 const [base, script] = process.argv.slice(2) as [string, string]

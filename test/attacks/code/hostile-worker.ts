@@ -3,7 +3,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { createCordon } from '../../../src/runtime/cordon.ts'
+import { createCordon } from '../../../src/session/cordon.ts'
 import { thisMachine } from '../../../src/system/machine.ts'
 import { IN_CONTAINERS, IN_PYTHON, IN_SCRIPTS, type Target, type Way } from './hostile.ts'
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { programmaticPrompter } from '../../../src/approval/prompter.ts'
-import { type Cordon, createCordon } from '../../../src/runtime/cordon.ts'
+import { type Cordon, createCordon } from '../../../src/session/cordon.ts'
 import { thisMachine } from '../../../src/system/machine.ts'
 
 process.env.CORDON_KEYCHAIN = 'off'

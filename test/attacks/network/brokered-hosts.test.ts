@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type BrokeredSecret, createBroker } from '../../../src/egress/credentials/broker.ts'
-import { createBodyHold } from '../../../src/egress/protocol/body-hold.ts'
+import { createBodyHold } from '../../../src/egress/wire/body-hold.ts'
 import { createWorld, hosts, RawClient, type World } from '../../contract/egress/world.ts'
 
 const HOST = 'api.example.org'

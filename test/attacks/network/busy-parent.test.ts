@@ -3,7 +3,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { resultText } from '../../../src/runtime/session/tool-result.ts'
+import { resultText } from '../../../src/call/tool-result.ts'
 import { openSessionWorld, type SessionWorld } from '../../contract/session/session-world.ts'
 import { until } from '../../until.ts'
 

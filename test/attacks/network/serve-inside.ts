@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Writable } from 'node:stream'
-import { DevServerPorts } from '../../../src/runtime/command/network/dev-server-ports.ts'
+import { DevServerPorts } from '../../../src/run/network/dev-server-ports.ts'
 import { createBwrapBackend } from '../../../src/sandbox/bwrap/backend.ts'
 import { planIn } from '../../plan-in.ts'
 

@@ -1,9 +1,9 @@
 /** Work that a command can make the way out do: bounded by what it sends, and never kept for ever. Counted, not timed. */
 
 import { expect, it } from 'vitest'
-import { refused } from '../../../src/egress/event.ts'
-import { createEgressLog } from '../../../src/egress/event-log.ts'
-import { helloReader } from '../../../src/egress/protocol/client-hello.ts'
+import { refused } from '../../../src/egress/route/event.ts'
+import { createEgressLog } from '../../../src/egress/route/event-log.ts'
+import { helloReader } from '../../../src/egress/wire/client-hello.ts'
 import { createWorld, hosts, RawClient } from '../../contract/egress/world.ts'
 import { clientHello } from './hello.ts'
 

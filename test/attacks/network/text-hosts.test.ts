@@ -1,10 +1,10 @@
 /** A host of one command is not for the code of another (S3): what each text has, and how it runs. */
 
 import { describe, expect, it } from 'vitest'
-import { planText } from '../../../src/runtime/confine/text-plan.ts'
-import { newSession } from '../../../src/runtime/policy/answers.ts'
-import { loadPolicy } from '../../../src/runtime/policy/load.ts'
-import { analyze } from '../../../src/shell/analyze.ts'
+import { planText } from '../../../src/confine/text-plan.ts'
+import { newSession } from '../../../src/project/answers.ts'
+import { loadPolicy } from '../../../src/project/load/load.ts'
+import { analyze } from '../../../src/shell/walk/analyze.ts'
 import { machineFiles } from '../../../src/system/files.ts'
 import { thisMachine } from '../../../src/system/machine.ts'
 

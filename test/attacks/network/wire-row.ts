@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { EgressRules } from '../../../src/egress/rules.ts'
+import type { EgressRules } from '../../../src/egress/route/rules.ts'
 import { createWorld, hosts, RawClient, type World } from '../../contract/egress/world.ts'
 
 export interface WireRow {

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { askText, askView } from '../../../src/approval/ask-view.ts'
-import { openAsks } from '../../../src/runtime/hook/asks.ts'
+import { openAsks } from '../../../src/questions/asks.ts'
 import { claude, type HookWorld, openHookWorld } from '../../contract/hooks/world.ts'
 import { openSessionWorld, type SessionWorld } from '../../contract/session/session-world.ts'
 

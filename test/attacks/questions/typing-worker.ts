@@ -4,9 +4,9 @@
  */
 
 import { openTerminal, type PromptClock, type PromptTerminal } from '../../../src/approval/terminal-prompter.ts'
-import type { HostQuestion } from '../../../src/egress/gate.ts'
-import { TypedQuestions } from '../../../src/runtime/command/typed/questions.ts'
-import { loadPolicy } from '../../../src/runtime/policy/load.ts'
+import type { HostQuestion } from '../../../src/egress/route/gate.ts'
+import { TypedQuestions } from '../../../src/one-off/questions.ts'
+import { loadPolicy } from '../../../src/project/load/load.ts'
 import { machineFiles } from '../../../src/system/files.ts'
 import { thisMachine } from '../../../src/system/machine.ts'
 

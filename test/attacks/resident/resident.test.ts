@@ -17,7 +17,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hookCommand, resultCommand } from '../../../src/surfaces/hook/hook-command.ts'
+import { hookCommand, resultCommand } from '../../../src/surfaces/hook/host/hook-command.ts'
 import { firstWord } from '../../first-word.ts'
 import { until } from '../../until.ts'
 import { asUser, eachUser } from '../../users.ts'

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { pinsOf, protectTree } from '../../../src/sandbox/protect/protect.ts'
-import { type QuarantineFinding, settleRun } from '../../../src/sandbox/protect/quarantine.ts'
-import { takeBaseline } from '../../../src/sandbox/protect/quarantine-baseline.ts'
-import { SecretTree } from '../../../src/sandbox/secrets/tree.ts'
+import { SecretTree } from '../../../src/sandbox/protect/tree.ts'
+import { takeBaseline } from '../../../src/sandbox/quarantine/baseline.ts'
+import { type QuarantineFinding, settleRun } from '../../../src/sandbox/quarantine/quarantine.ts'
 import { removeTree } from '../../users.ts'
 
 let base: string

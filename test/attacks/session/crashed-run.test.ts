@@ -11,7 +11,7 @@ import {
   runKey,
   runProgram,
   takeAnswer,
-} from '../../../src/runtime/hook/wrapped-runs.ts'
+} from '../../../src/agents/hook/wrapped-runs.ts'
 import { type HookWorld, openHookWorld } from '../../contract/hooks/world.ts'
 
 let world: HookWorld

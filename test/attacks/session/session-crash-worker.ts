@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { programmaticPrompter } from '../../../src/approval/prompter.ts'
-import { createCordon } from '../../../src/runtime/cordon.ts'
+import { createCordon } from '../../../src/session/cordon.ts'
 import { thisMachine } from '../../../src/system/machine.ts'
 import { contentOf } from './session-crash.ts'
 

@@ -6,7 +6,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { resultText, type ToolResult } from '../../../src/runtime/session/tool-result.ts'
+import { resultText, type ToolResult } from '../../../src/call/tool-result.ts'
 import { openSessionWorld, type SessionWorld } from '../../contract/session/session-world.ts'
 import { firstWord } from '../../first-word.ts'
 import { stopFlipper } from '../tools/tools-race.ts'

@@ -5,7 +5,7 @@ import { machineFiles } from '../../../src/system/files.ts'
 import { checkedPath } from '../../../src/system/guarded/checked-path.ts'
 import { openGuardedFiles } from '../../../src/system/guarded/guarded-files.ts'
 import { openTemporaryJournal } from '../../../src/system/guarded/journal.ts'
-import { builtInTool } from '../../../src/tools/registry.ts'
+import { builtInTool } from '../../../src/tools/built-in/registry.ts'
 import type { ToolContext } from '../../../src/tools/tool.ts'
 import { versionOf, versionText } from './tools-crash.ts'
 
@@ -24,7 +24,7 @@ const context = {
 const run = (tool: string, input: Record<string, unknown>) => builtInTool(tool)!.run(input, context)
 
 // The first run loads what tools do, which would take most of the time until the kill.
-await import('../../../src/tools/runs.ts')
+await import('../../../src/tools/built-in/runs.ts')
 process.send?.('ready')
 for (let version = versionOf(files.read(checkedPath(join(root, 'a.txt'))).bytes.toString())! + 1; ; version++) {
   const text = versionText(version)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createBwrapBackend } from '../../../src/sandbox/bwrap/backend.ts'
 import { SandboxFault } from '../../../src/sandbox/sandbox-fault.ts'
-import { run } from '../../../src/surfaces/cli/commands/quarantine.ts'
+import { run } from '../../../src/surfaces/cli/commands/run/quarantine.ts'
 import { openSessionWorld, type SessionWorld } from '../session/session-world.ts'
 
 let world: SessionWorld

@@ -3,7 +3,7 @@
 import { existsSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { ProjectUndo } from '../../../src/runtime/undo.ts'
+import { ProjectUndo } from '../../../src/run/undo.ts'
 import { createBwrapBackend } from '../../../src/sandbox/bwrap/backend.ts'
 import { SandboxFault } from '../../../src/sandbox/sandbox-fault.ts'
 import { openSessionWorld, type SessionWorld } from '../session/session-world.ts'

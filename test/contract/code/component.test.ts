@@ -3,9 +3,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { entryOf, hashOf, runComponent } from '../../../src/runtime/code/component.ts'
-import { buildComponent, requireOwnImports } from '../../../src/runtime/code/component-files.ts'
-import { BUILT_IN_BACKEND, openBackend } from '../../../src/runtime/command/open-backend.ts'
+import { entryOf, hashOf, runComponent } from '../../../src/chat/component/component.ts'
+import { buildComponent, requireOwnImports } from '../../../src/chat/component/files.ts'
+import { BUILT_IN_BACKEND, openBackend } from '../../../src/run/open-backend.ts'
 import { openSessionWorld, type SessionWorld } from '../session/session-world.ts'
 
 let world: SessionWorld

@@ -1,8 +1,8 @@
 /** Runs one program that lasts, to be killed with it. */
 
 import { join } from 'node:path'
-import { containerLimits, openEngines } from '../../../src/runtime/code/engines.ts'
-import { BUILT_IN_BACKEND, openBackend } from '../../../src/runtime/command/open-backend.ts'
+import { BUILT_IN_BACKEND, openBackend } from '../../../src/run/open-backend.ts'
+import { containerLimits, openEngines } from '../../../src/session/code/engines.ts'
 import { thisMachine } from '../../../src/system/machine.ts'
 
 const [engine, mark] = process.argv.slice(2) as [string, string]

@@ -2,8 +2,8 @@
 
 import { readFileSync } from 'node:fs'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Session } from '../../../src/runtime/session/session.ts'
-import { resultText } from '../../../src/runtime/session/tool-result.ts'
+import { resultText } from '../../../src/call/tool-result.ts'
+import type { Session } from '../../../src/session/session.ts'
 import { openSessionWorld, type SessionWorld } from '../session/session-world.ts'
 
 let world: SessionWorld

@@ -4,7 +4,7 @@ import { createHash, createHmac } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { resultText } from '../../../src/runtime/session/tool-result.ts'
+import { resultText } from '../../../src/call/tool-result.ts'
 import { openSessionWorld, type SessionWorld } from '../session/session-world.ts'
 import { createWorld, type World } from './world.ts'
 

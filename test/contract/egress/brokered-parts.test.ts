@@ -3,8 +3,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { readSecret } from '../../../src/runtime/command/network/brokered-secret.ts'
-import { resultText } from '../../../src/runtime/session/tool-result.ts'
+import { resultText } from '../../../src/call/tool-result.ts'
+import { readSecret } from '../../../src/run/network/brokered-secret.ts'
 import { openSessionWorld, type SessionWorld } from '../session/session-world.ts'
 import { createWorld, type World } from './world.ts'
 

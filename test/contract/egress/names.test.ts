@@ -2,7 +2,7 @@
 
 import { createServer } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { resultText } from '../../../src/runtime/session/tool-result.ts'
+import { resultText } from '../../../src/call/tool-result.ts'
 import type { Resolver } from '../../../src/system/dns.ts'
 import { openSessionWorld, type SessionWorld } from '../session/session-world.ts'
 import { createWorld, PUBLIC_ADDRESS, type World } from './world.ts'

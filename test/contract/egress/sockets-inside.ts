@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { resultText } from '../../../src/runtime/session/tool-result.ts'
+import { resultText } from '../../../src/call/tool-result.ts'
 import { openSessionWorld } from '../session/session-world.ts'
 
 const session = openSessionWorld()

@@ -3,8 +3,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { createUpstream, readAuthorities } from '../../../src/egress/upstream.ts'
-import { resultText } from '../../../src/runtime/session/tool-result.ts'
+import { resultText } from '../../../src/call/tool-result.ts'
+import { createUpstream, readAuthorities } from '../../../src/egress/route/upstream.ts'
 import { openSessionWorld, type SessionWorld } from '../session/session-world.ts'
 import { createWorld, type World } from './world.ts'
 

@@ -3,7 +3,7 @@
 import { createServer as createHttps, type Server } from 'node:https'
 import type { TLSSocket } from 'node:tls'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createUpstream } from '../../../src/egress/upstream.ts'
+import { createUpstream } from '../../../src/egress/route/upstream.ts'
 import { until } from '../../until.ts'
 import { mappedResolver } from './mapped-resolver.ts'
 import { createWorld, hosts, RawClient, TestAuthority, type World } from './world.ts'

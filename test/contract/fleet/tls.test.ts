@@ -10,9 +10,9 @@ import { gunzipSync } from 'node:zlib'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openAuditLog } from '../../../src/audit/log.ts'
 import { createKeyPair, signAuthority, signLeaf, toPem } from '../../../src/egress/tls/certificate.ts'
-import { readReceived } from '../../../src/runtime/fleet/received.ts'
-import { shipRecords } from '../../../src/runtime/fleet/ship.ts'
-import { syncPolicy } from '../../../src/runtime/fleet/sync.ts'
+import { readReceived } from '../../../src/organisation/received.ts'
+import { shipRecords } from '../../../src/organisation/ship.ts'
+import { syncPolicy } from '../../../src/organisation/sync.ts'
 import { bundle, type FleetWorld, openFleetWorld, signedBy } from '../../fleet/fleet-world.ts'
 
 const validity = { from: new Date(Date.now() - 60_000), until: new Date(Date.now() + 3_600_000) }

@@ -4,7 +4,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { runHookCommand } from '../../../src/runtime/hook/run.ts'
+import { runHookCommand } from '../../../src/agents/hook/run.ts'
 import { machineFiles } from '../../../src/system/files.ts'
 import { claude, effectOf, gemini, type HookWorld, openHookWorld } from './world.ts'
 

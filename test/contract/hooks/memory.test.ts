@@ -3,8 +3,8 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { runHookCommand } from '../../../src/runtime/hook/run.ts'
-import { breakerOpenFor, hookMemory, noteCall, noteTaint } from '../../../src/runtime/hook/session.ts'
+import { runHookCommand } from '../../../src/agents/hook/run.ts'
+import { breakerOpenFor, hookMemory, noteCall, noteTaint } from '../../../src/agents/hook/session.ts'
 import { machineFiles } from '../../../src/system/files.ts'
 import { claude, codex, effectOf, type HookWorld, MANIFEST, openHookWorld } from './world.ts'
 

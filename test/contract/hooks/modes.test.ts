@@ -3,7 +3,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { programPath } from '../../../src/runtime/hook/wrapped-runs.ts'
+import { programPath } from '../../../src/agents/hook/wrapped-runs.ts'
 import { codexRules } from '../../../src/surfaces/hook/hosts/codex-rules.ts'
 import type { HostName } from '../../../src/surfaces/hook/hosts/hosts.ts'
 import { MODES } from '../../agents/scenario-modes.ts'

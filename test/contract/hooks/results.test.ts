@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { scanResult } from '../../../src/runtime/hook/result.ts'
+import { scanResult } from '../../../src/agents/hook/result.ts'
 import { HOST_NAMES } from '../../../src/surfaces/hook/hosts/hosts.ts'
 import { CONTRACT, ORDERS } from './host-contract.ts'
 import { claude, effectOf, type HookWorld, MANIFEST, openHookWorld } from './world.ts'

@@ -3,9 +3,9 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { UndoCover } from '../../../src/runtime/decide/undo-cover.ts'
-import { type HookRunResult, runHookCommand } from '../../../src/runtime/hook/run.ts'
-import { ProjectUndo } from '../../../src/runtime/undo.ts'
+import { type HookRunResult, runHookCommand } from '../../../src/agents/hook/run.ts'
+import { ProjectUndo } from '../../../src/run/undo.ts'
+import { UndoCover } from '../../../src/run/undo-cover.ts'
 import { machineFiles } from '../../../src/system/files.ts'
 import { claude, cursor, effectOf, type HookWorld, openHookWorld } from './world.ts'
 

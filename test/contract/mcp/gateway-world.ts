@@ -1,11 +1,11 @@
 /** A gateway between a client and servers that a test plays, of either era, without processes. */
 
+import type { GatewayJudge } from '../../../src/agents/mcp/judge.ts'
+import type { DescriptionPin } from '../../../src/agents/mcp/pins.ts'
+import type { ServerRequest } from '../../../src/agents/mcp/servers.ts'
+import { LiveHistory } from '../../../src/call/live-history.ts'
+import type { SessionRecorder } from '../../../src/call/record/recorder.ts'
 import { soleDecision } from '../../../src/policy/decision.ts'
-import type { GatewayJudge } from '../../../src/runtime/mcp/judge.ts'
-import type { DescriptionPin } from '../../../src/runtime/mcp/pins.ts'
-import type { ServerRequest } from '../../../src/runtime/mcp/servers.ts'
-import type { SessionRecorder } from '../../../src/runtime/record/recorder.ts'
-import { LiveHistory } from '../../../src/runtime/session/live-history.ts'
 import type { Elsewhere } from '../../../src/surfaces/mcp/gateway/gate.ts'
 import { GatewaySession } from '../../../src/surfaces/mcp/gateway/session.ts'
 import { ERROR, type Json, RpcError, RpcPeer } from '../../../src/surfaces/mcp/json-rpc.ts'

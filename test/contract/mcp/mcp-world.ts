@@ -3,7 +3,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createCordon } from '../../../src/runtime/cordon.ts'
+import { createCordon } from '../../../src/session/cordon.ts'
 import { type Json, RpcPeer } from '../../../src/surfaces/mcp/json-rpc.ts'
 import { META, STATELESS_REVISION } from '../../../src/surfaces/mcp/revision.ts'
 import type { ServerOptions } from '../../../src/surfaces/mcp/served-project.ts'

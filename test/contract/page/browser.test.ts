@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { Cordon } from '../../../src/runtime/cordon.ts'
+import type { Cordon } from '../../../src/session/cordon.ts'
 import { ASKING, openBrowser, openPageWorld, openTab, type PageWorld, writeRecord } from './page-world.ts'
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')

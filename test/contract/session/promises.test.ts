@@ -3,8 +3,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Session } from '../../../src/runtime/session/session.ts'
-import { resultText } from '../../../src/runtime/session/tool-result.ts'
+import { resultText } from '../../../src/call/tool-result.ts'
+import type { Session } from '../../../src/session/session.ts'
 import { openSessionWorld, type SessionWorld } from './session-world.ts'
 
 let world: SessionWorld

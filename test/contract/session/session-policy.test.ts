@@ -5,11 +5,11 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openCustomTools } from '../../../src/runtime/custom/tools.ts'
-import { toolRows, trustTool } from '../../../src/runtime/custom/trust.ts'
-import { loadPolicy } from '../../../src/runtime/policy/load.ts'
-import type { Session, SessionEvent } from '../../../src/runtime/session/session.ts'
-import { resultText } from '../../../src/runtime/session/tool-result.ts'
+import { resultText } from '../../../src/call/tool-result.ts'
+import { openCustomTools } from '../../../src/custom/tools.ts'
+import { toolRows, trustTool } from '../../../src/custom/trust.ts'
+import { loadPolicy } from '../../../src/project/load/load.ts'
+import type { Session, SessionEvent } from '../../../src/session/session.ts'
 import { machineFiles } from '../../../src/system/files.ts'
 import { openSessionWorld, type SessionWorld } from './session-world.ts'
 
@@ -102,7 +102,7 @@ describe('always and never', () => {
     expect(existsSync(join(world.root, 'cordon.toml')) ? world.text('cordon.toml') : null).toBe(before)
   })
 
-  // The settling of a run takes the amended file for one that the command replaced: src/sandbox/protect/quarantine.ts has to let it be.
+  // The settling of a run takes the amended file for one that the command replaced: src/sandbox/quarantine/quarantine.ts has to let it be.
   it('leaves the manifest in its place while a command runs', async () => {
     await world.sign(MANIFEST.replace('git status', 'sleep:*'))
     const session = (await world.open()).openSession()

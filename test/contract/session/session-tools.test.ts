@@ -3,7 +3,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { resultText } from '../../../src/runtime/session/tool-result.ts'
+import { resultText } from '../../../src/call/tool-result.ts'
 import { openSessionWorld, type SessionWorld } from './session-world.ts'
 
 let world: SessionWorld

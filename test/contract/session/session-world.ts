@@ -14,9 +14,9 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import type { Answer, ApprovalRequest, Prompter } from '../../../src/approval/prompter.ts'
-import { type Cordon, type CordonOptions, createCordon } from '../../../src/runtime/cordon.ts'
-import { loadPolicy } from '../../../src/runtime/policy/load.ts'
-import { signProject } from '../../../src/runtime/policy/sign/trust.ts'
+import { loadPolicy } from '../../../src/project/load/load.ts'
+import { signProject } from '../../../src/project/sign/trust.ts'
+import { type Cordon, type CordonOptions, createCordon } from '../../../src/session/cordon.ts'
 import { machineFiles } from '../../../src/system/files.ts'
 import { type Machine, thisMachine } from '../../../src/system/machine.ts'
 

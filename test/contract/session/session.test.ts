@@ -5,10 +5,10 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Cordon } from '../../../src/runtime/cordon.ts'
-import type { Session, SessionEvent } from '../../../src/runtime/session/session.ts'
-import { resultText, type ToolResult } from '../../../src/runtime/session/tool-result.ts'
-import { builtInTools } from '../../../src/tools/registry.ts'
+import { resultText, type ToolResult } from '../../../src/call/tool-result.ts'
+import type { Cordon } from '../../../src/session/cordon.ts'
+import type { Session, SessionEvent } from '../../../src/session/session.ts'
+import { builtInTools } from '../../../src/tools/built-in/registry.ts'
 import { until } from '../../until.ts'
 import { codeTools, furnish, toolRows } from '../tools/tools-rows.ts'
 import type { World } from '../tools/tools-world.ts'
@@ -325,7 +325,7 @@ describe('asking', () => {
     expect((await cordon.openSession().call(...write('n.txt'))).status).toBe('done')
     expect((await cordon.openSession().call(...write('n.txt'))).status).toBe('done')
     expect(world.asked).toHaveLength(1)
-    const saved = (await import('../../../src/runtime/policy/saved-grants.ts')).openSavedGrants(world.machine)
+    const saved = (await import('../../../src/project/saved-grants.ts')).openSavedGrants(world.machine)
     expect(saved.list()).toMatchObject([{ value: 'n.txt', scope: 'time', uses: 1 }])
     expect(saved.revoke(saved.list()[0]!.id)).toBe(true)
     world.answer = () => ({ kind: 'deny' })
@@ -420,11 +420,11 @@ describe('input that is wrong', () => {
 })
 
 async function brokenLog(room: SessionWorld): Promise<Session> {
-  const { Session } = await import('../../../src/runtime/session/session.ts')
-  const { loadPolicy } = await import('../../../src/runtime/policy/load.ts')
+  const { Session } = await import('../../../src/session/session.ts')
+  const { loadPolicy } = await import('../../../src/project/load/load.ts')
   const { machineFiles } = await import('../../../src/system/files.ts')
   const { openGuardedFiles } = await import('../../../src/system/guarded/guarded-files.ts')
-  const { openSavedGrants } = await import('../../../src/runtime/policy/saved-grants.ts')
+  const { openSavedGrants } = await import('../../../src/project/saved-grants.ts')
   const outcome = await loadPolicy({
     machine: room.machine,
     files: machineFiles,

@@ -17,8 +17,8 @@ import { machineFiles } from '../../../src/system/files.ts'
 import { checkedPath } from '../../../src/system/guarded/checked-path.ts'
 import { openGuardedFiles } from '../../../src/system/guarded/guarded-files.ts'
 import { openTemporaryJournal } from '../../../src/system/guarded/journal.ts'
+import { builtInTool } from '../../../src/tools/built-in/registry.ts'
 import { parseInput } from '../../../src/tools/input.ts'
-import { builtInTool } from '../../../src/tools/registry.ts'
 import type {
   BackgroundCommand,
   CommandResult,

@@ -5,7 +5,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { analyze } from '../../analyze.ts'
+import { analyze } from '../../walk/analyze.ts'
 import type { ProgramTable } from '../spec.ts'
 
 const here = new URL('.', import.meta.url)

@@ -2,9 +2,9 @@
 
 import { cutTo, pieces } from '../../../scan/display-text.ts'
 import { visible } from '../../../scan/visible-text.ts'
+import type { Key } from '../screen/keys.ts'
 import type { LiveRow, LiveView } from '../screen/live-screen.ts'
 import type { Paint } from '../view/style.ts'
-import type { Key } from './keys.ts'
 import { type Draft, draftOf, EMPTY, edit, insert, moveLine } from './line-editor.ts'
 
 export type ComposerAction =

@@ -1,6 +1,6 @@
 /** The text that is being written: a value, and what each key makes of it. No I/O. */
 
-import type { KeyName } from './keys.ts'
+import type { KeyName } from '../screen/keys.ts'
 
 export interface Draft {
   readonly text: string

@@ -2,7 +2,7 @@
 
 import { writeSync } from 'node:fs'
 import type { ReadStream } from 'node:tty'
-import { type Key, KeyReader } from '../input/keys.ts'
+import { type Key, KeyReader } from './keys.ts'
 import type { ScreenSize } from './live-screen.ts'
 
 /** Keys come in, text goes out; small enough that a test can be the person. */

@@ -1,6 +1,6 @@
 /** The status line: mode, agent, sandbox, tokens, cost. */
 
-import type { AgentSession } from '../../../runtime/agent/agent-session.ts'
+import type { AgentSession } from '../../../chat/agent-session.ts'
 
 /** Dollars, with as many places as say something. */
 export function spentText(cost: number | null): string {

@@ -1,7 +1,7 @@
 /** Tool calls and their results as a person sees them flow by: what is called, what changes, what came of it. */
 
-import type { AgentEvent } from '../../../runtime/agent/agent.ts'
-import { subjectOf } from '../../../runtime/agent/call-subject.ts'
+import type { AgentEvent } from '../../../chat/agent.ts'
+import { subjectOf } from '../../../chat/call-subject.ts'
 import { lineDiff } from '../../terminal/line-diff.ts'
 import { diffLine } from './highlight.ts'
 import { type Paint, safe } from './style.ts'

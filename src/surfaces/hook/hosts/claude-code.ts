@@ -1,9 +1,6 @@
 /** Claude Code: `PreToolUse`, answered with `hookSpecificOutput`. */
 
 import { basename, dirname, join } from 'node:path'
-import type { InstallPlace } from '../install/install-place.ts'
-import { composes, trims } from '../path-readings.ts'
-import { claudeRules } from './claude-rules.ts'
 import {
   expectEvent,
   type HookRequest,
@@ -19,7 +16,9 @@ import {
   recordOf,
   sessionName,
   text,
-} from './host.ts'
+} from '../host/host.ts'
+import type { InstallPlace } from '../host/install-place.ts'
+import { composes, trims } from '../host/path-readings.ts'
 import {
   asksServer,
   callsOf,
@@ -42,7 +41,8 @@ import {
   type ToolRow,
   type ToolTable,
   writes,
-} from './tool-table.ts'
+} from '../host/tool-table.ts'
+import { claudeRules } from './claude-rules.ts'
 
 const TOOLS: ToolTable = {
   Bash: shell(),
@@ -213,8 +213,8 @@ export const claudeCode: Host<'claude-code'> = {
   },
   async install() {
     const [{ groupedRows, PROMPT_EVENTS, testCall }, { checkClaude, claudeHooksOff, withDenials }] = await Promise.all([
-      import('../install/forms.ts'),
-      import('../install/claude-settings.ts'),
+      import('../host/forms.ts'),
+      import('./claude-settings.ts'),
     ])
     const files = ({ root, home, env }: InstallPlace): readonly [string, string, string] => [
       join(root, '.claude/settings.local.json'),

@@ -1,7 +1,7 @@
 /** Where Claude Code's own rules are: its settings, all of which count, and its command line. */
 
 import { join, resolve } from 'node:path'
-import { flagValues, type OwnRules, type RulePlace } from './host.ts'
+import { flagValues, type OwnRules, type RulePlace } from '../host/host.ts'
 
 /** What no hook sees is denied by the host: `@file` in prompts, skills and memory files. Secrets by their names, and the places at home. */
 export const CLAUDE_DENIALS: readonly string[] = [
@@ -34,7 +34,7 @@ export const claudeRules: OwnRules = {
       text: JSON.stringify({ permissions: { deny: given.match(/[^\s,(]+(?:\([^)]*\))?/g) ?? [] } }),
     })),
   ],
-  reader: async () => (await import('../../../runtime/import/bracket-rules.ts')).claudeCommands,
+  reader: async () => (await import('../../../agents/import/bracket-rules.ts')).claudeCommands,
 }
 
 /** Its settings, the nearest first. */

@@ -1,8 +1,8 @@
 /** Whether Claude Code's settings let skills and commands run programs, and which file of a project says so against its person. */
 
 import { dirname, join } from 'node:path'
-import type { InlineSetting } from '../../../runtime/hook/inline.ts'
-import { type HostSurroundings, isObject } from './host.ts'
+import type { InlineSetting } from '../../../agents/hook/inline.ts'
+import { type HostSurroundings, isObject } from '../host/host.ts'
 
 /** Commands in skills and commands are not run by the host itself. */
 export const NO_INLINE = 'disableSkillShellExecution'

@@ -1,8 +1,8 @@
 /** What Cline writes down of a session while it goes on: in which mode its person last said something. */
 
 import { join } from 'node:path'
-import { type HostSurroundings, isObject, type Json } from './host.ts'
-import { onceWritten } from './record-file.ts'
+import { type HostSurroundings, isObject, type Json } from '../host/host.ts'
+import { onceWritten } from '../host/record-file.ts'
 
 /** So much of a record is read, and a longer one says nothing. */
 const MAX_RECORD = 64 * 1024 * 1024

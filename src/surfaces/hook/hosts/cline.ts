@@ -1,10 +1,10 @@
 /** Cline's CLI: a hook is a program called `PreToolUse`, which takes a call by `cancel` and another input by `overrideInput`. */
 
 import { join } from 'node:path'
-import type { InstallPlace } from '../install/install-place.ts'
-import { composes, trims } from '../path-readings.ts'
-import { quote } from '../sandboxed-command.ts'
-import { type Host, isObject, type Json, object, optionalText, ProtocolError, text } from './host.ts'
+import { type Host, isObject, type Json, object, optionalText, ProtocolError, text } from '../host/host.ts'
+import type { InstallPlace } from '../host/install-place.ts'
+import { composes, trims } from '../host/path-readings.ts'
+import { quote } from '../host/sandboxed-command.ts'
 import {
   callsOf,
   delegates,
@@ -16,7 +16,7 @@ import {
   shell,
   type ToolRow,
   type ToolTable,
-} from './tool-table.ts'
+} from '../host/tool-table.ts'
 
 const TOOLS: ToolTable = {
   run_commands: (input) => shell()({ command: joined(input) }),
@@ -142,7 +142,7 @@ export const cline: Host<'cline'> = {
     answer: (_, { note }) => JSON.stringify({ cancel: false, contextModification: note }),
   },
   async install() {
-    const { ownFile } = await import('../install/forms.ts')
+    const { ownFile } = await import('../host/forms.ts')
     const hooks = ({ scope, root, home, env }: InstallPlace): string =>
       scope === 'project' ? join(root, '.clinerules/hooks') : join(env.CLINE_DIR ?? join(home, '.cline'), 'hooks')
     return {

@@ -1,7 +1,7 @@
 /** What Codex writes down of a session while it goes on: where it was started, and what its own sandbox lets the turn do. */
 
-import { isObject, type Json, recordOf } from './host.ts'
-import { firstLine, linesWith, piecesFromEnd, withRecord } from './record-file.ts'
+import { isObject, type Json, recordOf } from '../host/host.ts'
+import { firstLine, linesWith, piecesFromEnd, withRecord } from '../host/record-file.ts'
 
 /** Turns are long: this much of the record is looked through for the beginning of the one that goes on. */
 const MAX_LOOKED = 64 * 1024 * 1024

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import type { Machine } from '../../../system/machine.ts'
-import type { RulePlace } from './host.ts'
+import type { RulePlace } from '../host/host.ts'
 
 /** Where Codex keeps its own. */
 export function codexHome({ home, env }: Pick<Machine, 'home' | 'env'>): string {

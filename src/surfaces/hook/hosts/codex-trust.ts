@@ -2,14 +2,14 @@
 
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import { parseToml } from '../../../runtime/import/toml.ts'
+import { parseToml } from '../../../agents/import/toml.ts'
 import { Fault } from '../../../system/fault.ts'
-import { hookCommand, isHookCommand, resultCommand } from '../hook-command.ts'
-import type { Read, SelfTest, TrustStep } from '../install/host-install.ts'
-import { hookRoot, type InstallPlace } from '../install/install-place.ts'
-import type { TrustEntry } from '../install/installed-trust.ts'
+import { hookCommand, isHookCommand, resultCommand } from '../host/hook-command.ts'
+import { isObject, type Json } from '../host/host.ts'
+import type { Read, SelfTest, TrustStep } from '../host/host-install.ts'
+import { hookRoot, type InstallPlace } from '../host/install-place.ts'
+import type { TrustEntry } from '../host/installed-trust.ts'
 import { codexHome } from './codex-rules.ts'
-import { isObject, type Json } from './host.ts'
 
 export interface CodexHook {
   /** `<file>:pre_tool_use:0:0` */

@@ -1,11 +1,9 @@
 /** Codex: Claude Code's protocol, stricter: an unknown field or an ask is an allow, and a rewrite needs an allow. */
 
 import { join } from 'node:path'
-import type { InstallPlace } from '../install/install-place.ts'
-import { trims } from '../path-readings.ts'
-import { isReadOnlyTurn } from './codex-record.ts'
-import { CODEX_RULES, codexHome, codexRuleFolders, codexRules, isCodexRules } from './codex-rules.ts'
-import { expectEvent, type Host, isObject, object, optionalText, ProtocolError, text } from './host.ts'
+import { expectEvent, type Host, isObject, object, optionalText, ProtocolError, text } from '../host/host.ts'
+import type { InstallPlace } from '../host/install-place.ts'
+import { trims } from '../host/path-readings.ts'
 import {
   callsOf,
   delegates,
@@ -17,7 +15,9 @@ import {
   shell,
   type ToolRow,
   type ToolTable,
-} from './tool-table.ts'
+} from '../host/tool-table.ts'
+import { isReadOnlyTurn } from './codex-record.ts'
+import { CODEX_RULES, codexHome, codexRuleFolders, codexRules, isCodexRules } from './codex-rules.ts'
 
 /** What goes to another agent beside the words: images and skills are read from where `path` says. */
 const handsOver: ToolRow = (input) => {
@@ -63,7 +63,7 @@ export const codex: Host<'codex'> = {
       join(codexHome(at), 'config.toml'),
     ],
     sources: (at) => codexRuleFolders(at).map((folder) => ({ folder, ending: '.rules' })),
-    reader: async () => (await import('../../../runtime/import/codex.ts')).codexCommands,
+    reader: async () => (await import('../../../agents/import/codex.ts')).codexCommands,
   },
   parse(input) {
     expectEvent(input, 'PreToolUse')
@@ -136,7 +136,7 @@ export const codex: Host<'codex'> = {
   },
   async install() {
     const [{ groupedRows, ownFile, PROMPT_EVENTS, testCall }, { asked, trusted }] = await Promise.all([
-      import('../install/forms.ts'),
+      import('../host/forms.ts'),
       import('./codex-trust.ts'),
     ])
     const folder = ({ scope, root, home, env }: InstallPlace): string =>

@@ -3,8 +3,8 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Machine } from '../../../system/machine.ts'
-import { isObject, type Json, sessionName } from './host.ts'
-import { onceWritten, piecesFromEnd, withRecord } from './record-file.ts'
+import { isObject, type Json, sessionName } from '../host/host.ts'
+import { onceWritten, piecesFromEnd, withRecord } from '../host/record-file.ts'
 
 /** So much of a record is looked through; in a longer one without a word about its mode nobody acts. */
 const MAX_LOOKED = 256 * 1024 * 1024

@@ -1,10 +1,10 @@
 /** GitHub Copilot CLI: `preToolUse`, answered with `permissionDecision`, and `modifiedArgs` for a rewrite; what is no JSON runs the tool. */
 
 import { join } from 'node:path'
-import { HOOK_MARK, HOOK_TIMEOUT_SECONDS } from '../hook-command.ts'
-import type { InstallPlace } from '../install/install-place.ts'
-import { composes, trims } from '../path-readings.ts'
-import { flagValues, type Host, isObject, type Json, object, optionalText, ProtocolError, text } from './host.ts'
+import { HOOK_MARK, HOOK_TIMEOUT_SECONDS } from '../host/hook-command.ts'
+import { flagValues, type Host, isObject, type Json, object, optionalText, ProtocolError, text } from '../host/host.ts'
+import type { InstallPlace } from '../host/install-place.ts'
+import { composes, trims } from '../host/path-readings.ts'
 import {
   callsOf,
   delegates,
@@ -24,7 +24,7 @@ import {
   type ToolRow,
   type ToolTable,
   writes,
-} from './tool-table.ts'
+} from '../host/tool-table.ts'
 
 const TOOLS: ToolTable = {
   bash: shell(),
@@ -94,7 +94,7 @@ export const copilot: Host<'copilot'> = {
     // It has them on its command line alone.
     sources: (at) =>
       flagValues(at, '--deny-tool').map((given) => ({ from: '--deny-tool', text: JSON.stringify(given) })),
-    reader: async () => (await import('../../../runtime/import/bracket-rules.ts')).copilotCommands,
+    reader: async () => (await import('../../../agents/import/bracket-rules.ts')).copilotCommands,
   },
   eventOf: (input) =>
     input.toolName === undefined && input.prompt !== undefined
@@ -160,7 +160,7 @@ export const copilot: Host<'copilot'> = {
       }),
   },
   async install() {
-    const { allHooksOff, ownFile } = await import('../install/forms.ts')
+    const { allHooksOff, ownFile } = await import('../host/forms.ts')
     const folder = ({ home, env }: InstallPlace): string => env.COPILOT_HOME ?? join(home, '.copilot')
     const row = (bash: string): Json => ({ type: 'command', bash, timeoutSec: HOOK_TIMEOUT_SECONDS })
     const call = (cwd: string, command: string): Json => ({

@@ -1,9 +1,9 @@
 /** Cursor: `preToolUse` for every tool, and the older events for shells, MCP tools and reads, answered with `permission`. */
 
 import { join } from 'node:path'
-import { HOOK_TIMEOUT_SECONDS } from '../hook-command.ts'
-import { composes, decodes, dropsAt, dropsNul, trims } from '../path-readings.ts'
-import { expectEvent, type Host, isObject, type Json, object, optionalText, ProtocolError, text } from './host.ts'
+import { HOOK_TIMEOUT_SECONDS } from '../host/hook-command.ts'
+import { expectEvent, type Host, isObject, type Json, object, optionalText, ProtocolError, text } from '../host/host.ts'
+import { composes, decodes, dropsAt, dropsNul, trims } from '../host/path-readings.ts'
 import {
   callsOf,
   delegates,
@@ -20,7 +20,7 @@ import {
   shell,
   type ToolTable,
   writes,
-} from './tool-table.ts'
+} from '../host/tool-table.ts'
 
 const TOOLS: ToolTable = {
   Shell: shell('cwd', 'working_directory'),
@@ -67,7 +67,7 @@ export const cursor: Host<'cursor'> = {
           file,
         }),
       ),
-    reader: async () => (await import('../../../runtime/import/bracket-rules.ts')).cursorCommands,
+    reader: async () => (await import('../../../agents/import/bracket-rules.ts')).cursorCommands,
   },
   parse(input, env) {
     const event = expectEvent(input, ...Object.keys(EVENTS))
@@ -117,8 +117,8 @@ export const cursor: Host<'cursor'> = {
   borrows: (from, input) => from === 'claude-code' && typeof input.cursor_version === 'string',
   async install() {
     const [{ editRows }, { hasPath, withValue }] = await Promise.all([
-      import('../install/hook-rows.ts'),
-      import('../install/jsonc-text.ts'),
+      import('../host/hook-rows.ts'),
+      import('../host/jsonc-text.ts'),
     ])
     const timeout = HOOK_TIMEOUT_SECONDS
     const paths = [...Object.keys(EVENTS), 'postToolUse'].map((event) => ['hooks', event])

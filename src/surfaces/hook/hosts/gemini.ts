@@ -1,9 +1,7 @@
 /** Gemini CLI: `BeforeTool`, denied with `{"decision":"deny","reason"}`; an ask hangs it when nobody is there. */
 
 import { dirname, join, resolve } from 'node:path'
-import { HOOK_TIMEOUT_SECONDS, isHookCommand } from '../hook-command.ts'
-import type { InstallPlace } from '../install/install-place.ts'
-import { composes, decodes, dropsAt, dropsNul, trims } from '../path-readings.ts'
+import { HOOK_TIMEOUT_SECONDS, isHookCommand } from '../host/hook-command.ts'
 import {
   expectEvent,
   flagValues,
@@ -17,7 +15,9 @@ import {
   recordOf,
   sessionName,
   text,
-} from './host.ts'
+} from '../host/host.ts'
+import type { InstallPlace } from '../host/install-place.ts'
+import { composes, decodes, dropsAt, dropsNul, trims } from '../host/path-readings.ts'
 import {
   callsOf,
   delegates,
@@ -38,7 +38,7 @@ import {
   shell,
   type ToolTable,
   writes,
-} from './tool-table.ts'
+} from '../host/tool-table.ts'
 
 const TOOLS: ToolTable = {
   run_shell_command: shell('dir_path', 'directory'),
@@ -111,7 +111,7 @@ export const gemini: Host<'gemini'> = {
         .flatMap((path) => (path.endsWith('.toml') ? { file: path } : { folder: path, ending: '.toml' })),
     ],
     lastWins: true,
-    reader: async () => (await import('../../../runtime/import/gemini.ts')).geminiCommands,
+    reader: async () => (await import('../../../agents/import/gemini.ts')).geminiCommands,
   },
   parse(input, env) {
     expectEvent(input, 'BeforeTool')
@@ -161,7 +161,7 @@ export const gemini: Host<'gemini'> = {
       sent: text(input, 'prompt'),
     }),
     refuse: (reason) => JSON.stringify({ decision: 'deny', reason }),
-    blind: async (env) => (await import('../install/gemini-editor.ts')).drivenByEditor(env),
+    blind: async (env) => (await import('./gemini-editor.ts')).drivenByEditor(env),
   },
   results: {
     events: ['AfterTool'],
@@ -191,11 +191,7 @@ export const gemini: Host<'gemini'> = {
       { groupedRows, offBy, testCall },
       { checkGemini, distrusted, planTrust, rememberedOf, withoutLocalEnv },
       { TELLS_WORDS },
-    ] = await Promise.all([
-      import('../install/forms.ts'),
-      import('../install/gemini-settings.ts'),
-      import('../install/gemini-editor.ts'),
-    ])
+    ] = await Promise.all([import('../host/forms.ts'), import('./gemini-settings.ts'), import('./gemini-editor.ts')])
     const user = ({ home, env }: InstallPlace): string => join(env.GEMINI_CLI_HOME ?? home, '.gemini/settings.json')
     const project = ({ root }: InstallPlace): string => join(root, '.gemini/settings.json')
     const rows = groupedRows(

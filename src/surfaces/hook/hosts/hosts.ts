@@ -1,7 +1,7 @@
 /** The hosts by their names. */
 
-import type { HostInstall } from '../install/host-install.ts'
-import type { Host, Json } from './host.ts'
+import type { Host, Json } from '../host/host.ts'
+import type { HostInstall } from '../host/host-install.ts'
 import * as list from './list.ts'
 
 const HOSTS: readonly Host<HostName>[] = Object.values(list)

@@ -1,10 +1,9 @@
 /** opencode: no hooks but plugins; ours asks `cordon hook opencode` and throws to block. The form is our own. */
 
 import { join, resolve } from 'node:path'
-import type { HostInstall } from '../install/host-install.ts'
-import { hookRoot } from '../install/install-place.ts'
-import type { Host, RulePlace } from './host.ts'
-import { pluginHost } from './plugin-host.ts'
+import type { Host, RulePlace } from '../host/host.ts'
+import type { HostInstall } from '../host/host-install.ts'
+import { hookRoot } from '../host/install-place.ts'
 import {
   asksServer,
   delegates,
@@ -22,7 +21,8 @@ import {
   shell,
   type ToolTable,
   writes,
-} from './tool-table.ts'
+} from '../host/tool-table.ts'
+import { pluginHost } from './plugin-host.ts'
 
 const TOOLS: ToolTable = {
   bash: shell('workdir'),
@@ -91,7 +91,7 @@ export const opencode: Host<'opencode'> = pluginHost(
       ]
     },
     lastWins: true,
-    reader: async () => (await import('../../../runtime/import/opencode.ts')).opencodeCommands,
+    reader: async () => (await import('../../../agents/import/opencode.ts')).opencodeCommands,
   },
 )
 
@@ -112,7 +112,7 @@ function configurations(folder: string): readonly string[] {
 
 async function install(): Promise<HostInstall> {
   const [{ ownFile }, { isOpencodePlugin, opencodePlugin }] = await Promise.all([
-    import('../install/forms.ts'),
+    import('../host/forms.ts'),
     import('./opencode-plugin.ts'),
   ])
   return {

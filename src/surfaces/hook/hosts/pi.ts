@@ -1,11 +1,11 @@
 /** pi: no hooks but extensions; ours asks `cordon hook pi`, and pi takes what it throws for a block. */
 
 import { join } from 'node:path'
-import type { HostInstall } from '../install/host-install.ts'
-import { hookRoot } from '../install/install-place.ts'
-import type { Host } from './host.ts'
+import type { Host } from '../host/host.ts'
+import type { HostInstall } from '../host/host-install.ts'
+import { hookRoot } from '../host/install-place.ts'
+import { edits, globs, lists, reads, searches, shell, type ToolTable, writes } from '../host/tool-table.ts'
 import { pluginHost } from './plugin-host.ts'
-import { edits, globs, lists, reads, searches, shell, type ToolTable, writes } from './tool-table.ts'
 
 const TOOLS: ToolTable = {
   bash: shell(),
@@ -32,7 +32,7 @@ export const pi: Host<'pi'> = pluginHost(
 
 async function install(): Promise<HostInstall> {
   const [{ ownFile }, { isPiExtension, piExtension }] = await Promise.all([
-    import('../install/forms.ts'),
+    import('../host/forms.ts'),
     import('./pi-extension.ts'),
   ])
   return {

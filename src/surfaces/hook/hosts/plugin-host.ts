@@ -1,9 +1,9 @@
 /** The form that our own plugins speak: a call in, allow or deny out, and another command where there is one. */
 
-import type { Expansion } from '../../../runtime/hook/unseen.ts'
-import { trims } from '../path-readings.ts'
-import { expectEvent, type Host, type OwnRules, object, optionalText, ProtocolError, text } from './host.ts'
-import { callsOf, narrowedSearch, originOf, ranCommand, type ToolTable } from './tool-table.ts'
+import type { Expansion } from '../../../agents/hook/unseen.ts'
+import { expectEvent, type Host, type OwnRules, object, optionalText, ProtocolError, text } from '../host/host.ts'
+import { trims } from '../host/path-readings.ts'
+import { callsOf, narrowedSearch, originOf, ranCommand, type ToolTable } from '../host/tool-table.ts'
 
 const SEARCHES: ReadonlySet<string> = new Set(['grep'])
 

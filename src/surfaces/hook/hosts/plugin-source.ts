@@ -1,6 +1,6 @@
 /** What every plugin of ours says to Cordon: the text of it, which has no imports but Node's own, and fails only into a block. */
 
-import { ANSWER_SECONDS } from '../hook-command.ts'
+import { ANSWER_SECONDS } from '../host/hook-command.ts'
 
 /** The beginning of a plugin: `judge(call)` and `look(result)`; the words run `cordon hook HOST`. */
 export function pluginSource(words: readonly string[]): string {

@@ -1,9 +1,9 @@
 /** Qwen Code: Claude Code's protocol with Gemini CLI's tools. It ignores a rewrite, so a command has to say itself that it runs in the sandbox. */
 
 import { dirname, join } from 'node:path'
-import type { InstallPlace } from '../install/install-place.ts'
-import { composes, decodes, dropsAt, dropsNul, trims } from '../path-readings.ts'
-import { expectEvent, type Host, isObject, type Json, object, optionalText, ProtocolError, text } from './host.ts'
+import { expectEvent, type Host, isObject, type Json, object, optionalText, ProtocolError, text } from '../host/host.ts'
+import type { InstallPlace } from '../host/install-place.ts'
+import { composes, decodes, dropsAt, dropsNul, trims } from '../host/path-readings.ts'
 import {
   callsOf,
   delegates,
@@ -22,7 +22,7 @@ import {
   shell,
   type ToolTable,
   writes,
-} from './tool-table.ts'
+} from '../host/tool-table.ts'
 
 const TOOLS: ToolTable = {
   run_shell_command: shell('directory', 'dir_path'),
@@ -79,7 +79,7 @@ export const qwen: Host<'qwen'> = {
         join(home, '.qwen/settings.json'),
         env.QWEN_CODE_SYSTEM_SETTINGS_PATH ?? '/etc/qwen-code/settings.json',
       ].map((file) => ({ file })),
-    reader: async () => (await import('../../../runtime/import/bracket-rules.ts')).qwenCommands,
+    reader: async () => (await import('../../../agents/import/bracket-rules.ts')).qwenCommands,
   },
   // It leaves out the worst of them, not LD_LIBRARY_PATH; `.qwen` is protected as a whole.
   environment: ['.env'],
@@ -148,7 +148,7 @@ export const qwen: Host<'qwen'> = {
       JSON.stringify({ hookSpecificOutput: { hookEventName: 'PostToolUse', additionalContext: note } }),
   },
   async install() {
-    const { allHooksOff, groupedRows, PROMPT_EVENTS, testCall } = await import('../install/forms.ts')
+    const { allHooksOff, groupedRows, PROMPT_EVENTS, testCall } = await import('../host/forms.ts')
     const user = ({ home, env }: InstallPlace): string => join(env.QWEN_HOME ?? join(home, '.qwen'), 'settings.json')
     const project = ({ root }: InstallPlace): string => join(root, '.qwen/settings.json')
     const call = testCall('PreToolUse', 'run_shell_command')

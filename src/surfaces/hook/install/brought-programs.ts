@@ -4,10 +4,10 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { recordOf } from '../../../system/record.ts'
 import { parseSettings } from '../../../system/settings-json.ts'
-import type { Json } from '../hosts/host.ts'
-import type { HostInstall, Read } from './host-install.ts'
+import type { Json } from '../host/host.ts'
+import type { HostInstall, Read } from '../host/host-install.ts'
+import type { InstallPlace } from '../host/install-place.ts'
 import { isOwnText } from './host-settings.ts'
-import type { InstallPlace } from './install-place.ts'
 
 /** Each file with what in it runs something; our own hooks are none. */
 export async function broughtPrograms(host: HostInstall, place: InstallPlace, read: Read): Promise<readonly string[]> {
@@ -41,7 +41,7 @@ async function settingsOf(text: string, name: string): Promise<unknown> {
   try {
     if (/^\.env(?:\.|$)/.test(name)) return variablesOf(text)
     if (!name.endsWith('.toml')) return parseSettings(text)
-    return (await import('../../../runtime/import/toml.ts')).parseToml(text, name)
+    return (await import('../../../agents/import/toml.ts')).parseToml(text, name)
   } catch {
     return null
   }

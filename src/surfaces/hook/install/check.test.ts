@@ -1,10 +1,10 @@
 /** A hook runs outside the sandbox, so nothing that runs it may be the agent's to change; and one that no longer holds is noticed. */
 
 import { describe, expect, it } from 'vitest'
+import type { InstallPlace } from '../host/install-place.ts'
 import { type HostName, installOf } from '../hosts/hosts.ts'
 import { checkAgent, programInside } from './check.ts'
 import { planSecondFile, planSettings } from './host-settings.ts'
-import type { InstallPlace } from './install-place.ts'
 
 const OWN = '/w/p/node_modules/cordon'
 

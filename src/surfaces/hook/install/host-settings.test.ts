@@ -3,13 +3,13 @@
 import { spawnSync } from 'node:child_process'
 import { expect, it } from 'vitest'
 import { lineDiff } from '../../terminal/line-diff.ts'
-import { hookCommand, resultCommand } from '../hook-command.ts'
+import { hookCommand, resultCommand } from '../host/hook-command.ts'
+import { type TrustEntry, withoutTrust } from '../host/installed-trust.ts'
+import { SettingsError } from '../host/settings-error.ts'
 import { tomlValue, withoutTomlValue, withTomlValue } from '../hosts/codex-trust.ts'
+import { LOCAL_ENV } from '../hosts/gemini-settings.ts'
 import { HOST_NAMES, installOf } from '../hosts/hosts.ts'
-import { LOCAL_ENV } from './gemini-settings.ts'
 import { planSettings } from './host-settings.ts'
-import { type TrustEntry, withoutTrust } from './installed-trust.ts'
-import { SettingsError } from './settings-error.ts'
 
 const place = {
   scope: 'project',

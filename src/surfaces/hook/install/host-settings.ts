@@ -1,10 +1,10 @@
 /** A host's settings with our hook and without it: files in, files out, nothing written. */
 
-import { HOOK_MARK, hookCommand, resultCommand } from '../hook-command.ts'
+import { HOOK_MARK, hookCommand, resultCommand } from '../host/hook-command.ts'
+import type { HookCommands, HookFile, Read } from '../host/host-install.ts'
+import { type FileChange, hookRoot, type InstallPlace } from '../host/install-place.ts'
+import { SettingsError } from '../host/settings-error.ts'
 import type { HostName, InstalledHost } from '../hosts/hosts.ts'
-import type { HookCommands, HookFile, Read } from './host-install.ts'
-import { type FileChange, hookRoot, type InstallPlace } from './install-place.ts'
-import { SettingsError } from './settings-error.ts'
 
 /** The command lines that would be installed; a plugin of ours says the same in its own words. */
 export function installedCommands(host: HostName, place: InstallPlace): HookCommands {

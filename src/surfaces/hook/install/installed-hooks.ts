@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { withLock } from '../../../system/lock.ts'
 import { openOwnDirectory, readOwnJson, removeIfThere, writeOwnJson } from '../../../system/state.ts'
-import { isObject } from '../hosts/host.ts'
+import { isObject } from '../host/host.ts'
 
 export interface InstalledHook {
   readonly agent: string

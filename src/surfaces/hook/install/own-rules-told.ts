@@ -1,9 +1,9 @@
 /** What of an agent's own settings the hook holds against commands, told to its person. */
 
 import { machineFiles } from '../../../system/files.ts'
-import type { OwnRules } from '../hosts/host.ts'
-import { denialsOfHost } from '../own-rules.ts'
-import type { InstallPlace } from './install-place.ts'
+import type { OwnRules } from '../host/host.ts'
+import type { InstallPlace } from '../host/install-place.ts'
+import { denialsOfHost } from '../host/own-rules.ts'
 
 /** A sentence for each place with rules; those of a command line are only known to a hook that it started. */
 export async function ownRulesTold(

@@ -5,12 +5,12 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
-import { SELF_TEST_COMMAND } from '../../../runtime/hook/self-test.ts'
+import { SELF_TEST_COMMAND } from '../../../agents/hook/self-test.ts'
 import { messageOf } from '../../../system/fault.ts'
+import type { Rehearsed } from '../host/host-install.ts'
+import type { InstallPlace } from '../host/install-place.ts'
+import { startModelServer } from '../host/scripted-model.ts'
 import { type HostName, installOf } from '../hosts/hosts.ts'
-import type { Rehearsed } from './host-install.ts'
-import type { InstallPlace } from './install-place.ts'
-import { startModelServer } from './scripted-model.ts'
 
 /** What came of a rehearsal in one folder: the hook answered, it did not, or nobody can say. */
 export interface Rehearsal {

@@ -1,9 +1,9 @@
 /** Every way in which a host drops a hook without a word is noticed. */
 
 import { expect, it } from 'vitest'
+import type { InstallPlace } from '../host/install-place.ts'
 import { type HostName, installOf } from '../hosts/hosts.ts'
 import { installedCommands } from './host-settings.ts'
-import type { InstallPlace } from './install-place.ts'
 import { switchedOff } from './switched-off.ts'
 
 const place: InstallPlace = {

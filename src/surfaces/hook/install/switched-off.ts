@@ -1,10 +1,10 @@
 /** What in a host's settings keeps our hook from running, although it is there: hosts say nothing about it. */
 
 import { parseSettings } from '../../../system/settings-json.ts'
-import { isHookCommand } from '../hook-command.ts'
-import { isObject, type Json } from '../hosts/host.ts'
-import type { HostInstall, Read, SwitchedOff } from './host-install.ts'
-import type { InstallPlace } from './install-place.ts'
+import { isHookCommand } from '../host/hook-command.ts'
+import { isObject, type Json } from '../host/host.ts'
+import type { HostInstall, Read, SwitchedOff } from '../host/host-install.ts'
+import type { InstallPlace } from '../host/install-place.ts'
 
 /** Looks through the settings of every scope, since each can switch the hooks of all; null when nothing speaks against ours. */
 export function switchedOff(host: HostInstall, place: InstallPlace, read: Read): SwitchedOff | null {

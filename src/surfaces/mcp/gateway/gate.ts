@@ -1,10 +1,10 @@
 /** Between a call and the server: the level decides, the person is asked, and what happened is written down. */
 
+import { ASKED_CALL, GATEWAY_AGENT, type GatewayJudge } from '../../../agents/mcp/judge.ts'
+import type { CallRecord, SessionRecorder } from '../../../call/record/recorder.ts'
+import { type Approval, runToolCall, type Stages } from '../../../call/run-tool-call.ts'
 import type { Decision } from '../../../policy/decision.ts'
-import { askText, askView, type CordonOptions, requestOf } from '../../../runtime/cordon.ts'
-import { ASKED_CALL, GATEWAY_AGENT, type GatewayJudge } from '../../../runtime/mcp/judge.ts'
-import type { CallRecord, SessionRecorder } from '../../../runtime/record/recorder.ts'
-import { type Approval, runToolCall, type Stages } from '../../../runtime/run-tool-call.ts'
+import { askText, askView, type CordonOptions, requestOf } from '../../../session/cordon.ts'
 import { Fault, messageOf } from '../../../system/fault.ts'
 import { visibleLines } from '../../terminal/terminal.ts'
 import { ERROR, isObject, type Json, RpcError } from '../json-rpc.ts'

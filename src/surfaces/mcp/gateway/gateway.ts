@@ -1,21 +1,15 @@
 /** The gateway: other MCP servers, each in a sandbox of its own, and one conversation that speaks for all of them. */
 
 import { PassThrough, type Readable, type Writable } from 'node:stream'
-import { waitForPage } from '../../../runtime/asks/open-pages.ts'
-import { sharedPrompter } from '../../../runtime/asks/shared-prompter.ts'
-import { openFleetPrompter } from '../../../runtime/fleet/prompter.ts'
-import { type GatewayJudge, openGatewayJudge } from '../../../runtime/mcp/judge.ts'
-import { ServerPins } from '../../../runtime/mcp/pins.ts'
-import {
-  configServers,
-  manifestServers,
-  runServer,
-  type ServerSpec,
-  typedServer,
-} from '../../../runtime/mcp/servers.ts'
-import { startNotes } from '../../../runtime/policy/start-notes.ts'
-import { openRecord } from '../../../runtime/record/open.ts'
-import { auditSigner, signTails } from '../../../runtime/record/signer.ts'
+import { type GatewayJudge, openGatewayJudge } from '../../../agents/mcp/judge.ts'
+import { ServerPins } from '../../../agents/mcp/pins.ts'
+import { configServers, manifestServers, runServer, type ServerSpec, typedServer } from '../../../agents/mcp/servers.ts'
+import { openRecord } from '../../../call/record/open.ts'
+import { auditSigner, signTails } from '../../../call/record/signer.ts'
+import { openFleetPrompter } from '../../../organisation/prompter.ts'
+import { startNotes } from '../../../project/start-notes.ts'
+import { waitForPage } from '../../../questions/open-pages.ts'
+import { sharedPrompter } from '../../../questions/shared-prompter.ts'
 import { Fault, messageOf } from '../../../system/fault.ts'
 import { linesOf } from '../../../system/lines.ts'
 import { type Machine, thisMachine } from '../../../system/machine.ts'

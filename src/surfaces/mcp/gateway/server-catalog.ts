@@ -1,6 +1,6 @@
 /** What a wrapped server offers: tools, prompts and templates as they were accepted, resources as they are now. */
 
-import { type DescriptionPin, pinOf, type ServerPins } from '../../../runtime/mcp/pins.ts'
+import { type DescriptionPin, pinOf, type ServerPins } from '../../../agents/mcp/pins.ts'
 import { scanText } from '../../../scan/injection/injection.ts'
 import { lineDiff } from '../../terminal/line-diff.ts'
 import { visibleLines } from '../../terminal/terminal.ts'

@@ -2,7 +2,7 @@
 
 import { basename } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { ServerRequest } from '../../../runtime/mcp/servers.ts'
+import type { ServerRequest } from '../../../agents/mcp/servers.ts'
 import { visibleLines } from '../../terminal/terminal.ts'
 import { ERROR, isObject, type Json, RpcError } from '../json-rpc.ts'
 import type { Elicit } from '../rounds.ts'

@@ -1,11 +1,11 @@
 /** A wrapped server with what belongs to it: its catalog, its grants, what it says and asks. */
 
-import type { ServerPins } from '../../../runtime/mcp/pins.ts'
-import type { ServerRequest } from '../../../runtime/mcp/servers.ts'
+import type { ServerPins } from '../../../agents/mcp/pins.ts'
+import type { ServerRequest } from '../../../agents/mcp/servers.ts'
 import { createRedactor } from '../../../scan/redact/redact.ts'
-import type { ChangeFeed } from '../change-feed.ts'
 import { ERROR, type Json, RpcError } from '../json-rpc.ts'
 import type { Elicit } from '../rounds.ts'
+import type { ChangeFeed } from './change-feed.ts'
 import type { GatewayGate } from './gate.ts'
 import { LogRelay, reaches } from './log-relay.ts'
 import { ProgressRelay } from './progress-relay.ts'

@@ -2,11 +2,11 @@
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { version } from '../../../system/version.ts'
-import { ChangeFeed } from '../change-feed.ts'
 import { ERROR, type IncomingRequest, isObject, type Json, RpcError, RpcPeer, type Send } from '../json-rpc.ts'
 import { agreedRevision, discovered, type Envelope, elicitsForms, readEnvelope, sealed } from '../revision.ts'
 import { type Elicit, MAY_ASK, Rounds } from '../rounds.ts'
 import { GatewayCalls } from './calls.ts'
+import { ChangeFeed } from './change-feed.ts'
 import { type GateParts, GatewayGate } from './gate.ts'
 import { isLogLevel } from './log-relay.ts'
 import { GatewayServer, type GatewayServerParts } from './server.ts'

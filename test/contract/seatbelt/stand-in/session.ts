@@ -2,7 +2,7 @@
 
 import './platform.ts'
 
-const { createCordon } = await import('../../../../src/runtime/cordon.ts')
+const { createCordon } = await import('../../../../src/session/cordon.ts')
 const [project, calls] = process.argv.slice(2) as [string, string]
 const cordon = await createCordon({
   project,

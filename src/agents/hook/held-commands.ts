@@ -1,0 +1,46 @@
+/** Commands and skills of a project that a host must not expand: those that run what nobody approved, or put in what may not be read. */
+
+import { existsSync } from 'node:fs'
+import { commandFiles } from '../../custom/inline-commands.ts'
+import { inlineDenial } from './inline.ts'
+import type { HookJudge, ReadCall } from './judge.ts'
+import { importedPath } from './memory-files.ts'
+import { foldersTo, memoryDenial, type UnseenPlace } from './unseen.ts'
+
+/** A name that a person may type, and why nothing comes of it. */
+export interface HeldCommand {
+  readonly name: string
+  readonly reason: string
+}
+
+/** All of them, for hosts that put files and outputs in before any hook is asked. Without a judge, for the reason that is given, whatever would need one. */
+export function heldCommands(
+  judge: HookJudge | string,
+  root: string,
+  { machine, cwd }: UnseenPlace,
+): readonly HeldCommand[] {
+  const folders = foldersTo(cwd, root)
+  const files = commandFiles(root, machine, folders.length === 0 ? [root] : folders)
+  return files.flatMap((file) => {
+    const { own, names, path, commands, mentions, status, unread } = file
+    const called = [...new Set([own, ...(names ?? [])])]
+    const held = (reason: string): readonly HeldCommand[] => called.map((name) => ({ name, reason }))
+    if (typeof judge === 'string') return commands.length + mentions.length > 0 || unread !== null ? held(judge) : []
+    const [denied] = [
+      ...((commands.length > 0 && status !== 'ok') || unread !== null ? [inlineDenial(file, root)] : []),
+      ...mentions.flatMap((given) =>
+        [cwd, root]
+          .map((start) => importedPath(given, `${start}/x`, machine.home))
+          .filter((file) => existsSync(file))
+          .flatMap((file) => memoryDenial(judge, { path: file, from: path, unread: null })),
+      ),
+    ]
+    return denied === undefined ? [] : held(whyOf(denied))
+  })
+}
+
+function whyOf({ touches }: ReadCall): string {
+  if (!('denied' in touches)) return ''
+  const { message, remedy = '' } = touches.denied.reason
+  return `${message} ${remedy}`
+}

@@ -1,0 +1,60 @@
+/** The history of a host's agent, each of whose calls is a process of its own: read before the call, written after it. */
+
+import type { Admitted, CallHistory } from '../../call/admission.ts'
+import { ringFor } from '../../call/admission.ts'
+import type { LoadedPolicy } from '../../project/load/load.ts'
+import { sha256 } from '../../system/sha256.ts'
+import type { HookMemory, HookSessionKey } from './session.ts'
+
+/** What a session did before, as its next call has to know it. */
+export type HostHistory = CallHistory & {
+  readonly tainted: boolean
+  /** A command of it that ran outside the sandbox; null: none is known. */
+  readonly loose: string | null
+  /** True the first time that these notes are to be told in the session. */
+  isNews(notes: string): Promise<boolean>
+}
+
+/** The history by what is remembered; null: nothing is. What only writes is loaded when there is something to write. */
+export function hostHistory(
+  key: HookSessionKey,
+  known: HookMemory | null,
+  loaded: LoadedPolicy,
+  agent: string,
+  now: () => number,
+): HostHistory {
+  const { breaker, taintAsks } = loaded.session
+  const openUntil = known?.breaker.openUntil ?? null
+  return {
+    loose: known?.loose ?? null,
+    isNews: async (notes) => {
+      const told = sha256(notes)
+      if (known?.told === told) return false
+      const { noteTold } = await import('./session.ts')
+      noteTold(key, told, now())
+      return true
+    },
+    tainted: (known?.tainted ?? false) && taintAsks.value,
+    ring: () => ringFor(loaded, agent),
+    take: async (perMinute) => {
+      const { takeCall } = await import('./session.ts')
+      return takeCall(key, perMinute, now())
+    },
+    // Judging has no effects, so the first call after the pause is the probe, whoever makes it.
+    admit: (): Admitted => {
+      const left = openUntil === null ? 0 : (openUntil - now()) / 1000
+      return left > 0 ? { openFor: left } : { probe: openUntil !== null }
+    },
+    note: async (_, outcome) => {
+      // A good call only ends a row of bad ones: where there is none, there is nothing to write.
+      const inARow = known !== null && (known.breaker.inARow > 0 || known.breaker.openUntil !== null)
+      if (outcome === 'neither' || (outcome === 'good' && !inARow)) return
+      const { noteCall } = await import('./session.ts')
+      noteCall(key, breaker, outcome, now())
+    },
+    taint: async () => {
+      const { noteTaint } = await import('./session.ts')
+      noteTaint(key, now())
+    },
+  }
+}

@@ -1,0 +1,95 @@
+/** Skills and commands of a project that run something by themselves, outside the sandbox, when the agent or its person calls them. */
+
+import { relative } from 'node:path'
+import { type InlineCommands, inlineCommandFiles } from '../../custom/inline-commands.ts'
+import { denial } from '../../policy/decision.ts'
+import type { Machine } from '../../system/machine.ts'
+import type { ReadCall } from './judge.ts'
+
+/** What a host's own settings say of such commands: they do not run, they do, or a project took that back which its person had said. */
+export type InlineSetting =
+  | { readonly kind: 'held' }
+  | { readonly kind: 'open' }
+  | { readonly kind: 'taken back'; readonly file: string; readonly line: string }
+
+/** A skill or command that is called, and where. */
+export interface InlineCall {
+  readonly names: readonly string[]
+  readonly root: string
+  /** The folders in which the host looks. */
+  readonly folders: readonly string[]
+  /** Null for a host without such a setting. */
+  readonly setting: InlineSetting | null
+}
+
+/** The denials of what these calls would run. */
+export function inlineDenials({ names, root, folders, setting }: InlineCall, machine: Machine): readonly ReadCall[] {
+  const [name] = names
+  if (name === undefined) return []
+  if (setting?.kind === 'taken back') return [takenBack(name, setting)]
+  // A host that has the setting finds skills in every folder that it comes to.
+  const files = inlineCommandFiles(root, machine, setting?.kind === 'open' ? 'anywhere' : folders)
+  return files
+    .filter((file) => file.status !== 'ok' && names.some((one) => isCalled(file, one)))
+    .map((file) => inlineDenial(file, root))
+}
+
+/**
+ * Skills and agents in folders of the project whose heads name programs. Not by their names: a workflow, a skill that goes on as an agent, or
+ * settings start them without a call that says which.
+ */
+export function armedDenials(root: string, folders: readonly string[], machine: Machine): readonly ReadCall[] {
+  if (folders.length === 0) return []
+  return inlineCommandFiles(root, machine, folders)
+    .filter(({ isArmed, status }) => isArmed && status !== 'ok')
+    .map((file) => inlineDenial(file, root))
+}
+
+/** The words of a person that call a skill or a command: `/name words`. */
+export function typedCommand(said: string): readonly string[] {
+  const name = /^\s*\/([^\s/]+)(?=\s|$)/.exec(said)?.[1]
+  return name === undefined ? [] : [name]
+}
+
+/** `folder:name` is also `name`. */
+function isCalled({ names }: InlineCommands, called: string): boolean {
+  const forms = (name: string): readonly string[] => {
+    const parts = name.toLowerCase().split(':')
+    return parts.map((_, at) => parts.slice(at).join(':'))
+  }
+  const own = names?.flatMap(forms)
+  return own === undefined || forms(called).some((form) => own.includes(form))
+}
+
+/** The denial of one that nobody approved. */
+export function inlineDenial({ names, path, commands, status, unread }: InlineCommands, root: string): ReadCall {
+  const name = names?.[0] ?? relative(root, path)
+  const why = status === 'MISMATCH' ? 'has changed since they were approved' : 'nobody has approved them'
+  return denied(
+    name,
+    unread === null
+      ? `“${name}” runs commands by itself, outside the sandbox (${commands[0]}), and ${why}: ${path}.`
+      : `${path} ${unread}, and a skill or command there could run anything by itself, outside the sandbox.`,
+    unread === null
+      ? `The user can read them (cordon skills) and approve them: cordon skills approve ${name}`
+      : 'The user can move it away, or have the agent’s program run no such commands (in Claude Code: cordon install claude-code).',
+  )
+}
+
+function takenBack(name: string, { file, line }: InlineSetting & { readonly kind: 'taken back' }): ReadCall {
+  return denied(
+    name,
+    `${file} says ${line}, which takes back what the user’s settings say: skills and commands could run programs outside the sandbox.`,
+    `The user can remove ${line} from ${file}.`,
+  )
+}
+
+function denied(name: string, message: string, remedy: string): ReadCall {
+  return {
+    call: { kind: 'tool', tool: 'skill', input: { name } },
+    facts: null,
+    subject: name,
+    labels: ['execute'],
+    touches: { denied: denial(name, { code: 'unapproved-script', message, remedy }) },
+  }
+}

@@ -1,0 +1,318 @@
+/** Judges what a host's agent is about to do, for hooks: one process a call, so the policy is opened, asked once, and left. */
+
+import { join, posix } from 'node:path'
+import type { CallHistory } from '../../call/admission.ts'
+import { bareCall, resolveCall, type Surroundings } from '../../call/decide/resolve-call.ts'
+import { openSkillGate } from '../../custom/open-skill-gate.ts'
+import { isGlob } from '../../files/glob.ts'
+import { splitPath, wholeTree } from '../../files/path-pattern.ts'
+import { secretOfGlob } from '../../files/secret-glob.ts'
+import { secretOf } from '../../files/secret-shapes.ts'
+import type { SessionFacts, ToolCall } from '../../policy/call.ts'
+import { type Decision, denial, type PartDecision } from '../../policy/decision.ts'
+import { evaluate } from '../../policy/evaluate/evaluate.ts'
+import { keptPlaces } from '../../policy/path-part.ts'
+import type { CommandDenial, PathDenial, PathRule } from '../../policy/policy.ts'
+import { settle } from '../../policy/settle.ts'
+import { compareVerdicts } from '../../policy/verdict.ts'
+import { withAnswers } from '../../project/answers.ts'
+import { extendPolicy } from '../../project/load/extend.ts'
+import type { LoadedPolicy } from '../../project/load/load.ts'
+import { openPolicy, whyClosed } from '../../project/open.ts'
+import { startNotes } from '../../project/start-notes.ts'
+import { isForeignCharset, temporaryOf } from '../../run/temporary.ts'
+import { UndoCover } from '../../run/undo-cover.ts'
+import type { ShellFacts } from '../../shell/facts.ts'
+import { bashSyntaxError } from '../../system/bash.ts'
+import { Fault, messageOf } from '../../system/fault.ts'
+import type { Files } from '../../system/files.ts'
+import type { Machine } from '../../system/machine.ts'
+import { builtInSpec } from '../../tools/built-in/registry.ts'
+import { parseInput } from '../../tools/input.ts'
+import { type Actions, InputError, type ToolLabel, toolLabels } from '../../tools/tool.ts'
+import { type HostHistory, hostHistory } from './history.ts'
+import { readerOf } from './reading.ts'
+import { filesNotToRead } from './search.ts'
+import type { HookSessionKey } from './session.ts'
+
+/** One thing that a host's tool does, in Cordon's words. */
+export type HookCall =
+  | { readonly kind: 'tool'; readonly tool: string; readonly input: Readonly<Record<string, unknown>> }
+  /** A tool that Cordon does not know: only its level decides. */
+  | { readonly kind: 'foreign'; readonly tool: string }
+  | HostSearch
+
+/** A search by the host itself, which reads every file below. */
+export interface HostSearch {
+  readonly kind: 'search'
+  readonly path: string
+  /** Globs of which a file has to match one; absent: every file is read. */
+  readonly only?: readonly string[]
+  /** The host leaves files out of this search when its hook says so. */
+  readonly narrows?: boolean
+}
+
+/** What a host's own settings close. */
+export interface OwnDenials {
+  readonly reads: readonly PathDenial[]
+  readonly writes: readonly PathDenial[]
+  readonly commands: readonly CommandDenial[]
+}
+
+/** Where a hook was called from. */
+export interface HookPlace {
+  readonly machine: Machine
+  readonly files: Files
+  /** The project, as the person set it up or started the host in. */
+  readonly root: string
+  /** True when `root` is the project itself; else the project is looked for from there upwards. */
+  readonly exact: boolean
+  /** Where relative paths and commands start. */
+  readonly cwd: string
+  readonly host: string
+  readonly session: string | null
+  /** Whether a command can come: the shell analysis is only loaded then. */
+  readonly shell: boolean
+  /**
+   * The hook itself lives in a sandbox of Cordon's: the manifest was put in force before that was made and cannot be changed from
+   * inside, and what Cordon remembers is out of reach.
+   */
+  readonly inside?: boolean
+  /** What the host's own settings deny or ask. */
+  readonly ownDenials?: OwnDenials | null
+  /** Folders of the host's that hold what belongs to the session: they may be read. */
+  readonly hostFolders?: readonly string[]
+  /** Names of files, anywhere in the project, that the host's agent may not write. */
+  readonly unwritten?: readonly string[]
+}
+
+/** A call of the host as it was read: what it touches, or why it cannot be known. */
+export interface ReadCall {
+  readonly call: HookCall
+  readonly facts: ShellFacts | null
+  /** What is asked about, in short: the command, path or URL. */
+  readonly subject: string
+  readonly labels: readonly ToolLabel[]
+  readonly touches: ToolCall | { readonly denied: Decision }
+}
+
+export interface HookJudgement extends Pick<ReadCall, 'call' | 'facts' | 'subject' | 'labels'> {
+  readonly decision: Decision
+  /** Globs of what the host's search has to leave out. */
+  readonly excluded?: readonly string[]
+}
+
+/** A judge that was opened, or the sentence that says why there is none: then everything is denied. */
+export type OpenedJudge = { readonly judge: HookJudge } | { readonly closed: string }
+
+export interface HookJudge {
+  readonly loaded: LoadedPolicy
+  readonly session: SessionFacts
+  readonly cover: UndoCover
+  /** The agent's calls before this one; null inside a sandbox, where nothing can be remembered. */
+  readonly history: CallHistory | null
+  /** What is dangerous about the set-up, for the person (P5); null where there is nothing, or they were told in this session. */
+  startNotes(): Promise<string | null>
+  /** Reads calls. Whatever goes wrong on the way is a denial. */
+  read(calls: readonly HookCall[]): readonly ReadCall[]
+  /** Loads what only some decisions need. Without it they are stricter. */
+  prepare(calls: readonly ReadCall[]): Promise<void>
+  /** The strictest judgement of all calls; null when there is nothing to judge. */
+  strictest(calls: readonly ReadCall[], breakerOpenFor: number | null): HookJudgement | null
+  /** Why nobody may be asked although the decision is an ask; null when somebody may. */
+  whyNotAsked(decision: Decision): string | null
+}
+
+/** Opens the project's policy. An unsigned manifest takes no effect, and neither does anything else then (M3). */
+export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
+  const { machine, files } = place
+  const opened = await openPolicy({
+    machine: { ...machine, cwd: place.root },
+    files,
+    root: place.exact ? place.root : null,
+    choice: { kind: 'project' },
+    unsigned: place.inside ? 'in-force' : 'refused',
+  })
+  if (!('loaded' in opened)) return { closed: await whyClosed(opened, place.root) }
+  // What the host's own settings deny binds like rules of the manifest.
+  const { reads = [], writes = [], commands = [] } = place.ownDenials ?? {}
+  const unwritten = unwrittenRules(opened.loaded.policy.root, place.unwritten ?? [])
+  const held = extendPolicy(opened.loaded, { denials: { reads, writes: [...unwritten, ...writes], commands } })
+  // An agent section of the host's name can only be meant for it; the plan agent stays the plan agent.
+  const { agent: chosen, agents } = held.policy
+  const agent = chosen.value !== 'plan' && agents.has(place.host) ? place.host : null
+  const answered = await withAnswers(held, { ...place, agent })
+  const { loaded } = answered
+  const history = place.inside ? null : await openHistory(place, loaded)
+  if (history?.loose) return { closed: whyLoose(history.loose, place.host) }
+  const { grants } = answered.session
+  let shown: SessionFacts['isShown']
+  const session = {
+    ...answered.session,
+    isShown: (path: string) => shown?.(path) ?? false,
+    grants: { ...grants, reads: [...grants.reads, ...(place.hostFolders ?? []).map(hostsOwn)] },
+    tainted: history?.tainted ?? false,
+  }
+  const shell = place.shell ? await import('../../shell/walk/analyze.ts') : null
+  const cwd = files.canonical(place.cwd)
+  const cover = new UndoCover(machine.stateDir)
+  const around = {
+    cwd,
+    home: machine.home,
+    roots: keptPlaces(loaded.policy, session),
+    // Inside `cordon run` it is the host that sets its commands' variables.
+    temporary: place.inside ? null : temporaryOf(loaded),
+    foreignCharset: isForeignCharset(loaded, machine, place.inside),
+    canonical: files.canonical,
+    isLink: files.isLink,
+    ...readerOf({ analyze: shell?.analyze ?? null, syntaxError: bashSyntaxError }),
+    ownAddresses: machine.ownAddresses,
+    ...(await openSkillGate(loaded.root, machine, files)),
+  }
+  const judge = ({ touches, ...read }: ReadCall, breakerOpenFor: number | null): HookJudgement[] => {
+    const { call } = read
+    if ('denied' in touches) return [{ ...read, decision: touches.denied }]
+    const facts = { ...session, breakerOpenFor }
+    // Inside `cordon run` nothing of this one call is kept.
+    const decision = place.inside
+      ? evaluate(loaded.policy, facts, touches)
+      : cover.evaluate(loaded.policy, facts, touches)
+    const own = { ...read, decision }
+    const path = touches.reads[0]?.path
+    if (call.kind !== 'search' || decision.decision === 'deny' || !path || !files.isDirectory(path)) return [own]
+    const hidden = filesNotToRead(path, call, loaded.policy, session)
+    if (hidden === null) return [own]
+    if ('excluded' in hidden) return [{ ...own, excluded: hidden.excluded }]
+    return [own, { ...read, facts: null, subject: call.path, decision: hidden.denied }]
+  }
+  return {
+    judge: {
+      loaded,
+      session,
+      cover,
+      history,
+      startNotes: async () => {
+        const notes = startNotes(loaded, machine).join('; ')
+        // Rather told twice than not at all.
+        return notes !== '' && history && (await history.isNews(notes).catch(() => true)) ? notes : null
+      },
+      read: (calls) => calls.map((call) => readCall(call, around)),
+      async prepare(calls) {
+        // What a search goes over is looked through once, by the decision.
+        const { policy } = loaded
+        const isSecret = (path: string): boolean =>
+          secretOf(path, policy) !== null || (isGlob(path) && secretOfGlob(path, policy.home) !== null)
+        if (!calls.some((call) => call.call.kind === 'search' || pathsOf(call).some(isSecret))) return
+        const { shownSecrets } = await import('../../call/decide/shown-secrets.ts')
+        shown = shownSecrets(() => loaded, machine, files)
+      },
+      strictest(calls, breakerOpenFor) {
+        let worst: HookJudgement | null = null
+        const excluded = new Set<string>()
+        const judged = calls.flatMap((call) => judge(call, breakerOpenFor))
+        for (const next of judged) {
+          for (const glob of next.excluded ?? []) excluded.add(glob)
+          if (!worst || compareVerdicts(next.decision.decision, worst.decision.decision) > 0) worst = next
+        }
+        if (worst?.decision.decision === 'ask') worst = withAllAsks(worst, judged)
+        return worst && excluded.size > 0 ? { ...worst, excluded: [...excluded] } : worst
+      },
+      whyNotAsked(decision) {
+        const settled = settle(decision, loaded.policy, true)
+        return settled.outcome === 'refuse' ? settled.message : null
+      },
+    },
+  }
+}
+
+/** A judgement that asks, with what the other calls of the same request ask: a yes is for all of them. */
+function withAllAsks(worst: HookJudgement, judged: readonly HookJudgement[]): HookJudgement {
+  const known = new Set(worst.decision.segments.map(nameOfPart))
+  const others = judged
+    .flatMap(({ decision }) => decision.segments)
+    .filter((part) => part.decision === 'ask' && !known.has(nameOfPart(part)))
+    // Where they stand is said by the facts of another call.
+    .map(({ span: _span, command: _command, ...part }) => part)
+  if (others.length === 0) return worst
+  const unique = new Map(others.map((part) => [nameOfPart(part), part]))
+  return { ...worst, decision: { ...worst.decision, segments: [...worst.decision.segments, ...unique.values()] } }
+}
+
+function nameOfPart({ kind, text, reason }: PartDecision): string {
+  return JSON.stringify([kind, text, reason.code])
+}
+
+/** The files that a call names, as they are written and where they lead. */
+function pathsOf({ touches, facts }: ReadCall): readonly string[] {
+  if ('denied' in touches) return []
+  const named = touches.reads.flatMap(({ path, written = path }) => [path, written])
+  const redirects = [...(facts?.redirects ?? []), ...(facts?.commands.flatMap((command) => command.redirects) ?? [])]
+  const words = [
+    ...(facts?.commands.flatMap(({ paths }) => paths.flatMap(({ path }) => path ?? [])) ?? []),
+    ...redirects.flatMap(({ target, cwd }) => (target?.values ?? []).map((value) => posix.resolve(cwd ?? '/', value))),
+  ]
+  // A longer name opens nothing, and no link is in it.
+  const short = words.filter((word) => word.length <= 4096)
+  return [...named, ...words, ...short.map((word) => touches.shell!.canonical(word))]
+}
+
+/** A session of which a command ran bare goes no further: what it runs cannot be held. */
+function whyLoose(command: string, host: string): string {
+  return `A command of this session ran outside the sandbox although Cordon had put it there, so nothing more may run in it: ${command.slice(0, 200)}. Another hook of ${host} has put it in the place of Cordon’s. The user has to take that hook out (cordon doctor) and start a new session.`
+}
+
+function readCall(call: HookCall, around: Surroundings): ReadCall {
+  const tool = call.kind === 'search' ? 'grep' : call.tool
+  const labels = (call.kind === 'tool' && builtInSpec(tool)?.labels) || toolLabels
+  if (call.kind === 'foreign') return { call, labels, facts: null, subject: tool, touches: bareCall(tool) }
+  try {
+    const actions = call.kind === 'search' ? { reads: [call.path] } : actionsOf(call)
+    const touches = resolveCall(tool, actions, around)
+    const analysis = touches.shell?.analysis
+    const facts = analysis && 'facts' in analysis ? analysis.facts : null
+    return { call, labels, facts, subject: subjectOf(actions, tool), touches }
+  } catch (error) {
+    if (!(error instanceof InputError || error instanceof Fault)) throw error
+    const denied = denial(tool, { code: 'bad-input', message: `${messageOf(error)}.` })
+    return { call, labels, facts: null, subject: tool, touches: { denied } }
+  }
+}
+
+/** What the session remembers of its calls before this one; most have nothing, and then nothing is loaded. */
+async function openHistory(place: HookPlace, loaded: LoadedPolicy): Promise<HostHistory> {
+  const key = sessionKey(place, loaded)
+  const known = place.files.exists(key.directory) ? (await import('./session.ts')).hookMemory(key) : null
+  return hostHistory(key, known, loaded, place.host, Date.now)
+}
+
+/** Where a host's session is remembered. */
+export function sessionKey(
+  { machine, host, session }: Pick<HookPlace, 'machine' | 'host' | 'session'>,
+  { root }: LoadedPolicy,
+): HookSessionKey {
+  return { directory: join(machine.stateDir, 'hook-sessions'), host, session, root }
+}
+
+function actionsOf(call: HookCall & { kind: 'tool' }): Actions {
+  const spec = builtInSpec(call.tool)
+  if (!spec) throw new Fault('unknown-tool', `there is no tool "${call.tool}"`)
+  return spec.actions(parseInput(spec, call.input))
+}
+
+function subjectOf(actions: Actions, tool: string): string {
+  return actions.command ?? actions.url ?? actions.writes?.[0] ?? actions.reads?.[0] ?? actions.lists?.[0] ?? tool
+}
+
+/** What the host keeps for its agent is the agent's to read. */
+function hostsOwn(folder: string): PathRule {
+  return { pattern: wholeTree(folder), prompt: false, rule: 'the host’s own files of the session', source: 'session' }
+}
+
+/** What the host takes its variables from is not its agent's to write. */
+function unwrittenRules(root: string, names: readonly string[]): readonly PathRule[] {
+  return names.map((name) => {
+    const absolute = `${root}/**/${name}`
+    const pattern = { text: name, absolute, segments: splitPath(absolute), files: null }
+    return { pattern, prompt: false, rule: 'the host takes its environment from it', source: 'built-in' }
+  })
+}

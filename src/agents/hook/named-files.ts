@@ -1,0 +1,177 @@
+/** Files that a project's settings have a host put before its model: further names of memory files, further folders of them, instructions, and what stands for a file. */
+
+import { readFileSync } from 'node:fs'
+import { posix } from 'node:path'
+import { filesBelow } from '../../custom/walk.ts'
+import { isGlob, matchSegments } from '../../files/glob.ts'
+import { errorCode } from '../../system/fault.ts'
+import { isRecord } from '../../system/record.ts'
+import { parseSettings } from '../../system/settings-json.ts'
+import { importedPath, type MemoryFile, type NamedMemory } from './memory-files.ts'
+
+/** Where a host's settings say so; keys are `a.b`. */
+export interface NamingSettings {
+  /** In every folder from the project down to where the host stands. */
+  readonly files: readonly string[]
+  /** Texts that are names of memory files. */
+  readonly names?: readonly string[]
+  /** Texts that are files, or globs of files. */
+  readonly paths?: readonly string[]
+  /** `{file:PATH}` in any text is the file, and `{env:NAME}` a variable of the host's, which its model has no need of outside of these keys. */
+  readonly substitutes?: { readonly variables: readonly string[] }
+  /** Texts that are further folders with memory files, where one of the switches is on, in the person's own settings too; absent: always. */
+  readonly folders?: { readonly keys: readonly string[]; readonly switches?: readonly string[] }
+  /** `$NAME` in a text is that variable of the host's, which nobody else knows. */
+  readonly variables?: true
+  /** The host's own folder in the home, with its settings, where it looks for the names too. */
+  readonly own?: (home: string, env: Readonly<Record<string, string | undefined>>) => string
+}
+
+/** A folder whose memory files count, and the settings that say so. */
+export interface NamedFolder {
+  readonly path: string
+  readonly from: string
+}
+
+/** What they name: memory files by their names and by their folders, and files as they are. */
+export interface NamedFiles {
+  readonly names: readonly NamedMemory[]
+  readonly folders: readonly NamedFolder[]
+  readonly files: readonly MemoryFile[]
+}
+
+export const NOTHING_NAMED: NamedFiles = { names: [], folders: [], files: [] }
+
+const MAX_FOUND = 500
+
+/** Everything that the settings in these folders name. Settings that cannot be understood may name anything, and say so. */
+export async function namedFiles(
+  folders: readonly string[],
+  naming: NamingSettings,
+  home: string,
+  own: string | null,
+): Promise<NamedFiles> {
+  const isOnAlready = own !== null && (await isSwitchedOn(posix.join(own, 'settings.json'), naming))
+  const found = await Promise.all(
+    folders.flatMap((folder) =>
+      naming.files.map((name) => namedIn(posix.join(folder, name), folder, folders, naming, home, isOnAlready)),
+    ),
+  )
+  return {
+    names: found.flatMap(({ names }) => names),
+    folders: found.flatMap(({ folders }) => folders),
+    files: found.flatMap(({ files }) => files),
+  }
+}
+
+/** What one file of settings names, which belongs to `folder`. */
+async function namedIn(
+  file: string,
+  folder: string,
+  folders: readonly string[],
+  naming: NamingSettings,
+  home: string,
+  isOnAlready: boolean,
+): Promise<NamedFiles> {
+  const text = textOf(file)
+  if (text === null) return NOTHING_NAMED
+  let settings: unknown
+  try {
+    settings = await parsed(text, file)
+  } catch {
+    return { ...NOTHING_NAMED, files: [{ path: file, from: null, unread: 'cannot be understood' }] }
+  }
+  const textsOf = (keys: readonly string[] = []): readonly string[] => keys.flatMap((key) => textsAt(settings, key))
+  const names = textsOf(naming.names)
+  const paths = textsOf(naming.paths)
+  const added = isOnAlready || hasSwitch(settings, naming) ? textsOf(naming.folders?.keys) : []
+  const inside = naming.substitutes ? [...text.matchAll(/\{file:([^}]+)\}/g)].map(([, path]) => path!.trim()) : []
+  const starts = [...new Set([folder, posix.dirname(file), folders.at(-1)!])].map((start) => posix.join(start, 'x'))
+  const hidden = [
+    ...(naming.variables ? [...names, ...paths, ...added].filter((given) => given.includes('$')) : []),
+    ...(naming.substitutes ? variablesOutside(settings, naming.substitutes.variables) : []),
+  ]
+  return {
+    names: names.map((name) => ({ name, from: file })),
+    folders: added.flatMap((given) =>
+      starts.map((beside) => ({ path: importedPath(given, beside, home), from: file })),
+    ),
+    files: [
+      ...[...paths, ...inside].flatMap((given) => starts.flatMap((beside) => meant(given, beside, file, home))),
+      ...hidden.map((given) => ({ path: file, from: null, unread: `names something by a variable (${given})` })),
+    ],
+  }
+}
+
+/** `{env:NAME}` wherever it stands, in names as well, but in these keys. */
+function variablesOutside(settings: unknown, keys: readonly string[]): readonly string[] {
+  if (!isRecord(settings)) return []
+  const rest = Object.entries(settings).filter(([key]) => !keys.includes(key))
+  return [...new Set(JSON.stringify(rest).match(/\{env:[^}]*\}/g))]
+}
+
+function hasSwitch(settings: unknown, { folders }: NamingSettings): boolean {
+  return folders?.switches?.some((key) => isOn(settings, key)) ?? true
+}
+
+/** What cannot be understood may say so. */
+async function isSwitchedOn(file: string, naming: NamingSettings): Promise<boolean> {
+  const text = textOf(file)
+  try {
+    return text !== null && hasSwitch(await parsed(text, file), naming)
+  } catch {
+    return true
+  }
+}
+
+async function parsed(text: string, file: string): Promise<unknown> {
+  if (!file.endsWith('.toml')) return parseSettings(text)
+  const { parseToml } = await import('../import/toml.ts')
+  return parseToml(text, file)
+}
+
+/** A name, or what a glob finds; a link that it finds is judged by where it leads. */
+function meant(given: string, beside: string, from: string, home: string): readonly MemoryFile[] {
+  if (/^\w+:\/\//.test(given)) return []
+  const path = importedPath(given, beside, home)
+  const file = (one: string): MemoryFile => ({ path: one, from, unread: null })
+  if (!isGlob(path) && !/[{[!]/.test(path)) return [file(path)]
+  const start = path.split(/[*?[\]{}!]/)[0]!
+  const folder = start.slice(0, start.lastIndexOf('/')) || '/'
+  const pattern = path.split('/')
+  const isPlain = !/[[\]{}!()]/.test(path)
+  const { found, isCut } = filesBelow(folder, (one) => !isPlain || matchSegments(pattern, one.split('/')))
+  return isCut || found.length > MAX_FOUND
+    ? [{ path: from, from: null, unread: `names more files than can be looked at (${given})` }]
+    : found.map(file)
+}
+
+/** The texts at a key, alone or in a list. */
+function textsAt(settings: unknown, key: string): readonly string[] {
+  return valuesAt(settings, key.split('.'))
+    .flat()
+    .filter((one) => typeof one === 'string')
+}
+
+/** Whether a switch is thrown; what is no yes and no no may be taken for a yes. */
+function isOn(settings: unknown, key: string): boolean {
+  return valuesAt(settings, key.split('.')).some((value) => value !== false && value !== null)
+}
+
+/** The values at a key; a step `*` is every key. */
+function valuesAt(value: unknown, [key, ...rest]: readonly string[]): readonly unknown[] {
+  if (key === undefined) return [value]
+  if (!isRecord(value)) return []
+  if (key === '*') return Object.values(value).flatMap((one) => valuesAt(one, rest))
+  return Object.hasOwn(value, key) ? valuesAt(value[key], rest) : []
+}
+
+/** What is there and cannot be read is no settings for the host either. */
+function textOf(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (error) {
+    if (errorCode(error) === null) throw error
+    return null
+  }
+}

@@ -1,0 +1,188 @@
+/** Runs a command that a hook put into the sandbox: judged once more, with the grants of its own words, in the caller's place. */
+
+import { Writable } from 'node:stream'
+import { outcomeOf } from '../../call/admission.ts'
+import { reachOf } from '../../call/answer-reach.ts'
+import { openRecord } from '../../call/record/open.ts'
+import type { CallRecord } from '../../call/record/recorder.ts'
+import { runToolCall, type Stages } from '../../call/run-tool-call.ts'
+import type { Narrowing } from '../../confine/confinement.ts'
+import { type Decision, denial } from '../../policy/decision.ts'
+import type { Sourced } from '../../policy/policy.ts'
+import { KeptChanges } from '../../run/kept-changes.ts'
+import { openBackend } from '../../run/open-backend.ts'
+import { openCommands } from '../../run/port.ts'
+import { CommandRunner, type RunIo, type RunOutcome } from '../../run/runner.ts'
+import { createRedactor } from '../../scan/redact/redact.ts'
+import type { Files } from '../../system/files.ts'
+import type { Machine } from '../../system/machine.ts'
+import { isOwnDirectory } from '../../system/state.ts'
+import type { ToolOutput } from '../../tools/tool.ts'
+import { HeldOutput } from './held-output.ts'
+import { type HookCall, openHookJudge, type ReadCall } from './judge.ts'
+import { applyAllowed, asPatch } from './patch-command.ts'
+import { reachScene } from './reach.ts'
+
+export interface HookRun {
+  readonly machine: Machine
+  readonly files: Files
+  readonly host: string
+  readonly root: string
+  readonly session: string | null
+  /** Folders of the host's that hold what belongs to the session. */
+  readonly folders?: readonly string[]
+  /** Names of files that it may not write. */
+  readonly unwritten?: readonly string[]
+  readonly command: string
+  /** A person was asked about this very command, in the host, and it came here: the places that the yes opens. */
+  readonly agreed?: readonly string[] | null
+  /** The hook let it pass because undo covers it. */
+  readonly undo?: boolean
+  /** The host's own sandbox would let it write nothing. */
+  readonly readOnly?: boolean
+  readonly io: RunIo
+}
+
+export type HookRunResult =
+  /** The text is what Cordon itself did; a command's output went to its streams. */
+  { readonly exitCode: number; readonly text: string; readonly notes: readonly string[] } | { readonly denied: string }
+
+/** Runs it. An ask was answered in the host before it came here; a deny is never answered. */
+export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
+  const { machine, files, host, root, session, command, undo = false, readOnly = false } = request
+  const hostFolders = (request.folders ?? []).filter((path) => isOwnDirectory(path) && files.canonical(path) === path)
+  const around = { machine, files, host, root, session, hostFolders, unwritten: request.unwritten ?? [] }
+  const place = { ...around, exact: true, cwd: machine.cwd, shell: true, inside: false }
+  const opened = await openHookJudge(place)
+  if ('closed' in opened) return { denied: opened.closed }
+  const { judge } = opened
+  const { seconds, memory } = judge.history?.ring().limits ?? { seconds: null, memory: null }
+  const admitted = await judge.history?.admit()
+  const openFor = admitted && 'openFor' in admitted ? admitted.openFor : null
+  const backend = await openBackend(judge.loaded.sandbox, { commands: 'one', stateDir: machine.stateDir })
+  const { io, held } = heldStreams(request.io, judge.loaded.sandbox.limits.maxOutputBytes)
+  const narrowing: readonly Narrowing[] = [
+    { kind: 'answers', facts: judge.session },
+    { kind: 'memory', bytes: memory },
+    ...(readOnly ? [{ kind: 'read-only', places: 'all' } as const] : []),
+  ]
+  const commands = openCommands({
+    scope: () => ({ loaded: judge.loaded, facts: judge.session, narrowing }),
+    runner: new CommandRunner(machine, files, backend),
+    // The host reads them as if it had started the command itself.
+    io,
+    home: machine.home,
+    cover: judge.cover,
+  })
+  const recorder = openRecord(judge.loaded, machine, { by: 'host', host, session })
+  const outcomes: RunOutcome[] = []
+  const kept = new KeptChanges(machine.stateDir, () => ({
+    roots: [judge.loaded.root],
+    what: `apply_patch ${read[0]?.touches && 'writes' in read[0].touches ? read[0].touches.writes.map(({ given }) => given).join(' ') : ''}`,
+    ...(session !== null && { session }),
+  }))
+  const call = asPatch({ kind: 'tool', tool: 'bash', input: { command } }) as HookCall & { kind: 'tool' }
+  const isPatch = call.tool === 'apply_patch'
+  let read: readonly ReadCall[] = []
+  const stages: Stages<readonly ReadCall[], CallRecord, HookRunOutput> = {
+    // The call's rate was counted when the host asked its hook; a breaker that is open holds here as well.
+    history: null,
+    parse: () => {
+      read = judge.read([call])
+      return read
+    },
+    decide: async (calls) => {
+      await judge.prepare(calls)
+      if (isPatch && readOnly) return denial('bash', { code: 'outside-roots', message: READ_ONLY }, 'tool', [])
+      return stillCovered(judge.strictest(calls, openFor)!.decision, undo)
+    },
+    begin: (_, decision) => recorder.begin({ ...call, subject: command, decision, agent: host, approver: 'host' }),
+    approve: async (_, decision) => {
+      // A command that was not asked about has the sandbox around it; a patch has not.
+      if (isPatch && !request.agreed) {
+        const message = `nobody was asked about this patch: ${decision.reason.message}`
+        return { approved: false, refusal: { kind: 'absent', message }, remember: null }
+      }
+      return { approved: true, remember: null }
+    },
+    run: async ([call], decision, signal) => {
+      if (isPatch) {
+        const { text, isError = false } = await applyAllowed(judge, call!, signal, kept)
+        return { text, exitCode: isError ? 1 : 0, isError, notes: [] }
+      }
+      const { relies } = decision
+      const timeoutMs = seconds === null ? Number.POSITIVE_INFINITY : seconds * 1000
+      const reach = reachOf(
+        reachScene(judge, { decision, facts: call!.facts }, { machine, files }),
+        request.agreed ?? null,
+      )
+      // A folder of the session that the command names is there to be read.
+      const readOnly = [...reach.readOnly, ...hostFolders.filter((path) => command.includes(path))]
+      const port = commands.forCall({
+        decided: { command, facts: call!.facts, ...(undo ? { relies: 'undo' as const } : relies && { relies }) },
+        reach: { ...reach, readOnly },
+        heard: (outcome) => void outcomes.push(outcome),
+      })
+      const { exitCode, notes } = await port.run(command, { cwd: files.canonical(machine.cwd), timeoutMs, signal })
+      const cut = held.flatMap((output) => output.note() ?? [])
+      return { text: '', exitCode, isError: exitCode !== 0, notes: [...notes, ...cut] }
+    },
+    // The host has the output itself; its hook for results looks at it.
+    scan: (_, output) => ({ output, notes: output.notes, injection: null }),
+    tainted: () => {},
+    end: async (record, result) => {
+      const changes = kept.end()
+      recorder.end(record, result, outcomes, changes ? [changes] : [])
+      const facts = read[0]?.facts ?? null
+      if (admitted && 'probe' in admitted && result.status === 'done')
+        await judge.history?.note(admitted, outcomeOf(result, facts))
+    },
+  }
+  try {
+    const signal = request.io.signal ?? new AbortController().signal
+    const result = await runToolCall(stages, { tool: 'bash', input: { command }, signal })
+    if (result.status === 'done') {
+      const redact = createRedactor()
+      const { exitCode, text } = result.output
+      return { exitCode, text, notes: result.notes.map((note) => redact.redact(note)) }
+    }
+    if (result.status === 'failed') throw result.error.cause
+    return { denied: result.decision.reason.message }
+  } finally {
+    await commands.close()
+    await recorder.sign()
+    recorder.close()
+  }
+}
+
+const READ_ONLY = 'The host’s sandbox is read-only, and this is a patch.'
+
+/** What passed the hook because of undo was asked of nobody: an ask of now is none that the host's person answered. */
+function stillCovered(decision: Decision, undo: boolean): Decision {
+  if (!undo || decision.decision !== 'ask' || decision.relies === 'undo') return decision
+  const message = `It was allowed because undo covers it, which does not hold any more: ${decision.reason.message} Call it again to have it asked.`
+  return denial('bash', { code: decision.reason.code, message }, 'tool', decision.rules)
+}
+
+/** The caller's streams, held to a limit that somebody wrote; without one they are handed in as they are. */
+function heldStreams(
+  io: RunIo,
+  { value, source }: Sourced<number>,
+): { readonly io: RunIo; readonly held: readonly HeldOutput[] } {
+  if (source === 'built-in' || io.terminal) return { io, held: [] }
+  const hold = (name: 'stdout' | 'stderr'): HeldOutput | null => {
+    const target = io[name] === 'inherit' ? process[name] : io[name]
+    return target instanceof Writable ? new HeldOutput(target, value, name) : null
+  }
+  const stdout = hold('stdout')
+  const stderr = hold('stderr')
+  return {
+    io: { ...io, ...(stdout && { stdout }), ...(stderr && { stderr }) },
+    held: [stdout, stderr].filter((output) => output !== null),
+  }
+}
+
+interface HookRunOutput extends ToolOutput {
+  readonly exitCode: number
+  readonly notes: readonly string[]
+}

@@ -1,0 +1,151 @@
+/** What a host's session has to remember between its hooks, each of which is a process of its own: the breaker and the rate (P8), the taint (A3). */
+
+import { readdirSync, rmdirSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { CallRate } from '../../call/call-rate.ts'
+import {
+  type BreakerSettings,
+  type BreakerState,
+  type CallOutcome,
+  CircuitBreaker,
+} from '../../call/circuit-breaker.ts'
+import { withLock } from '../../system/lock.ts'
+import { sha256 } from '../../system/sha256.ts'
+import { openOwnDirectory, readOwnJson, removeIfThere, writeOwnJson } from '../../system/state.ts'
+
+/** Whose memory it is: the host's own id of the session, in one project. */
+export interface HookSessionKey {
+  /** Where sessions are remembered; it is there only while one of them has something to remember. */
+  readonly directory: string
+  readonly host: string
+  readonly session: string | null
+  readonly root: string
+}
+
+export interface HookMemory {
+  readonly breaker: BreakerState
+  readonly tainted: boolean
+  /** When its calls of the last minute came, in milliseconds since 1970; only where a ring limits them. */
+  readonly calls?: readonly number[]
+  /** A command of it that ran outside the sandbox, although a hook had put it there. */
+  readonly loose?: string
+  /** What its person was told at its start, as a hash. */
+  readonly told?: string
+}
+
+interface MemoryFile extends HookMemory {
+  readonly version: 1
+}
+
+const FRESH: HookMemory = { breaker: { inARow: 0, openUntil: null }, tainted: false }
+/** A session that was silent for so long has ended. */
+const KEPT_MS = 7 * 24 * 3600 * 1000
+
+/** What is remembered of a session. Throws when it cannot be known: then the call is blocked. */
+export function hookMemory(key: HookSessionKey): HookMemory {
+  return readOwnJson(fileOf(key), isMemory, false) ?? FRESH
+}
+
+/** Seconds for which a session's breaker lets nothing through; null when it does. */
+export function breakerOpenFor({ breaker }: HookMemory, now: number): number | null {
+  return breaker.openUntil === null || breaker.openUntil <= now ? null : (breaker.openUntil - now) / 1000
+}
+
+/** Notes how a call was judged. Judging has no effects, so the first call after the pause is the probe, whoever makes it. */
+export function noteCall(key: HookSessionKey, settings: BreakerSettings, outcome: CallOutcome, now: number): void {
+  change(key, now, (memory) => {
+    const breaker = new CircuitBreaker(settings, () => now, memory.breaker)
+    const admission = breaker.admit()
+    if ('probe' in admission) breaker.note(admission, outcome)
+    return { ...memory, breaker: breaker.state }
+  })
+}
+
+/** Takes a call into the rate of the session's calls; or seconds until the next one may come (P8). */
+export function takeCall(key: HookSessionKey, perMinute: number, now: number): number | null {
+  let wait: number | null = null
+  change(key, now, (memory) => {
+    const rate = new CallRate(() => now, memory.calls)
+    wait = rate.take(perMinute)
+    return { ...memory, calls: rate.calls }
+  })
+  return wait
+}
+
+/** Notes that the session has read text which tries to steer its agent. */
+export function noteTaint(key: HookSessionKey, now: number): void {
+  change(key, now, (memory) => ({ ...memory, tainted: true }))
+}
+
+/** Notes a command that ran outside the sandbox. */
+export function noteLoose(key: HookSessionKey, command: string, now: number): void {
+  change(key, now, (memory) => ({ ...memory, loose: memory.loose ?? command.slice(0, 500) }))
+}
+
+/** Notes what the session's person was told at its start. */
+export function noteTold(key: HookSessionKey, told: string, now: number): void {
+  change(key, now, (memory) => ({ ...memory, told }))
+}
+
+function change(key: HookSessionKey, now: number, how: (memory: HookMemory) => HookMemory): void {
+  openOwnDirectory(dirname(key.directory))
+  withLock(`${key.directory}.lock`, () => {
+    const file = fileOf(key)
+    const memory = how(hookMemory(key))
+    if (
+      memory.tainted ||
+      memory.loose !== undefined ||
+      memory.told !== undefined ||
+      memory.calls ||
+      memory.breaker.inARow > 0 ||
+      memory.breaker.openUntil !== null
+    ) {
+      // What a session has read or run holds for one that goes on after the machine's crash; how often it failed does not.
+      const lasting = memory.tainted || memory.loose !== undefined
+      writeOwnJson(file, { version: 1, ...memory } satisfies MemoryFile, lasting)
+    } else removeIfThere(file)
+    forgetOld(key.directory, now)
+  })
+}
+
+function fileOf({ directory, host, session, root }: HookSessionKey): string {
+  return join(directory, `${sha256(JSON.stringify([host, session, root])).slice(0, 32)}.json`)
+}
+
+/** Removes what ended sessions left, and the directory with the last of them. */
+function forgetOld(directory: string, now: number): void {
+  for (const name of entriesOf(directory)) {
+    const path = join(directory, name)
+    const facts = statSync(path, { throwIfNoEntry: false })
+    if (facts && now - facts.mtimeMs > KEPT_MS) removeIfThere(path)
+  }
+  if (entriesOf(directory).length === 0) {
+    try {
+      rmdirSync(directory)
+    } catch {
+      // There is none, or another process has just put something there.
+    }
+  }
+}
+
+function entriesOf(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory)
+  } catch {
+    return []
+  }
+}
+
+function isMemory(value: unknown): value is MemoryFile {
+  const { version, breaker, tainted, calls = [], loose = '', told = '' } = (value ?? {}) as Partial<MemoryFile>
+  return (
+    version === 1 &&
+    typeof tainted === 'boolean' &&
+    typeof loose === 'string' &&
+    typeof told === 'string' &&
+    Array.isArray(calls) &&
+    calls.every((time) => typeof time === 'number') &&
+    typeof breaker?.inARow === 'number' &&
+    (breaker.openUntil === null || typeof breaker.openUntil === 'number')
+  )
+}

@@ -1,0 +1,241 @@
+/**
+ * What a host reads and runs by itself, without showing it to its hook: memory files on the way to a file, what they import, the files
+ * that arguments mention, the commands in a skill. They are judged with the call, and before its person's words go to the model.
+ */
+
+import { realpathSync } from 'node:fs'
+import { posix } from 'node:path'
+import { mentionedPaths } from '../../custom/mentions.ts'
+import { secretOf } from '../../files/secret-shapes.ts'
+import { denial, type Reason } from '../../policy/decision.ts'
+import type { Machine } from '../../system/machine.ts'
+import { armedDenials, type InlineSetting, inlineDenials, typedCommand } from './inline.ts'
+import type { HookJudge, ReadCall } from './judge.ts'
+import { foldersAbove, memoryAbove, namedAbove } from './memory-above.ts'
+import { importedPath, type MemoryFile, type MemoryNames, memoryFiles } from './memory-files.ts'
+import { type NamingSettings, NOTHING_NAMED, namedFiles } from './named-files.ts'
+import { sentFiles } from './sent-files.ts'
+
+/** How a host expands by itself. */
+export interface Expansion extends MemoryNames {
+  /** It runs commands that stand in skills and commands of the project. */
+  readonly runsInline: boolean
+  /** It starts programs that stand in the heads of skills and agents. */
+  readonly startsFromHeads?: true
+  /** Where a project's settings name more of them; absent: nowhere. */
+  readonly naming?: NamingSettings
+}
+
+/** A person's words, as far as the host tells them. */
+export interface Said {
+  /** As they were typed. */
+  readonly said?: string | null
+  /** What the host made of them and is about to send. */
+  readonly sent?: string | null
+}
+
+/** Where the calls are made, and what the host's settings say of commands in skills; null where it has no such setting. */
+export interface UnseenPlace {
+  readonly machine: Machine
+  readonly cwd: string
+  readonly setting: (() => Promise<InlineSetting>) | null
+}
+
+/** The denials of what the host would do unseen with these calls; none in most cases. */
+export async function unseenDenials(
+  judge: HookJudge,
+  calls: readonly ReadCall[],
+  expands: Expansion,
+  place: UnseenPlace,
+): Promise<readonly ReadCall[]> {
+  const { root } = judge.loaded
+  const above = foldersTo(place.cwd, root)
+  const beside = foldersOf(calls, root).filter((folder) => !above.includes(folder))
+  const folders = [...above, ...beside]
+  const { home } = place.machine
+  const files = [...memoryFiles(folders, expands, home), ...memoryAbove(root, expands, home)]
+  return [
+    ...files.flatMap((file) => memoryDenial(judge, file)),
+    ...(await skillDenials(root, expands.runsInline ? calls.flatMap(skillOf) : [], place)),
+    // What is above was looked at before anything went to the model.
+    ...headDenials(root, expands, beside, place),
+  ]
+}
+
+function headDenials(
+  root: string,
+  { startsFromHeads }: Expansion,
+  folders: readonly string[],
+  { machine }: UnseenPlace,
+): readonly ReadCall[] {
+  return startsFromHeads ? armedDenials(root, folders, machine) : []
+}
+
+/** Why nothing may go to the model: what the host sends along with its person's words, or would run for them. */
+export async function promptDenials(
+  judge: HookJudge,
+  words: Said,
+  expands: Expansion,
+  place: UnseenPlace,
+): Promise<readonly Reason[]> {
+  const { root } = judge.loaded
+  const denied = [
+    ...(await sentAlong(root, words, expands, place)).flatMap((file) => memoryDenial(judge, file)),
+    ...(await typedDenials(root, words, expands, place)),
+    ...headDenials(root, expands, foldersTo(place.cwd, root), place),
+  ]
+  return denied.flatMap(({ touches }) => ('denied' in touches ? [touches.denied.reason] : []))
+}
+
+/** Whether anything is sent along that a policy would have to be asked about: a plain memory file of the project is not. */
+export async function needsPolicy(root: string, words: Said, expands: Expansion, place: UnseenPlace): Promise<boolean> {
+  const files = await sentAlong(root, words, expands, place)
+  return (
+    files.some(({ path, from, unread }) => from !== null || unread !== null || !isItself(path)) ||
+    headDenials(root, expands, foldersTo(place.cwd, root), place).length > 0 ||
+    (await typedDenials(root, words, expands, place)).length > 0
+  )
+}
+
+/** What lies outside is not asked about further. */
+function isSecret(path: string, { loaded: { policy } }: HookJudge): boolean {
+  return [path, realpathSync(path)].some((one) => secretOf(one, policy) !== null)
+}
+
+/** By no link, neither its own nor that of a folder above it. */
+function isItself(path: string): boolean {
+  try {
+    return realpathSync(path) === path
+  } catch {
+    return false
+  }
+}
+
+/** The files whose contents go to the model by themselves. */
+async function sentAlong(
+  root: string,
+  { sent }: Said,
+  expands: Expansion,
+  { machine, cwd }: UnseenPlace,
+): Promise<readonly MemoryFile[]> {
+  const { home, env } = machine
+  const folders = foldersTo(cwd, root)
+  const { naming } = expands
+  const own = naming?.own?.(home, env) ?? null
+  const named = naming ? await namedFiles(folders, naming, home, own) : NOTHING_NAMED
+  const added = named.folders.flatMap(({ path, from }) => {
+    const inside = foldersTo(path, root)
+    const files = memoryFiles(inside.length > 0 ? inside : foldersTo(path, '/'), expands, home, named.names)
+    return files.map((file) => ({ ...file, from: file.from ?? from }))
+  })
+  return [
+    ...memoryFiles(folders, expands, home, named.names),
+    ...added,
+    ...memoryAbove(root, expands, home),
+    ...namedAbove([...foldersAbove(root), ...(own === null ? [] : [own])], named.names, expands, home),
+    ...named.files,
+    ...(sent ? await sentFiles(root, sent, machine) : []),
+  ]
+}
+
+/** Where the host runs nothing, what a person types is theirs. */
+async function typedDenials(
+  root: string,
+  { said }: Said,
+  { runsInline }: Expansion,
+  place: UnseenPlace,
+): Promise<readonly ReadCall[]> {
+  const typed = said && runsInline ? typedCommand(said) : []
+  if (typed.length === 0 || (await place.setting?.())?.kind === 'held') return []
+  return skillDenials(root, typed, place)
+}
+
+/** The denials of a text that is to be written into a memory file. */
+export function writtenDenials(
+  judge: HookJudge,
+  calls: readonly ReadCall[],
+  texts: readonly string[],
+  home: string,
+): readonly ReadCall[] {
+  const targets = calls.flatMap(({ touches }) => ('denied' in touches ? [] : touches.writes.map(({ path }) => path)))
+  return targets
+    .filter(isMemoryFile)
+    .flatMap((target) =>
+      texts.flatMap(mentionedPaths).flatMap((given) => memoryDenial(judge, imported(given, target, home))),
+    )
+}
+
+function imported(given: string, from: string, home: string): MemoryFile {
+  return { from, path: importedPath(given, from, home), unread: null }
+}
+
+/** Memory files of any host: what one agent writes another one reads. */
+function isMemoryFile(path: string): boolean {
+  return (
+    /^(?:CLAUDE|GEMINI|QWEN|AGENTS?|CONTEXT|SKILL)(?:\.local|\.override)?\.md$/i.test(posix.basename(path)) ||
+    /\/\.(?:claude|qwen)\/rules\/.*\.md$/i.test(path)
+  )
+}
+
+/** The denial of a file that the host reads by itself; none where it may be read. */
+export function memoryDenial(judge: HookJudge, { path, from, unread, isPersons }: MemoryFile): readonly ReadCall[] {
+  const [call] = judge.read([{ kind: 'tool', tool: 'read', input: { path } }])
+  const decision = judge.strictest([call!], null)?.decision
+  const denied = (reason: Reason): readonly ReadCall[] => [
+    { ...call!, touches: { denied: denial(path, reason, 'read') } },
+  ]
+  const read = 'which the agent’s program reads by itself'
+  if (unread !== null) {
+    const message = `${path}, ${read}, ${unread}, so what it brings along cannot be known.`
+    return denied({ code: 'secret', message, remedy: `The user can put that right, or move it away: ${path}` })
+  }
+  if (!decision || decision.decision === 'allow') return []
+  const { code, message: why } = decision.reason
+  if (isPersons && code === 'outside-roots' && !isSecret(path, judge)) return []
+  return denied(
+    from === null
+      ? {
+          code,
+          message: `${path}, ${read}, may not be read: ${why}`,
+          remedy: `If ${path} is a link, the user can remove that; they can also grant the file in cordon.toml and sign that.`,
+        }
+      : {
+          code,
+          message: `${from}, ${read}, names ${path}: ${why}`,
+          remedy: `Take ${posix.basename(path)} out of ${from}; the user can grant the file in cordon.toml and sign that.`,
+        },
+  )
+}
+
+async function skillDenials(root: string, names: readonly string[], place: UnseenPlace): Promise<readonly ReadCall[]> {
+  if (names.length === 0) return []
+  const folders = foldersTo(place.cwd, root)
+  const setting = (await place.setting?.()) ?? null
+  return inlineDenials({ names, root, folders: folders.length === 0 ? [root] : folders, setting }, place.machine)
+}
+
+function skillOf({ call }: ReadCall): readonly string[] {
+  const name = call.kind === 'tool' && call.tool === 'skill' ? call.input.name : null
+  return typeof name === 'string' ? [name.trim().replace(/^\//, '')] : []
+}
+
+/** The project's folders on the way to what the calls touch, the project itself first. */
+function foldersOf(calls: readonly ReadCall[], root: string): readonly string[] {
+  const folders = new Set<string>()
+  for (const { touches } of calls) {
+    if ('denied' in touches) continue
+    for (const { path } of [...touches.reads, ...touches.writes, ...touches.lists]) {
+      for (const folder of foldersTo(path, root)) folders.add(folder)
+    }
+  }
+  return [...folders]
+}
+
+/** The project and what is below it on the way to a path, itself included: what is listed is a folder. */
+export function foldersTo(path: string, root: string): readonly string[] {
+  if (path === root) return [root]
+  const start = root === '/' ? root : `${root}/`
+  if (!path.startsWith(start)) return []
+  const below = path.slice(start.length).split('/')
+  return [root, ...below.map((_, index) => posix.join(root, ...below.slice(0, index + 1)))]
+}

@@ -1,0 +1,182 @@
+/** Makes a manifest of a draft: every entry is loaded by itself first, and what does not load is said instead of written. */
+
+import { renderProblem } from '../../manifest/toml/problem.ts'
+import { loadPolicy } from '../../project/load/load.ts'
+import { Fault } from '../../system/fault.ts'
+import type { Files } from '../../system/files.ts'
+import type { Machine } from '../../system/machine.ts'
+import { isRecord } from '../../system/record.ts'
+import type { Draft, Entry } from './draft.ts'
+import { inPlaceOf, settleDoubts } from './settle.ts'
+
+export interface ImportedManifest {
+  readonly text: string
+  readonly notes: readonly string[]
+}
+
+type Tree = { [key: string]: unknown }
+
+/** The manifest of a draft, as text, with everything that could not be taken over. */
+export async function importManifest(draft: Draft, machine: Machine, files: Files): Promise<ImportedManifest> {
+  const notes = [...draft.notes]
+  const loading: Entry[] = []
+  for (const entry of unique(draft.entries)) {
+    const problem = await problemOf([entry], machine, files)
+    if (problem === null) loading.push(entry)
+    else {
+      const instead = inPlaceOf(entry)
+      loading.push(...instead)
+      const asks = instead.length > 0 ? '; what it may have been about asks' : ''
+      notes.push(`${describe(entry)} does not load and was left out${asks}: ${problem}`)
+    }
+  }
+  const settled = settleDoubts(loading)
+  notes.push(...settled.notes)
+  const kept = [...settled.entries]
+  // Entries that load alone can contradict each other; then the more permissive goes.
+  const order = { deny: 0, ask: 1, allow: 2 }
+  const weight = (entry: Entry): number => ('verdict' in entry ? order[entry.verdict] : 0)
+  const fitting: Entry[] = []
+  for (const entry of kept.sort((a, b) => weight(a) - weight(b))) {
+    const problem = await problemOf([...fitting, entry], machine, files)
+    if (problem === null) fitting.push(entry)
+    else notes.push(`${describe(entry)} contradicts another setting and was left out: ${problem}`)
+  }
+  const whole = readsProject(draft.entries, fitting) ? [PROJECT] : []
+  return { text: toml(treeOf([...whole, ...fitting, ...stillClosed(draft.entries, fitting)])), notes }
+}
+
+const PROJECT: Entry = { kind: 'read', verdict: 'allow', path: '**' }
+const READERS: ReadonlySet<string> = new Set(['read', 'glob', 'grep', 'list', 'ls'])
+
+/** Other agents read the project they work in without being told; a manifest that lists reads has to say so, unless something was said against it. */
+function readsProject(wanted: readonly Entry[], kept: readonly Entry[]): boolean {
+  const isAgainst = (entry: Entry): boolean =>
+    (entry.kind === 'doubt' && entry.about === 'read') ||
+    (entry.kind === 'level' && READERS.has(entry.tool) && entry.verdict !== 'allow')
+  const lists = kept.some((entry) => entry.kind === 'read' && entry.verdict !== 'deny')
+  return lists && ![...wanted, ...kept].some(isAgainst)
+}
+
+/** A list of which nothing is left would be no list, and open what it closed. */
+function stillClosed(wanted: readonly Entry[], kept: readonly Entry[]): readonly Entry[] {
+  const web = (entry: Entry): boolean => entry.kind === 'host' && entry.use === 'web'
+  const writes = (entry: Entry): boolean => entry.kind === 'write' && entry.verdict !== 'deny'
+  const lost = (of: (entry: Entry) => boolean): boolean => wanted.some(of) && !kept.some(of)
+  return [
+    ...(lost(web) ? ['webfetch', 'http'].map((tool): Entry => ({ kind: 'level', tool, verdict: 'deny' })) : []),
+    ...(lost(writes) ? [{ kind: 'write', verdict: 'deny', path: '**' } as const] : []),
+  ]
+}
+
+async function problemOf(entries: readonly Entry[], machine: Machine, files: Files): Promise<string | null> {
+  try {
+    const outcome = await loadPolicy({
+      machine,
+      files,
+      root: null,
+      choice: { kind: 'object', object: treeOf(entries) },
+    })
+    return 'loaded' in outcome ? null : renderProblem(outcome.problems[0]!).split('\n')[0]!
+  } catch (error) {
+    if (error instanceof Fault) return error.message
+    throw error
+  }
+}
+
+function unique(entries: readonly Entry[]): Entry[] {
+  return [...new Map(entries.map((entry) => [JSON.stringify(entry), entry])).values()]
+}
+
+function describe(entry: Entry): string {
+  const { kind, ...rest } = entry
+  return `${kind} ${Object.values(rest).join(' ')}`
+}
+
+/** The object form of a manifest. */
+function treeOf(entries: readonly Entry[]): Tree {
+  const tree: Tree = { schema_version: 1 }
+  const table = (...path: readonly string[]): Tree =>
+    path.reduce((at, name) => {
+      at[name] ??= {}
+      return at[name] as Tree
+    }, tree)
+  const push = (at: Tree, name: string, value: unknown): void => {
+    at[name] ??= []
+    ;(at[name] as unknown[]).push(value)
+  }
+  for (const entry of entries) {
+    switch (entry.kind) {
+      case 'command':
+        if (entry.verdict === 'deny') push(table('capabilities', 'deny', 'commands'), 'patterns', entry.pattern)
+        else
+          push(
+            table('capabilities', 'allow', 'commands'),
+            'patterns',
+            entry.verdict === 'ask' ? { command: entry.pattern, prompt: true } : entry.pattern,
+          )
+        break
+      case 'read':
+      case 'write':
+        if (entry.verdict === 'deny') push(table('capabilities', 'deny', entry.kind), 'paths', entry.path)
+        else
+          push(
+            table('capabilities', 'allow', entry.kind),
+            'paths',
+            entry.verdict === 'ask' ? { path: entry.path, prompt: true } : entry.path,
+          )
+        break
+      case 'directory':
+        push(table('capabilities', 'allow'), 'additional_directories', entry.path)
+        break
+      case 'host':
+        if (entry.use === 'commands') push(table('capabilities', 'allow', 'commands'), 'default_domains', entry.host)
+        else if (entry.use === 'web') push(table('http'), 'allowed_hosts', entry.host)
+        else push(table('security'), 'deny_domains', entry.host)
+        break
+      case 'level':
+        {
+          const levels = table('permission', 'tools')
+          levels[entry.tool] = strictest(levels[entry.tool], entry.verdict)
+        }
+        break
+      case 'mode':
+        table('permission').mode = entry.mode
+        break
+      case 'doubt':
+        break
+      case 'unattended':
+        table('permission').interactive = false
+        break
+    }
+  }
+  return tree
+}
+
+/** Settings of several files can name a tool twice. */
+function strictest(known: unknown, verdict: 'allow' | 'ask' | 'deny'): string {
+  return known === 'deny' || verdict === 'deny' ? 'deny' : known === 'ask' ? 'ask' : verdict
+}
+
+/** TOML of an object of tables, lists, texts, numbers and booleans. */
+function toml(tree: Tree, path: readonly string[] = []): string {
+  const own = Object.entries(tree).filter(([, value]) => !isRecord(value))
+  const lines = own.map(([name, value]) => `${key(name)} = ${literal(value)}`)
+  const head = path.length > 0 && own.length > 0 ? `\n[${path.map(key).join('.')}]\n` : ''
+  const tables = Object.entries(tree).filter((entry): entry is [string, Tree] => isRecord(entry[1]))
+  const body = lines.length > 0 ? `${head}${lines.join('\n')}\n` : ''
+  return body + tables.map(([name, table]) => toml(table, [...path, name])).join('')
+}
+
+function key(name: string): string {
+  return /^[\w-]+$/.test(name) ? name : JSON.stringify(name)
+}
+
+function literal(value: unknown): string {
+  if (Array.isArray(value)) return `[\n${value.map((item) => `  ${literal(item)},\n`).join('')}]`
+  if (isRecord(value)) {
+    const fields = Object.entries(value).map(([name, field]) => `${key(name)} = ${literal(field)}`)
+    return `{ ${fields.join(', ')} }`
+  }
+  return JSON.stringify(value)
+}

@@ -1,0 +1,78 @@
+/** Judges what goes through a gateway: tools of strangers, of which only the level is known. */
+
+import { isDeepStrictEqual } from 'node:util'
+import { type CallHistory, ringFor } from '../../call/admission.ts'
+import { bareCall } from '../../call/decide/resolve-call.ts'
+import { LiveHistory } from '../../call/live-history.ts'
+import type { Decision } from '../../policy/decision.ts'
+import { evaluate } from '../../policy/evaluate/evaluate.ts'
+import { settle } from '../../policy/settle.ts'
+import { type AnsweredPolicy, withAnswers } from '../../project/answers.ts'
+import { readOrganisation } from '../../project/load/written-manifests.ts'
+import { openPolicy, whyClosed } from '../../project/open.ts'
+import { Fault } from '../../system/fault.ts'
+import { machineFiles } from '../../system/files.ts'
+import type { Machine } from '../../system/machine.ts'
+
+export interface GatewayJudge {
+  /** The policy as it was when the gateway was opened: its servers run by that. */
+  readonly answered: AnsweredPolicy
+  /** The project, and the person's home. */
+  readonly place: { readonly root: string; readonly home: string }
+  readonly history: CallHistory
+  /** Takes a policy of the organisation into force that came or expired since; throws a Fault where none may be used. */
+  refresh(): Promise<void>
+  decide(called: string, breakerOpenFor: number | null): Decision
+  /** Why nobody may be asked although the decision is an ask; null when somebody may. */
+  whyNotAsked(decision: Decision): string | null
+}
+
+/** The agent of a gateway: a section `[agents.mcp]` is about it. */
+export const GATEWAY_AGENT = 'mcp'
+
+/** In `_meta` of the gateway's own question whether a call may be: the call. No question of a server carries it. */
+export const ASKED_CALL = 'cordon/call'
+
+/** Opens the policy of the project for a gateway. Throws a Fault when there is none in force. */
+export async function openGatewayJudge(root: string, machine: Machine): Promise<GatewayJudge> {
+  let organisation = await readOrganisation(machine)
+  let answered = await openAnswered(root, machine)
+  const opened = answered
+  let tainted = false
+  const live = new LiveHistory({
+    breaker: () => answered.loaded.session.breaker,
+    ring: (agent) => ringFor(answered.loaded, agent),
+    taint: () => {
+      tainted ||= answered.loaded.session.taintAsks.value
+    },
+    now: Date.now,
+  })
+  return {
+    answered: opened,
+    place: { root: opened.loaded.root, home: machine.home },
+    history: live.of(GATEWAY_AGENT),
+    async refresh() {
+      const now = await readOrganisation(machine)
+      if (isDeepStrictEqual(now, organisation)) return
+      answered = await openAnswered(root, machine)
+      organisation = now
+    },
+    decide: (called, breakerOpenFor) =>
+      evaluate(answered.loaded.policy, { ...answered.session, tainted, breakerOpenFor }, bareCall(called)),
+    whyNotAsked(decision) {
+      const settled = settle(decision, answered.loaded.policy, true)
+      return settled.outcome === 'refuse' ? settled.message : null
+    },
+  }
+}
+
+async function openAnswered(root: string, machine: Machine): Promise<AnsweredPolicy> {
+  const files = machineFiles
+  const at = { machine: { ...machine, cwd: files.canonical(root) }, files, root: null }
+  const opened = await openPolicy({ ...at, choice: { kind: 'project' }, unsigned: 'refused' })
+  if (!('loaded' in opened))
+    throw new Fault('closed', await whyClosed(opened, root), { remedy: 'Read the manifest, then run: cordon sign' })
+  const { agent: chosen, agents } = opened.loaded.policy
+  const agent = chosen.value !== 'plan' && agents.has(GATEWAY_AGENT) ? GATEWAY_AGENT : null
+  return withAnswers(opened.loaded, { machine, files, session: null, agent })
+}

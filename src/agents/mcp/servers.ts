@@ -1,0 +1,144 @@
+/** MCP servers of others in the sandbox: which there are, what each gets, and how one is run. */
+
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import type { SessionRecorder } from '../../call/record/recorder.ts'
+import type { Narrowing } from '../../confine/confinement.ts'
+import { NO_GRANTS } from '../../confine/run-grants.ts'
+import { isInside } from '../../files/baseline.ts'
+import { literalPrefix } from '../../files/path-pattern.ts'
+import { SERVER_NAME } from '../../manifest/compile-servers.ts'
+import type { McpServerSetting, ServerRequest } from '../../manifest/schema/settings.ts'
+import { runConfined } from '../../one-off/run-typed.ts'
+import type { AnsweredPolicy } from '../../project/answers.ts'
+import type { LoadedPolicy } from '../../project/load/load.ts'
+import type { RunIo } from '../../run/runner.ts'
+import { Fault, messageOf } from '../../system/fault.ts'
+import { machineFiles } from '../../system/files.ts'
+import type { Machine } from '../../system/machine.ts'
+import { isRecord } from '../../system/record.ts'
+import { type DescriptionPin, pinOf } from './pins.ts'
+
+export type { ServerRequest } from '../../manifest/schema/settings.ts'
+
+/** A server to run. */
+export interface ServerSpec {
+  /** Its tools, prompts and resources stand under this name. */
+  readonly name: string
+  readonly argv: readonly string[]
+  /** Grants of its own; null: what a command that the person typed gets. */
+  readonly grants: McpServerSetting | null
+  /** Variables that its configuration sets. */
+  readonly env: Readonly<Record<string, string>>
+  readonly requests: readonly ServerRequest[]
+  /** The definition as it was found in a file that nobody signed; null where the person typed or signed it. */
+  readonly definition: DescriptionPin | null
+}
+
+const MAX_SERVERS = 50
+const MAX_CONFIG_BYTES = 1024 * 1024
+
+/** The servers of the signed manifest. */
+export function manifestServers({ session }: LoadedPolicy): readonly ServerSpec[] {
+  return session.mcpServers.map((grants) => ({
+    name: grants.name,
+    argv: grants.argv,
+    grants,
+    env: {},
+    requests: grants.requests,
+    definition: null,
+  }))
+}
+
+/** The server that was typed after `--`; without a name it has its program's. */
+export function typedServer(argv: readonly string[], name: string | null): ServerSpec {
+  const plain = (name ?? basename(argv.at(-1)!)).toLowerCase().replace(/[^a-z0-9]+/g, '-')
+  const label = plain.replace(/^-+/, '').slice(0, 40) || 'server'
+  return { name: label, argv, grants: null, env: {}, requests: ['elicitation'], definition: null }
+}
+
+/** The servers of a file in the form that MCP clients share: `{"mcpServers": {NAME: {command, args, env}}}`. */
+export function configServers(file: string): readonly ServerSpec[] {
+  const bad = (what: string): Fault =>
+    new Fault('bad-config', `${file}: ${what}`, {
+      remedy: 'It holds {"mcpServers": {"NAME": {"command": "…", "args": ["…"], "env": {"NAME": "…"}}}}.',
+    })
+  let value: unknown
+  try {
+    const bytes = readFileSync(file)
+    if (bytes.byteLength > MAX_CONFIG_BYTES) throw new RangeError(`more than ${MAX_CONFIG_BYTES} bytes`)
+    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch (error) {
+    throw bad(messageOf(error))
+  }
+  const servers = isRecord(value) ? value.mcpServers : undefined
+  if (!isRecord(servers)) throw bad('there is no table "mcpServers"')
+  const entries = Object.entries(servers)
+  if (entries.length === 0 || entries.length > MAX_SERVERS) throw bad(`expected 1 to ${MAX_SERVERS} servers`)
+  return entries.map(([name, entry]) => {
+    if (!SERVER_NAME.test(name)) throw bad(`${JSON.stringify(name)} must be small letters, digits and "-"`)
+    if (!isRecord(entry)) throw bad(`${name} is not a table`)
+    const { command, args = [], env = {}, url } = entry
+    if (url !== undefined) throw bad(`${name} is a server elsewhere, and only servers that run here can be wrapped`)
+    if (typeof command !== 'string' || command === '') throw bad(`${name} has no command`)
+    if (!Array.isArray(args) || !args.every(isText)) throw bad(`the args of ${name} are not a list of texts`)
+    if (!isRecord(env) || !Object.values(env).every(isText)) throw bad(`the env of ${name} is not a table of texts`)
+    const argv = [command, ...args]
+    const variables = env as Readonly<Record<string, string>>
+    return { name, argv, grants: null, env: variables, requests: ['elicitation'], definition: defined(argv, variables) }
+  })
+}
+
+/** Values of variables are often secrets, so only their hashes are kept. */
+function defined(argv: readonly string[], env: Readonly<Record<string, string>>): DescriptionPin {
+  const hashed = Object.entries(env).map(([name, value]) => [name, createHash('sha256').update(value).digest('hex')])
+  return pinOf({ command: argv, env: Object.fromEntries(hashed) })
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && !value.includes('\0')
+}
+
+/** Runs a server until it ends; what was stopped on the way. A deny rule applies to it as to every command. */
+export async function runServer(
+  spec: ServerSpec,
+  answered: AnsweredPolicy,
+  machine: Machine,
+  record: Pick<SessionRecorder, 'begin' | 'end'>,
+  io: RunIo,
+): Promise<readonly string[]> {
+  const own = { ...machine, env: { ...machine.env, ...spec.env } }
+  const result = await runConfined({
+    answered,
+    machine: own,
+    files: machineFiles,
+    argv: spec.argv,
+    cwd: startOf(spec.grants, answered.loaded),
+    narrowing: serverNarrowing(spec, own),
+    io,
+    tool: `mcp_server__${spec.name}`,
+    record,
+  })
+  if ('denied' in result) throw new Fault('no-servers', result.denied.reason.message)
+  const { exitCode, cancelled } = result.outcome.result
+  return [...result.notes, ...(cancelled ? [] : [`it ended with ${exitCode}`])]
+}
+
+/** Its section of the manifest, or what a command that the person typed gets. */
+export function serverNarrowing({ grants, env }: ServerSpec, machine: Machine): readonly Narrowing[] {
+  const own: readonly Narrowing[] = grants
+    ? [{ kind: 'server', server: grants }]
+    : [
+        { kind: 'grants', grants: { ...NO_GRANTS, env: Object.keys(env) } },
+        { kind: 'keys', env: machine.env },
+      ]
+  return [...own, { kind: 'long-lived' }]
+}
+
+/** Where it starts: in the project, unless nothing of the project is there for it. */
+function startOf(grants: McpServerSetting | null, { root }: LoadedPolicy): string {
+  if (!grants?.files) return root
+  const shown = [...grants.files.read, ...grants.files.write].map(({ pattern }) => literalPrefix(pattern))
+  return shown.some((path) => isInside(path, root) || isInside(root, path)) ? root : '/tmp'
+}

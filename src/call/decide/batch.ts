@@ -1,0 +1,136 @@
+/** Decides a stream of calls: one JSON object a line in, one line out for each, in order, whatever the lines hold. */
+
+import { resolve } from 'node:path'
+import type { Suggestion, suggestGrants } from '../../approval/suggestion.ts'
+import { renderProblem } from '../../manifest/toml/problem.ts'
+import type { ManifestChoice } from '../../project/load/load.ts'
+import { repositoryAt } from '../../project/load/nearby.ts'
+import { openPolicy } from '../../project/open.ts'
+import { namedRepository, namedResults, namedWorktrees } from '../../project/place/log-names.ts'
+import { Fault, messageOf } from '../../system/fault.ts'
+import type { Files } from '../../system/files.ts'
+import type { Machine } from '../../system/machine.ts'
+import { type CallChecker, openChecker } from './check-call.ts'
+
+interface BatchLine {
+  readonly id: unknown
+  readonly tool: string
+  readonly input: unknown
+  readonly manifest?: unknown
+  readonly root?: string
+  readonly cwd?: string
+  /** Judge as where undo covers the roots. */
+  readonly undo?: boolean
+}
+
+const MAX_POLICIES = 64
+
+/** Answers batch lines. Policies are kept while lines repeat their manifest and root. */
+export class BatchChecker {
+  readonly #machine: Machine
+  readonly #files: Files
+  readonly #fallback: ManifestChoice
+  readonly #policies = new Map<string, Promise<CallChecker | { readonly error: string }>>()
+
+  constructor(machine: Machine, files: Files, fallback: ManifestChoice) {
+    this.#machine = machine
+    this.#files = files
+    this.#fallback = fallback
+  }
+
+  /** The answer to one line, as an object to be printed as JSON. */
+  async answer(line: string): Promise<Record<string, unknown>> {
+    const parsed = parseLine(line)
+    if ('error' in parsed) return parsed
+    const { id } = parsed
+    try {
+      const checker = await this.#checker(parsed)
+      if ('error' in checker) return { id, error: checker.error }
+      const cwd = this.#files.canonical(resolve(parsed.root ?? this.#machine.cwd, parsed.cwd ?? ''))
+      const { decision, facts } = checker.check({ tool: parsed.tool, input: parsed.input, cwd })
+      if (decision.decision !== 'ask') return { id, ...decision }
+      const resolved = (given: string): string => this.#files.canonical(resolve(cwd, given))
+      const repository = (path: string): string | null => repositoryAt(path, this.#files)
+      const places = { root: checker.root, home: this.#machine.home, resolve: resolved, repository }
+      return { id, ...decision, suggestions: (await offerGrants(decision, facts, places)).map(asGrants) }
+    } catch (error) {
+      if (error instanceof Fault) return { id, error: messageOf(error) }
+      throw error
+    }
+  }
+
+  #checker({ manifest, root, undo = false }: BatchLine): Promise<CallChecker | { readonly error: string }> {
+    const key = JSON.stringify([root ?? null, undo, manifest === undefined, manifest ?? null])
+    const known = this.#policies.get(key)
+    if (known) return known
+    if (this.#policies.size >= MAX_POLICIES) this.#policies.clear()
+    const choice: ManifestChoice = manifest === undefined ? this.#fallback : { kind: 'object', object: manifest }
+    const loading = this.#load(root ?? null, choice, undo)
+    this.#policies.set(key, loading)
+    return loading
+  }
+
+  async #load(
+    root: string | null,
+    choice: ManifestChoice,
+    undo: boolean,
+  ): Promise<CallChecker | { readonly error: string }> {
+    const place = { machine: this.#machine, files: this.#files, root, choice }
+    // An object stands in the place of every layer, the organisation's too: nothing runs on it.
+    const alone = choice.kind === 'object' ? { organisation: [] } : {}
+    const opened = await openPolicy({ ...place, ...alone, unsigned: 'as-written' })
+    if ('problems' in opened) return { error: opened.problems.map(renderProblem).join('\n') }
+    if ('unsigned' in opened) return { error: `${opened.manifestPath} is ${opened.unsigned}` }
+    const { loaded } = opened
+    // A log of another machine is judged by names: nothing runs here, and nothing of it is there to be asked.
+    if (root === null || !this.#files.isMissing(loaded.root)) {
+      return openChecker(loaded, this.#machine, this.#files, undefined, { undo })
+    }
+    return openChecker(loaded, this.#machine, this.#files, undefined, {
+      undo,
+      roots: namedWorktrees(loaded.root),
+      reads: namedResults(loaded.root, this.#machine.home),
+      repositoryOf: (path) => namedRepository(path, loaded.root),
+    })
+  }
+}
+
+/** Loaded when something asks: most lines do not. */
+async function offerGrants(...args: Parameters<typeof suggestGrants>): Promise<Suggestion[]> {
+  const { suggestGrants } = await import('../../approval/suggestion.ts')
+  return suggestGrants(...args)
+}
+
+/** A suggestion as the manifest would hold it. */
+function asGrants(suggestion: Suggestion): { readonly grants: readonly Pick<Suggestion, 'kind' | 'value'>[] } {
+  return { grants: [suggestion, ...(suggestion.also ?? [])].map(({ kind, value }) => ({ kind, value })) }
+}
+
+function parseLine(
+  line: string,
+): BatchLine | { readonly id: null; readonly error: string } | { id: unknown; error: string } {
+  let value: unknown
+  try {
+    value = JSON.parse(line)
+  } catch (error) {
+    return { id: null, error: `the line is not JSON: ${messageOf(error)}` }
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return { id: null, error: 'a line is an object: {id, tool, input, manifest?, root?, cwd?, undo?}' }
+  }
+  const { id = null, tool, input, manifest, root, cwd, undo } = value as Record<string, unknown>
+  if (typeof tool !== 'string') return { id, error: '"tool" must be a string' }
+  for (const [name, path] of Object.entries({ root, cwd })) {
+    if (path === undefined || path === null) continue
+    if (typeof path !== 'string' || path === '' || path.includes('\0')) return { id, error: `"${name}" must be a path` }
+  }
+  return {
+    id,
+    tool,
+    input,
+    ...(manifest !== undefined && manifest !== null && { manifest }),
+    ...(typeof root === 'string' && { root }),
+    ...(typeof cwd === 'string' && { cwd }),
+    ...(typeof undo === 'boolean' && { undo }),
+  }
+}

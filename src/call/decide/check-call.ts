@@ -1,0 +1,126 @@
+/** Decides a tool call without running it: parse, resolve, evaluate. */
+
+import { openSkillGate } from '../../custom/open-skill-gate.ts'
+import type { SessionFacts, ToolCall } from '../../policy/call.ts'
+import { type Decision, denial } from '../../policy/decision.ts'
+import { evaluate } from '../../policy/evaluate/evaluate.ts'
+import { keptPlaces } from '../../policy/path-part.ts'
+import type { PathRule } from '../../policy/policy.ts'
+import type { ReasonCode } from '../../policy/reason.ts'
+import { NO_ANSWERS, newSession } from '../../project/answers.ts'
+import type { LoadedPolicy } from '../../project/load/load.ts'
+import { nearbyFact } from '../../project/load/nearby.ts'
+import { isForeignCharset, temporaryOf } from '../../run/temporary.ts'
+import { UndoCover } from '../../run/undo-cover.ts'
+import type { ShellFacts } from '../../shell/facts.ts'
+import { bashSyntaxError } from '../../system/bash.ts'
+import { Fault, messageOf } from '../../system/fault.ts'
+import type { Files } from '../../system/files.ts'
+import type { Machine } from '../../system/machine.ts'
+import { builtInSpec, builtInSpecs } from '../../tools/built-in/registry.ts'
+import { parseInput } from '../../tools/input.ts'
+import { InputError } from '../../tools/tool.ts'
+import { resolveCall } from './resolve-call.ts'
+
+export interface CheckRequest {
+  readonly tool: string
+  readonly input: unknown
+  /** Where relative paths and commands start; canonical. */
+  readonly cwd: string
+}
+
+export interface CheckedCall {
+  readonly decision: Decision
+  /** The shell facts behind the decision, for those who draw them. */
+  readonly facts: ShellFacts | null
+}
+
+/** Decides calls of a session that has just begun. */
+export interface CallChecker {
+  /** The canonical project root that it judges against. */
+  readonly root: string
+  /** Decides one call. Whatever goes wrong on the way is a denial. */
+  check(request: CheckRequest): CheckedCall
+}
+
+/** What a checker takes for true instead of looking at the machine. */
+export interface CheckedAs {
+  /** Whether undo covers the roots. */
+  readonly undo?: boolean
+  /** Further roots. */
+  readonly roots?: readonly string[]
+  /** Further files that may be read. */
+  readonly reads?: readonly PathRule[]
+  /** The repository that a path lies in. */
+  readonly repositoryOf?: (path: string) => string | null
+  /** Which secret-shaped files commands see. */
+  readonly isShown?: (path: string) => boolean
+  /** What a saved answer would grant. */
+  readonly grants?: SessionFacts['grants']
+}
+
+/** Opens a checker for every tool, or for one: the shell analysis is only loaded when a command can come. */
+export async function openChecker(
+  loaded: LoadedPolicy,
+  machine: Machine,
+  files: Files,
+  tool?: string,
+  { undo, roots = [], reads = [], repositoryOf, isShown, grants = NO_ANSWERS }: CheckedAs = {},
+): Promise<CallChecker> {
+  const shell = tool === undefined || tool === 'bash' ? await import('../../shell/walk/analyze.ts') : null
+  const shown = isShown ?? (await import('./shown-secrets.ts')).shownSecrets(() => loaded, machine, files)
+  const fresh = newSession(loaded, machine)
+  const nearby = repositoryOf && nearbyFact(loaded, machine.home, repositoryOf)
+  const session = {
+    ...fresh,
+    ...nearby,
+    roots: [...fresh.roots, ...roots],
+    isShown: shown,
+    grants: { ...grants, reads: [...grants.reads, ...reads] },
+  }
+  const cover = new UndoCover(machine.stateDir)
+  const decide = (call: ToolCall): Decision =>
+    undo === undefined
+      ? cover.evaluate(loaded.policy, session, call)
+      : evaluate(loaded.policy, { ...session, undo }, call)
+  const around = {
+    home: machine.home,
+    roots: keptPlaces(loaded.policy, session),
+    temporary: temporaryOf(loaded),
+    foreignCharset: isForeignCharset(loaded, machine),
+    canonical: files.canonical,
+    isLink: files.isLink,
+    analyze: shell?.analyze ?? null,
+    syntaxError: bashSyntaxError,
+    ownAddresses: machine.ownAddresses,
+    ...(await openSkillGate(loaded.root, machine, files)),
+  }
+  return {
+    root: loaded.root,
+    check(request) {
+      const spec = builtInSpec(request.tool)
+      if (!spec) {
+        const names = builtInSpecs.map((candidate) => candidate.name).join(', ')
+        return refused(request.tool, 'unknown-tool', `There is no tool "${request.tool}".`, `The tools are: ${names}.`)
+      }
+      try {
+        const actions = spec.actions(parseInput(spec, request.input))
+        const call = resolveCall(request.tool, actions, { ...around, cwd: request.cwd })
+        const analysis = call.shell?.analysis
+        return {
+          decision: decide(call),
+          facts: analysis && 'facts' in analysis ? analysis.facts : null,
+        }
+      } catch (error) {
+        if (error instanceof InputError || error instanceof Fault) {
+          return refused(request.tool, 'bad-input', `${messageOf(error)}.`)
+        }
+        throw error
+      }
+    },
+  }
+}
+
+function refused(tool: string, code: ReasonCode, message: string, remedy?: string): CheckedCall {
+  return { decision: denial(tool, { code, message, ...(remedy && { remedy }) }), facts: null }
+}

@@ -1,0 +1,127 @@
+/** Turns a tool's input into the facts a decision is made on: canonical paths, parsed URLs, shell facts. */
+
+import { posix } from 'node:path'
+import { parseUrl } from '../../hosts/url.ts'
+import type { HostFact, PathFact, ShellFact, ToolCall } from '../../policy/call.ts'
+import { gitInternalAt } from '../../run/git-internals.ts'
+import type { ShellAnalysis, ShellContext } from '../../shell/facts.ts'
+import { Fault } from '../../system/fault.ts'
+import { type CheckedPath, checkedPath } from '../../system/guarded/checked-path.ts'
+import type { Actions } from '../../tools/tool.ts'
+
+/** The machine as far as facts need it. */
+export interface Surroundings {
+  /** Canonical directory that relative paths stand under. */
+  readonly cwd: string
+  readonly home: string
+  /** Directories whose files are kept, wherever they lie (`keptPlaces`). */
+  readonly roots: readonly string[]
+  /** What TMPDIR is for a command; null where it is not Cordon that sets it, or somebody took it away. */
+  readonly temporary: string | null
+  /** True where a command may run in another charset than UTF-8 or C. */
+  readonly foreignCharset: boolean
+  readonly canonical: (path: string) => string
+  readonly isLink: (path: string) => boolean
+  /** The shell analysis; null where it was not loaded, and then no command can be judged. */
+  readonly analyze: ((command: string, context: ShellContext) => ShellAnalysis) | null
+  readonly syntaxError: (command: string) => string | null
+  readonly ownAddresses: () => readonly string[]
+  readonly scriptProblem?: (path: string) => string | null
+  readonly scriptBelow?: (path: string) => string | null
+}
+
+/** Resolves what a call touches. Throws a Fault where the machine has no answer, such as a loop of links. */
+export function resolveCall(tool: string, actions: Actions, around: Surroundings): ToolCall {
+  const paths = (given: readonly string[] | undefined): PathFact[] =>
+    (given ?? []).map((path) => pathFact(path, around))
+  return {
+    tool,
+    reads: paths(actions.reads),
+    writes: paths(actions.writes),
+    // A command's working directory is held to the roots like any other path (F1).
+    lists: [...paths(actions.lists), ...(actions.cwd === undefined ? [] : [pathFact(actions.cwd, around)])],
+    hosts: actions.url === undefined ? [] : [hostFact(actions, around)],
+    shell: actions.command === undefined ? null : shellFact(actions.command, actions.cwd, around),
+    requireConfirmation: false,
+    ...(actions.ownOnly && { ownOnly: true }),
+  }
+}
+
+/** A call of which nothing but the tool's name is known: only levels decide. */
+export function bareCall(tool: string): ToolCall {
+  return { tool, reads: [], writes: [], lists: [], hosts: [], shell: null, requireConfirmation: false }
+}
+
+/** The paths that a decision is about, by the words that named them: what its tool may reach once it was allowed. */
+export function checkedPaths({ reads, writes, lists }: ToolCall): ReadonlyMap<string, CheckedPath> {
+  return new Map([...reads, ...writes, ...lists].map(({ given, path }) => [given, checkedPath(path)]))
+}
+
+function pathFact(given: string, around: Surroundings): PathFact {
+  const home = given === '~' || given.startsWith('~/') ? around.home + given.slice(1) : given
+  const absolute = posix.isAbsolute(home) ? home : `${around.cwd}/${home}`
+  const path = around.canonical(absolute)
+  const written = posix.resolve(absolute)
+  const gitInternal = gitInternalAt(path)
+  return { given, path, ...(written !== path && { written }), ...(gitInternal !== null && { gitInternal }) }
+}
+
+function hostFact(actions: Actions, around: Surroundings): HostFact {
+  return {
+    given: actions.url!,
+    url: parseUrl(actions.url!),
+    method: (actions.method ?? 'GET').toUpperCase(),
+    ownAddresses: around.ownAddresses(),
+    ...(actions.resolved && { resolved: actions.resolved }),
+    ...(actions.hops && { hops: actions.hops }),
+  }
+}
+
+function shellFact(command: string, cwd: string | undefined, around: Surroundings): ShellFact {
+  if (!around.analyze) throw new Fault('no-shell', 'the shell analysis is not loaded')
+  const start = cwd === undefined ? around.cwd : pathFact(cwd, around).path
+  const analysis = around.analyze(command, {
+    cwd: start,
+    home: around.home,
+    roots: around.roots,
+    foreignCharset: around.foreignCharset,
+    variables:
+      around.temporary === null
+        ? { HOME: around.home, PWD: start }
+        : { HOME: around.home, PWD: start, TMPDIR: around.temporary },
+  })
+  const asks = 'facts' in analysis && analysis.facts.needsSyntaxCheck
+  return {
+    command,
+    analysis,
+    syntaxError: asks ? around.syntaxError(command) : null,
+    canonical: remembering(around, start),
+    scriptProblem: around.scriptProblem,
+    scriptBelow: around.scriptBelow,
+  }
+}
+
+/** An empty segment, `.` or `..`, or a slash at the end. */
+const UNTIDY = /\/\.{0,2}(?:\/|$)/
+
+/**
+ * Canonical paths of one decision, which asks about the same few directories again and again: a name that is no link
+ * stands where its directory stands, and each directory is looked at once.
+ */
+function remembering(around: Surroundings, start: string): (path: string) => string {
+  const known = new Map<string, string>([
+    ['/', '/'],
+    [start, start],
+  ])
+  const resolve = (path: string): string => {
+    const found = known.get(path)
+    if (found !== undefined) return found
+    const plain = path.startsWith('/') && !UNTIDY.test(path) && !around.isLink(path)
+    const slash = path.lastIndexOf('/')
+    const folder = plain ? resolve(path.slice(0, slash) || '/') : null
+    const canonical = folder === null ? around.canonical(path) : `${folder === '/' ? '' : folder}${path.slice(slash)}`
+    known.set(path, canonical)
+    return canonical
+  }
+  return resolve
+}

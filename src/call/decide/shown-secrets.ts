@@ -1,0 +1,37 @@
+/** Which secret-shaped files commands see all the same, for decisions about file tools and the words of commands: one answer for all. */
+
+import { projectPlaces } from '../../confine/confinement.ts'
+import { splitPath } from '../../files/path-pattern.ts'
+import { isSecretFolder } from '../../files/secret-shapes.ts'
+import type { SessionFacts } from '../../policy/call.ts'
+import type { LoadedPolicy } from '../../project/load/load.ts'
+import { placeCommand } from '../../run/placement.ts'
+import { worktreeDirectories } from '../../sandbox/protect/protect.ts'
+import { hiddenByList } from '../../sandbox/quarantine/kept.ts'
+import type { KnownObjects } from '../../sandbox/secrets/git-objects.ts'
+import { isCommitted } from '../../sandbox/secrets/tracked.ts'
+import type { Files } from '../../system/files.ts'
+import type { Machine } from '../../system/machine.ts'
+
+/** Those that git has in HEAD as they are, unless `mask_tracked` hides them, by the policy of the moment. What cannot be found out is not shown. */
+export function shownSecrets(
+  now: () => LoadedPolicy,
+  machine: Pick<Machine, 'stateDir'>,
+  files: Files,
+): NonNullable<SessionFacts['isShown']> {
+  const remembered = new Map<string, KnownObjects>()
+  return (path) => {
+    const loaded = now()
+    const { root, sandbox } = loaded
+    if (!sandbox.maskSecrets.value || sandbox.maskTracked.value) return false
+    // A folder that is secret as a whole is hidden as one.
+    if (splitPath(path).some(isSecretFolder)) return false
+    try {
+      const { reads, writes } = placeCommand(projectPlaces(loaded), files)
+      const roots = [...new Set([...reads, ...writes, ...worktreeDirectories(root)])]
+      return isCommitted(path, roots, remembered) && !hiddenByList(machine.stateDir, roots).includes(path)
+    } catch {
+      return false
+    }
+  }
+}

@@ -1,0 +1,87 @@
+/** Opens the record: one file of chained lines for each session, whoever's it is. */
+
+import { type AuditLog, type AuditSigner, openAuditLog } from '../../audit/log.ts'
+import type { LoadedPolicy } from '../../project/load/load.ts'
+import { createRedactor } from '../../scan/redact/redact.ts'
+import type { Machine } from '../../system/machine.ts'
+import { sha256 } from '../../system/sha256.ts'
+import { uniqueName } from '../../system/unique-name.ts'
+import { auditRecorder, type SessionRecorder } from './recorder.ts'
+
+/** Whose calls are recorded. */
+export type Recorded =
+  /** A session of this process alone. */
+  | { readonly by: 'session'; readonly id: string; readonly agent: string }
+  /** A gateway: this process alone, too. */
+  | { readonly by: 'gateway'; readonly name: string }
+  /** A host's session: each of its calls is a process. */
+  | { readonly by: 'host'; readonly host: string; readonly session: string | null }
+  /** What a person types into terminals of one project: each command is a process. */
+  | { readonly by: 'person' }
+
+/**
+ * The record of a session. It is opened with its first line: what cannot be recorded does not run, so that line throws, and a
+ * session in which nothing happens leaves nothing.
+ */
+export function openRecord(
+  loaded: LoadedPolicy,
+  machine: Machine,
+  recorded: Recorded,
+  signer?: () => AuditSigner | null,
+): SessionRecorder {
+  let opened: AuditLog | null = null
+  const { audit } = loaded.session
+  const shared = recorded.by === 'host' || recorded.by === 'person'
+  const log = (): AuditLog => {
+    if (opened) return opened
+    const redactor = createRedactor()
+    opened = openAuditLog({
+      stateDir: machine.stateDir,
+      session: sessionName(recorded, loaded),
+      now: () => new Date().toISOString(),
+      redact: (text) => redactor.redact(text),
+      maxBytes: audit.maxBytes,
+      first: { type: 'session', by: recorded.by, project: loaded.root, ...agentOf(recorded) },
+      ...(signer && { signer }),
+      ...(shared && { sync: 'never', shared: true }),
+    })
+    return opened
+  }
+  return auditRecorder(
+    {
+      record: (event) => log().record(event),
+      sign: async () => {
+        if (!opened?.isDue) return
+        const { auditSigner } = await import('./signer.ts')
+        const key = auditSigner(machine)
+        if (key) opened.checkpoint(key)
+      },
+      close: () => opened?.close(),
+    },
+    { arguments: audit.arguments.value, project: loaded.root, now: Date.now },
+  )
+}
+
+function agentOf(recorded: Recorded): { readonly agent?: string } {
+  if (recorded.by === 'session') return { agent: recorded.agent }
+  return recorded.by === 'host' ? { agent: recorded.host } : {}
+}
+
+function sessionName(recorded: Recorded, { root }: LoadedPolicy): string {
+  switch (recorded.by) {
+    case 'session':
+      return recorded.id
+    case 'gateway':
+      return `mcp-${recorded.name}-${uniqueName()}`
+    case 'host':
+      return hostName(recorded.host, recorded.session)
+    case 'person':
+      return `run-${sha256(root).slice(0, 16)}`
+  }
+}
+
+/** The host's id where it can name a file, else its hash; it is the host's word, and names nothing else. */
+function hostName(host: string, session: string | null): string {
+  if (session === null) return `${host}-unnamed`
+  return `${host}-${/^[A-Za-z0-9_-]{1,60}$/.test(session) ? session : sha256(session).slice(0, 32)}`
+}

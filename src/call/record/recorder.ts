@@ -1,0 +1,176 @@
+/** What a surface writes down of its calls: a line before each, one after it, and one for everything that changes in between. */
+
+import type { Approval } from '../../approval/approve.ts'
+import type { AuditEvent, EndEvent, NoteEvent } from '../../audit/event.ts'
+import type { Decision } from '../../policy/decision.ts'
+import { isBuiltInTool } from '../../policy/tool-kind.ts'
+import type { CallChanges } from '../../run/kept-changes.ts'
+import type { RunOutcome } from '../../run/runner.ts'
+import { canonicalJson } from '../../system/canonical-json.ts'
+import { sha256 } from '../../system/sha256.ts'
+import { uniqueName } from '../../system/unique-name.ts'
+import { type ToolInput, type ToolLabel, toolLabels } from '../../tools/tool.ts'
+import type { ToolResult } from '../tool-result.ts'
+import { savedGrantOf } from './approver.ts'
+import { runFields } from './run-fields.ts'
+
+export interface CallRecord {
+  readonly call: string
+  readonly started: number
+  /** How the tool's output is parsed. */
+  readonly parsed: string
+}
+
+export interface BegunCall {
+  readonly tool: string
+  /** Of a tool that is not known: all of them. */
+  readonly labels?: readonly ToolLabel[]
+  readonly input: ToolInput
+  readonly subject: string
+  readonly decision: Decision
+  readonly agent: string
+  /** The call whose program made this one. */
+  readonly within?: string
+  /** Who answers an ask of this surface beforehand: the person who `typed` the command, the `host` that asked. */
+  readonly approver?: 'typed' | 'host'
+  /** Of a custom tool. */
+  readonly custom?: { readonly trust: 'trusted'; readonly output: string }
+}
+
+export interface SessionRecorder {
+  /** Throws when the line cannot be written: then the call does not run. */
+  begin(call: BegunCall): CallRecord
+  /** `changes`: what the call's file tools changed. */
+  end(
+    record: CallRecord | null,
+    result: ToolResult,
+    outcomes: readonly RunOutcome[],
+    changes?: readonly CallChanges[],
+  ): void
+  /** How a command that a call started in the background came out. */
+  settled(call: string | null, outcome: RunOutcome): void
+  /** `call` joins the answer with the call; null for a question of a command that runs already. */
+  answered(call: string | null, subject: string, approver: string, approval: Approval): void
+  /** What an answer grants from now on. */
+  granted(grant: NoteEvent & { readonly type: 'grant'; readonly value: string }): void
+  tainted(tool: string, score: number): void
+  note(event: NoteEvent): void
+  /** Signs a shared log, when so many lines came that it is due. */
+  sign(): Promise<void>
+  close(): void
+}
+
+/** Where lines go. */
+export interface RecordLog {
+  record(event: AuditEvent): void
+  sign(): Promise<void>
+  close(): void
+}
+
+export interface RecorderOptions {
+  /** `[audit] arguments`: without it no line holds what was asked for, in whatever words. */
+  readonly arguments: boolean
+  readonly project: string
+  readonly now: () => number
+}
+
+/** A recorder that writes into a log. */
+export function auditRecorder(log: RecordLog, options: RecorderOptions): SessionRecorder {
+  return {
+    begin({ tool, labels = toolLabels, input, subject, decision, agent, within, approver, custom }) {
+      const call = uniqueName()
+      log.record({
+        type: decision.decision === 'deny' ? 'denied' : 'begin',
+        call,
+        ...(within !== undefined && { within }),
+        agent,
+        project: options.project,
+        tool,
+        args_hash: sha256(canonicalJson(input)),
+        ...(options.arguments && { args: input, subject }),
+        decision: {
+          verdict: decision.decision,
+          reason: decision.reason.code,
+          ...(options.arguments && { message: decision.reason.message }),
+          rules: decision.rules.map(({ rule, source }) => `${rule} (${source})`),
+          approver: approverOf(decision, approver ?? null),
+        },
+        trust: custom?.trust ?? (isBuiltInTool(tool) ? 'built-in' : 'untrusted'),
+        labels,
+      })
+      return { call, started: options.now(), parsed: custom?.output ?? 'text' }
+    },
+    end(record, result, outcomes, changes = []) {
+      if (!record || result.status === 'denied') return
+      const output = result.status === 'done' ? result.output : null
+      const error = errorOf(result)
+      log.record({
+        type: 'end',
+        call: record.call,
+        duration_ms: Math.round(options.now() - record.started),
+        outcome: outcomeOf(result, outcomes),
+        ...(output?.exitCode !== undefined && { exit_code: output.exitCode }),
+        ...(output && {
+          output: {
+            parsed: record.parsed,
+            bytes: Buffer.byteLength(output.text),
+            truncated: output.truncated !== undefined,
+          },
+        }),
+        ...(output?.files && { files: [...output.files.read, ...output.files.written] }),
+        ...runFields(outcomes, options, { reached: output?.hosts, written: output?.files?.written, changes }),
+        ...(error && { error_code: error.code, ...(options.arguments && { error: error.message }) }),
+      })
+    },
+    settled(call, outcome) {
+      const { exitCode, milliseconds } = outcome.result
+      log.record({
+        type: 'background',
+        ...(call !== null && { call }),
+        exit_code: exitCode,
+        duration_ms: Math.round(milliseconds),
+        ...runFields([outcome], options),
+      })
+    },
+    answered: (call, subject, approver, approval) =>
+      log.record({
+        type: 'approval',
+        ...(call !== null && { call }),
+        approver,
+        approved: approval.approved,
+        ...(!approval.approved && { refusal: approval.refusal.kind }),
+        ...(approval.remember && { scope: approval.remember.scope, verdict: approval.remember.verdict }),
+        ...(options.arguments && { subject }),
+      }),
+    granted: ({ value, ...grant }) =>
+      log.record({ ...grant, value_hash: sha256(value), ...(options.arguments && { value }) }),
+    tainted: (tool, score) => log.record({ type: 'taint', tool, score }),
+    note: (event) => log.record(event),
+    sign: () => log.sign(),
+    close: () => log.close(),
+  }
+}
+
+/** Who answered beforehand: a saved grant, auto mode, or the surface's own; an answer of now has a line of its own. */
+function approverOf({ decision, reason, rules }: Decision, surface: string | null): string | null {
+  if (decision === 'deny') return null
+  if (decision === 'ask') return surface
+  const grant = rules.flatMap(({ rule }) => savedGrantOf(rule) ?? [])[0]
+  if (grant !== undefined) return `grant:${grant}`
+  return reason.code === 'auto-accepted' ? 'auto' : surface === 'typed' ? surface : null
+}
+
+function errorOf(result: ToolResult): { readonly code: string; readonly message: string } | null {
+  if (result.status === 'refused') return { code: result.refusal.kind, message: result.refusal.message }
+  return result.status === 'failed' ? result.error : null
+}
+
+function outcomeOf(result: ToolResult, outcomes: readonly RunOutcome[]): EndEvent['outcome'] {
+  if (result.status === 'failed') {
+    if (result.error.code === 'cancelled') return 'cancelled'
+    return result.error.code === 'timed-out' ? 'timeout' : 'failed'
+  }
+  if (result.status !== 'done') return 'failed'
+  if (outcomes.some((outcome) => outcome.result.timedOut)) return 'timeout'
+  return result.output.isError ? 'failed' : 'ok'
+}

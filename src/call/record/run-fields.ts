@@ -1,0 +1,103 @@
+/** What the record says of commands that ran: hosts reached and refused, what was stopped, put aside or served. */
+
+import type { AuditViolation, EndEvent } from '../../audit/event.ts'
+import { toldName } from '../../files/told-names.ts'
+import type { CallChanges } from '../../run/kept-changes.ts'
+import type { RunOutcome } from '../../run/runner.ts'
+
+/** As many hosts as the way out keeps apart, and room for the rest. */
+const MAX_LISTED = 2_000
+
+type RunFields = Pick<EndEvent, 'hosts' | 'refused_hosts' | 'violations' | 'quarantine' | 'changes' | 'served'>
+
+/** What a tool itself did, beside the commands that it ran. */
+export interface ToolDeeds {
+  /** Hosts that it reached. */
+  readonly reached?: readonly string[] | undefined
+  /** Files that it wrote. */
+  readonly written?: readonly string[] | undefined
+  readonly changes?: readonly CallChanges[]
+}
+
+/** The fields of an end, each only where there is something to say. */
+export function runFields(
+  outcomes: readonly RunOutcome[],
+  { arguments: stores }: { readonly arguments: boolean },
+  { reached = [], written = [], changes = [] }: ToolDeeds = {},
+): RunFields {
+  const hosts = [...new Set([...reached, ...outcomes.flatMap((outcome) => hostsOf(outcome, 'allow'))])]
+  const refused = [...new Set(outcomes.flatMap((outcome) => hostsOf(outcome, 'deny')))]
+  const violations = outcomes.flatMap((outcome) => violationsOf(outcome, stores)).slice(0, MAX_LISTED)
+  const quarantine = [
+    ...outcomes.flatMap(({ findings }) => findings.map(({ path, action }) => ({ path, action }))),
+    ...written.filter((path) => toldName(path) !== null).map((path) => ({ path, action: 'told' as const })),
+  ]
+  const served = outcomes.flatMap((outcome) => outcome.served)
+  return {
+    ...(hosts.length > 0 && { hosts: hosts.slice(0, MAX_LISTED) }),
+    ...(refused.length > 0 && { refused_hosts: refused.slice(0, MAX_LISTED) }),
+    ...(violations.length > 0 && { violations }),
+    ...(quarantine.length > 0 && { quarantine: quarantine.slice(0, MAX_LISTED) }),
+    ...changesOf([...changes, ...outcomes.flatMap((outcome) => outcome.changes ?? [])]),
+    ...(served.length > 0 && { served }),
+  }
+}
+
+function hostsOf({ egress }: RunOutcome, wanted: 'allow' | 'deny'): string[] {
+  return egress.flatMap(({ verdict, host }) => (verdict === wanted && host !== null ? [host] : []))
+}
+
+function violationsOf({ result, egress, grants }: RunOutcome, stores: boolean): AuditViolation[] {
+  // A pattern without a star is the command itself.
+  const told = grants.filter((pattern) => stores || pattern.includes('*'))
+  const granted = told.length === 0 ? {} : { pattern: told.join(', ') }
+  const denied = egress.filter((event) => event.verdict === 'deny')
+  return [
+    ...result.violations.map((violation) => ({
+      seen: violation.certainty,
+      ...(violation.limit !== undefined
+        ? { kind: 'limit' as const, subject: violation.limit }
+        : violation.path === undefined
+          ? { kind: 'syscall' as const, subject: violation.message }
+          : { kind: 'file' as const, subject: violation.path }),
+      ...granted,
+    })),
+    ...deniedHosts(denied).map((violation) => ({ ...violation, ...granted })),
+    ...(result.timedOut ? [{ seen: 'observed' as const, kind: 'limit' as const, subject: 'time', ...granted }] : []),
+  ]
+}
+
+/** One for each host, whatever was refused of it and how often: many refusals of one must not push another out. */
+function deniedHosts(denied: RunOutcome['egress']): AuditViolation[] {
+  const hosts = Map.groupBy(denied, (event) => event.host ?? 'unknown')
+  return Array.from(hosts, ([subject, events]) => ({
+    seen: 'observed' as const,
+    kind: 'host' as const,
+    subject,
+    count: events.reduce((sum, event) => sum + event.count, 0),
+  }))
+}
+
+const MAX_CHANGES = 200
+
+/** What a call changed, all of it together. */
+function changesOf(changes: readonly CallChanges[]): Pick<EndEvent, 'changes'> {
+  const all = changes.filter(({ call }) => call !== null)
+  if (all.length === 0) return {}
+  const sum = (of: 'made' | 'changed' | 'removed' | 'lost') => all.reduce((total, one) => total + one[of].length, 0)
+  const names = all.flatMap(({ made, changed, removed }) => [
+    ...made.map((path) => `+${path}`),
+    ...changed.map((path) => `~${path}`),
+    ...removed.map((path) => `-${path}`),
+  ])
+  return {
+    changes: {
+      undo: all.at(-1)!.call,
+      made: sum('made'),
+      changed: sum('changed'),
+      removed: sum('removed'),
+      lost: sum('lost'),
+      names: names.slice(0, MAX_CHANGES),
+    },
+  }
+}

@@ -1,0 +1,331 @@
+/** An agent of Cordon's own in a project: the guarded session, the model, the conversation on disk, and the loop over them. */
+
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { manifestServers } from '../agents/mcp/servers.ts'
+import type { Prompter } from '../approval/prompter.ts'
+import { skillPort } from '../custom/skill-port.ts'
+import type { Upstream } from '../egress/route/upstream.ts'
+import type { Mode } from '../policy/policy.ts'
+import type { ChatConfig, Profile } from '../providers/profile.ts'
+import { machineUpstream } from '../run/network/machine-upstream.ts'
+import { type Cordon, type CordonOptions, createCordon } from '../session/cordon.ts'
+import type { Session } from '../session/session.ts'
+import { machineResolver, type Resolver } from '../system/dns.ts'
+import { Fault } from '../system/fault.ts'
+import { machineFiles } from '../system/files.ts'
+import type { Machine } from '../system/machine.ts'
+import { builtInSpec } from '../tools/built-in/registry.ts'
+import { Agent, type AgentEvent, type AgentTools, type TurnEnd, type TurnLimits } from './agent.ts'
+import { footprintOf } from './call-groups.ts'
+import { keyOf, openConfig } from './config.ts'
+import { MCP_PREFIX, McpTools } from './mcp-tools.ts'
+import { type Model, openModel } from './model.ts'
+import { type ProjectInstructions, readInstructions } from './project-instructions.ts'
+import { cappedText } from './result-text.ts'
+import { SubAgents } from './sub-agent.ts'
+import { systemPrompt } from './system-prompt.ts'
+import { type ChatSettings, listTranscripts, openTranscript, type Transcript } from './transcript.ts'
+
+export interface AgentSessionOptions {
+  readonly machine: Machine
+  readonly project: string
+  readonly manifest?: CordonOptions['manifest']
+  readonly prompter?: Prompter
+  /** Where its questions come from; `chat` without it. */
+  readonly surface?: string
+  readonly profile?: string
+  readonly model?: string
+  /** `--vscode`: the key comes from CORDON_API_KEY alone. */
+  readonly fromEditor?: boolean
+  readonly agent?: string
+  readonly mode?: Mode
+  /** A conversation to go on with; `latest` is the project's newest. */
+  readonly resume?: string
+  readonly tell: (event: AgentEvent) => void
+  /** The command of the gateway, for the MCP servers of the manifest; without it they are not offered. */
+  readonly gateway?: readonly string[]
+  /** What a person should know while it runs. */
+  readonly warn?: (text: string) => void
+  readonly resolver?: Resolver
+  readonly upstream?: Upstream
+}
+
+/** Opens an agent. Throws a Fault when the project, the provider or the conversation cannot be opened. */
+export async function openAgentSession(options: AgentSessionOptions): Promise<AgentSession> {
+  const { machine } = options
+  const { config, notes } = openConfig(machine)
+  const cordon = await createCordon({
+    project: options.project,
+    machine,
+    ...(options.manifest && { manifest: options.manifest }),
+    ...(options.prompter && { prompter: options.prompter, answeredElsewhere: options.surface ?? 'chat' }),
+  })
+  try {
+    return new AgentSession(options, cordon, config, notes)
+  } catch (error) {
+    await cordon.close()
+    throw error
+  }
+}
+
+/** One agent at work. */
+export class AgentSession {
+  readonly cordon: Cordon
+  readonly config: ChatConfig
+  readonly session: Session
+  readonly agent: Agent
+  /** What a person should know before anything runs. */
+  readonly notes: readonly string[]
+  readonly #options: AgentSessionOptions
+  readonly #transcript: Transcript
+  readonly #resolver: Resolver
+  readonly #upstream: Upstream
+  readonly #date = new Date().toISOString().slice(0, 10)
+  readonly #subAgents: SubAgents
+  readonly #mcp: McpTools | null
+  #budget: number | undefined
+  #profile: Profile
+  #model: Model
+  #instructions: readonly ProjectInstructions[]
+
+  constructor(options: AgentSessionOptions, cordon: Cordon, config: ChatConfig, notes: readonly string[]) {
+    const { machine } = options
+    this.#options = options
+    this.cordon = cordon
+    this.config = config
+    this.#resolver = options.resolver ?? machineResolver()
+    this.#upstream = options.upstream ?? machineUpstream(machine, cordon.loaded().sandbox)
+    const id = options.resume === undefined ? newId() : resumedId(options.resume, machine, cordon.root)
+    this.#transcript = openTranscript(machine, id, cordon.root)
+    try {
+      const { restored } = this.#transcript
+      const before = restored.settings
+      this.#profile = this.#profileNamed(options.profile ?? before.profile ?? config.profile)
+      const sameProfile = options.profile === undefined || options.profile === before.profile
+      this.#model = this.#open(this.#profile, options.model ?? (sameProfile ? before.model : undefined))
+      this.session = cordon.openSession({
+        id,
+        ...(options.agent !== undefined && { agent: options.agent }),
+        task: (task, signal) => this.#subAgents.run(task, signal),
+      })
+      this.#subAgents = this.#openSubAgents()
+      this.#mcp = this.#openMcp()
+      restoreSettings(this.session, before, options)
+      if (before.tainted) this.session.taint()
+      this.session.subscribe((event) => {
+        if (event.type === 'taint') this.#transcript.set({ tainted: true })
+      })
+      this.#instructions = readInstructions(cordon.root, machine, machineFiles)
+      const dumps = cordon.loaded().session.dumpProviderPayloads.value
+      this.notes = [
+        ...notes,
+        ...cordon.notes,
+        ...(dumps ? [`debug.dump_provider_payloads is on: what is said goes to ${this.#dumps()} in clear text`] : []),
+      ]
+      this.agent = new Agent({
+        tools: this.#tools(this.session),
+        model: () => this.#model,
+        system: () => this.#system(this.session),
+        transcript: this.#transcript,
+        restored,
+        tell: options.tell,
+      })
+    } catch (error) {
+      this.#transcript.close()
+      throw error
+    }
+  }
+
+  get machine(): Machine {
+    return this.#options.machine
+  }
+
+  /** The skills that can be loaded. */
+  skills(): readonly { readonly name: string; readonly about: string; readonly trusted: boolean }[] {
+    return skillPort(this.cordon.root, this.machine).list()
+  }
+
+  get id(): string {
+    return this.#transcript.id
+  }
+
+  get model(): Model {
+    return this.#model
+  }
+
+  /** Instructions that nobody has agreed to as they are now. */
+  get untrusted(): readonly ProjectInstructions[] {
+    return this.#instructions.filter(({ status }) => status !== 'trusted')
+  }
+
+  /** Looks at the instructions again, after somebody agreed to them. */
+  reread(): void {
+    this.#instructions = readInstructions(this.cordon.root, this.#options.machine, machineFiles)
+  }
+
+  /** `/provider NAME`. */
+  setProfile(name: string): void {
+    const profile = this.#profileNamed(name)
+    this.#model = this.#open(profile, undefined)
+    this.#profile = profile
+    this.#transcript.set({ profile: name, model: this.#model.name })
+  }
+
+  /** `/model NAME`. */
+  setModel(name: string): void {
+    this.#model = this.#open(this.#profile, name)
+    this.#transcript.set({ profile: this.#profile.name, model: name })
+  }
+
+  /** `/mode NAME`. */
+  setMode(mode: Mode): void {
+    this.session.setMode(mode)
+    this.#transcript.set({ mode })
+  }
+
+  /** `/agent NAME`. */
+  setAgent(agent: string): void {
+    this.session.setAgent(agent)
+    this.#transcript.set({ agent })
+  }
+
+  /** One turn, once the MCP servers have said what they offer. */
+  async turn(message: Parameters<Agent['turn']>[0], limits: TurnLimits): Promise<TurnEnd> {
+    await this.#mcp?.ready(limits.signal)
+    return this.agent.turn(message, limits)
+  }
+
+  /** The tools of MCP servers. */
+  mcpTools(): readonly { readonly name: string; readonly description: string }[] {
+    return this.session.tools().filter(({ name }) => name.startsWith(MCP_PREFIX))
+  }
+
+  #openMcp(): McpTools | null {
+    const { gateway, prompter = null, warn = () => {} } = this.#options
+    if (!gateway || manifestServers(this.cordon.loaded()).length === 0) return null
+    const { session } = this
+    return new McpTools({ command: gateway, offer: (tools) => session.offer(tools), prompter, warn })
+  }
+
+  async close(): Promise<void> {
+    try {
+      await this.#mcp?.close()
+      await this.cordon.close()
+    } finally {
+      this.#transcript.close()
+    }
+  }
+
+  #profileNamed(name: string | null): Profile {
+    const { profiles } = this.config
+    if (name === null) {
+      throw new Fault('no-provider', 'no provider is set up', { remedy: 'cordon login sets one up.' })
+    }
+    const found = profiles.get(name)
+    if (found) return found
+    throw new Fault('no-provider', `there is no profile "${name}"`, {
+      remedy: `There are ${[...profiles.keys()].join(', ')}.`,
+    })
+  }
+
+  #open(profile: Profile, model: string | undefined): Model {
+    const { machine, fromEditor = false } = this.#options
+    return openModel({
+      profile,
+      ...(model !== undefined && { model }),
+      key: keyOf(profile, machine, fromEditor),
+      machine,
+      policy: () => this.cordon.loaded().policy,
+      resolver: this.#resolver,
+      upstream: this.#upstream,
+      dumps: this.cordon.loaded().session.dumpProviderPayloads.value ? this.#dumps() : null,
+    })
+  }
+
+  #dumps(): string {
+    return join(this.#options.machine.stateDir, 'payloads')
+  }
+
+  #system(session: Session, forTask = false): string {
+    const { session: settings } = this.cordon.loaded()
+    const skills = this.skills()
+    return systemPrompt({
+      root: this.cordon.root,
+      mode: session.mode,
+      agent: session.agent,
+      date: this.#date,
+      platform: process.platform,
+      model: settings.hideModel.value ? null : { name: this.#model.name, provider: this.#model.profile },
+      instructions: this.#instructions.filter(({ status }) => status === 'trusted'),
+      skills: skills.filter(({ trusted }) => trusted),
+      untrustedSkills: skills.filter(({ trusted }) => !trusted).length,
+      forTask,
+    })
+  }
+
+  /** Dollars that the conversation may cost, its sub-agents included. */
+  set budget(dollars: number | undefined) {
+    this.#budget = dollars
+  }
+
+  #openSubAgents(): SubAgents {
+    return new SubAgents({
+      // A sub-agent hands nothing on: it has no `task`.
+      open: (id, agent) => this.cordon.openSession({ id, agent }),
+      parent: this.session,
+      model: () => this.#model,
+      system: (session) => this.#system(session, true),
+      tools: (session) => this.#tools(session),
+      tell: this.#options.tell,
+      spend: (spent) => this.agent.charge(spent),
+      left: () => {
+        const { cost } = this.agent.spent
+        return this.#budget === undefined ? undefined : Math.max(0, this.#budget - (cost ?? this.#budget))
+      },
+    })
+  }
+
+  #tools(session: Session): AgentTools {
+    const { root } = this.cordon
+    const spill = join(this.#options.machine.cacheDir, 'spill', session.id)
+    return {
+      offered: () => session.tools(),
+      call: (name, input, signal) => session.call(name, input, { signal }),
+      footprint: ({ name, input }) => {
+        try {
+          return footprintOf(builtInSpec(name)?.actions(input) ?? null, root)
+        } catch {
+          // What it would touch cannot be told; the session says what is wrong with it.
+          return null
+        }
+      },
+      text: (result) => cappedText(result, spill),
+    }
+  }
+}
+
+function newId(): string {
+  return `c${Date.now().toString(36)}${randomBytes(6).toString('hex')}`
+}
+
+function resumedId(wanted: string, machine: Machine, root: string): string {
+  const rows = listTranscripts(machine, root)
+  const found = wanted === 'latest' ? rows[0] : rows.find(({ id }) => id === wanted)
+  if (found) return found.id
+  throw new Fault(
+    'no-chat',
+    wanted === 'latest' ? 'there is no conversation to resume here' : `there is no conversation ${wanted} here`,
+    {
+      remedy: 'cordon chat starts one; /resume lists those of this project.',
+    },
+  )
+}
+
+/** A resumed conversation is never freer than it was left, and what was typed now stands. */
+function restoreSettings(session: Session, before: ChatSettings, options: AgentSessionOptions): void {
+  if (before.agent !== undefined && options.agent === undefined) session.setAgent(before.agent)
+  // Running everything unasked is said anew each time.
+  const mode = options.mode ?? (before.mode === 'auto' ? undefined : (before.mode as Mode | undefined))
+  if (mode !== undefined) session.setMode(mode)
+}

@@ -1,0 +1,152 @@
+/** Agents that are WASM components (T6): loaded only as the signed manifest names them, run in the OS sandbox, served from outside of it. */
+
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import type { CallAnswer } from '../../code/frame.ts'
+import { type ProgramResult, startInterpreter } from '../../code/interpreter.ts'
+import type { ComponentSetting } from '../../manifest/schema/settings.ts'
+import type { Backend } from '../../sandbox/backend.ts'
+import { openCgroups } from '../../sandbox/limits-cgroup.ts'
+import { runCodeRoom } from '../../sandbox/oci/code-room.ts'
+import { answerOf, insideFolder } from '../../session/code/port.ts'
+import type { Session } from '../../session/session.ts'
+import { Fault, messageOf } from '../../system/fault.ts'
+import type { Machine } from '../../system/machine.ts'
+import { isRecord } from '../../system/record.ts'
+import { cappedText } from '../result-text.ts'
+import { componentFiles, requireOwnImports } from './files.ts'
+import type { ComponentModel } from './model.ts'
+import { type ComponentStorage, openStorage } from './storage.ts'
+
+export function hashOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex')
+}
+
+/** The entry of the signed manifest that names these very bytes. */
+export function entryOf(entries: readonly ComponentSetting[], bytes: Uint8Array): ComponentSetting {
+  const hash = hashOf(bytes)
+  const entry = entries.find(({ sha256 }) => sha256 === hash)
+  if (entry) return entry
+  throw new Fault('unlisted-component', 'the manifest does not name this component', {
+    remedy: `Add it, and sign: [components.NAME] sha256 = "${hash}", tools = ["read", "grep"].`,
+  })
+}
+
+export interface ComponentRun {
+  readonly bytes: Uint8Array
+  readonly entry: ComponentSetting
+  readonly task: string
+  readonly session: Session
+  /** The project: what it keeps is this project's. */
+  readonly root: string
+  readonly machine: Machine
+  readonly backend: Backend
+  readonly milliseconds: number
+  /** One turn of a model; null where none is configured, or the manifest gives it none. */
+  readonly complete: ComponentModel | null
+  readonly signal: AbortSignal
+}
+
+/** WASM memory in pages of 64 KiB, as V8 counts it. */
+const PAGES_PER_MB = 16
+const MAX_CALLS = 10_000
+const OUTPUT_BYTES: number = 1024 ** 2
+/**
+ * Of Node, beside the memory of the component: V8 holds one memory to the limit, and the process all of them, its tables and its code. Without
+ * a control group it is a limit of address space to be written, of which V8 reserves half a gigabyte for code.
+ */
+const OWN_MEMORY = { group: 512 * 1024 ** 2, process: 4 * 1024 ** 3 }
+
+/** Runs a component that was checked; what it imports is served here, outside its sandbox. */
+export async function runComponent(run: ComponentRun): Promise<ProgramResult> {
+  requireOwnImports(run.bytes)
+  requireSuspension()
+  const { machine, backend, entry } = run
+  const folder = await componentFiles(machine, backend, run.bytes)
+  const inside = insideFolder()
+  const pages = Math.ceil(entry.memoryBytes / 1024 ** 2) * PAGES_PER_MB
+  const flags = [`--wasm-max-mem-pages=${pages}`, '--max-old-space-size=256', '--disable-warning=ExperimentalWarning']
+  const argv = [process.execPath, ...flags, join(inside, 'component.mjs'), folder]
+  const own = openCgroups()?.support.memory ? OWN_MEMORY.group : OWN_MEMORY.process
+  const interpreter = startInterpreter(async (io) => {
+    const limits = { processes: 64, memoryBytes: entry.memoryBytes + own, scratchBytes: 1024 ** 2 }
+    return runCodeRoom(backend, { argv, reads: [process.execPath, inside, folder], limits }, io)
+  })
+  const storage = openStorage(machine, run.root, entry)
+  try {
+    return await interpreter.run({
+      code: run.task,
+      tools: [],
+      limits: {
+        milliseconds: run.milliseconds,
+        memoryBytes: entry.memoryBytes,
+        outputBytes: OUTPUT_BYTES,
+        calls: MAX_CALLS,
+      },
+      signal: run.signal,
+      call: (name, input, signal) => serve(run, storage, name, isRecord(input) ? input : {}, signal),
+    })
+  } finally {
+    await interpreter.end()
+  }
+}
+
+function requireSuspension(): void {
+  const { WebAssembly } = globalThis as unknown as { WebAssembly: object }
+  if ('Suspending' in WebAssembly) return
+  throw new Fault('no-engine', `Node ${process.versions.node} cannot suspend WASM (JSPI)`, {
+    remedy: 'Run Cordon with Node 24.21 or newer.',
+  })
+}
+
+type Served = CallAnswer & { readonly ok: boolean }
+
+const no = (text: string, code: string): Served => ({ ok: false, text, code })
+
+async function serve(
+  { session, entry, complete, machine }: ComponentRun,
+  storage: ComponentStorage,
+  name: string,
+  input: Record<string, unknown>,
+  signal: AbortSignal,
+): Promise<Served> {
+  const offered = () => session.tools().filter((tool) => entry.tools.includes(tool.name))
+  switch (name) {
+    case 'tools.catalog':
+      return {
+        ok: true,
+        text: JSON.stringify(offered().map(({ name, description, input }) => ({ name, description, input }))),
+      }
+    case 'tools.call': {
+      const tool = String(input.tool)
+      if (!entry.tools.includes(tool)) return no(`${tool} is not among the tools of this component`, 'denied')
+      let given: unknown
+      try {
+        given = JSON.parse(String(input.input))
+      } catch {
+        return no('the input is no JSON', 'bad-input')
+      }
+      const result = await session.call(tool, given, { signal })
+      const { ok, data, isError, code } = answerOf(result)
+      // The words are those that a model reads, whoever asks it.
+      const text = cappedText(result, join(machine.cacheDir, 'spill', session.id))
+      if (!ok) return no(text, code ?? 'failed')
+      return { ok, text: JSON.stringify({ text, ...(data !== undefined && { data }), ...(isError && { isError }) }) }
+    }
+    case 'storage.get':
+      return { ok: true, text: '', data: storage.get(String(input.key)) }
+    case 'storage.set':
+      return storage.set(String(input.key), String(input.value))
+        ? { ok: true, text: '' }
+        : no('the storage is full', 'quota')
+    case 'model.complete':
+      if (!complete) return no('this component has no model', 'no-model')
+      try {
+        return { ok: true, text: await complete(String(input.request), offered(), signal) }
+      } catch (error) {
+        return no(messageOf(error), 'model')
+      }
+    default:
+      return no(`there is no ${name}`, 'unknown-tool')
+  }
+}

@@ -1,0 +1,99 @@
+/** Sub-agents: a child session with the same rules or stricter ones, its own conversation, and a share of the budget. */
+
+import { compareVerdicts } from '../policy/verdict.ts'
+import type { CallPart } from '../providers/conversation.ts'
+import type { Session } from '../session/session.ts'
+import { Fault, messageOf } from '../system/fault.ts'
+import type { ToolOutput } from '../tools/tool.ts'
+import { Agent, type AgentEvent, type AgentTools, endText } from './agent.ts'
+import type { Model } from './model.ts'
+import type { Spent } from './transcript.ts'
+
+export interface SubAgentParts {
+  /** Opens a session for a child, with the tools that a child has. */
+  readonly open: (id: string, agent: string) => Session
+  readonly parent: Session
+  readonly model: () => Model
+  readonly system: (session: Session) => string
+  readonly tools: (session: Session) => AgentTools
+  /** Hears what the child does, so that a person sees it. */
+  readonly tell: (event: AgentEvent) => void
+  /** What it used counts for its parent. */
+  readonly spend: (spent: Spent) => void
+  /** Dollars that are left; undefined: no budget. */
+  readonly left: () => number | undefined
+}
+
+const MAX_TURNS = 60
+
+/** Runs tasks one after the other or at once, each in a session of its own. */
+export class SubAgents {
+  readonly #parts: SubAgentParts
+  #count = 0
+
+  constructor(parts: SubAgentParts) {
+    this.#parts = parts
+  }
+
+  async run({ prompt, agent }: { prompt: string; agent: string | null }, signal: AbortSignal): Promise<ToolOutput> {
+    const { parent, model, system, tools, tell, spend, left } = this.#parts
+    const child = this.#open(agent ?? parent.agent)
+    const stop = child.subscribe((event) => {
+      // What tries to steer the child has reached the parent with the child's answer.
+      if (event.type === 'taint') parent.taint()
+    })
+    const loop = new Agent({
+      tools: tools(child),
+      model,
+      system: () => system(child),
+      transcript: { add: () => {}, compacted: () => {}, cleared: () => {} },
+      tell: (event) => {
+        if (event.type === 'calling' || event.type === 'result') tell(named(event))
+      },
+    })
+    try {
+      const budget = left()
+      const end = await loop.turn(
+        { role: 'user', parts: [{ type: 'text', text: prompt }] },
+        { signal, maxTurns: MAX_TURNS, ...(budget !== undefined && { budget }) },
+      )
+      signal.throwIfAborted()
+      if (end.reason === 'done') return { text: end.text || '[the sub-agent gave no answer]' }
+      const why = end.reason === 'failed' ? messageOf(end.error) : endText(end)
+      return { text: `The sub-agent did not finish: ${why}`, isError: true }
+    } finally {
+      stop()
+      spend(loop.spent)
+      await child.close()
+    }
+  }
+
+  /** Opens a child that may do no more than its parent; an agent that may do more is not given out. */
+  #open(agent: string): Session {
+    const { open, parent } = this.#parts
+    if (parent.agent === 'plan' && agent !== 'plan') throw freer(agent)
+    const child = open(`${parent.id}-t${++this.#count}`, agent)
+    try {
+      child.follow(parent)
+      const levels = new Map(parent.permissions().map(({ tool, level }) => [tool, level]))
+      const more = child.permissions().some(({ tool, level }) => compareVerdicts(level, levels.get(tool) ?? 'deny') < 0)
+      if (more || child.ring < parent.ring) throw freer(agent)
+      return child
+    } catch (error) {
+      void child.close()
+      throw error
+    }
+  }
+}
+
+function freer(agent: string): Fault {
+  return new Fault('unknown-agent', `the agent "${agent}" may do more than you, so it cannot work for you`, {
+    remedy: 'Leave "agent" away, or name "plan".',
+  })
+}
+
+/** A call of a child, told apart from those of its parent. */
+function named(event: Extract<AgentEvent, { type: 'calling' | 'result' }>): AgentEvent {
+  const call: CallPart = { ...event.call, name: `task › ${event.call.name}` }
+  return { ...event, call }
+}

@@ -1,0 +1,156 @@
+/** How a command text runs: as a whole, or part by part where a host of one part is not for the code of another (S3). PURE. */
+
+import type { SessionFacts } from '../policy/call.ts'
+import { pathsOfGrants } from '../policy/evaluate/carried-paths.ts'
+import { grantsOf } from '../policy/evaluate/command-grant.ts'
+import { hostsOfText, type TextHosts } from '../policy/evaluate/text-hosts.ts'
+import type { CommandRule, HostRule } from '../policy/policy.ts'
+import { takeStance } from '../policy/stance.ts'
+import type { LoadedPolicy } from '../project/load/load.ts'
+import type { CommandFact, ShellFacts } from '../shell/facts.ts'
+import { splitText, type TextPart } from '../shell/read/split.ts'
+import { analyze } from '../shell/walk/analyze.ts'
+import { type Entitlement, shorten } from './entitlement.ts'
+
+/** A text that runs in one sandbox, and what its grants give it. */
+export interface CommandGroup extends Entitlement {
+  readonly text: string
+  readonly when: TextPart['when']
+  readonly moves: boolean
+}
+
+export interface TextPlan {
+  /** In their order; one where the text runs as a whole. */
+  readonly groups: readonly CommandGroup[]
+  /** What an agent should know about it. */
+  readonly note: string | null
+  /** The text in one sandbox, whatever it costs it. */
+  readonly whole: CommandGroup
+  readonly wholeNote: string | null
+}
+
+export interface TextPlace {
+  readonly cwd: string
+  readonly home: string
+  readonly loaded: LoadedPolicy
+  readonly session: SessionFacts
+  /** Hosts that a person agreed to for this text. */
+  readonly agreed: readonly HostRule[]
+}
+
+/** Plans a text by what was found out about it when it was decided. */
+export function planText(command: string, decided: ShellFacts | null, place: TextPlace): TextPlan {
+  const all = lookAt(decided?.commands ?? [], place)
+  // Who was asked about this text saw all of it.
+  const whole = groupOf(command, all, [...all.hosts.hosts, ...place.agreed], place, { when: 'always', moves: false })
+  const wholeNote = all.hosts.withheld.length === 0 ? null : withheldNote(all.hosts)
+  if (wholeNote === null) return { groups: [whole], note: null, whole, wholeNote }
+  const groups = partByPart(command, place)
+  return groups === null
+    ? { groups: [whole], note: wholeNote, whole, wholeNote }
+    : { groups, note: null, whole, wholeNote }
+}
+
+interface Look {
+  readonly facts: readonly CommandFact[]
+  readonly hosts: TextHosts
+}
+
+/** A part of a text by itself. */
+function lookAtPart(text: string, place: TextPlace): Look {
+  const { cwd, home } = place
+  const analysis = analyze(text, { cwd, home, variables: { HOME: home, PWD: cwd } })
+  return lookAt('facts' in analysis ? analysis.facts.commands : [], place)
+}
+
+function lookAt(facts: readonly CommandFact[], { loaded, session, agreed }: TextPlace): Look {
+  const answered = { ...session, grants: { ...session.grants, hosts: [...session.grants.hosts, ...agreed] } }
+  return { facts, hosts: hostsOfText(loaded.policy, answered, facts, isContained(loaded, session)) }
+}
+
+/** Neighbours stay together while none of them loses a host by it; null where one part alone does. */
+function partByPart(command: string, place: TextPlace): CommandGroup[] | null {
+  const parts = splitText(command)
+  if (parts === null) return null
+  const groups: { first: TextPart; end: number; look: Look }[] = []
+  for (const part of parts) {
+    const last = groups.at(-1)
+    const together =
+      last && mayFollow(last.first, part) ? lookAtPart(command.slice(last.first.start, part.end), place) : null
+    if (together && together.hosts.withheld.length === 0)
+      groups[groups.length - 1] = { first: last!.first, end: part.end, look: together }
+    else {
+      const look = lookAtPart(part.text, place)
+      if (look.hosts.withheld.length > 0) return null
+      groups.push({ first: part, end: part.end, look })
+    }
+  }
+  return groups.map(({ first, end, look }) =>
+    groupOf(command.slice(first.start, end), look, look.hosts.hosts, place, first),
+  )
+}
+
+/** Whether a part can be skipped together with the one that its group begins with, and never without it. */
+function mayFollow(first: TextPart, part: TextPart): boolean {
+  if (first.moves || part.moves) return false
+  return first.when === 'always' || (first.when === 'success' && part.when === 'success')
+}
+
+function groupOf(
+  text: string,
+  { facts }: Look,
+  hosts: readonly HostRule[],
+  { loaded, session }: TextPlace,
+  { when, moves }: Pick<TextPart, 'when' | 'moves'>,
+): CommandGroup {
+  return { text, when, moves, ...entitleText(text, facts, hosts, loaded, session) }
+}
+
+/** Of a text, or of a part of one, whose commands were read. */
+function entitleText(
+  text: string,
+  commands: readonly CommandFact[],
+  hosts: readonly HostRule[],
+  loaded: LoadedPolicy,
+  session: SessionFacts,
+): Entitlement {
+  const { policy } = loaded
+  const granting = (facts: readonly CommandFact[]): readonly CommandRule[] =>
+    facts.flatMap((fact) => grantsOf(policy, session, fact) ?? [])
+  const grants = granting(commands)
+  // A bundle comes along for what the text itself runs: a shell inside it never counts.
+  const direct = commands.filter((fact) => fact.via.every((via) => via.kind === 'wrapper'))
+  const words = direct.map((fact) => fact.argv.flatMap((word) => word.values?.slice(0, 1) ?? []))
+  const patterns = [
+    ...granting(direct).map((grant) => grant.pattern.words),
+    ...(isContained(loaded, session) ? words : []),
+  ]
+  const line = text.split('\n')[0]!
+  return {
+    name: shorten(line, line !== text),
+    whole: text,
+    patterns,
+    grants: [...new Set(grants.map((grant) => grant.pattern.text))],
+    paths: pathsOfGrants(grants),
+    envVars: grants.flatMap((grant) => grant.envVars),
+    hosts,
+    programs: [...new Set(patterns.flatMap((pattern) => pattern.slice(0, 1)))],
+  }
+}
+
+/** In contained mode the words of a command are enough for its bundles and their hosts. */
+function isContained({ policy }: LoadedPolicy, session: SessionFacts): boolean {
+  return takeStance(policy, session, 'bash').mode.value === 'contained'
+}
+
+function withheldNote({ commands, withheld }: TextHosts): string {
+  const hosts = withheld.map((rule) => rule.pattern.text)
+  const named = hosts.length > 3 ? `${hosts.slice(0, 3).join(', ')} and ${hosts.length - 3} more` : hosts.join(', ')
+  const code =
+    commands
+      .find(({ readable }) => !readable)
+      ?.fact.argv.map((word) => word.text)
+      .join(' ') ?? ''
+  const shown = code.length > 60 ? `${code.slice(0, 60)} …` : code
+  return `it had no way to ${named}: \`${shown}\` runs code that cannot be read. Run what needs the network as a command of its own.`
+}

@@ -1,0 +1,13 @@
+/** The gate for scripts of a project's skills, loaded only where there are any. */
+
+import type { Files } from '../system/files.ts'
+import type { Machine } from '../system/machine.ts'
+import { skillFolders } from './skill-folders.ts'
+import type { SkillGate } from './skill-gate.ts'
+
+/** What stands between a command and such a script; nothing where the project has none. */
+export async function openSkillGate(root: string, machine: Machine, files: Files): Promise<Partial<SkillGate>> {
+  if (!skillFolders(root).some(files.exists)) return {}
+  const { skillGate } = await import('./skill-gate.ts')
+  return skillGate(root, machine)
+}

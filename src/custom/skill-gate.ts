@@ -1,0 +1,108 @@
+/** Scripts of a project's skills run only once a person has approved their bytes (T3). */
+
+import { isInside } from '../files/baseline.ts'
+import { Fault } from '../system/fault.ts'
+import type { Machine } from '../system/machine.ts'
+import {
+  approveSkillScript,
+  discoverSkills,
+  readRegular,
+  type Skill,
+  type SkillScript,
+  skillScriptStatus,
+} from '../tools/custom/skills.ts'
+import { createTrustStore, type TrustStatus } from '../tools/custom/trust.ts'
+import { skillFolders } from './skill-folders.ts'
+
+export interface SkillRow {
+  readonly skill: string
+  readonly script: string
+  readonly path: string
+  readonly scope: 'user' | 'project'
+  readonly status: TrustStatus
+}
+
+/** Every script of every skill, with what was said of it. */
+export function skillRows(root: string, machine: Machine): readonly SkillRow[] {
+  const store = createTrustStore(machine.stateDir)
+  return skillsOf(root, machine).flatMap((skill) =>
+    skill.scripts.map((script) => ({
+      skill: skill.name,
+      script: script.name,
+      path: script.path,
+      scope: skill.scope === 'user' ? ('user' as const) : ('project' as const),
+      status: skillScriptStatus(skill, script, store),
+    })),
+  )
+}
+
+/** Approves the scripts of a project's skill, or one of them, by the bytes they have now. */
+export function approveSkill(
+  root: string,
+  machine: Machine,
+  name: string,
+  only: string | null,
+  now: Date,
+): readonly string[] {
+  const skill = skillsOf(root, machine).find((candidate) => candidate.name === name)
+  const scripts = skill?.scripts.filter((script) => only === null || script.name === only) ?? []
+  if (!skill || scripts.length === 0) {
+    throw new Fault(
+      'no-skill',
+      only === null ? `there is no skill "${name}" with scripts` : `the skill "${name}" has no script ${only}`,
+      {
+        remedy: 'cordon skills lists them.',
+      },
+    )
+  }
+  const store = createTrustStore(machine.stateDir)
+  for (const script of scripts) approveSkillScript(skill, script, store, now.toISOString())
+  return scripts.map((script: SkillScript) => script.name)
+}
+
+/** What stands between a command and the scripts of the project's skills. */
+export interface SkillGate {
+  /** Why a file may not be run: it is one of them, or a copy, and nobody approved it, or it changed since. Null: it may. */
+  readonly scriptProblem: (path: string) => string | null
+  /** The same of the first such script that a path is, or that lies below it; what is no script is free to be taken along. */
+  readonly scriptBelow: (path: string) => string | null
+}
+
+export function skillGate(root: string, machine: Machine): SkillGate {
+  const folders = skillFolders(root)
+  const problemOf = (status: TrustStatus | undefined): string | null => {
+    if (status === 'ok') return null
+    const why = status === 'MISMATCH' ? 'has changed since it was approved' : 'was not approved'
+    return `it is a script of a skill that this project brings along, and it ${why}`
+  }
+  return {
+    scriptProblem: (path) => {
+      if (!folders.some((folder) => isInside(path, folder))) return copyProblem(root, machine, path)
+      // A user's skill of the same name stands before the project's, whose files are then nobody's.
+      return problemOf(skillRows(root, machine).find((candidate) => candidate.path === path)?.status)
+    },
+    scriptBelow: (path) => {
+      if (!folders.some((folder) => isInside(path, folder) || isInside(folder, path))) return null
+      const rows = skillRows(root, machine).filter((row) => row.scope === 'project' && isInside(row.path, path))
+      return rows.map((row) => problemOf(row.status)).find((problem) => problem !== null) ?? null
+    },
+  }
+}
+
+/** A copy is the same script: it goes by its bytes, wherever it stands. */
+function copyProblem(root: string, machine: Machine, path: string): string | null {
+  const skills = skillsOf(root, machine).filter((skill) => skill.scope !== 'user' && skill.scripts.length > 0)
+  const bytes = skills.length === 0 ? null : readRegular(path)
+  if (bytes === null || bytes.length === 0) return null
+  const store = createTrustStore(machine.stateDir)
+  for (const skill of skills)
+    for (const script of skill.scripts) {
+      if (Buffer.compare(script.bytes, bytes) !== 0 || skillScriptStatus(skill, script, store) === 'ok') continue
+      return `it is a copy of ${script.name} of the skill ${skill.name}, which this project brings along and nobody approved`
+    }
+  return null
+}
+
+function skillsOf(root: string, machine: Machine): readonly Skill[] {
+  return discoverSkills({ root, home: machine.home, configDir: machine.configDir })
+}

@@ -1,0 +1,243 @@
+/** Custom tools in a session (T2, T3): only trusted bytes run, exactly those that were hashed, and the sandbox holds their labels. */
+
+import { dirname } from 'node:path'
+import { entitleOwn } from '../confine/entitlement.ts'
+import { containsHost, parseHostPattern } from '../hosts/pattern.ts'
+import { tldtsSuffixes } from '../hosts/suffix.ts'
+import type { CustomToolSettings } from '../manifest/schema/settings.ts'
+import { parseToml } from '../manifest/toml/toml.ts'
+import { plainNode } from '../manifest/toml/tree.ts'
+import type { HostRule } from '../policy/policy.ts'
+import { builtInTools as builtInNames } from '../policy/tool-kind.ts'
+import type { LoadedPolicy } from '../project/load/load.ts'
+import { outcomeNotes } from '../run/outcome-notes.ts'
+import type { SessionCommands } from '../run/port.ts'
+import type { RunOutcome } from '../run/runner.ts'
+import { Fault, messageOf } from '../system/fault.ts'
+import type { Machine } from '../system/machine.ts'
+import {
+  type CustomTool,
+  type Discovery,
+  discoverTools,
+  revokeChanged,
+  type ToolPlaces,
+  toolForCall,
+  toolTrust,
+} from '../tools/custom/discover.ts'
+import { reapStaged, stageScript } from '../tools/custom/stage.ts'
+import type { CustomToolManifest } from '../tools/custom/tool-manifest.ts'
+import { createTrustStore, type TrustStore } from '../tools/custom/trust.ts'
+import { RUNS, touchesNothing } from '../tools/define-tool.ts'
+import type { Tool, ToolContext, ToolInput, ToolOutput } from '../tools/tool.ts'
+
+/** What the decision and the record need to know of a custom tool. */
+export interface CustomFacts {
+  readonly requireConfirmation: boolean
+  readonly output: CustomToolManifest['output']
+}
+
+export type SessionTool = Tool & { readonly custom?: CustomFacts }
+
+/** The session as far as programs that Cordon itself starts need it. */
+export interface CustomToolHost {
+  readonly commands: Pick<SessionCommands, 'confine' | 'run'>
+  /** The policy that applies at this moment. */
+  readonly loaded: () => LoadedPolicy
+}
+
+/** The custom tools of a project and a user, as they were found at a start. */
+export interface CustomTools {
+  readonly discovery: Discovery
+  readonly store: TrustStore
+  readonly places: ToolPlaces
+  /** What a person should know: tools that lost their trust, are not trusted, or do not load. */
+  readonly notes: readonly string[]
+  forSession(host: CustomToolHost): readonly SessionTool[]
+}
+
+/** Finds the tools; one whose bytes changed since it was trusted loses its trust here, and that is saved. */
+export function openCustomTools(
+  loaded: LoadedPolicy,
+  machine: Machine,
+  now: () => Date,
+  ofProgram: readonly Tool[] = [],
+): CustomTools {
+  const places: ToolPlaces = {
+    root: loaded.root,
+    configDir: machine.configDir,
+    reserved: new Set([...builtInNames, ...ofProgram.map(({ name }) => name)]),
+    parseToml: plainToml,
+  }
+  const store = createTrustStore(machine.stateDir)
+  reapStaged(machine.stateDir, now().getTime())
+  const discovery = discoverTools(places)
+  const revoked = revokeChanged(discovery.tools, store, now().toISOString())
+  const enabled = ({ manifest }: CustomTool) => loaded.session.tools.get(manifest.name)?.enabled.value ?? true
+  const known = toolTrust(discovery.tools, store)
+  const trusted = known.filter(({ status, tool }) => status === 'ok' && enabled(tool)).map(({ tool }) => tool)
+  return {
+    discovery,
+    store,
+    places,
+    notes: [
+      ...revoked.map(({ manifest }) => `the tool ${manifest.name} has changed and is no longer trusted`),
+      ...known
+        .filter(({ status, tool }) => status === 'no stored hash' && enabled(tool))
+        .map(
+          ({ tool }) =>
+            `the tool ${tool.manifest.name} is not trusted and does not run (cordon tools trust ${tool.manifest.name})`,
+        ),
+      ...discovery.failed.map(({ path, problems }) => `${path} is no tool: ${problems.map(sentenceOf).join('; ')}`),
+    ],
+    forSession: (host) => trusted.map((tool) => sessionTool(tool, { host, machine, store, places, now })),
+  }
+}
+
+interface Surroundings {
+  readonly host: CustomToolHost
+  readonly machine: Machine
+  readonly store: TrustStore
+  readonly places: ToolPlaces
+  readonly now: () => Date
+}
+
+function sessionTool(known: CustomTool, around: Surroundings): SessionTool {
+  const { manifest } = known
+  const settings = around.host.loaded().session.tools.get(manifest.name) ?? null
+  return {
+    name: manifest.name,
+    description: manifest.description,
+    input: manifest.input,
+    labels: manifest.labels,
+    hints: RUNS,
+    actions: touchesNothing,
+    custom: {
+      // The user's word can ask for a confirmation; it does not lift the one that the tool asks for.
+      requireConfirmation: manifest.requireConfirmation || settings?.requireConfirmation.value === true,
+      output: manifest.output,
+    },
+    run: (input, context) => runTool(known, settings, input, context, around),
+  }
+}
+
+async function runTool(
+  known: CustomTool,
+  settings: CustomToolSettings | null,
+  input: ToolInput,
+  context: ToolContext,
+  { host, machine, store, places, now }: Surroundings,
+): Promise<ToolOutput> {
+  const { name } = known.manifest
+  const found = toolForCall(known, places, store, now().toISOString())
+  // The decision was about the manifest as it was found: other bytes, even trusted ones, were not decided.
+  if (found?.status !== 'ok' || found.tool.hash !== known.hash) {
+    throw new Fault('tool-untrusted', `the tool ${name} is not what was trusted: its manifest or script has changed`, {
+      remedy: `The user can look at it and run: cordon tools trust ${name}; then open a new session.`,
+    })
+  }
+  const { manifest, script } = found.tool
+  const staged = stageScript(machine.stateDir, manifest.script, script)
+  try {
+    const directory = dirname(staged.path)
+    const { labels } = manifest
+    const timeout = Math.min(manifest.timeout, settings?.timeout ?? manifest.timeout) * 1000
+    const entitlement = entitleOwn(name, {
+      envVars: manifest.env.filter((name) => settings?.envVars?.includes(name) ?? true),
+      hosts: labels.includes('network') ? hostsOf(manifest, settings) : [],
+      suffixes: tldtsSuffixes,
+    })
+    const cwd = labels.includes('filesystem') ? context.cwd : '/tmp'
+    const confinement = host.commands.confine({ command: entitlement, cwd }, [
+      {
+        kind: 'labels',
+        labels: {
+          script: directory,
+          filesystem: labels.includes('filesystem'),
+          execute: labels.includes('execute'),
+          outputBytes: Math.min(manifest.maxOutputBytes, settings?.maxOutputBytes ?? manifest.maxOutputBytes),
+        },
+      },
+      { kind: 'time', ms: Math.min(timeout, context.limits.timeoutMs) },
+    ])
+    const argv = startsItself(script) ? [staged.path] : ['/bin/sh', staged.path]
+    const io = { stdin: `${JSON.stringify(input)}\n`, stdout: 'capture', stderr: 'capture' } as const
+    const outcome = await host.commands.run(confinement, argv, { ...io, signal: context.signal })
+    context.signal.throwIfAborted()
+    return outputOf(manifest, outcome)
+  } finally {
+    staged.dispose()
+  }
+}
+
+/** `#!` or an executable of its own; anything else is a script for sh. */
+function startsItself(script: Uint8Array): boolean {
+  const start = Buffer.from(script.subarray(0, 4)).toString('latin1')
+  return start.startsWith('#!') || start === '\x7fELF'
+}
+
+function hostsOf(manifest: CustomToolManifest, settings: CustomToolSettings | null): HostRule[] {
+  const own = manifest.domains.flatMap((text): HostRule[] => {
+    const parsed = parseHostPattern(text, tldtsSuffixes)
+    return 'pattern' in parsed ? [{ pattern: parsed.pattern, rule: 'domains', source: 'tool manifest' }] : []
+  })
+  const narrowed = settings?.domains ?? null
+  if (narrowed === null) return own
+  // Both must contain a host: the narrower of two patterns is what is left.
+  return own.flatMap((rule) =>
+    narrowed.flatMap((other) => {
+      if (containsHost(rule.pattern, other.pattern)) return [other]
+      return containsHost(other.pattern, rule.pattern) ? [{ ...other, pattern: rule.pattern }] : []
+    }),
+  )
+}
+
+function outputOf(manifest: CustomToolManifest, outcome: RunOutcome): ToolOutput {
+  const { stdout, stderr, exitCode, timedOut } = outcome.result
+  const text = stdout?.bytes.toString('utf8') ?? ''
+  const errors = stderr?.bytes.toString('utf8') ?? ''
+  const parsed = timedOut || exitCode !== 0 ? { data: null } : parseOutput(manifest.output, text)
+  const notes = [
+    ...(timedOut
+      ? ['stopped: the time limit was reached (the tool’s own timeout, [tools], or command_timeout under [limits])']
+      : exitCode !== 0
+        ? [`exit code ${exitCode}`]
+        : []),
+    ...('problem' in parsed ? [parsed.problem] : []),
+    ...(stdout?.truncated ? ['output was cut'] : []),
+    ...outcomeNotes(outcome),
+  ]
+  const shown = [text, errors === '' ? '' : `[stderr]\n${errors}`, ...new Set(notes.map((note) => `[${note}]`))]
+  return {
+    text: shown.filter((part) => part !== '').join('\n') || '[no output]',
+    ...('data' in parsed && parsed.data !== null && { data: parsed.data }),
+    exitCode,
+    ...((timedOut || exitCode !== 0 || 'problem' in parsed) && { isError: true }),
+    ...(stdout?.truncated && {
+      truncated: { shown: stdout.bytes.length, total: stdout.total, unit: 'bytes', remedy: 'ask the tool for less' },
+    }),
+  }
+}
+
+function parseOutput(
+  output: CustomToolManifest['output'],
+  text: string,
+): { readonly data: unknown } | { readonly problem: string } {
+  if (output === 'text') return { data: text }
+  if (output === 'lines') return { data: text.replace(/\n$/, '').split('\n') }
+  try {
+    return { data: JSON.parse(text) }
+  } catch (error) {
+    return { problem: `the tool declares JSON, and its output is none: ${messageOf(error)}` }
+  }
+}
+
+/** The TOML form as plain values. */
+function plainToml(text: string): unknown {
+  const { root, problems } = parseToml(text)
+  if (problems.length > 0) throw new Error(`is not TOML: ${problems[0]!.message}`)
+  return plainNode(root)
+}
+
+function sentenceOf({ key, message }: { readonly key: string; readonly message: string }): string {
+  return key === '' ? message : `${key} ${message}`
+}

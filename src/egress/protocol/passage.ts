@@ -1,0 +1,136 @@
+/** What every protocol of a door shares: the gate, the pool, the broker, and where events go. */
+
+import type { Duplex } from 'node:stream'
+import type { Broker, SwappedRequest } from '../credentials/broker.ts'
+import type { Aliases } from '../route/aliases.ts'
+import { allowed, type EgressEvent, type EventFacts, refused } from '../route/event.ts'
+import type { Admission, Gate } from '../route/gate.ts'
+import { isLoopback } from '../route/loopback.ts'
+import type { RouteAgent } from '../route/route-agent.ts'
+import { judgeRequest } from '../route/rules.ts'
+import type { Route } from '../route/upstream.ts'
+import type { BodyHold } from '../wire/body-hold.ts'
+import type { DoorLimits } from '../wire/limits.ts'
+import { type EgressDenial, httpRefusal, refusalBytes } from '../wire/refusal.ts'
+import type { RequestTarget, TunnelFacts } from '../wire/request-head.ts'
+import type { Target } from '../wire/target.ts'
+import type { GitSsh } from './git-ssh.ts'
+
+export interface Passage {
+  readonly command: string
+  readonly gate: Gate
+  /** Addresses inside that stand for hosts; null where there are none. */
+  readonly aliases: Aliases | null
+  readonly agent: RouteAgent
+  readonly broker: Broker | null
+  /** Holds bodies whose hash is to be signed. */
+  readonly bodies: BodyHold
+  /** With whose ssh git services are reached; null where with nobody's. */
+  readonly git: GitSsh | null
+  readonly limits: DoorLimits
+  readonly onEvent: (event: EgressEvent) => void
+}
+
+/** A connection that was admitted as a whole: every request in it must name the same host. */
+export interface Tunnel extends TunnelFacts {
+  readonly admission: Admission
+}
+
+/** A request that may leave, as it leaves. */
+export interface Cleared extends SwappedRequest {
+  readonly admission: Admission
+  /** What takes secrets out of the answer; null where none can be in it. */
+  readonly scrub: Broker | null
+}
+
+/** What a client means that looked the name up by itself: the address of a host inside is that host. */
+export function meant({ aliases }: Passage, target: Target): Target {
+  return (
+    (target.kind === 'ipv4' && target.host.startsWith('127.64.') && aliases?.targetOf(target.host, target.port)) ||
+    target
+  )
+}
+
+/** Judges a request whose target was read: host, addresses, method, path, secrets. */
+export async function clearRequest(
+  passage: Passage,
+  read: RequestTarget,
+  method: string,
+  rawHeaders: readonly string[],
+  tunnel: Tunnel | null,
+  payloadHash: string | null = null,
+): Promise<Cleared | { readonly refusal: EgressDenial }> {
+  const admission = tunnel?.admission ?? (await passage.gate.admit(read.target))
+  if ('refusal' in admission) return admission
+  const refusal = judgeRequest(admission.rules, read.target, { method, path: read.path, rawHeaders })
+  if (refusal !== null) return { refusal }
+  if (passage.broker === null) return { admission, path: read.path, rawHeaders, used: [], scrub: null }
+  const secure = read.secure || staysHere(admission.route)
+  const swapped = passage.broker.swap({
+    target: read.target,
+    method,
+    payloadHash,
+    secure,
+    path: read.path,
+    rawHeaders,
+    suffixes: admission.rules.suffixes,
+  })
+  if ('refusal' in swapped) return swapped
+  return { ...swapped, admission, scrub: passage.broker.mayEcho(read.target) ? passage.broker : null }
+}
+
+/** True for a connection that no cable carries. */
+function staysHere({ addresses, parent }: Route): boolean {
+  return parent === undefined && addresses.length > 0 && addresses.every(isLoopback)
+}
+
+/** Facts of an event that are known from the start of a request; `started` is turned into a duration later. */
+export interface Record {
+  readonly facts: EventFacts
+  readonly started: number
+}
+
+export function startRecord(passage: Passage, facts: Omit<EventFacts, 'command'>): Record {
+  return { facts: { ...facts, command: passage.command }, started: performance.now() }
+}
+
+export function recordAllowed(passage: Passage, record: Record, more: Partial<EventFacts>): void {
+  passage.onEvent(allowed({ ...record.facts, ...more, milliseconds: elapsed(record) }))
+}
+
+export function recordRefused(
+  passage: Passage,
+  record: Record,
+  refusal: EgressDenial,
+  more: Partial<EventFacts> = {},
+): void {
+  passage.onEvent(refused({ ...record.facts, ...more, milliseconds: elapsed(record) }, refusal))
+}
+
+/** Writes a refusal to a bare connection and closes it once it is flushed. */
+export function refuseSocket(
+  passage: Passage,
+  socket: Duplex,
+  refusal: EgressDenial,
+  target: Target | null,
+  accept?: string,
+): void {
+  if (socket.destroyed || !socket.writable) return void socket.destroy()
+  socket.end(refusalBytes(httpRefusal(refusal, target, passage.command, accept)))
+  closeSoon(socket)
+}
+
+/** Reads away what the peer still sends, so that it sees the answer and not a reset, and then lets go of it. */
+export function closeSoon(socket: Duplex): void {
+  socket.on('error', () => socket.destroy())
+  socket.resume()
+  const timer = setTimeout(() => socket.destroy(), LINGER_MILLISECONDS)
+  socket.once('end', () => socket.destroy())
+  socket.once('close', () => clearTimeout(timer))
+}
+
+const LINGER_MILLISECONDS = 2_000
+
+function elapsed(record: Record): number {
+  return Math.round((performance.now() - record.started) * 1000) / 1000
+}

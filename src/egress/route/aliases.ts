@@ -1,0 +1,85 @@
+/** Names inside a sandbox: each granted host has an address of the sandbox's own loopback, where its ports are served. PURE. */
+
+import { classifyAddress } from '../../hosts/address.ts'
+import type { Target } from '../wire/target.ts'
+import type { EgressRules } from './rules.ts'
+
+/** What a sandbox is told of its names, and what an address stands for when somebody connects to it. */
+export interface Aliases {
+  readonly names: readonly { readonly name: string; readonly address: string }[]
+  /** Ports that are served; null for every address. */
+  readonly doors: readonly { readonly address: string | null; readonly port: number }[]
+  /** The host that is meant by a connection to this address and port; null where none is. */
+  targetOf(address: string, port: number): Target | null
+  /** The domain whose hosts all have this address: which one is meant, a client says in its first bytes. */
+  domainOf(address: string): string | null
+}
+
+/** Further than 127.0.0.1, where servers of the command's own are. */
+const FIRST = (127 << 24) | (64 << 16)
+const FIRST_DOMAIN = (127 << 24) | (65 << 16)
+const MAX_DOMAINS = 20
+const MAX_NAMES = 1_000
+const WEB_PORTS: readonly number[] = [80, 443]
+/** The name service and the proxy have these of 127.0.0.1; such a server of the machine is reached through the proxy. */
+const TAKEN: ReadonlySet<number> = new Set([53, 3128])
+
+/**
+ * A wildcard has one address for all its names, on the web's ports alone: there every client says the name that it means. The web's ports are served on every address,
+ * since nobody inside may bind them; others on the host's own address, so that a server of the command's may have them elsewhere.
+ */
+export function aliasesOf({ allowed }: Pick<EgressRules, 'allowed'>): Aliases {
+  const patterns = (allowed ?? [])
+    .map((rule) => rule.pattern)
+    .filter(({ wildcard, kind }) => !wildcard && kind !== 'unix')
+  const hosts = [...new Set(patterns.filter(({ kind }) => kind === 'name').map(({ host }) => host))]
+  const addresses = new Map<string, string>()
+  for (const [at, host] of hosts.slice(0, MAX_NAMES).entries())
+    addresses.set(host, isOwnName(host) ? '127.0.0.1' : dotted(FIRST + at + 1))
+  const byAddress = new Map(Array.from(addresses, ([host, address]) => [address, host]))
+  const doors = new Map<string, { address: string | null; port: number }>()
+  const loopback = new Set<number>()
+  for (const { host, port, kind } of patterns) {
+    if (kind === 'name' ? isOwnName(host) : classifyAddress(host) === 'loopback' && host.startsWith('127.')) {
+      if (port !== null && !TAKEN.has(port)) loopback.add(port)
+    } else if (kind === 'name') {
+      for (const each of port === null ? WEB_PORTS : [port]) {
+        const address = WEB_PORTS.includes(each) ? null : (addresses.get(host) ?? null)
+        if (address !== null || WEB_PORTS.includes(each)) doors.set(`${address}:${each}`, { address, port: each })
+      }
+    }
+  }
+  const wildcards = (allowed ?? []).filter(
+    ({ pattern: { wildcard, port } }) => wildcard && (port === null || WEB_PORTS.includes(port)),
+  )
+  const domains = [...new Set(wildcards.map(({ pattern }) => pattern.host))].slice(0, MAX_DOMAINS)
+  const byDomain = domains.map((host, at) => ({ name: `*.${host}`, address: dotted(FIRST_DOMAIN + at + 1), host }))
+  for (const { pattern } of wildcards)
+    for (const port of pattern.port === null ? WEB_PORTS : [pattern.port])
+      doors.set(`null:${port}`, { address: null, port })
+  // The machine's own servers, where one was granted: inside they are where a program looks for them.
+  for (const port of loopback) {
+    if (!doors.has(`null:${port}`)) doors.set(`127.0.0.1:${port}`, { address: '127.0.0.1', port })
+  }
+  return {
+    domainOf: (address) => byDomain.find((one) => one.address === address)?.host ?? null,
+    names: [
+      ...Array.from(addresses, ([name, address]) => ({ name, address })).filter(({ name }) => !isOwnName(name)),
+      ...byDomain.map(({ name, address }) => ({ name, address })),
+    ],
+    doors: [...doors.values()],
+    targetOf: (address, port) => {
+      if (address === '127.0.0.1') return loopback.has(port) ? { host: '127.0.0.1', port, kind: 'ipv4' } : null
+      const host = byAddress.get(address)
+      return host === undefined ? null : { host, port, kind: 'name' }
+    },
+  }
+}
+
+function isOwnName(host: string): boolean {
+  return host === 'localhost'
+}
+
+function dotted(address: number): string {
+  return [address >>> 24, (address >>> 16) & 255, (address >>> 8) & 255, address & 255].join('.')
+}

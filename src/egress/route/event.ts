@@ -1,0 +1,93 @@
+/** Events of the way out: one for every decision, allowed or denied, and the lines that a run's summary shows. PURE. */
+
+import { visible } from '../../scan/visible-text.ts'
+import { type EgressCode, type EgressDenial, isFault, remedyFor } from '../wire/refusal.ts'
+import { authorityOf, type Target } from '../wire/target.ts'
+
+export type EgressVerdict = 'allow' | 'deny' | 'fault'
+
+export interface EgressEvent {
+  readonly command: string
+  /** How it was asked for. */
+  readonly kind: 'http' | 'connect' | 'socks' | 'tunnel' | 'websocket' | 'http2' | 'fetch' | 'name' | 'direct' | 'unix'
+  readonly verdict: EgressVerdict
+  readonly code: EgressCode
+  readonly message: string
+  readonly host: string | null
+  readonly port: number | null
+  /** The address that was dialled; null when none was. */
+  readonly address: string | null
+  readonly method: string | null
+  /** Without the query, which may hold what nobody should read later. */
+  readonly path: string | null
+  /** Body bytes from the client, and to it. */
+  readonly up: number
+  readonly down: number
+  readonly milliseconds: number
+  /** Names of the secrets that were put in; never their values. */
+  readonly secrets: readonly string[]
+  /** How many decisions this one stands for. */
+  readonly count: number
+}
+
+/** What an event starts from; the rest is nothing yet. */
+export type EventFacts = Pick<EgressEvent, 'command' | 'kind'> &
+  Partial<EgressEvent> & { readonly target?: Target | null }
+
+export function allowed(facts: EventFacts): EgressEvent {
+  return eventOf(facts, 'allow', 'granted', facts.message ?? 'went through')
+}
+
+export function refused(facts: EventFacts, refusal: EgressDenial): EgressEvent {
+  return eventOf(facts, isFault(refusal.code) ? 'fault' : 'deny', refusal.code, refusal.message)
+}
+
+/** One line for the run's summary: what was blocked, for whom, and how to allow it. */
+export function summaryLine(event: EgressEvent): string {
+  const target = targetOfEvent(event)
+  const subject = target === null ? 'a connection' : authorityOf(target, target.port === 80 ? 80 : 443)
+  const remedy = remedyFor(event.code, target)
+  const reason =
+    event.code === 'host-unlisted' ? `not granted to \`${event.command}\`` : `${event.code}: ${event.message}`
+  const word = event.verdict === 'fault' ? 'failed' : 'blocked'
+  return visible(`${word}: ${subject} (${reason})${remedy === null ? '' : `; to allow: ${remedy}`}`)
+}
+
+/** Summary lines of what did not go through: one for each host, port and code, with a count. */
+export function summarize(events: readonly EgressEvent[]): string[] {
+  const lines = new Map<string, { readonly line: string; count: number }>()
+  for (const event of events) {
+    if (event.verdict === 'allow') continue
+    const key = `${event.host}:${event.port}:${event.code}`
+    const known = lines.get(key)
+    if (known) known.count += event.count
+    else lines.set(key, { line: summaryLine(event), count: event.count })
+  }
+  return Array.from(lines.values(), ({ line, count }) => (count === 1 ? line : `${line} [${count} times]`))
+}
+
+function targetOfEvent(event: EgressEvent): Target | null {
+  if (event.host === null || event.port === null) return null
+  const kind = event.host.includes(':') ? 'ipv6' : /^[0-9.]+$/.test(event.host) ? 'ipv4' : 'name'
+  return { host: event.host, port: event.port, kind }
+}
+
+function eventOf(facts: EventFacts, verdict: EgressVerdict, code: EgressCode, message: string): EgressEvent {
+  return {
+    command: facts.command,
+    kind: facts.kind,
+    verdict,
+    code,
+    message,
+    host: facts.target?.host ?? facts.host ?? null,
+    port: facts.target?.port ?? facts.port ?? null,
+    address: facts.address ?? null,
+    method: facts.method ?? null,
+    path: facts.path ?? null,
+    up: facts.up ?? 0,
+    down: facts.down ?? 0,
+    milliseconds: facts.milliseconds ?? 0,
+    secrets: facts.secrets ?? [],
+    count: 1,
+  }
+}

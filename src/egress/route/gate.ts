@@ -1,0 +1,141 @@
+/** The gate of a door: judges a target, asks where nobody decided, resolves once, and judges what came back. */
+
+import { canonicalAddress } from '../../hosts/address.ts'
+import { quote } from '../../hosts/host.ts'
+import type { HostJudgement } from '../../hosts/judge.ts'
+import type { HostRule } from '../../policy/policy.ts'
+import type { Resolver } from '../../system/dns.ts'
+import { messageOf } from '../../system/fault.ts'
+import type { EgressDenial } from '../wire/refusal.ts'
+import type { Target } from '../wire/target.ts'
+import { isLoopback } from './loopback.ts'
+import type { ParentProxy } from './parent-proxy.ts'
+import { type EgressRules, isUndecided, judgeTarget, withAnswer } from './rules.ts'
+import type { Route } from './upstream.ts'
+
+/** What a person is asked: may this command reach this host? */
+export interface HostQuestion {
+  readonly command: string
+  readonly target: Target
+  readonly judgement: HostJudgement<HostRule>
+  readonly signal: AbortSignal
+}
+
+/** True allows the host and port for the rest of the command; null: this is not a moment at which anybody is asked. */
+export type AskHost = (question: HostQuestion) => Promise<boolean | null>
+
+/** A route that was admitted, with the rules that admitted it. */
+export interface Admission {
+  readonly route: Route
+  readonly rules: EgressRules
+}
+
+export interface Gate {
+  admit(target: Target): Promise<Admission | { readonly refusal: EgressDenial }>
+}
+
+export interface GateOptions {
+  readonly rules: EgressRules
+  readonly resolver: Resolver
+  /** The proxy that this machine stands behind. */
+  readonly parent: ParentProxy | null
+  readonly ask?: AskHost | undefined
+  readonly signal: AbortSignal
+}
+
+const MAX_QUESTIONS = 64
+
+export function createGate(options: GateOptions): Gate {
+  const { resolver, signal } = options
+  const answers = new Map<string, Promise<boolean | null>>()
+
+  function answerTo(target: Target, judgement: HostJudgement<HostRule>): Promise<boolean | null> {
+    const key = `${target.host}\n${target.port}`
+    const known = answers.get(key)
+    if (known) return known
+    // A command that walks through names must not bury a person in questions.
+    if (answers.size >= MAX_QUESTIONS) return Promise.resolve(false)
+    const answer = askOnce(options, target, judgement)
+    answers.set(key, answer)
+    return answer.then((given) => {
+      if (given === null) answers.delete(key)
+      return given
+    })
+  }
+
+  async function admit(target: Target): Promise<Admission | { readonly refusal: EgressDenial }> {
+    let rules = options.rules
+    let judgement = judgeTarget(rules, target)
+    const keyless = isUndecided(judgement) ? keylessRefusal(rules, target) : null
+    // Nobody is asked: a yes would open the host to anybody's key.
+    if (keyless !== null) return { refusal: keyless }
+    if (isUndecided(judgement) && options.ask) {
+      const answer = await answerTo(target, judgement)
+      if (answer === false) {
+        return {
+          refusal: { code: 'ask-refused', message: `${quote(target.host)} is not granted, and nobody agreed to it` },
+        }
+      }
+      if (answer === true) rules = withAnswer(rules, target)
+      judgement = judgeTarget(rules, target)
+    }
+    if (judgement.verdict === 'deny') return { refusal: judgement }
+    const through = options.parent?.carries(target) === true
+    const addresses = await resolveTarget(resolver, target)
+    if ('refusal' in addresses) {
+      return through && mayStayUnresolved(rules, judgement)
+        ? { route: { target, addresses: [], parent: 'name' }, rules }
+        : addresses
+    }
+    if (signal.aborted) return { refusal: { code: 'upstream-unreachable', message: 'the command has ended' } }
+    const resolved = judgeTarget(rules, target, addresses)
+    if (resolved.verdict === 'deny') return { refusal: resolved }
+    if (!through || addresses.every(isLoopback)) return { route: { target, addresses }, rules }
+    return { route: { target, addresses, parent: judgement.matched === null ? 'address' : 'name' }, rules }
+  }
+
+  return { admit }
+}
+
+/**
+ * Behind a parent proxy names of the outside often cannot be resolved. One that a rule lists is left to the parent; any other
+ * could be anybody's, and lead the parent to an address inside.
+ */
+function mayStayUnresolved(rules: EgressRules, judgement: HostJudgement<HostRule>): boolean {
+  return judgement.matched !== null && rules.denied.every((rule) => rule.pattern.kind === 'name')
+}
+
+function keylessRefusal({ keyless = [] }: EgressRules, { host }: Target): EgressDenial | null {
+  const found = keyless.find((entry) => entry.host === host)
+  if (!found) return null
+  const message = `${quote(host)} takes a key of yours, and ${found.names.join(', ')} ${found.names.length === 1 ? 'is' : 'are'} not set`
+  return { code: 'key-missing', message }
+}
+
+async function askOnce(
+  options: GateOptions,
+  target: Target,
+  judgement: HostJudgement<HostRule>,
+): Promise<boolean | null> {
+  try {
+    const { rules, signal } = options
+    const answer = await options.ask!({ command: rules.whole ?? rules.command, target, judgement, signal })
+    return answer === null ? null : answer === true
+  } catch {
+    return false
+  }
+}
+
+async function resolveTarget(
+  resolver: Resolver,
+  target: Target,
+): Promise<readonly string[] | { readonly refusal: EgressDenial }> {
+  if (target.kind !== 'name') return [target.host]
+  try {
+    const answers = await resolver.resolve(target.host)
+    return answers.map((address) => canonicalAddress(address) ?? address)
+  } catch (error) {
+    const message = `${quote(target.host)} could not be resolved: ${messageOf(error)}`
+    return { refusal: { code: 'host-unresolved', message } }
+  }
+}

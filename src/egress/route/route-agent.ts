@@ -1,0 +1,140 @@
+/** The pool of connections to admitted hosts: a connection is reused only for the same target, addresses and security. */
+
+import type { ClientRequestArgs } from 'node:http'
+import { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { http } from '../wire/http.ts'
+import type { DoorLimits } from '../wire/limits.ts'
+import { authorityOf } from '../wire/target.ts'
+import { limitConnect, type Route, type Upstream } from './upstream.ts'
+
+/** The options of a request that goes through the pool. */
+export interface RoutedRequest extends ClientRequestArgs {
+  readonly route: Route
+  readonly secure: boolean
+}
+
+/** Short, so that a connection which the host is about to close is seldom taken from the pool. */
+const FREE_MILLISECONDS = 4_000
+const MAX_FREE = 64
+/** Shorter still: nothing tells yet how long the host keeps a connection that is silent from the start. */
+const AHEAD_MILLISECONDS = 2_000
+
+export class RouteAgent extends http.Agent {
+  readonly #upstream: Upstream
+  readonly #limits: DoorLimits
+  readonly #open = new Set<Socket>()
+  /** Connections that nobody has asked for yet, by name. */
+  readonly #ahead = new Map<string, Socket[]>()
+  #ended = false
+
+  constructor(upstream: Upstream, limits: DoorLimits) {
+    const maxTotalSockets = limits.connections
+    // `timeout` is for connections that wait in the pool; a host may tell a shorter one, requests set their own.
+    super({
+      keepAlive: true,
+      timeout: FREE_MILLISECONDS,
+      maxFreeSockets: MAX_FREE,
+      maxTotalSockets,
+      scheduling: 'lifo',
+    })
+    this.#upstream = upstream
+    this.#limits = limits
+  }
+
+  /** Connections to hosts that are open now. */
+  get open(): number {
+    return this.#open.size
+  }
+
+  /** Does ahead what a first connection would wait for, a piece at a time; false once all is done. */
+  prepare(): boolean {
+    return this.#attempt(() => this.#upstream.prepare())
+  }
+
+  /** Reads what is left of the roots, for which there is time now: the client is busy with TLS. */
+  finishRoots(): void {
+    this.#attempt(() => this.#upstream.finishRoots())
+  }
+
+  #attempt<T>(work: () => T): T | false {
+    try {
+      return work()
+    } catch {
+      // The first request to a host meets the same, and is refused.
+      return false
+    }
+  }
+
+  /** The connection for a request, or for a tunnel outside the pool. */
+  dial(route: Route, secure: boolean, protocols: readonly string[] = ['http/1.1']): Socket {
+    // A request that is tried again while the door closes must not open what nobody closes any more.
+    if (this.#ended) return new Socket().destroy(new Error('the command has ended'))
+    const socket = secure ? this.#upstream.dialTls(route, protocols) : this.#upstream.dial(route)
+    this.#open.add(socket)
+    socket.once('close', () => this.#open.delete(socket))
+    limitConnect(socket, this.#limits.connectMilliseconds)
+    return socket
+  }
+
+  /** TLS on a connection of `dial` that has agreed on it in its own protocol. */
+  encrypt(socket: Socket, route: Route): Socket {
+    return this.#upstream.encrypt(socket, route)
+  }
+
+  /**
+   * Dials for a request that is about to come, while its client is still busy with TLS. Call what comes back when the
+   * client is gone: a connection that nobody took is closed then, or after a moment.
+   */
+  dialAhead(route: Route): () => void {
+    const name = this.getName({ route, secure: true })
+    if ((this.freeSockets[name]?.length ?? 0) > 0) return () => {}
+    const socket = this.dial(route, true)
+    const waiting = this.#ahead.get(name) ?? []
+    this.#ahead.set(name, waiting)
+    waiting.push(socket)
+    const forget = () => {
+      clearTimeout(timer)
+      const at = waiting.indexOf(socket)
+      if (at < 0) return
+      waiting.splice(at, 1)
+      if (waiting.length === 0) this.#ahead.delete(name)
+      socket.destroy()
+    }
+    const timer = setTimeout(forget, AHEAD_MILLISECONDS)
+    socket.once('close', forget)
+    // The request that finds it gone dials for itself, and tells what is wrong.
+    socket.on('error', forget)
+    return forget
+  }
+
+  override createConnection(options: ClientRequestArgs): Duplex {
+    const { route, secure } = options as RoutedRequest
+    return this.#takeAhead(this.getName(options)) ?? this.dial(route, secure)
+  }
+
+  #takeAhead(name: string): Socket | null {
+    const waiting = this.#ahead.get(name)
+    const socket = waiting?.pop()
+    if (socket === undefined) return null
+    if (waiting!.length === 0) this.#ahead.delete(name)
+    return socket
+  }
+
+  override getName(options?: object): string {
+    const { route, secure } = options as Pick<RoutedRequest, 'route' | 'secure'>
+    return `${secure ? 'tls' : 'tcp'}|${authorityOf(route.target, null)}|${route.parent ?? ''}|${route.addresses.join(',')}`
+  }
+
+  override destroy(): void {
+    this.#ended = true
+    super.destroy()
+    for (const socket of this.#open) socket.destroy()
+  }
+
+  /** Resolves when every connection to a host is gone. */
+  async closed(): Promise<void> {
+    const closing = Array.from(this.#open, (socket) => new Promise((resolve) => socket.once('close', resolve)))
+    await Promise.all(closing)
+  }
+}

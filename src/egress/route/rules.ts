@@ -1,0 +1,181 @@
+/** The rules of the way out for one command: which hosts, with which methods and paths, and what nobody decided yet. PURE. */
+
+import { matchSegments } from '../../files/glob.ts'
+import { quote } from '../../hosts/host.ts'
+import { type HostJudgement, judgeHost } from '../../hosts/judge.ts'
+import type { HostPattern } from '../../hosts/pattern.ts'
+import type { SuffixLookup } from '../../hosts/suffix.ts'
+import type { HostRule, HostRules } from '../../policy/policy.ts'
+import { isMethod } from '../wire/form-fields.ts'
+import { isMethodField, isMethodOverride, isPlaceOverride } from '../wire/override-headers.ts'
+import type { EgressDenial } from '../wire/refusal.ts'
+import { authorityOf, type Target, urlOf } from '../wire/target.ts'
+
+/** `allowed` is the union of the command's grants, the inherited default domains and its bundles' hosts; `[]` is no network. */
+export interface EgressRules extends HostRules {
+  /** The command as a person would recognise it; it stands in events and refusals. */
+  readonly command: string
+  /** All of it, for a person who is asked; absent where `command` is. */
+  readonly whole?: string
+  readonly ownAddresses?: readonly string[]
+  /** Hosts that stay closed because none of these keys is brokered, unless a rule names them. */
+  readonly keyless?: readonly { readonly host: string; readonly names: readonly string[] }[]
+  readonly suffixes?: SuffixLookup
+}
+
+/** What narrows a rule is judged against. */
+export interface RequestFacts {
+  readonly method: string
+  /** The path as it will be sent, query included. */
+  readonly path: string
+  readonly rawHeaders: readonly string[]
+}
+
+/** Judges a host before (`resolved` absent) or after its addresses are known. */
+export function judgeTarget(rules: EgressRules, target: Target, resolved?: readonly string[]): HostJudgement<HostRule> {
+  const url = urlOf(target, target.port !== 80)
+  return judgeHost(resolved === undefined ? { url } : { url, resolved }, rules)
+}
+
+/** True when no rule spoke for or against the host, so that a person may. */
+export function isUndecided(judgement: HostJudgement<HostRule>): boolean {
+  return (
+    judgement.verdict === 'deny' && ['host-unlisted', 'port-unlisted', 'host-below-suffix'].includes(judgement.code)
+  )
+}
+
+/** The rules with one more host and port, which a person granted just now. */
+export function withAnswer(rules: EgressRules, target: Target): EgressRules {
+  const { host, port, kind } = target
+  const pattern: HostPattern = { text: authorityOf(target, null), host, wildcard: false, port, kind }
+  const answer: HostRule = { rule: 'answer', source: 'prompt', pattern }
+  return { ...rules, allowed: [...(rules.allowed ?? []), answer] }
+}
+
+/** Judges a request to a host that was admitted: one rule must admit its method and its path together. */
+export function judgeRequest(rules: EgressRules, target: Target, request: RequestFacts): EgressDenial | null {
+  // Most rules are not narrowed, and every request comes by here.
+  if (rules.allowed === null || !rules.allowed.some(isNarrowed)) return null
+  const admitting = (admittingRules(rules, target) ?? []).filter((rule) => rule.ssh === undefined)
+  if (admitting.length === 0) {
+    const message = `${quote(authorityOf(target, 443))} is granted for git over ssh alone`
+    return { code: 'method-unlisted', message }
+  }
+  if (admitting.some((rule) => !isNarrowed(rule))) return null
+  const subject = quote(authorityOf(target, 443))
+  const methods = admitting.filter((rule) => rule.methods === undefined || rule.methods.includes(request.method))
+  if (methods.length === 0) {
+    const listed = [...new Set(admitting.flatMap((rule) => rule.methods ?? []))].join(', ')
+    return { code: 'method-unlisted', message: `${subject} is granted for ${listed}, not for ${request.method}` }
+  }
+  const [path, query] = splitQuery(request.path)
+  if (holdsHeader(request.rawHeaders, isMethodOverride) || overridesMethod(query)) {
+    return { code: 'method-unlisted', message: `a request to ${subject} overrides its method in a header or parameter` }
+  }
+  if (methods.some((rule) => rule.paths === undefined)) return null
+  const problem = pathProblem(path)
+  if (problem !== null) return { code: 'path-unlisted', message: `${quote(path)} ${problem}` }
+  if (holdsHeader(request.rawHeaders, isPlaceOverride)) {
+    return { code: 'path-unlisted', message: `a request to ${subject} overrides its path in a header` }
+  }
+  if (methods.some((rule) => rule.paths!.some((glob) => matchesPath(glob, path)))) return null
+  return { code: 'path-unlisted', message: `${quote(path)} on ${subject} is not among the granted paths` }
+}
+
+/** True where rules give the host for some methods alone: a form that names another one is as good as that. */
+export function isHeldToMethods(rules: EgressRules, target: Target): boolean {
+  const admitting = rules.allowed?.some((rule) => rule.methods !== undefined) ? admittingRules(rules, target) : null
+  return admitting !== null && admitting.length > 0 && admitting.every((rule) => rule.methods !== undefined)
+}
+
+/** Judges a git service of a host that was admitted: one rule must give it and the repository together. */
+export function judgeGit(
+  rules: EgressRules,
+  target: Target,
+  { service, path }: { readonly service: string; readonly path: string },
+): EgressDenial | null {
+  const subject = quote(authorityOf(target, null))
+  const granted = (admittingRules(rules, target) ?? []).filter((rule) => rule.ssh !== undefined)
+  if (granted.length === 0) {
+    return { code: 'method-unlisted', message: `no rule lets Cordon log in to ${subject} for git (ssh = "fetch")` }
+  }
+  const enough = granted.filter((rule) => rule.ssh === 'push' || service === 'upload-pack')
+  if (enough.length === 0) {
+    return { code: 'method-unlisted', message: `${subject} is granted for fetching, not for pushing (ssh = "push")` }
+  }
+  if (enough.some((rule) => rule.paths === undefined)) return null
+  const whole = path.startsWith('/') ? path : `/${path}`
+  const problem = pathProblem(whole) ?? (whole.startsWith('/~') ? 'starts in a home directory' : null)
+  if (problem !== null) return { code: 'path-unlisted', message: `${quote(path)} ${problem}` }
+  const repositories = [whole, whole.replace(/\.git$/, '')]
+  const listed = enough.some((rule) => rule.paths!.some((glob) => repositories.some((one) => matchesPath(glob, one))))
+  return listed
+    ? null
+    : { code: 'path-unlisted', message: `${quote(path)} on ${subject} is not among the granted paths` }
+}
+
+/** True when bytes that cannot be read as requests may go there: an explicit port that is not the web's, not narrowed. */
+export function mayCarryRawBytes(rules: EgressRules, target: Target): boolean {
+  if (target.port === 80 || target.port === 443) return false
+  const admitting = admittingRules(rules, target)
+  return admitting?.some((rule) => rule.pattern.port === target.port && !isNarrowed(rule)) ?? false
+}
+
+/** True when TLS to this host is passed through unread (`tls = "pass"`): only its name and address are checked then. */
+export function isPassedThrough(rules: EgressRules, target: Target): boolean {
+  // What narrows a rule can only be checked where requests are read.
+  return admittingRules(rules, target)?.some((rule) => rule.tls === 'pass' && !isNarrowed(rule)) ?? false
+}
+
+/** The rules that admit the host; null where no list limits public hosts. */
+function admittingRules(rules: EgressRules, target: Target): readonly HostRule[] | null {
+  if (rules.allowed === null) return null
+  return rules.allowed.filter((rule) => judgeTarget({ ...rules, allowed: [rule] }, target).verdict === 'allow')
+}
+
+function isNarrowed(rule: HostRule): boolean {
+  return rule.methods !== undefined || rule.paths !== undefined || rule.ssh !== undefined
+}
+
+function matchesPath(glob: string, path: string): boolean {
+  return matchSegments(glob.split('/'), path.split('/'))
+}
+
+function splitQuery(path: string): [path: string, query: string] {
+  const mark = path.indexOf('?')
+  return mark < 0 ? [path, ''] : [path.slice(0, mark), path.slice(mark + 1)]
+}
+
+function holdsHeader(rawHeaders: readonly string[], isMeant: (name: string) => boolean): boolean {
+  return rawHeaders.some((name, at) => at % 2 === 0 && isMeant(name))
+}
+
+function overridesMethod(query: string): boolean {
+  if (query === '') return false
+  const parameters = new URLSearchParams(query.replaceAll(';', '&'))
+  return [...parameters].some(
+    ([name, value]) => isMethodField(name) || (name.toLowerCase() === 'method' && isMethod(value)),
+  )
+}
+
+/** Spellings that a server may read as another path than the one that was matched. */
+function pathProblem(path: string): string | null {
+  if (/[^!-~]/.test(path)) return 'holds a space or a character outside of ASCII'
+  if (/%(?![0-9a-f]{2})/i.test(path)) return 'holds a "%" that encodes nothing'
+  if (/%(2e|2f|5c|25|[01][0-9a-f]|7f)/i.test(path))
+    return 'holds an encoded dot, slash, backslash, percent sign or control character'
+  const read = decodedPath(path)
+  if (read === null) return 'holds an encoded character that is not UTF-8'
+  // Dots with spaces around them, too, and signs that only look like a dot or a slash.
+  if (/(^|\/)\s*\.+\s*([/?#]|$)/.test(read)) return 'holds a segment of nothing but dots'
+  if (/\/\/|\\|;/.test(read)) return 'holds "//", a backslash or a semicolon'
+  return read.split('/').length === path.split('/').length ? null : 'holds a sign that may be read as a slash'
+}
+
+function decodedPath(path: string): string | null {
+  try {
+    return decodeURIComponent(path).normalize('NFKC')
+  } catch {
+    return null
+  }
+}

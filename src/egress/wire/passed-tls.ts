@@ -1,0 +1,188 @@
+/**
+ * TLS that is passed on unread (`tls = "pass"`). Every ClientHello of a connection has to name its host, not only the first: a host may
+ * ask for a second one (HelloRetryRequest), and one of TLS 1.2 may negotiate again, under encryption.
+ */
+
+import { Transform, type TransformCallback } from 'node:stream'
+import { type ClientHello, helloReader } from './client-hello.ts'
+import type { EgressDenial } from './refusal.ts'
+
+/** The bytes of both sides; `up` fails with a `HelloRefused`. */
+export interface PassedTls {
+  readonly up: Transform
+  readonly down: Transform
+}
+
+export class HelloRefused extends Error {
+  readonly refusal: EgressDenial
+
+  constructor(refusal: EgressDenial) {
+    super(refusal.message)
+    this.refusal = refusal
+  }
+}
+
+const RECORD_HEAD = 5
+const CHANGE_CIPHER = 20
+const HANDSHAKE = 22
+const SERVER_HELLO = 2
+const SUPPORTED_VERSIONS = 43
+const TLS13 = 0x0304
+/** RFC 8446, 4.1.3: the random of a ServerHello that asks for another ClientHello. */
+const RETRY_RANDOM = Buffer.from('cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c', 'hex')
+const MAX_ANSWER = 16 * 1024
+
+/** `judge` returns the refusal of a hello that must not go to the host. */
+export function passTls(judge: (hello: ClientHello) => EgressDenial | null): PassedTls {
+  const client = new ClientSide(judge)
+  let said: Buffer | null = Buffer.alloc(0)
+  const down = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      if (said !== null) {
+        said = Buffer.concat([said, chunk])
+        const answer = readAnswer(said)
+        if (answer !== null) said = null
+        if (answer !== null) client.answered(answer)
+      }
+      done(null, chunk)
+    },
+  })
+  return { up: client, down }
+}
+
+/** What a host answers to a ClientHello: it wants another one, or it has chosen a version. */
+type Answer = 'retry' | 'tls13' | 'older'
+
+/** Null while it is not whole. What is no ServerHello ends the handshake: what follows is held like the oldest version. */
+function readAnswer(bytes: Buffer): Answer | null {
+  let message = Buffer.alloc(0)
+  for (let at = 0; at + RECORD_HEAD <= bytes.length; ) {
+    if (bytes[at] !== HANDSHAKE) return 'older'
+    const end = at + RECORD_HEAD + bytes.readUInt16BE(at + 3)
+    message = Buffer.concat([message, bytes.subarray(at + RECORD_HEAD, end)])
+    if (message.length >= 4 && message.length >= 4 + message.readUIntBE(1, 3)) {
+      return message[0] === SERVER_HELLO ? answerOf(message.subarray(4, 4 + message.readUIntBE(1, 3))) : 'older'
+    }
+    at = end
+  }
+  return bytes.length > MAX_ANSWER ? 'older' : null
+}
+
+function answerOf(hello: Buffer): Answer {
+  if (hello.subarray(2, 34).equals(RETRY_RANDOM)) return 'retry'
+  const session = 34 + 1 + (hello[34] ?? 0)
+  // Behind the session: the cipher (2), the compression (1), and how long the extensions are (2).
+  for (let at = session + 5; at + 4 <= hello.length; at += 4 + hello.readUInt16BE(at + 2)) {
+    if (hello.readUInt16BE(at) !== SUPPORTED_VERSIONS || at + 6 > hello.length) continue
+    return hello.readUInt16BE(at + 4) === TLS13 ? 'tls13' : 'older'
+  }
+  return 'older'
+}
+
+class ClientSide extends Transform {
+  readonly #judge: (hello: ClientHello) => EgressDenial | null
+  #state: 'hello' | 'waiting' | 'second' | 'tls13' | 'older' = 'hello'
+  #answer: Answer | null = null
+  #held: Buffer = Buffer.alloc(0)
+  #read = helloReader()
+  #done: TransformCallback | null = null
+  /** Of a record of an older version: what is left of it, and how many there were behind the change of the cipher. */
+  #left = 0
+  #encrypted: number | null = null
+
+  constructor(judge: (hello: ClientHello) => EgressDenial | null) {
+    super()
+    this.#judge = judge
+  }
+
+  answered(answer: Answer): void {
+    this.#answer = answer
+    const done = this.#done
+    this.#done = null
+    if (done !== null) this.#advance(done)
+  }
+
+  override _transform(chunk: Buffer, _encoding: string, done: TransformCallback): void {
+    this.#held = Buffer.concat([this.#held, chunk])
+    this.#advance(done)
+  }
+
+  #advance(done: TransformCallback): void {
+    try {
+      while (this.#held.length > 0 && this.#step());
+    } catch (error) {
+      done(error as Error)
+      return
+    }
+    // What comes before the host has answered waits for its answer.
+    if (this.#state === 'waiting' && this.#held.length > 0) this.#done = done
+    else done()
+  }
+
+  /** False where more bytes are needed, or the host's answer. */
+  #step(): boolean {
+    switch (this.#state) {
+      case 'hello':
+        return this.#passHello()
+      case 'waiting':
+        if (this.#answer === null) return false
+        this.#state = this.#answer === 'retry' ? 'second' : this.#answer
+        return true
+      case 'second':
+        return this.#passUpToHello()
+      case 'tls13':
+        this.#pass(this.#held.length)
+        return true
+      case 'older':
+        return this.#passRecords()
+    }
+  }
+
+  #passHello(): boolean {
+    const reading = this.#read(this.#held)
+    if (reading.state === 'more') return false
+    if (reading.state === 'bad')
+      throw new HelloRefused({ code: 'not-tls', message: `a broken ClientHello: ${reading.problem}` })
+    const refusal = this.#judge(reading.hello)
+    if (refusal !== null) throw new HelloRefused(refusal)
+    this.#pass(reading.used)
+    // Only TLS 1.3 asks for a second one, and never for a third.
+    this.#state = this.#answer === null ? 'waiting' : 'tls13'
+    return true
+  }
+
+  /** Data that came too early, and the change of the cipher that TLS 1.3 plays. */
+  #passUpToHello(): boolean {
+    if (this.#held[0] === HANDSHAKE) {
+      this.#read = helloReader()
+      this.#state = 'hello'
+      return true
+    }
+    const end = this.#held.length < RECORD_HEAD ? null : RECORD_HEAD + this.#held.readUInt16BE(3)
+    if (end === null || this.#held.length < end) return false
+    this.#pass(end)
+    return true
+  }
+
+  #passRecords(): boolean {
+    if (this.#left === 0) {
+      if (this.#held.length < RECORD_HEAD) return false
+      this.#left = RECORD_HEAD + this.#held.readUInt16BE(3)
+      if (this.#held[0] === CHANGE_CIPHER) this.#encrypted ??= 0
+      // The first is the end of the handshake; another one starts the next, and its ClientHello cannot be read.
+      if (this.#held[0] === HANDSHAKE && this.#encrypted !== null && ++this.#encrypted > 1) {
+        const message = 'the client negotiates TLS again, which may hide another name'
+        throw new HelloRefused({ code: 'hidden-name', message })
+      }
+    }
+    const part = Math.min(this.#left, this.#held.length)
+    this.#left -= part
+    this.#pass(part)
+    return true
+  }
+
+  #pass(length: number): void {
+    this.push(this.#held.subarray(0, length))
+    this.#held = this.#held.subarray(length)
+  }
+}

@@ -1,0 +1,4 @@
+/** The public face of the shell analysis. */
+
+export type * from '../shell/facts.ts'
+export { analyze } from '../shell/walk/analyze.ts'

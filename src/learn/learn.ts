@@ -1,0 +1,229 @@
+/** `cordon learn`: runs a command closed, proposes what it lacked, runs it again under the proposal, and drops what it can do without. */
+
+import { chosenBundles, NO_GRANTS } from '../confine/run-grants.ts'
+import type { Decision } from '../policy/decision.ts'
+import type { LoadedPolicy } from '../project/load/load.ts'
+import { readRegistries } from '../project/sign/trust.ts'
+import { type TextPlaces, withLines } from './manifest-text.ts'
+import { type Need, readNeeds, type Withheld, whyNotGranted } from './needs.ts'
+import { type ProposedLine, propose } from './proposal.ts'
+import { policyOfText, putBack, type TrialParts, type TrialResult, tryOnce } from './trial.ts'
+
+/** How sure it is that the lines are the right ones. */
+export type Proof =
+  /** The closed run did what it should: nothing is needed. */
+  | 'nothing-needed'
+  /** The command works under the lines, and not without any of them. */
+  | 'proven'
+  /** It works under them; whether each is needed was not tried. */
+  | 'works'
+  /** It was not run under them. */
+  | 'untried'
+  /** Calls of a record were refused it; nothing was run. */
+  | 'recorded'
+  /** It fails under them as well. */
+  | 'still-fails'
+
+export interface Learned {
+  readonly lines: readonly ProposedLine[]
+  /** Lines that the command turned out to do without. */
+  readonly dropped: readonly ProposedLine[]
+  readonly withheld: readonly Withheld[]
+  /** Ports that it listened on, and that nobody needs for it to work. */
+  readonly ports: readonly number[]
+  readonly warnings: readonly string[]
+  readonly proof: Proof
+  readonly exitCode: number
+  readonly runs: number
+  /** The manifest with the lines in it; null where there is nothing to add. */
+  readonly text: string | null
+}
+
+export interface LearnParts extends TrialParts {
+  readonly loaded: LoadedPolicy
+  /** The project's own manifest as it is written; null where it has none. */
+  readonly manifestText: string | null
+  /** May it be run under these lines? What they open is open while it runs. */
+  readonly consent: (lines: readonly ProposedLine[]) => Promise<boolean>
+  readonly tell: (line: string) => void
+}
+
+/** A command that fails at the first thing it misses shows one in each run. */
+const MOST_ROUNDS = 8
+
+/** Learns. */
+export async function learn(parts: LearnParts): Promise<Learned | { readonly denied: Decision }> {
+  const session = new Learning(parts)
+  return session.learn()
+}
+
+class Learning {
+  readonly #parts: LearnParts
+  readonly #places: TextPlaces
+  readonly #needs = new Map<string, Need>()
+  readonly #withheld = new Map<string, Withheld>()
+  readonly #warnings: string[] = []
+  /** Hosts that the person agreed to while it ran, and those that they did not. */
+  readonly #answers = new Map<string, boolean>()
+  #programs: ReadonlySet<string> = new Set()
+  #ports: readonly number[] = []
+  #leftOut = 0
+  #runs = 0
+  #restores = true
+
+  constructor(parts: LearnParts) {
+    this.#parts = parts
+    this.#places = { loaded: parts.loaded, machine: parts.machine, files: parts.files }
+  }
+
+  async learn(): Promise<Learned | { readonly denied: Decision }> {
+    let ran = await this.#run([], true)
+    if ('denied' in ran) return ran
+    if (ran.observation.exitCode === 0 && !this.#wasOpened()) return this.#result([], [], 'nothing-needed', 0)
+    let lines: readonly ProposedLine[] = []
+    for (let round = 0; round < MOST_ROUNDS; round++) {
+      const proposal = this.#propose()
+      const grown = proposal.lines.some((line) => !lines.some((known) => sameLine(known, line)))
+      if (!grown)
+        return this.#result(lines, [], lines.length === 0 ? 'untried' : 'still-fails', ran.observation.exitCode)
+      lines = proposal.lines
+      if (proposal.flooded || !(await this.#parts.consent(lines)))
+        return this.#result(lines, [], 'untried', ran.observation.exitCode)
+      // The one before it failed: it starts again from the tree as it was.
+      this.#putBack(ran)
+      ran = await this.#run(lines, true)
+      if ('denied' in ran) return ran
+      if (ran.observation.exitCode === 0) return this.#shrink(lines, ran)
+    }
+    return this.#result(lines, [], 'still-fails', ran.observation.exitCode)
+  }
+
+  /** Tries without each line, from the same tree; what it works without is dropped. */
+  async #shrink(lines: readonly ProposedLine[], worked: TrialResult): Promise<Learned | { readonly denied: Decision }> {
+    // A single line is needed: without it was the closed run.
+    if (lines.length === 1 && !this.#wasOpened()) return this.#result(lines, [], 'proven', 0)
+    if (!this.#restores || ('isHeld' in worked && !worked.isHeld) || !this.#putBack(worked)) {
+      this.#warnings.push('what it changed could not be put back, so it was not tried without each line')
+      return this.#result(lines, [], 'works', 0)
+    }
+    let kept = lines
+    for (const line of lines) {
+      const without = kept.filter((one) => one !== line)
+      this.#parts.tell(`trying it without ${line.kind} ${line.value}`)
+      const ran = await this.#run(without, false)
+      if (!('denied' in ran) && ran.observation.exitCode === 0) kept = without
+      if (!this.#putBack(ran)) {
+        this.#warnings.push('what a trial changed could not be put back')
+        return this.#result(
+          kept,
+          lines.filter((one) => !kept.includes(one)),
+          'works',
+          0,
+        )
+      }
+    }
+    const last = await this.#run(kept, true)
+    if ('denied' in last) return last
+    const { exitCode } = last.observation
+    const dropped = lines.filter((one) => !kept.includes(one))
+    return this.#result(kept, dropped, exitCode === 0 ? 'proven' : 'still-fails', exitCode)
+  }
+
+  async #run(lines: readonly ProposedLine[], shown: boolean): Promise<TrialResult> {
+    const { command, machine, files, output } = this.#parts
+    const loaded =
+      lines.length === 0
+        ? this.#parts.loaded
+        : await policyOfText(this.#textOf(lines), this.#parts.loaded, command, machine, files)
+    this.#runs++
+    const { askHost, askPort, ...closed } = this.#parts
+    const asked = shown && askHost ? { askHost: this.#remembering(askHost), ...(askPort && { askPort }) } : {}
+    const ran = await tryOnce(loaded, { ...closed, ...asked, output: shown ? output : null })
+    if (!('denied' in ran) && shown) this.#observe(ran, loaded)
+    return ran
+  }
+
+  #observe({ observation, isShown }: Exclude<TrialResult, { denied: Decision }>, loaded: LoadedPolicy): void {
+    const { machine, files } = this.#parts
+    const { needs, withheld, programs } = readNeeds(observation, { loaded, machine, files, isShown })
+    for (const need of needs) this.#needs.set(`${need.kind} ${need.value}`, need)
+    for (const one of withheld) this.#withheld.set(one.subject, one)
+    this.#programs = new Set([...this.#programs, ...programs])
+    this.#ports = [...new Set([...this.#ports, ...observation.ports])]
+    this.#leftOut = Math.max(this.#leftOut, observation.leftOut)
+  }
+
+  #remembering(ask: NonNullable<LearnParts['askHost']>): NonNullable<LearnParts['askHost']> {
+    return async (question) => {
+      const answer = await ask(question)
+      const { host, port } = question.target
+      const value = port === 443 || port === 80 ? host : `${host}:${port}`
+      if (answer !== null) this.#answers.set(value, answer)
+      return answer
+    }
+  }
+
+  #wasOpened(): boolean {
+    return [...this.#answers.values()].includes(true)
+  }
+
+  /** A no stands, and a yes is a need whatever else was seen. */
+  #applyAnswers(): void {
+    for (const [value, agreed] of this.#answers) {
+      if (agreed) this.#needs.set(`host ${value}`, { kind: 'host', value, evidence: 'you agreed to it' })
+      else {
+        this.#needs.delete(`host ${value}`)
+        this.#withheld.set(value, { subject: value, why: 'you said no' })
+      }
+    }
+  }
+
+  #propose(): ReturnType<typeof propose> {
+    const { command, loaded, machine } = this.#parts
+    this.#applyAnswers()
+    const proposal = propose({ needs: [...this.#needs.values()], programs: this.#programs }, this.#leftOut, {
+      command,
+      loaded,
+      home: machine.home,
+      isGrantable: (folder, how) => whyNotGranted(folder, how, loaded, machine) === null,
+      registryHosts: (tool) => {
+        const bundles = chosenBundles(loaded, [{ ...NO_GRANTS, tools: [tool] }])
+        const found = readRegistries({ root: loaded.root, sandbox: { bundles } }, machine)
+        return (found[tool] ?? []).map(({ host }) => host)
+      },
+    })
+    for (const warning of proposal.warnings) if (!this.#warnings.includes(warning)) this.#warnings.push(warning)
+    const { left } = withLines(this.#parts.manifestText, proposal.lines, this.#places)
+    for (const { line, reason } of left) this.#withheld.set(line.value, { subject: line.value, why: reason })
+    return { ...proposal, lines: proposal.lines.filter((line) => !left.some((one) => one.line === line)) }
+  }
+
+  #textOf(lines: readonly ProposedLine[]): string {
+    return withLines(this.#parts.manifestText, lines, this.#places).text
+  }
+
+  #putBack(ran: TrialResult): boolean {
+    if ('denied' in ran) return true
+    const done = putBack(ran.call, this.#parts.machine)
+    this.#restores &&= done
+    return done
+  }
+
+  #result(lines: readonly ProposedLine[], dropped: readonly ProposedLine[], proof: Proof, exitCode: number): Learned {
+    return {
+      lines,
+      dropped,
+      withheld: [...this.#withheld.values()],
+      ports: this.#ports,
+      warnings: this.#warnings,
+      proof,
+      exitCode,
+      runs: this.#runs,
+      text: lines.length === 0 ? null : this.#textOf(lines),
+    }
+  }
+}
+
+function sameLine(a: ProposedLine, b: ProposedLine): boolean {
+  return a.kind === b.kind && a.value === b.value && a.wrapper === b.wrapper
+}

@@ -1,0 +1,129 @@
+/** Proposed grants as the text of a manifest: the project's own with lines added, or the smallest new one. */
+
+import { appendToList, removeFromList } from '../manifest/toml/edit.ts'
+import type { Plain } from '../manifest/toml/plain.ts'
+import { pathAddition } from '../project/additions.ts'
+import { listPlace } from '../project/amend.ts'
+import type { LoadedPolicy } from '../project/load/load.ts'
+import type { Files } from '../system/files.ts'
+import type { Machine } from '../system/machine.ts'
+import type { ProposedLine } from './proposal.ts'
+
+/** One entry of a list in a manifest. */
+export interface ManifestEntry {
+  readonly section: readonly string[]
+  readonly name: string
+  readonly value: Plain
+}
+
+export interface TextPlaces {
+  readonly loaded: LoadedPolicy
+  readonly machine: Machine
+  readonly files: Files
+}
+
+/** The entries that a line stands for, those that keep the project open among them; or why the manifest cannot take it. */
+export function entriesOf(
+  line: ProposedLine,
+  places: TextPlaces,
+  declaresReads: boolean,
+): readonly ManifestEntry[] | { readonly reason: string } {
+  if (line.kind === 'tool') {
+    const value = line.wrapper === undefined ? line.value : { tool: line.value, wrappers: [line.wrapper] }
+    return [{ section: ['sandbox', 'os'], name: 'command_tools', value }]
+  }
+  const grants =
+    line.kind === 'read' || line.kind === 'write'
+      ? pathAddition(line.value, line.kind, places).grants
+      : [{ kind: line.kind, value: line.value, admits: '' }]
+  const entries: ManifestEntry[] = []
+  for (const grant of grants) {
+    const place = listPlace({ grant, verdict: 'allow', tool: 'bash' }, places.loaded.policy)
+    if ('reason' in place) return place
+    const { section, name, first = [] } = place
+    for (const value of first) entries.push({ section, name, value })
+    entries.push({ section, name, value: grant.kind === 'port' ? Number(grant.value) : grant.value })
+    // Where reads are listed, a folder that may be changed has to be among them.
+    if (grant.kind === 'directory' && declaresReads)
+      entries.push({ section: READS, name: 'paths', value: `${grant.value}/**` })
+  }
+  return entries
+}
+
+const READS = ['capabilities', 'allow', 'read']
+
+/** The text with every line in it; lines that it cannot take are given back with the reason. */
+export function withLines(
+  text: string | null,
+  lines: readonly ProposedLine[],
+  places: TextPlaces,
+): { readonly text: string; readonly left: readonly { readonly line: ProposedLine; readonly reason: string }[] } {
+  let edited = text ?? HEAD
+  const left: { line: ProposedLine; reason: string }[] = []
+  const added = new Set<string>()
+  const declaresReads = places.loaded.policy.reads.declared || lines.some(({ kind }) => kind === 'read')
+  for (const line of lines) {
+    const entries = entriesOf(line, places, declaresReads)
+    if ('reason' in entries) {
+      left.push({ line, reason: entries.reason })
+      continue
+    }
+    for (const entry of entries) {
+      // What keeps the project open goes before the first grant of its kind, and once.
+      const key = JSON.stringify(entry)
+      if (added.has(key)) continue
+      added.add(key)
+      const next = appendToList(edited, entry.section, entry.name, entry.value)
+      if ('refusal' in next) {
+        left.push({ line, reason: 'the manifest has that list in a form that is not edited' })
+        break
+      }
+      edited = next.text
+    }
+  }
+  return { text: edited, left }
+}
+
+const HEAD =
+  '# Learned by cordon learn: what the command needs beyond the built-in rules, and nothing else.\nschema_version = 1\n'
+
+/** The text without these grants; those that stand in another form than a plain entry stay. */
+export function withoutGrants(
+  text: string,
+  grants: readonly { readonly kind: 'command' | 'host'; readonly value: string }[],
+): string {
+  return grants.reduce((edited, { kind, value }) => {
+    const name = kind === 'command' ? 'patterns' : 'default_domains'
+    return removeFromList(edited, ['capabilities', 'allow', 'commands'], name, value) ?? edited
+  }, text)
+}
+
+/** The lines that are new in a text, and those that are gone, for a person to read. */
+export function lineChanges(before: string | null, after: string): readonly string[] {
+  const old = (before ?? '').split('\n')
+  const now = after.split('\n')
+  const kept = commonLines(old, now)
+  const changes: string[] = []
+  let at = 0
+  let from = 0
+  for (const [oldAt, nowAt] of [...kept, [old.length, now.length] as const]) {
+    for (; at < oldAt; at++) if (old[at] !== '') changes.push(`- ${old[at]}`)
+    for (; from < nowAt; from++) if (now[from] !== '') changes.push(`+ ${now[from]}`)
+    at = oldAt + 1
+    from = nowAt + 1
+  }
+  return changes
+}
+
+/** Edits only add lines or replace one, so the next line that is the same is the same line. */
+function commonLines(old: readonly string[], now: readonly string[]): [number, number][] {
+  const pairs: [number, number][] = []
+  let from = 0
+  for (const [at, text] of old.entries()) {
+    const found = now.indexOf(text, from)
+    if (found < 0) continue
+    pairs.push([at, found])
+    from = found + 1
+  }
+  return pairs
+}

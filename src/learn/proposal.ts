@@ -1,0 +1,174 @@
+/** The smallest grants for what a command lacked: bundles before paths, folders before files where there are three, within bounds. */
+
+import { basename, dirname } from 'node:path'
+import { isInside } from '../files/baseline.ts'
+import { matchSegment } from '../files/glob.ts'
+import { withTilde } from '../one-off/outside-words.ts'
+import { freeHosts } from '../project/load/keyed-hosts.ts'
+import type { LoadedPolicy } from '../project/load/load.ts'
+import { builtInBundles } from '../sandbox/bundles/built-in.ts'
+import { type Bundle, selectBundles } from '../sandbox/bundles/bundle.ts'
+import { interpreterOf } from '../shell/inspect/interpreters.ts'
+import type { Need, Needs } from './needs.ts'
+
+/** One grant that is proposed. */
+export interface ProposedLine {
+  readonly kind: 'tool' | 'host' | 'read' | 'write' | 'port'
+  /** The name of a bundle, a host, a canonical path, or a number. */
+  readonly value: string
+  /** Of a bundle: the program that stands in front of it. */
+  readonly wrapper?: string
+  readonly why: string
+  readonly evidence: readonly string[]
+}
+
+export interface Proposal {
+  readonly lines: readonly ProposedLine[]
+  /** What should make a person read what the command does before they agree. */
+  readonly warnings: readonly string[]
+  /** True: more was looked for than any honest command needs. Nothing is opened to try it. */
+  readonly flooded: boolean
+}
+
+export interface ProposalPlaces {
+  readonly command: readonly string[]
+  readonly loaded: LoadedPolicy
+  readonly home: string
+  /** Whether a folder may be granted in the place of files in it. */
+  readonly isGrantable: (folder: string, how: 'read' | 'write') => boolean
+  /** Hosts of a bundle's registries on this machine. */
+  readonly registryHosts: (tool: string) => readonly string[]
+}
+
+/** So many files of one folder stand for the folder. */
+const FOLDER_FROM = 3
+/** More than these a person does not read; what a command looks for beyond them is taken for an attempt to widen the proposal. */
+const MOST_PATHS = 64
+const MOST_HOSTS = 12
+const MOST_LINES = 16
+
+/** Proposes. `leftOut`: paths that were not even written down. */
+export function propose(
+  { needs, programs }: Pick<Needs, 'needs' | 'programs'>,
+  leftOut: number,
+  places: ProposalPlaces,
+): Proposal {
+  const bundled = chooseBundles(needs, programs, places)
+  const paths = bundled.rest.filter(({ kind }) => kind !== 'host')
+  const hosts = bundled.rest.filter(({ kind }) => kind === 'host')
+  const flooded = leftOut > 0 || paths.length > MOST_PATHS || hosts.length > MOST_HOSTS
+  const all = [
+    ...bundled.lines,
+    ...hosts.map(({ value, evidence }) => line('host', value, 'the command connects to it', [evidence])),
+    // Of a flood nothing is drawn together: a folder would open what nobody looked for.
+    ...(flooded ? withoutCovered(paths) : grouped(withoutCovered(paths), places)).map((need) => pathLine(need, places)),
+  ]
+  const lines = all.slice(0, MOST_LINES)
+  const warnings = flooded
+    ? [
+        `it looked for ${paths.length + leftOut} places outside and ${hosts.length} hosts, more than a command needs: the first ${lines.length} are listed one by one and nothing is tried. Read what it does before you grant any of it.`,
+      ]
+    : all.length > lines.length
+      ? [`${all.length - lines.length} more lines are left out: run it again once these are granted`]
+      : []
+  return { lines, warnings, flooded }
+}
+
+function line(kind: ProposedLine['kind'], value: string, why: string, evidence: readonly string[]): ProposedLine {
+  return { kind, value, why, evidence: evidence.slice(0, 5) }
+}
+
+interface PathNeed {
+  readonly kind: Need['kind']
+  readonly value: string
+  readonly evidence: readonly string[]
+}
+
+function pathLine({ kind, value, evidence }: PathNeed, { home }: ProposalPlaces): ProposedLine {
+  const why = kind === 'write' ? 'the command changes it' : 'it is there outside, and was not found inside'
+  return line(kind === 'write' ? 'write' : 'read', value, `${withTilde(value, home)}: ${why}`, evidence)
+}
+
+/** Bundles whose own hosts or folders were missed, by the command's own name or by a program that it starts. */
+function chooseBundles(
+  needs: readonly Need[],
+  programs: ReadonlySet<string>,
+  places: ProposalPlaces,
+): { readonly lines: readonly ProposedLine[]; readonly rest: readonly Need[] } {
+  const { command, loaded } = places
+  const chosen = new Set(loaded.sandbox.bundles.map(({ value }) => value.tool))
+  const lines: ProposedLine[] = []
+  let rest = needs
+  for (const bundle of builtInBundles()) {
+    if (chosen.has(bundle.tool) || rest.length === 0) continue
+    const how = appliesTo(bundle, command, programs)
+    if (how === null) continue
+    const covers = coverOf(bundle, places)
+    const covered = rest.filter(covers)
+    if (covered.length === 0) continue
+    rest = rest.filter((need) => !covered.includes(need))
+    const why = `what ${bundle.tool} needs, as its bundle (cordon bundles ${bundle.tool})`
+    const evidence = covered.map((need) => need.evidence)
+    lines.push({ ...line('tool', bundle.tool, why, evidence), ...(how.wrapper !== null && { wrapper: how.wrapper }) })
+  }
+  return { lines, rest }
+}
+
+/** How a bundle would come alive for the command; null: it would not. What runs any code is no wrapper for one. */
+function appliesTo(
+  bundle: Bundle,
+  command: readonly string[],
+  programs: ReadonlySet<string>,
+): { readonly wrapper: string | null } | null {
+  const choice = { tool: bundle.tool, fetch: null, install: null, defaultDomains: true, wrappers: [] }
+  if (selectBundles([choice], command, () => bundle).length > 0) return { wrapper: null }
+  const [first = ''] = command
+  const starts = bundle.programs.some((program) => [...programs].some((name) => matchSegment(program, name)))
+  if (!starts || !/^[\w./+-]+$/.test(first) || interpreterOf(basename(first)) !== null) return null
+  const wrapped = { ...choice, wrappers: [first] }
+  return selectBundles([wrapped], command, () => bundle).length > 0 ? { wrapper: first } : null
+}
+
+function coverOf(bundle: Bundle, { home, registryHosts }: ProposalPlaces): (need: Need) => boolean {
+  const places = (paths: readonly string[]) => paths.map((path) => path.replace(/^~/, () => home))
+  const shown = places([...bundle.read, ...bundle.cache])
+  // Programs that the tool installed are seen, and changed only by a bundle that says so.
+  const installed = places(bundle.install)
+  let hosts: readonly string[] | null = null
+  return ({ kind, value }) => {
+    const inside = (folder: string): boolean => isInside(value, folder)
+    if (kind !== 'host') return shown.some(inside) || (kind === 'read' && installed.some(inside))
+    hosts ??= [...freeHosts(bundle), ...registryHosts(bundle.tool)]
+    return hosts.some((host) => host === value || (host.startsWith('*.') && value.endsWith(host.slice(1))))
+  }
+}
+
+/** What another one opens already is left out; of a folder and something in it, the thing itself was meant. */
+function withoutCovered(paths: readonly Need[]): PathNeed[] {
+  const inner = (need: Need): boolean =>
+    paths.some((other) => other !== need && other.value !== need.value && isInside(other.value, need.value))
+  const written = new Set(paths.filter(({ kind }) => kind === 'write').map(({ value }) => value))
+  return paths
+    .filter((need) => !(need.kind === 'read' && (written.has(need.value) || inner(need))))
+    .map(({ kind, value, evidence }) => ({ kind, value, evidence: [evidence] }))
+}
+
+function grouped(paths: readonly PathNeed[], { isGrantable }: ProposalPlaces): PathNeed[] {
+  const byFolder = new Map<string, PathNeed[]>()
+  for (const need of paths) {
+    const key = `${need.kind} ${dirname(need.value)}`
+    byFolder.set(key, [...(byFolder.get(key) ?? []), need])
+  }
+  const drawn = [...byFolder.values()].flatMap((needs) => {
+    const { kind, value } = needs[0]!
+    const folder = dirname(value)
+    if (needs.length < FOLDER_FROM || !isGrantable(folder, kind === 'write' ? 'write' : 'read')) return needs
+    return [{ kind, value: folder, evidence: needs.flatMap(({ evidence }) => evidence) }]
+  })
+  return drawn.filter((need) => !drawn.some((other) => other !== need && covers(other, need)))
+}
+
+function covers(other: PathNeed, need: PathNeed): boolean {
+  if (other.value === need.value) return other.kind === 'write' && need.kind !== 'write'
+  return isInside(need.value, other.value) && (other.kind === 'write' || need.kind !== 'write')
+}

@@ -1,0 +1,155 @@
+/** One watched run of the command under one manifest, and the tree as it was before. */
+
+import { randomBytes } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Writable } from 'node:stream'
+import { confine } from '../confine/confinement.ts'
+import type { HostQuestion } from '../egress/route/gate.ts'
+import { runConfined } from '../one-off/run-typed.ts'
+import type { Decision } from '../policy/decision.ts'
+import { withAnswers } from '../project/answers.ts'
+import type { LoadedPolicy } from '../project/load/load.ts'
+import { openPolicy } from '../project/open.ts'
+import { CommandRunner, openBackend, PASSED_SIGNALS } from '../run/open-backend.ts'
+import { SandboxFault } from '../sandbox/sandbox-fault.ts'
+import { Fault } from '../system/fault.ts'
+import type { Files } from '../system/files.ts'
+import type { Machine } from '../system/machine.ts'
+import { makeDirectories } from '../system/state.ts'
+import { CallStore } from '../undo/call-store.ts'
+import { undoCall } from '../undo/undo.ts'
+import type { Observation } from './needs.ts'
+
+export interface TrialParts {
+  readonly command: readonly string[]
+  readonly machine: Machine
+  readonly files: Files
+  /** Where the command's own words go, both of its streams; null: nowhere. */
+  readonly output: Writable | null
+  readonly timeoutMs: number
+  /** Asked about each host while it runs; absent: nobody is. */
+  readonly askHost?: (question: HostQuestion) => Promise<boolean | null>
+  readonly askPort?: (port: number) => Promise<boolean>
+}
+
+export type TrialResult =
+  | {
+      readonly observation: Observation
+      /** The name of its changes; null when there were none, or nothing holds them. */
+      readonly call: string | null
+      /** Whether the command saw a canonical path. */
+      readonly isShown: (path: string) => boolean
+      /** Whether it worked on the tree in ways that cannot be put back. */
+      readonly isHeld: boolean
+    }
+  | { readonly denied: Decision }
+
+/** The policy of a text, as if it were the project's manifest; for a trial alone. */
+export async function policyOfText(
+  text: string,
+  { root }: LoadedPolicy,
+  command: readonly string[],
+  machine: Machine,
+  files: Files,
+): Promise<LoadedPolicy> {
+  const folder = join(machine.stateDir, 'learn')
+  makeDirectories(folder)
+  const file = join(folder, `${randomBytes(8).toString('hex')}.toml`)
+  files.writeText(file, text, { mode: 0o600, exclusive: true })
+  try {
+    const choice = { kind: 'file', file } as const
+    const opened = await openPolicy({
+      machine,
+      files,
+      root,
+      choice,
+      unsigned: 'refused',
+      programs: command.slice(0, 1),
+    })
+    if ('loaded' in opened) return opened.loaded
+    const first = 'problems' in opened ? opened.problems[0]?.message : undefined
+    throw new Fault(
+      'manifest',
+      `what was learned does not load as a manifest${first === undefined ? '' : `: ${first}`}`,
+    )
+  } finally {
+    rmSync(file, { force: true })
+  }
+}
+
+/** Runs the command once, watched. */
+export async function tryOnce(loaded: LoadedPolicy, parts: TrialParts): Promise<TrialResult> {
+  const { command, machine, files, output, askHost, askPort } = parts
+  const backend = await openBackend(loaded.sandbox, { commands: 'one', stateDir: machine.stateDir })
+  const ask = askHost ? { ask: askHost, asksAlways: true } : {}
+  const runner = new CommandRunner(machine, files, backend, ask)
+  const answered = await withAnswers(loaded, { machine, files, session: null, agent: null })
+  const cwd = files.canonical(machine.cwd)
+  const narrowing = [{ kind: 'time', ms: parts.timeoutMs }] as const
+  const isShown = runner.sees(confine(loaded, { command: { words: command }, cwd }, narrowing))
+  try {
+    const stream = output ?? 'discard'
+    const io = {
+      stdin: 'none',
+      stdout: stream,
+      stderr: stream,
+      forwardSignals: PASSED_SIGNALS,
+      learns: true,
+      onPort: askPort ?? (async () => false),
+    } as const
+    const result = await runConfined({ answered, machine, files, runner, argv: command, cwd, narrowing, io })
+    if ('denied' in result) return result
+    const { outcome } = result
+    const { exitCode, sought, violations, unlisted } = outcome.result
+    return {
+      observation: {
+        exitCode,
+        sought: sought?.list ?? [],
+        leftOut: sought?.leftOut ?? 0,
+        egress: outcome.egress,
+        violations,
+        ports: unlisted,
+      },
+      call: outcome.changes?.call ?? null,
+      isShown,
+      isHeld: outcome.changes !== null,
+    }
+  } catch (error) {
+    const found = missingProgram(error, command, machine, files)
+    if (found === null) throw error
+    const sought = [{ what: 'program', path: found } as const]
+    const observation = { exitCode: NOT_FOUND, sought, leftOut: 0, egress: [], violations: [], ports: [] }
+    return { observation, call: null, isShown, isHeld: true }
+  } finally {
+    await runner.close()
+  }
+}
+
+const NOT_FOUND = 127
+
+/** The command itself was not found inside, and is there outside. */
+function missingProgram(
+  error: unknown,
+  [program = '']: readonly string[],
+  { env, cwd }: Machine,
+  files: Files,
+): string | null {
+  if (!(error instanceof SandboxFault) || error.code !== 'command-not-found') return null
+  const places = program.includes('/')
+    ? [join(cwd, program), program]
+    : (env.PATH ?? '').split(':').map((folder) => join(folder, program))
+  return places.find((path) => path.startsWith('/') && files.exists(path)) ?? null
+}
+
+/** Puts back what a trial changed. False: something could not be, and stays. */
+export function putBack(call: string | null, { stateDir }: Machine): boolean {
+  if (call === null) return true
+  const store = new CallStore(stateDir)
+  const { id, failed } = undoCall(store, call)
+  if (id === null || failed.length > 0) return false
+  // A trial is nothing that a person would undo, or redo.
+  store.forget(call)
+  store.forget(id)
+  return true
+}

@@ -1,0 +1,104 @@
+/** Names the bundle that a command went without: a tool that is not there, or reaches nothing, looks broken to its user. */
+
+import { basename, dirname } from 'node:path'
+import { builtInBundle, builtInBundles } from '../sandbox/bundles/built-in.ts'
+import { type Bundle, type BundleChoice, selectBundles } from '../sandbox/bundles/bundle.ts'
+import { SandboxFault } from '../sandbox/sandbox-fault.ts'
+import { shellText, spokenWords } from './outside-words.ts'
+
+/** What package managers call fetching. */
+const FETCHES = /^(?:i|install|ci|add|update|upgrade|fetch|get|sync|download|restore|require)$/
+
+/** Where a program is looked for outside. */
+export interface Outside {
+  readonly path: string
+  readonly home: string
+  readonly exists: (path: string) => boolean
+  /** With links followed. */
+  readonly canonical: (path: string) => string
+}
+
+/** The fault of a command that was not found, with what would have shown it: a blank too many, a bundle, its folder, or nothing at all. */
+export function explainMissing(
+  error: unknown,
+  command: readonly string[],
+  chosen: readonly BundleChoice[],
+  outside: Outside,
+): unknown {
+  if (!(error instanceof SandboxFault) || error.code !== 'command-not-found') return error
+  const { code, message } = error
+  const remedy = oneWord(command) ?? absent(command, outside) ?? hint(command, chosen) ?? hidden(command, outside)
+  return remedy === null ? error : new SandboxFault(code, message, { cause: error, remedy })
+}
+
+/** `cordon run -- "ls -la"`: a name with blanks in it is one word too few. */
+function oneWord([program = '', ...rest]: readonly string[]): string | null {
+  if (rest.length > 0 || !/\S\s+\S/.test(program)) return null
+  const plain = /[;|&<>$*?(){}`"'\\]/.test(program) ? `sh -c ${quoted(program)}` : program.trim()
+  return `It is one word with blanks in it. Without the quotes: cordon run -- ${plain}`
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
+
+/** It is nowhere outside either. */
+function absent([program = '']: readonly string[], { path, exists }: Outside): string | null {
+  if (program.includes('/')) return exists(program) ? null : 'There is no such file outside either.'
+  const found = path.split(':').some((folder) => folder.startsWith('/') && exists(`${folder}/${program}`))
+  return found ? null : 'It is not installed: nothing of that name is in your PATH. Install it, or check the spelling.'
+}
+
+/** It is in the person's PATH, in a folder that is not shown. */
+function hidden([program = '']: readonly string[], { path, home, exists, canonical }: Outside): string | null {
+  if (program.includes('/')) return null
+  const folder = path.split(':').find((one) => one.startsWith('/') && exists(`${one}/${program}`))
+  if (folder === undefined) return null
+  // A link in a folder that is shown leads nowhere where its target is not.
+  const real = dirname(canonical(`${folder}/${program}`))
+  const isLink = real !== canonical(folder)
+  const named = isLink ? real : folder
+  const shown = named.startsWith(`${home}/`) ? `~${named.slice(home.length)}` : named
+  return `It is ${isLink ? 'a link to a file ' : ''}in ${shown}, which is not shown; to show it: cordon run --read ${shown} …`
+}
+
+/** Why a command that failed had no network, where a bundle would have given it some; null when that is not it. */
+export function explainOffline(command: readonly string[], chosen: readonly BundleChoice[]): string | null {
+  const fetches = spokenWords(command).some((word) => FETCHES.test(word))
+  const remedy = fetches ? (behindShell(command) ?? asModule(command, chosen) ?? hint(command, chosen)) : null
+  return remedy === null ? null : `it had no network. ${remedy}`
+}
+
+/** A bundle never comes alive behind a shell, which could start anything. */
+function behindShell(command: readonly string[]): string | null {
+  const text = shellText(command)
+  if (text === null) return null
+  const words = spokenWords(command).slice(1)
+  const bundle = builtInBundles().find(({ programs }) => programs.some((program) => words.includes(program)))
+  if (!bundle) return null
+  const plain = /[;|&<>$*?(){}`"'\\]/.test(text) ? `cordon run --tool ${bundle.tool} …` : `cordon run -- ${text.trim()}`
+  return `A shell gets no bundle, so ${bundle.tool} in it has neither its files nor its hosts: ${plain}`
+}
+
+/** `python -m pip` is Python to the bundles. */
+function asModule([program, option, module]: readonly string[], chosen: readonly BundleChoice[]): string | null {
+  const bundle = option === '-m' ? chosen.find(({ tool }) => tool === module) : undefined
+  return bundle
+    ? `The bundle "${bundle.tool}" is for ${bundle.tool} itself: call that instead of ${program} -m ${module}.`
+    : null
+}
+
+function hint(command: readonly string[], chosen: readonly BundleChoice[]): string | null {
+  const [program = ''] = command
+  if (selectBundles(chosen, command, builtInBundle).length > 0) return null
+  const bundle = builtInBundles().find(({ programs }) => programs.includes(basename(program)))
+  if (!bundle) return null
+  return chosen.some(({ tool }) => tool === bundle.tool) ? spelledOtherwise(program, bundle) : unnamed(bundle)
+}
+
+function unnamed({ tool }: Bundle): string {
+  return `Add "${tool}" to command_tools under [sandbox.os] in cordon.toml: it gives ${tool} its files and hosts (cordon bundles ${tool}).`
+}
+
+/** What lies in the project can be written by the agent, so a person has to name it. */
+function spelledOtherwise(program: string, { tool }: Bundle): string {
+  return `The bundle "${tool}" is for the one in your PATH. For this one too, write { tool = "${tool}", wrappers = [${JSON.stringify(program)}] } in command_tools under [sandbox.os].`
+}

@@ -1,0 +1,91 @@
+/** What a person may grant with one run, from what they type and what the command names (M2). Denials, secrets and protected paths apply. */
+
+import type { RunGrants } from '../confine/run-grants.ts'
+import { typedText } from '../confine/typed-words.ts'
+import { reachesPath } from '../files/path-pattern.ts'
+import { protectedPath } from '../files/protected-paths.ts'
+import { rootProblem } from '../files/root-place.ts'
+import { secretOf } from '../files/secret-shapes.ts'
+import type { LoadedPolicy } from '../project/load/load.ts'
+import { nearbyFact, openRepositoryAt } from '../project/load/nearby.ts'
+import type { RunOutcome } from '../run/runner.ts'
+import { Fault } from '../system/fault.ts'
+import type { Files } from '../system/files.ts'
+import type { Machine } from '../system/machine.ts'
+import { outsideWords, withTilde } from './outside-words.ts'
+
+/** Throws unless a place may be granted for one run: no secret, nothing protected, and not everything at once. */
+export function requireGrantable(path: string, how: 'read' | 'write', loaded: LoadedPolicy, machine: Machine): void {
+  const refuse = (why: string, remedy: string): never => {
+    throw new Fault('not-grantable', `--${how} does not open ${path}: ${why}`, { remedy })
+  }
+  const { home, configDir, stateDir } = machine
+  const secret = secretOf(path, { home })
+  if (secret)
+    refuse(`it is ${secret.what}`, 'Only the manifest opens a secret, by its name: [capabilities.allow.read] paths.')
+  const facts = { root: loaded.root, home, configDir, stateDir, manifestPath: loaded.manifestPath }
+  const held = protectedPath(path, facts)
+  if (held && (how === 'write' || held.unreadable))
+    refuse(
+      `it is ${held.reason}`,
+      held.unreadable
+        ? 'Nothing opens it.'
+        : 'Only the manifest opens it, by its name: [capabilities.allow.write] paths.',
+    )
+  const { reads, writes } = loaded.policy
+  const denials = how === 'read' ? reads.deny : [...reads.deny, ...writes.deny]
+  const denied = denials.find(({ pattern }) => reachesPath(pattern, path))
+  if (denied)
+    refuse(`${denied.rule} (${denied.source}) denies it`, 'A denial of the manifest stands; take it out there.')
+  const wide = rootProblem(path, home)
+  if (wide && !(how === 'read' && wide === 'it is a folder of the system'))
+    refuse(wide, 'Name the folder in it that the command needs.')
+}
+
+/** The same for all places of a run. */
+export function requireAllGrantable({ reads, writes }: RunGrants, loaded: LoadedPolicy, machine: Machine): void {
+  for (const path of reads) requireGrantable(path, 'read', loaded, machine)
+  for (const path of writes) requireGrantable(path, 'write', loaded, machine)
+}
+
+/** What a typed command names of the source near the project, of what the manifest shows to calls that do. */
+export function nearbyWords(
+  loaded: LoadedPolicy,
+  command: readonly string[],
+  machine: Machine,
+  files: Files,
+): readonly string[] {
+  const { home, cwd } = machine
+  const { nearby } = nearbyFact(loaded, home, (path) => openRepositoryAt(path, files))
+  if (nearby === undefined) return []
+  const isShown = (path: string): boolean => nearby(path) === null || secretOf(path, { home }) !== null
+  const words = outsideWords(command, { cwd: files.canonical(cwd), home, files, isShown })
+  const paths = words.map(({ path }) => path)
+  for (const path of paths) requireGrantable(path, 'read', loaded, machine)
+  return paths
+}
+
+/** A canonical path that exists, from one as it was typed. */
+export function typedPath(typed: string, machine: Machine, files: Files): string {
+  const { home, cwd } = machine
+  const path =
+    typed === '~' || typed.startsWith('~/') ? home + typed.slice(1) : typed.startsWith('/') ? typed : `${cwd}/${typed}`
+  const canonical = files.canonical(path)
+  if (files.exists(canonical)) return canonical
+  throw new Fault('not-found', `${typed} is not there: there is no ${canonical}`, {
+    remedy: 'Name what exists, from here or by its whole path.',
+  })
+}
+
+/** What of it was used and can be kept, as the words after `cordon add`. Reads are not observed: what was shown counts. */
+export function keptGrants(grants: RunGrants, { egress, served }: RunOutcome, home: string): readonly string[] {
+  const reached = new Set(egress.filter(({ verdict }) => verdict === 'allow').map(({ host }) => host))
+  const opened = new Set(served.filter(({ problem }) => problem === null).map(({ port }) => port))
+  const place = (path: string): string => typedText([withTilde(path, home)]).replace(/^'~\/(.*)'$/, "~/'$1'")
+  return [
+    ...grants.hosts.filter(({ pattern }) => reached.has(pattern.host)).map(({ pattern }) => `host ${pattern.text}`),
+    ...grants.reads.map((path) => `read ${place(path)}`),
+    ...grants.writes.map((path) => `write ${place(path)}`),
+    ...grants.ports.filter((port) => opened.has(port)).map((port) => `port ${port}`),
+  ]
+}

@@ -1,0 +1,64 @@
+/** Words of a command that name something which exists outside and is not shown inside: what a block by ENOENT was about. */
+
+import { posix } from 'node:path'
+import type { Files } from '../system/files.ts'
+
+export interface OutsideWord {
+  /** As a person would type it: with `~`. */
+  readonly typed: string
+  /** Canonical. */
+  readonly path: string
+}
+
+export interface WordPlaces {
+  readonly cwd: string
+  readonly home: string
+  readonly files: Pick<Files, 'canonical' | 'exists'>
+  /** Whether the command sees this canonical path. */
+  readonly isShown: (path: string) => boolean
+}
+
+/** More words than this are data. */
+const MOST_WORDS = 200
+const MOST_FOUND = 5
+
+/** The first few of them, each once. */
+export function outsideWords(command: readonly string[], places: WordPlaces): readonly OutsideWord[] {
+  const found = new Map<string, OutsideWord>()
+  for (const word of spokenWords(command).slice(0, MOST_WORDS)) {
+    if (found.size === MOST_FOUND) break
+    for (const given of [word, word.slice(word.indexOf('=') + 1)]) {
+      const path = pathOf(given, places)
+      if (path === null || found.has(path) || !places.files.exists(path) || places.isShown(path)) continue
+      found.set(path, { typed: withTilde(path, places.home), path })
+      break
+    }
+  }
+  return [...found.values()]
+}
+
+/** A path below the home directory as people write it. */
+export function withTilde(path: string, home: string): string {
+  return path === home ? '~' : path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path
+}
+
+/** The words of a command, those of a text that it hands to a shell among them. */
+export function spokenWords(command: readonly string[]): readonly string[] {
+  const text = shellText(command)
+  return text === null ? command : [...command.slice(0, 1), ...text.split(/[\s;|&<>()"'`]+/).filter(Boolean)]
+}
+
+/** The text that a shell is to run; null where the command is no shell with one. */
+export function shellText(command: readonly string[]): string | null {
+  if (!/^(?:ba|da|z|k|mk|a|fi)?sh$/.test(posix.basename(command[0] ?? ''))) return null
+  const option = command.findIndex((word, at) => at > 0 && /^-[a-z]*c[a-z]*$/.test(word))
+  return option < 0 ? null : (command.slice(option + 1).find((word) => word !== '--') ?? null)
+}
+
+function pathOf(given: string, { cwd, home, files }: WordPlaces): string | null {
+  const isPath = /^(?:~\/|\/|\.\.?\/)|\//.test(given) || given === '..' || given === '~'
+  if (!isPath || given.includes('://') || given.includes('\0') || given.length > 1024) return null
+  if (/^\/(?:dev|proc|sys)(?:\/|$)/.test(given)) return null
+  const path = given === '~' || given.startsWith('~/') ? home + given.slice(1) : posix.resolve(cwd, given)
+  return files.canonical(path)
+}

@@ -1,0 +1,228 @@
+/** What a command that the person typed asks them while they are at the terminal: a folder before it starts, a host or a port while it runs. */
+
+import { type Approval, approve, type Question, type Remembered } from '../approval/approve.ts'
+import type { Answer, Prompter } from '../approval/prompter.ts'
+import type { Suggestion } from '../approval/suggestion.ts'
+import { type PrompterParts, type PromptPlace, terminalPrompter } from '../approval/terminal-prompter.ts'
+import { hostQuestion } from '../call/answer-reach.ts'
+import type { SessionRecorder } from '../call/record/recorder.ts'
+import type { Confinement } from '../confine/confinement.ts'
+import type { RunGrants } from '../confine/run-grants.ts'
+import { typedText } from '../confine/typed-words.ts'
+import type { HostQuestion } from '../egress/route/gate.ts'
+import { coversPath, parsePathPattern } from '../files/path-pattern.ts'
+import { matchesHost, parseHostPattern } from '../hosts/pattern.ts'
+import { type Decision, soleDecision } from '../policy/decision.ts'
+import { settle } from '../policy/settle.ts'
+import type { LoadedPolicy } from '../project/load/load.ts'
+import { repositoryAt } from '../project/load/nearby.ts'
+import { openSavedGrants } from '../project/saved-grants.ts'
+import type { CommandRunner } from '../run/runner.ts'
+import { Fault } from '../system/fault.ts'
+import type { Files } from '../system/files.ts'
+import type { Machine } from '../system/machine.ts'
+import { requireGrantable } from './grants.ts'
+import { type OutsideWord, outsideWords } from './outside-words.ts'
+
+/** Stands for the session of a single run: nothing is kept under it. */
+const NO_SESSION = 'run'
+
+export interface TypedQuestionParts {
+  readonly loaded: LoadedPolicy
+  readonly machine: Machine
+  readonly files: Files
+  /** Told what became of an answer that was to be kept. */
+  readonly tell: (line: string) => void
+  readonly prompter?: Prompter
+  /** The terminal and the clock of the question, where they are not this process's. */
+  readonly terminal?: Pick<PrompterParts, 'open' | 'clock'>
+}
+
+/** Canonical places that a person agreed to show, or to have changed as well. */
+export type AgreedPlaces = Pick<RunGrants, 'reads' | 'writes'>
+
+/** The questions of one run, one at a time. */
+export class TypedQuestions {
+  readonly #parts: TypedQuestionParts
+  #prompter: Prompter | null = null
+  readonly #answers: { readonly subject: string; readonly approval: Approval }[] = []
+  #recorder: Pick<SessionRecorder, 'answered'> | null = null
+  #hold: () => (keys?: string) => void = () => () => {}
+  /** Whose screen a question appears in: once the command runs, the person may be typing for it. */
+  #screen: PromptPlace['screen'] = 'own'
+  /** What they typed for it while a question was shown. */
+  #unread = ''
+  #turn: Promise<unknown> = Promise.resolve()
+
+  constructor(parts: TypedQuestionParts) {
+    this.#parts = parts
+  }
+
+  /** Whether anybody may be asked at all. */
+  static areAllowed({ policy }: LoadedPolicy): boolean {
+    const any = soleDecision('ask', { kind: 'tool', text: 'bash' }, { code: 'level-ask', message: '' })
+    return settle(any, policy, true).outcome === 'prompt'
+  }
+
+  /** From now on the command has the terminal, and is held while a question is shown. */
+  holdBy(hold: () => (keys?: string) => void): void {
+    this.#hold = hold
+  }
+
+  /** Where the answers are written down, those that were given before as well. */
+  recordTo(recorder: Pick<SessionRecorder, 'answered'>): void {
+    this.#recorder = recorder
+    for (const { subject, approval } of this.#answers.splice(0)) this.#record(subject, approval)
+  }
+
+  /** What the command names and does not see, of what the person agreed to. */
+  async askPlaces(command: readonly string[], confinement: Confinement, runner: CommandRunner): Promise<AgreedPlaces> {
+    const { machine, files } = this.#parts
+    const isShown = runner.sees(confinement)
+    const words = outsideWords(command, { cwd: confinement.cwd, home: machine.home, files, isShown })
+    return this.#askFolders(typedText(command), words)
+  }
+
+  async #askFolders(command: string, words: readonly OutsideWord[]): Promise<AgreedPlaces> {
+    const reads: string[] = []
+    const writes: string[] = []
+    for (const { path, typed } of words) {
+      if (!this.#isGrantable(path)) continue
+      const known = this.#known((kind, value) => (kind === 'read' || kind === 'directory') && this.#covers(value, path))
+      if (known === 'deny') continue
+      const reason = { code: 'outside-roots', message: `${typed} is outside the project, and not shown.` } as const
+      const decision = soleDecision('ask', { kind: 'read', text: path }, reason)
+      const approval = known === 'allow' ? YES : await this.#put(this.#question(command, decision))
+      if (!approval.approved) continue
+      if (approval.remember?.grant.kind === 'directory') writes.push(path)
+      else reads.push(path)
+    }
+    return { reads, writes }
+  }
+
+  /** May it reach this host? Null where nobody is to be asked. */
+  async askHost(question: HostQuestion): Promise<boolean | null> {
+    const { host, port } = question.target
+    this.#screen = 'borrowed'
+    const known = this.#known((kind, value) => {
+      const parsed = kind === 'host' ? parseHostPattern(value, null) : null
+      return parsed !== null && 'pattern' in parsed && matchesHost(parsed.pattern, host, port)
+    })
+    if (known !== null) return known === 'allow'
+    const { subject, input, decision } = hostQuestion(question)
+    return (await this.#put(this.#question(subject, decision, input), question.signal)).approved
+  }
+
+  /** May its server be reached from this machine? */
+  async askPort(command: string, port: number): Promise<boolean> {
+    this.#screen = 'borrowed'
+    const known = this.#known((kind, value) => kind === 'port' && value === String(port))
+    if (known !== null) return known === 'allow'
+    const grant: Suggestion = {
+      kind: 'port',
+      value: String(port),
+      admits: `whatever a command serves on ${port}, to this machine alone`,
+    }
+    const reason = {
+      code: 'port-not-opened',
+      message: `The command listens on port ${port}. Opened, programs of this machine reach it at http://127.0.0.1:${port}.`,
+    } as const
+    const decision = soleDecision('ask', { kind: 'tool', text: `port ${port}` }, reason)
+    return (await this.#put({ ...this.#question(command, decision, { command, port }), suggestions: [grant] })).approved
+  }
+
+  #question(subject: string, decision: Decision, input: Question['input'] = { command: subject }): Question {
+    const { loaded, machine, files } = this.#parts
+    const repository = (path: string) => repositoryAt(path, files)
+    const places = { root: loaded.root, home: machine.home, resolve: (given: string) => given, repository }
+    return { tool: 'run', subject, input, decision, facts: null, places }
+  }
+
+  #put(question: Question, signal: AbortSignal = new AbortController().signal): Promise<Approval> {
+    const asked = this.#turn.then(async () => {
+      signal.throwIfAborted()
+      const release = this.#hold()
+      try {
+        const prompter = await this.#person()
+        const approval = await approve(question, (request) => prompter.ask(request, signal) as Promise<Answer>)
+        this.#record(question.subject, approval)
+        if (approval.remember) await this.#remember(approval.remember)
+        return approval
+      } finally {
+        release(this.#unread)
+        this.#unread = ''
+      }
+    })
+    this.#turn = asked.catch(() => {})
+    return asked
+  }
+
+  /** The person at the terminal, and whoever is at the page instead; most runs ask nothing, and load nothing of it. */
+  async #person(): Promise<Prompter> {
+    const unread = (keys: string) => {
+      this.#unread += keys
+    }
+    const place = (): PromptPlace => ({ screen: this.#screen, unread })
+    const { machine, loaded, terminal, prompter = terminalPrompter({ ...terminal, place }) } = this.#parts
+    const { sharedPrompter } = await import('../questions/shared-prompter.ts')
+    this.#prompter ??= sharedPrompter(prompter, { machine, project: loaded.root, surface: 'run' })
+    return this.#prompter
+  }
+
+  #record(subject: string, approval: Approval): void {
+    if (this.#recorder)
+      this.#recorder.answered(null, subject, approval.by ?? this.#prompter?.name ?? 'terminal', approval)
+    else this.#answers.push({ subject, approval })
+  }
+
+  async #remember(remembered: Remembered): Promise<void> {
+    const { loaded, machine, files, tell } = this.#parts
+    const { grant, scope, seconds, verdict } = remembered
+    // The session of a run is the run.
+    if (scope === 'session') return
+    if (scope === 'always') {
+      const { amendProject } = await import('../project/amend.ts')
+      const amended = await amendProject(loaded, { ...remembered, tool: 'bash' }, machine, files)
+      if ('loaded' in amended) {
+        tell(`saved in ${loaded.manifestPath}, and signed: ${grant.kind} ${grant.value}`)
+        return
+      }
+      tell(`kept for this project outside of its manifest (cordon grants): ${amended.why}`)
+    }
+    openSavedGrants(machine).add({
+      project: loaded.root,
+      session: NO_SESSION,
+      kind: grant.kind,
+      value: grant.value,
+      verdict,
+      scope: scope === 'time' ? 'time' : 'project',
+      expires: scope === 'time' && seconds !== null ? Date.now() + seconds * 1000 : null,
+    })
+  }
+
+  /** What was answered before, for a time or for the project: a no before a yes. */
+  #known(matches: (kind: Suggestion['kind'], value: string) => boolean): 'allow' | 'deny' | null {
+    const { loaded, machine } = this.#parts
+    const saved = openSavedGrants(machine).forSession(loaded.root, NO_SESSION)
+    const found = saved.filter(({ kind, value }) => matches(kind, value))
+    return found.some(({ verdict }) => verdict === 'deny') ? 'deny' : found.length > 0 ? 'allow' : null
+  }
+
+  #covers(value: string, path: string): boolean {
+    const { loaded, machine } = this.#parts
+    const parsed = parsePathPattern(value, { root: loaded.root, home: machine.home, files: null })
+    return 'pattern' in parsed && (coversPath(parsed.pattern, path) || parsed.pattern.absolute === `${path}/**`)
+  }
+
+  #isGrantable(path: string): boolean {
+    try {
+      requireGrantable(path, 'read', this.#parts.loaded, this.#parts.machine)
+      return true
+    } catch (error) {
+      if (error instanceof Fault) return false
+      throw error
+    }
+  }
+}
+
+const YES: Approval = { approved: true, remember: null }

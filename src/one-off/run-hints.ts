@@ -1,0 +1,96 @@
+/** Why a command that failed may have failed: what it names and does not see, the bundle that it went without, the name that git has not. */
+
+import { posix } from 'node:path'
+import { typedText } from '../confine/typed-words.ts'
+import { isInside } from '../files/baseline.ts'
+import type { LoadedPolicy } from '../project/load/load.ts'
+import type { RunOutcome } from '../run/runner.ts'
+import type { BundleChoice } from '../sandbox/bundles/bundle.ts'
+import { analyze } from '../shell/walk/analyze.ts'
+import { Fault } from '../system/fault.ts'
+import type { Files } from '../system/files.ts'
+import type { Machine } from '../system/machine.ts'
+import { explainOffline } from './bundle-hint.ts'
+import { requireGrantable } from './grants.ts'
+import { outsideWords, shellText, spokenWords, withTilde } from './outside-words.ts'
+
+export interface FailedRun {
+  readonly command: readonly string[]
+  readonly cwd: string
+  readonly outcome: RunOutcome
+  readonly loaded: LoadedPolicy
+  /** Those of the manifest, and those of this run. */
+  readonly bundles: readonly BundleChoice[]
+  readonly machine: Machine
+  readonly files: Files
+}
+
+/** Sentences for a person, each with what to do. They rest on what is there and what was planned, not on what the command said. */
+export function runHints(run: FailedRun): readonly string[] {
+  const { command, outcome, bundles } = run
+  const offline =
+    outcome.plan.network.kind === 'none' || outcome.egress.some(({ verdict }) => verdict === 'deny')
+      ? explainOffline(command, bundles)
+      : null
+  return [...unseen(run), offline, identity(run)].filter((line) => line !== null)
+}
+
+function unseen({ command, cwd, outcome, loaded, machine, files }: FailedRun): readonly string[] {
+  const { binds, masks } = outcome.plan
+  const isShown = (path: string): boolean =>
+    binds.some((bind) => isInside(path, bind.path)) || masks.some((mask) => isInside(path, mask))
+  const written = writtenPaths(command, cwd, machine, files)
+  return outsideWords(command, { cwd, home: machine.home, files, isShown }).map(({ typed, path }) => {
+    const how = written.has(path) ? 'write' : 'read'
+    const why =
+      /^\/(?:var\/)?tmp\//.test(path) && !isInside(path, machine.home)
+        ? `${typed} is in this machine's ${path.startsWith('/var') ? '/var/tmp' : '/tmp'}, and the command has one of its own`
+        : `${typed} is outside the project, and the command does not see it`
+    try {
+      requireGrantable(path, how, loaded, machine)
+      return `${why}; to ${how === 'write' ? 'let it change it' : 'show it'}: cordon run --${how} ${typed} …`
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error
+      return `${why}: ${error.message.replace(/^.*?: /, '')}`
+    }
+  })
+}
+
+/** What the command writes, as far as its text tells: canonical. */
+function writtenPaths(command: readonly string[], cwd: string, { home }: Machine, files: Files): ReadonlySet<string> {
+  const analysis = analyze(shellText(command) ?? typedText(command), { cwd, home })
+  if (!('facts' in analysis)) return new Set()
+  const { commands, redirects } = analysis.facts
+  const named = commands.flatMap(({ paths }) =>
+    paths.flatMap(({ access, path }) => (access === 'write' && path !== null ? [path] : [])),
+  )
+  const opened = [...redirects, ...commands.flatMap((one) => one.redirects)].flatMap(({ access, target, cwd: at }) => {
+    const [value, ...more] = target?.values ?? []
+    return access === 'read' || value === undefined || more.length > 0 ? [] : [posix.resolve(at ?? cwd, value)]
+  })
+  return new Set([...named, ...opened].map((path) => files.canonical(path)))
+}
+
+/** What of git writes a name into history. */
+const SIGNED_WORK = /^(?:commit|merge|rebase|cherry-pick|revert|am|tag|stash|pull|notes)$/
+
+function identity({ command, outcome, loaded, machine, files }: FailedRun): string | null {
+  const words = spokenWords(command)
+  const git = words.findIndex((word) => posix.basename(word) === 'git')
+  if (git < 0 || !words.slice(git + 1).some((word) => SIGNED_WORK.test(word))) return null
+  const { env, binds } = outcome.plan
+  if (env.GIT_AUTHOR_EMAIL || env.EMAIL) return null
+  const named = (path: string): boolean => {
+    try {
+      return files.exists(path) && /^\s*email\s*=\s*\S/im.test(files.readText(path, 1 << 20))
+    } catch {
+      return false
+    }
+  }
+  const own = ['.gitconfig', '.config/git/config'].map((name) => posix.join(machine.home, name)).filter(named)
+  const shown = own.some((path) => binds.some((bind) => isInside(path, bind.path)))
+  if (shown || named(posix.join(loaded.root, '.git/config'))) return null
+  return own.length > 0
+    ? `git does not know who you are in there: your name is in ${withTilde(own[0]!, machine.home)}, which the bundle "git" shows; cordon run --tool git …`
+    : 'git does not know who you are, in there or outside: git config --global user.name NAME, and user.email ADDRESS'
+}

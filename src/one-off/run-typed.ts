@@ -1,0 +1,99 @@
+/** Runs a command that the person typed, or a program that they or their manifest start, on the one guarded way. */
+
+import type { Recorded } from '../call/record/open.ts'
+import type { CallRecord, SessionRecorder } from '../call/record/recorder.ts'
+import { runToolCall, type Stages } from '../call/run-tool-call.ts'
+import { confine, type Narrowing } from '../confine/confinement.ts'
+import { canBeDenied, typedText, undeniable } from '../confine/typed-words.ts'
+import type { Decision } from '../policy/decision.ts'
+import type { RuleRef } from '../policy/policy.ts'
+import type { AnsweredPolicy } from '../project/answers.ts'
+import { openBackend } from '../run/open-backend.ts'
+import { outcomeNotes } from '../run/outcome-notes.ts'
+import { CommandRunner, type RunIo, type RunOutcome } from '../run/runner.ts'
+import type { Files } from '../system/files.ts'
+import type { Machine } from '../system/machine.ts'
+import type { ToolOutput } from '../tools/tool.ts'
+import type { TypedCall } from './typed-call.ts'
+
+/** What is run, and what the surface supplies: who is asking, where it is recorded, where the streams go. */
+export interface ConfinedRun {
+  readonly answered: AnsweredPolicy
+  readonly machine: Machine
+  readonly files: Files
+  readonly argv: readonly string[]
+  /** Canonical. */
+  readonly cwd: string
+  readonly narrowing: readonly Narrowing[]
+  readonly io: RunIo
+  /** The one that is open already; else one is opened for this run alone. */
+  readonly runner?: CommandRunner
+  /** How the record names what is run; `bash` unless told. What is called otherwise lives on for an agent. */
+  readonly tool?: string
+  /** Where it is recorded; as typed by the person, unless told. */
+  readonly record?: Recorded | Pick<SessionRecorder, 'begin' | 'end'>
+  /** What the person granted with this run, for the record. */
+  readonly typedRules?: readonly RuleRef[]
+  /** Told where it is recorded, before anything runs: answers go there too. */
+  readonly onRecorder?: (recorder: Pick<SessionRecorder, 'answered'>) => void
+}
+
+export type ConfinedResult =
+  | { readonly outcome: RunOutcome; readonly notes: readonly string[] }
+  | { readonly denied: Decision }
+
+/** Runs it. Throws the launch error. */
+export async function runConfined(run: ConfinedRun): Promise<ConfinedResult> {
+  const { answered, machine, files, argv, cwd, io, tool = 'bash', record = { by: 'person' } } = run
+  const { loaded, session } = answered
+  const isServer = tool !== 'bash'
+  const { stateDir } = machine
+  const options = isServer ? { stateDir } : { stateDir, commands: 'one' as const }
+  const runner = run.runner ?? new CommandRunner(machine, files, await openBackend(loaded.sandbox, options))
+  const narrowing: readonly Narrowing[] = [{ kind: 'answers', facts: session }, ...run.narrowing]
+  const confinement = confine(loaded, { command: { words: argv }, cwd }, narrowing)
+  // The sandbox is made ready while the command is read and judged, which takes about as long.
+  runner.expect(confinement, argv, io)
+  const judge = canBeDenied(answered, isServer) ? await import('./typed-call.ts') : null
+  const { openRecord } = await import('../call/record/open.ts')
+  const own = 'by' in record ? openRecord(loaded, machine, record) : null
+  const recorder = own ?? (record as Pick<SessionRecorder, 'begin' | 'end'>)
+  if (own) run.onRecorder?.(own)
+  const outcomes: RunOutcome[] = []
+  const input = { command: argv }
+  const command = typedText(argv)
+  const stages: Stages<TypedCall | null, CallRecord, ToolOutput> = {
+    // No agent, no history: a person may type as often as they like.
+    history: null,
+    parse: () => judge?.readTyped(argv, cwd, machine, files) ?? null,
+    decide: (call) => {
+      const decision =
+        judge && call ? judge.decideTyped(call, answered, isServer) : undeniable(command, confinement.grants)
+      return { ...decision, rules: [...decision.rules, ...(run.typedRules ?? [])] }
+    },
+    begin: (_, decision) =>
+      recorder.begin({ tool, input, subject: command, decision, agent: 'person', approver: 'typed' }),
+    approve: async () => ({ approved: true, remember: null }),
+    run: async () => {
+      const outcome = await runner.run(confinement, argv, io)
+      outcomes.push(outcome)
+      const { exitCode, cancelled } = outcome.result
+      return { text: '', exitCode, isError: exitCode !== 0 && !cancelled }
+    },
+    // The output went to the person.
+    scan: (_, output) => ({ output, notes: [], injection: null }),
+    tainted: () => {},
+    end: (written, result) => recorder.end(written, result, outcomes),
+  }
+  try {
+    const signal = io.signal ?? new AbortController().signal
+    const result = await runToolCall(stages, { tool, input, signal })
+    if (result.status === 'denied') return { denied: result.decision }
+    if (result.status === 'failed') throw result.error.cause
+    return { outcome: outcomes[0]!, notes: outcomeNotes(outcomes[0]!) }
+  } finally {
+    await own?.sign()
+    own?.close()
+    if (!run.runner) await runner.close()
+  }
+}

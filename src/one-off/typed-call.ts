@@ -1,0 +1,86 @@
+/** Decides a command that the person typed: what a rule or a mode denies is denied, and everything else runs. */
+
+import { resolveCall } from '../call/decide/resolve-call.ts'
+import { typedDecision, typedText } from '../confine/typed-words.ts'
+import type { ToolCall } from '../policy/call.ts'
+import type { Decision, PartDecision } from '../policy/decision.ts'
+import { evaluate } from '../policy/evaluate/evaluate.ts'
+import type { Policy } from '../policy/policy.ts'
+import type { ReasonCode } from '../policy/reason.ts'
+import type { AnsweredPolicy } from '../project/answers.ts'
+import { analyze } from '../shell/walk/analyze.ts'
+import { bashSyntaxError } from '../system/bash.ts'
+import type { Files } from '../system/files.ts'
+import type { Machine } from '../system/machine.ts'
+
+/** A typed command as it was read. */
+export interface TypedCall {
+  readonly command: string
+  readonly call: ToolCall
+}
+
+/** Reads the words of a command. */
+export function readTyped(argv: readonly string[], cwd: string, machine: Machine, files: Files): TypedCall {
+  const command = typedText(argv)
+  const call = resolveCall(
+    'bash',
+    { command },
+    {
+      cwd,
+      home: machine.home,
+      roots: [cwd],
+      temporary: null,
+      foreignCharset: false,
+      canonical: files.canonical,
+      isLink: files.isLink,
+      analyze,
+      syntaxError: bashSyntaxError,
+      ownAddresses: machine.ownAddresses,
+    },
+  )
+  return { command, call }
+}
+
+/**
+ * Decides it. What is denied to the agent by a rule that somebody wrote, or by its mode, is denied to everybody in the project; what is
+ * built in is there for agents, whose commands nobody reads before they run. The person has answered by typing. `server`: a program
+ * that lives on for an agent, which its mode is not about.
+ */
+export function decideTyped(
+  { command, call }: TypedCall,
+  { loaded, session }: AnsweredPolicy,
+  server = false,
+): Decision {
+  const judged = evaluate(server ? withoutAgents(loaded.policy) : loaded.policy, session, call)
+  const held = judged.segments.find(isHeld)
+  if (held) return { ...judged, decision: 'deny', reason: held.reason, rules: held.rules }
+  return judged.decision === 'allow' ? judged : typedDecision(command, judged)
+}
+
+function isHeld({ decision, reason, rules }: PartDecision): boolean {
+  if (decision !== 'deny') return false
+  return MODES.has(reason.code) || (WRITTEN.has(reason.code) && rules.some(({ source }) => source !== 'built-in'))
+}
+
+const MODES: ReadonlySet<ReasonCode> = new Set(['plan-mode', 'ring', 'level-deny'])
+
+const WRITTEN: ReadonlySet<ReasonCode> = new Set([
+  'denied-by-rule',
+  'shell-policy',
+  'shell-syntax-off',
+  'host-denied',
+  'outside-envelope',
+])
+
+/** What is said of agents, their modes and the levels of their tools is not about a server. */
+function withoutAgents(policy: Policy): Policy {
+  const { source } = policy.mode
+  return {
+    ...policy,
+    mode: { ...policy.mode, value: 'custom' },
+    agent: { value: 'build', rule: 'typed', source },
+    agents: new Map<string, never>(),
+    tools: new Map<string, never>(),
+    autoAccept: { ...policy.autoAccept, value: false },
+  }
+}

@@ -1,0 +1,107 @@
+/** Answers asks of the fleet: lists those that wait, signs an answer with this machine's key, and hands it in. */
+
+import { type AskView, parseAskView } from '../approval/ask-view.ts'
+import {
+  approversFor,
+  askHash,
+  type FleetAsk,
+  peopleNeeded,
+  type SignedAsk,
+  settleAsk,
+  signAnswer,
+  verifyAnswer,
+  verifyAsk,
+} from '../fleet/ask.ts'
+import { storedBundle } from '../fleet/bundle-store.ts'
+import { type Enrolment, machineKey } from '../fleet/identity.ts'
+import type { FleetBus } from '../fleet/nats/bus.ts'
+import type { FleetSettings } from '../fleet/settings.ts'
+import { Fault } from '../system/fault.ts'
+import { openKeyStore } from '../system/keys/keychain.ts'
+import { keyId } from '../system/keys/signing-key.ts'
+import type { Machine } from '../system/machine.ts'
+import { openBus } from './connection.ts'
+
+/** An ask of a machine of the fleet that still waits. */
+export interface WaitingAsk {
+  readonly ask: FleetAsk
+  /** The question, as every surface shows it. */
+  readonly view: AskView
+  readonly signed: SignedAsk
+  readonly enrolment: Enrolment
+  /** How many people have to say yes, and how many more of them. */
+  readonly people: number
+  readonly missing: number
+}
+
+/** The asks that this machine may answer and that nothing has settled yet. */
+export async function waitingAsks(
+  settings: FleetSettings,
+  machine: Machine,
+  bus: FleetBus,
+): Promise<readonly WaitingAsk[]> {
+  const { readAsks } = await import('../fleet/nats/admin.ts')
+  const policy = storedBundle(machine.stateDir, settings)
+  if (policy === null) return []
+  const { bundle } = policy
+  const own = machineKey(openKeyStore(machine.stateDir)).key.publicKey
+  const now = Date.now()
+  const waiting: WaitingAsk[] = []
+  for (const text of await readAsks(bus, now)) {
+    const found = verifyAsk(text, settings, bundle.revoked)
+    if (found === null || Date.parse(found.ask.deadline) < now) continue
+    const { ask, signed, enrolment } = found
+    const view = parseAskView(ask.view)
+    if (view === null || view.tool !== ask.tool || view.call !== ask.call) continue
+    const approvers = approversFor(bundle, ask.machine, enrolment.groups)
+    if (!approvers.some(({ key }) => key === own)) continue
+    const answers = await Promise.all(approvers.map(({ key }) => bus.readAnswer(ask.machine, ask.id, key)))
+    const given = answers.filter((answer) => answer !== null)
+    const facts = { payload: signed.payload, ask, groups: enrolment.groups, bundle, now }
+    const settlement = settleAsk(facts, given)
+    if (settlement.settled !== null) continue
+    const people = peopleNeeded(bundle, ask.tool, enrolment.groups)
+    waiting.push({ ask, view, signed, enrolment, people, missing: settlement.missing })
+  }
+  return waiting.sort((a, b) => (a.ask.asked < b.ask.asked ? -1 : 1))
+}
+
+/** Answers one of them. A second answer of the same key is refused by the servers, whatever it says. */
+export async function answerAsk(
+  settings: FleetSettings,
+  machine: Machine,
+  bus: FleetBus,
+  { ask, signed }: Pick<WaitingAsk, 'ask' | 'signed'>,
+  verdict: 'yes' | 'no',
+  message: string | null = null,
+): Promise<void> {
+  const { publishAnswer } = await import('../fleet/nats/admin.ts')
+  const { key } = machineKey(openKeyStore(machine.stateDir))
+  const time = new Date().toISOString()
+  const answer = signAnswer(signed, settings.fleet, { verdict, message, time }, key)
+  await publishAnswer(bus, keyId(ask.machine), ask.id, keyId(key.publicKey), JSON.stringify(answer))
+}
+
+/**
+ * Hands answers in that programs send, such as a bot in a chat: each is signed by whoever gave it, so that the one who carries
+ * it has no say in it.
+ */
+export function answerRelay(settings: FleetSettings, machine: Machine): (body: string) => Promise<void> {
+  return async (body) => {
+    const { answer, ask } = JSON.parse(body) as { answer?: unknown; ask?: unknown }
+    const { publishAnswer, readAsks } = await import('../fleet/nats/admin.ts')
+    const bus = await openBus(settings, machine)
+    try {
+      const revoked = storedBundle(machine.stateDir, settings)?.bundle.revoked ?? []
+      const asks = (await readAsks(bus, Date.now())).map((text) => verifyAsk(text, settings, revoked))
+      const found = asks.find((one) => one?.ask.id === ask)
+      const text = JSON.stringify(answer)
+      // Looked at before it is passed on: what is no answer would take the one place that its giver has.
+      const given = found ? verifyAnswer(text, found.ask, askHash(found.signed.payload)) : null
+      if (!found || !given) throw new Fault('not-found', 'that is no answer to an ask that waits')
+      await publishAnswer(bus, keyId(found.ask.machine), found.ask.id, keyId(given.by), text)
+    } finally {
+      await bus.close()
+    }
+  }
+}

@@ -1,0 +1,178 @@
+/** A policy before it is signed: the file in which a team writes it, what it would change, and what recorded calls would come to. */
+
+import { dirname, resolve } from 'node:path'
+import { parseLine } from '../audit/event.ts'
+import { type CallChecker, openChecker } from '../call/decide/check-call.ts'
+import { type Bundle, isFor, parseBundle } from '../fleet/bundle.ts'
+import { mergeLayers } from '../manifest/layers.ts'
+import { openManifest } from '../manifest/load.ts'
+import type { Manifest } from '../manifest/schema/manifest.ts'
+import { canonicalManifest } from '../manifest/sign/canonical.ts'
+import { type ReachDiff, reachDiff } from '../manifest/sign/reach-diff.ts'
+import { renderProblem } from '../manifest/toml/problem.ts'
+import type { Verdict } from '../policy/verdict.ts'
+import { loadPolicy } from '../project/load/load.ts'
+import type { WrittenManifest } from '../project/load/written-manifests.ts'
+import { bundleNames } from '../sandbox/bundles/built-in.ts'
+import { Fault } from '../system/fault.ts'
+import type { Files } from '../system/files.ts'
+import type { PublicKey } from '../system/keys/signing-key.ts'
+import type { Machine } from '../system/machine.ts'
+
+interface DraftFile {
+  /** Manifests by the files beside the draft. */
+  readonly layers: readonly { readonly groups: readonly string[]; readonly file: string }[]
+  /** How long the policy holds, and what it closes then. */
+  readonly days?: number
+  readonly closes?: Bundle['closes']
+  readonly approvers?: Bundle['approvers']
+  readonly rules?: Bundle['rules']
+  readonly revoked?: Bundle['revoked']
+}
+
+const KNOWN = ['layers', 'days', 'closes', 'approvers', 'rules', 'revoked']
+
+export interface DraftFacts {
+  readonly fleet: string
+  readonly version: number
+  readonly now: number
+  /** Taken back beside what the draft itself names. */
+  readonly revoked: readonly PublicKey[]
+}
+
+/** Reads a draft and the manifests it names; a Fault says what is wrong with any of them. */
+export async function readDraft(file: string, files: Files, facts: DraftFacts): Promise<Bundle> {
+  const draft = parseDraft(files.readText(file), file)
+  const layers = []
+  for (const { groups, file: name } of draft.layers) {
+    const path = resolve(dirname(file), name)
+    const manifest = files.readText(path)
+    await openLayer({ text: manifest, label: path })
+    layers.push({ groups, manifest })
+  }
+  const { days, closes = 'nothing', approvers = [], rules = [], revoked = [] } = draft
+  const bundle: Bundle = {
+    fleet: facts.fleet,
+    version: facts.version,
+    issued: new Date(facts.now).toISOString(),
+    expires: days === undefined ? null : new Date(facts.now + days * 86_400_000).toISOString(),
+    closes,
+    layers,
+    approvers,
+    rules,
+    revoked: [...new Set([...revoked, ...facts.revoked])],
+  }
+  if (parseBundle(JSON.stringify(bundle)) === null)
+    throw bad(file, 'approvers, rules, revoked or closes are not as they should be')
+  return bundle
+}
+
+function parseDraft(text: string, file: string): DraftFile {
+  let draft: DraftFile
+  try {
+    draft = JSON.parse(text)
+  } catch (error) {
+    throw bad(file, 'it is not JSON', error)
+  }
+  const odd = Object.keys(draft ?? {}).find((name) => !KNOWN.includes(name))
+  if (odd !== undefined) throw bad(file, `there is no field "${odd}"`)
+  const whole =
+    Array.isArray(draft?.layers) &&
+    draft.layers.every((layer) => typeof layer?.file === 'string' && Array.isArray(layer.groups))
+  if (!whole) throw bad(file, '"layers" must be a list of { groups, file }')
+  if (draft.days !== undefined && !(draft.days > 0)) throw bad(file, '"days" must be a number above 0')
+  return draft
+}
+
+async function openLayer({ text, label }: WrittenManifest): Promise<Manifest> {
+  const result = await openManifest({ text, file: label }, { bundles: bundleNames })
+  if ('manifest' in result) return result.manifest
+  throw new Fault('manifest', `the manifest does not load:\n${result.problems.map(renderProblem).join('\n')}`)
+}
+
+/** The manifests of a bundle for machines of these groups. */
+function layersFor(bundle: Bundle | null, groups: readonly string[]): readonly WrittenManifest[] {
+  return (bundle?.layers ?? [])
+    .filter((layer) => isFor(layer.groups, groups))
+    .map((layer) => ({ text: layer.manifest, label: `organisation (${layer.groups.join(', ')})` }))
+}
+
+/** What a bundle opens and closes for machines of these groups, against the one before it. */
+export async function bundleDiff(before: Bundle | null, after: Bundle, groups: readonly string[]): Promise<ReachDiff> {
+  const canonical = async (bundle: Bundle | null): Promise<string> => {
+    const manifests = []
+    for (const layer of layersFor(bundle, groups)) manifests.push(await openLayer(layer))
+    return canonicalManifest(mergeLayers({ organisation: manifests }).manifest)
+  }
+  return reachDiff(before === null ? null : await canonical(before), await canonical(after))
+}
+
+export interface FleetReplay {
+  readonly calls: number
+  /** Calls whose arguments were not recorded. */
+  readonly unknown: number
+  readonly changed: readonly {
+    readonly tool: string
+    readonly subject: string
+    readonly project: string
+    readonly before: Verdict
+    readonly after: Verdict
+    readonly message: string
+  }[]
+}
+
+/** Decides recorded calls under both bundles, each in its own project and with no other layer: what the change itself does. */
+export async function replayBundles(
+  lines: readonly string[],
+  bundles: { readonly before: Bundle | null; readonly after: Bundle },
+  groups: readonly string[],
+  machine: Machine,
+  files: Files,
+): Promise<FleetReplay> {
+  const checkers = new Map<string, { readonly before: CallChecker; readonly after: CallChecker }>()
+  const checkersOf = async (root: string) => {
+    const known = checkers.get(root)
+    if (known) return known
+    const open = (bundle: Bundle | null) => checkerFor(root, layersFor(bundle, groups), machine, files)
+    const pair = { before: await open(bundles.before), after: await open(bundles.after) }
+    checkers.set(root, pair)
+    return pair
+  }
+  const changed: FleetReplay['changed'][number][] = []
+  let [calls, unknown] = [0, 0]
+  for (const text of lines) {
+    const line = parseLine(text)
+    if (line === null || (line.type !== 'begin' && line.type !== 'denied')) continue
+    calls++
+    if (line.args === undefined || typeof line.tool !== 'string') {
+      unknown++
+      continue
+    }
+    const project = typeof line.project === 'string' ? line.project : '/'
+    const { before, after } = await checkersOf(project)
+    const call = { tool: line.tool, input: line.args, cwd: project }
+    const [was, is] = [before.check(call).decision, after.check(call).decision]
+    if (was.decision === is.decision) continue
+    const subject = typeof line.subject === 'string' ? line.subject : ''
+    const { tool } = call
+    changed.push({ tool, subject, project, before: was.decision, after: is.decision, message: is.reason.message })
+  }
+  return { calls, unknown, changed }
+}
+
+async function checkerFor(
+  root: string,
+  organisation: readonly WrittenManifest[],
+  machine: Machine,
+  files: Files,
+): Promise<CallChecker> {
+  const choice = { kind: 'object', object: { schema_version: 1 } } as const
+  const outcome = await loadPolicy({ machine, files, root, choice, organisation })
+  if ('problems' in outcome)
+    throw new Fault('manifest', `the policy does not load:\n${outcome.problems.map(renderProblem).join('\n')}`)
+  return openChecker(outcome.loaded, machine, files)
+}
+
+function bad(file: string, why: string, cause?: unknown): Fault {
+  return new Fault('manifest', `${file} is not a draft of a policy: ${why}`, { cause })
+}

@@ -1,0 +1,147 @@
+/** Records at the other end: read from what a receiver keeps, put in order, and verified by their chains and checkpoints. */
+
+import { type LinesVerification, verifyLines } from '../audit/verify.ts'
+import { readFleetSettings } from '../fleet/settings.ts'
+import { joinPieces, type RecordPiece, type ShippedRecord } from '../fleet/ship/record.ts'
+import { Fault } from '../system/fault.ts'
+import type { Machine } from '../system/machine.ts'
+import { openBus } from './connection.ts'
+
+/** A record and the machine that sent it. */
+export interface ReceivedRecord extends ShippedRecord {
+  readonly machine: string
+}
+
+/** Reads records from a text of JSON lines: those of JetStream, or OTLP as a collector writes it to files. */
+export function readReceived(text: string): readonly ReceivedRecord[] {
+  const received = text.split('\n').flatMap((line): readonly ReceivedPiece[] => {
+    if (line.trim() === '') return []
+    const value = parse(line)
+    if (value === null) return []
+    if (Array.isArray(value.resourceLogs)) return value.resourceLogs.flatMap(fromOtlp)
+    return isRecord(value) ? [value] : []
+  })
+  return joinPieces(received, placeOf)
+}
+
+type ReceivedPiece = ReceivedRecord & RecordPiece
+
+function placeOf({ machine, session, part, offset }: ReceivedRecord): string {
+  return JSON.stringify([machine, session, part, offset])
+}
+
+/** The lines of the audit in a text of any of these forms, or in an audit file itself. */
+export function shippedLines(text: string): readonly string[] {
+  const received = readReceived(text)
+  return received.length > 0 ? received.map((record) => record.text) : text.split('\n')
+}
+
+export interface ReceivedVerification {
+  readonly ok: boolean
+  readonly records: number
+  /** Records that came more than once and were counted once. */
+  readonly repeated: number
+  readonly sessions: readonly (LinesVerification & { readonly machine: string })[]
+}
+
+/** Verifies everything that was received, machine by machine and session by session. */
+export function verifyReceived(received: readonly ReceivedRecord[], keys: readonly string[]): ReceivedVerification {
+  const unique = new Map<string, ReceivedRecord>()
+  let conflicts = 0
+  for (const record of received) {
+    const name = placeOf(record)
+    const before = unique.get(name)
+    // Two texts for one place cannot both be the line: neither is left out, and the chain shows it.
+    if (before && before.text !== record.text) unique.set(`${name}#${++conflicts}`, record)
+    else unique.set(name, record)
+  }
+  const groups = Map.groupBy(unique.values(), ({ machine, session }) => JSON.stringify([machine, session]))
+  const sessions = [...groups.values()].map((records) => {
+    const ordered = records.toSorted((a, b) => a.part - b.part || a.offset - b.offset)
+    const { machine, session } = ordered[0]!
+    return { machine, ...verifyLines(session, ordered, keys) }
+  })
+  return {
+    ok: sessions.every((session) => session.damage.length === 0),
+    records: unique.size,
+    repeated: received.length - unique.size,
+    sessions,
+  }
+}
+
+interface OtlpValue {
+  readonly stringValue?: string
+  readonly intValue?: string | number
+}
+
+interface OtlpAttributes {
+  readonly attributes?: readonly { readonly key: string; readonly value: OtlpValue }[]
+}
+
+function fromOtlp(resourceLogs: {
+  readonly resource?: OtlpAttributes
+  readonly scopeLogs?: readonly { readonly logRecords?: readonly (OtlpAttributes & { readonly body?: OtlpValue })[] }[]
+}): readonly ReceivedRecord[] {
+  const machine = attribute(resourceLogs.resource, 'cordon.machine')
+  const logs = resourceLogs.scopeLogs?.flatMap((scope) => scope.logRecords ?? []) ?? []
+  return logs.flatMap((log) => {
+    const record = {
+      machine,
+      session: attribute(log, 'cordon.session'),
+      part: Number(attribute(log, 'cordon.record.part')),
+      offset: Number(attribute(log, 'cordon.record.offset')),
+      text: log.body?.stringValue,
+      ...(attribute(log, 'cordon.record.hash') !== undefined && { hash: attribute(log, 'cordon.record.hash') }),
+    }
+    return isRecord(record) ? [record] : []
+  })
+}
+
+function attribute(of: OtlpAttributes | undefined, key: string): string | undefined {
+  const value = of?.attributes?.find((one) => one.key === key)?.value
+  return value?.stringValue ?? (value?.intValue === undefined ? undefined : String(value.intValue))
+}
+
+function isRecord(value: unknown): value is ReceivedPiece {
+  const record = value as Partial<ReceivedPiece>
+  return (
+    typeof record.machine === 'string' &&
+    typeof record.session === 'string' &&
+    Number.isSafeInteger(record.part) &&
+    Number.isSafeInteger(record.offset) &&
+    typeof record.text === 'string' &&
+    (record.piece === undefined || isPiece(record.piece))
+  )
+}
+
+function isPiece(piece: unknown): boolean {
+  const [at, count] = Array.isArray(piece) ? (piece as readonly unknown[]) : []
+  return Number.isSafeInteger(at) && Number.isSafeInteger(count) && (count as number) <= 1000
+}
+
+function parse(text: string): { readonly resourceLogs?: Parameters<typeof fromOtlp>[0][] } | null {
+  try {
+    const value = JSON.parse(text)
+    return typeof value === 'object' ? value : null
+  } catch {
+    return null
+  }
+}
+
+/** Everything that the NATS servers of this machine's fleet hold. */
+export async function fleetRecords(machine: Machine): Promise<readonly ReceivedRecord[]> {
+  const settings = readFleetSettings(machine)
+  if (settings === null) throw new Fault('no-fleet', 'this machine is in no fleet')
+  const { readRecords } = await import('../fleet/nats/admin.ts')
+  const bus = await openBus(settings, machine)
+  try {
+    const received: ReceivedPiece[] = []
+    for await (const { subject, data } of readRecords(bus)) {
+      const record = { ...parse(data), machine: subject.split('.')[3] }
+      if (isRecord(record)) received.push(record)
+    }
+    return joinPieces(received, placeOf)
+  } finally {
+    await bus.close()
+  }
+}

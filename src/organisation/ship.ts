@@ -1,0 +1,133 @@
+/** Ships the record of this machine to its fleet: the audit files are the queue, and a cursor for each receiver. */
+
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { parseLine, redactDeep } from '../audit/event.ts'
+import { AuditQueue, type QueuedLine } from '../audit/queue.ts'
+import { fleetDirectory } from '../fleet/bundle-store.ts'
+import { fleetHttp } from '../fleet/http.ts'
+import { readEnrolment } from '../fleet/identity.ts'
+import type { FleetBus } from '../fleet/nats/bus.ts'
+import type { FleetSettings } from '../fleet/settings.ts'
+import { otlpSink } from '../fleet/ship/otlp.ts'
+import { piecesOf, type RecordSink, recordId, type ShippedRecord } from '../fleet/ship/record.ts'
+import { type RecordQueue, type ShipOptions, type Shipped, ship } from '../fleet/ship/shipper.ts'
+import { createRedactor } from '../scan/redact/redact.ts'
+import { Fault, messageOf } from '../system/fault.ts'
+import { keyId } from '../system/keys/signing-key.ts'
+import { withLock } from '../system/lock.ts'
+import type { Machine } from '../system/machine.ts'
+import { sha256 } from '../system/sha256.ts'
+import { version } from '../system/version.ts'
+import { openBus } from './connection.ts'
+
+/** Ships to every receiver that the fleet has; a receiver that is down holds up no other. */
+export async function shipRecords(
+  settings: FleetSettings,
+  machine: Machine,
+  signal: AbortSignal,
+  options: Omit<ShipOptions, 'signal'> = {},
+): Promise<readonly Shipped[]> {
+  const directory = fleetDirectory(machine.stateDir)
+  const { records } = settings
+  const shipped: Promise<Shipped>[] = []
+  const to = async (sink: RecordSink, cursor: string): Promise<Shipped> =>
+    ship(recordQueue(machine, join(directory, cursor)), sink, { ...options, signal })
+  if (records.otlp !== null) shipped.push(to(otlpOf(settings, machine), 'cursor-otlp.json'))
+  if (records.nats) shipped.push(throughBus(settings, machine, (sink) => to(sink, 'cursor-nats.json')))
+  return Promise.all(shipped)
+}
+
+async function throughBus(
+  settings: FleetSettings,
+  machine: Machine,
+  work: (sink: RecordSink) => Promise<Shipped>,
+): Promise<Shipped> {
+  let bus: FleetBus
+  try {
+    bus = await openBus(settings, machine)
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    return { sink: 'NATS', sent: 0, rejected: [], problem: messageOf(error) }
+  }
+  try {
+    const machineId = machineName(settings, machine)
+    return await work(natsSink(bus, machineId))
+  } finally {
+    await bus.close()
+  }
+}
+
+/** The sink of JetStream: the servers tell apart what they have already by the record's name. */
+export function natsSink(bus: FleetBus, machine: string): RecordSink {
+  return {
+    name: 'NATS',
+    send: (records) =>
+      bus.publishRecords(
+        records.flatMap(piecesOf).map((piece) => ({
+          id: bus.secretName(`${recordId(machine, piece)}.${piece.piece?.[0] ?? ''}`),
+          session: piece.session,
+          data: JSON.stringify(piece),
+        })),
+      ),
+  }
+}
+
+function otlpOf(settings: FleetSettings, machine: Machine): RecordSink {
+  const enrolment = readEnrolment(fleetDirectory(machine.stateDir), settings)
+  return otlpSink({
+    endpoint: settings.records.otlp!,
+    headers: settings.records.headers,
+    http: fleetHttp(settings.tls),
+    source: {
+      fleet: settings.fleet,
+      machine: machineName(settings, machine),
+      name: enrolment?.name ?? hostname(),
+      groups: enrolment?.groups ?? [],
+      version,
+    },
+  })
+}
+
+function machineName(settings: FleetSettings, machine: Machine): string {
+  const enrolment = readEnrolment(fleetDirectory(machine.stateDir), settings)
+  return enrolment === null ? hostname() : keyId(enrolment.machine)
+}
+
+/** The audit files as records that may leave. */
+export function recordQueue(machine: Pick<Machine, 'stateDir'>, cursor: string): RecordQueue {
+  const queue = new AuditQueue({ stateDir: machine.stateDir, cursor })
+  const redactor = createRedactor()
+  return {
+    next() {
+      const batch = queue.next()
+      if (batch === null) return null
+      return {
+        records: batch.lines.map((line) => leaving(line, (text) => redactor.redact(text))),
+        // Two that ship at once would each put the other's cursor back; both would send all, and none would be lost.
+        confirm: () => withLock(`${cursor}.lock`, () => batch.confirm()),
+      }
+    },
+  }
+}
+
+/** What identifies a line and its place in the chain: no secret, though it looks like one. */
+const KEPT = ['v', 'seq', 'time', 'session', 'type', 'prev', 'args_hash', 'value_hash', 'call', 'key', 'signature']
+
+/**
+ * A line was redacted when it was written, and is redacted once more by what is known now. Where that finds something the line
+ * leaves without it, with the hash by which the next line is chained to it.
+ */
+function leaving({ session, part, offset, text }: QueuedLine, redact: (text: string) => string): ShippedRecord {
+  const place = { session, part, offset }
+  if (redact(text) === text) return { ...place, text }
+  const line = parseLine(text)
+  if (line === null) return { ...place, text: redact(text), hash: sha256(text) }
+  const isOwn = (name: string): boolean =>
+    KEPT.includes(name) && (line.type === 'checkpoint' || (name !== 'key' && name !== 'signature'))
+  const clean = Object.fromEntries(
+    Object.entries(line).map(([name, value]) => [name, isOwn(name) ? value : redactDeep(value, redact)]),
+  )
+  const cleaned = JSON.stringify(clean)
+  return cleaned === JSON.stringify(line) ? { ...place, text } : { ...place, text: cleaned, hash: sha256(text) }
+}

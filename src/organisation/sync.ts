@@ -1,0 +1,83 @@
+/** Keeps the organisation's policy of this machine fresh: fetches it, checks it, and says what was refused. */
+
+import { openAuditLog } from '../audit/log.ts'
+import type { VerifiedBundle } from '../fleet/bundle.ts'
+import { acceptBundle, fleetDirectory, storedBundle } from '../fleet/bundle-store.ts'
+import { fleetHttp } from '../fleet/http.ts'
+import { fetchPolicy, type PolicyPorts } from '../fleet/policy-source.ts'
+import type { FleetSettings } from '../fleet/settings.ts'
+import { readStatus, writeStatus } from '../fleet/status.ts'
+import { createRedactor } from '../scan/redact/redact.ts'
+import { Fault, messageOf } from '../system/fault.ts'
+import type { Machine } from '../system/machine.ts'
+import { fleetBucket } from './connection.ts'
+
+export type PolicySync =
+  | { readonly outcome: 'new' | 'unchanged'; readonly policy: VerifiedBundle | null }
+  /** The last good one holds on. */
+  | { readonly outcome: 'refused' | 'unreachable'; readonly code: string; readonly message: string }
+
+/** Fetches the policy once. Only a machine that cannot write its own state makes it throw. */
+export async function syncPolicy(
+  settings: FleetSettings,
+  machine: Machine,
+  now: number = Date.now(),
+  ports: PolicyPorts = { http: fleetHttp(settings.tls), bucket: () => fleetBucket(settings, machine) },
+): Promise<PolicySync> {
+  const place = settings.policy
+  if (place === null) return { outcome: 'unchanged', policy: null }
+  const directory = fleetDirectory(machine.stateDir)
+  const before = readStatus(directory)
+  const time = new Date(now).toISOString()
+  const failed = (outcome: 'refused' | 'unreachable', code: string, message: string): PolicySync => {
+    if (before.problem?.code !== code || before.problem.message !== message)
+      report(machine, { outcome, code, message, place, time })
+    writeStatus(directory, { ...before, checked: time, problem: { code, message, time } })
+    return { outcome, code, message }
+  }
+  try {
+    const fetched = await fetchPolicy(
+      place,
+      before.problem === null && hasGood(machine, settings) ? before.etag : null,
+      ports,
+    )
+    if (fetched === 'unchanged') {
+      writeStatus(directory, { ...before, checked: time, problem: null })
+      return { outcome: 'unchanged', policy: null }
+    }
+    const result = acceptBundle(machine.stateDir, settings, fetched.text, now)
+    if ('refused' in result) return failed('refused', result.refused, result.message)
+    writeStatus(directory, { version: 1, checked: time, etag: fetched.etag, problem: null })
+    return { outcome: result.isNew ? 'new' : 'unchanged', policy: result.accepted }
+  } catch (error) {
+    if (error instanceof Fault && error.code.startsWith('state-')) throw error
+    return failed('unreachable', 'fleet-unreachable', messageOf(error))
+  }
+}
+
+/** Whether what is stored here is good: what is not must come anew, whatever its place calls it. */
+function hasGood({ stateDir }: Machine, settings: FleetSettings): boolean {
+  try {
+    return storedBundle(stateDir, settings) !== null
+  } catch {
+    return false
+  }
+}
+
+/** A refused policy is in the record: somebody tried, or something is broken, and both are worth knowing. */
+function report(machine: Machine, facts: Readonly<Record<string, unknown>>): void {
+  const redactor = createRedactor()
+  const log = openAuditLog({
+    stateDir: machine.stateDir,
+    session: 'fleet',
+    now: () => new Date().toISOString(),
+    redact: (text) => redactor.redact(text),
+    sync: 'never',
+    shared: true,
+  })
+  try {
+    log.record({ type: 'warning', about: 'fleet-policy', ...facts })
+  } finally {
+    log.close()
+  }
+}

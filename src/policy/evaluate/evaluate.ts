@@ -1,0 +1,105 @@
+/** The pure heart of Cordon: a policy goes in, a tool call goes in, a decision with its reasons comes out. */
+
+import type { SessionFacts, ToolCall } from '../call.ts'
+import { combine, type Decision, type PartDecision, type Reason } from '../decision.ts'
+import { decidePart } from '../order.ts'
+import { pathQuestions } from '../path-part.ts'
+import type { Policy } from '../policy.ts'
+import { type Ruling, type Stance, takeStance } from '../stance.ts'
+import { hostQuestions } from './host-part.ts'
+import { decideShell } from './text-part.ts'
+
+/** Decides a call: every part by the order of P0, and the strictest part decides. */
+export function evaluate(policy: Policy, session: SessionFacts, call: ToolCall): Decision {
+  const stance = takeStance(policy, session, call.tool, call.ownOnly)
+  const paths = (access: 'read' | 'write' | 'list') =>
+    call[`${access}s`].map((fact) =>
+      decidePart(pathQuestions({ policy, session, stance, access, fact, actor: { by: 'tool' } }), stance),
+    )
+  const parts = [
+    ...(call.shell ? decideShell(policy, session, stance, call.shell) : []),
+    ...paths('read'),
+    ...paths('write'),
+    ...paths('list'),
+    ...call.hosts.map((fact) => decidePart(hostQuestions(policy, session, stance, fact), stance)),
+  ]
+  parts.push(...toolPart(call, stance, parts.length === 0))
+  const judged = session.tainted ? parts.map((part) => taint(part, stance)) : parts
+  return call.shell ? keeping(combine(judged), session, call.shell.command) : combine(judged)
+}
+
+/** P10: what stays in the box runs unasked, as long as it can be put back. */
+function keeping(decision: Decision, session: SessionFacts, text: string): Decision {
+  const unasked = decision.segments.some(({ reason }) => reason.code === 'contained')
+  if (decision.decision !== 'allow' || decision.relies || !unasked) return decision
+  if (session.undo) return { ...decision, relies: 'keeping' }
+  if (!session.unkept) return decision
+  const reason: Reason = {
+    code: 'destructive',
+    message: 'It was about to change a file that is too large to be kept, so `cordon undo` could not bring it back.',
+    remedy: 'Say why it is needed; the user decides. A new file, or a grant for the command, needs no question.',
+  }
+  const rules = [{ rule: 'undo', source: 'built-in' }]
+  return combine([...decision.segments, { kind: 'command', text, decision: 'ask', reason, rules, step: 4 }])
+}
+
+/** The tool itself is a part when nothing else of the call is, and when it wants a confirmation (P5). */
+function toolPart(call: ToolCall, stance: Stance, bare: boolean): PartDecision[] {
+  if (!bare && !call.requireConfirmation) return []
+  const confirm = call.requireConfirmation && stance.explicit?.decision !== 'deny'
+  return [
+    decidePart(
+      {
+        subject: { kind: 'tool', text: call.tool },
+        denial: () => null,
+        grant: () => null,
+        explicit: () =>
+          call.ownOnly
+            ? ownWork(call.tool)
+            : confirm
+              ? {
+                  decision: 'ask',
+                  reason: {
+                    code: 'needs-confirmation',
+                    message: `${call.tool} asks for a confirmation before it runs.`,
+                  },
+                  rules: [{ rule: `require_confirmation of ${call.tool}`, source: 'tool manifest' }],
+                }
+              : stance.explicit,
+        otherwise: () => ({
+          decision: stance.builtIn,
+          reason: {
+            code: stance.builtIn === 'allow' ? 'level-allow' : 'level-ask',
+            message: `The built-in level of ${call.tool} is "${stance.builtIn}".`,
+          },
+          rules: [{ rule: `level of ${call.tool}`, source: 'built-in' }],
+        }),
+      },
+      stance,
+    ),
+  ]
+}
+
+function ownWork(tool: string): Ruling {
+  return {
+    decision: 'allow',
+    reason: { code: 'harmless', message: `This looks after what ${tool} itself started in this session.` },
+    rules: [],
+  }
+}
+
+// A3: after text that tries to steer the agent, what writes or leaves the machine is a person's choice again.
+function taint(part: PartDecision, stance: Stance): PartDecision {
+  const reaches = stance.kind === 'write' || stance.kind === 'network' || stance.kind === 'command'
+  if (part.decision !== 'allow' || !reaches || part.reason.code === 'harmless' || part.reason.code === 'baseline') {
+    return part
+  }
+  return {
+    ...part,
+    decision: 'ask',
+    reason: {
+      code: 'tainted',
+      message: `A tool result of this session held instructions aimed at the agent, so this is asked again: ${part.reason.message}`,
+    },
+  }
+}

@@ -1,0 +1,106 @@
+/** What `cordon add` puts into a manifest: a host, a place, a command or a port, as the grants that would stand there. */
+
+import type { Suggestion } from '../approval/suggestion.ts'
+import { isInside } from '../files/baseline.ts'
+import { coversPath } from '../files/path-pattern.ts'
+import { protectedPath } from '../files/protected-paths.ts'
+import { secretOf } from '../files/secret-shapes.ts'
+import { parseHostPattern } from '../hosts/pattern.ts'
+import { Fault } from '../system/fault.ts'
+import type { Files } from '../system/files.ts'
+import type { Machine } from '../system/machine.ts'
+import type { LoadedPolicy } from './load/load.ts'
+
+export type AdditionKind = 'host' | 'read' | 'write' | 'command' | 'port'
+
+/** One addition: the grants that make it up, none where it is there already. */
+export interface Addition {
+  /** For the person, before they agree. */
+  readonly says: string
+  /** What should give them pause. */
+  readonly warning: string | null
+  readonly grants: readonly Suggestion[]
+}
+
+export interface AdditionPlaces {
+  readonly loaded: LoadedPolicy
+  readonly machine: Machine
+  readonly files: Files
+}
+
+/** The addition of a host or a wildcard; null where it is none. */
+export function hostAddition(host: string, { loaded }: AdditionPlaces): Addition | null {
+  const parsed = parseHostPattern(host, null)
+  if (!('pattern' in parsed)) return null
+  const known = loaded.policy.commands.defaultDomains.some(({ pattern }) => pattern.text === parsed.pattern.text)
+  const grant: Suggestion = {
+    kind: 'host',
+    value: parsed.pattern.text,
+    admits: `every request to ${parsed.pattern.text}`,
+  }
+  return { says: `every command may reach ${parsed.pattern.text}`, warning: null, grants: known ? [] : [grant] }
+}
+
+export function portAddition(port: number, { loaded }: AdditionPlaces): Addition {
+  const known = loaded.sandbox.devServerPorts.some(({ value }) => value === port)
+  const grant: Suggestion = { kind: 'port', value: String(port), admits: `servers on ${port}` }
+  return {
+    says: `a command that serves on port ${port} is reached at http://127.0.0.1:${port}`,
+    warning: null,
+    grants: known ? [] : [grant],
+  }
+}
+
+export function commandAddition(pattern: string, { loaded }: AdditionPlaces): Addition {
+  const known = loaded.policy.commands.allow.some((rule) => rule.pattern.text === pattern)
+  const grant: Suggestion = { kind: 'command', value: pattern, admits: `${pattern} without asking` }
+  return { says: `agents run ${pattern} without asking`, warning: null, grants: known ? [] : [grant] }
+}
+
+/** The addition of a canonical path that exists. Throws for Cordon's own places. */
+export function pathAddition(path: string, how: 'read' | 'write', places: AdditionPlaces): Addition {
+  const { loaded, machine, files } = places
+  const { policy, root, manifestPath } = loaded
+  const { home, configDir, stateDir } = machine
+  const held = protectedPath(path, { root, home, configDir, stateDir, manifestPath })
+  if (held?.unreadable)
+    throw new Fault('not-grantable', `${path} is ${held.reason}`, { remedy: 'Nothing opens it to a command.' })
+  const secret = secretOf(path, { home })
+  const isFolder = files.isDirectory(path)
+  const value = written(path, root, home) + (isFolder ? '/**' : '')
+  const roots = [policy.root, ...policy.additionalDirectories.map((directory) => directory.value)]
+  const inRoots = roots.some((one) => isInside(path, one))
+  const rules = how === 'read' ? policy.reads : policy.writes
+  // Where nothing of a kind is declared, the roots are open but for what only a literal name opens.
+  const isNamed = rules.allow.some(({ pattern }) => pattern.text === value)
+  // What the sandbox shows is what read grants name, where there are any: a place that is not shown cannot be changed either.
+  const isSeen =
+    how === 'read' || !policy.reads.declared || policy.reads.allow.some(({ pattern }) => coversPath(pattern, path))
+  const known = isSeen && (isNamed || (inRoots && !rules.declared && !secret && !(held && how === 'write')))
+  const below = isFolder ? ' and everything below it' : ''
+  const admits = `${how === 'read' ? 'reading' : 'changing'} ${value}`
+  const directory: Suggestion = { kind: 'directory', value: written(path, root, home), admits: `work in ${path}` }
+  const listed: Suggestion = { kind: how, value, admits }
+  const shown: Suggestion = { kind: 'read', value, admits: `reading ${value}` }
+  const grants = [
+    ...(how === 'write' && !inRoots ? [directory] : []),
+    ...(isSeen ? [] : [shown]),
+    ...(how === 'read' || inRoots || rules.declared ? [listed] : []),
+  ]
+  return {
+    says: `commands and agents may ${how === 'read' ? 'read' : 'change'} ${written(path, root, home)}${below}`,
+    warning: secret
+      ? `it is ${secret.what}, and is hidden until a grant names it`
+      : held && how === 'write'
+        ? `it is ${held.reason}`
+        : null,
+    grants: known ? [] : grants,
+  }
+}
+
+/** As a manifest has it: from the root, from the home directory, or whole. */
+function written(path: string, root: string, home: string): string {
+  if (path === root) return '.'
+  if (isInside(path, root)) return path.slice(root.length + 1)
+  return isInside(path, home) ? `~${path.slice(home.length)}` : path
+}

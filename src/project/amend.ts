@@ -1,0 +1,184 @@
+/** "Always" and "never": writes an answer into the project's manifest, signs it again, and puts it in force (P6). */
+
+import { join } from 'node:path'
+import type { Remembered } from '../approval/approve.ts'
+import { tldtsSuffixes } from '../hosts/suffix.ts'
+import { loadManifest } from '../manifest/load.ts'
+import type { Manifest } from '../manifest/schema/manifest.ts'
+import { type AmendOutcome, amendManifest } from '../manifest/sign/amend.ts'
+import { canonicalManifest } from '../manifest/sign/canonical.ts'
+import { verifyManifest } from '../manifest/sign/sign.ts'
+import { appendToList } from '../manifest/toml/edit.ts'
+import type { Policy } from '../policy/policy.ts'
+import { bundleNames } from '../sandbox/bundles/built-in.ts'
+import { pinsScript } from '../shell/inspect/interpreters.ts'
+import { messageOf } from '../system/fault.ts'
+import type { Files } from '../system/files.ts'
+import { openKeyStore } from '../system/keys/keychain.ts'
+import type { Machine } from '../system/machine.ts'
+import { exampleMatcher, type LoadedPolicy } from './load/load.ts'
+import { openPolicy } from './open.ts'
+import { MANIFEST_NAME } from './place/root.ts'
+import { signedText } from './sign/signed-text.ts'
+import { trustRequest } from './sign/trust.ts'
+
+/** Either the policy with the answer in it, or why the answer holds for the session only. */
+export type Amended = { readonly loaded: LoadedPolicy } | { readonly kept: string; readonly why: string }
+
+/** Where an answer stands in a manifest. */
+export interface ListPlace {
+  readonly section: readonly string[]
+  readonly name: string
+  /** What goes before the answer where the list is new. */
+  readonly first?: readonly string[]
+}
+
+/** Writes an answer into the manifest. Never throws: an answer that cannot be written is kept for the session. */
+export async function amendProject(
+  loaded: LoadedPolicy,
+  remembered: Remembered,
+  machine: Machine,
+  files: Files,
+): Promise<Amended> {
+  if (!loaded.ownManifest) {
+    const why = files.exists(join(loaded.root, MANIFEST_NAME))
+      ? 'the manifest was named for this run only'
+      : 'the project has no cordon.toml (cordon init writes one)'
+    return kept(why)
+  }
+  const place = listPlace(remembered, loaded.policy)
+  if ('reason' in place) return kept(place.reason)
+  try {
+    const outcome = amendManifest({
+      stateDir: machine.stateDir,
+      keys: openKeyStore(machine.stateDir),
+      project: loaded.root,
+      path: loaded.manifestPath,
+      edit: (text) => {
+        const { kind, value } = remembered.grant
+        let edited = text
+        for (const item of [...(place.first ?? []), kind === 'port' ? Number(value) : value]) {
+          const next = appendToList(edited, place.section, place.name, item)
+          if ('refusal' in next) return null
+          edited = next.text
+        }
+        return edited
+      },
+      canonical: await canonicalText(loaded, machine, files),
+      trust: (canonical) => verifyManifest({ ...trustRequest(loaded, machine, files), canonical }),
+      now: new Date().toISOString(),
+    })
+    if (!outcome.done) return kept(NOT_DONE[outcome.reason])
+    return await reload(loaded, machine, files)
+  } catch (error) {
+    return kept(messageOf(error))
+  }
+}
+
+const NOT_DONE: Readonly<Record<Extract<AmendOutcome, { done: false }>['reason'], string>> = {
+  unsigned: 'the manifest was changed and is not signed; read it and run: cordon sign',
+  'does-not-load': 'the manifest does not load any more; cordon policy show says why',
+  'cannot-edit': 'the manifest cannot take it: it stands in a form that is not edited, or contradicts another rule',
+  missing: 'the manifest is gone',
+}
+
+function kept(why: string): Amended {
+  return { kept: `it holds for this session only: ${why}`, why }
+}
+
+/**
+ * INVARIANT: an answer never closes what was open without being asked to. The first grant of a kind makes everything else of
+ * that kind ask, so it is a person's to write.
+ */
+export function listPlace(
+  { grant, verdict, tool }: Pick<Remembered, 'grant' | 'verdict' | 'tool'>,
+  policy: Policy,
+): ListPlace | { readonly reason: string } {
+  const side = verdict === 'allow' ? 'allow' : 'deny'
+  switch (grant.kind) {
+    case 'command':
+      return { section: ['capabilities', side, 'commands'], name: 'patterns' }
+    case 'read':
+    case 'write': {
+      const declared = grant.kind === 'read' ? policy.reads.declared : policy.writes.declared
+      const section = ['capabilities', side, grant.kind]
+      if (verdict === 'allow' && !declared) {
+        if (grant.kind === 'read' && !hasReadLevels(policy)) {
+          // With the project itself in the list, the first grant closes nothing, and opens no more than was open.
+          // The person's own skills are shown without a line: their home is nothing for a project's manifest.
+          const listed = policy.additionalDirectories.filter(({ source }) => source !== 'built-in')
+          const roots = listed.map(({ value }) => `${value}/**`)
+          return { section, name: 'paths', first: ['**', ...roots] }
+        }
+        return {
+          reason: `the manifest declares no ${grant.kind} grants, and a first one would make every other ${grant.kind} ask`,
+        }
+      }
+      return { section, name: 'paths' }
+    }
+    case 'port':
+      return verdict === 'allow'
+        ? { section: ['sandbox', 'os'], name: 'dev_server_ports' }
+        : { reason: 'a manifest lists the ports that are open, and no others' }
+    case 'directory':
+      return verdict === 'allow'
+        ? { section: ['capabilities', 'allow'], name: 'additional_directories' }
+        : { section: ['capabilities', 'deny', 'read'], name: 'paths' }
+    case 'host': {
+      if (tool !== 'webfetch' && tool !== 'http') {
+        return verdict === 'allow'
+          ? { section: ['capabilities', 'allow', 'commands'], name: 'default_domains' }
+          : { section: ['capabilities', 'deny', 'commands'], name: 'domains' }
+      }
+      if (verdict === 'deny') return { section: ['security'], name: 'deny_domains' }
+      return policy.http.allowed === null
+        ? { reason: 'the manifest lists no [http] allowed_hosts, and a first one would close every other host' }
+        : { section: ['http'], name: 'allowed_hosts' }
+    }
+  }
+}
+
+/** Tools that only read, whose level a grant of everything would lift. */
+const READERS: readonly string[] = ['read', 'list', 'stat', 'summary', 'glob', 'grep', 'lsp']
+
+function hasReadLevels({ tools, agents }: Policy): boolean {
+  return [tools, ...[...agents.values()].map((agent) => agent.tools)].some((levels) =>
+    READERS.some((tool) => levels.has(tool)),
+  )
+}
+
+/** The text that is hashed and signed, of a manifest as it would be; with the registries that were signed with it. */
+async function canonicalText(
+  loaded: LoadedPolicy,
+  machine: Machine,
+  files: Files,
+): Promise<(text: string) => string | null> {
+  const matches = (await exampleMatcher()) ?? null
+  const below = userManifest(machine, files)
+  return (text) => {
+    const result = loadManifest(text, MANIFEST_NAME, {
+      suffixes: tldtsSuffixes,
+      pinsScript,
+      bundles: bundleNames,
+      matches,
+      below,
+    })
+    return 'manifest' in result ? signedText(canonicalManifest(result.manifest), loaded.registries) : null
+  }
+}
+
+function userManifest(machine: Machine, files: Files): Manifest | null {
+  const file = join(machine.configDir, MANIFEST_NAME)
+  if (!files.exists(file)) return null
+  const result = loadManifest(files.readText(file), MANIFEST_NAME, { suffixes: tldtsSuffixes, pinsScript })
+  return 'manifest' in result ? result.manifest : null
+}
+
+async function reload(before: LoadedPolicy, machine: Machine, files: Files): Promise<Amended> {
+  const choice = { kind: 'project' } as const
+  const opened = await openPolicy({ machine, files, root: before.root, choice, unsigned: 'refused' })
+  if ('problems' in opened) return kept('the manifest was written, but does not load any more')
+  if ('unsigned' in opened || !opened.loaded.ownManifest)
+    return kept('the manifest was written, but somebody changed it at the same time')
+  return opened
+}

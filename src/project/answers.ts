@@ -1,0 +1,82 @@
+/** The policy of a project with what was answered before: saved grants and denials, and the discovery brief (F3). */
+
+import { join } from 'node:path'
+import type { SessionFacts } from '../policy/call.ts'
+import type { PathRule } from '../policy/policy.ts'
+import { type Files, machineFiles } from '../system/files.ts'
+import type { Machine } from '../system/machine.ts'
+import type { LoadedPolicy } from './load/load.ts'
+import { nearbyFact, openRepositoryAt } from './load/nearby.ts'
+import { ownWorktrees } from './load/worktrees.ts'
+import { ownPlaces } from './place/own-places.ts'
+
+/** Whose answers apply. */
+export interface Asker {
+  readonly machine: Machine
+  readonly files: Files
+  /** The session's name for answers that were given for one; null: those for a time or for the project. */
+  readonly session: string | null
+  /** The agent, by the name of its section; null: the policy's. */
+  readonly agent: string | null
+  /** In a sandbox of Cordon's what was saved is out of reach. */
+  readonly inside?: boolean
+}
+
+export interface AnsweredPolicy {
+  readonly loaded: LoadedPolicy
+  readonly session: SessionFacts
+}
+
+export const NO_ANSWERS: SessionFacts['grants'] = { reads: [], writes: [], commands: [], hosts: [] }
+
+/** A session without a history: no live changes, no saved grants. */
+export function newSession(loaded: LoadedPolicy, machine: Machine): SessionFacts {
+  return {
+    agent: null,
+    mode: null,
+    levels: new Map(),
+    grants: NO_ANSWERS,
+    roots: ownWorktrees(loaded, machine.home, machineFiles),
+    ...nearbyFact(loaded, machine.home, (path) => openRepositoryAt(path, machineFiles)),
+    envelope: [],
+    breakerOpenFor: null,
+    tainted: false,
+    own: ownPlaces(loaded, machine, machineFiles),
+  }
+}
+
+/** Adds them; what reads them is loaded only where there are any. */
+export async function withAnswers(
+  loaded: LoadedPolicy,
+  { machine, files, session, agent, inside }: Asker,
+): Promise<AnsweredPolicy> {
+  const fresh = newSession(loaded, machine)
+  const brief = loaded.session.discoveryBrief
+  const saves = !inside && files.exists(join(machine.stateDir, 'grants.json'))
+  if (!saves && brief === null) return { loaded, session: { ...fresh, agent } }
+  const { openSavedGrants } = await import('./saved-grants.ts')
+  const { SessionState, savedDenials } = await import('./session-state.ts')
+  const { extendPolicy } = await import('./load/extend.ts')
+  const place = { root: loaded.root, home: machine.home }
+  const saved = saves ? openSavedGrants(machine).forSession(loaded.root, session ?? '') : []
+  const state = new SessionState(agent, fresh)
+  if (brief !== null) {
+    const { readBrief } = await import('./discovery-brief.ts')
+    state.widenEnvelope(readBrief(brief, files), 'discovery brief', place, true)
+  }
+  return {
+    loaded: extendPolicy(loaded, { denials: savedDenials(saved, place), envelope: state.envelope() }),
+    session: {
+      ...state.facts(saved, null, place, NOTHING_SPILLED),
+      ...(fresh.nearby && { nearby: fresh.nearby }),
+    },
+  }
+}
+
+/** A session keeps the whole output of commands for reading; others have none. The pattern has no path to match. */
+const NOTHING_SPILLED: PathRule = {
+  pattern: { text: '', absolute: '/dev/null/none', segments: ['dev', 'null', 'none'], files: null },
+  prompt: false,
+  rule: 'spilled output',
+  source: 'built-in',
+}

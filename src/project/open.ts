@@ -1,0 +1,94 @@
+/** Opens the policy that holds in a project, from memory or from its manifests. The one question: what if it is unsigned? */
+
+import type { Problem } from '../manifest/toml/problem.ts'
+import type { RegistryFacts } from '../sandbox/bundles/bundle.ts'
+import type { LoadedManifest, LoadedPolicy, LoadRequest } from './load/load.ts'
+import { recallPolicy } from './load/memory.ts'
+import { readOrganisation } from './load/written-manifests.ts'
+import { requireProject } from './place/confirmed-roots.ts'
+import type { TrustReport } from './sign/trust.ts'
+import { withUserSkills } from './user-skills.ts'
+
+/** What a project's manifest that nobody signed means to the one who opens it (M3). */
+export type Unsigned =
+  /** It takes no effect, and neither does anything else. */
+  | 'refused'
+  /** It is looked at as it is written; nothing runs on it. */
+  | 'as-written'
+  /** It was put in force before the sandbox was made that this runs in, and cannot be changed from inside. */
+  | 'in-force'
+  /** A person is shown it; the report of what they signed, or null. */
+  | ((loaded: LoadedManifest, report: TrustReport) => Promise<TrustReport | null>)
+
+export interface OpenRequest extends LoadRequest {
+  readonly unsigned: Unsigned
+  /** Of a manifest that the person named: the programs whose registries are asked for now, where bundles reach them. */
+  readonly programs?: readonly string[]
+}
+
+export type OpenedPolicy =
+  /** `draft`: why the project's manifest, which this was read from, is not in force. */
+  | { readonly loaded: LoadedPolicy; readonly draft?: TrustReport['trust']['status'] }
+  | { readonly problems: readonly Problem[] }
+  | { readonly unsigned: TrustReport['trust']['status']; readonly manifestPath: string; readonly root: string }
+
+/** Opens it. Throws a Fault when a manifest cannot be read at all. */
+export async function openPolicy(request: OpenRequest): Promise<OpenedPolicy> {
+  const opened = await openAnywhere(request)
+  // What only looks, and what already runs inside, is not asked where it stands.
+  const acts = request.unsigned !== 'as-written' && request.unsigned !== 'in-force'
+  if (acts && 'loaded' in opened) requireProject(opened.loaded.root, request.machine)
+  // Inside a sandbox the places of the person's home are as the sandbox shows them.
+  if (!('loaded' in opened) || request.unsigned === 'in-force') return opened
+  return { ...opened, loaded: withUserSkills(opened.loaded, request.machine, request.files) }
+}
+
+/** Why there is no policy, as a sentence: then everything is denied. */
+export async function whyClosed(opened: Exclude<OpenedPolicy, { loaded: unknown }>, root: string): Promise<string> {
+  if ('unsigned' in opened) {
+    const state = opened.unsigned === 'changed' ? 'was changed after it was signed' : `is ${opened.unsigned}`
+    return `${opened.manifestPath} ${state}, so it does not take effect and nothing may run. The user has to read it and run \`cordon sign\` in ${opened.root}, in a terminal of their own.`
+  }
+  const { renderProblem } = await import('./problems.ts')
+  const problems = opened.problems.map(renderProblem).join('; ')
+  return `The manifest of ${root} does not load, so nothing may run: ${problems}`
+}
+
+async function openAnywhere(request: OpenRequest): Promise<OpenedPolicy> {
+  const { machine, files, root, choice, unsigned } = request
+  // Inside a sandbox the memory is out of reach, and so is what Cordon knows of a fleet: that holds from outside.
+  const inside = unsigned === 'in-force'
+  const organisation = inside ? [] : (request.organisation ?? (await readOrganisation(machine)))
+  const known = choice.kind === 'project' && !inside ? recallPolicy(machine, files, root, organisation) : null
+  if (known) return { loaded: known }
+  const { loadPolicy } = await import('./load/load.ts')
+  const outcome = await loadPolicy({ ...request, organisation })
+  if ('problems' in outcome) return outcome
+  const { loaded } = outcome
+  if (!loaded.ownManifest) return { loaded: await withNamedRegistries(loaded, request) }
+  if (unsigned === 'in-force') return { loaded }
+  const { sealedRegistries } = await import('./sign/seal.ts')
+  const sealed = sealedRegistries(loaded, machine)
+  if (sealed) return { loaded: await reaching(loaded, sealed) }
+  const { judgeTrust } = await import('./sign/trust.ts')
+  const report = judgeTrust(loaded, machine, files)
+  if (!report || report.trust.status === 'signed') return { loaded: await reaching(loaded, report?.registries ?? {}) }
+  if (unsigned === 'as-written') return { loaded, draft: report.trust.status }
+  const signed = typeof unsigned === 'function' ? await unsigned(loaded, report) : null
+  if (signed?.trust.status === 'signed') return { loaded: await reaching(loaded, signed.registries) }
+  return { unsigned: report.trust.status, manifestPath: loaded.manifestPath, root: loaded.root }
+}
+
+async function withNamedRegistries(
+  loaded: LoadedPolicy,
+  { machine, programs }: Pick<OpenRequest, 'machine' | 'programs'>,
+): Promise<LoadedPolicy> {
+  if (!programs || loaded.sandbox.bundles.length === 0) return loaded
+  const { readRegistries } = await import('./sign/trust.ts')
+  return reaching(loaded, readRegistries(loaded, machine, programs))
+}
+
+async function reaching(loaded: LoadedPolicy, registries: RegistryFacts): Promise<LoadedPolicy> {
+  const { withRegistries } = await import('./registries/hosts.ts')
+  return withRegistries(loaded, registries)
+}

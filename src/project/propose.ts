@@ -1,0 +1,75 @@
+/** Proposes a starting manifest for a project on this machine. */
+
+import { join } from 'node:path'
+import { detectProject, type Kind, type ProjectFacts, type ProjectFiles } from '../manifest/init/detect.ts'
+import { AGENT_READS, proposeManifest } from '../manifest/init/init.ts'
+import { bundleNames } from '../sandbox/bundles/built-in.ts'
+import { AGENT_PROGRAMS } from '../sandbox/bundles/bundles.generated.ts'
+import type { Files } from '../system/files.ts'
+import type { Machine } from '../system/machine.ts'
+
+export interface Proposal {
+  readonly text: string
+  /** What was found, in words for a person. */
+  readonly found: readonly string[]
+}
+
+/** Looks at a project and writes the manifest it should start with. */
+export function proposeForProject(directory: string, files: Files, machine: Machine): Proposal {
+  const facts = detectProject(projectFiles(directory, files))
+  const agents = installedAgents(machine, files)
+  const there = (path: string): boolean => files.exists(path.replace(/^~/, () => machine.home).replace(/\/\*\*$/, ''))
+  const text = proposeManifest(facts, { bundles: bundleNames, agents, reads: AGENT_READS.filter(there) })
+  return { text, found: [...findings(facts), ...agents.map(({ program }) => `${program} (installed)`)] }
+}
+
+/** Agents with a bundle of their own whose program is on PATH. */
+export function installedAgents(
+  { env }: Machine,
+  files: Files,
+): readonly { readonly bundle: string; readonly program: string }[] {
+  const folders = (env.PATH ?? '').split(':').filter((folder) => folder.startsWith('/'))
+  const there = Object.entries(AGENT_PROGRAMS).filter(([name]) =>
+    folders.some((folder) => files.exists(join(folder, name))),
+  )
+  // Of several names of one program the first.
+  return there
+    .map(([program, bundle]) => ({ bundle, program }))
+    .filter(({ bundle }, index, all) => all.findIndex((one) => one.bundle === bundle) === index)
+}
+
+function projectFiles(directory: string, files: Files): ProjectFiles {
+  return {
+    exists: (path) => files.exists(join(directory, path)),
+    list: (path) => files.list(join(directory, path)),
+    readText: (path) => {
+      try {
+        return files.readText(join(directory, path))
+      } catch {
+        return null
+      }
+    },
+  }
+}
+
+function findings(facts: ProjectFacts): string[] {
+  const at = (kind: Kind, text: string): string => (facts.below[kind] ? `${text} in ${facts.below[kind]}` : text)
+  return [
+    facts.git ? 'git' : null,
+    facts.node
+      ? at(
+          'node',
+          `Node (${facts.node.manager}, ${facts.node.scripts.length} ${facts.node.scripts.length === 1 ? 'script' : 'scripts'})`,
+        )
+      : null,
+    facts.deno ? at('deno', 'Deno') : null,
+    facts.rust ? at('rust', 'Rust') : null,
+    facts.python ? at('python', `Python (${facts.python.manager})`) : null,
+    facts.go ? at('go', 'Go') : null,
+    facts.java ? at('java', `Java (${facts.java})`) : null,
+    ...facts.runners.map((runner) => `${runner.file} (${runner.targets.length} targets)`),
+    facts.docker ? 'containers' : null,
+    facts.ports.length > 0 ? `servers on ${facts.ports.join(', ')}` : null,
+    ...facts.services.map(({ name, source }) => `${name} (${source})`),
+  ].filter((text) => text !== null)
+}

@@ -1,0 +1,108 @@
+/**
+ * Registries that were changed in the person's configuration, or the project's, since they were signed. Asking the tools takes
+ * seconds: they are asked again only when one of the files that they read is another than it was.
+ */
+
+import { dirname, join } from 'node:path'
+import { builtInBundle } from '../../sandbox/bundles/built-in.ts'
+import { type AppliedBundle, type Bundle, type RegistryFacts, selectBundles } from '../../sandbox/bundles/bundle.ts'
+import { findRegistries } from '../../sandbox/bundles/registry.ts'
+import type { Machine } from '../../system/machine.ts'
+import { sha256 } from '../../system/sha256.ts'
+import { makeDirectories, openOwnDirectory, readOwnJson, writeOwnJson } from '../../system/state.ts'
+import type { LoadedPolicy } from '../load/load.ts'
+import { identityOf } from '../load/memory.ts'
+import { registryChanges, registryPort } from './urls.ts'
+
+/** What signing now would open and close. */
+export type RegistryDrift = ReturnType<typeof registryChanges>
+
+/** What was found when the files were as `stamp` says. */
+interface Look {
+  readonly version: 1
+  readonly stamp: string
+  readonly found: RegistryFacts
+}
+
+/** The drift of the registries that a command's bundles reach; null where there is none. A manifest that was not signed here has none to drift from. */
+export function registryDrift(
+  root: string,
+  registries: RegistryFacts | null,
+  machine: Machine,
+  applied: readonly AppliedBundle[],
+): RegistryDrift | null {
+  if (registries === null || Object.keys(registries).length === 0) return null
+  const reaching = applied.filter(
+    ({ fetch, defaultDomains, bundle }) => fetch && defaultDomains && bundle.registries.length > 0,
+  )
+  const changes = reaching.map(({ bundle }) => {
+    const signed = registries[bundle.tool] ?? []
+    return registryChanges({ [bundle.tool]: signed }, currentRegistries(bundle, root, machine))
+  })
+  const drift = { opens: changes.flatMap(({ opens }) => opens), closes: changes.flatMap(({ closes }) => closes) }
+  return drift.opens.length + drift.closes.length > 0 ? drift : null
+}
+
+/** The same for a command that a person typed. */
+export function typedDrift(loaded: LoadedPolicy, machine: Machine, command: readonly string[]): RegistryDrift | null {
+  const choices = loaded.sandbox.bundles.map(({ value }) => value)
+  const signed = loaded.ownManifest ? loaded.registries : null
+  return registryDrift(loaded.root, signed, machine, selectBundles(choices, command, builtInBundle))
+}
+
+/** One line of it, for whoever is not asked. */
+export function driftLine({ opens, closes }: RegistryDrift): string {
+  const lines = [...opens.map((line) => `+ ${line}`), ...closes.map((line) => `- ${line}`)]
+  return `the registries have changed since you signed, and the signed ones hold until you sign again (cordon sign): ${lines.join(' ')}`
+}
+
+function currentRegistries(bundle: Bundle, root: string, machine: Machine): RegistryFacts {
+  const stamp = stampOf(bundle, root, machine.home)
+  const known = readLook(lookPath(bundle, root, machine.stateDir))
+  if (known?.stamp === stamp) return known.found
+  const found = findRegistries([bundle], { home: machine.home, project: root }, registryPort(root, machine))
+  note(bundle, root, machine, { version: 1, stamp, found })
+  return found
+}
+
+/** Notes what signing found, so that the first run after it need not ask again. */
+export function noteRegistries({ root, sandbox }: LoadedPolicy, machine: Machine, registries: RegistryFacts): void {
+  for (const { value } of sandbox.bundles) {
+    const bundle = builtInBundle(value.tool)
+    const own = registries[value.tool]
+    const found = own ? { [value.tool]: own } : {}
+    if (bundle && bundle.registries.length > 0)
+      note(bundle, root, machine, { version: 1, stamp: stampOf(bundle, root, machine.home), found })
+  }
+}
+
+function note(bundle: Bundle, root: string, { stateDir }: Machine, look: Look): void {
+  try {
+    const file = lookPath(bundle, root, openOwnDirectory(stateDir))
+    makeDirectories(dirname(file))
+    writeOwnJson(file, look)
+  } catch {
+    // Where nothing can be written, the tools are asked each time.
+  }
+}
+
+function lookPath({ tool }: Bundle, root: string, stateDir: string): string {
+  return join(stateDir, 'registries', sha256(`${root}\n${tool}`).slice(0, 32))
+}
+
+/** Which files have a say, and which they are. */
+function stampOf({ registries }: Bundle, root: string, home: string): string {
+  const paths = registries.flatMap(({ file, project, reads }) => [
+    ...(project === null ? [] : [join(root, project)]),
+    ...[...(file === null ? [] : [file]), ...reads].map((path) => path.replace(/^~(?=\/)/, () => home)),
+  ])
+  return [...new Set(paths)].map((path) => `${path} ${identityOf(path)}`).join('\n')
+}
+
+function readLook(file: string): Look | null {
+  try {
+    return readOwnJson(file, (value): value is Look => (value as Look | null)?.version === 1)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,134 @@
+/** What changes while a session lives: mode, agent, levels, roots, envelope, taint, saved grants. */
+
+import type { SavedGrant } from '../approval/saved-grants.ts'
+import { parsePathPattern } from '../files/path-pattern.ts'
+import { parseHostPattern } from '../hosts/pattern.ts'
+import type { SessionFacts } from '../policy/call.ts'
+import { parseCommandPattern } from '../policy/command-pattern.ts'
+import type { CommandRule, HostRule, Mode, PathRule, Sourced } from '../policy/policy.ts'
+import type { Verdict } from '../policy/verdict.ts'
+import type { Denials, Envelope } from './load/extend.ts'
+
+interface Place {
+  readonly root: string
+  readonly home: string
+}
+
+/** The live part of a session; the manifest's part never changes under it. */
+export class SessionState {
+  mode: Mode | null = null
+  agent: string | null
+  tainted = false
+  readonly #levels = new Map<string, Sourced<Verdict>>()
+  readonly #envelope: PathRule[] = []
+  #limits = false
+  readonly #own: SessionFacts['own']
+  readonly #worktrees: readonly string[]
+
+  readonly #isShown: SessionFacts['isShown']
+
+  constructor(agent: string | null, { own, roots, isShown }: Pick<SessionFacts, 'own' | 'roots' | 'isShown'>) {
+    this.agent = agent
+    this.#own = own
+    this.#worktrees = roots
+    this.#isShown = isShown
+  }
+
+  /** `/perm TOOL LEVEL`. */
+  setLevel(tool: string, level: Verdict): void {
+    this.#levels.set(tool, { value: level, rule: `/perm ${tool}`, source: 'session' })
+  }
+
+  /** What holds in another session holds here: `mode` is the one in force there. */
+  follow(leader: SessionState, mode: Mode): void {
+    this.mode = mode
+    this.tainted ||= leader.tainted
+    for (const [tool, level] of leader.#levels) this.#levels.set(tool, level)
+    this.#envelope.push(...leader.#envelope)
+    this.#limits ||= leader.#limits
+  }
+
+  /** F3: the envelope grows and never shrinks. `limits`: writes are held to it even where the manifest sets none. */
+  widenEnvelope(globs: readonly string[], source: string, place: Place, limits = false): void {
+    for (const text of globs) {
+      const parsed = parsePathPattern(text, { ...place, files: null })
+      if ('problem' in parsed) continue
+      const { absolute } = parsed.pattern
+      if (!this.#envelope.some((rule) => rule.pattern.absolute === absolute))
+        this.#envelope.push({ pattern: parsed.pattern, prompt: false, rule: 'files.change_envelope', source })
+    }
+    if (limits) this.#limits = true
+  }
+
+  envelope(): Envelope {
+    return { limits: this.#limits, rules: this.#envelope }
+  }
+
+  /** The facts a decision is made on, with the saved grants that hold at this moment. */
+  facts(saved: readonly SavedGrant[], breakerOpenFor: number | null, place: Place, spilled: PathRule): SessionFacts {
+    const allowed = saved.filter((grant) => grant.verdict === 'allow')
+    const grants = savedRules(allowed, place)
+    return {
+      agent: this.agent,
+      mode: this.mode,
+      levels: this.#levels,
+      grants: { ...grants, reads: [...grants.reads, spilled] },
+      roots: [...this.#worktrees, ...allowed.filter((grant) => grant.kind === 'directory').map((grant) => grant.value)],
+      envelope: this.#envelope,
+      breakerOpenFor,
+      tainted: this.tainted,
+      ...(this.#isShown && { isShown: this.#isShown }),
+      own: this.#own,
+    }
+  }
+}
+
+/** What saved answers closed: they bind like deny rules, and a directory is closed to reading and writing. */
+export function savedDenials(saved: readonly SavedGrant[], place: Place): Denials {
+  const denied = saved.filter((grant) => grant.verdict === 'deny')
+  const rules = savedRules(denied, place)
+  const directories = savedRules(
+    denied.filter((grant) => grant.kind === 'directory').map((grant) => ({ ...grant, kind: 'read' as const })),
+    place,
+  ).reads
+  return {
+    reads: [...rules.reads, ...directories],
+    // What may not be read is not written either: a write would replace what nobody should touch.
+    writes: [...rules.writes, ...rules.reads, ...directories],
+    commands: rules.commands,
+    hosts: rules.hosts,
+  }
+}
+
+/** The rules that saved answers stand for. */
+export function savedRules(saved: readonly SavedGrant[], place: Place): SessionFacts['grants'] {
+  const reads: PathRule[] = []
+  const writes: PathRule[] = []
+  const commands: CommandRule[] = []
+  const hosts: HostRule[] = []
+  for (const { id, kind, value } of saved) {
+    const origin = { rule: `saved grant ${id}`, source: 'cordon grants' }
+    if (kind === 'command') {
+      const parsed = parseCommandPattern(value)
+      if ('pattern' in parsed) {
+        commands.push({
+          ...origin,
+          pattern: parsed.pattern,
+          prompt: false,
+          paths: [],
+          envVars: [],
+          domains: [],
+          inheritDefaultDomains: true,
+        })
+      }
+    } else if (kind === 'host') {
+      const parsed = parseHostPattern(value, null)
+      if ('pattern' in parsed) hosts.push({ ...origin, pattern: parsed.pattern })
+    } else if (kind === 'read' || kind === 'write') {
+      const parsed = parsePathPattern(value, { ...place, files: null })
+      if ('pattern' in parsed)
+        (kind === 'read' ? reads : writes).push({ ...origin, pattern: parsed.pattern, prompt: false })
+    }
+  }
+  return { reads, writes, commands, hosts }
+}

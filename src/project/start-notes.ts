@@ -1,0 +1,32 @@
+/** What is dangerous about a set-up, said at the start (P5), and what its manifests say in vain (M6). */
+
+import type { Machine } from '../system/machine.ts'
+import type { LoadedPolicy } from './load/load.ts'
+
+/** A sentence for each thing that a person should know before anything runs. */
+export function startNotes(
+  loaded: LoadedPolicy,
+  { isRoot }: Pick<Machine, 'isRoot'>,
+  tools: readonly string[] = [],
+): readonly string[] {
+  const { policy, sandbox } = loaded
+  const { mode } = policy
+  const bash = policy.tools.get('bash')
+  return [
+    ...(isRoot ? ['Cordon runs as root: what the sandbox shows, a command reads as root'] : []),
+    ...(mode.value === 'auto' ? [`mode "auto" (${mode.source}) runs everything that no deny rule stops`] : []),
+    ...(policy.autoAccept.value && mode.value === 'custom'
+      ? [`auto_accept (${policy.autoAccept.source}) answers every ask with yes`]
+      : []),
+    ...(bash?.value === 'allow' ? [`bash is allowed without asking (${bash.source})`] : []),
+    ...(policy.http.allowPrivate ? ['private and internal hosts are open to the web tools and commands'] : []),
+    ...(sandbox.maskSecrets.value ? [] : [`secrets are not hidden from commands (${sandbox.maskSecrets.source})`]),
+    ...loadWarnings(loaded),
+    ...tools,
+  ]
+}
+
+/** What a manifest that loads is warned of, at every load: what has no effect or less than it seems, and what is dangerous. */
+export function loadWarnings({ warnings }: LoadedPolicy): readonly string[] {
+  return warnings.map(({ message, file, line, key }) => `${message} (${file}:${line ?? key})`)
+}

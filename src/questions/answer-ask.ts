@@ -1,0 +1,82 @@
+/** What a person answers to a kept ask, carried out: the answers are those of every prompt (P6). */
+
+import type { Remembered } from '../approval/approve.ts'
+import type { Answer } from '../approval/prompter.ts'
+import type { Suggestion } from '../approval/suggestion.ts'
+import { amendProject } from '../project/amend.ts'
+import { openPolicy } from '../project/open.ts'
+import { openSavedGrants } from '../project/saved-grants.ts'
+import { machineFiles } from '../system/files.ts'
+import type { Machine } from '../system/machine.ts'
+import { answerNext, dropAsk, type OpenAsk } from './asks.ts'
+
+/** Carries an answer out; what was done, in one sentence. An answer to the very call waits `minutes` for it to be tried again. */
+export async function answerAsk(
+  machine: Machine,
+  ask: OpenAsk,
+  answer: Answer,
+  now: number,
+  minutes = 60,
+): Promise<string> {
+  switch (answer.kind) {
+    case 'once':
+      answerNext(machine, ask, now + minutes * 60_000, null)
+      return `allowed once, within ${minutes} minutes`
+    case 'deny-message':
+      answerNext(machine, ask, now + minutes * 60_000, answer.message)
+      return 'no; the agent is told so, with your words, when it tries again'
+    case 'deny':
+      dropAsk(machine, ask.id)
+      return 'no; nothing was granted'
+    case 'session':
+      save(machine, ask, answer.grant, { verdict: 'allow', scope: 'session', expires: null })
+      return `granted for the session: ${named(answer.grant)}`
+    case 'time':
+      save(machine, ask, answer.grant, { verdict: 'allow', scope: 'time', expires: now + answer.seconds * 1000 })
+      return `granted for ${Math.ceil(answer.seconds / 60)} minutes: ${named(answer.grant)}`
+    case 'always':
+      return `always allowed, ${await amend(machine, ask, answer.grant, 'allow')}: ${named(answer.grant)}`
+    case 'deny-always':
+      return `never allowed, ${await amend(machine, ask, answer.grant, 'deny')}: ${named(answer.grant)}`
+  }
+}
+
+function named(grant: Suggestion): string {
+  return [grant, ...(grant.also ?? [])].map(({ kind, value }) => `${kind} ${value}`).join(', ')
+}
+
+/** Writes it into the manifest and signs that, or else keeps it for the project; how it was kept. */
+async function amend(machine: Machine, ask: OpenAsk, grant: Suggestion, verdict: 'allow' | 'deny'): Promise<string> {
+  const request = { machine, files: machineFiles, root: ask.project, choice: { kind: 'project' as const } }
+  let kept: string | null = null
+  for (const one of [grant, ...(grant.also ?? [])]) {
+    // Opened anew for each, since each changes the manifest.
+    const opened = await openPolicy({ ...request, unsigned: 'refused' })
+    const remembered: Remembered = { tool: ask.tool, grant: one, verdict, scope: 'always', seconds: null }
+    const amended =
+      'loaded' in opened
+        ? await amendProject(opened.loaded, remembered, machine, machineFiles)
+        : { kept: 'the manifest is not signed' }
+    if (!('kept' in amended)) continue
+    save(machine, ask, { ...one, also: [] }, { verdict, scope: 'project', expires: null })
+    kept = amended.kept
+  }
+  dropAsk(machine, ask.id)
+  if (kept === null) return 'in cordon.toml, which is signed'
+  return `for this project until it is revoked (cordon grants), not in cordon.toml (${kept.replace(/^it holds for this session only: /, '')})`
+}
+
+function save(
+  machine: Machine,
+  { id, project, session = 'terminal' }: OpenAsk,
+  grant: Suggestion,
+  how: {
+    readonly verdict: 'allow' | 'deny'
+    readonly scope: 'session' | 'time' | 'project'
+    readonly expires: number | null
+  },
+): void {
+  const saved = openSavedGrants(machine)
+  for (const { kind, value } of [grant, ...(grant.also ?? [])]) saved.add({ project, session, kind, value, ...how })
+  dropAsk(machine, id)
+}

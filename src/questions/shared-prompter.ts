@@ -1,0 +1,152 @@
+/** A prompter whose questions can also be answered from elsewhere: the page, a link, `cordon approvals`. The first answer stands. */
+
+import { type FSWatcher, watch } from 'node:fs'
+import { type AskView, answerOf, askView, withAnswers } from '../approval/ask-view.ts'
+import type { Answer, ApprovalRequest, Prompter } from '../approval/prompter.ts'
+import type { Machine } from '../system/machine.ts'
+import { openOwnDirectory } from '../system/state.ts'
+import { ASKS_FILE, type GivenAnswer } from './asks.ts'
+import { answerText, answerWaiting, isShowWanted, postAsk, showAsk, standingAnswer, withdrawAsk } from './waiting.ts'
+
+/** Where questions come from. */
+export interface AskOrigin {
+  readonly machine: Machine
+  /** The root of the project. */
+  readonly project: string
+  /** `chat`, `mcp`, `acp`. */
+  readonly surface: string
+}
+
+/** File systems that tell of no changes are looked at this often. */
+const LOOK_MS = 1000
+const LETS_GO_MS = 300
+
+/** Puts every question to the person behind `inner` and to whoever else can answer; the later one is told. */
+export function sharedPrompter(inner: Prompter, origin: AskOrigin): Prompter {
+  return {
+    ...inner,
+    async ask(request, signal) {
+      const whole = askView(request)
+      const view = inner.onceOnly ? withAnswers(whole, ['once', 'deny', 'deny-message']) : whole
+      const show = () => ({ ...view, ...pick(askView(request, 'whole')), offers: view.offers })
+      const own = (ended: AbortSignal) => inner.ask(request, ended)
+      return postAndWait({ view, grants: request.suggestions, show, own, inner }, origin, signal)
+    },
+  }
+}
+
+/** Puts a question that somebody else asked to whoever can answer here, as it was shown. */
+export function askElsewhere(view: AskView, origin: AskOrigin, signal: AbortSignal): Promise<Answer> {
+  const own = (ended: AbortSignal) =>
+    new Promise<never>((_, reject) => {
+      ended.addEventListener('abort', () => reject(ended.reason), { once: true })
+    })
+  return postAndWait({ view, grants: [], show: null, own, inner: { name: 'fleet' } }, origin, signal)
+}
+
+/** What of a view is masked. */
+function pick({ subject, fields, reasons, masked }: AskView): Partial<AskView> {
+  return { subject, fields, reasons, masked }
+}
+
+interface Asked {
+  readonly view: AskView
+  /** The offers of it as they are, unmasked. */
+  readonly grants: ApprovalRequest['suggestions']
+  /** The view with nothing masked, for whoever asks to see it; null where nobody here knows it. */
+  readonly show: (() => AskView) | null
+  readonly own: (ended: AbortSignal) => Promise<Answer>
+  readonly inner: Pick<Prompter, 'name' | 'tell'>
+}
+
+async function postAndWait(asked: Asked, origin: AskOrigin, signal: AbortSignal): Promise<Answer> {
+  const { machine, project, surface } = origin
+  const { tool, subject } = asked.view
+  const shows = asked.show !== null && asked.view.masked > 0
+  const id = postAsk(machine, { host: surface, project, tool, subject, view: asked.view, shows }, Date.now())
+  try {
+    return await first(asked, { machine, id }, signal)
+  } finally {
+    withdrawAsk(machine, id)
+  }
+}
+
+async function first(
+  asked: Asked,
+  place: { readonly machine: Machine; readonly id: string },
+  signal: AbortSignal,
+): Promise<Answer> {
+  const { inner, show } = asked
+  const here = new AbortController()
+  const elsewhere = new AbortController()
+  const own = asked.own(AbortSignal.any([signal, here.signal])).then((answer) => ({ answer }))
+  const other = comes(place, show, AbortSignal.any([signal, elsewhere.signal])).then((given) => ({ given }))
+  own.catch(() => {})
+  other.catch(() => {})
+  try {
+    const settled = await Promise.race([own, other])
+    if ('answer' in settled) {
+      const problem = answerWaiting(place.machine, place.id, { kind: settled.answer.kind, by: inner.name })
+      // Somebody else was first by less than it takes to tell this one.
+      const stands = problem === null ? null : standingAnswer(place.machine, place.id)
+      if (!stands) return settled.answer
+      inner.tell?.(`This was answered already: ${answerText(stands)}.`)
+      return meant(stands, asked)
+    }
+    here.abort(new Error('answered elsewhere'))
+    // A terminal is restored before anything is said on it; a prompter that does not let go is not waited for.
+    await Promise.race([own.catch(() => {}), new Promise((resolve) => setTimeout(resolve, LETS_GO_MS))])
+    inner.tell?.(`Answered: ${answerText(settled.given)}.`)
+    return meant(settled.given, asked)
+  } finally {
+    elsewhere.abort(new Error('answered here'))
+  }
+}
+
+/** The answer as the asker means it. One that was not offered is a no. */
+function meant({ kind, by, ...given }: GivenAnswer, { grants, view }: Asked): Answer {
+  const answer = answerOf(view, grants, { answer: kind, ...given })
+  return { ...(answer ?? { kind: 'deny' }), by }
+}
+
+/** The answer from elsewhere, when it comes. Whoever asked to see what is masked is shown it meanwhile. */
+function comes(
+  { machine, id }: { readonly machine: Machine; readonly id: string },
+  show: (() => AskView) | null,
+  signal: AbortSignal,
+): Promise<GivenAnswer> {
+  return new Promise((resolve, reject) => {
+    let watcher: FSWatcher | null = null
+    const stop = () => {
+      watcher?.close()
+      clearInterval(timer)
+      signal.removeEventListener('abort', onAbort)
+    }
+    const onAbort = () => {
+      stop()
+      reject(signal.reason)
+    }
+    const look = () => {
+      try {
+        if (show && isShowWanted(machine, id)) showAsk(machine, id, show())
+        const answer = standingAnswer(machine, id)
+        if (!answer) return
+        stop()
+        resolve(answer)
+      } catch {
+        // A file that cannot be read holds no answer; the person here is still asked.
+      }
+    }
+    const timer = setInterval(look, LOOK_MS)
+    signal.addEventListener('abort', onAbort, { once: true })
+    try {
+      watcher = watch(openOwnDirectory(machine.stateDir), (_, name) => {
+        if (name === null || name === ASKS_FILE) look()
+      })
+      watcher.on('error', () => watcher?.close())
+    } catch {
+      // Looked at by the clock then.
+    }
+    look()
+  })
+}

@@ -1,0 +1,71 @@
+/** The audit trail for surfaces: query, follow, verify, report. */
+
+import type { AuditLine } from '../audit/event.ts'
+import { isLogHeld } from '../audit/log.ts'
+import { auditSessions } from '../audit/log-files.ts'
+import { type AuditQuery, followAudit, newestSession, queryAudit } from '../audit/read.ts'
+import { auditReport, auditReportJson, type ReportFacts } from '../audit/report.ts'
+import { tailAudit } from '../audit/tail.ts'
+import { verifyAudit } from '../audit/verify.ts'
+import { userPublicKey } from '../manifest/sign/sign.ts'
+import type { Machine } from '../system/machine.ts'
+import { CallStore } from '../undo/call-store.ts'
+
+export type { AuditLine } from '../audit/event.ts'
+export type { AuditQuery } from '../audit/read.ts'
+
+export interface AuditTrail {
+  query(query: AuditQuery): readonly AuditLine[]
+  /** What undo still knows of calls whose lines do not hold it, by call. */
+  subjects(lines: readonly AuditLine[]): ReadonlyMap<unknown, string>
+  newest(): string | null
+  /** Every session that left something. */
+  sessions(): readonly string[]
+  follow(session: string, back: number, signal: AbortSignal): AsyncGenerator<AuditLine>
+  /** The lines of every session: those there are, null, and those that come. */
+  tail(budget: number, signal: AbortSignal): AsyncGenerator<AuditLine | null>
+  /** Whether a process holds the log of a session, which it does until the session ends. */
+  isRunning(session: string): boolean
+  verify(session?: string): ReturnType<typeof verifyAudit>
+  /** One self-contained HTML page, or the same as JSON. */
+  report(query: AuditQuery, now: Date, form: 'page' | 'json'): string
+}
+
+/** Everything that can be asked of the record. */
+export function openAuditTrail(machine: Machine): AuditTrail {
+  const { stateDir } = machine
+  const keys = () => {
+    const key = userPublicKey(stateDir)
+    return key === null ? [] : [key]
+  }
+  const reportFacts = (query: AuditQuery, now: Date): ReportFacts => ({
+    lines: queryAudit(stateDir, query),
+    verification: verifyAudit({
+      stateDir,
+      keys: keys(),
+      ...(query.session !== undefined && { session: query.session }),
+    }).sessions,
+    generatedAt: now.toISOString(),
+    title: query.session ? `Session ${query.session}` : 'All sessions',
+  })
+  return {
+    query: (query: AuditQuery) => queryAudit(stateDir, query),
+    subjects: (lines) => {
+      const undos = lines.flatMap(({ call, changes }) => {
+        const undo = (changes as { readonly undo?: unknown } | undefined)?.undo
+        return typeof undo === 'string' ? [[call, undo] as const] : []
+      })
+      if (undos.length === 0) return new Map()
+      const kept = new Map(new CallStore(stateDir).list().map(({ id, about }) => [id, about.what]))
+      return new Map(undos.flatMap(([call, undo]) => (kept.has(undo) ? [[call, kept.get(undo)!] as const] : [])))
+    },
+    newest: () => newestSession(stateDir),
+    sessions: () => auditSessions(stateDir),
+    follow: (session: string, back: number, signal: AbortSignal) => followAudit(stateDir, session, { back, signal }),
+    tail: (budget: number, signal: AbortSignal) => tailAudit(stateDir, { budget, signal }),
+    isRunning: (session: string) => isLogHeld(stateDir, session),
+    verify: (session?: string) => verifyAudit({ stateDir, keys: keys(), ...(session !== undefined && { session }) }),
+    report: (query: AuditQuery, now: Date, form: 'page' | 'json') =>
+      (form === 'json' ? auditReportJson : auditReport)(reportFacts(query, now)),
+  }
+}

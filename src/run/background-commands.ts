@@ -1,0 +1,110 @@
+/** Commands in the background: started, looked at, ended, and gone with their session. */
+
+import { Fault, messageOf } from '../system/fault.ts'
+import type { BackgroundOutput } from '../tools/tool.ts'
+import { outcomeNotes } from './outcome-notes.ts'
+import { CommandOutput } from './output.ts'
+import type { RunIo, RunOutcome } from './runner.ts'
+
+interface Background {
+  readonly handle: string
+  readonly command: string
+  readonly abort: AbortController
+  readonly stdout: CommandOutput
+  readonly stderr: CommandOutput
+  ended: Promise<void>
+  notes: readonly string[]
+  exitCode: number | null
+}
+
+/** Commands in the background at one time; each is a sandbox of its own. */
+const MAX_RUNNING = 32
+/** Ended ones are kept for reading, the oldest forgotten first. */
+const MAX_KEPT = 100
+/** Unread output of each stream of a background command. */
+const MAX_UNREAD = 1024 * 1024
+/** Of a command that could not be run. */
+const FAULT_EXIT = 125
+
+/** The background commands of one session. */
+export class BackgroundCommands {
+  readonly #entries = new Map<string, Background>()
+  #count = 0
+
+  /** Starts one; `heard` is told how it came out. */
+  start(command: string, launch: (io: RunIo) => Promise<RunOutcome>, heard: (outcome: RunOutcome) => void): string {
+    if ([...this.#entries.values()].filter((entry) => entry.exitCode === null).length >= MAX_RUNNING) {
+      throw new Fault('too-many-commands', `${MAX_RUNNING} commands run in the background already`, {
+        remedy: 'End one with { "action": "kill", "handle": "…" }.',
+      })
+    }
+    this.#forget()
+    const entry: Background = {
+      handle: `bg_${++this.#count}`,
+      command,
+      abort: new AbortController(),
+      stdout: new CommandOutput(MAX_UNREAD),
+      stderr: new CommandOutput(MAX_UNREAD),
+      ended: Promise.resolve(),
+      notes: [],
+      exitCode: null,
+    }
+    const { stdout, stderr, abort } = entry
+    const onNotice = (line: string) => {
+      entry.notes = [...entry.notes, line]
+    }
+    entry.ended = launch({ stdout, stderr, signal: abort.signal, onNotice }).then(
+      (outcome) => {
+        entry.notes = outcomeNotes(outcome, stderr.tail())
+        entry.exitCode = outcome.result.exitCode
+        heard(outcome)
+      },
+      (error) => {
+        entry.notes = [messageOf(error)]
+        entry.exitCode = FAULT_EXIT
+      },
+    )
+    this.#entries.set(entry.handle, entry)
+    return entry.handle
+  }
+
+  list(): Pick<BackgroundOutput, 'handle' | 'command' | 'running' | 'exitCode'>[] {
+    return [...this.#entries.values()].map(describe)
+  }
+
+  /** What it said since the last time; null when there is none of this name. */
+  read(handle: string): BackgroundOutput | null {
+    const entry = this.#entries.get(handle)
+    if (!entry) return null
+    const stdout = entry.stdout.take()
+    const stderr = entry.stderr.take()
+    const truncated = stdout.dropped || stderr.dropped
+    return { ...describe(entry), stdout: stdout.text, stderr: stderr.text, truncated, notes: entry.notes }
+  }
+
+  /** Ends one; false when there is none of this name. */
+  async kill(handle: string): Promise<boolean> {
+    const entry = this.#entries.get(handle)
+    if (!entry) return false
+    entry.abort.abort()
+    await entry.ended
+    return true
+  }
+
+  /** Resolves when all have ended, which is somebody else's to see to. */
+  async ended(): Promise<void> {
+    await Promise.allSettled([...this.#entries.values()].map((entry) => entry.ended))
+    this.#entries.clear()
+  }
+
+  #forget(): void {
+    for (const [handle, entry] of this.#entries) {
+      if (this.#entries.size < MAX_KEPT) return
+      if (entry.exitCode !== null) this.#entries.delete(handle)
+    }
+  }
+}
+
+function describe(entry: Background): Pick<BackgroundOutput, 'handle' | 'command' | 'running' | 'exitCode'> {
+  return { handle: entry.handle, command: entry.command, running: entry.exitCode === null, exitCode: entry.exitCode }
+}

@@ -1,0 +1,209 @@
+/** What a command must not see: secrets by name, place and link, what deny rules hide, Cordon's own files. */
+
+import type { Places } from '../confine/confinement.ts'
+import { isInside, SYSTEM_PATHS } from '../files/baseline.ts'
+import type { PathPattern } from '../files/path-pattern.ts'
+import { deniedShapes } from '../files/secret-shapes.ts'
+import type { MaskFace, MaskIdentity } from '../sandbox/plan.ts'
+import type { SecretTree } from '../sandbox/protect/tree.ts'
+import { hiddenByList } from '../sandbox/quarantine/kept.ts'
+import { type MaskFacts, MaskIndex } from '../sandbox/secrets/masks.ts'
+import { readIndexCache, writeIndexCache } from '../sandbox/secrets/masks-cache.ts'
+import { type Movable, movableOf, unseenSecrets } from '../sandbox/secrets/masks-moving.ts'
+import { SecretMemory } from '../sandbox/secrets/memory.ts'
+import { maskPlaces, PlaceListings } from '../sandbox/secrets/secrets.ts'
+import { readIdentities } from '../sandbox/session.ts'
+import { Fault } from '../system/fault.ts'
+import type { Files } from '../system/files.ts'
+import type { Machine } from '../system/machine.ts'
+import { keepLook, takeLook } from './kept-looks.ts'
+import { type Placement, type Restriction, restrictCommand } from './placement.ts'
+
+/** Hidden paths of one command. */
+export interface Hidden {
+  readonly masks: readonly string[]
+  readonly identities: ReadonlyMap<string, MaskIdentity>
+  /** Those that are hidden for their path: it must stay theirs. */
+  readonly held: readonly string[]
+  /** What is hidden because of a link, to that link. */
+  readonly linked: ReadonlyMap<string, string>
+  readonly movable: Movable
+  /** Secrets that are shown: a grant names them, git has them in HEAD, or they came with an installed package. */
+  readonly opened: readonly string[]
+  readonly faces: ReadonlyMap<string, MaskFace>
+  readonly replaced: ReadonlyMap<string, MaskFace>
+}
+
+const NO_FACES = { faces: new Map<string, MaskFace>(), replaced: new Map<string, MaskFace>() }
+
+/** How often a tree that is being changed is looked through, and how long between: as long as its changes need to settle. */
+const MOST_LOOKS = 5
+const LOOK_PAUSE_MS = 70
+
+/** The look for it, refreshed before every command of a session. */
+export class HiddenPaths {
+  readonly #rules: Places
+  readonly #machine: Machine
+  readonly #files: Files
+  readonly #placement: Placement
+  readonly #facts: MaskFacts
+  readonly #index: MaskIndex
+  readonly #places: PlaceListings
+  #restriction: Restriction | null = null
+
+  constructor(places: Places, machine: Machine, files: Files, placement: Placement) {
+    this.#rules = places
+    this.#machine = machine
+    this.#files = files
+    this.#placement = placement
+    this.#facts = {
+      home: machine.home,
+      roots: [...new Set([...placement.reads, ...placement.writes, ...placement.partly.map(({ folder }) => folder)])],
+      deniedShapes: deniedShapes(places.masks.names),
+      hideTracked: places.masks.tracked,
+      memory: new SecretMemory(machine.stateDir),
+    }
+    const earlier = takeLook(machine.stateDir, this.#facts)
+    this.#places = earlier?.places ?? new PlaceListings()
+    this.#index = new MaskIndex(this.#facts, earlier?.index)
+    if (!earlier) readIndexCache(machine.stateDir, this.#facts, this.#index.tree)
+  }
+
+  get tree(): SecretTree {
+    return this.#index.tree
+  }
+
+  /** What deny rules keep from being written, as of the last look. */
+  get frozen(): readonly string[] {
+    return this.#restriction?.frozen ?? []
+  }
+
+  /** Looks for everything. Throws a fault when it cannot be found for being moved by those that run. */
+  look(shown: Pick<Placement, 'reads' | 'writes'>, running: readonly Movable[]): Hidden {
+    for (let looks = 1; ; looks++) {
+      const refreshed = this.#index.refresh()
+      // Only a folder that changed can hold something new that a rule denies.
+      if (refreshed.read > 0 || this.#restriction === null)
+        this.#restriction = restrictCommand(this.#rules, this.#placement, this.#files)
+      const hidden = this.#rules.masks.secrets ? this.#hide(shown) : this.#always()
+      if (looks === MOST_LOOKS) this.requireAll(hidden, running)
+      if (this.#unseen(hidden, running).length === 0) return hidden
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOOK_PAUSE_MS)
+    }
+  }
+
+  /** What a rule keeps from being written and was not there at the last look, so that nothing kept a command from making it. */
+  madeAgainstRules(): readonly string[] {
+    if (this.#rules.fixed.length === 0) return []
+    const before = new Set(this.frozen)
+    try {
+      const { frozen } = restrictCommand(this.#rules, this.#placement, this.#files)
+      const made = frozen.filter((path) => !before.has(path))
+      return made.filter((path) => !made.some((other) => other !== path && isInside(path, other)))
+    } catch (error) {
+      // More files than can be looked through one by one: the next command is told, and this one is done.
+      if (error instanceof Fault) return []
+      throw error
+    }
+  }
+
+  /** Throws a fault unless all that running commands hide was found. */
+  requireAll(hidden: Hidden, running: readonly Movable[]): void {
+    const [path, ...more] = this.#unseen(hidden, running)
+    if (path === undefined) return
+    const others = more.length === 0 ? '' : ` and ${more.length} more`
+    throw new Fault(
+      'mask-moved',
+      `a secret that must be hidden is being moved by another command: ${JSON.stringify(path)}${others}`,
+      { remedy: 'Run the command again when the other one is done.' },
+    )
+  }
+
+  /** While another command runs it could have moved a secret in between: true when these masks are still all. */
+  isAllOf(masks: readonly string[]): boolean {
+    this.#index.refresh()
+    const masked = new Set(masks)
+    return this.inProject().every((path) => masked.has(path) || masks.some((mask) => isInside(path, mask)))
+  }
+
+  /** The secrets of the project, as of the last look. */
+  inProject(): string[] {
+    const { files, directories } = this.#index.masks(this.#grants())
+    return [...files, ...directories, ...this.#kept()]
+  }
+
+  /** Which file is at a path, as of the last look. */
+  identityOf(path: string): string | null {
+    return this.#index.identityOf(path)
+  }
+
+  /** The index is kept for the next session. */
+  close(): void {
+    writeIndexCache(this.#machine.stateDir, this.#facts, this.#index.tree)
+    this.#index.close()
+    keepLook(this.#machine.stateDir, this.#facts, { index: this.#index, places: this.#places })
+  }
+
+  /** Secrets that other commands hide, here or in other processes, and that are not among these. */
+  #unseen({ identities, opened }: Hidden, running: readonly Movable[]): readonly string[] {
+    if (running.length === 0) return []
+    const own = new Map([...identities, ...readIdentities(opened)])
+    return unseenSecrets(running, own, this.#facts.roots, (path) => this.#index.knows(path))
+  }
+
+  #hide({ reads, writes }: Pick<Placement, 'reads' | 'writes'>): Hidden {
+    const visible = this.#rules.baseline === 'all' ? ['/'] : [...SYSTEM_PATHS, this.#machine.home, ...reads, ...writes]
+    const always = this.#always()
+    const places = maskPlaces({ home: this.#machine.home, visible, grants: this.#grants() }, this.#places)
+    const project = this.#index.masks(this.#grants())
+    const byPlace = [...places.files, ...places.directories]
+    const kept = this.#kept()
+    const masks = [...always.masks, ...byPlace, ...project.files, ...project.directories, ...kept]
+    const identities = readIdentities([...masks, ...project.replaced.keys()])
+    return {
+      masks,
+      faces: project.faces,
+      replaced: project.replaced,
+      identities,
+      held: [...always.held, ...byPlace, ...project.linked.keys(), ...kept],
+      linked: new Map([...places.linked, ...project.linked]),
+      movable: movableOf(project, identities),
+      opened: [...project.opened, ...project.committed, ...project.installed],
+    }
+  }
+
+  /** What lost the link that made it a secret, unless a grant names it now. */
+  #kept(): string[] {
+    const named = new Set(this.#grants().map((grant) => grant.absolute))
+    return hiddenByList(this.#machine.stateDir, this.#index.tree.roots).filter((path) => !named.has(path))
+  }
+
+  /** Cordon's own places and what deny rules hide: no setting opens them. */
+  #always(): Hidden {
+    const { configDir, stateDir } = this.#machine
+    const own = [configDir, stateDir].filter((path) => this.#files.exists(path) && !this.#showsSkillsAlone(path))
+    const masks = [...own.map(this.#files.canonical), ...(this.#restriction?.hidden ?? [])]
+    return {
+      masks,
+      identities: readIdentities(masks),
+      held: masks,
+      linked: new Map(),
+      movable: {},
+      opened: [],
+      ...NO_FACES,
+    }
+  }
+
+  /** The person's skills lie in Cordon's configuration: where nothing else of it is shown, there is nothing else to hide. */
+  #showsSkillsAlone(directory: string): boolean {
+    const shown = [...this.#placement.reads, ...this.#placement.writes]
+    const within = shown.filter((path) => isInside(path, this.#files.canonical(directory)))
+    const around = shown.some((path) => isInside(directory, path) || isInside(this.#files.canonical(directory), path))
+    const outside = this.#rules.baseline === 'system' || this.#rules.baseline === 'none'
+    return outside && !around && within.length > 0
+  }
+
+  #grants(): PathPattern[] {
+    return this.#rules.read.map((rule) => rule.pattern)
+  }
+}

@@ -1,0 +1,75 @@
+/** The changes of one call of a file tool: kept before they are made, so that `cordon undo` puts them back like a command's. */
+
+import type { ChangeKeeper } from '../system/guarded/keeper.ts'
+import { CallStore } from '../undo/call-store.ts'
+import { Keeper } from '../undo/keeper.ts'
+import { type NetChanges, netChanges } from '../undo/net-changes.ts'
+
+/** What a call changed, and the name under which it is put back. */
+export interface CallChanges extends NetChanges {
+  readonly call: string | null
+}
+
+export interface KeptCallAbout {
+  readonly roots: readonly string[]
+  readonly what: string
+  readonly session?: string
+}
+
+const MAX_NAME = 200
+
+/** One call's changes. Nothing is made for a call that changes nothing. */
+export class KeptChanges implements ChangeKeeper {
+  readonly #store: CallStore
+  readonly #about: () => KeptCallAbout
+  #begun: { readonly id: string; readonly keeper: Keeper } | null = null
+
+  constructor(stateDir: string, about: () => KeptCallAbout) {
+    this.#store = new CallStore(stateDir)
+    this.#about = about
+  }
+
+  willMake(path: string, folderTime?: bigint): void {
+    this.#keeper().willMake(path, folderTime)
+  }
+
+  willReplace(path: string, at: string, folderTime?: bigint): void {
+    this.#keeper().willReplace(path, at, folderTime)
+  }
+
+  willRemove(path: string, at: string): void {
+    this.#keeper().willRemove(path, at)
+  }
+
+  willMove(path: string, other: string): void {
+    this.#keeper().willMove(path, other)
+  }
+
+  willSetMode(path: string, at: string): void {
+    this.#keeper().willSetMode(path, at)
+  }
+
+  wasNotMade(): void {
+    this.#begun?.keeper.wasNotMade()
+  }
+
+  /** The call is done; null when it changed nothing. */
+  end(): CallChanges | null {
+    if (this.#begun === null) return null
+    const { id, keeper } = this.#begun
+    this.#begun = null
+    keeper.close()
+    const { records } = this.#store.settle(id)
+    return records.length === 0 ? null : { ...netChanges(records), call: id }
+  }
+
+  #keeper(): Keeper {
+    if (this.#begun === null) {
+      const { what, ...about } = this.#about()
+      const name = what.length > MAX_NAME ? `${what.slice(0, MAX_NAME)}…` : what
+      const { id, folder } = this.#store.begin({ ...about, what: name })
+      this.#begun = { id, keeper: new Keeper(folder) }
+    }
+    return this.#begun.keeper
+  }
+}

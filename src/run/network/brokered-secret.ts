@@ -1,0 +1,70 @@
+/** An entry of `[[secrets]]` with its value: read at its source, and told apart from what stands around it there (N7). */
+
+import { type BrokeredSecret, unfitValue } from '../../egress/credentials/broker.ts'
+import type { SecretSetting } from '../../manifest/schema/settings.ts'
+import { Fault } from '../../system/fault.ts'
+import type { Machine } from '../../system/machine.ts'
+
+/** Scheme, user and password of a URL; the password ends at the last `@` before the path. */
+const URL_PASSWORD = /^([a-z][a-z0-9+.-]*:\/\/[^\s/?#:@]*:)([^\s/?#]+)(@[\s\S]*)$/i
+
+/** Reads an entry at its source. Throws a Fault where there is nothing, or not what the entry says. */
+export function readSecret(secret: SecretSetting, machine: Machine): BrokeredSecret {
+  const { name, source, hosts, header, query, signs, login, exclusive = false, passHeaders, passParameters } = secret
+  const text = source.kind === 'env' ? machine.env[source.name] : machine.readSecret(source)
+  if (text === undefined || text === null || text === '') {
+    throw new Fault('secret-missing', `the secret ${name} has no value at its source (${source.kind} ${source.name})`, {
+      remedy: `${source.kind === 'keychain' ? `Store it with cordon secrets set ${source.name}` : 'Set it there'}, or take the entry out of [[secrets]].`,
+    })
+  }
+  const part = partOf(secret, text)
+  if (part === null) {
+    const wanted = secret.after === undefined ? 'no password in a URL' : `no text after ${JSON.stringify(secret.after)}`
+    throw new Fault(
+      'secret-missing',
+      `the secret ${name}: at its source (${source.kind} ${source.name}) is ${wanted}`,
+      {
+        remedy: 'Correct `part` or `after` of the entry, or what stands there.',
+      },
+    )
+  }
+  const unfit = unfitValue({ name, value: part.value })
+  if (unfit !== null) {
+    throw new Fault('secret-unfit', unfit, {
+      remedy: `Look at what stands at its source (${source.kind} ${source.name}), and put the real key there.`,
+    })
+  }
+  return {
+    name,
+    ...part,
+    hosts: hosts.map((rule) => rule.pattern),
+    ...(header !== null && { header }),
+    ...(query !== undefined && { query }),
+    ...(signs !== undefined && { signs }),
+    ...(login !== undefined && { login }),
+    exclusive,
+    ...(passHeaders && { passHeaders }),
+    ...(passParameters && { passParameters }),
+  }
+}
+
+/** The secret in a text and what is before and after it; null where it is not there. */
+function partOf({ part, after }: SecretSetting, text: string): Pick<BrokeredSecret, 'value' | 'around'> | null {
+  if (after !== undefined) {
+    const at = text.indexOf(after)
+    const start = at + after.length
+    const value = at < 0 ? '' : /^[^\s"',;]*/.exec(text.slice(start))![0]
+    // The same value elsewhere in the text would come in with the rest of it.
+    const hide = (rest: string) => rest.split(value)
+    return value === ''
+      ? null
+      : { value, around: [...hide(text.slice(0, start)), ...hide(text.slice(start + value.length))] }
+  }
+  if (part !== 'password') return { value: text }
+  const [, before = '', written = '', rest = ''] = URL_PASSWORD.exec(text) ?? []
+  try {
+    return written === '' ? null : { value: decodeURIComponent(written), around: [before, rest] }
+  } catch {
+    return null
+  }
+}

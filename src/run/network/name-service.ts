@@ -1,0 +1,42 @@
+/** Names inside a sandbox: the file that says who answers, and what a command without a way out is told. */
+
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { unwritable } from '../../system/fault.ts'
+import { writeMade } from '../../system/made-file.ts'
+import { makeDirectories } from '../../system/state.ts'
+
+/** Where every resolver looks. */
+export const NAME_SETTINGS = '/etc/resolv.conf'
+const CONTENT = 'nameserver 127.0.0.1\noptions timeout:2 attempts:1\n'
+
+/** Of a command without any host: the init answers at the proxy's address, and says that there is none. */
+export const NO_WAY_OUT: Readonly<Record<string, string>> = proxyVariables('http://127.0.0.1:3128')
+
+function proxyVariables(proxy: string): Record<string, string> {
+  const names = ['http_proxy', 'https_proxy', 'all_proxy'].flatMap((name) => [name, name.toUpperCase()])
+  const bypass = 'localhost,.localhost,127.0.0.1,::1'
+  return {
+    ...Object.fromEntries(names.map((name) => [name, proxy])),
+    no_proxy: bypass,
+    NO_PROXY: bypass,
+    NODE_USE_ENV_PROXY: '1',
+  }
+}
+
+/** The file that stands in for the machine's, made once. */
+export function nameFile(cacheDir: string): string {
+  const path = join(cacheDir, 'resolv.conf')
+  try {
+    if (readFileSync(path, 'utf8') === CONTENT) return path
+  } catch {
+    // Not there yet.
+  }
+  try {
+    makeDirectories(cacheDir, 0o755)
+    writeMade(path, CONTENT, { mode: 0o644 })
+    return path
+  } catch (error) {
+    throw unwritable(path, error)
+  }
+}

@@ -1,0 +1,217 @@
+/** The network of a session: which hosts a command may reach, and the guarded door it gets for that. */
+
+import { AsyncResource } from 'node:async_hooks'
+import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import type { Server } from 'node:net'
+import { join } from 'node:path'
+import { type ClientFile, clientSettings } from '../../egress/clients/clients.ts'
+import { knownHostsFor, sshPatterns } from '../../egress/clients/known-hosts.ts'
+import { type Broker, createBroker } from '../../egress/credentials/broker.ts'
+import { type Door, openDoor } from '../../egress/door.ts'
+import { type Aliases, aliasesOf } from '../../egress/route/aliases.ts'
+import type { EgressEvent } from '../../egress/route/event.ts'
+import type { AskHost } from '../../egress/route/gate.ts'
+import type { EgressRules } from '../../egress/route/rules.ts'
+import type { Upstream } from '../../egress/route/upstream.ts'
+import { createSessionCa, type SessionCa } from '../../egress/tls/ca.ts'
+import { classifyAddress } from '../../hosts/address.ts'
+import type { SandboxSettings, SecretSetting } from '../../manifest/schema/settings.ts'
+import { isAlive } from '../../system/alive.ts'
+import { machineResolver, type Resolver } from '../../system/dns.ts'
+import { unwritable } from '../../system/fault.ts'
+import type { Machine } from '../../system/machine.ts'
+import { writeMade } from '../../system/made-file.ts'
+import { makeDirectories } from '../../system/state.ts'
+import { readSecret } from './brokered-secret.ts'
+import { type LocalSockets, localSockets } from './local-sockets.ts'
+import { machineUpstream } from './machine-upstream.ts'
+
+/** Where the proxy of a command listens, inside its own network namespace. */
+const PROXY = { proxyHost: '127.0.0.1', proxyPort: 3128 } as const
+
+/** Where it is on a system without such namespaces, and the token that only the command has. */
+export interface SharedProxy {
+  readonly port: number
+  readonly token: string
+}
+
+/** What a command needs to find its door: variables, and a directory of trust files to show it. */
+export interface DoorSettings {
+  readonly variables: Readonly<Record<string, string>>
+  readonly directory: string
+  /** Files of the machine in whose place the command sees one of the directory. */
+  readonly standIns: readonly { readonly path: string; readonly source: string }[]
+  readonly names: Aliases['names']
+  readonly doors: Aliases['doors']
+  readonly sockets: LocalSockets['sockets']
+}
+
+type SharedSettings = Omit<DoorSettings, 'names' | 'doors' | 'sockets'>
+
+export interface NetworkOptions {
+  readonly machine: Machine
+  readonly secrets: readonly SecretSetting[]
+  readonly ask?: AskHost
+  readonly resolver?: Resolver
+  readonly upstream?: Upstream
+  /** Further authorities and the parent proxy, where no upstream is given. */
+  readonly sandbox: Pick<SandboxSettings, 'caFiles' | 'parent'>
+}
+
+/** One session's CA, trust files and open doors. Nothing is made before a command needs the network. */
+export class SessionNetwork {
+  readonly #options: NetworkOptions
+  readonly #resolver: Resolver
+  readonly #upstream: Upstream
+  readonly #doors = new Set<Door>()
+  #ca: SessionCa | null = null
+  #broker: Broker | null = null
+  readonly #settings = new Map<string, SharedSettings>()
+
+  constructor(options: NetworkOptions) {
+    this.#options = options
+    this.#resolver = options.resolver ?? machineResolver()
+    this.#upstream = options.upstream ?? machineUpstream(options.machine, options.sandbox)
+  }
+
+  /** The variables and files of a command; those that reach the same by ssh and on the host's loopback share a set. */
+  settings(rules: EgressRules, shared: SharedProxy | null = null): DoorSettings {
+    const hostLoopback = reachesLoopback(rules)
+    const knownHosts = this.#knownHosts(rules)
+    const passthrough = rules.allowed?.some(({ tls }) => tls === 'pass') ?? false
+    const gitHosts = (rules.allowed ?? []).flatMap(({ ssh, pattern: { wildcard, host, port } }) =>
+      ssh === undefined ? [] : [`${wildcard ? '*.' : ''}${host}:${port}`],
+    )
+    const key = `${hostLoopback} ${passthrough} ${gitHosts} ${shared?.port} ${knownHosts}`
+    // Addresses of one's own for hosts need a loopback of one's own.
+    const { names, doors } = shared ? { names: [], doors: [] } : aliasesOf(rules)
+    const known = this.#settings.get(key) ?? this.#makeSettings(hostLoopback, passthrough, knownHosts, gitHosts, shared)
+    this.#settings.set(key, known)
+    const { sockets, variables } = localSockets(rules, this.#options.machine)
+    return { ...known, variables: { ...known.variables, ...variables }, names, doors, sockets }
+  }
+
+  /** Opens the door of one command, once the listener from inside its sandbox is there. */
+  doorFor(rules: EgressRules, onEvent: (event: EgressEvent) => void): (listener: Server) => Door {
+    // A connection belongs to nobody's call: who is asked is the one behind the call that starts the command now.
+    const ask = this.#options.ask && AsyncResource.bind(this.#options.ask)
+    return (listener) => {
+      const door = openDoor({
+        listener,
+        rules,
+        aliases: aliasesOf(rules),
+        ca: this.#authority(),
+        upstream: this.#upstream,
+        resolver: this.#resolver,
+        broker: this.#secrets(),
+        ssh: this.#options.machine,
+        onEvent,
+        ...(ask && { ask }),
+      })
+      this.#doors.add(door)
+      return door
+    }
+  }
+
+  async closeDoor(door: Door): Promise<void> {
+    this.#doors.delete(door)
+    await door.close()
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#doors].map((door) => door.close()))
+    this.#doors.clear()
+    for (const { directory } of this.#settings.values()) rmSync(directory, { recursive: true, force: true })
+    this.#settings.clear()
+  }
+
+  #authority(): SessionCa {
+    this.#ca ??= createSessionCa()
+    return this.#ca
+  }
+
+  #secrets(): Broker {
+    this.#broker ??= createBroker(this.#options.secrets.map((secret) => readSecret(secret, this.#options.machine)))
+    return this.#broker
+  }
+
+  /** The placeholders as the command finds them: in variables, or in files that variables name. */
+  #brokeredVariables(directory: string): { variables: Record<string, string>; files: ClientFile[] } {
+    const variables: Record<string, string> = { ...this.#secrets().environment }
+    const files: ClientFile[] = []
+    for (const { name } of this.#options.secrets.filter((secret) => secret.asFile)) {
+      const path = join(directory, `secret-${name}`)
+      files.push({ path, content: variables[name]!, mode: 0o444 })
+      variables[name] = path
+    }
+    return { variables, files }
+  }
+
+  /** ~/.ssh is hidden inside; what it says about the keys of the granted hosts is no secret. */
+  #knownHosts({ allowed }: EgressRules): string {
+    const patterns = sshPatterns(allowed?.map((rule) => rule.pattern) ?? [])
+    if (patterns.length === 0) return ''
+    try {
+      return knownHostsFor(readFileSync(join(this.#options.machine.home, '.ssh', 'known_hosts'), 'utf8'), patterns)
+    } catch {
+      return ''
+    }
+  }
+
+  #makeSettings(
+    hostLoopback: boolean,
+    passthrough: boolean,
+    knownHosts: string,
+    gitHosts: readonly string[],
+    shared: SharedProxy | null,
+  ): SharedSettings {
+    const runs = join(this.#options.machine.cacheDir, 'run')
+    reap(runs)
+    const directory = join(runs, `${process.pid}-${Math.random().toString(36).slice(2)}`)
+    const brokered = this.#brokeredVariables(directory)
+    const { environment, files, standIns } = clientSettings({
+      ...PROXY,
+      ...(shared && { proxyPort: shared.port, proxyToken: shared.token }),
+      directory,
+      caPem: this.#authority().pem,
+      roots: this.#upstream.roots,
+      hostLoopback,
+      passthrough,
+      home: this.#options.machine.home,
+      knownHosts,
+      gitHosts,
+    })
+    try {
+      makeDirectories(directory, 0o755)
+      for (const { path, content, mode } of [...files, ...brokered.files])
+        writeMade(path, content, { mode, flag: 'wx' })
+    } catch (error) {
+      rmSync(directory, { recursive: true, force: true })
+      throw unwritable(directory, error)
+    }
+    return { variables: { ...environment, ...brokered.variables }, directory, standIns }
+  }
+}
+
+/** True when a rule names an address of this machine: then loopback goes through the door, not to the sandbox's own. */
+function reachesLoopback({ allowed }: EgressRules): boolean {
+  return (
+    allowed?.some(({ pattern }) => pattern.host === 'localhost' || classifyAddress(pattern.host) === 'loopback') ??
+    false
+  )
+}
+
+/** Removes what killed sessions left: their directories are named by a process that is gone. */
+function reap(runs: string): void {
+  let names: string[]
+  try {
+    names = readdirSync(runs)
+  } catch {
+    return
+  }
+  for (const name of names) {
+    const pid = Number(name.split('-')[0])
+    if (!Number.isInteger(pid) || isAlive(pid)) continue
+    rmSync(join(runs, name), { recursive: true, force: true })
+  }
+}

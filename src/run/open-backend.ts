@@ -1,0 +1,74 @@
+/** What a surface needs to run commands: the backend of this platform, and how a plan is shown. */
+
+import type { EgressRules } from '../egress/route/rules.ts'
+import { socketMeaning } from '../hosts/unix-socket.ts'
+import type { SandboxSettings } from '../manifest/schema/settings.ts'
+import type { Backend } from '../sandbox/backend.ts'
+import type { Bundle } from '../sandbox/bundles/bundle.ts'
+import { type BwrapOptions, createBwrapBackend } from '../sandbox/bwrap/backend.ts'
+import { describePlan, formatPlan, type PlanReport, type Support } from '../sandbox/report.ts'
+import { Fault } from '../system/fault.ts'
+
+export type { LaunchIo, LaunchResult } from '../sandbox/backend.ts'
+export { builtInBundle, builtInBundles, bundleNames } from '../sandbox/bundles/built-in.ts'
+export { CommandRunner, type RunIo, type RunOutcome } from './runner.ts'
+export { formatPlan, type PlanReport, type Support }
+
+/** A bundle as a page; only `cordon bundles` shows one. */
+export async function renderBundle(bundle: Bundle): Promise<string> {
+  return (await import('../sandbox/bundles/doc.ts')).renderBundle(bundle)
+}
+
+/** Signals that a wrapper passes on to its command, which decides what they mean. */
+export const PASSED_SIGNALS: readonly NodeJS.Signals[] = [
+  'SIGINT',
+  'SIGTERM',
+  'SIGHUP',
+  'SIGQUIT',
+  'SIGUSR1',
+  'SIGUSR2',
+  'SIGCONT',
+  'SIGTSTP',
+]
+
+/** What the settings ask for where nobody wrote anything. */
+export const BUILT_IN_BACKEND = { backend: { value: 'bwrap' } } as const
+
+/**
+ * The sandbox of this platform that the settings ask for. No sandbox, no run. `commands`: what the caller has, where it is known.
+ * The other backends are loaded where they are asked for: most starts have no use for them.
+ */
+export async function openBackend(
+  { backend }: { readonly backend: Pick<SandboxSettings['backend'], 'value'> },
+  options: Pick<BwrapOptions, 'commands' | 'stateDir'> = {},
+): Promise<Backend> {
+  const { value } = backend
+  if (process.platform === 'linux') {
+    if (value === 'bwrap') return createBwrapBackend(options)
+    const { createContainerBackend } = await import('../sandbox/oci/command-backend.ts')
+    return createContainerBackend(value, options)
+  }
+  if (process.platform === 'darwin' && value === 'bwrap') {
+    const { createSeatbeltBackend } = await import('../sandbox/seatbelt/backend.ts')
+    return createSeatbeltBackend()
+  }
+  const here = process.platform === 'darwin' ? `[sandbox.os] backend = "${value}" is` : 'Cordon has'
+  throw new Fault('no-sandbox', `${here} no sandbox on ${process.platform}, and nothing runs without one`, {
+    remedy: 'Leave the key out on macOS; elsewhere run Cordon on Linux, macOS, or in a virtual machine.',
+  })
+}
+
+/** A plan with what holds of it on this machine. */
+export async function reportPlan(
+  plan: Parameters<typeof describePlan>[0],
+  backend: Backend,
+  { allowed }: EgressRules,
+): Promise<PlanReport> {
+  const hosts = (allowed ?? []).map(
+    ({ pattern, tls, ssh, rule }) =>
+      `${pattern.text} (${rule})${tls === 'pass' ? ': TLS is passed on, and not seen' : ''}${
+        ssh ? `: git ${ssh === 'push' ? 'reads and writes' : 'reads'} there with your ssh keys` : ''
+      }${pattern.kind === 'unix' ? `: ${socketMeaning(pattern.host)}` : ''}`,
+  )
+  return describePlan(plan, await backend.probe(), [...new Set(hosts)])
+}

@@ -1,0 +1,86 @@
+/** What was stopped or put right while a command ran, in short sentences: the one summary of a run, for every surface. */
+
+import { summarize } from '../egress/route/event.ts'
+import type { QuarantineFinding } from '../sandbox/quarantine/quarantine.ts'
+import { inferViolations } from '../sandbox/violation.ts'
+import { servedLine } from './network/served-port.ts'
+import type { RunOutcome } from './runner.ts'
+
+/** A search through a tree opens every hidden file in it: the first few say it all. */
+const MAX_NOTES = 20
+
+/** The notes of a run: observed before inferred, each once. `stderr`: what to infer from, where it was not captured. */
+export function outcomeNotes(
+  { result, plan, findings, maskChanges, changes, egress, served, drift }: RunOutcome,
+  stderr: string = result.stderr?.bytes.toString('utf8') ?? '',
+): readonly string[] {
+  const inferred = stderr === '' ? [] : inferViolations(stderr, plan)
+  const violations = [...result.violations, ...inferred].map(({ certainty, message }) => `${certainty}: ${message}`)
+  const notes = [
+    ...(result.timedOut ? [`stopped: ${timeLimit(plan.limits.timeoutMs)} was reached`] : []),
+    ...cut([...new Set(violations)]),
+    ...groupedMessages(findings),
+    ...maskChanges.map((change) => change.message),
+    ...lostNotes(changes?.lost ?? []),
+    ...leftBehindNotes(result.leftBehind),
+    ...served.filter((port) => port.problem !== null).map(servedLine),
+    ...summarize(egress),
+    ...(drift === null ? [] : [drift]),
+  ]
+  return [...new Set(notes)].slice(0, 2 * MAX_NOTES)
+}
+
+/** The limit in the words that set it. */
+function timeLimit(ms: number | undefined): string {
+  return ms === undefined
+    ? 'the time limit'
+    : `the time limit of ${ms / 1000} s (command_timeout under [limits], or the call’s own)`
+}
+
+/** What could not be kept is said at once: it is not found out by the one who wants it back. */
+export function lostNotes([first, ...more]: readonly string[]): readonly string[] {
+  if (first === undefined) return []
+  const others = more.length > 0 ? `, and so were ${more.length} more` : ''
+  return [`${first} was too large to be kept or could not be read${others}: cordon undo cannot put that back`]
+}
+
+/** What programs keep for themselves, and make again: nobody looks for it afterwards. */
+const OWN_BUSINESS =
+  /(?:^|\/)(?:\.?cache|caches|\.npm|_cacache|configstore|tmp|telemetry)\/|^\.local\/(?:state|share)\/|^\.(?:wget-hsts|viminfo|lesshst|rnd|\w+_history|\w+_logs?)$|[-_.](?:history|lock|log)$/i
+
+/** Where the home is the command's own, what it writes there goes with it. */
+export function leftBehindNotes(paths: readonly string[]): readonly string[] {
+  const [first, ...more] = paths.filter((path) => !OWN_BUSINESS.test(path))
+  if (first === undefined) return []
+  const others = more.length > 0 ? ` and ${more.length === 1 ? 'one more file' : `${more.length} more files`}` : ''
+  return [
+    `~/${first}${others} went into a home of the command's own, which is gone with it: what lies outside the project is kept only where it may be written (cordon run --write PLACE …)`,
+  ]
+}
+
+function cut(lines: readonly string[]): readonly string[] {
+  if (lines.length <= MAX_NOTES) return lines
+  return [...lines.slice(0, MAX_NOTES), `and ${lines.length - MAX_NOTES} more were stopped`]
+}
+
+/** More of a kind than these are one line: a command can plant 20,000 files, and a person reads the first. */
+const MOST_OF_A_KIND = 5
+
+function groupedMessages(findings: readonly QuarantineFinding[]): readonly string[] {
+  const lines: string[] = []
+  for (const [action, group] of Map.groupBy(findings, (finding) => finding.action)) {
+    lines.push(...group.slice(0, MOST_OF_A_KIND).map((finding) => finding.message))
+    const more = group.length - MOST_OF_A_KIND
+    if (more > 0)
+      lines.push(`${more} more ${more === 1 ? 'was' : 'were'} ${GROUP_WORDS[action]}; the audit names up to 2,000.`)
+  }
+  return lines
+}
+
+const GROUP_WORDS: Readonly<Record<QuarantineFinding['action'], string>> = {
+  moved: 'protected as well, and moved to the quarantine',
+  reverted: 'taken back as well',
+  hidden: 'hidden as well',
+  told: 'changed as well',
+  failed: 'to be looked at as well, for Cordon could not put them right',
+}

@@ -1,0 +1,204 @@
+/** Where a command is placed: which directories and files its sandbox shows, and which of them it may change (O3). */
+
+import { dirname, join } from 'node:path'
+import type { Places } from '../confine/confinement.ts'
+import { isInside } from '../files/baseline.ts'
+import { isGlob } from '../files/glob.ts'
+import { coversPath, literalPrefix, type PathPattern, reachesPath } from '../files/path-pattern.ts'
+import type { PathRule } from '../policy/policy.ts'
+import { Fault } from '../system/fault.ts'
+import type { Files } from '../system/files.ts'
+
+export interface Placement {
+  /** Canonical paths shown read-only. */
+  readonly reads: readonly string[]
+  /** Canonical paths shown read-write. */
+  readonly writes: readonly string[]
+  /** Links outside the roots that grants name: their ends are among the rest, and commands know them by these names. */
+  readonly links: readonly string[]
+  /** What stays as it is inside of what may be written. */
+  readonly frozen: readonly string[]
+  /** Folders that are writable for the sake of single names in them. */
+  readonly partly: readonly PartlyWritable[]
+}
+
+/** A folder, and the paths below it that may be written: everything else in it stays as it is, and hidden where it was. */
+export interface PartlyWritable {
+  readonly folder: string
+  readonly paths: readonly string[]
+}
+
+/** What deny rules take away of what is shown, as it is now. */
+export interface Restriction {
+  /** Existing paths that a deny rule hides from reading. */
+  readonly hidden: readonly string[]
+  /** Existing paths that a deny rule, or the change envelope, keeps from being written. */
+  readonly frozen: readonly string[]
+}
+
+/** A pattern with file globs is shown file by file; beyond this it has to be written as a directory. */
+const MAX_EXPANDED = 20_000
+/** Names in a folder of which one is written: each of the others is a mount. */
+const MAX_BESIDE = 2_000
+
+/** The places of a confinement that do not depend on the command. */
+export type ProjectPlaces = Pick<
+  Places,
+  'roots' | 'read' | 'write' | 'writesRoots' | 'envelope' | 'readOnly' | 'opened'
+>
+
+/** Resolves on the disk what is shown and what may be written. */
+export function placeCommand(places: ProjectPlaces, files: Files): Placement {
+  const { roots, envelope } = places
+  const granted = (rules: readonly PathRule[]) => grantedPlaces(rules, roots, files)
+  const readable = granted(places.read)
+  const inRoots = (path: string) => roots.some((root) => isInside(path, root))
+  const writable = [...(places.writesRoots ? readable.filter(inRoots) : []), ...granted(places.write)]
+  const enveloped = envelope === null ? writable : granted(envelope).filter((path) => isCovered(path, writable))
+  const writes = unique(enveloped.filter((path) => !isReadOnly(places, path)))
+  return {
+    reads: unique([...readable, ...writable, ...places.opened.reads.filter((path) => files.exists(path))]),
+    writes,
+    partly: partlyWritable(places, writes, files),
+    links: ownLinks([...places.read, ...places.write], roots, files),
+    frozen:
+      places.readOnly === 'all' ? [] : places.readOnly.filter((path) => writes.some((one) => isInside(path, one))),
+  }
+}
+
+/** Whether nothing may be written at a path, whatever grants it. */
+export function isReadOnly({ readOnly }: Pick<Places, 'readOnly'>, path: string): boolean {
+  return readOnly === 'all' || readOnly.some((place) => isInside(path, place))
+}
+
+/** Where single paths are to be written: names are made and removed in the folder above them, so that has to be writable. */
+function partlyWritable(places: ProjectPlaces, writes: readonly string[], files: Files): readonly PartlyWritable[] {
+  const { roots, envelope, opened } = places
+  const folders = new Map<string, string[]>()
+  for (const path of opened.writes) {
+    if (isReadOnly(places, path) || writes.some((one) => isInside(path, one))) continue
+    if (envelope !== null && !envelope.some(({ pattern }) => coversPath(pattern, path))) continue
+    let folder = dirname(path)
+    while (folder !== '/' && !files.exists(folder)) folder = dirname(folder)
+    // A link on the way that came up since leads elsewhere.
+    if (files.canonical(path) !== path || !roots.some((root) => isInside(folder, root))) continue
+    folders.set(folder, [...(folders.get(folder) ?? []), path])
+  }
+  return [...folders].map(([folder, paths]) => ({ folder, paths })).sort((a, b) => (a.folder < b.folder ? -1 : 1))
+}
+
+/** What is named by the person and is a link of the person's. */
+function ownLinks(rules: readonly PathRule[], roots: readonly string[], files: Files): string[] {
+  const named = rules.flatMap(({ pattern }) => {
+    const place = literalPrefix(pattern)
+    return roots.some((root) => isInside(place, root)) || !files.isLink(place) ? [] : expand(pattern, files)
+  })
+  return unique(named.filter((path) => files.isLink(path)))
+}
+
+/** Where the paths lead that a command's own grant carries along. */
+export function placeCarried({ roots, carried }: Pick<Places, 'roots' | 'carried'>, files: Files): string[] {
+  return carried.length === 0 ? [] : grantedPlaces(carried, roots, files)
+}
+
+/** The paths that write grants name by themselves: those stay open although they are protected (F8). */
+export function namedForWriting(rules: readonly PathRule[], files: Files): string[] {
+  return rules.flatMap(({ pattern }) => {
+    if (pattern.files === null || !files.isDirectory(pattern.absolute)) return [pattern.absolute]
+    return pattern.files.filter((file) => !isGlob(file)).map((file) => join(pattern.absolute, file))
+  })
+}
+
+/** Finds what deny rules hide and freeze. Files come and go: what was found for one command says nothing about the next. */
+export function restrictCommand(
+  { hidden, fixed }: Pick<Places, 'hidden' | 'fixed'>,
+  { reads, writes, partly }: Pick<Placement, 'reads' | 'writes' | 'partly'>,
+  files: Files,
+): Restriction {
+  const folders = partly.map(({ folder }) => folder)
+  const written = [...writes, ...partly.flatMap(({ paths }) => paths)]
+  const unseen = unique(folders.flatMap((folder) => entriesBeside(folder, [...reads, ...written], files)))
+  const kept = unique(folders.flatMap((folder) => entriesBeside(folder, written, files)))
+  return {
+    hidden: [...denied(hidden, [...reads, ...folders], files), ...unseen],
+    frozen: [...denied(fixed, [...writes, ...folders], files), ...kept.filter((path) => !unseen.includes(path))],
+  }
+}
+
+/** What lies in a folder, as few names as possible, beside some places in it. */
+function entriesBeside(folder: string, places: readonly string[], files: Files): string[] {
+  if (places.some((place) => isInside(folder, place))) return []
+  const names = files.list(folder)
+  if (names.length > MAX_BESIDE)
+    throw new Fault('too-many-files', `${folder} holds more than ${MAX_BESIDE} names, too many to keep one by one`, {
+      remedy: 'Grant the directory as a whole (“dir/**”), or work in a smaller one.',
+    })
+  return names
+    .map((name) => join(folder, name))
+    .flatMap((path) => (places.some((place) => isInside(place, path)) ? entriesBeside(path, places, files) : [path]))
+}
+
+/**
+ * Where grants lead, with every link followed. A link inside the roots may be the work of a command: it leads nowhere that the
+ * grants do not lead by themselves. One outside is the person's own.
+ */
+function grantedPlaces(rules: readonly PathRule[], roots: readonly string[], files: Files): string[] {
+  const places = rules
+    .flatMap((rule) => expand(rule.pattern, files))
+    .flatMap((path) => {
+      const canonical = files.canonical(path)
+      const isOwn = canonical === path || !roots.some((root) => isInside(path, root))
+      return isOwn || rules.some((rule) => coversPath(rule.pattern, canonical)) ? [canonical] : []
+    })
+  return unique(places)
+}
+
+/** The existing places that a grant's pattern stands for: a directory as a whole, or the files it matches. */
+function expand(pattern: PathPattern, files: Files): string[] {
+  const prefix = literalPrefix(pattern)
+  if (!files.exists(prefix)) return []
+  const wholeTree = pattern.segments.at(-1) === '**' && pattern.segments.filter(isGlob).length === 1
+  const anyFile = pattern.files === null || pattern.files.some((file) => file === '*' || file === '**')
+  if ((wholeTree && anyFile) || (!isGlob(pattern.absolute) && pattern.files === null)) return [prefix]
+  // A directory whose files are narrowed by name is not itself one of them.
+  const isFile = pattern.files === null || !files.isDirectory(prefix)
+  return walk(prefix, files).filter((path) => coversPath(pattern, path) && (isFile || path !== prefix))
+}
+
+function denied(rules: readonly PathRule[], shown: readonly string[], files: Files): string[] {
+  const found = new Set<string>()
+  for (const { pattern } of rules) {
+    const prefix = literalPrefix(pattern)
+    if (!files.exists(prefix)) continue
+    const candidates = isGlob(pattern.absolute) || pattern.files ? walk(prefix, files) : [prefix]
+    for (const path of candidates) if (reachesPath(pattern, path)) found.add(files.canonical(path))
+  }
+  return [...found].filter((path) => isCovered(path, shown))
+}
+
+/** Every path below a directory, the directory itself first; links are not followed. */
+function walk(directory: string, files: Files): string[] {
+  const found = [directory]
+  for (let at = 0; at < found.length; at++) {
+    const path = found[at]!
+    if (!files.isLink(path)) found.push(...files.list(path).map((name) => join(path, name)))
+    if (found.length > MAX_EXPANDED) {
+      throw new Fault(
+        'too-many-files',
+        `${directory} holds more than ${MAX_EXPANDED} files, too many to show one by one`,
+        {
+          remedy: 'Grant the directory as a whole (“dir/**”), or a narrower one.',
+        },
+      )
+    }
+  }
+  return found
+}
+
+function isCovered(path: string, shown: readonly string[]): boolean {
+  return shown.some((place) => isInside(path, place) || isInside(place, path))
+}
+
+function unique(paths: readonly string[]): string[] {
+  return [...new Set(paths)]
+}

@@ -1,0 +1,190 @@
+/** Command texts: planned, confined, run part by part; in the background with handles that end with the session. */
+
+import { type CallReach, type Confinement, confine, type Decided, type Narrowing } from '../confine/confinement.ts'
+import { type CommandGroup, planText, type TextPlan } from '../confine/text-plan.ts'
+import type { SessionFacts } from '../policy/call.ts'
+import type { Decision } from '../policy/decision.ts'
+import type { LoadedPolicy } from '../project/load/load.ts'
+import type { ShellFacts } from '../shell/facts.ts'
+import { Fault } from '../system/fault.ts'
+import { monotonicMs } from '../system/monotonic.ts'
+import type { CommandOptions, CommandPort, CommandResult } from '../tools/tool.ts'
+import { BackgroundCommands } from './background-commands.ts'
+import { outcomeNotes } from './outcome-notes.ts'
+import type { CommandRunner, RunIo, RunOutcome } from './runner.ts'
+import type { UndoCover } from './undo-cover.ts'
+
+/** What commands are confined by at this moment. */
+export interface Scope {
+  readonly loaded: LoadedPolicy
+  readonly facts: SessionFacts
+  readonly narrowing: readonly Narrowing[]
+}
+
+export interface CommandPortOptions {
+  /** Whose commands they are, for undo. */
+  readonly session?: string
+  readonly scope: () => Scope
+  readonly runner: CommandRunner
+  /** Where the streams of a command in the foreground go. */
+  readonly io: RunIo
+  readonly home: string
+  /** Told what undo turned out not to cover. */
+  readonly cover: UndoCover
+}
+
+/** What one call's commands may reach, and who hears how they came out. */
+export interface CommandCall {
+  /** The command as it was decided, with what was found out about it then: nothing else is run. */
+  readonly decided: {
+    readonly command: string
+    readonly facts: ShellFacts | null
+    readonly relies?: Decision['relies']
+  }
+  readonly reach: CallReach
+  readonly heard: (outcome: RunOutcome) => void
+  /** The same for a command in the background, after the call itself has ended. */
+  readonly heardLater?: (outcome: RunOutcome) => void
+}
+
+/** The commands of one session. */
+export interface SessionCommands {
+  /** The port as one call sees it. */
+  forCall(call: CommandCall): CommandPort
+  /** The confinement of a program that Cordon itself starts, such as the script of a tool. */
+  confine(decided: Decided, narrowing: readonly Narrowing[]): Confinement
+  run(confinement: Confinement, argv: readonly string[], io: RunIo): Promise<RunOutcome>
+  close(): Promise<void>
+}
+
+/** Opens the commands of one session. */
+export function openCommands(options: CommandPortOptions): SessionCommands {
+  const { runner, session } = options
+  const background = new BackgroundCommands()
+  const closing = new AbortController()
+  const foreground = new Set<Promise<unknown>>()
+
+  function confined(decided: Decided, narrowing: readonly Narrowing[]): Confinement {
+    const scope = options.scope()
+    const own = session === undefined ? decided : { ...decided, session }
+    return confine(scope.loaded, own, [...scope.narrowing, ...narrowing])
+  }
+
+  async function launch(confinement: Confinement, argv: readonly string[], io: RunIo): Promise<RunOutcome> {
+    const { signal } = closing
+    signal.throwIfAborted()
+    const running = runner.run(confinement, argv, {
+      ...io,
+      signal: io.signal ? AbortSignal.any([io.signal, signal]) : signal,
+    })
+    foreground.add(running)
+    try {
+      return await running
+    } finally {
+      foreground.delete(running)
+    }
+  }
+
+  function plan(command: string, how: CommandOptions, call: CommandCall): TextPlan {
+    if (command !== call.decided.command)
+      throw new Fault('unchecked-command', 'the command is not the one that was decided')
+    const { loaded, facts } = options.scope()
+    const place = { cwd: how.cwd, home: options.home, loaded, session: facts, agreed: call.reach.hosts }
+    return planText(command, call.decided.facts, place)
+  }
+
+  async function launchGroup(
+    group: CommandGroup,
+    text: string,
+    { cwd, timeoutMs }: CommandOptions,
+    { decided, reach }: CommandCall,
+    io: RunIo,
+  ): Promise<RunOutcome> {
+    const { command, relies } = decided
+    const confinement = confined({ command: group, cwd, ...(relies && { relies }) }, [
+      { kind: 'reach', reach },
+      { kind: 'time', ms: timeoutMs },
+    ])
+    try {
+      const outcome = await launch(confinement, ['/bin/bash', '-c', '--', text], io)
+      if (outcome.changes?.unkept.length) options.cover.noteUnkept(confinement.root, command)
+      return outcome
+    } catch (error) {
+      if (error instanceof Fault && error.code === 'undo-unavailable') options.cover.noteNoDoor()
+      throw error
+    }
+  }
+
+  async function run(command: string, how: CommandOptions, call: CommandCall): Promise<CommandResult> {
+    const { groups, note } = plan(command, how, call)
+    const io: RunIo = { ...options.io, signal: how.signal }
+    const started = monotonicMs()
+    let whole: CommandResult | null = null
+    let moved = ''
+    for (const group of groups) {
+      const status = whole?.exitCode ?? 0
+      if ((group.when === 'success' && status !== 0) || (group.when === 'failure' && status === 0)) continue
+      const left = { ...how, timeoutMs: Math.max(1, how.timeoutMs - (monotonicMs() - started)) }
+      const outcome = await launchGroup(group, `${moved}${group.text}`, left, call, io)
+      call.heard(outcome)
+      whole = joined(whole, resultOf(outcome))
+      if (whole.timedOut) break
+      if (group.moves && whole.exitCode === 0) moved += `${group.text} && `
+    }
+    return note === null ? whole! : { ...whole!, notes: [...whole!.notes, note] }
+  }
+
+  return {
+    confine: confined,
+    run: launch,
+    forCall: (call) => ({
+      run: (command, how) => run(command, how, call),
+      start: async (command, how) =>
+        background.start(
+          command,
+          (io) => {
+            // It may serve while it runs: one sandbox, and the hosts of the whole.
+            const { whole, wholeNote } = plan(command, how, call)
+            if (wholeNote !== null) io.onNotice?.(wholeNote)
+            return launchGroup(whole, whole.text, how, call, io)
+          },
+          (outcome) => call.heardLater?.(outcome),
+        ),
+      list: () => background.list(),
+      read: (handle) => background.read(handle),
+      kill: (handle) => background.kill(handle),
+    }),
+    close: async () => {
+      closing.abort()
+      await background.ended()
+      await Promise.allSettled(foreground)
+      await runner.close()
+    },
+  }
+}
+
+function resultOf(outcome: RunOutcome): CommandResult {
+  const { stdout, stderr, exitCode, timedOut } = outcome.result
+  return {
+    exitCode,
+    stdout: stdout?.bytes.toString('utf8') ?? '',
+    stderr: stderr?.bytes.toString('utf8') ?? '',
+    timedOut,
+    truncated: (stdout?.truncated ?? false) || (stderr?.truncated ?? false),
+    spill: stdout?.spill ?? stderr?.spill ?? null,
+    notes: outcomeNotes(outcome),
+  }
+}
+
+/** What two commands one after the other come to. */
+function joined(before: CommandResult | null, after: CommandResult): CommandResult {
+  if (before === null) return after
+  return {
+    ...after,
+    stdout: before.stdout + after.stdout,
+    stderr: before.stderr + after.stderr,
+    truncated: before.truncated || after.truncated,
+    spill: after.spill ?? before.spill,
+    notes: [...new Set([...before.notes, ...after.notes])],
+  }
+}

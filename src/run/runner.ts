@@ -1,0 +1,347 @@
+/** Runs commands in the sandbox: each is prepared, launched, and settled before its result is reported. */
+
+import { posix } from 'node:path'
+import type { Confinement } from '../confine/confinement.ts'
+import type { Door } from '../egress/door.ts'
+import type { EgressEvent } from '../egress/route/event.ts'
+import { createEgressLog } from '../egress/route/event-log.ts'
+import type { EgressRules } from '../egress/route/rules.ts'
+import { isInside } from '../files/baseline.ts'
+import { type Arrangement, type Backend, type LaunchIo, type LaunchResult, requireCapable } from '../sandbox/backend.ts'
+import type { SandboxPlan } from '../sandbox/plan.ts'
+import type { QuarantineFinding } from '../sandbox/quarantine/quarantine.ts'
+import { type MaskChange, MaskWatch } from '../sandbox/secrets/masks-watch.ts'
+import { Fault } from '../system/fault.ts'
+import type { Files } from '../system/files.ts'
+import type { Machine } from '../system/machine.ts'
+import { type CommandChanges, pruneKept } from './held-changes.ts'
+import { DevServerPorts } from './network/dev-server-ports.ts'
+import type { DoorSettings, NetworkOptions, SessionNetwork } from './network/network.ts'
+import type { ServedPort } from './network/served-port.ts'
+import { type Prepared, type Preparing, Site } from './preparation.ts'
+
+/** A command that ran, with everything that was stopped or put right on the way. */
+export interface RunOutcome {
+  /** The patterns that granted it. */
+  readonly grants: readonly string[]
+  readonly result: LaunchResult
+  readonly plan: SandboxPlan
+  readonly findings: readonly QuarantineFinding[]
+  readonly maskChanges: readonly MaskChange[]
+  /** What it changed, and what it was kept from changing; null where changes do not go through the init. */
+  readonly changes: CommandChanges | null
+  /** The decisions of the way out, each kind once with a count. */
+  readonly egress: readonly EgressEvent[]
+  /** The listed ports on which it served. */
+  readonly served: readonly ServedPort[]
+  /** Registries of its bundles that have changed since they were signed, in words. */
+  readonly drift: string | null
+}
+
+/** A command that is on its way, with who watches its secrets. */
+interface Begun extends Prepared {
+  readonly watch: MaskWatch
+}
+
+/** Faults of a secret, a protected path or a shown place that is not where it was seen. */
+const MOVED: ReadonlySet<string> = new Set(['mask-moved', 'pin-moved', 'place-moved'])
+
+/** The streams of a command, and who is told of what it does while it runs. */
+export interface RunIo extends LaunchIo {
+  /** Told at once what a person may want to know: where the command's server is to be found. */
+  readonly onNotice?: (line: string) => void
+  /** What the command looks for in vain is told with the result (`cordon learn`). */
+  readonly learns?: boolean
+}
+
+export interface RunnerOptions extends Partial<Pick<NetworkOptions, 'ask' | 'resolver' | 'upstream'>> {
+  /** Somebody is there to be asked about every host: a command without any has a way out, too. */
+  readonly asksAlways?: boolean
+  /** Told how far a long look for secrets is: how many folders, and null at its end. */
+  readonly onLook?: (folders: number | null) => void
+}
+
+/** Sites and networks that are kept for the next command; making a site looks through the whole project. */
+const MOST_KEPT = 3
+
+/** Runs commands: a confinement, the words and the streams, and nothing else. */
+export class CommandRunner {
+  readonly #machine: Machine
+  readonly #files: Files
+  readonly #backend: Backend
+  readonly #options: RunnerOptions
+  readonly #sites = new Map<string, { readonly site: Site; users: number }>()
+  readonly #networks = new Map<string, SessionNetwork>()
+  #expected: { readonly confinement: Confinement; readonly preparing: Preparing } | null = null
+  /** Whether changes go through the init here. */
+  #holdsChanges: boolean
+
+  constructor(machine: Machine, files: Files, backend: Backend, options: RunnerOptions = {}) {
+    this.#machine = machine
+    this.#files = files
+    this.#backend = backend
+    this.#options = options
+    this.#holdsChanges = backend.capabilities.has('held-changes')
+  }
+
+  /** Whether a command would see a canonical path, secrets aside. */
+  sees(confinement: Confinement): (path: string) => boolean {
+    return this.#site(confinement).site.sees(confinement)
+  }
+
+  /** The plan of a command, as `cordon run --plan` shows it. Nothing is begun. */
+  async plan(confinement: Confinement, argv: readonly string[], io: RunIo = {}): Promise<SandboxPlan> {
+    const arrangement = await this.#arrange(confinement)
+    try {
+      const door = await this.#doorSettings(confinement, arrangement)
+      const { site } = this.#site(confinement)
+      const { plan, guard, held } = this.#prepare(site, confinement, argv, io, door, arrangement).complete()
+      guard.end()
+      held?.drop()
+      return plan
+    } finally {
+      arrangement?.dispose()
+    }
+  }
+
+  /** Runs a command; resolves once it and everything it left behind is settled. */
+  async run(confinement: Confinement, argv: readonly string[], io: RunIo): Promise<RunOutcome> {
+    const entry = this.#site(confinement)
+    entry.users++
+    try {
+      return await this.#attempt(entry.site, confinement, argv, io)
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error
+      // Without Landlock or a listener of seccomp's, what was planted is settled after the run, as on older kernels.
+      if (error.code === 'changes-door' && this.#holdsChanges) {
+        this.#holdsChanges = false
+        if (confinement.undo.relies === 'undo') throw withoutUndo(error)
+      }
+      // Something was moved between the look and the mounts: look again, once.
+      else if (!MOVED.has(error.code)) throw error
+      return await this.#attempt(entry.site, confinement, argv, io)
+    } finally {
+      entry.users--
+      this.#trim()
+    }
+  }
+
+  /** A run under this very confinement is likely to come, once it is decided: its place may be made ready meanwhile. */
+  expect(confinement: Confinement, argv: readonly string[], io: RunIo): void {
+    if (this.#hasWayOut(confinement) || this.#backend.arrange) return
+    const { site } = this.#site(confinement)
+    this.#expected = { confinement, preparing: this.#prepare(site, confinement, argv, io, null, null) }
+    this.#backend.expect?.(this.#expected.preparing, io)
+  }
+
+  async #attempt(site: Site, confinement: Confinement, argv: readonly string[], io: RunIo): Promise<RunOutcome> {
+    if (confinement.undo.relies === 'undo' && !this.#holdsChanges) throw withoutUndo(null)
+    const expected = this.#expected?.confinement === confinement ? this.#expected.preparing : null
+    this.#expected = null
+    const arrangement = this.#backend.arrange ? await this.#arrange(confinement) : null
+    try {
+      const door = expected ? null : await this.#doorSettings(confinement, arrangement)
+      const preparing = expected ?? this.#prepare(site, confinement, argv, io, door, arrangement)
+      return await this.#launch(site, preparing, confinement, io)
+    } finally {
+      arrangement?.dispose()
+    }
+  }
+
+  async #launch(site: Site, preparing: Preparing, confinement: Confinement, io: RunIo): Promise<RunOutcome> {
+    const { hidden, running } = site
+    const { rules } = confinement.network
+    const egress = createEgressLog()
+    const network = this.#networks.get(networkKey(confinement)) ?? null
+    const openDoor = network?.doorFor(this.#withAddresses(confinement), egress.add)
+    const ports = new DevServerPorts(io.onNotice ?? (() => {}))
+    const underway: { begun: Begun | null; door: Door | null } = { begun: null, door: null }
+    const launchIo: LaunchIo = {
+      ...io,
+      ...(running.size > 0 && { verify: () => hidden.isAllOf(underway.begun?.plan.masks ?? []) }),
+      onListener: (listener, further) => {
+        if (further === null) underway.door = openDoor?.(listener) ?? null
+        else underway.door?.serve(listener)
+      },
+      onLocal: (socket, target) => {
+        if (underway.door) underway.door.connectLocal(socket, target)
+        else socket.destroy()
+      },
+      onServer: (server) => ports.open(server),
+    }
+    const complete = (): SandboxPlan => {
+      const prepared = preparing.complete()
+      underway.begun = { ...prepared, watch: new MaskWatch(prepared.plan.masks, (path) => hidden.identityOf(path)) }
+      running.add(prepared.movable)
+      requireCapable(this.#backend, prepared.plan, launchIo)
+      return prepared.plan
+    }
+    let settled = false
+    try {
+      const result = await this.#backend.launch({ ...preparing, complete }, launchIo)
+      await ports.closed()
+      // Connections that were open until now are told of as well.
+      if (underway.door) await network?.closeDoor(underway.door)
+      underway.door = null
+      if (result.asked.length > 0) {
+        const { askedEvents } = await import('./network/asked-events.ts')
+        for (const event of askedEvents(result.asked, rules)) egress.add(event)
+      }
+      settled = true
+      const { plan, guard, recovered, watch, held } = underway.begun!
+      const changes = held?.end() ?? null
+      const findings = [
+        ...recovered,
+        ...guard.end(changes?.isOwn),
+        ...hidden.madeAgainstRules().map(madeFinding),
+        ...apartFindings(changes?.apart ?? [], plan.cwd),
+      ]
+      const maskChanges = watch
+        .close(hidden.inProject(), result.exitCode !== 0)
+        // A project of nothing but secrets is not for anybody to remove.
+        .filter(({ what, path }) => what !== 'kept' || !plan.binds.some((bind) => isInside(bind.path, path)))
+      return {
+        grants: confinement.grants,
+        result: { ...result, violations: [...result.violations, ...(changes?.refused ?? [])] },
+        plan,
+        findings,
+        maskChanges,
+        changes,
+        egress: egress.events(),
+        served: ports.served(),
+        drift: await this.#drift(confinement),
+      }
+    } finally {
+      const { begun, door } = underway
+      if (begun) running.delete(begun.movable)
+      if (door) await network?.closeDoor(door)
+      await ports.closed()
+      if (!settled) {
+        begun?.watch.close([])
+        // What a sandbox that broke down had kept by then is all there is of it.
+        const changes = begun?.held?.end()
+        begun?.guard.end(changes?.isOwn)
+      }
+    }
+  }
+
+  /** Ends everything; the index of secrets is kept for the next runner. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#networks.values()].map((network) => network.close()))
+    this.#networks.clear()
+    this.#backend.release()
+    for (const { site } of this.#sites.values()) site.hidden.close()
+    this.#sites.clear()
+    pruneKept(this.#machine.stateDir)
+  }
+
+  #site(confinement: Confinement): { readonly site: Site; users: number } {
+    const key = Site.keyOf(confinement)
+    const known = this.#sites.get(key)
+    if (known) return known
+    const site = new Site(confinement, this.#machine, this.#files, this.#backend)
+    if (this.#options.onLook) site.hidden.tree.watch = this.#options.onLook
+    const entry = { site, users: 0 }
+    this.#sites.set(key, entry)
+    return entry
+  }
+
+  #trim(): void {
+    const idle = [...this.#sites].filter(([, entry]) => entry.users === 0)
+    for (const [key, { site }] of idle.slice(0, Math.max(0, this.#sites.size - MOST_KEPT))) {
+      this.#sites.delete(key)
+      site.hidden.close()
+    }
+  }
+
+  #prepare(
+    site: Site,
+    confinement: Confinement,
+    argv: readonly string[],
+    io: RunIo,
+    door: DoorSettings | null,
+    arrangement: Arrangement | null,
+  ): Preparing {
+    const { terminal } = io
+    return site.begin(confinement, argv, {
+      door,
+      arrangement,
+      holdsChanges: () => this.#holdsChanges,
+      terminal: terminal ? { rows: terminal.output.rows ?? 24, columns: terminal.output.columns ?? 80 } : null,
+      tellsPorts: io.onPort !== undefined,
+      learns: io.learns ?? false,
+    })
+  }
+
+  #hasWayOut({ network: { rules } }: Confinement): boolean {
+    return rules.allowed === null || rules.allowed.length > 0 || this.#options.asksAlways === true
+  }
+
+  #withAddresses({ network: { rules } }: Confinement): EgressRules {
+    return { ...rules, ownAddresses: this.#machine.ownAddresses() }
+  }
+
+  /** The way out is only loaded for a command that has one: it costs more than the sandbox itself. */
+  async #doorSettings(confinement: Confinement, arrangement: Arrangement | null): Promise<DoorSettings | null> {
+    if (!this.#hasWayOut(confinement)) return null
+    const { secrets, caFiles, parent } = confinement.network
+    const key = networkKey(confinement)
+    const known = this.#networks.get(key)
+    if (known) return known.settings(this.#withAddresses(confinement), arrangement?.proxy ?? null)
+    const { SessionNetwork } = await import('./network/network.ts')
+    const { ask, resolver, upstream } = this.#options
+    const made = new SessionNetwork({
+      machine: this.#machine,
+      secrets,
+      sandbox: { caFiles, parent },
+      ...(ask && { ask }),
+      ...(resolver && { resolver }),
+      ...(upstream && { upstream }),
+    })
+    this.#networks.set(key, made)
+    return made.settings(this.#withAddresses(confinement), arrangement?.proxy ?? null)
+  }
+
+  /** On a system without namespaces: the folder and the port that the plan has to name. */
+  async #arrange(confinement: Confinement): Promise<Arrangement | null> {
+    return (await this.#backend.arrange?.({ network: this.#hasWayOut(confinement) })) ?? null
+  }
+
+  /** Registries of the bundles that have changed since they were signed, in words. */
+  async #drift({ root, bundles: { applied, signed } }: Confinement): Promise<string | null> {
+    if (!applied.some(({ bundle }) => bundle.registries.length > 0)) return null
+    const { driftLine, registryDrift } = await import('../project/registries/drift.ts')
+    const drift = registryDrift(root, signed, this.#machine, applied)
+    return drift && driftLine(drift)
+  }
+}
+
+/** One CA and one broker for all who have the same secrets put in. */
+function networkKey({ network: { secrets, caFiles, parent } }: Confinement): string {
+  return JSON.stringify([secrets, caFiles, parent])
+}
+
+/** What was allowed because of undo does not run without it. */
+function withoutUndo(cause: Fault | null): Fault {
+  return new Fault(
+    'undo-unavailable',
+    'the command was allowed because `cordon undo` would bring back what it destroys, but nothing can be kept on this machine',
+    { cause, remedy: 'Call it again: from now on such a command asks. `cordon doctor` says what is missing.' },
+  )
+}
+
+/** One line for a run: installed packages and local clones share files by the thousand. */
+function apartFindings(paths: readonly string[], cwd: string): QuarantineFinding[] {
+  const [first] = paths
+  if (first === undefined) return []
+  const name = posix.relative(cwd, first)
+  const [what, has] = paths.length === 1 ? [name, 'has'] : [`${paths.length} files (${name} …)`, 'have']
+  const message = `${what} ${has} further names elsewhere, so the command changed a copy; the other names keep the old content.`
+  return [{ path: first, action: 'told', message, kept: null }]
+}
+
+/** It may as well be the person's own work of this moment, so it stays. */
+function madeFinding(path: string): QuarantineFinding {
+  const message = `${path} may not be written, by a rule of the manifest, and came up while the command ran: look at it, and remove it if it is not yours.`
+  return { path, action: 'failed', message, kept: null }
+}

@@ -1,0 +1,150 @@
+/** What `cordon undo` does: the calls of this person's projects, put back one by one, the last one first. */
+
+import { spawnSync } from 'node:child_process'
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { findRoot } from '../project/place/root.ts'
+import { machineFiles } from '../system/files.ts'
+import type { Machine } from '../system/machine.ts'
+import { CallStore, DEFAULT_PRUNE, isStanding, type KeptCall } from '../undo/call-store.ts'
+import { contentsBefore } from '../undo/contents.ts'
+import { keptName } from '../undo/journal.ts'
+import { changedByLater } from '../undo/later-calls.ts'
+import { type NetChanges, netChanges } from '../undo/net-changes.ts'
+import { type Conflict, conflictsOf, type UndoResult, undoCall } from '../undo/undo.ts'
+
+export type { KeptCall } from '../undo/call-store.ts'
+export type { NetChanges } from '../undo/net-changes.ts'
+export type { Conflict, UndoResult } from '../undo/undo.ts'
+
+/** A call with what it changed and whether that is still so. */
+export interface ShownCall extends KeptCall {
+  readonly changes: NetChanges
+  readonly conflicts: readonly Conflict[]
+}
+
+/** A file before and after a call; null: it was not there, or is not to be shown (not kept, too large, no text). */
+export interface FileChange {
+  readonly path: string
+  readonly before: string | null
+  readonly after: string | null
+  /** Why there is nothing to compare; null: there is. */
+  readonly hidden: string | null
+}
+
+const MAX_COMPARED_BYTES = 256 * 1024
+const MAX_COMPARED_FILES = 50
+
+/** The calls of the project in which the person stands. */
+export class ProjectUndo {
+  readonly #store: CallStore
+  readonly #root: string
+
+  constructor(machine: Machine) {
+    this.#store = new CallStore(machine.stateDir)
+    this.#root = findRoot(machine.cwd, machineFiles)
+  }
+
+  /** The last one first. */
+  calls(): KeptCall[] {
+    return this.#store.list().filter(({ about }) => about.roots.includes(this.#root))
+  }
+
+  /** Those that can be put back, the last one first. */
+  standing(): KeptCall[] {
+    return this.calls().filter(isStanding)
+  }
+
+  /** The standing call of this name, or that did the one of this name again. */
+  standingAs(id: string): KeptCall | undefined {
+    const calls = this.calls()
+    const again = (name: string): KeptCall | undefined => {
+      const call = calls.find((one) => one.id === name)
+      const next = calls.find(({ about }) => about.redoes === name)
+      return next ? again(next.id) : call
+    }
+    const found = again(id)
+    return found && isStanding(found) ? found : undefined
+  }
+
+  show(call: KeptCall): ShownCall {
+    const journal = this.#store.journalOf(call.id)
+    return {
+      ...call,
+      changes: netChanges(journal.records),
+      conflicts: conflictsOf(journal, changedByLater(this.#store, call)),
+    }
+  }
+
+  /** What a call made of the files it changed, as far as both sides are there: the other side is the tree of now. */
+  compare(call: KeptCall): readonly FileChange[] {
+    const { records } = this.#store.journalOf(call.id)
+    const { made, changed, removed } = netChanges(records)
+    const folder = this.#store.folderOf(call.id)
+    const contents = contentsBefore(records)
+    const before = (path: string): string | null | undefined => {
+      const content = contents.get(path)
+      if (content === 'absent' || content === 'empty') return content === 'empty' ? '' : null
+      return content && textOf(join(folder, keptName(content.kept)))
+    }
+    return [...made, ...changed, ...removed].slice(0, MAX_COMPARED_FILES).map((path) => {
+      const old = made.includes(path) ? null : before(path)
+      const now = removed.includes(path) ? null : textOf(path)
+      if (old === undefined || now === undefined)
+        return { path, before: null, after: null, hidden: 'it was not kept, is too large, or is no text' }
+      return { path, before: old, after: now, hidden: null }
+    })
+  }
+
+  /** The same as unified diffs, by path; what cannot be compared has none. */
+  diffs(call: KeptCall): ReadonlyMap<string, string> {
+    const { records } = this.#store.journalOf(call.id)
+    const contents = contentsBefore(records)
+    const diffs = new Map<string, string>()
+    for (const { path, before, after, hidden } of this.compare(call)) {
+      if (hidden !== null || before === after) continue
+      const content = contents.get(path)
+      const isKept = typeof content === 'object' && before !== null
+      const old = isKept ? join(this.#store.folderOf(call.id), keptName(content.kept)) : NOTHING
+      diffs.set(path, unifiedDiff(before === null ? NOTHING : path, old, after === null ? NOTHING : path))
+    }
+    return diffs
+  }
+
+  /** `onProgress`: told how many steps are done, of how many. */
+  undo(call: KeptCall, force: boolean, onProgress?: (done: number, of: number) => void): UndoResult {
+    return undoCall(this.#store, call.id, { force, ...(onProgress && { onProgress }) })
+  }
+
+  prune(): string[] {
+    return this.#store.prune(DEFAULT_PRUNE)
+  }
+}
+
+/** The text of a regular file; undefined when it is none, too large, or no text. Links are not followed. */
+function textOf(path: string): string | undefined {
+  let fd: number
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  } catch {
+    return undefined
+  }
+  try {
+    const facts = fstatSync(fd)
+    if (!facts.isFile() || facts.size > MAX_COMPARED_BYTES) return undefined
+    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(fd))
+  } catch {
+    return undefined
+  } finally {
+    closeSync(fd)
+  }
+}
+
+const NOTHING = '/dev/null'
+
+/** As `diff -u` has it; '' where there is no such program. */
+function unifiedDiff(label: string, old: string, now: string): string {
+  const labels = ['--label', label, '--label', now]
+  const options = { encoding: 'utf8', maxBuffer: 16 * MAX_COMPARED_BYTES } as const
+  return spawnSync('diff', ['-u', ...labels, '--', old, now], options).stdout ?? ''
+}

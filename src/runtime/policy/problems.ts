@@ -1,5 +1,0 @@
-/** What surfaces show of a manifest: its problems and its effective values. */
-
-export { lintManifest } from '../../manifest/check/lint.ts'
-export { type Problem, renderProblem } from '../../manifest/check/problem.ts'
-export { effectiveValues, renderEffective } from '../../manifest/effective.ts'

@@ -1,0 +1,343 @@
+/** What was protected before a run: the yardstick for what may stay after it. */
+
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  type Stats,
+} from 'node:fs'
+import { posix } from 'node:path'
+import { decodePath, encodePath } from '../../files/path-bytes.ts'
+import { splitPath } from '../../files/path-pattern.ts'
+import { isOfPackage } from '../../files/protected-names.ts'
+import { isToldStart, toldName } from '../../files/told-names.ts'
+import { includedFiles } from '../protect/git-config.ts'
+import {
+  POINTER_LIMIT,
+  type ProtectFacts,
+  type Protection,
+  pointerTarget,
+  protectTree,
+  withoutLineEnds,
+} from '../protect/protect.ts'
+import { childPath, type Folder, isBelow, type SecretTree } from '../protect/tree.ts'
+import type { Movable } from '../secrets/masks-moving.ts'
+import { SEQUENCE_FOLDERS, sequenceFiles } from './sequence.ts'
+
+/** Plain data, so that another process can settle a run whose own process was killed. */
+export interface TreeBaseline {
+  readonly roots: readonly string[]
+  readonly home: string
+  readonly named: readonly string[]
+  readonly own: ProtectFacts['own']
+  /** Hosts that a person granted, as in the manifest: keys of git may name them. */
+  readonly hosts?: readonly string[]
+  /** Protected path to device and inode. */
+  readonly guarded: Readonly<Record<string, string>>
+  /** Configuration file to its text, one character a byte. */
+  readonly configs: Readonly<Record<string, string>>
+  /** `.git` files and links, `commondir`, `gitdir` and `alternates` files and linked configuration files to what they say. */
+  readonly pointers: Readonly<Record<string, string>>
+  /** The same to where they really lead. */
+  readonly ends?: Readonly<Record<string, string>>
+  /** What a command may write: settings of git name no working tree elsewhere. */
+  readonly write?: readonly string[]
+  /** What is hidden because of a link that leads to it, to that link. */
+  readonly links: Readonly<Record<string, string>>
+  /** Files of a stopped rebase to their text. */
+  readonly sequences: Readonly<Record<string, string>>
+  /** What the run hides and could move, with a folder above it. */
+  readonly movable: Movable
+  /** What is protected below names that are not UTF-8, by device and inode. */
+  readonly odd: readonly string[]
+  /** Folders that cannot be read, by device and inode: they are hidden as a whole. */
+  readonly closed: readonly string[]
+  /** Configurations that were too large to be noted, to their state. */
+  readonly unread?: Readonly<Record<string, string>>
+  /** Files whose change a person is told about, to their state. */
+  readonly told?: Readonly<Record<string, string>>
+}
+
+/** What the baseline notes of a run's masks. */
+export interface HiddenFacts {
+  readonly linked: ReadonlyMap<string, string>
+  readonly movable: Movable
+}
+
+const NOTHING_HIDDEN: HiddenFacts = { linked: new Map(), movable: {} }
+
+/** Larger than any configuration a person keeps; a bigger file is not read and counts as unreadable. */
+const CONFIG_LIMIT = 1_048_576
+
+/** All configurations of a project together; what is more is not noted, and counts as made by the run if it changes. */
+const CONFIGS_LIMIT = 16 * 1_048_576
+
+/** Facts about the whole tree: a grant of one command says nothing about what another one left behind. */
+export function wholeTree(tree: SecretTree, facts: Omit<ProtectFacts, 'write'>): ProtectFacts {
+  return { home: facts.home, named: facts.named, own: facts.own, write: tree.roots }
+}
+
+/** Notes what exists now. The tree has just been refreshed. */
+export function takeBaseline(
+  tree: SecretTree,
+  facts: Omit<ProtectFacts, 'write'> & Partial<Pick<ProtectFacts, 'write'>>,
+  { linked, movable }: HiddenFacts = NOTHING_HIDDEN,
+): TreeBaseline {
+  const protection = protectTree(tree, wholeTree(tree, facts))
+  const configs = new Map<string, string>()
+  const pointers = readPointers(protection)
+  const room = { left: CONFIGS_LIMIT, unread: new Map<string, string>() }
+  for (const directory of protection.gitDirectories) {
+    for (const file of configFiles(directory)) collectConfig(file, facts.home, tree.roots, configs, room)
+  }
+  for (const file of configs.keys()) {
+    const link = linkText(file)
+    if (link !== null) pointers.set(file, link)
+  }
+  return {
+    roots: tree.roots,
+    home: facts.home,
+    named: facts.named,
+    own: facts.own,
+    hosts: facts.hosts ?? [],
+    guarded: Object.fromEntries([...protection.guarded.values()].map((guard) => [guard.path, guard.identity])),
+    configs: Object.fromEntries(configs),
+    pointers: Object.fromEntries(pointers),
+    ends: Object.fromEntries([...pointers].map(([path, text]) => [path, endsOf(path, text)])),
+    ...(facts.write && { write: facts.write }),
+    links: Object.fromEntries(linked),
+    sequences: Object.fromEntries(
+      [...readSequences(protection)].flatMap(([file, text]) => (text === undefined ? [] : [[file, text]])),
+    ),
+    movable,
+    odd: [...protection.odd.values()],
+    closed: closedFolders(tree).map(folderName),
+    unread: Object.fromEntries(room.unread),
+    told: Object.fromEntries(readTold(tree)),
+  }
+}
+
+/** More than a project has of them; the rest is not looked at one by one. */
+const MOST_TOLD = 2_000
+
+/** The files whose change a person is told about, to device, inode, size and change time. */
+export function readTold(tree: SecretTree): Map<string, string> {
+  const found = new Map<string, string>()
+  const look = (path: string, depth: number): void => {
+    if (found.size >= MOST_TOLD || depth > 8) return
+    const stat = statOf(path)
+    if (stat?.isDirectory()) {
+      // Only what a told name stands for: `.github/workflows`, not all of `.github`.
+      for (const name of tree.folder(path)?.folders ?? []) look(childPath(path, name), depth + 1)
+      for (const name of namesIn(path)) {
+        const child = childPath(path, name)
+        const file = toldName(child) === null ? null : statOf(child)
+        if (file?.isFile()) found.set(child, stateOf(file))
+      }
+    } else if (stat && toldName(path) !== null) found.set(path, stateOf(stat))
+  }
+  for (const folder of tree.notable())
+    for (const name of folder.guarded)
+      if (isToldStart(name) && !isOfPackage(splitPath(childPath(folder.path, name))))
+        look(childPath(folder.path, name), 0)
+  return found
+}
+
+/** A file as it is now, by what nobody can set back; null where there is none. */
+export function fileState(path: string): string | null {
+  const stat = statOf(path)
+  return stat === null ? null : stateOf(stat)
+}
+
+function stateOf(stat: Stats): string {
+  return `${stat.dev}:${stat.ino}:${stat.size}:${stat.ctimeMs}`
+}
+
+function statOf(path: string): Stats | null {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) ?? null
+  } catch {
+    return null
+  }
+}
+
+function namesIn(path: string): readonly string[] {
+  try {
+    return readdirSync(path)
+  } catch {
+    return []
+  }
+}
+
+/** The folders that cannot be read. */
+export function closedFolders(tree: SecretTree): readonly Folder[] {
+  return [...tree.notable()].filter((folder) => folder.unreadable)
+}
+
+/** A folder, wherever it is moved. */
+export function folderName({ device, inode }: Folder): string {
+  return `${device}:${inode}`
+}
+
+/** The configuration files of a git directory. */
+export function configFiles(directory: string): readonly string[] {
+  return [childPath(directory, 'config'), childPath(directory, 'config.worktree')]
+}
+
+/** Files of a git directory that hold nothing but paths to others. */
+const POINTERS: readonly string[] = ['commondir', 'gitdir', 'objects/info/alternates']
+
+/** What every pointer of a protection says now. */
+export function readPointers(protection: Protection): Map<string, string> {
+  const pointers = new Map<string, string>()
+  const below = (path: string): string[] => POINTERS.map((name) => childPath(path, name))
+  for (const path of [...protection.gitPointers, ...protection.gitDirectories.flatMap(below)]) {
+    const text = readPointer(path)
+    if (text !== null) pointers.set(path, text)
+  }
+  return pointers
+}
+
+/** What a pointer leads to, by its text; null for one that cannot be read. */
+export function pointedAt(path: string, text: string): readonly string[] | null {
+  const folder = posix.dirname(path)
+  const from = (said: string): string => (said.startsWith('/') ? said : `${folder}/${said}`)
+  if (text.startsWith('-> ')) return [from(text.slice(3))]
+  const utf8 = Buffer.from(text, 'latin1').toString('utf8')
+  const name = posix.basename(path)
+  if (name === 'alternates') {
+    const lines = utf8.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+    // Relative ones count from `objects`; git takes quotes as in C, and nobody needs them.
+    const objects = posix.dirname(folder)
+    if (lines.some((line) => line.startsWith('"'))) return null
+    return lines.map((line) => (line.startsWith('/') ? line : `${objects}/${line}`))
+  }
+  const said = name === 'commondir' || name === 'gitdir' ? withoutLineEnds(utf8) : pointerTarget(utf8)
+  return said === null || said === '' ? null : [from(said)]
+}
+
+/** Where a pointer really leads, as one text; '' for what is not there. */
+export function endsOf(path: string, text: string): string {
+  return (pointedAt(path, text) ?? []).map((target) => realPath(target) ?? '').join('\0')
+}
+
+/** The files of every stopped rebase; undefined for one that cannot be judged. */
+export function readSequences(protection: Protection): Map<string, string | undefined> {
+  const texts = new Map<string, string | undefined>()
+  for (const directory of protection.gitDirectories) {
+    if (!SEQUENCE_FOLDERS.some((name) => statOf(childPath(directory, name)) !== null)) continue
+    for (const file of sequenceFiles(directory)) {
+      const isLinked = [file, posix.dirname(file)].some((path) => linkText(path) !== null)
+      const text = isLinked ? undefined : readConfig(file)
+      if (text !== null) texts.set(file, text)
+    }
+  }
+  return texts
+}
+
+/**
+ * The baseline for a run that starts while others are under way: what they may have planted since does not count as
+ * having been there. `others` are the baselines of those runs.
+ */
+export function narrowBaseline(own: TreeBaseline, others: readonly TreeBaseline[]): TreeBaseline {
+  let narrowed = own
+  for (const other of others) {
+    const shared = (path: string): boolean => other.roots.some((root) => path === root || isBelow(path, root))
+    const keep = (mine: Readonly<Record<string, string>>, theirs: Readonly<Record<string, string>>) => ({
+      ...Object.fromEntries(Object.entries(mine).filter(([path]) => !shared(path))),
+      ...Object.fromEntries(Object.entries(theirs).filter(([path]) => path in mine || shared(path))),
+    })
+    narrowed = {
+      ...narrowed,
+      guarded: keep(narrowed.guarded, other.guarded),
+      configs: keep(narrowed.configs, other.configs),
+      pointers: keep(narrowed.pointers, other.pointers),
+      ends: keep(narrowed.ends ?? {}, other.ends ?? {}),
+      links: { ...other.links, ...narrowed.links },
+      sequences: keep(narrowed.sequences, other.sequences ?? {}),
+      odd: narrowed.odd.filter((identity) => other.odd?.includes(identity)),
+      closed: narrowed.closed.filter((folder) => other.closed?.includes(folder)),
+    }
+  }
+  return narrowed
+}
+
+/** The text of a regular file, one character a byte; null when there is none, undefined when it cannot be judged. */
+export function readConfig(path: string): string | null | undefined {
+  let descriptor: number
+  try {
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? null : undefined
+  }
+  try {
+    const stat = fstatSync(descriptor)
+    if (!stat.isFile() || stat.size > CONFIG_LIMIT) return undefined
+    return readFileSync(descriptor, 'latin1')
+  } catch {
+    return undefined
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+function collectConfig(
+  file: string,
+  home: string,
+  roots: readonly string[],
+  configs: Map<string, string>,
+  room: { left: number; readonly unread: Map<string, string> },
+): void {
+  if (configs.has(file)) return
+  const text = readConfig(file)
+  if (text === null) return
+  if (text === undefined || text.length > room.left) {
+    const state = fileState(file)
+    if (state !== null) room.unread.set(file, state)
+    return
+  }
+  room.left -= text.length
+  configs.set(file, text)
+  for (const included of includedFiles(text, posix.dirname(file), home)) {
+    // What lies outside the roots cannot be written by a command.
+    if (isInTree(included, roots)) collectConfig(included, home, roots, configs, room)
+  }
+}
+
+/** What a link says, as `-> TARGET`; null for everything that is no link. */
+export function linkText(path: string): string | null {
+  try {
+    return `-> ${readlinkSync(path)}`
+  } catch {
+    return null
+  }
+}
+
+/** True when a path, or what it really leads to, lies in the tree. */
+export function isInTree(path: string, roots: readonly string[]): boolean {
+  const real = realPath(path)
+  return [path, ...(real === null ? [] : [real])].some((at) => roots.some((root) => at === root || isBelow(at, root)))
+}
+
+/** Where a path really leads; null when nothing is there. */
+export function realPath(path: string): string | null {
+  try {
+    const real = realpathSync.native(Buffer.from(encodePath(path)), { encoding: 'buffer' })
+    return decodePath(real)
+  } catch {
+    return null
+  }
+}
+
+function readPointer(path: string): string | null {
+  const link = linkText(path)
+  if (link !== null) return link
+  const text = readConfig(path)
+  return text === undefined || (text !== null && text.length > POINTER_LIMIT) ? '' : text
+}

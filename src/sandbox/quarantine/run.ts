@@ -1,0 +1,120 @@
+/** Guards the protected paths of a project around every run: pins before it, settles after it. */
+
+import { posix } from 'node:path'
+import { type MountPin, type ProtectFacts, pinsOf, protectTree } from '../protect/protect.ts'
+import { SecretTree } from '../protect/tree.ts'
+import { type HiddenFacts, narrowBaseline, pointedAt, type TreeBaseline, takeBaseline } from './baseline.ts'
+import { type JournalEntry, readJournals, removeJournal, runName, writeJournal } from './journal.ts'
+import { type IsOwn, type QuarantineFinding, settleRun, settleWorkingTrees } from './quarantine.ts'
+
+/** What other processes do in the project. */
+export interface OtherRuns {
+  /** What an earlier, killed run had left and was put right just now. */
+  readonly recovered: readonly QuarantineFinding[]
+  /** Of the runs that are under way. */
+  readonly alive: readonly TreeBaseline[]
+}
+
+/** A run that has begun. */
+export interface GuardedRun extends OtherRuns {
+  /** The name under which its changes are to be written down, if they are. */
+  readonly name: string
+  readonly pins: readonly MountPin[]
+  /** Git configurations as they stood before the first of the runs that are under way. */
+  readonly configs: TreeBaseline['configs']
+  /** What pointers of git lead to: no link may take the place of it. */
+  readonly targets: readonly string[]
+  /** Settles the run once every process of it is gone; call it exactly once, before the result returns. */
+  end(isOwn?: IsOwn): readonly QuarantineFinding[]
+}
+
+/** The guard of one session's project. Runs may overlap: all of them are measured by what was there before the first. */
+export class ProjectGuard {
+  readonly #tree: SecretTree
+  readonly #stateDir: string
+  readonly #ownOf: (run: string) => IsOwn | null
+  #baseline: TreeBaseline | null = null
+  #journal: string | null = null
+  #held = false
+  #active = 0
+
+  /** `ownOf`: what a killed run had changed by what was written down under its name; null when nobody knows. */
+  constructor(tree: SecretTree, stateDir: string, ownOf: (run: string) => IsOwn | null = () => null) {
+    this.#tree = tree
+    this.#stateDir = stateDir
+    this.#ownOf = ownOf
+  }
+
+  /** Looks for other runs, before anything else: settles those of Cordons that were killed. */
+  look(): OtherRuns {
+    const others = readJournals(this.#stateDir, this.#tree.roots, new Set(this.#journal ? [this.#journal] : []))
+    const dead = this.#active === 0 ? others.filter((entry) => !entry.alive) : []
+    return {
+      recovered: dead.flatMap((entry) => this.#recover(entry)),
+      alive: others.filter((entry) => entry.alive).map((entry) => entry.baseline),
+    }
+  }
+
+  /** Begins a run; `held`: its changes are written down. The tree has just been refreshed for its masks. */
+  begin(facts: ProtectFacts, hidden?: HiddenFacts, held = false): GuardedRun {
+    const { recovered: left, alive } = this.look()
+    if (this.#active === 0 || this.#baseline === null) {
+      this.#baseline = narrowBaseline(takeBaseline(this.#tree, facts, hidden), alive)
+      this.#writeJournal(this.#baseline, held)
+    } else if (this.#held && !held) this.#writeJournal(this.#baseline, false)
+    this.#active++
+    const strays = settleWorkingTrees(this.#tree, this.#baseline, this.#stateDir)
+    if (strays.length > 0) this.#tree.refresh()
+    const recovered = [...left, ...strays]
+    const pins = pinsOf(protectTree(this.#tree, facts), facts)
+    let ended = false
+    return {
+      name: runName(this.#journal!),
+      pins,
+      configs: this.#baseline.configs,
+      targets: Object.entries(this.#baseline.pointers)
+        .flatMap(([path, text]) => pointedAt(path, text) ?? [])
+        .map((path) => posix.normalize(path)),
+      recovered,
+      alive,
+      end: (isOwn) => {
+        if (ended) return []
+        ended = true
+        return this.#end(isOwn)
+      },
+    }
+  }
+
+  #end(isOwn?: IsOwn): readonly QuarantineFinding[] {
+    const findings = this.#baseline === null ? [] : settleRun(this.#tree, this.#baseline, this.#stateDir, isOwn)
+    this.#active--
+    if (this.#active === 0) {
+      if (this.#journal !== null) removeJournal(this.#journal)
+      this.#journal = null
+      this.#baseline = null
+    }
+    return findings
+  }
+
+  /** Of several runs at once nobody knows whose a change was as soon as one of them does not write its own down. */
+  #writeJournal(baseline: TreeBaseline, held: boolean): void {
+    const before = this.#journal
+    this.#journal = writeJournal(this.#stateDir, baseline, held)
+    this.#held = held
+    if (before !== null) removeJournal(before)
+  }
+
+  #recover({ baseline, file, held }: JournalEntry): readonly QuarantineFinding[] {
+    const tree = new SecretTree(baseline.roots)
+    const isOwn = held ? this.#ownOf(runName(file)) : null
+    try {
+      const findings = settleRun(tree, baseline, this.#stateDir, isOwn ?? undefined)
+      removeJournal(file)
+      // The session's own index was refreshed before things were moved.
+      if (findings.length > 0) this.#tree.refresh()
+      return findings
+    } finally {
+      tree.close()
+    }
+  }
+}

@@ -1,0 +1,308 @@
+/** Cordon as a library: `createCordon()` opens a project, `openSession()` an agent's session in it. */
+
+import { createHash, randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import type { Prompter } from '../approval/prompter.ts'
+import { QuestionQueue } from '../approval/question-queue.ts'
+import { SESSION_ID } from '../audit/event.ts'
+import { openRecord } from '../call/record/open.ts'
+import { auditSigner, signTails } from '../call/record/signer.ts'
+import { openCustomTools } from '../custom/tools.ts'
+import { fetchGuarded } from '../egress/fetch.ts'
+import type { Upstream } from '../egress/route/upstream.ts'
+import { parseUrl } from '../hosts/url.ts'
+import { reapAmendments } from '../manifest/sign/amend.ts'
+import { renderProblem } from '../manifest/toml/problem.ts'
+import type { SessionFacts } from '../policy/call.ts'
+import type { HostRule } from '../policy/policy.ts'
+import { takeStance } from '../policy/stance.ts'
+import { amendProject } from '../project/amend.ts'
+import type { LoadedPolicy, ManifestChoice } from '../project/load/load.ts'
+import { readOrganisation, type WrittenManifest } from '../project/load/written-manifests.ts'
+import { openPolicy } from '../project/open.ts'
+import { openSavedGrants } from '../project/saved-grants.ts'
+import { startNotes } from '../project/start-notes.ts'
+import { pruneKept } from '../run/held-changes.ts'
+import { machineUpstream } from '../run/network/machine-upstream.ts'
+import { openBackend } from '../run/open-backend.ts'
+import { CommandRunner } from '../run/runner.ts'
+import type { Backend } from '../sandbox/backend.ts'
+import { machineResolver, type Resolver } from '../system/dns.ts'
+import { Fault } from '../system/fault.ts'
+import { machineFiles } from '../system/files.ts'
+import { openGuardedFiles } from '../system/guarded/guarded-files.ts'
+import { openTemporaryJournal, reapTemporaries } from '../system/guarded/journal.ts'
+import { type Machine, thisMachine } from '../system/machine.ts'
+import { makeDirectories, openOwnDirectory, reapHalfWritten } from '../system/state.ts'
+import type { TaskPort } from '../tools/agent/task.ts'
+import { builtInSpecs, builtInTools } from '../tools/built-in/registry.ts'
+import type { Tool, WebPort } from '../tools/tool.ts'
+import { openSessionCode } from './code/port.ts'
+import { reapSpill } from './reap-spill.ts'
+import { type ProjectPolicy, Session } from './session.ts'
+import { sessionTools } from './session-tools.ts'
+
+export { requestOf } from '../approval/approve.ts'
+export {
+  ANSWERS,
+  type AnswerForm,
+  type AnswerKind,
+  type AnswerRow,
+  type AskView,
+  answerOf,
+  askText,
+  askView,
+  hidesSome,
+  LONGEST_SECONDS,
+  TIMES,
+  withAnswers,
+} from '../approval/ask-view.ts'
+export type { Answer, ApprovalRequest, Prompter } from '../approval/prompter.ts'
+export { askAtTerminal, terminalPrompter } from '../approval/terminal-prompter.ts'
+
+export interface CordonOptions {
+  /** The project's directory. */
+  readonly project: string
+  /** A manifest named by the person who runs the program; without it the project's own, which must be signed. */
+  readonly manifest?: { readonly file: string } | { readonly object: unknown }
+  /** Who is asked. Without one, every ask is a refusal. */
+  readonly prompter?: Prompter
+  /** The name of a surface whose questions may also be answered on the page, by a link, or with `cordon approvals`. */
+  readonly answeredElsewhere?: string
+  /**
+   * Tools of your own, made with `defineTool`. Each call goes the guarded way: its name has a level in the manifest and
+   * asks without one, and what its `actions` name is judged by the rules.
+   */
+  readonly tools?: readonly Tool[]
+  readonly machine?: Machine
+  readonly backend?: Backend
+  readonly resolver?: Resolver
+  readonly upstream?: Upstream
+}
+
+export interface SessionOptions {
+  readonly agent?: string
+  /** Letters, digits and dashes; a session of its own that is opened again under its id gets its directory back. */
+  readonly id?: string
+  /** `own`: the session writes into a directory of its own instead of the project (F7). */
+  readonly sandbox?: 'project' | 'own'
+  /** Runs a sub-agent for the tool `task`, in a session of yours that follows this one; without it the tool is not offered. */
+  readonly task?: TaskPort
+}
+
+/** A project under Cordon. */
+export interface Cordon {
+  readonly root: string
+  /** What a person should know about this set-up before anything runs (P5). */
+  readonly notes: readonly string[]
+  /** The policy in force; an "always" puts another one in its place. */
+  loaded(): LoadedPolicy
+  openSession(options?: SessionOptions): Session
+  /** Closes every session. */
+  close(): Promise<void>
+}
+
+/** Opens a project. Throws a Fault when its manifest does not load or is not signed. */
+export async function createCordon(options: CordonOptions): Promise<Cordon> {
+  const machine = options.machine ?? thisMachine()
+  const tools = withOwnTools(options.tools ?? [])
+  let organisation = await readOrganisation(machine)
+  const project: ProjectPolicy = { loaded: await openProject(options, machine, organisation) }
+  // A policy of the fleet that comes or expires while a session runs holds from its next call on.
+  const refresh = async (): Promise<void> => {
+    const now = await readOrganisation(machine)
+    if (isDeepStrictEqual(now, organisation)) return
+    project.loaded = await openProject(options, machine, now)
+    organisation = now
+  }
+  const { root } = project.loaded
+  const backend =
+    options.backend ?? (await openBackend(project.loaded.sandbox, { commands: 'many', stateDir: machine.stateDir }))
+  const resolver = options.resolver ?? machineResolver()
+  const upstream = options.upstream ?? machineUpstream(machine, project.loaded.sandbox)
+  const prompter = await promptersOf(options, machine, root)
+  const queue = prompter ? new QuestionQueue(prompter) : null
+  const saved = openSavedGrants(machine)
+  const custom = openCustomTools(project.loaded, machine, () => new Date(), options.tools)
+  const journalPlace = join(machine.stateDir, 'writes')
+  reapTemporaries(journalPlace)
+  reapHalfWritten(openOwnDirectory(machine.stateDir), Date.now())
+  reapAmendments(project.loaded.manifestPath, machine.stateDir)
+  const journal = openTemporaryJournal(journalPlace)
+  const spill = join(machine.cacheDir, 'spill')
+  makeDirectories(spill)
+  reapSpill(spill, Date.now())
+  const open = new Set<Session>()
+  return {
+    root,
+    notes: startNotes(project.loaded, machine, custom.notes),
+    loaded: () => project.loaded,
+    openSession(session = {}) {
+      const id = session.id ?? `s${Date.now().toString(36)}${randomBytes(6).toString('hex')}`
+      if (!SESSION_ID.test(id)) throw new Fault('session-id', `${JSON.stringify(id)} is not a session id`)
+      const agent = session.agent ?? project.loaded.policy.agent.value
+      const recorder = openRecord(project.loaded, machine, { by: 'session', id, agent }, () => auditSigner(machine))
+      const opened: Session = openOr(
+        recorder.close,
+        () =>
+          new Session(
+            {
+              project,
+              machine,
+              files: machineFiles,
+              guarded: (keeper) => openGuardedFiles(journal, keeper),
+              tools,
+              customTools: (host) => [
+                ...custom.forSession(host),
+                ...sessionTools(host, machine, root, session.task ?? null),
+              ],
+              openRunner: (ask) =>
+                new CommandRunner(machine, machineFiles, backend, { resolver, upstream, ...(ask && { ask }) }),
+              spillDirectory: join(machineFiles.canonical(spill), id),
+              openCode: (options) => openSessionCode({ ...options, machine, backend }),
+              openWeb: (policy, facts) => webPort(policy, facts, machine, resolver, upstream),
+              questions: queue?.open() ?? null,
+              saved,
+              recorder,
+              amend: (remembered) => amendProject(project.loaded, remembered, machine, machineFiles),
+              now: Date.now,
+              refresh,
+              closed: () => open.delete(opened),
+            },
+            {
+              id,
+              ...(session.agent !== undefined && { agent: session.agent }),
+              ...(session.sandbox === 'own' && { directory: ownDirectory(machine, root, id) }),
+            },
+          ),
+      )
+      open.add(opened)
+      return opened
+    },
+    close: async () => {
+      await Promise.all([...open].map((session) => session.close()))
+      open.clear()
+      signTails(machine)
+      pruneKept(machine.stateDir)
+      journal.close()
+    },
+  }
+}
+
+async function promptersOf(
+  { prompter, answeredElsewhere: surface }: CordonOptions,
+  machine: Machine,
+  project: string,
+): Promise<Prompter | null> {
+  if (!prompter || surface === undefined) return prompter ?? null
+  const { sharedPrompter } = await import('../questions/shared-prompter.ts')
+  return sharedPrompter(prompter, { machine, project, surface })
+}
+
+const TOOL_NAME = /^[a-z][a-z0-9_-]{0,47}$/
+
+/** The built-in tools and those of the program; a name stands for one tool. */
+function withOwnTools(own: readonly Tool[]): readonly Tool[] {
+  const names = new Set(builtInSpecs.map((spec) => spec.name))
+  for (const { name } of own) {
+    if (!TOOL_NAME.test(name) || names.has(name)) {
+      throw new Fault('tool-name', `${JSON.stringify(name)} cannot be the name of a tool of your own`, {
+        remedy: 'Use lower-case letters, digits, - and _, and a name that no other tool has.',
+      })
+    }
+    names.add(name)
+  }
+  return [...builtInTools, ...own]
+}
+
+/** Opens, or undoes what was done for it. */
+function openOr<Opened>(undo: () => void, open: () => Opened): Opened {
+  try {
+    return open()
+  } catch (error) {
+    undo()
+    throw error
+  }
+}
+
+function ownDirectory(machine: Machine, root: string, session: string): string {
+  const project = createHash('sha256').update(root).digest('hex').slice(0, 16)
+  // Beside Cordon's own state, of which nothing can be reached from inside; a cache may be cleared while a session is to be resumed.
+  const base = join(`${machine.stateDir}-sandboxes`, project)
+  makeDirectories(base)
+  return join(machineFiles.canonical(base), session)
+}
+
+async function openProject(
+  options: CordonOptions,
+  machine: Machine,
+  organisation: readonly WrittenManifest[],
+): Promise<LoadedPolicy> {
+  const choice: ManifestChoice =
+    options.manifest === undefined
+      ? { kind: 'project' }
+      : 'file' in options.manifest
+        ? { kind: 'file', file: options.manifest.file }
+        : { kind: 'object', object: options.manifest.object }
+  const place = { machine, files: machineFiles, root: options.project, choice, organisation }
+  const opened = await openPolicy({ ...place, unsigned: 'refused' })
+  if ('loaded' in opened) return opened.loaded
+  if ('problems' in opened) {
+    throw new Fault('manifest', `the manifest does not load:\n${opened.problems.map(renderProblem).join('\n')}`)
+  }
+  throw new Fault('unsigned-manifest', `${opened.manifestPath} is ${opened.unsigned}, so it does not take effect`, {
+    remedy: 'Read it, then run: cordon sign',
+  })
+}
+
+/** The host that was decided on, and the same with or without `www`, which is where most redirects lead. */
+function hostsAround(url: string): HostRule[] {
+  const parsed = parseUrl(url)
+  if ('problem' in parsed) return []
+  const { host, port, kind } = parsed.url
+  const names = kind === 'name' ? [host, host.startsWith('www.') ? host.slice(4) : `www.${host}`] : [host]
+  const ports = port === 80 ? [80, 443] : [port]
+  return names.flatMap((name) =>
+    ports.map((each): HostRule => {
+      const pattern = { text: `${name}:${each}`, host: name, wildcard: false, port: each, kind }
+      return { rule: 'decided', source: 'session', pattern }
+    }),
+  )
+}
+
+function webPort(
+  policy: () => LoadedPolicy,
+  facts: () => SessionFacts,
+  machine: Machine,
+  resolver: Resolver,
+  upstream: Upstream,
+): WebPort {
+  return {
+    fetch: async (request) => {
+      const loaded = policy()
+      const { http } = loaded.policy
+      const session = facts()
+      const contained = takeStance(loaded.policy, session, 'webfetch').mode.value === 'contained'
+      // Where a new host asks, a redirect to another one is a request of its own.
+      const open = http.allowed === null && !contained
+      const decided = contained ? hostsAround(request.url) : []
+      const allowed = open ? null : [...(http.allowed ?? []), ...session.grants.hosts, ...decided]
+      const rules = { ...http, allowed, command: 'webfetch', ownAddresses: machine.ownAddresses() }
+      const answer = await fetchGuarded(request.url, {
+        rules,
+        resolver,
+        upstream,
+        method: request.method,
+        headers: request.headers,
+        ...(request.body !== undefined && { body: request.body }),
+        maxBytes: request.maxBytes,
+        milliseconds: request.timeoutMs,
+        signal: request.signal,
+      })
+      if ('refusal' in answer) return { refused: `${answer.refusal.message} [${answer.refusal.code}]`, url: answer.url }
+      const { url, ...response } = answer.response
+      return { response: { ...response, finalUrl: url } }
+    },
+  }
+}

@@ -1,0 +1,33 @@
+/** What a session tells those who listen, and what it shows those who look. */
+
+import type { Remembered } from '../approval/approve.ts'
+import type { ToolResult } from '../call/tool-result.ts'
+import type { Mode } from '../policy/policy.ts'
+import type { Verdict } from '../policy/verdict.ts'
+
+export type SessionEvent =
+  | { readonly type: 'result'; readonly tool: string; readonly result: ToolResult }
+  | { readonly type: 'mode'; readonly mode: Mode }
+  | { readonly type: 'agent'; readonly agent: string }
+  | { readonly type: 'level'; readonly tool: string; readonly level: Verdict }
+  /** `kept` says why an "always" holds for this session only; null when it stands in the manifest. */
+  | { readonly type: 'grant'; readonly remembered: Remembered; readonly kept: string | null }
+  | { readonly type: 'envelope'; readonly globs: readonly string[] }
+  | { readonly type: 'sandbox'; readonly directory: string }
+  | { readonly type: 'taint'; readonly tool: string; readonly score: number }
+
+/** Where a session works (`/sandbox`). */
+export interface SandboxView {
+  readonly directory: string
+  /** False while a directory of its own is a placeholder, before the first write. */
+  readonly enforced: boolean
+  readonly roots: readonly string[]
+}
+
+/** A level and where it comes from (`/perms`). */
+export interface PermissionRow {
+  readonly tool: string
+  readonly level: Verdict
+  readonly rule: string
+  readonly source: string
+}

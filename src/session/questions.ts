@@ -1,0 +1,115 @@
+/** What a session asks a person: calls that need a yes, hosts that a running command reaches for; and what it keeps of the answers. */
+
+import { type Approval, approve, callHash, type Question, type Remembered } from '../approval/approve.ts'
+import type { Questions } from '../approval/question-queue.ts'
+import type { SavedGrants } from '../approval/saved-grants.ts'
+import { hostQuestion } from '../call/answer-reach.ts'
+import type { SessionRecorder } from '../call/record/recorder.ts'
+import type { HostQuestion } from '../egress/route/gate.ts'
+import { matchesHost } from '../hosts/pattern.ts'
+import { settle } from '../policy/settle.ts'
+import { takeStance } from '../policy/stance.ts'
+import type { Amended } from '../project/amend.ts'
+import type { Machine } from '../system/machine.ts'
+import type { SessionEvent } from './event.ts'
+import type { ProjectPolicy, SessionView } from './view.ts'
+
+/** What asking takes. */
+export interface QuestionParts {
+  readonly project: ProjectPolicy
+  readonly machine: Machine
+  /** Null where nobody is there. */
+  readonly questions: Questions | null
+  readonly saved: SavedGrants
+  readonly recorder: SessionRecorder
+  /** Writes an "always" into the manifest and signs it again, or says why it was not. */
+  readonly amend: (remembered: Remembered) => Promise<Amended>
+  readonly now: () => number
+}
+
+/** A question on its way to a person. */
+export interface Putting {
+  readonly question: Question
+  readonly call: string | null
+  /** True when it need not be asked any more. */
+  readonly settled: () => boolean
+  readonly signal: AbortSignal
+}
+
+/** The questions of one session. */
+export class SessionQuestions {
+  readonly #id: string
+  readonly #parts: QuestionParts
+  readonly #view: SessionView
+  readonly #tell: (event: SessionEvent) => void
+
+  constructor(id: string, parts: QuestionParts, view: SessionView, tell: (event: SessionEvent) => void) {
+    this.#id = id
+    this.#parts = parts
+    this.#view = view
+    this.#tell = tell
+  }
+
+  /** Puts a question to a person, writes down the answer, and remembers what is to be remembered. */
+  async put({ question, call, settled, signal }: Putting): Promise<Approval> {
+    const { questions, recorder } = this.#parts
+    const { policy } = this.#view.deciding(this.#view.entered)
+    const settlement = settle(question.decision, policy, questions !== null)
+    if (settlement.outcome !== 'prompt' || !questions) {
+      const message = settlement.outcome === 'refuse' ? settlement.message : 'nobody is there to ask'
+      return { approved: false, refusal: { kind: 'absent', message }, remember: null }
+    }
+    const { places, where = null, tool, input } = question
+    return questions.take(callHash(places.root, where, tool, input), signal, async (prompter, shared) => {
+      // The answer to another question may have settled this one while it waited.
+      if (settled()) return { approved: true, remember: null }
+      const approval = await approve(question, (request) => prompter.ask(request, shared))
+      recorder.answered(call, question.subject, approval.by ?? questions.name, approval)
+      const { remember } = approval
+      for (const grant of remember === null ? [] : [remember.grant, ...(remember.grant.also ?? [])])
+        await this.#remember({ ...remember!, grant })
+      return approval
+    })
+  }
+
+  async #remember(remembered: Remembered): Promise<void> {
+    const { grant, scope, seconds, verdict } = remembered
+    const { project, saved, now, amend, recorder } = this.#parts
+    const amended = scope === 'always' ? await amend(remembered) : null
+    if (amended && 'loaded' in amended) project.loaded = amended.loaded
+    else {
+      // What cannot be written into the manifest still holds for the project's sessions.
+      saved.add({
+        project: project.loaded.root,
+        session: this.#id,
+        kind: grant.kind,
+        value: grant.value,
+        verdict,
+        scope: scope === 'always' ? 'project' : scope,
+        expires: scope === 'time' && seconds !== null ? now() + seconds * 1000 : null,
+      })
+    }
+    const kept = amended && 'kept' in amended ? amended.kept : null
+    recorder.granted({ type: 'grant', verdict, scope, kind: grant.kind, value: grant.value, ...(kept && { kept }) })
+    this.#tell({ type: 'grant', remembered, kept })
+  }
+
+  /**
+   * A host that a running command reaches for and nobody decided about. Where nobody would be asked, the way out says itself
+   * that it is not granted, and how to grant it.
+   */
+  async askHost(question: HostQuestion): Promise<boolean | null> {
+    const { policy } = this.#view.deciding(this.#view.entered)
+    const { host, port } = question.target
+    const asked = hostQuestion(question)
+    const answered = takeStance(policy, this.#view.facts(), 'bash').answersAsks !== null
+    if (answered || settle(asked.decision, policy, true).outcome !== 'prompt') return null
+    // An answer for the session or for a while holds for every command that comes to ask.
+    const settled = () => this.#view.facts().grants.hosts.some(({ pattern }) => matchesHost(pattern, host, port))
+    if (settled()) return true
+    const { root } = this.#view.base(this.#view.entered)
+    const places = { root, home: this.#parts.machine.home, resolve: (given: string) => given }
+    const { signal } = question
+    return (await this.put({ question: { ...asked, facts: null, places }, call: null, settled, signal })).approved
+  }
+}

@@ -1,0 +1,33 @@
+/** The tools that need something of their session: skills, language servers, the search of the person's configuration. */
+
+import { skillPort } from '../custom/skill-port.ts'
+import type { CustomToolHost } from '../custom/tools.ts'
+import type { Machine } from '../system/machine.ts'
+import { lspTool } from '../tools/agent/lsp.ts'
+import { skillTool } from '../tools/agent/skill.ts'
+import { type TaskPort, taskTool } from '../tools/agent/task.ts'
+import { websearchTool } from '../tools/agent/websearch.ts'
+import type { Tool } from '../tools/tool.ts'
+import type { LanguageServers } from './language/language-servers.ts'
+import { searchEndpoint } from './search-endpoint.ts'
+
+/** Every session has them; `websearch` where there is an endpoint, and `task` where somebody runs sub-agents. */
+export function sessionTools(
+  host: CustomToolHost,
+  machine: Machine,
+  root: string,
+  task: TaskPort | null,
+): readonly Tool[] {
+  const search = searchEndpoint(machine)
+  let servers: Promise<LanguageServers> | null = null
+  const languages = (): Promise<LanguageServers> => {
+    servers ??= import('./language/language-servers.ts').then((found) => new found.LanguageServers(host, machine, root))
+    return servers
+  }
+  return [
+    skillTool(skillPort(root, machine)),
+    lspTool(async (question, signal) => (await languages()).ask(question, signal)),
+    ...(search === null ? [] : [websearchTool(search)]),
+    ...(task === null ? [] : [taskTool(task)]),
+  ]
+}

@@ -1,0 +1,307 @@
+/** A session: one agent in one project, every tool on the one guarded way. */
+
+import { rmSync } from 'node:fs'
+import { shownSecrets } from '../call/decide/shown-secrets.ts'
+import { LiveHistory } from '../call/live-history.ts'
+import { runToolCall } from '../call/run-tool-call.ts'
+import type { ToolResult } from '../call/tool-result.ts'
+import type { SessionTool } from '../custom/tools.ts'
+import type { Mode } from '../policy/policy.ts'
+import { takeStance } from '../policy/stance.ts'
+import type { Verdict } from '../policy/verdict.ts'
+import { readBrief } from '../project/discovery-brief.ts'
+import { ownWorktrees } from '../project/load/worktrees.ts'
+import { ownPlaces } from '../project/place/own-places.ts'
+import { SessionState } from '../project/session-state.ts'
+import { openCommands, type SessionCommands } from '../run/port.ts'
+import { UndoCover } from '../run/undo-cover.ts'
+import { Fault } from '../system/fault.ts'
+import { makeDirectories } from '../system/state.ts'
+import type { Tool, ToolFacts } from '../tools/tool.ts'
+import type { SessionCode } from './code/port.ts'
+import type { PermissionRow, SandboxView, SessionEvent } from './event.ts'
+import { SessionListeners } from './listeners.ts'
+import type { SessionParts, SessionPorts } from './parts.ts'
+import { SessionQuestions } from './questions.ts'
+import { CallStages } from './stages.ts'
+import { SessionView } from './view.ts'
+
+export type { PermissionRow, SandboxView, SessionEvent } from './event.ts'
+export type { ProjectPolicy } from './view.ts'
+
+export interface SessionSettings {
+  readonly id: string
+  readonly agent?: string
+  /** A directory of its own (F7); without it the session works in the project root. */
+  readonly directory?: string
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal
+  /** The call, by its name in the record, whose program makes this one. */
+  readonly within?: string | null
+}
+
+/** One live session. Two of them never meet. */
+export class Session {
+  readonly id: string
+  readonly #parts: SessionParts
+  readonly #state: SessionState
+  readonly #view: SessionView
+  readonly #commands: SessionCommands
+  readonly #code: SessionCode
+  readonly #tools: Map<string, SessionTool>
+  readonly #ports: SessionPorts
+  readonly #listeners = new SessionListeners((message) => this.#noteFailure(message))
+  readonly #ended = new AbortController()
+  readonly #running = new Set<Promise<unknown>>()
+  #closing: Promise<void> | null = null
+
+  constructor(parts: SessionParts, settings: SessionSettings) {
+    const { project, machine, files, saved, spillDirectory, recorder } = parts
+    const { loaded } = project
+    const { id, agent = null, directory = null } = settings
+    this.id = id
+    this.#parts = parts
+    this.#state = new SessionState(agent, {
+      own: ownPlaces(loaded, machine, files),
+      roots: ownWorktrees(loaded, machine.home, files),
+      isShown: shownSecrets(() => project.loaded, machine, files),
+    })
+    const view = new SessionView({ id, project, state: this.#state, saved, machine, files, spillDirectory, directory })
+    this.#view = view
+    const cover = new UndoCover(machine.stateDir)
+    const history = new LiveHistory({
+      breaker: () => project.loaded.session.breaker,
+      ring: (of) => view.ring(of),
+      taint: () => {
+        if (project.loaded.session.taintAsks.value) this.#state.tainted = true
+      },
+      now: parts.now,
+    })
+    const tell = (event: SessionEvent) => this.#listeners.tell(event)
+    const questions = new SessionQuestions(id, parts, view, tell)
+    if (agent !== null) this.#mustKnow(agent)
+    makeDirectories(spillDirectory)
+    const brief = loaded.session.discoveryBrief
+    if (brief !== null) this.#widenByBrief(readBrief(brief, files))
+    this.#commands = openCommands({
+      session: id,
+      scope: () => view.scope(),
+      runner: parts.openRunner(parts.questions ? (question) => questions.askHost(question) : null),
+      io: { stdout: 'capture', stderr: 'capture', spillDirectory },
+      home: machine.home,
+      cover,
+    })
+    const web = parts.openWeb(
+      () => view.deciding(view.entered),
+      () => view.facts(),
+    )
+    this.#code = parts.openCode({
+      loaded: () => view.deciding(view.entered),
+      spillDirectory,
+      tools: () => this.tools(),
+      call: (tool, input, signal, within) => this.call(tool, input, { signal, within }),
+    })
+    const custom = parts.customTools({ commands: this.#commands, loaded: () => view.deciding(view.entered) })
+    this.#tools = new Map([...parts.tools, ...custom].map((tool) => [tool.name, tool]))
+    const kept = new Map<string, unknown>()
+    this.#ports = {
+      ...parts,
+      id,
+      view,
+      offered: this.#tools,
+      history,
+      cover,
+      asking: questions,
+      commands: this.#commands,
+      web,
+      code: this.#code,
+      store: { get: (key) => kept.get(key), set: (key, value) => void kept.set(key, value) },
+      tell,
+      noteFailure: (message) => this.#noteFailure(message),
+    }
+    // The first line, or there is no session.
+    recorder.note({ type: 'session', agent: view.agent, id })
+  }
+
+  /** The agent whose rules hold. */
+  get agent(): string {
+    return this.#view.agent
+  }
+
+  /** The mode that holds. */
+  get mode(): Mode {
+    return this.#view.mode
+  }
+
+  /** True once a result tried to steer the agent, and what writes or reaches out asks again (A3). */
+  get tainted(): boolean {
+    return this.#state.tainted
+  }
+
+  /** Something that tries to steer came to this session another way: by a sub-agent, or before it was resumed. */
+  taint(): void {
+    if (this.#parts.project.loaded.session.taintAsks.value) this.#state.tainted = true
+  }
+
+  /** From now on this session may do what that one may, or less: its mode, levels, envelope and taint hold here. */
+  follow(leader: Session): void {
+    this.#state.follow(leader.#state, leader.mode)
+    const { root } = this.#view.base(false)
+    this.#parts.recorder.note({ type: 'session', agent: this.agent, root, parent: leader.id })
+  }
+
+  /** The ring of the agent (P8): 1 may most, 3 reads only. */
+  get ring(): 1 | 2 | 3 {
+    return this.#view.ring().number
+  }
+
+  /** Names, descriptions and JSON Schemas, for a model; labels and hints, for a client. */
+  tools(): readonly ToolFacts[] {
+    return [...this.#tools.values()].map(({ name, description, input, labels, hints }) => {
+      return { name, description, input, labels, hints }
+    })
+  }
+
+  /** Offers further tools from now on; each call of one is decided, asked about and recorded like every other. */
+  offer(tools: readonly Tool[]): void {
+    for (const tool of tools) {
+      if (this.#tools.has(tool.name)) throw new Fault('tool-name', `there is a tool "${tool.name}" already`)
+      this.#tools.set(tool.name, tool)
+    }
+  }
+
+  /** Runs one call: done, denied, refused or failed, never anything else. */
+  async call(tool: string, input: unknown, options: CallOptions = {}): Promise<ToolResult> {
+    const signal = options.signal ? AbortSignal.any([options.signal, this.#ended.signal]) : this.#ended.signal
+    const stages = () => new CallStages(this.#ports, options.within ?? null)
+    const running = this.#refreshed(() => runToolCall(stages(), { tool, input, signal }))
+    this.#running.add(running)
+    try {
+      const result = await running
+      this.#listeners.tell({ type: 'result', tool, result })
+      return result
+    } finally {
+      this.#running.delete(running)
+    }
+  }
+
+  /** F3: a brief that has grown widens the envelope; one that has shrunk, or cannot be read any more, takes nothing away. */
+  #rereadBrief(): void {
+    const brief = this.#view.base(false).session.discoveryBrief
+    if (brief === null) return
+    try {
+      this.#widenByBrief(readBrief(brief, this.#parts.files))
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error
+    }
+  }
+
+  #widenByBrief(globs: readonly string[]): void {
+    const place = { root: this.#view.base(this.#view.entered).root, home: this.#parts.machine.home }
+    this.#state.widenEnvelope(globs, 'discovery brief', place, true)
+  }
+
+  async #refreshed(run: () => Promise<ToolResult>): Promise<ToolResult> {
+    try {
+      await this.#parts.refresh()
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error
+      const { code, message, remedy } = error
+      return { status: 'failed', decision: null, error: { code, message, remedy, cause: error } }
+    }
+    this.#rereadBrief()
+    return run()
+  }
+
+  /** `/mode NAME`. */
+  setMode(mode: Mode): void {
+    this.#state.mode = mode
+    this.#parts.recorder.note({ type: 'mode', mode })
+    this.#listeners.tell({ type: 'mode', mode })
+  }
+
+  /** `/agent NAME`. */
+  setAgent(agent: string): void {
+    this.#mustKnow(agent)
+    this.#state.agent = agent
+    this.#parts.recorder.note({ type: 'mode', agent })
+    this.#listeners.tell({ type: 'agent', agent })
+  }
+
+  /** `/perm TOOL LEVEL`. */
+  setLevel(tool: string, level: Verdict): void {
+    this.#state.setLevel(tool, level)
+    this.#parts.recorder.note({ type: 'mode', tool, level })
+    this.#listeners.tell({ type: 'level', tool, level })
+  }
+
+  /** `/perms`: every tool's level and where it comes from. */
+  permissions(): readonly PermissionRow[] {
+    const { policy } = this.#view.deciding(this.#view.entered)
+    const facts = this.#view.facts()
+    return [...this.#tools.keys()].map((tool) => {
+      const stance = takeStance(policy, facts, tool)
+      const ruling = stance.denial ?? stance.explicit
+      const { rule, source } = ruling?.rules[0] ?? { rule: `level of ${tool}`, source: 'built-in' }
+      return { tool, level: ruling?.decision ?? stance.builtIn, rule, source }
+    })
+  }
+
+  /** `/sandbox`: where the session works. */
+  sandbox(): SandboxView {
+    const { loaded, facts } = this.#view.scope()
+    const { root, additionalDirectories } = loaded.policy
+    const { directory, entered } = this.#view
+    return {
+      directory: directory ?? root,
+      enforced: directory === null || entered,
+      roots: [root, ...additionalDirectories.map((place) => place.value), ...facts.roots],
+    }
+  }
+
+  /** F3: the envelope grows and never shrinks; without one in the manifest or a brief it stays open. */
+  widenEnvelope(globs: readonly string[]): void {
+    const { root } = this.#view.base(this.#view.entered)
+    this.#state.widenEnvelope(globs, 'session', { root, home: this.#parts.machine.home })
+    this.#listeners.tell({ type: 'envelope', globs })
+  }
+
+  /** Listens to events; the answer stops listening. */
+  subscribe(listener: (event: SessionEvent) => void): () => void {
+    return this.#listeners.add(listener)
+  }
+
+  /** Ends everything that still runs, and closes the record. A second close waits for the first. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  async #close(): Promise<void> {
+    this.#ended.abort()
+    await Promise.all([this.#commands.close(), this.#code.close()])
+    // Calls that are still under way write their last line before the record is closed.
+    await Promise.allSettled(this.#running)
+    this.#parts.saved.endSession(this.id)
+    this.#parts.recorder.close()
+    rmSync(this.#parts.spillDirectory, { recursive: true, force: true })
+    this.#parts.closed()
+  }
+
+  #mustKnow(agent: string): void {
+    const known = ['build', 'plan', ...this.#parts.project.loaded.policy.agents.keys()]
+    if (known.includes(agent)) return
+    throw new Fault('unknown-agent', `there is no agent "${agent}"`, { remedy: `The agents are: ${known.join(', ')}.` })
+  }
+
+  /** What fails beside the calls changes nothing, not even when the record is closed already. */
+  #noteFailure(message: string): void {
+    try {
+      this.#parts.recorder.note({ type: 'warning', message })
+    } catch {
+      // The call itself was recorded, or did not run.
+    }
+  }
+}

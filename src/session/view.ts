@@ -1,0 +1,155 @@
+/** The policies of a session at this moment, each made once as long as what it is made of stays the same. */
+
+import { posix } from 'node:path'
+import type { SavedGrants } from '../approval/saved-grants.ts'
+import { type Ring, ringFor } from '../call/admission.ts'
+import { isInside } from '../files/baseline.ts'
+import { wholeTree } from '../files/path-pattern.ts'
+import type { SessionFacts } from '../policy/call.ts'
+import type { Mode, PathRule } from '../policy/policy.ts'
+import { takeStance } from '../policy/stance.ts'
+import { extendPolicy } from '../project/load/extend.ts'
+import type { LoadedPolicy } from '../project/load/load.ts'
+import { nearbyFact, openRepositoryAt } from '../project/load/nearby.ts'
+import { type SessionState, savedDenials } from '../project/session-state.ts'
+import type { Scope } from '../run/port.ts'
+import type { Files } from '../system/files.ts'
+import type { Machine } from '../system/machine.ts'
+import { makeDirectories } from '../system/state.ts'
+
+/** The project's policy as every session of it sees it; an "always" puts another one in its place. */
+export interface ProjectPolicy {
+  loaded: LoadedPolicy
+}
+
+export interface ViewParts {
+  readonly id: string
+  readonly project: ProjectPolicy
+  readonly state: SessionState
+  readonly saved: SavedGrants
+  readonly machine: Machine
+  readonly files: Files
+  readonly spillDirectory: string
+  /** The session's own directory (F7), or null. */
+  readonly directory: string | null
+}
+
+const MAX_POLICIES = 16
+
+/** `moved` in every method: the session's own directory stands for the project. */
+export class SessionView {
+  readonly #parts: ViewParts
+  readonly #policies = new Map<string, { readonly base: LoadedPolicy; readonly policy: LoadedPolicy }>()
+  /** Output that was too long for a result is the agent's own to read. */
+  readonly #spilled: PathRule
+  #entered: boolean
+
+  constructor(parts: ViewParts) {
+    this.#parts = parts
+    this.#entered = parts.directory !== null && parts.files.exists(parts.directory)
+    this.#spilled = {
+      pattern: wholeTree(parts.spillDirectory),
+      prompt: false,
+      rule: 'spilled output',
+      source: 'session',
+    }
+  }
+
+  /** The session's own directory is in force. */
+  get entered(): boolean {
+    return this.#entered
+  }
+
+  get directory(): string | null {
+    return this.#parts.directory
+  }
+
+  get agent(): string {
+    return this.#parts.state.agent ?? this.#parts.project.loaded.policy.agent.value
+  }
+
+  get mode(): Mode {
+    return takeStance(this.deciding(this.#entered).policy, this.facts(), 'bash').mode.value
+  }
+
+  /** F7: from now on the session works in its own directory, and nowhere else. */
+  enter(): void {
+    makeDirectories(this.#parts.directory!)
+    this.#entered = true
+  }
+
+  /** The ring of the agent (P8), and its limits. */
+  ring(agent: string = this.agent): Ring {
+    return ringFor(this.#parts.project.loaded, agent)
+  }
+
+  /** What decisions are made on; the breaker is asked once a call, when it is decided. */
+  facts(): SessionFacts {
+    const { saved, project, machine, files, state, id } = this.#parts
+    const place = { root: this.base(this.#entered).root, home: machine.home }
+    return {
+      ...state.facts(saved.forSession(project.loaded.root, id), null, place, this.#spilled),
+      ...nearbyFact(project.loaded, machine.home, (path) => openRepositoryAt(path, files)),
+    }
+  }
+
+  base(moved: boolean): LoadedPolicy {
+    const { directory, project } = this.#parts
+    const { loaded } = project
+    if (!moved || directory === null) return loaded
+    return this.#kept('moved', loaded, () => extendPolicy(loaded, { directory }))
+  }
+
+  /** The policy that calls are decided on. */
+  deciding(moved: boolean): LoadedPolicy {
+    const { saved, project, machine, state, id } = this.#parts
+    const base = this.base(moved)
+    const denials = saved.forSession(project.loaded.root, id).filter((grant) => grant.verdict === 'deny')
+    const envelope = state.envelope()
+    const key = JSON.stringify(['deciding', moved, envelope.rules.length, denials.map((grant) => grant.id)])
+    const place = { root: base.root, home: machine.home }
+    return this.#kept(key, base, () => extendPolicy(base, { denials: savedDenials(denials, place), envelope }))
+  }
+
+  /** What commands are confined by at this moment. */
+  scope(): Scope {
+    const { directory, project } = this.#parts
+    const facts = this.facts()
+    // F7: the project is only there to be read, until the session works in its own directory.
+    const isPlaceholder = directory !== null && !this.#entered
+    return {
+      loaded: this.deciding(this.#entered),
+      facts,
+      narrowing: [
+        { kind: 'answers', facts },
+        { kind: 'memory', bytes: this.ring().limits.memory },
+        ...(isPlaceholder ? [{ kind: 'read-only' as const, places: [project.loaded.root] }] : []),
+      ],
+    }
+  }
+
+  /** The canonical path; what the project calls /project/src is src in the session's own directory. */
+  canonical(path: string, moved: boolean): string {
+    const { files, project } = this.#parts
+    const { root } = project.loaded
+    const plain = posix.normalize(path)
+    return files.canonical(moved && isInside(plain, root) ? this.base(moved).root + plain.slice(root.length) : plain)
+  }
+
+  /** The canonical path of one as it was written. */
+  resolve(given: string, moved: boolean): string {
+    const { home } = this.#parts.machine
+    const path = given === '~' || given.startsWith('~/') ? home + given.slice(1) : given
+    return this.canonical(posix.resolve(this.base(moved).root, path), moved)
+  }
+
+  #kept(key: string, base: LoadedPolicy, make: () => LoadedPolicy): LoadedPolicy {
+    const known = this.#policies.get(key)
+    if (known?.base === base) return known.policy
+    const policy = make()
+    this.#policies.set(key, { base, policy })
+    const oldest = this.#policies.keys().next().value
+    if (this.#policies.size > MAX_POLICIES && oldest !== undefined) this.#policies.delete(oldest)
+    return policy
+  }
+}

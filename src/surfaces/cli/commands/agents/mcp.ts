@@ -1,0 +1,114 @@
+/** `cordon mcp`: the guarded tools for any MCP client, over stdio or HTTP; `wrap` puts a guard around another server. */
+
+import { resolve } from 'node:path'
+import { openFleetPrompter } from '../../../../organisation/prompter.ts'
+import { keepAsk } from '../../../../questions/asks.ts'
+import { waitForPage } from '../../../../questions/open-pages.ts'
+import { askView, createCordon, withAnswers } from '../../../../session/cordon.ts'
+import { machineFiles } from '../../../../system/files.ts'
+import { thisMachine } from '../../../../system/machine.ts'
+import type { ServerOptions } from '../../../mcp/served-project.ts'
+import { serveStdio } from '../../../mcp/stdio.ts'
+import { type Terminal, visible } from '../../../terminal/terminal.ts'
+import { type Arguments, parseArguments, textFlag } from '../../arguments.ts'
+import { rootFlag } from '../../open-policy.ts'
+import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+
+/** Runs `cordon mcp`. */
+export async function run({ terminal, argv, bare }: CommandContext): Promise<number> {
+  const args = parseArguments(commandRow('mcp')!, argv)
+  const root = rootFlag(args) ?? process.cwd()
+  const [verb, ...server] = args.words
+  if (verb === 'wrap') {
+    const config = textFlag(args, 'config') ?? null
+    if (server.length > 0 && config !== null) throw new UsageError('--config names the servers: leave the command away')
+    const { wrapServers } = await import('../../../mcp/gateway/gateway.ts')
+    return wrapServers({
+      root,
+      server,
+      config,
+      name: textFlag(args, 'name') ?? null,
+      accept: args.flags.accept === true,
+      terminal,
+    })
+  }
+  if (verb !== undefined) throw new UsageError('say cordon mcp, or cordon mcp wrap -- SERVER')
+  if (args.flags.port !== undefined && !args.flags.http) throw new UsageError('--port goes with --http')
+  if (args.flags['token-file'] !== undefined && !args.flags.http) throw new UsageError('--token-file goes with --http')
+  const options = serverOptions(root, terminal)
+  // A project that is not signed ends it here, where a person sees why, and not at a client's first request.
+  await (await createCordon({ project: root })).close()
+  const page = args.flags.ui ? await openPage(root, bare) : null
+  try {
+    if (args.flags.http) return await overHttp(bare, options, args)
+    await serveStdio(options)
+    return EXIT.ok
+  } finally {
+    await page?.close()
+  }
+}
+
+/** A client starts it without a terminal, mostly: then nobody sees a code, and what needs one is refused. */
+async function openPage(root: string, terminal: Terminal): Promise<{ close(): Promise<void> }> {
+  const { startPage, terminalShow } = await import('./serve-page.ts')
+  const warn = (text: string) => terminal.err(`cordon: ${visible(text)}\n`)
+  const page = await startPage({ root, port: 0, show: terminalShow(terminal), warn })
+  terminal.err(`cordon: the page is at ${page.link}\n`)
+  return page
+}
+
+function serverOptions(root: string, terminal: Terminal): ServerOptions {
+  const machine = thisMachine()
+  let told = false
+  return {
+    open: async (prompter) => {
+      const cordon = await createCordon({ project: root, machine, prompter, answeredElsewhere: 'mcp' })
+      for (const note of told ? [] : cordon.notes) terminal.err(`cordon: ${visible(note)}\n`)
+      told = true
+      return cordon
+    },
+    fallback: {
+      name: 'terminal',
+      ask: async (request, signal) => {
+        // The page may answer meanwhile, and then nobody waits here any more.
+        await waitForPage(machine, signal)
+        signal.throwIfAborted()
+        const project = machineFiles.canonical(root)
+        const fleet = await openFleetPrompter(machine, project)
+        if (fleet) return fleet.ask(request, signal)
+        const { tool, subject, suggestions } = request
+        // The session has its own id, and takes no answer to a call that it has refused.
+        const view = withAnswers(askView(request), ['time', 'always', 'deny', 'deny-always'])
+        const id = keepAsk(machine, { host: 'mcp', project, tool, subject, view, suggestions }, Date.now())
+        throw new Error(
+          id === null
+            ? 'only the manifest can allow it: the user can grant it in cordon.toml and sign that'
+            : `tell the user to run \`cordon approvals allow ${id}\` in a terminal of their own, then try again`,
+        )
+      },
+    },
+  }
+}
+
+async function overHttp(terminal: Terminal, options: ServerOptions, args: Arguments): Promise<number> {
+  const port = textFlag(args, 'port') ?? '0'
+  const file = textFlag(args, 'token-file')
+  if (!/^\d{1,5}$/.test(port) || Number(port) > 65_535) throw new UsageError('--port takes a number up to 65535')
+  const { serveHttp } = await import('../../../mcp/http.ts')
+  const server = await serveHttp(options, Number(port), file === undefined ? undefined : readToken(file))
+  const shown = file === undefined ? server.token : `(the token in ${visible(file)})`
+  terminal.err(`cordon: serving ${visible(server.url)}\n  Authorization: Bearer ${shown}\n`)
+  await new Promise<void>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
+  })
+  await server.close()
+  return EXIT.ok
+}
+
+/** A token that client and server were both given, such as by a Secret; one that can be guessed is none. */
+function readToken(file: string): string {
+  const token = machineFiles.readText(resolve(file)).trim()
+  if (!/^[\w.~+/=-]{32,512}$/.test(token))
+    throw new UsageError(`${file} must hold one token: 32 to 512 letters, digits and -._~+/=`)
+  return token
+}

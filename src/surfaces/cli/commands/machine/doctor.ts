@@ -1,0 +1,178 @@
+/** `cordon doctor`: what holds on this machine, found out by running it. */
+
+import { programPath } from '../../../../agents/hook/wrapped-runs.ts'
+import type { LoadedPolicy } from '../../../../project/load/load.ts'
+import { findRoot } from '../../../../project/place/root.ts'
+import { BUILT_IN_BACKEND, openBackend } from '../../../../run/open-backend.ts'
+import { type ContainerKind, containerKind } from '../../../../system/container.ts'
+import { Fault } from '../../../../system/fault.ts'
+import { machineFiles } from '../../../../system/files.ts'
+import { thisMachine } from '../../../../system/machine.ts'
+import { residents } from '../../../../system/residents.ts'
+import type { InstallPlace } from '../../../hook/host/install-place.ts'
+import { type AgentCheck, checkAgents, isInPlace } from '../../../hook/install/check.ts'
+import type { Unseen } from '../../../hook/unseen-report.ts'
+import { paint, type Style, visible } from '../../../terminal/terminal.ts'
+import { parseArguments } from '../../arguments.ts'
+import { cordonWords } from '../../cordon-words.ts'
+import { type CommandContext, commandRow, EXIT } from '../../usage.ts'
+import { hookStyle, readFile } from './install.ts'
+import { residentLine } from './resident.ts'
+
+const STYLES: Readonly<Record<'enforced' | 'degraded' | 'absent', Style>> = {
+  enforced: 'green',
+  degraded: 'yellow',
+  absent: 'red',
+}
+
+/** Runs `cordon doctor`. */
+export async function run({ terminal, argv }: CommandContext): Promise<number> {
+  const args = parseArguments(commandRow('doctor')!, argv)
+  if (args.flags.engines) return engines(terminal, args.flags.json === true)
+  const { support, score, agents } = await findHealth()
+  const unseen = await unseenThings(agents)
+  const { holds } = score
+  const dropped = agents.some((check) => !isInPlace(check))
+  const tracked = await shownSecrets()
+  const container = containerKind()
+  const resident = residents(thisMachine().env)
+  const exit = !support.usable ? EXIT.fault : dropped ? EXIT.failed : EXIT.ok
+  if (args.flags.json) {
+    const shown = { shown: tracked.paths, skipped: tracked.skipped, residents: resident, container }
+    terminal.out(`${JSON.stringify({ ...support, score, agents, unseen, ...shown })}
+`)
+    return exit
+  }
+  for (const { name, status, detail, remedy } of support.assurances) {
+    terminal.out(`${paint(terminal, STYLES[status], status.padEnd(8))}  ${visible(name)}: ${visible(detail)}\n`)
+    if (status !== 'enforced' && remedy) terminal.out(`          ${visible(remedy)}\n`)
+  }
+  terminal.out(
+    `\n${holds} of ${score.of} promises hold with ${support.backend}. ${support.usable ? 'Commands run in the sandbox here.' : 'No command runs here: there is no sandbox to run it in.'}\n`,
+  )
+  for (const check of agents) {
+    const { agent, scope, status, detail, remedy } = check
+    terminal.out(
+      `${paint(terminal, hookStyle(check), status.padEnd(8))}  hook of ${agent} (${scope}): ${visible(detail)}\n`,
+    )
+    if (remedy) terminal.out(`          ${visible(remedy)}\n`)
+  }
+  for (const { agent, detail, remedy } of unseen) {
+    terminal.out(
+      `${paint(terminal, 'yellow', 'unseen  ')}  ${agent}: ${visible(detail)}\n          ${visible(remedy)}\n`,
+    )
+  }
+  if (container !== null) terminal.out(`container  ${containerLine(container, support.usable)}\n`)
+  for (const one of resident) terminal.out(`resident  ${visible(residentLine(one))}\n`)
+  if (tracked.line !== null) terminal.out(`${paint(terminal, 'yellow', 'shown   ')}  ${visible(tracked.line)}\n`)
+  if (tracked.skippedLine !== null) terminal.out(`${paint(terminal, 'dim', 'skipped ')}  ${tracked.skippedLine}\n`)
+  return exit
+}
+
+/** What a container has to give so that commands can be put into a sandbox in it. */
+function containerLine(kind: ContainerKind, usable: boolean): string {
+  const where = `this is a container (${kind})`
+  if (kind === 'gvisor')
+    return `${where}: bubblewrap cannot set up loopback in gVisor, so no command runs; the container's own walls are all there is`
+  return usable
+    ? `${where}; what is said above was tried in it, and the container's own limits hold as well`
+    : `${where}: it needs user namespaces (a seccomp profile that allows them) and an unmasked /proc (procMount: Unmasked); docs/guides/fleet.md has a Pod that has both`
+}
+
+/** What holds on this machine, and which agents are guarded. */
+export async function findHealth(): Promise<{
+  readonly support: Awaited<ReturnType<Awaited<ReturnType<typeof openBackend>>['probe']>>
+  readonly score: { readonly holds: number; readonly of: number }
+  readonly agents: readonly AgentCheck[]
+}> {
+  const support = await (await commandBackend()).probe()
+  const holds = support.assurances.filter((assurance) => assurance.status === 'enforced').length
+  return { support, score: { holds, of: support.assurances.length }, agents: await agentHooks() }
+}
+
+/** Each engine with what it was seen to hold here. */
+async function engines(terminal: CommandContext['terminal'], json: boolean): Promise<number> {
+  const { surveyEngines } = await import('../../../../session/code/engines.ts')
+  const found = await surveyEngines(thisMachine(), await commandBackend())
+  if (json) terminal.out(`${JSON.stringify({ engines: found })}\n`)
+  for (const { name, support } of json ? [] : found) {
+    const status = support.works ? 'enforced' : 'absent'
+    terminal.out(
+      `${paint(terminal, STYLES[status], name.padEnd(8))}  ${visible(support.works ? support.wall : support.why)}\n`,
+    )
+    for (const { limit, status, how } of support.works ? support.limits : []) {
+      terminal.out(`          ${paint(terminal, STYLES[status], status.padEnd(8))}  ${limit}: ${visible(how)}\n`)
+    }
+  }
+  return found.some(({ support }) => support.works) ? EXIT.ok : EXIT.fault
+}
+
+interface ShownSecrets {
+  readonly paths: readonly string[]
+  readonly line: string | null
+  /** What looks like a secret and needs no mask. */
+  readonly skipped: object | null
+  readonly skippedLine: string | null
+}
+
+/** The policy of this project as it is written; a manifest that does not load is the business of `cordon check`. */
+async function writtenPolicy(): Promise<LoadedPolicy | null> {
+  const { openPolicy } = await import('../../../../project/open.ts')
+  try {
+    const place = { machine: thisMachine(), files: machineFiles, root: null, choice: { kind: 'project' } } as const
+    const opened = await openPolicy({ ...place, unsigned: 'as-written' })
+    return 'loaded' in opened ? opened.loaded : null
+  } catch (error) {
+    if (error instanceof Fault) return null
+    throw error
+  }
+}
+
+/** The sandbox that commands would run in here. */
+async function commandBackend(): ReturnType<typeof openBackend> {
+  return openBackend((await writtenPolicy())?.sandbox ?? BUILT_IN_BACKEND, thisMachine())
+}
+
+/** Secrets of this project that commands see. */
+async function shownSecrets(): Promise<ShownSecrets> {
+  const none: ShownSecrets = { paths: [], line: null, skipped: null, skippedLine: null }
+  const { skippedSecrets, skippedSecretsLine, trackedSecrets, trackedSecretsLine } = await import(
+    '../../../../run/tracked-secrets.ts'
+  )
+  const loaded = await writtenPolicy()
+  if (loaded === null) return none
+  const { home } = thisMachine()
+  const paths = trackedSecrets(loaded, home)
+  const skipped = skippedSecrets(loaded, home)
+  return {
+    paths,
+    line: trackedSecretsLine(paths, loaded.root),
+    skipped,
+    skippedLine: skippedSecretsLine(skipped),
+  }
+}
+
+/** What the agents with a hook of ours would read or run by themselves here. */
+async function unseenThings(agents: readonly AgentCheck[]): Promise<readonly Unseen[]> {
+  const { unseenIn } = await import('../../../hook/unseen-report.ts')
+  const machine = thisMachine()
+  const names = [...new Set(agents.map(({ agent }) => agent))]
+  return unseenIn(names, { ...installPlace(), scope: 'user' }, { machine, files: machineFiles, read: readFile })
+}
+
+/** Hooks of ours that are installed: one that a host silently dropped is the worst failure there is. */
+async function agentHooks(): Promise<readonly AgentCheck[]> {
+  const checks = await checkAgents(installPlace(), readFile, thisMachine().stateDir)
+  return checks.filter((check) => check.status !== 'absent')
+}
+
+function installPlace(): Omit<InstallPlace, 'scope'> {
+  const machine = thisMachine()
+  return {
+    root: findRoot(machine.cwd, machineFiles),
+    home: machine.home,
+    env: machine.env,
+    cordon: cordonWords(),
+    wrapper: programPath(machine),
+  }
+}

@@ -1,0 +1,230 @@
+/** `cordon install`: puts Cordon in front of an agent, shows what changes, keeps a backup, and tests that the hook fires. */
+
+import { chmodSync, mkdirSync, rmdirSync, rmSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { programPath } from '../../../../agents/hook/wrapped-runs.ts'
+import { openPolicy } from '../../../../project/open.ts'
+import { findRoot } from '../../../../project/place/root.ts'
+import { Fault } from '../../../../system/fault.ts'
+import { machineFiles } from '../../../../system/files.ts'
+import { thisMachine } from '../../../../system/machine.ts'
+import type { FileChange, InstallPlace } from '../../../hook/host/install-place.ts'
+import { forgetTrust, keepTrust, type TrustEntry, trustOf, withoutTrust } from '../../../hook/host/installed-trust.ts'
+import { SettingsError } from '../../../hook/host/settings-error.ts'
+import { HOST_NAMES, type HostName, type InstalledHost, installOf } from '../../../hook/hosts/hosts.ts'
+import { type AgentCheck, checkAgent, findProgram, isInPlace, programInside } from '../../../hook/install/check.ts'
+import { backupOf, isOwnText, planSecondFile, planSettings } from '../../../hook/install/host-settings.ts'
+import { forgetHook, type InstalledHook, installedHook, keepHook } from '../../../hook/install/installed-hooks.ts'
+import { lineDiff } from '../../../terminal/line-diff.ts'
+import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
+import { type Arguments, oneOf, parseArguments } from '../../arguments.ts'
+import { confirm } from '../../confirm.ts'
+import { cordonWords } from '../../cordon-words.ts'
+import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+
+/** Runs `cordon install`. */
+export async function run({ terminal, argv }: CommandContext): Promise<number> {
+  const args = parseArguments(commandRow('install')!, argv)
+  const agent = agentOf(args)
+  const host = await installOf(agent)
+  const place = placeOf(args)
+  const uninstall = args.flags.uninstall === true
+  const within = programInside(place)
+  if (within !== null && !uninstall) {
+    throw new Fault(
+      'inside-project',
+      `${within} lies inside the project, where the agent can change it, and a hook runs outside the sandbox`,
+      {
+        remedy: 'Install Cordon somewhere else, such as with npm install --global, and run it from there.',
+      },
+    )
+  }
+  const { stateDir } = thisMachine()
+  const trusted = trustOf(stateDir, { agent, scope: place.scope, root: place.root })
+  const settings = planned(host, place, uninstall)
+  const changes = (uninstall ? untrusted(trusted, settings) : settings).filter(
+    (change) => change.before !== change.after,
+  )
+  if (!args.flags.json) for (const change of changes) terminal.out(describe(terminal, change))
+  const paths = changes.map(({ path }) => path)
+  if (args.flags.print) {
+    if (args.flags.json) terminal.out(`${JSON.stringify({ agent, scope: place.scope, changes: paths })}\n`)
+    return EXIT.ok
+  }
+  if (changes.length > 0) {
+    if (!args.flags.yes && !(await confirm(terminal, uninstall ? 'Take it out? [y/N] ' : 'Install it? [y/N] '))) {
+      terminal.err('nothing was changed (--yes goes on without asking)\n')
+      return EXIT.failed
+    }
+    const made = changes.flatMap((change) => write(change, host.isProgram))
+    if (!uninstall) keepHook(stateDir, { agent, scope: place.scope, root: place.root, made })
+    else removeMade(stateDir, { agent, scope: place.scope, root: place.root })
+  }
+  if (uninstall) {
+    forgetTrust(stateDir, trusted)
+    forgetHook(stateDir, { agent, scope: place.scope, root: place.root })
+    if (args.flags.json) terminal.out(`${JSON.stringify({ agent, scope: place.scope, changes: paths, ok: true })}\n`)
+    terminal.err(changes.length > 0 ? `Cordon no longer guards ${agent} here\n` : 'there was nothing to take out\n')
+    return EXIT.ok
+  }
+  keepTrust(stateDir, host.remembered?.(changes, place) ?? [])
+  await writeTrust(terminal, host, place, stateDir)
+  if (host.note !== undefined) terminal.err(`${host.note}\n`)
+  const check = await checkAgent(agent, place, readFile)
+  const { status, detail } = check
+  const ok = isInPlace(check)
+  if (args.flags.json)
+    terminal.out(`${JSON.stringify({ agent, scope: place.scope, changes: paths, ok, status, detail })}\n`)
+  const headline = ok ? status : 'does not work'
+  terminal.err(`${paint(terminal, hookStyle(check), headline)}  ${agent}: ${visible(detail)}\n`)
+  if (place.scope === 'user' && !args.flags.user)
+    terminal.err(`it holds in every project of yours: ${host.missed} (--project is for this one alone)\n`)
+  await tellWhatIsMissing(terminal, place.root)
+  return ok ? EXIT.ok : EXIT.failed
+}
+
+/** The colour of what is said about a hook. */
+export function hookStyle(check: AgentCheck): 'green' | 'yellow' | 'red' {
+  if (!isInPlace(check)) return 'red'
+  return check.status === 'works' ? 'green' : 'yellow'
+}
+
+/** The hook judges from now on. What keeps it from allowing anything is better heard here than from the agent. */
+async function tellWhatIsMissing(terminal: Terminal, root: string): Promise<void> {
+  const machine = thisMachine()
+  const choice = { kind: 'project' } as const
+  const opened = await openPolicy({ machine, files: machineFiles, root, choice, unsigned: 'as-written' })
+  const loaded = 'loaded' in opened ? opened : null
+  if (loaded?.loaded.ownManifest && loaded.draft === undefined) return
+  const missing =
+    loaded === null
+      ? 'cordon.toml does not load, so every call is denied; cordon policy lint says what is wrong'
+      : loaded.loaded.ownManifest
+        ? 'cordon.toml is not signed, so every call is denied; read it, then run cordon sign'
+        : 'there is no cordon.toml here, so the agent has to ask about nearly everything; cordon init writes one'
+  terminal.err(`${paint(terminal, 'yellow', 'cordon:')} ${missing}\n`)
+}
+
+function agentOf(args: Arguments): HostName {
+  return oneOf(HOST_NAMES, args.words[0], 'name an agent')
+}
+
+function placeOf(args: Arguments): InstallPlace {
+  if (args.flags.project && args.flags.user) throw new UsageError('say --project or --user, not both')
+  const machine = thisMachine()
+  const { cwd, home, env } = machine
+  return {
+    scope: args.flags.project ? 'project' : 'user',
+    root: machineFiles.canonical(findRoot(cwd, machineFiles)),
+    home,
+    env,
+    cordon: cordonWords(),
+    wrapper: programPath(machine),
+  }
+}
+
+function planned(host: InstalledHost, place: InstallPlace, uninstall: boolean): readonly FileChange[] {
+  try {
+    const change = uninstall ? unchanged(host, place) : planSettings(host, place, readFile, false)
+    const second = planSecondFile(host, place, readFile, uninstall)
+    const also = uninstall ? [] : (host.also?.(place, readFile) ?? [])
+    return [change, ...(second ? [second] : []), ...also]
+  } catch (error) {
+    if (error instanceof SettingsError)
+      throw new Fault('agent-settings', error.message, { remedy: 'Put that right, then run it again.' })
+    throw error
+  }
+}
+
+/** Taking out: what stood there before, where nobody has changed the file since; else the file without ours. */
+function unchanged(host: InstalledHost, place: InstallPlace): FileChange {
+  const change = planSettings(host, place, readFile, true)
+  const kept = change.before === null ? null : readFile(backupOf(machineFiles.canonical(change.path)))
+  if (kept === null) return change
+  const installed = planSettings(host, place, (path) => (path === change.path ? kept : readFile(path)), false)
+  return installed.after === change.before ? { ...change, after: kept } : change
+}
+
+/** The changes, and the host's files without the trust that our installation wrote there; a file can be in both. */
+function untrusted(entries: readonly TrustEntry[], changes: readonly FileChange[]): FileChange[] {
+  const paths = [...new Set(entries.map((entry) => entry.path))]
+  const taken = paths.flatMap((path) => {
+    const known = changes.find((change) => change.path === path)
+    const { before, after } = known ?? { before: readFile(path), after: readFile(path) }
+    if (after === null) return known ? [known] : []
+    const own = entries.filter((entry) => entry.path === path)
+    return [{ path, before, after: withoutTrust(after, own) }]
+  })
+  return [...changes.filter(({ path }) => !paths.includes(path)), ...taken]
+}
+
+/** The text of a file, null when there is none. */
+export function readFile(path: string): string | null {
+  return machineFiles.exists(path) ? machineFiles.readText(path) : null
+}
+
+/** Writes a change; the folders that had to be made for it. */
+function write({ path, before, after }: FileChange, isProgram = false): readonly string[] {
+  const target = before === null ? path : machineFiles.canonical(path)
+  const mode = before === null ? (isProgram ? 0o700 : 0o600) : statSync(target).mode & 0o777
+  const backup = backupOf(target)
+  if (after === null) {
+    // It held nothing but what we put there.
+    rmSync(target)
+    rmSync(backup, { force: true })
+    return []
+  }
+  // Of a file that holds ours already the older backup is the one without it.
+  const kept = readFile(backup)
+  if (after === kept) rmSync(backup)
+  else if (before !== null && !isOwnText(before)) machineFiles.writeText(backup, before, { mode })
+  const made = missingAbove(target)
+  mkdirSync(dirname(target), { recursive: true })
+  machineFiles.writeText(target, after, { mode })
+  chmodSync(target, mode)
+  return made
+}
+
+function missingAbove(path: string): readonly string[] {
+  const above = dirname(path)
+  return machineFiles.exists(above) || above === path ? [] : [...missingAbove(above), above]
+}
+
+/** Folders that the installation made and that are empty now. */
+function removeMade(stateDir: string, key: Pick<InstalledHook, 'agent' | 'scope' | 'root'>): void {
+  for (const folder of [...(installedHook(stateDir, key)?.made ?? [])].reverse()) {
+    try {
+      rmdirSync(folder)
+    } catch {
+      // Somebody has put something there.
+    }
+  }
+}
+
+/** Writes down what the host wants of the hook that is there now, and shows it: of several steps in one file the whole. */
+async function writeTrust(
+  terminal: Terminal,
+  host: InstalledHost,
+  place: InstallPlace,
+  stateDir: string,
+): Promise<void> {
+  const written: FileChange[] = []
+  for await (const { change, entries } of host.trust?.(place, findProgram(host.program, place.env.PATH), readFile) ??
+    []) {
+    if (change.before === change.after) continue
+    keepTrust(stateDir, entries)
+    write(change)
+    const earlier = written.findIndex(({ path }) => path === change.path)
+    if (earlier < 0) written.push(change)
+    else written[earlier] = { ...change, before: written[earlier]!.before }
+  }
+  for (const change of written) terminal.out(describe(terminal, change))
+}
+
+function describe(terminal: Terminal, { path, before, after }: FileChange): string {
+  const lines = lineDiff((before ?? '').split('\n'), (after ?? '').split('\n'))
+  const shown = lines.map(({ sign, text }) =>
+    paint(terminal, sign === '+' ? 'green' : sign === '-' ? 'red' : 'dim', `${sign} ${visible(text)}`),
+  )
+  return `${paint(terminal, 'bold', visible(path))}${before === null ? ' (new)' : after === null ? ' (removed)' : ''}\n${shown.join('\n')}\n`
+}

@@ -1,0 +1,122 @@
+/** `cordon` alone, or `cordon status`: where this project stands, and the next step of each thing that wants one. */
+
+import { programPath } from '../../../../agents/hook/wrapped-runs.ts'
+import type { Refused } from '../../../../report/refused.ts'
+import { type ManifestStanding, type Standing, standingOf } from '../../../../report/standing.ts'
+import { cutMiddle, cutTo } from '../../../../scan/display-text.ts'
+import { thisMachine } from '../../../../system/machine.ts'
+import { type AgentCheck, checkAgents, isInPlace } from '../../../hook/install/check.ts'
+import { paint, type Style, type Terminal } from '../../../terminal/terminal.ts'
+import { parseArguments } from '../../arguments.ts'
+import { cordonWords } from '../../cordon-words.ts'
+import { type CommandContext, commandRow, EXIT } from '../../usage.ts'
+import { readFile } from './install.ts'
+
+const LABEL = 11
+const MAX_REFUSALS = 5
+
+/** Runs `cordon status`. */
+export async function run({ terminal, argv }: CommandContext): Promise<number> {
+  const args = parseArguments(commandRow('status')!, argv)
+  const machine = thisMachine()
+  const standing = await standingOf(machine, Date.now())
+  const place = {
+    root: standing.root,
+    home: machine.home,
+    env: machine.env,
+    cordon: cordonWords(),
+    wrapper: programPath(machine),
+  }
+  const agents = (await checkAgents(place, readFile, machine.stateDir, false)).filter(
+    ({ status }) => status !== 'absent',
+  )
+  if (args.flags.json) {
+    terminal.out(`${JSON.stringify({ ...standing, agents })}\n`)
+    return EXIT.ok
+  }
+  terminal.out(describeStanding(terminal, standing, agents))
+  return EXIT.ok
+}
+
+/** The standing as text, no row wider than the terminal. */
+export function describeStanding(terminal: Terminal, standing: Standing, agents: readonly AgentCheck[]): string {
+  const columns = Math.max(40, Math.min(terminal.width, 120))
+  const row = (label: string, style: Style, said: string, next = ''): string[] => [
+    `${label.padEnd(LABEL)}${paint(terminal, style, cutTo(said, columns - LABEL))}`,
+    ...(next === '' ? [] : [`${' '.repeat(LABEL)}${paint(terminal, 'dim', cutTo(next, columns - LABEL))}`]),
+  ]
+  const { root, manifest, refusals, asks, undo } = standing
+  const rows = [
+    `${paint(terminal, 'bold', 'cordon'.padEnd(LABEL))}${cutMiddle(root, columns - LABEL)}`,
+    ...row('manifest', ...manifestWords(manifest)),
+    ...(agents.length === 0
+      ? row('agents', 'dim', 'none is guarded here', 'cordon install AGENT, of those that cordon install --help names')
+      : agents.flatMap((check, index) => row(index === 0 ? 'agents' : '', ...agentWords(check)))),
+    ...refusalRows(refusals, row),
+    ...(asks.length === 0
+      ? row('asks', 'dim', 'none waits')
+      : row(
+          'asks',
+          'yellow',
+          `${asks.length} ${asks.length === 1 ? 'waits' : 'wait'} for you: ${asks[0]!.view.subject}`,
+          'cordon approvals answer',
+        )),
+    ...(undo.calls === 0
+      ? row('undo', 'dim', 'nothing to put back')
+      : row(
+          'undo',
+          'green',
+          `${undo.calls} ${undo.calls === 1 ? 'call' : 'calls'}, the last: ${undo.last}`,
+          'cordon undo --last, or --list',
+        )),
+  ]
+  return `${rows.join('\n')}\n`
+}
+
+function manifestWords(manifest: ManifestStanding): [style: Style, said: string, next?: string] {
+  switch (manifest.status) {
+    case 'none':
+      return ['yellow', 'there is none: the built-in rules hold, and commands of agents ask', 'cordon init writes one']
+    case 'broken':
+      return [
+        'red',
+        `it does not load (${manifest.problems} ${manifest.problems === 1 ? 'problem' : 'problems'}), so nothing runs on it`,
+        'cordon policy lint says what is wrong',
+      ]
+    case 'signed': {
+      const on = manifest.signedAt === null ? '' : `, on ${manifest.signedAt.slice(0, 10)}`
+      return ['green', `signed by ${manifest.by === 'user' ? 'you' : 'your team'}${on}`]
+    }
+    case 'changed':
+      return ['red', 'changed since it was signed, so it does not hold', 'cordon sign shows what changed']
+    case 'bad':
+      return ['red', 'its signature is not by your key', 'cordon verify tells more']
+    case 'unsigned':
+      return ['red', 'not signed, so it does not hold', 'read it, then: cordon sign']
+  }
+}
+
+function agentWords(check: AgentCheck): readonly [style: Style, said: string, next?: string] {
+  const { agent, scope, status, detail, remedy } = check
+  const name = `${agent} (${scope})`
+  if (status === 'not installed') return ['yellow', `${name}: not installed, its hook is in place`]
+  return isInPlace(check)
+    ? [status === 'works' ? 'green' : 'yellow', `${name}: guarded`]
+    : ['red', `${name}: ${detail}`, remedy ?? 'cordon doctor tells more']
+}
+
+function refusalRows(
+  refusals: readonly Refused[],
+  row: (label: string, style: Style, said: string, next?: string) => string[],
+): string[] {
+  if (refusals.length === 0) return row('stopped', 'dim', 'nothing in the last day')
+  const more = refusals.length - MAX_REFUSALS
+  return [
+    ...refusals
+      .slice(0, MAX_REFUSALS)
+      .flatMap(({ what, count, fix }, index) =>
+        row(index === 0 ? 'stopped' : '', 'yellow', count > 1 ? `${count} times ${what}` : what, fix),
+      ),
+    ...(more > 0 ? row('', 'dim', `and ${more} more: cordon audit query --type end`) : []),
+  ]
+}

@@ -1,0 +1,106 @@
+/** `cordon add`: puts a host, a place, a command or a port into the manifest and signs it, in one step. */
+
+import { typedPath } from '../../../../one-off/grants.ts'
+import {
+  type Addition,
+  type AdditionPlaces,
+  commandAddition,
+  hostAddition,
+  pathAddition,
+  portAddition,
+} from '../../../../project/additions.ts'
+import { amendProject } from '../../../../project/amend.ts'
+import { withRegistries } from '../../../../project/registries/hosts.ts'
+import { judgeTrust } from '../../../../project/sign/trust.ts'
+import { Fault } from '../../../../system/fault.ts'
+import { machineFiles } from '../../../../system/files.ts'
+import { paint, visible } from '../../../terminal/terminal.ts'
+import { oneOf, parseArguments } from '../../arguments.ts'
+import { confirm } from '../../confirm.ts'
+import { typedPort } from '../../one-off-flags.ts'
+import { openWritten } from '../../open-policy.ts'
+import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+
+/** Runs `cordon add host|read|write|command|port VALUE…`. */
+export async function run({ terminal, argv }: CommandContext): Promise<number> {
+  const args = parseArguments(commandRow('add')!, argv)
+  const [given, ...values] = args.words
+  const kind = oneOf(['host', 'read', 'write', 'command', 'port'], given, 'say what to add')
+  if (values.length === 0) throw new UsageError(`say which: cordon add ${kind} ${EXAMPLES[kind]}`)
+  const opened = await openWritten(args, terminal)
+  if (!opened) return EXIT.usage
+  const { machine } = opened
+  const report = judgeTrust(opened.loaded, machine, machineFiles)
+  if (!report)
+    throw new Fault('no-manifest', `${opened.loaded.root} has no cordon.toml to add to`, {
+      remedy: 'cordon init writes one.',
+    })
+  if (report.trust.status !== 'signed')
+    throw new Fault('unsigned-manifest', `${opened.loaded.manifestPath} is not signed as it stands`, {
+      remedy: 'Read it and run cordon sign first: what others changed in it is not signed along.',
+    })
+  // What was signed is the manifest with its registries.
+  let loaded: AdditionPlaces['loaded'] = withRegistries(opened.loaded, report.registries)
+  const places = { loaded, machine, files: machineFiles }
+  const additions = values.map((value) => ({ value, ...additionOf(kind, value, places) }))
+  const open = additions.filter(({ grants }) => grants.length > 0)
+  if (!args.flags.json) {
+    for (const { says, warning, grants } of additions) {
+      const head = grants.length > 0 ? paint(terminal, 'yellow', '+ opens ') : paint(terminal, 'dim', '  already')
+      terminal.out(`${head} ${visible(says)}\n`)
+      if (warning) terminal.out(`${paint(terminal, 'red', '!')}        ${visible(warning)}\n`)
+    }
+  }
+  const answer = (added: boolean): void => {
+    const list = additions.map(({ value, says, warning, grants }) => ({ value, says, warning, new: grants.length > 0 }))
+    if (args.flags.json) terminal.out(`${JSON.stringify({ added, additions: list })}\n`)
+  }
+  if (open.length === 0) {
+    answer(false)
+    return EXIT.ok
+  }
+  if (!args.flags.yes && !(await confirm(terminal, 'Add it and sign? [y/N] '))) {
+    const why = process.stdin.isTTY ? '' : ': there is no terminal to ask at (--yes does not ask)'
+    answer(false)
+    terminal.err(`nothing was added${why}\n`)
+    return EXIT.failed
+  }
+  for (const { grants } of open) {
+    for (const grant of grants) {
+      const remembered = { tool: 'bash', grant, verdict: 'allow', scope: 'always', seconds: null } as const
+      const amended = await amendProject(loaded, remembered, machine, machineFiles)
+      if ('why' in amended)
+        throw new Fault('manifest', `${grant.kind} ${grant.value} was not added: ${amended.why}`, {
+          remedy: `Write it into ${loaded.manifestPath} by hand, and run cordon sign.`,
+        })
+      loaded = amended.loaded
+    }
+  }
+  answer(true)
+  terminal.err(`${paint(terminal, 'green', 'added and signed')} ${visible(loaded.manifestPath)}\n`)
+  return EXIT.ok
+}
+
+const EXAMPLES = {
+  host: 'api.example.org',
+  read: '~/code/lib',
+  write: '../out',
+  command: '"npm test:*"',
+  port: '5173',
+} as const
+
+function additionOf(kind: keyof typeof EXAMPLES, value: string, places: AdditionPlaces): Addition {
+  switch (kind) {
+    case 'host': {
+      const addition = hostAddition(value, places)
+      if (addition) return addition
+      throw new UsageError(`a host is a name such as api.example.org or db.example.org:5432, not “${value}”`)
+    }
+    case 'command':
+      return commandAddition(value, places)
+    case 'port':
+      return portAddition(typedPort(value, 'port'), places)
+    default:
+      return pathAddition(typedPath(value, places.machine, machineFiles), kind, places)
+  }
+}

@@ -1,0 +1,34 @@
+/** `cordon bundles`: what development tools get in the sandbox. */
+
+import { nearest } from '../../../../project/near-word.ts'
+import { builtInBundles, bundleNames, renderBundle } from '../../../../run/open-backend.ts'
+import { thisMachine } from '../../../../system/machine.ts'
+import { paint, visible } from '../../../terminal/terminal.ts'
+import { parseArguments } from '../../arguments.ts'
+import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+
+/** Runs `cordon bundles`. */
+export async function run({ terminal, argv }: CommandContext): Promise<number> {
+  const args = parseArguments(commandRow('bundles')!, argv)
+  const [name] = args.words
+  const bundles = builtInBundles()
+  const chosen = name === undefined ? null : bundles.find((bundle) => bundle.tool === name)
+  if (chosen === undefined) {
+    const suggestion = nearest(name!, bundleNames)
+    throw new UsageError(`there is no bundle "${name}"${suggestion ? `; did you mean "${suggestion}"?` : ''}`)
+  }
+  if (args.flags.json) terminal.out(`${JSON.stringify(chosen ?? bundles)}\n`)
+  else if (chosen) {
+    const { registryUrls } = await import('../../../../project/registries/urls.ts')
+    const urls = registryUrls(chosen, thisMachine(), process.cwd())
+    const found = urls.map((url) => `- ${visible(url)}`).join('\n')
+    terminal.out(
+      `${await renderBundle(chosen)}\n\nRegistries here, as signing would find them:\n${found || '- none'}\n`,
+    )
+  } else {
+    const width = Math.max(...bundleNames.map((text) => text.length))
+    for (const bundle of bundles)
+      terminal.out(`${paint(terminal, 'cyan', bundle.tool.padEnd(width))}  ${bundle.summary}\n`)
+  }
+  return EXIT.ok
+}

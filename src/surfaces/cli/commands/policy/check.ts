@@ -1,0 +1,70 @@
+import { linesOf } from '../../../../system/lines.ts'
+
+/** `cordon check`: decide without running, for people and for programs. */
+
+import type { BatchChecker } from '../../../../call/decide/batch.ts'
+import { type CheckedCall, type CheckRequest, openChecker } from '../../../../call/decide/check-call.ts'
+import type { Decision } from '../../../../policy/decision.ts'
+import type { Verdict } from '../../../../policy/verdict.ts'
+import type { LoadedPolicy } from '../../../../project/load/load.ts'
+import { machineFiles } from '../../../../system/files.ts'
+import { type Machine, thisMachine } from '../../../../system/machine.ts'
+import { paint, type Style, type Terminal, visible } from '../../../terminal/terminal.ts'
+import { parseArguments } from '../../arguments.ts'
+import { hintAtDraft, hintAtInit, manifestChoice, openInForce, printWarnings } from '../../open-policy.ts'
+import { requestedCall } from '../../requested-call.ts'
+import { type CommandContext, commandRow, EXIT } from '../../usage.ts'
+
+export const VERDICT_STYLE: Record<Verdict, Style> = { allow: 'green', ask: 'yellow', deny: 'red' }
+export const VERDICT_EXIT: Record<Verdict, number> = { allow: EXIT.ok, ask: EXIT.ask, deny: EXIT.deny }
+
+/** Runs `cordon check`. */
+export async function run({ terminal, argv }: CommandContext): Promise<number> {
+  const args = parseArguments(commandRow('check')!, argv)
+  if (args.flags.batch) {
+    const { BatchChecker } = await import('../../../../call/decide/batch.ts')
+    return batch(terminal, new BatchChecker(thisMachine(), machineFiles, manifestChoice(args)))
+  }
+  const call = requestedCall(args)
+  // An unsigned manifest is checked as it is written; a signed one with the registries that it was signed with.
+  const opened = await openInForce(args, terminal, { unsigned: 'as-written' })
+  if (!opened) return EXIT.usage
+  const { loaded, machine } = opened
+  await printWarnings(terminal, loaded)
+  const cwd = args.flags.root ? loaded.root : machineFiles.canonical(machine.cwd)
+  const { decision } = await decide(loaded, machine, { ...call, cwd })
+  terminal.out(args.flags.json ? `${JSON.stringify(decision)}\n` : describe(terminal, decision))
+  hintAtInit(args, loaded, terminal)
+  hintAtDraft(opened, terminal)
+  return VERDICT_EXIT[decision.decision]
+}
+
+/** What git shows of secrets is found out when the decision asks for it, which few do: until then none is shown. */
+async function decide(loaded: LoadedPolicy, machine: Machine, request: CheckRequest): Promise<CheckedCall> {
+  let asked = false
+  const isShown = (): boolean => {
+    asked = true
+    return false
+  }
+  const first = await openChecker(loaded, machine, machineFiles, request.tool, { isShown })
+  const checked = first.check(request)
+  return asked ? (await openChecker(loaded, machine, machineFiles, request.tool)).check(request) : checked
+}
+
+async function batch(terminal: Terminal, checker: BatchChecker): Promise<number> {
+  for await (const line of linesOf(process.stdin)) {
+    const answer = line === null ? { id: null, error: 'the line is not UTF-8' } : await checker.answer(line)
+    terminal.out(`${JSON.stringify(answer)}\n`)
+  }
+  return EXIT.ok
+}
+
+/** A decision in a few lines. */
+export function describe(terminal: Terminal, decision: Decision): string {
+  const lines = [
+    `${paint(terminal, VERDICT_STYLE[decision.decision], decision.decision)}  ${visible(decision.reason.message)}  ${paint(terminal, 'dim', `[${decision.reason.code}]`)}`,
+    ...(decision.reason.remedy ? [`      ${visible(decision.reason.remedy)}`] : []),
+    ...decision.rules.map(({ rule, source }) => paint(terminal, 'dim', `      ${visible(rule)} (${visible(source)})`)),
+  ]
+  return `${lines.join('\n')}\n`
+}

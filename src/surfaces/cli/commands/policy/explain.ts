@@ -1,0 +1,178 @@
+/** `cordon explain`: the same decision as `check`, drawn as a tree that a person can follow. */
+
+import { type CheckedCall, openChecker } from '../../../../call/decide/check-call.ts'
+import type { Decision, PartDecision } from '../../../../policy/decision.ts'
+import { newSession } from '../../../../project/answers.ts'
+import type { LoadedPolicy } from '../../../../project/load/load.ts'
+import { coverSecrets } from '../../../../scan/redact/cover.ts'
+import type { CommandFact, ShellFacts, Word } from '../../../../shell/facts.ts'
+import { machineFiles } from '../../../../system/files.ts'
+import type { Machine } from '../../../../system/machine.ts'
+import { paint, type Terminal, visible, visibleLines } from '../../../terminal/terminal.ts'
+import { parseArguments } from '../../arguments.ts'
+import { hintAtDraft, hintAtInit, openInForce } from '../../open-policy.ts'
+import { requestedCall } from '../../requested-call.ts'
+import { secretMask } from '../../secret-words.ts'
+import { type CommandContext, commandRow, EXIT } from '../../usage.ts'
+import { VERDICT_EXIT, VERDICT_STYLE } from './check.ts'
+
+/** Runs `cordon explain`. */
+export async function run({ terminal, argv }: CommandContext): Promise<number> {
+  const args = parseArguments(commandRow('explain')!, argv)
+  const call = requestedCall(args)
+  const opened = await openInForce(args, terminal, { unsigned: 'as-written' })
+  if (!opened) return EXIT.usage
+  const { loaded, machine } = opened
+  const cwd = args.flags.root ? loaded.root : machineFiles.canonical(machine.cwd)
+  const checker = await openChecker(loaded, machine, machineFiles, call.tool)
+  const checked = checker.check({ ...call, cwd })
+  const network = checked.facts ? await networkOf(checked.facts, loaded, machine, cwd) : null
+  if (args.flags.json) {
+    const hosts = network && { network: network.json }
+    const mask = secretMask(checked.facts)
+    const masked = (_: string, field: unknown) => (typeof field === 'string' ? mask(field) : field)
+    terminal.out(`${JSON.stringify({ ...checked.decision, facts: checked.facts, ...hosts }, masked)}\n`)
+  } else
+    terminal.out(`${draw(terminal, checked, loaded.root)}${network?.lines.map((line) => `  ${line}\n`).join('') ?? ''}`)
+  hintAtInit(args, loaded, terminal)
+  hintAtDraft(opened, terminal)
+  return VERDICT_EXIT[checked.decision.decision]
+}
+
+/** Which part of a text has which hosts, and whether its parts run apart for that (S3). */
+async function networkOf(
+  facts: ShellFacts,
+  loaded: LoadedPolicy,
+  machine: Machine,
+  cwd: string,
+): Promise<{ readonly lines: readonly string[]; readonly json: object }> {
+  const { planText } = await import('../../../../confine/text-plan.ts')
+  const session = newSession(loaded, machine)
+  const place = { cwd, home: machine.home, loaded, session, agreed: [] }
+  const { groups, note } = planText(facts.source, facts, place)
+  const parts = groups.map((group) => ({
+    command: group.text,
+    hosts: group.hosts.map((rule) => rule.pattern.text),
+  }))
+  const apart = groups.length > 1 ? ['network: the parts run one by one, each with its own hosts'] : []
+  const lines = parts.map(({ command, hosts }) => `network: ${visible(command)}: ${hosts.join(', ') || 'none'}`)
+  return { lines: [...apart, ...lines, ...(note === null ? [] : [`network: ${visible(note)}`])], json: { parts, note } }
+}
+
+const STEPS = ['', 'denials and places', 'grants', 'explicit levels and the mode', 'declared kinds and built-in levels']
+
+function draw(terminal: Terminal, { decision, facts }: CheckedCall, root: string): string {
+  const deciding = decision.segments.find((part) => part.decision === decision.decision)
+  const tree = facts
+    ? shellTree(terminal, facts, decision, root)
+    : decision.segments.flatMap((part) => partLines(terminal, part, '  '))
+  const lines = [
+    '',
+    ...(facts ? [`  ${underlined(terminal, facts.source, deciding)}`, ''] : []),
+    ...tree,
+    '',
+    `${verdict(terminal, decision)}  ${visible(decision.reason.message)}`,
+    ...(decision.reason.remedy ? [`       ${visible(decision.reason.remedy)}`] : []),
+    paint(
+      terminal,
+      'dim',
+      `       ${decision.reason.code}, decided in step ${deciding?.step ?? 1}: ${STEPS[deciding?.step ?? 1]}`,
+    ),
+    ...decision.rules.map(({ rule, source }) => paint(terminal, 'dim', `       ${visible(rule)}  ${visible(source)}`)),
+    '',
+  ]
+  return `${lines.map((line) => line.trimEnd()).join('\n')}\n`
+}
+
+/** The command text with the part that decided underlined, or marked where there are no colours. */
+function underlined(terminal: Terminal, text: string, part: PartDecision | undefined): string {
+  const source = coverSecrets(text)
+  if (!part?.span || part.decision === 'allow') return visibleLines(source).replaceAll('\n', '\n  ')
+  const { start, end } = part.span
+  const [before, middle, after] = [source.slice(0, start), source.slice(start, end), source.slice(end)]
+  const marked = terminal.color ? paint(terminal, 'underline', visibleLines(middle)) : `>>${visibleLines(middle)}<<`
+  return `${visibleLines(before)}${marked}${visibleLines(after)}`.replaceAll('\n', '\n  ')
+}
+
+function shellTree(terminal: Terminal, facts: ShellFacts, decision: Decision, root: string): string[] {
+  const mask = secretMask(facts)
+  const loose = decision.segments.filter((part) => part.command === undefined)
+  const children = (parent: number | null): number[] =>
+    facts.commands.flatMap((fact, index) => (fact.parent === parent ? [index] : []))
+  const drawCommand = (index: number, indent: string, last: boolean): string[] => {
+    const fact = facts.commands[index]!
+    const parts = decision.segments.filter((part) => part.command === index)
+    const inner = children(index)
+    const rail = `${indent}${last ? '   ' : '│  '}`
+    return [
+      ...commandLines(terminal, fact, parts, { branch: `${indent}${last ? '└─ ' : '├─ '}`, rail, root, mask }),
+      ...inner.flatMap((child, at) => drawCommand(child, rail, at === inner.length - 1)),
+    ]
+  }
+  const top = children(null)
+  return [
+    ...loose.flatMap((part) => partLines(terminal, part, '  ')),
+    ...top.flatMap((index, at) => drawCommand(index, '  ', at === top.length - 1)),
+  ]
+}
+
+/** Where in the tree a command is drawn, and how its secrets are hidden. */
+interface Drawing {
+  readonly branch: string
+  readonly rail: string
+  readonly root: string
+  readonly mask: (text: string) => string
+}
+
+function commandLines(
+  terminal: Terminal,
+  fact: CommandFact,
+  parts: readonly PartDecision[],
+  { branch, rail, root, mask }: Drawing,
+): string[] {
+  const own = parts.find((part) => part.kind === 'command')
+  const others = parts.filter((part) => part !== own)
+  const via = fact.via.at(-1)
+  const origin = via ? paint(terminal, 'dim', `${via.name} ▸ `) : ''
+  const place = fact.cwd === null ? 'in a directory that cannot be known' : fact.cwd === root ? '' : `in ${fact.cwd}`
+  const dynamic = fact.argv.some((word) => word.values === null)
+  return [
+    `${branch}${own ? verdict(terminal, own) : ''} ${origin}${words(terminal, fact, mask)}${place ? paint(terminal, 'dim', `  ${visible(place)}`) : ''}`,
+    ...(own ? [`${rail}      ${visible(own.reason.message)} ${paint(terminal, 'dim', sources(own))}`] : []),
+    ...(dynamic ? [paint(terminal, 'dim', `${rail}      ⟨…⟩ is only known when it runs`)] : []),
+    ...others.flatMap((part) => partLines(terminal, part, `${rail}   `)),
+  ]
+}
+
+function partLines(terminal: Terminal, part: PartDecision, indent: string): string[] {
+  const text = `${part.kind} ${visible(part.text)}`
+  return [
+    `${indent}${verdict(terminal, part)} ${text}`,
+    `${indent}      ${visible(part.reason.message)} ${paint(terminal, 'dim', sources(part))}`,
+  ]
+}
+
+/** The words as bash will see them: one cell a word, what cannot be known in angle brackets. */
+function words(terminal: Terminal, fact: CommandFact, mask: Drawing['mask']): string {
+  const assignments = fact.assignments
+    .filter((assignment) => assignment.scope === 'command' || fact.argv.length === 0)
+    .map((assignment) => `${assignment.name}=${assignment.value ? cell(assignment.value, mask) : '…'}`)
+  const cells = fact.argv.map((word) => cell(word, mask))
+  return [...assignments, ...cells].map((text) => paint(terminal, 'bold', text)).join(' ')
+}
+
+function cell(word: Word, mask: Drawing['mask']): string {
+  if (word.values === null) return `⟨${visible(mask(word.text))}⟩`
+  const shown = word.values
+    .map(mask)
+    .map((value) => (value === '' || /[\s'"⟨⟩|]/.test(value) ? JSON.stringify(value) : value))
+  return visible(shown.join('|'))
+}
+
+function verdict(terminal: Terminal, { decision }: { readonly decision: PartDecision['decision'] }): string {
+  return paint(terminal, VERDICT_STYLE[decision], decision.padEnd(5))
+}
+
+function sources(part: PartDecision): string {
+  return part.rules.length > 0 ? `(${visible(part.rules.map((rule) => rule.source).join(', '))})` : ''
+}

@@ -1,0 +1,101 @@
+/** `cordon grants`: what was answered for a time, a session or a project, and taking it back. */
+
+import { openSavedGrants, type SavedGrant, type SavedGrants } from '../../../../project/saved-grants.ts'
+import { thisMachine } from '../../../../system/machine.ts'
+import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
+import { oneOf, parseArguments } from '../../arguments.ts'
+import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+
+/** Runs `cordon grants list|revoke|prune`. */
+export function run({ terminal, argv }: CommandContext): number {
+  const args = parseArguments(commandRow('grants')!, argv)
+  const [given = 'list', ...ids] = args.words
+  const verb = oneOf(['list', 'revoke', 'prune'], given, 'say what to do')
+  if (verb !== 'revoke' && ids[0] !== undefined)
+    throw new UsageError(`grants ${verb} takes no further words, not ${ids[0]}`)
+  const grants = openSavedGrants(thisMachine())
+  if (verb === 'revoke') revoke(terminal, grants, named(grants, ids))
+  else if (verb === 'prune') prune(terminal, grants)
+  else if (args.flags.json) terminal.out(`${JSON.stringify(grants.list())}\n`)
+  else list(terminal, grants)
+  return EXIT.ok
+}
+
+/** A grant that nothing used for so long is offered for removal. */
+const UNUSED_DAYS = 14
+
+/** The grants that are meant, by their whole ids or by a beginning that only one has; a word too many revokes nothing. */
+function named(grants: SavedGrants, ids: readonly string[]): readonly SavedGrant[] {
+  if (ids.length === 0) throw new UsageError('name the grants to revoke; cordon grants lists them')
+  return ids.map((id) => {
+    const found = grants.list().filter((grant) => grant.id === id || (id.length >= 4 && grant.id.startsWith(id)))
+    const [grant, second] = found
+    if (grant === undefined) throw new UsageError(`there is no grant ${id}; cordon grants lists them`)
+    if (second !== undefined) throw new UsageError(`${id} begins several grants; write more of it`)
+    return grant
+  })
+}
+
+function revoke(terminal: Terminal, grants: SavedGrants, meant: readonly SavedGrant[]): void {
+  for (const grant of meant) {
+    grants.revoke(grant.id)
+    terminal.out(`revoked ${visible(grant.id)}: ${whatOf(grant)} in ${visible(grant.project)}\n`)
+  }
+}
+
+function prune(terminal: Terminal, grants: SavedGrants): void {
+  const unused = grants.unused(UNUSED_DAYS)
+  if (unused.length === 0) terminal.out(`every grant was used, or is younger than ${UNUSED_DAYS} days\n`)
+  revoke(terminal, grants, unused)
+}
+
+function list(terminal: Terminal, grants: SavedGrants): void {
+  const all = grants.list()
+  if (all.length === 0) {
+    terminal.out('nothing was granted beyond the manifests\n')
+    return
+  }
+  const unused = new Set(grants.unused(UNUSED_DAYS).map(({ id }) => id))
+  for (const [project, rows] of Map.groupBy(all, (grant) => grant.project)) {
+    terminal.out(`${paint(terminal, 'bold', visible(project))}\n`)
+    for (const grant of rows) {
+      const uses = unused.has(grant.id) ? paint(terminal, 'yellow', 'never used again') : usesOf(grant)
+      terminal.out(`  ${paint(terminal, 'cyan', grant.id)}  ${whatOf(grant)}\n`)
+      terminal.out(`      ${ageOf(grant.created)} old, ${uses}, ${endOf(grant)}\n`)
+    }
+  }
+  terminal.out('\ntake one back: cordon grants revoke ID (its first letters will do)\n')
+  if (unused.size > 0) {
+    const these = unused.size === 1 ? 'the one that was' : `the ${unused.size} that were`
+    terminal.out(`take back ${these} never used again: cordon grants prune\n`)
+  }
+}
+
+function whatOf({ verdict, kind, value }: SavedGrant): string {
+  return `${verdict} ${kind} ${visible(value)}`
+}
+
+function usesOf({ uses }: SavedGrant): string {
+  if (uses === 0) return 'not used yet'
+  return uses === 1 ? 'used once' : `used ${uses} times`
+}
+
+function endOf({ scope, expires }: SavedGrant): string {
+  if (expires !== null) return `holds until ${localTime(expires)}`
+  return scope === 'project' ? 'holds until it is revoked' : 'holds until its session ends'
+}
+
+/** `2026-11-16 17:40`, as the clock on the wall has it. */
+function localTime(time: number): string {
+  const date = new Date(time)
+  const two = (part: number): string => String(part).padStart(2, '0')
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
+  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`
+}
+
+function ageOf(created: number): string {
+  const minutes = Math.floor((Date.now() - created) / 60_000)
+  if (minutes < 120) return `${minutes} min`
+  const hours = Math.floor(minutes / 60)
+  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} days`
+}

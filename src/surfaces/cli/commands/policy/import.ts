@@ -1,0 +1,78 @@
+/** `cordon import`: the permission settings of another agent, as a manifest that allows no more than they did. */
+
+import { join } from 'node:path'
+import { IMPORTERS } from '../../../../agents/import/agents.ts'
+import { RULE_FILES } from '../../../../agents/import/codex.ts'
+import { importManifest } from '../../../../agents/import/manifest.ts'
+import { mergeSettings } from '../../../../agents/import/merge.ts'
+import { parseToml } from '../../../../agents/import/toml.ts'
+import { Fault, messageOf } from '../../../../system/fault.ts'
+import { machineFiles } from '../../../../system/files.ts'
+import { type Machine, thisMachine } from '../../../../system/machine.ts'
+import { parseSettings } from '../../../../system/settings-json.ts'
+import type { RulePlace } from '../../../hook/host/host.ts'
+import { findHost } from '../../../hook/hosts/hosts.ts'
+import { paint, visible } from '../../../terminal/terminal.ts'
+import { oneOf, parseArguments, textFlag } from '../../arguments.ts'
+import { type CommandContext, commandRow, EXIT } from '../../usage.ts'
+
+/** Where each keeps its settings, the nearest first; all that are there count. */
+function placesOf(agent: string, machine: Machine): readonly string[] {
+  const { settings } = findHost(agent)?.ownRules ?? {}
+  return settings?.(rulePlace(machine)) ?? [join(machine.home, '.srt-settings.json')]
+}
+
+function rulePlace({ cwd, home, env }: Machine): RulePlace {
+  return { home, env, folders: [cwd], commandLines: () => [] }
+}
+
+/** Runs `cordon import`. */
+export async function run({ terminal, argv }: CommandContext): Promise<number> {
+  const args = parseArguments(commandRow('import')!, argv)
+  const [name, given] = args.words
+  const agent = oneOf(Object.keys(IMPORTERS), name, 'say whose settings')
+  const machine = thisMachine()
+  const candidates = given === undefined ? placesOf(agent, machine) : [given]
+  const found = candidates.filter((path) => machineFiles.exists(path))
+  if (found.length === 0) {
+    throw new Fault('not-found', `there are no settings of ${agent} at ${candidates.join(', ')}`, {
+      remedy: `Name the file: cordon import ${agent} FILE`,
+    })
+  }
+  const settings = mergeSettings(agent, found.map(settingsOf))
+  const texts = given === undefined ? ruleTexts(agent, machine) : []
+  const rules = texts.length > 0 ? { [RULE_FILES]: texts } : {}
+  const { text, notes } = await importManifest(IMPORTERS[agent]!({ ...settings, ...rules }), machine, machineFiles)
+  const manifest = `# Made by cordon import ${agent}; read it, then put it in force with cordon sign.\n# After some days of work, cordon learn --from record says what of it was never used.\n${text}`
+  const out = textFlag(args, 'out')
+  if (args.flags.json) terminal.out(`${JSON.stringify({ files: found, manifest, notes })}\n`)
+  else if (out === undefined) terminal.out(manifest)
+  if (out !== undefined) machineFiles.writeText(out, manifest, { exclusive: true })
+  for (const note of args.flags.json ? [] : notes)
+    terminal.err(`${paint(terminal, 'yellow', 'note:')} ${visible(note)}\n`)
+  return EXIT.ok
+}
+
+/** The texts of the rules about commands that an agent keeps beside its configuration. */
+function ruleTexts(agent: string, machine: Machine): readonly string[] {
+  const sources = findHost(agent)?.ownRules?.sources(rulePlace(machine)) ?? []
+  return sources
+    .flatMap((source) => ('folder' in source && source.ending === '.rules' ? [source.folder] : []))
+    .flatMap((folder) => machineFiles.list(folder).map((name) => join(folder, name)))
+    .filter((file) => file.endsWith('.rules'))
+    .map((file) => machineFiles.readText(file))
+}
+
+function settingsOf(file: string): Readonly<Record<string, unknown>> {
+  const text = machineFiles.readText(file)
+  let value: unknown
+  try {
+    value = file.endsWith('.toml') ? parseToml(text, file) : parseSettings(text)
+  } catch (error) {
+    throw new Fault('unreadable', `${file} cannot be read as settings: ${messageOf(error)}`)
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new Fault('unreadable', `${file} does not hold an object of settings`)
+  }
+  return { ...value }
+}

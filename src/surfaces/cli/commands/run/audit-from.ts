@@ -1,0 +1,38 @@
+/** `cordon audit verify --from`: records that machines shipped, verified where they arrived. */
+
+import { resolve } from 'node:path'
+import { fleetRecords, type ReceivedRecord, readReceived, verifyReceived } from '../../../../organisation/received.ts'
+import { openKeys } from '../../../../project/sign/keys.ts'
+import { machineFiles } from '../../../../system/files.ts'
+import type { Machine } from '../../../../system/machine.ts'
+import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
+import { type Arguments, textFlag } from '../../arguments.ts'
+import { EXIT, UsageError } from '../../usage.ts'
+
+/** Verifies files that a receiver wrote, or what the fleet’s NATS servers hold. */
+export async function verifyFrom(terminal: Terminal, args: Arguments, machine: Machine): Promise<number> {
+  const places = textFlag(args, 'from')!.split(',')
+  const received: ReceivedRecord[] = []
+  for (const place of places)
+    received.push(...(place === 'nats' ? await fleetRecords(machine) : readReceived(read(place, machine))))
+  if (received.length === 0) throw new UsageError(`there are no shipped records in ${places.join(', ')}`)
+  const { own, trusted } = openKeys(machine).list()
+  const given = (textFlag(args, 'key') ?? '').split(',').filter((key) => key !== '')
+  const result = verifyReceived(received, [...(own === null ? [] : [own]), ...trusted.map(({ key }) => key), ...given])
+  if (args.flags.json) terminal.out(`${JSON.stringify(result)}\n`)
+  for (const session of args.flags.json ? [] : result.sessions) {
+    const state = session.damage.length === 0 ? paint(terminal, 'green', 'whole') : paint(terminal, 'red', 'DAMAGED')
+    terminal.out(
+      `${state}  ${visible(session.machine)}  ${visible(session.session)}  ${session.lines} lines, signed up to ${session.signedUpTo}\n`,
+    )
+    for (const { kind, line, message } of session.damage)
+      terminal.out(`  ${kind} at line ${line}: ${visible(message)}\n`)
+  }
+  if (!args.flags.json)
+    terminal.out(`${result.records} records, ${result.repeated} came more than once and count once\n`)
+  return result.ok ? EXIT.ok : EXIT.failed
+}
+
+function read(place: string, machine: Machine): string {
+  return machineFiles.readText(resolve(machine.cwd, place), 1024 ** 3)
+}

@@ -1,0 +1,144 @@
+/** `cordon audit`: what was asked, decided and done, and whether the record is whole. */
+
+import { resolve } from 'node:path'
+import { type AuditLine, type AuditQuery, type AuditTrail, openAuditTrail } from '../../../../report/audit-trail.ts'
+import { machineFiles } from '../../../../system/files.ts'
+import { thisMachine } from '../../../../system/machine.ts'
+import { redacted } from '../../../terminal/redacted-terminal.ts'
+import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
+import { type Arguments, oneOf, parseArguments, textFlag } from '../../arguments.ts'
+import { auditRow } from '../../audit-line.ts'
+import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+
+/** Runs `cordon audit tail|query|verify|report`. */
+export async function run({ terminal, argv }: CommandContext): Promise<number> {
+  const args = parseArguments(commandRow('audit')!, argv)
+  const verb = oneOf(['tail', 'query', 'verify', 'report'], args.words[0], 'say what to do')
+  const machine = thisMachine()
+  const trail = openAuditTrail(machine)
+  if (verb === 'verify' && args.flags.from !== undefined) {
+    const { verifyFrom } = await import('./audit-from.ts')
+    return verifyFrom(terminal, args, machine)
+  }
+  const session = textFlag(args, 'session')
+  // Nothing is whole because nothing is there.
+  if (session !== undefined && !trail.sessions().includes(session))
+    throw new UsageError(`there is no record of a session ${session}; cordon audit verify lists those there are`)
+  return { tail, query, verify, report }[verb](terminal, args, trail)
+}
+
+async function tail(terminal: Terminal, args: Arguments, trail: AuditTrail): Promise<number> {
+  const session = textFlag(args, 'session') ?? trail.newest()
+  if (session === null) {
+    terminal.err('nothing was recorded yet\n')
+    return EXIT.ok
+  }
+  if (!args.flags.follow) {
+    showAll(terminal, args, trail, trail.query({ session, limit: 20 }))
+    return EXIT.ok
+  }
+  const ended = new AbortController()
+  process.once('SIGINT', () => ended.abort())
+  for await (const line of trail.follow(session, 20, ended.signal)) terminal.out(show(terminal, args, line))
+  return EXIT.ok
+}
+
+async function query(terminal: Terminal, args: Arguments, trail: AuditTrail): Promise<number> {
+  if (args.flags.ocsf) {
+    const { ocsfLines } = await import('../../../../report/ocsf.ts')
+    for (const line of ocsfLines(trail.query(queryOf(args)))) terminal.out(`${line}\n`)
+    return EXIT.ok
+  }
+  showAll(terminal, args, trail, trail.query(queryOf(args)))
+  return EXIT.ok
+}
+
+function verify(terminal: Terminal, args: Arguments, trail: AuditTrail): number {
+  const result = trail.verify(textFlag(args, 'session'))
+  if (args.flags.json) terminal.out(`${JSON.stringify(result)}\n`)
+  else {
+    for (const session of result.sessions) {
+      const state = session.damage.length === 0 ? paint(terminal, 'green', 'whole') : paint(terminal, 'red', 'DAMAGED')
+      terminal.out(
+        `${state}  ${visible(session.session)}  ${counted(session.lines, 'line')}, signed up to ${session.signedUpTo}${session.project === null ? '' : `  ${visible(session.project)}`}\n`,
+      )
+      for (const { kind, file, line, message } of session.damage) {
+        terminal.out(`  ${kind} at ${visible(file)}:${line}: ${visible(message)}\n`)
+      }
+    }
+    terminal.out(summary(result.sessions))
+  }
+  return result.ok ? EXIT.ok : EXIT.failed
+}
+
+/** The last line of a verification: all of it in one. */
+function summary(sessions: ReturnType<AuditTrail['verify']>['sessions']): string {
+  if (sessions.length === 0) return 'nothing was recorded yet\n'
+  const sum = (count: (session: (typeof sessions)[number]) => number): number =>
+    sessions.reduce((total, session) => total + count(session), 0)
+  const damaged = sum(({ damage }) => (damage.length === 0 ? 0 : 1))
+  const unsigned = sum((session) => session.unsigned)
+  const state = damaged === 0 ? 'all whole' : `${damaged} DAMAGED`
+  const all = sum(({ lines }) => lines)
+  return `${counted(sessions.length, 'session')}, ${counted(all, 'line')}: ${state}; ${unsigned} not signed yet\n`
+}
+
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+
+function report(terminal: Terminal, args: Arguments, trail: AuditTrail): number {
+  const out = textFlag(args, 'out')
+  const text = trail.report(queryOf(args), new Date(), args.flags.json ? 'json' : 'page')
+  if (args.flags.json && out === undefined) {
+    terminal.out(`${text}\n`)
+    return EXIT.ok
+  }
+  const file = resolve(out ?? 'cordon-audit.html')
+  machineFiles.writeText(file, text, { mode: 0o600 })
+  terminal.out(`${file}\n`)
+  return EXIT.ok
+}
+
+function queryOf(args: Arguments): AuditQuery {
+  const names = ['session', 'type', 'tool', 'agent', 'verdict', 'host', 'file', 'text'] as const
+  const fields = names.flatMap((name) => {
+    const value = textFlag(args, name)
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  const limit = textFlag(args, 'limit')
+  if (limit !== undefined && !/^\d+$/.test(limit)) throw new UsageError('--limit takes a number')
+  const verdict = textFlag(args, 'verdict')
+  if (verdict !== undefined) oneOf(['allow', 'ask', 'deny'], verdict, '--verdict takes')
+  return {
+    ...Object.fromEntries(fields),
+    ...timeFlag(args, 'since'),
+    ...timeFlag(args, 'until'),
+    ...(limit !== undefined && { limit: Number(limit) }),
+  }
+}
+
+/** A time as the record writes it, so that the two compare as texts. */
+function timeFlag(args: Arguments, name: 'since' | 'until'): Partial<AuditQuery> {
+  const text = textFlag(args, name)
+  if (text === undefined) return {}
+  const time = new Date(text)
+  if (!/^\d{4}-\d\d/.test(text) || Number.isNaN(time.getTime()))
+    throw new UsageError(`--${name} takes a time such as 2026-07-25 or 2026-07-25T14:00:00Z, not “${text}”`)
+  return { [name]: time.toISOString() }
+}
+
+function showAll(terminal: Terminal, args: Arguments, trail: AuditTrail, lines: readonly AuditLine[]): void {
+  const known = args.flags.json ? new Map<unknown, string>() : trail.subjects(lines)
+  for (const line of lines) {
+    const subject = known.get(line.call)
+    // The record is masked when it is written; this comes from elsewhere.
+    terminal.out(show(terminal, args, line, subject === undefined ? undefined : redacted(subject)))
+  }
+  const isMute = ({ type, call, subject }: AuditLine) =>
+    (type === 'begin' || type === 'denied') && subject === undefined && !known.has(call)
+  if (!args.flags.json && lines.some(isMute))
+    terminal.err('what was run is not in the record; [audit] arguments = true in cordon.toml puts it there, masked\n')
+}
+
+function show(terminal: Terminal, args: Arguments, line: AuditLine, subject?: string): string {
+  return args.flags.json ? `${JSON.stringify(line)}\n` : `${auditRow(terminal, line, subject)}\n`
+}

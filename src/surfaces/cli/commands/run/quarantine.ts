@@ -1,0 +1,42 @@
+/** `cordon quarantine`: what commands left that would run code on this machine, and putting it back. */
+
+import { spawnSync } from 'node:child_process'
+import { listQuarantine, type Quarantined, readable, restoreQuarantined } from '../../../../run/quarantine.ts'
+import { thisMachine } from '../../../../system/machine.ts'
+import { paint, visible } from '../../../terminal/terminal.ts'
+import { oneOf, parseArguments } from '../../arguments.ts'
+import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+
+/** Runs `cordon quarantine list|diff|restore`. */
+export function run({ terminal, argv }: CommandContext): number {
+  const args = parseArguments(commandRow('quarantine')!, argv)
+  const [given = 'list', id] = args.words
+  const verb = oneOf(['list', 'diff', 'restore'], given, 'say what to do')
+  const all = listQuarantine(thisMachine().stateDir)
+  if (verb === 'list') {
+    if (args.flags.json) terminal.out(`${JSON.stringify(all)}\n`)
+    else if (all.length === 0) terminal.out('nothing is in the quarantine\n')
+    for (const entry of args.flags.json ? [] : all)
+      terminal.out(
+        `${paint(terminal, 'cyan', entry.id)}  ${visible(entry.path)}  ${visible(entry.reason)}  ${entry.time}\n`,
+      )
+    return EXIT.ok
+  }
+  const entry = named(all, id)
+  if (verb === 'diff') {
+    readable(entry)
+    const compared = spawnSync('diff', ['-ruN', '--', entry.path, entry.kept], { encoding: 'utf8' })
+    terminal.out(compared.stdout.split('\n').map(visible).join('\n'))
+    return EXIT.ok
+  }
+  restoreQuarantined(entry, args.flags.force === true)
+  terminal.out(`restored ${visible(entry.path)}\n`)
+  return EXIT.ok
+}
+
+function named(all: readonly Quarantined[], id: string | undefined): Quarantined {
+  const entry = all.find((candidate) => candidate.id === id)
+  if (entry === undefined)
+    throw new UsageError(`name what to take, as cordon quarantine lists it${id ? `; there is no ${id}` : ''}`)
+  return entry
+}

@@ -1,0 +1,317 @@
+/** `cordon run`: a command in the sandbox, as transparent as a wrapper can be. */
+
+import { resolve } from 'node:path'
+import { type Confinement, confine, type Narrowing } from '../../../../confine/confinement.ts'
+import { chosenBundles, NO_GRANTS, type RunGrants, runGrantRules } from '../../../../confine/run-grants.ts'
+import { typedText } from '../../../../confine/typed-words.ts'
+import { agentWithoutBundle } from '../../../../one-off/agent-bundle.ts'
+import type { TypedQuestions } from '../../../../one-off/questions.ts'
+import { runConfined } from '../../../../one-off/run-typed.ts'
+import type { Decision } from '../../../../policy/decision.ts'
+import { withAnswers } from '../../../../project/answers.ts'
+import type { LoadedPolicy } from '../../../../project/load/load.ts'
+import { loadWarnings } from '../../../../project/start-notes.ts'
+import { unlistedLine } from '../../../../run/network/served-port.ts'
+import {
+  builtInBundle,
+  CommandRunner,
+  formatPlan,
+  openBackend,
+  PASSED_SIGNALS,
+  type RunIo,
+  type RunOutcome,
+  reportPlan,
+} from '../../../../run/open-backend.ts'
+import { machineFiles } from '../../../../system/files.ts'
+import { type Machine, thisMachine } from '../../../../system/machine.ts'
+import { monotonicMs } from '../../../../system/monotonic.ts'
+import { leaveStreamsAlone } from '../../../terminal/passed-streams.ts'
+import { isTerminalDevice, paint, resetTerminal, type Terminal, visible } from '../../../terminal/terminal.ts'
+import { type Arguments, parseArguments, textFlag } from '../../arguments.ts'
+import { type Opened, openInForce } from '../../open-policy.ts'
+import { type CommandContext, commandRow, EXIT, ownWords, UsageError } from '../../usage.ts'
+
+/** Runs `cordon run`. */
+export async function run({ terminal, argv, endBy }: CommandContext): Promise<number> {
+  const { args, command } = splitCommand(argv)
+  return runCommand({ terminal, args, command, ...(endBy && { endBy }) })
+}
+
+/** What is to be run; without a command, the person's shell. */
+export interface RunCall extends Pick<CommandContext, 'terminal' | 'endBy'> {
+  readonly args: Arguments
+  readonly command: readonly string[] | null
+}
+
+/** Runs it at this terminal, or for whoever has the streams. */
+export async function runCommand({ terminal, args, command: given, endBy }: RunCall): Promise<number> {
+  if (given?.[0] === '') {
+    terminal.err(
+      `${paint(terminal, 'red', 'cordon:')} the command was not found: its name is empty [command-not-found]\n`,
+    )
+    return EXIT.notFound
+  }
+  const interactive = isTerminalDevice(0) && isTerminalDevice(1)
+  if (given === null && !interactive)
+    throw new UsageError('a shell needs a terminal; name a command to run: cordon run -- npm test')
+  const inForce = () =>
+    openInForce(args, terminal, {
+      unsigned: async (loaded, report) => {
+        const { requireSigned } = await import('../policy/sign.ts')
+        return requireSigned(terminal, loaded, report, thisMachine())
+      },
+      programs: given?.slice(0, 1) ?? [],
+    })
+  let opened = await inForce()
+  const asks = interactive && isTerminalDevice(2) && !args.flags.quiet && !args.flags.plan
+  if (opened && asks && given && (await isSignedAgain(terminal, args, opened, given))) opened = await inForce()
+  if (!opened) return EXIT.fault
+  const { machine } = opened
+  const command = given ?? [personsShell(machine)]
+  const answered = await withAnswers(opened.loaded, { machine, files: machineFiles, session: null, agent: null })
+  const { loaded, session } = answered
+  const typed = await typedGrants(loaded, args, machine, given === null)
+  const granted = [typed?.all ?? NO_GRANTS, { ...NO_GRANTS, reads: await nearby(loaded, command, machine) }]
+  const backend = await openBackend(loaded.sandbox, { commands: 'one', stateDir: machine.stateDir })
+  const told = new Set<string>()
+  const tell = (line: string): void => {
+    if (!told.has(line) && !args.flags.quiet) say(terminal, line)
+    told.add(line)
+  }
+  const questions = asks ? await openQuestions(loaded, machine, tell) : null
+  const runner = new CommandRunner(machine, machineFiles, backend, {
+    ...(questions && { ask: (one) => questions.askHost(one), asksAlways: true }),
+    ...(interactive && isTerminalDevice(2) && !args.flags.quiet && { onLook: lookProgress(terminal) }),
+  })
+  const cwd = machineFiles.canonical(machine.cwd)
+  const narrowing = (): readonly Narrowing[] => [
+    ...granted.map((grants) => ({ kind: 'grants' as const, grants })),
+    { kind: 'keys', env: machine.env },
+    // A person can stop what they typed: only a limit that somebody wrote applies.
+    { kind: 'time', ms: timeoutOf(args) },
+  ]
+  const confined = (): Confinement =>
+    confine(loaded, { command: { words: command }, cwd }, [{ kind: 'answers', facts: session }, ...narrowing()])
+  const bundles = bundlesOf(loaded, granted)
+  try {
+    const io: RunIo = {
+      forwardSignals: PASSED_SIGNALS,
+      onNotice: tell,
+      onPort: async (port) => {
+        if (questions) return questions.askPort(typedText(command), port)
+        tell(unlistedLine(port))
+        return false
+      },
+      ...(interactive
+        ? {
+            terminal: {
+              input: process.stdin,
+              output: process.stdout,
+              ...(questions && { onRelay: (hold: () => (keys?: string) => void) => questions.holdBy(hold) }),
+            },
+            // `2> errors` is what the person asked for.
+            ...(!isTerminalDevice(2) && { stderr: 'inherit' as const }),
+          }
+        : { stdin: 'inherit' as const, stdout: 'inherit' as const, stderr: 'inherit' as const }),
+    }
+    if (args.flags.plan) {
+      const confinement = confined()
+      const plan = await runner.plan(confinement, command, io)
+      const report = await reportPlan(plan, backend, confinement.network.rules)
+      const { skippedSecrets, skippedSecretsLine } = await import('../../../../run/tracked-secrets.ts')
+      const unhidden = skippedSecrets(loaded, machine.home)
+      const line = skippedSecretsLine(unhidden)
+      const text = `${formatPlan(report)}${line === null ? '' : `${line}\n`}`
+      terminal.out(args.flags.json ? `${JSON.stringify({ ...report, unhidden })}\n` : text)
+      return EXIT.ok
+    }
+    leaveStreamsAlone()
+    // Who has read them, here or before writing a script, need not read them again; what the manifest itself is warned of is said at every load.
+    // Where a person reads them: `2> errors` holds what the command says.
+    const notes =
+      interactive && isTerminalDevice(2)
+        ? (await import('../../../../project/said-notes.ts')).notesToSay(loaded, machine)
+        : loadWarnings(loaded)
+    for (const note of notes) tell(note)
+    const bundleless = agentWithoutBundle(command, bundles)
+    if (bundleless !== null) tell(bundleless)
+    if (questions) granted.push({ ...NO_GRANTS, ...(await questions.askPlaces(command, confined(), runner)) })
+    const result = await runConfined({
+      answered,
+      machine,
+      files: machineFiles,
+      runner,
+      argv: command,
+      cwd,
+      narrowing: narrowing(),
+      io,
+      typedRules: typed ? runGrantRules(typed.own) : [],
+      ...(questions && { onRecorder: (recorder) => questions.recordTo(recorder) }),
+    })
+    if ('denied' in result) return refuse(terminal, result.denied)
+    const { outcome } = result
+    const { exitCode, signal, timedOut } = outcome.result
+    const failed = exitCode !== 0 && signal === null
+    const run = { command, cwd, outcome, loaded, bundles, machine, files: machineFiles }
+    const lines = [
+      ...result.notes,
+      ...(questions ? [] : outcome.result.unlisted.map(unlistedLine)),
+      ...(failed ? (await import('../../../../one-off/run-hints.ts')).runHints(run) : []),
+      ...(typed && isTerminalDevice(2) ? await keepLine(typed.all, opened.loaded, outcome, machine) : []),
+    ]
+    if (!args.flags.quiet && lines.some((line) => !told.has(line))) resetTerminal(terminal)
+    for (const line of lines) tell(line)
+    // What ended the command ends this process, so that a loop around it ends as well.
+    if (signal !== null && !timedOut) endBy?.(signal)
+    return exitCode
+  } catch (error) {
+    const { explainMissing } = await import('../../../../one-off/bundle-hint.ts')
+    throw explainMissing(error, command, bundles, {
+      path: machine.env.PATH ?? '',
+      home: machine.home,
+      exists: (path) => machineFiles.exists(resolve(machine.cwd, path)),
+      canonical: machineFiles.canonical,
+    })
+  } finally {
+    await runner.close()
+  }
+}
+
+/** Whether registries that the command uses had changed, and the person has signed them just now. */
+async function isSignedAgain(
+  terminal: Terminal,
+  args: Arguments,
+  { loaded, machine }: Opened<LoadedPolicy>,
+  command: readonly string[],
+): Promise<boolean> {
+  if (loaded.sandbox.bundles.length === 0 || Object.keys(loaded.registries).length === 0) return false
+  const { typedDrift } = await import('../../../../project/registries/drift.ts')
+  const drift = typedDrift(loaded, machine, command)
+  if (drift === null) return false
+  const { offerRegistries } = await import('../policy/sign.ts')
+  return offerRegistries(terminal, args, drift)
+}
+
+/** Above this a person wonders what it does. */
+const LONG_LOOK_MS = 1000
+
+/** One line about the first look through a large tree, gone when it is done. */
+function lookProgress(terminal: Terminal): (folders: number | null) => void {
+  const started = monotonicMs()
+  let shown = false
+  return (folders) => {
+    if (folders === null ? !shown : monotonicMs() - started < LONG_LOOK_MS) return
+    shown = folders !== null
+    terminal.err(
+      folders === null ? '\r\x1b[K' : `\rcordon: looking for secrets, ${folders.toLocaleString('en')} folders so far`,
+    )
+  }
+}
+
+function timeoutOf(args: Arguments): number {
+  const timeout = textFlag(args, 'timeout')
+  return timeout === undefined ? Number.POSITIVE_INFINITY : Number(timeout) * 1000
+}
+
+/** Asks at the terminal, where the manifest lets anybody be asked. */
+async function openQuestions(
+  loaded: LoadedPolicy,
+  machine: Machine,
+  tell: (line: string) => void,
+): Promise<TypedQuestions | null> {
+  const { TypedQuestions } = await import('../../../../one-off/questions.ts')
+  return TypedQuestions.areAllowed(loaded) ? new TypedQuestions({ loaded, machine, files: machineFiles, tell }) : null
+}
+
+/** The person's own, where the sandbox shows it. */
+function personsShell({ env }: Machine): string {
+  const own = env.SHELL ?? ''
+  return /^\/(?:usr\/)?(?:local\/)?s?bin\//.test(own) && machineFiles.exists(own) ? own : '/bin/sh'
+}
+
+/** A denial, with the rules that say so: what is denied to agents is denied to everybody in the project. */
+function refuse(terminal: Terminal, { reason, rules }: Decision): number {
+  const named = rules.map(({ rule, source }) => `${rule} (${source})`).join(', ')
+  say(terminal, `${reason.message}${named === '' ? '' : ` ${named}`} [${reason.code}]`)
+  return EXIT.refused
+}
+
+/** What the person granted for this run, alone and with what comes along; null where there is nothing, and what reads it is not loaded. */
+async function typedGrants(
+  loaded: LoadedPolicy,
+  args: Arguments,
+  machine: Machine,
+  inShell: boolean,
+): Promise<{ readonly own: RunGrants; readonly all: RunGrants } | null> {
+  if (Object.keys(args.lists).length === 0 && !inShell) return null
+  const { oneOffGrants } = await import('../../one-off-flags.ts')
+  const { requireAllGrantable } = await import('../../../../one-off/grants.ts')
+  const own = oneOffGrants(args, machine)
+  requireAllGrantable(own, loaded, machine)
+  // In a shell the person types what the bundles of the manifest are for; their keys stay outside.
+  const written = loaded.sandbox.bundles.map(({ value }) => value.tool)
+  const all = inShell ? { ...own, tools: [...new Set([...own.tools, ...written])] } : own
+  const added = own.tools.filter((tool) => !written.includes(tool))
+  return {
+    own,
+    all: added.length === 0 ? all : { ...all, registries: await registriesOf(loaded, all, added, machine) },
+  }
+}
+
+/** The registries of bundles that only this run has: nobody signed any for those, so their tools are asked now. */
+async function registriesOf(
+  loaded: LoadedPolicy,
+  grants: RunGrants,
+  added: readonly string[],
+  machine: Machine,
+): Promise<RunGrants['registries']> {
+  const { readRegistries } = await import('../../../../project/sign/trust.ts')
+  const programs = added.flatMap((tool) => builtInBundle(tool)?.programs ?? [])
+  const chosen = { root: loaded.root, sandbox: { bundles: chosenBundles(loaded, [grants]) } }
+  const found = Object.entries(readRegistries(chosen, machine, programs))
+  return Object.fromEntries(found.filter(([tool]) => added.includes(tool)))
+}
+
+/** The last line: how to keep what was granted for this run, where there is a manifest to keep it in. */
+async function keepLine(
+  grants: RunGrants,
+  { ownManifest }: LoadedPolicy,
+  outcome: RunOutcome,
+  { home }: Machine,
+): Promise<readonly string[]> {
+  if (!ownManifest) return []
+  const { keptGrants } = await import('../../../../one-off/grants.ts')
+  const kept = keptGrants(grants, outcome, home)
+  return kept.length === 0 ? [] : [`to keep it: ${kept.map((words) => `cordon add ${words}`).join('; ')}`]
+}
+
+/** What the command names of the source near the project, where the manifest shows any. */
+async function nearby(loaded: LoadedPolicy, command: readonly string[], machine: Machine): Promise<readonly string[]> {
+  if (loaded.policy.nearby.length === 0 || !command.slice(1).some((word) => word.includes('/'))) return []
+  const { nearbyWords } = await import('../../../../one-off/grants.ts')
+  return nearbyWords(loaded, command, machine, machineFiles)
+}
+
+/** Everything from the first word that is not ours belongs to the command. */
+function splitCommand(argv: readonly string[]): { args: Arguments; command: readonly string[] | null } {
+  const row = commandRow('run')!
+  const own = ownWords(row, argv)
+  const args = parseArguments(row, own)
+  const command = argv.slice(own.length + (argv[own.length] === '--' ? 1 : 0))
+  if (command.length === 0 && !args.flags.interactive)
+    throw new UsageError('name a command to run: cordon run -- npm test')
+  if (args.flags.interactive && !(isTerminalDevice(0) && isTerminalDevice(1)))
+    throw new UsageError('-i needs a terminal, and there is none here')
+  const timeout = textFlag(args, 'timeout')
+  if (timeout !== undefined && !/^\d+(\.\d+)?$/.test(timeout)) throw new UsageError('--timeout takes seconds')
+  if (args.flags.json && !args.flags.plan)
+    throw new UsageError('--json goes with --plan: what is run has its own output')
+  return { args, command: command.length === 0 ? null : command }
+}
+
+const bundlesOf = (loaded: LoadedPolicy, granted: readonly RunGrants[]) =>
+  chosenBundles(loaded, granted).map(({ value }) => value)
+
+function say(terminal: Terminal, line: string): void {
+  terminal.err(`${paint(terminal, 'yellow', 'cordon:')} ${visible(line)}\n`)
+}

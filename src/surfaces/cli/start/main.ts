@@ -1,0 +1,202 @@
+/** The entry of the CLI: finds the command, loads only its code, and turns what was thrown into an exit code. */
+
+import { Fault, messageOf } from '../../../system/fault.ts'
+import { faultExit } from '../../../system/fault-codes.ts'
+import { version } from '../../../system/version.ts'
+import { redacted, redactedTerminal } from '../../terminal/redacted-terminal.ts'
+import { paint, processTerminal, type Terminal, visible, visibleLines } from '../../terminal/terminal.ts'
+import { type CommandContext, commandRow, commands, EXIT, ownWords, UsageError } from '../usage.ts'
+import { crashCode } from './crash-code.ts'
+
+type Load = () => Promise<{ run: (context: CommandContext) => Promise<number> | number }>
+
+/** One explicit list; each command's code is loaded when it is called, because start-up counts. */
+const LOADERS: Readonly<Record<string, Load>> = {
+  check: () => import('../commands/policy/check.ts'),
+  explain: () => import('../commands/policy/explain.ts'),
+  status: () => import('../commands/machine/status.ts'),
+  try: () => import('../commands/run/try.ts'),
+  init: () => import('../commands/policy/init.ts'),
+  policy: () => import('../commands/policy/policy.ts'),
+  run: () => import('../commands/run/run.ts'),
+  shell: () => import('../commands/run/shell.ts'),
+  add: () => import('../commands/policy/add.ts'),
+  learn: () => import('../commands/policy/learn.ts'),
+  sign: () => import('../commands/policy/sign.ts'),
+  verify: () => import('../commands/policy/verify.ts'),
+  tools: () => import('../commands/policy/tools.ts'),
+  skills: () => import('../commands/policy/skills.ts'),
+  keys: () => import('../commands/machine/keys.ts'),
+  secrets: () => import('../commands/machine/secrets.ts'),
+  audit: () => import('../commands/run/audit.ts'),
+  grants: () => import('../commands/policy/grants.ts'),
+  quarantine: () => import('../commands/run/quarantine.ts'),
+  redact: () => import('../commands/policy/redact.ts'),
+  scan: () => import('../commands/policy/scan.ts'),
+  doctor: () => import('../commands/machine/doctor.ts'),
+  undo: () => import('../commands/run/undo.ts'),
+  bundles: () => import('../commands/policy/bundles.ts'),
+  hook: () => import('../commands/machine/hook.ts'),
+  install: () => import('../commands/machine/install.ts'),
+  approvals: () => import('../commands/run/approvals.ts'),
+  ui: () => import('../commands/agents/ui.ts'),
+  import: () => import('../commands/policy/import.ts'),
+  mcp: () => import('../commands/agents/mcp.ts'),
+  chat: () => import('../commands/agents/chat.ts'),
+  agent: () => import('../commands/agents/agent.ts'),
+  fleet: () => import('../commands/agents/fleet.ts'),
+  login: () => import('../commands/agents/login.ts'),
+  acp: () => import('../commands/agents/acp.ts'),
+  resident: () => import('../commands/machine/resident.ts'),
+  completions: () => import('./completions.ts'),
+}
+
+/**
+ * What goes out of these is taken as it is: a host runs the command in a hook's answer, a manifest is loaded, a public key is compared, an
+ * agent's terminal draws itself. The lines of the record, and what `redact` gives, have been masked already.
+ */
+const VERBATIM: ReadonlySet<string> = new Set('hook init import completions keys chat acp mcp redact audit'.split(' '))
+
+/** Runs the CLI with these arguments and returns the exit code. */
+export async function main(
+  argv: readonly string[],
+  bare: Terminal = processTerminal(),
+  { endBy, untouched }: Pick<CommandContext, 'endBy' | 'untouched'> = {},
+): Promise<number> {
+  const [given, ...rest] = argv
+  // Alone it says where the project stands.
+  const name = given ?? 'status'
+  const terminal = redactedTerminal(bare, VERBATIM.has(name))
+  if (name === '--version' || name === '-V' || name === '-v' || name === 'version') {
+    terminal.out(`cordon ${version}\n`)
+    return EXIT.ok
+  }
+  if (name === '--help' || name === '-h' || name === 'help') {
+    if (rest[0] !== undefined && !commandRow(rest[0])) return unknownCommand(terminal, rest[0])
+    const { help } = await import('./help.ts')
+    terminal.out(help(terminal, rest[0]))
+    return EXIT.ok
+  }
+  const row = commandRow(name)
+  const load = row ? LOADERS[name] : undefined
+  if (!row || !load) return unknownCommand(terminal, name)
+  const own = ownWords(row, rest)
+  if (own.some((word) => word === '--help' || word === '-h')) {
+    const { help } = await import('./help.ts')
+    terminal.out(help(terminal, name))
+    return EXIT.ok
+  }
+  try {
+    const command = await load()
+    const ends = { ...(endBy && { endBy }), ...(untouched && { untouched }) }
+    const exit = await command.run({ terminal, argv: rest, bare, ...ends })
+    if (given === undefined) terminal.out('\ncordon --help lists the commands\n')
+    return exit
+  } catch (error) {
+    const json = own.includes('--json')
+    if (error instanceof UsageError) {
+      const remedy = `cordon ${name} --help shows how.`
+      return complain(terminal, { message: error.message, remedy, code: 'usage' }, EXIT.usage, json)
+    }
+    if (!(error instanceof Fault)) throw error
+    const exit = exitOf(name, rest, error)
+    if (exit === EXIT.fault) {
+      const { logFault } = await import('../../../report/crash.ts')
+      logFault(error, name)
+    }
+    return complain(terminal, error, exit, json)
+  }
+}
+
+async function unknownCommand(terminal: Terminal, name: string): Promise<number> {
+  const { nearest } = await import('../../../project/near-word.ts')
+  const suggestion = nearest(name, [...commands.map((row) => row.name), '--help', '--version'])
+  const message = `there is no command "${name}"${suggestion ? `; did you mean "${suggestion}"?` : ''}`
+  return complain(terminal, { message, remedy: 'cordon --help lists the commands.', code: 'usage' }, EXIT.usage, false)
+}
+
+// `cordon run` keeps the codes below 125 for the command itself; to a host, only 2 blocks.
+function exitOf(name: string, [first]: readonly string[], { code }: Fault): number {
+  const exit = faultExit(code)
+  const runs = name === 'run' || name === 'shell' || (name === 'hook' && first === 'run')
+  if (name === 'hook' && !runs) return EXIT.usage
+  return exit === EXIT.usage && (runs || name === 'doctor') ? EXIT.fault : exit
+}
+
+/** What went wrong, for a person, and for a program that asked for JSON. */
+function complain(
+  terminal: Terminal,
+  { message, remedy, code }: { message: string; remedy: string | null; code: string },
+  exit: number,
+  json: boolean,
+): number {
+  if (json) terminal.out(`${JSON.stringify({ error: message, code, remedy })}\n`)
+  terminal.err(
+    `${paint(terminal, 'red', 'cordon:')} ${code === 'manifest' ? visibleLines(message) : visible(message)}${code === 'usage' ? '' : ` [${code}]`}\n`,
+  )
+  if (remedy) terminal.err(`  ${visible(remedy)}\n`)
+  return exit
+}
+
+/** How this process is to end. */
+export interface ProcessEnd {
+  /** True when it did what was asked, and not when it had to complain after it had begun. */
+  readonly known: boolean
+  /** By this, as the command that it ran. */
+  readonly signal: NodeJS.Signals | null
+}
+
+/** Runs the CLI for this process. `remember` keeps what it compiled, for one that does not end with its command. */
+export async function runProcess(remember: () => void = () => {}): Promise<ProcessEnd> {
+  try {
+    const [, , command, word, ...rest] = process.argv
+    if (command === 'resident' && word === 'serve') {
+      const { serve } = await import('./serve.ts')
+      await serve(runProcess, remember, rest)
+    }
+    let signal: NodeJS.Signals | null = null
+    let untouched = false
+    const exitCode = await main(process.argv.slice(2), processTerminal(), {
+      endBy: (name) => {
+        signal ??= name
+      },
+      untouched: () => {
+        untouched = true
+      },
+    })
+    process.exitCode = exitCode
+    return { known: untouched || (exitCode !== EXIT.usage && exitCode !== EXIT.fault), signal }
+  } catch (error) {
+    process.exitCode = crashCode(process.argv)
+    await tellCrash(error)
+    return { known: false, signal: null }
+  }
+}
+
+/** Says that Cordon crashed, and where the report is; for what was thrown in a timer or a promise as well. */
+export async function tellCrash(error: unknown): Promise<void> {
+  const say = (text: string): void => {
+    try {
+      processTerminal().err(redacted(text))
+    } catch {
+      // The exit code says it all the same.
+    }
+  }
+  say(`cordon: internal error: ${messageOf(error)}\n`)
+  const report = await crashReport(error)
+  say(
+    report
+      ? `  a report without keys or session content is in ${report}\n`
+      : `${error instanceof Error ? error.stack : ''}\n`,
+  )
+}
+
+/** What made this process crash may keep the report from being written as well. */
+async function crashReport(error: unknown): Promise<string | null> {
+  try {
+    const { reportCrash } = await import('../../../report/crash.ts')
+    return reportCrash(error, process.argv[2] ?? '')
+  } catch {
+    return null
+  }
+}

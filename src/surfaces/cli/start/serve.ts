@@ -1,0 +1,160 @@
+/**
+ * A worker of the resident Cordon: a process that is ready before it is asked, and serves one `hook` or `run` after another. The addon
+ * makes it the caller's process (directory, umask, streams), this makes the variables and arguments the caller's, and then the
+ * program runs as it would in a process of its own. Directory, umask and streams belong to a process as a whole, so it serves
+ * one request at a time, and none after one that left anything behind.
+ */
+
+import { constants } from 'node:os'
+import { dirname, join } from 'node:path'
+import { keepReadings } from '../../../agents/hook/kept-readings.ts'
+import { keepLooks } from '../../../run/kept-looks.ts'
+import { keepRoomsAhead, layOutRoomAhead, secondsAhead } from '../../../run/rooms-ahead.ts'
+import type { ProcessEnd } from './main.ts'
+
+/** What native/resident/serve.c gives Node. */
+interface ServeAddon {
+  next(idleSeconds: number, stamp: Buffer): Buffer | null | undefined
+  done(code: number): void
+  /** The process that asks. */
+  caller(): number
+}
+
+/** Compiled code and caches grow with what was served; a process is cheap. */
+const MAX_REQUESTS = 1000
+const LEARNED = 8
+const MAX_BYTES = 256 * 1024 * 1024
+const TURNS = 5
+
+/**
+ * Serves until nobody asks any more. `run` runs the program for `process.argv`, and says how its process is to end; `remember` keeps
+ * what was compiled for the next worker.
+ */
+export async function serve(
+  run: () => Promise<ProcessEnd>,
+  remember: () => void,
+  [idle = '', stamp = '']: readonly string[],
+): Promise<void> {
+  const program = process.argv.slice(0, 2)
+  const addon = loadAddon(dirname(program[1]!))
+  // However it ends, the caller hears the code.
+  process.on('exit', (code) => addon.done(code))
+  await Promise.all([
+    import('../commands/machine/hook.ts'),
+    import('../commands/run/run.ts'),
+    import('../open-policy.ts'),
+  ])
+  keepLooks()
+  keepReadings()
+  keepRoomsAhead()
+  const traces = watchTraces()
+  for (let served = 0; served < MAX_REQUESTS; served++) {
+    const payload = nextRequest(addon, Number(idle), Buffer.from(stamp, 'hex'))
+    if (payload === null) break
+    const { args, env } = readPayload(payload)
+    takePlace(program, args, env)
+    // What started the caller is above it, and above nothing of ours.
+    Object.defineProperty(process, 'ppid', { value: addon.caller(), configurable: true })
+    traces.begin()
+    const { known, signal } = await run()
+    const code = Number(process.exitCode ?? 0)
+    process.exitCode = undefined
+    // The caller is the one to die by it.
+    addon.done(signal === null ? code : code | (constants.signals[signal] << 8))
+    if (!known || (await traces.left()) || process.memoryUsage.rss() > MAX_BYTES) break
+    // By then it has answered hooks and run commands; nobody waits for this.
+    if (served === LEARNED) remember()
+    layOutRoomAhead()
+  }
+  process.exit(0)
+}
+
+/** The next request; null when there will be none. A room that nobody asked for is given up before this process is. */
+function nextRequest(addon: ServeAddon, idleSeconds: number, stamp: Buffer): Buffer | null {
+  for (;;) {
+    const kept = secondsAhead()
+    const payload = addon.next(Math.min(kept ?? idleSeconds, idleSeconds), stamp)
+    if (payload !== undefined) return payload
+    if (kept === null) return null
+  }
+}
+
+function loadAddon(dist: string): ServeAddon {
+  const module = { exports: {} }
+  process.dlopen(module, join(dist, 'native', `cordon-serve-${process.arch}`))
+  return module.exports as ServeAddon
+}
+
+interface Request {
+  readonly args: readonly string[]
+  readonly env: readonly string[]
+}
+
+/** Two numbers, then so many arguments and so many variables, each with its NUL. */
+function readPayload(payload: Buffer): Request {
+  const [words, variables] = [payload.readUInt32LE(0), payload.readUInt32LE(4)]
+  const texts = payload.toString('utf8', 8).split('\0')
+  const args = texts.slice(0, words)
+  if (texts.length !== words + variables + 1 || (args[0] !== 'hook' && args[0] !== 'run'))
+    throw new Error('the request is not one of `cordon hook` or `cordon run`')
+  return { args, env: texts.slice(words, words + variables) }
+}
+
+/** The caller's arguments and variables, and nothing of the one before. */
+function takePlace(program: readonly string[], args: readonly string[], env: readonly string[]): void {
+  process.argv = [...program, ...args]
+  for (const name of Object.keys(process.env)) delete process.env[name]
+  for (const variable of env) {
+    const end = variable.indexOf('=')
+    const name = variable.slice(0, end)
+    // Of two with one name, programs see the first.
+    if (end > 0 && process.env[name] === undefined) process.env[name] = variable.slice(end + 1)
+  }
+  // Node keeps the name of its directory until it changes it itself.
+  process.chdir('.')
+}
+
+const STREAMS = ['stdin', 'stdout', 'stderr'] as const
+const STARTERS = ['spawn', 'fork', 'exec', 'execFile'] as const
+
+/** Sees whether a request left something of its own in this process: stream objects, children, timers, listeners. */
+function watchTraces(): { begin(): void; left(): Promise<boolean> } {
+  let touched = false
+  const streams = STREAMS.map((name): [string, PropertyDescriptor] => {
+    const own = Object.getOwnPropertyDescriptor(process, name)!
+    const get = (): unknown => {
+      touched = true
+      return own.get!.call(process)
+    }
+    return [name, { ...own, get }]
+  })
+  const children = process.getBuiltinModule('node:child_process') as unknown as Record<
+    string,
+    (...given: unknown[]) => unknown
+  >
+  for (const name of STARTERS) {
+    const own = children[name]!
+    children[name] = (...given) => {
+      touched = true
+      return own(...given)
+    }
+  }
+  const state = (): string =>
+    JSON.stringify([
+      process.getActiveResourcesInfo(),
+      process.eventNames().map((name) => [String(name), process.listenerCount(name)]),
+    ])
+  const before = state()
+  return {
+    // A command that leaves its streams alone has put others in their place.
+    begin: () => {
+      for (const [name, stream] of streams) Object.defineProperty(process, name, stream)
+    },
+    left: async () => {
+      // What is on its way out may still be closing.
+      for (let turn = 0; turn < TURNS && !touched && state() !== before; turn++)
+        await new Promise((resolve) => setImmediate(resolve))
+      return touched || state() !== before
+    },
+  }
+}

@@ -1,0 +1,80 @@
+/** What most hosts' installations are made of: rows of settings in Claude Code's form, files that are ours as a whole, and a switch for all hooks. */
+
+import { HOOK_TIMEOUT_SECONDS } from './hook-command.ts'
+import { editRows, type RowSettings } from './hook-rows.ts'
+import type { Json } from './host.ts'
+import type { Edit, HookCommands, SwitchedOff } from './host-install.ts'
+import type { InstallPlace } from './install-place.ts'
+import { SettingsError } from './settings-error.ts'
+
+/** Events of a host, and which command line each is given. */
+export type Events = Readonly<Record<string, keyof HookCommands | ((commands: HookCommands) => string)>>
+
+export const USE_EVENTS: Events = { PreToolUse: 'call', PostToolUse: 'result' }
+export const PROMPT_EVENTS: Events = { ...USE_EVENTS, UserPromptSubmit: 'call' }
+
+/** A command for a host's shell tool as its self-test puts it to our hook, in the same form. */
+export function testCall(event: string, tool: string): (cwd: string, command: string) => Json {
+  return (cwd, command) => ({
+    hook_event_name: event,
+    session_id: 'cordon-self-test',
+    cwd,
+    tool_name: tool,
+    tool_input: { command },
+  })
+}
+
+/** Claude Code's form, and its like. */
+export function groupedRows(
+  events: Events,
+  settings: Omit<RowSettings, 'paths'> & { /** How long the host waits, in its own unit. */ readonly timeout?: number },
+): (...args: Parameters<Edit>) => string {
+  const { timeout = HOOK_TIMEOUT_SECONDS, ...rest } = settings
+  const paths = Object.keys(events).map((event) => ['hooks', event])
+  return (text, commands, _, original) => {
+    const rows =
+      commands &&
+      Object.entries(events).map(([event, which]) => ({
+        path: ['hooks', event],
+        item: {
+          matcher: '*',
+          hooks: [
+            { type: 'command', command: typeof which === 'function' ? which(commands) : commands[which], timeout },
+          ],
+        },
+      }))
+    return editRows(text, rows, original, { paths, ...rest })
+  }
+}
+
+/** A file that is ours as a whole. */
+export function ownFile(
+  isOwn: (text: string) => boolean,
+  wanted: (commands: HookCommands, place: InstallPlace) => string,
+): Edit {
+  return (text, commands, place) => {
+    if (text !== null && !isOwn(text)) {
+      if (commands === null) return text
+      throw new SettingsError('it is somebody else’s')
+    }
+    return commands && wanted(commands, place)
+  }
+}
+
+/** The first of these files that switches all hooks off, by the setting that most hosts have or one of the host's own. */
+export function allHooksOff(
+  files: readonly string[],
+  settings: (file: string) => Json,
+  own: (said: Json) => string | null = () => null,
+): SwitchedOff | null {
+  for (const file of files) {
+    const said = settings(file)
+    const what = said.disableAllHooks === true ? '"disableAllHooks": true' : own(said)
+    if (what !== null) return offBy(file, what)
+  }
+  return null
+}
+
+export function offBy(file: string, what: string): SwitchedOff {
+  return { detail: `${file} says ${what}`, remedy: 'Remove that line.' }
+}

@@ -1,0 +1,106 @@
+/** The trust that an installation wrote into a host's own files, remembered so that taking the hook out takes back just that. */
+
+import { join } from 'node:path'
+import { withLock } from '../../../system/lock.ts'
+import { parseSettings } from '../../../system/settings-json.ts'
+import { openOwnDirectory, readOwnJson, removeIfThere, writeOwnJson } from '../../../system/state.ts'
+import { tomlValue, withoutTomlValue, withTomlValue } from '../hosts/codex-trust.ts'
+import { isObject } from './host.ts'
+import { withoutValue, withValue } from './jsonc-text.ts'
+
+/** One value in a file of the host. */
+export interface TrustEntry {
+  readonly agent: string
+  readonly scope: string
+  readonly root: string
+  readonly path: string
+  /** The table of a TOML file, or the object of a JSON file whose values are then JSON too; null for a text at the top of one. */
+  readonly table: string | null
+  readonly key: string
+  /** What stood there before; null when nothing did. */
+  readonly before: string | null
+  readonly after: string
+}
+
+interface TrustFile {
+  readonly version: 1
+  readonly entries: readonly TrustEntry[]
+}
+
+/** What is remembered for one installation. */
+export function trustOf(
+  stateDir: string,
+  { agent, scope, root }: Pick<TrustEntry, 'agent' | 'scope' | 'root'>,
+): readonly TrustEntry[] {
+  const own = read(stateDir).filter((entry) => entry.agent === agent && entry.scope === scope)
+  return scope === 'user' ? own : own.filter((entry) => entry.root === root)
+}
+
+/** Remembers what was written; of a value that was written twice, what stood there first. */
+export function keepTrust(stateDir: string, added: readonly TrustEntry[]): void {
+  if (added.length === 0) return
+  change(stateDir, (entries) => {
+    const known = (entry: TrustEntry): TrustEntry | undefined => entries.find((other) => isSame(other, entry))
+    const merged = added.map((entry) => ({ ...entry, before: known(entry) ? known(entry)!.before : entry.before }))
+    return [...entries.filter((entry) => !added.some((other) => isSame(other, entry))), ...merged]
+  })
+}
+
+export function forgetTrust(stateDir: string, gone: readonly TrustEntry[]): void {
+  if (gone.length > 0)
+    change(stateDir, (entries) => entries.filter((entry) => !gone.some((other) => isSame(other, entry))))
+}
+
+/** The text of a file without these entries, null when nothing is left of it; a value that somebody changed since stays. */
+export function withoutTrust(text: string, entries: readonly TrustEntry[]): string | null {
+  const left = entries.reduce(without, text)
+  return left !== text && /^(?:\{\s*\})?\s*$/.test(left) ? null : left
+}
+
+function without(text: string, { path, table, key, before, after }: TrustEntry): string {
+  if (table !== null && path.endsWith('.json')) return withoutNested(text, table, key, before, after)
+  if (table !== null) {
+    if (tomlValue(text, table, key) !== after) return text
+    return before === null ? withoutTomlValue(text, table, key) : withTomlValue(text, table, key, before)
+  }
+  const settings = parseSettings(text)
+  if (!isObject(settings) || settings[key] !== after) return text
+  return before === null ? withoutValue(text, [key], () => true) : withValue(text, [key], before)
+}
+
+function withoutNested(text: string, table: string, key: string, before: string | null, after: string): string {
+  const settings = parseSettings(text)
+  const known = isObject(settings) ? settings[table] : undefined
+  if (!isObject(known) || JSON.stringify(known[key]) !== after) return text
+  if (before === null) return withoutValue(text, [table, key], () => false)
+  return withValue(text, [table, key], JSON.parse(before) as unknown)
+}
+
+function isSame(a: TrustEntry, b: TrustEntry): boolean {
+  return a.path === b.path && a.table === b.table && a.key === b.key
+}
+
+function read(stateDir: string): readonly TrustEntry[] {
+  return readOwnJson(join(stateDir, 'agent-trust.json'), isTrustFile)?.entries ?? []
+}
+
+function change(stateDir: string, how: (entries: readonly TrustEntry[]) => readonly TrustEntry[]): void {
+  const directory = openOwnDirectory(stateDir)
+  const file = join(directory, 'agent-trust.json')
+  withLock(join(directory, 'locks/agent-trust'), () => {
+    const entries = how(read(directory))
+    if (entries.length > 0) writeOwnJson(file, { version: 1, entries } satisfies TrustFile)
+    else removeIfThere(file)
+  })
+}
+
+function isTrustFile(value: unknown): value is TrustFile {
+  return isObject(value) && value.version === 1 && Array.isArray(value.entries) && value.entries.every(isEntry)
+}
+
+function isEntry(value: unknown): value is TrustEntry {
+  if (!isObject(value)) return false
+  const isText = (name: string): boolean => typeof value[name] === 'string'
+  const isTextOrNull = (name: string): boolean => value[name] === null || isText(name)
+  return ['agent', 'scope', 'root', 'path', 'key', 'after'].every(isText) && ['table', 'before'].every(isTextOrNull)
+}

@@ -1,0 +1,95 @@
+/** A host's own rules about commands, held against the command itself: the host sees only the wrapped one. They close, they never open. */
+
+import { dirname, join } from 'node:path'
+import type { OwnDenials } from '../../../agents/hook/judge.ts'
+import { type CommandWord, denialsOf, unreadable } from '../../../agents/import/command-words.ts'
+import { pathDenialsOf } from '../../../agents/import/path-words.ts'
+import type { Files } from '../../../system/files.ts'
+import type { Machine } from '../../../system/machine.ts'
+import { parseSettings } from '../../../system/settings-json.ts'
+import type { OwnRules, RulePlace, RuleSource } from './host.ts'
+
+/** Where a call stands. */
+export interface OwnRulesPlace {
+  readonly machine: Pick<Machine, 'home' | 'env'>
+  readonly files: Pick<Files, 'exists' | 'list' | 'readText'>
+  readonly root: string
+  readonly cwd: string
+  readonly commandLines: RulePlace['commandLines']
+}
+
+/** The denials and asks of a host's settings that are about commands, and about files where it holds those against commands. */
+export async function denialsOfHost(ownRules: OwnRules, place: OwnRulesPlace): Promise<OwnDenials | null> {
+  const { machine, files, root, cwd } = place
+  let lines: ReturnType<RulePlace['commandLines']> | null = null
+  const commandLines = () => {
+    lines ??= place.commandLines()
+    return lines
+  }
+  const { home, env } = machine
+  const at: RulePlace = { home, env, folders: foldersOf(root, cwd, files), commandLines }
+  const found = ownRules.sources(at).flatMap((source) => textsOf(source, files))
+  if (found.length === 0) return null
+  const read = await ownRules.reader()
+  const denials = await Promise.all(
+    found.map(async ({ from, text }) => {
+      const words = (await wordsOf(text, from, read)).filter(({ said }) => !ownRules.ours?.has(said))
+      // `.claude/settings.json`: of the folder that has it.
+      const folders = [root, cwd, ...(from.startsWith('/') ? [dirname(dirname(from))] : [])]
+      const { reads, writes, unread } = pathDenialsOf(words, from, { home, folders: [...new Set(folders)] })
+      return { reads, writes, commands: denialsOf([...words, ...unread], from, ownRules.lastWins ?? false) }
+    }),
+  )
+  return {
+    reads: denials.flatMap(({ reads }) => reads),
+    writes: denials.flatMap(({ writes }) => writes),
+    commands: denials.flatMap(({ commands }) => commands),
+  }
+}
+
+interface Found {
+  readonly from: string
+  /** Null for what cannot be read. */
+  readonly text: string | null
+}
+
+function textsOf(source: RuleSource, files: OwnRulesPlace['files']): readonly Found[] {
+  if ('text' in source) return [source]
+  const paths =
+    'file' in source
+      ? [source.file]
+      : files.list(source.folder).flatMap((name) => (name.endsWith(source.ending) ? [join(source.folder, name)] : []))
+  return paths.filter(files.exists).map((path) => {
+    try {
+      return { from: path, text: files.readText(path) }
+    } catch {
+      return { from: path, text: null }
+    }
+  })
+}
+
+async function wordsOf(
+  text: string | null,
+  from: string,
+  read: Awaited<ReturnType<OwnRules['reader']>>,
+): Promise<readonly CommandWord[]> {
+  if (text === null) return [unreadable('it')]
+  if (/\.(?:rules|md)$/.test(from)) return read(text)
+  // An empty one says nothing.
+  if (text.trim() === '') return []
+  try {
+    if (!from.endsWith('.toml')) return read(parseSettings(text))
+    const { parseToml } = await import('../../../agents/import/toml.ts')
+    return read(parseToml(text, from))
+  } catch {
+    return [unreadable('it')]
+  }
+}
+
+/** The folders of a project in which a host may keep settings: from where the call stands up to the repository, and where the host was started. */
+function foldersOf(root: string, cwd: string, files: OwnRulesPlace['files']): readonly string[] {
+  const above = [cwd]
+  while (!files.exists(join(above.at(-1)!, '.git')) && above.at(-1) !== '/') above.push(dirname(above.at(-1)!))
+  const end = above.at(-1) === '/' ? above.indexOf(root) + 1 || 1 : above.length
+  return [...new Set([...above.slice(0, end), root])]
+}

@@ -1,0 +1,79 @@
+/** Gemini CLI's settings: what keeps its hooks from running, the .env that it would obey, and the folders that it trusts. */
+
+import { dirname, join } from 'node:path'
+import { parseSettings } from '../../../system/settings-json.ts'
+import { isObject, type Json } from '../host/host.ts'
+import type { Read, SwitchedOff } from '../host/host-install.ts'
+import type { FileChange, InstallPlace } from '../host/install-place.ts'
+import type { TrustEntry } from '../host/installed-trust.ts'
+import { withValue } from '../host/jsonc-text.ts'
+import { SettingsError } from '../host/settings-error.ts'
+
+/** The table and the key by which Gemini CLI leaves the .env of a project alone. */
+export const LOCAL_ENV = { table: 'advanced', key: 'ignoreLocalEnv' } as const
+
+/**
+ * Gemini CLI takes what the .env of a trusted project says into its own environment and that of everything it starts, this hook
+ * included: LD_PRELOAD, NODE_OPTIONS, XDG_STATE_HOME. An agent may write such a file.
+ */
+export function withoutLocalEnv(text: string): string {
+  const { table, key } = LOCAL_ENV
+  const settings = parseSettings(text)
+  const known = isObject(settings) ? (settings[table] ?? {}) : {}
+  if (!isObject(known)) throw new SettingsError(`"${table}" is not an object`)
+  return known[key] === true ? text : withValue(text, [table, key], true)
+}
+
+/** Where Gemini CLI keeps which folders it trusts. */
+export function trustedFoldersFile({ env, home }: Pick<InstallPlace, 'env' | 'home'>): string {
+  return env.GEMINI_CLI_TRUSTED_FOLDERS_PATH ?? join(env.GEMINI_CLI_HOME ?? home, '.gemini/trustedFolders.json')
+}
+
+/** Gemini CLI loads a project's hooks only in a folder that it trusts. */
+export function planTrust(place: InstallPlace, read: Read): FileChange {
+  const path = trustedFoldersFile(place)
+  const before = read(path)
+  return { path, before, after: withValue(before, [place.root], 'TRUST_FOLDER') }
+}
+
+/** What an installation changed beside the hooks: the list of trusted folders, and what becomes of .env files. */
+export function rememberedOf(changes: readonly FileChange[], place: InstallPlace): readonly TrustEntry[] {
+  const { root, scope } = place
+  return changes.map(({ path, before: text }) => {
+    const settings = parseSettings(text ?? '{}') as Json
+    const own = { agent: 'gemini', scope, root, path } as const
+    if (path === trustedFoldersFile(place)) {
+      const before = typeof settings[root] === 'string' ? settings[root] : null
+      return { ...own, table: null, key: root, before, after: 'TRUST_FOLDER' }
+    }
+    const { table, key } = LOCAL_ENV
+    const before = JSON.stringify((settings[table] as Json | undefined)?.[key]) ?? null
+    return { ...own, table, key, before, after: 'true' }
+  })
+}
+
+/** A project's hooks load in a trusted folder alone. */
+export function distrusted(place: InstallPlace, settings: (file: string) => Json): SwitchedOff | null {
+  if (place.scope !== 'project' || place.env.GEMINI_CLI_TRUST_WORKSPACE === 'true') return null
+  const folders = settings(trustedFoldersFile(place))
+  let at = place.root
+  if (folders[at] !== 'DO_NOT_TRUST') {
+    for (;;) {
+      if (folders[at] === 'TRUST_FOLDER') return null
+      if (dirname(at) === at) break
+      at = dirname(at)
+    }
+  }
+  return {
+    detail: `Gemini CLI does not trust ${place.root}, so it loads no hooks of it`,
+    remedy: 'cordon install gemini --project writes the trust down.',
+  }
+}
+
+/** Throws where no hook of these settings would run. */
+export function checkGemini(settings: Json): void {
+  const { hooksConfig = {} } = settings
+  if (isObject(hooksConfig) && hooksConfig.enabled === false) {
+    throw new SettingsError('"hooksConfig.enabled" is false, so no hook would run')
+  }
+}

@@ -1,0 +1,34 @@
+/** `question`: asks the person, and says so when there is nobody to answer. */
+
+import { defineTool, LOOKS_OUT, touchesNothing } from '../define-tool.ts'
+import { takes, text, texts } from '../input-schema.ts'
+import { InputError, type Tool } from '../tool.ts'
+
+const MAX_QUESTION = 4000
+const MAX_OPTIONS = 20
+
+export const question: Tool = defineTool({
+  name: 'question',
+  description: 'Asks the user.',
+  input: takes({ question: text('The question.') }, { options: texts('Answers to choose from.') }),
+  labels: [],
+  hints: { title: 'Ask the user', ...LOOKS_OUT },
+  actions: touchesNothing,
+  run: async (input, context) => {
+    const { question: asked, options = [] } = input
+    if (asked.trim() === '' || asked.length > MAX_QUESTION) {
+      throw new InputError(`"question" must have between 1 and ${MAX_QUESTION} characters`)
+    }
+    if (options.length > MAX_OPTIONS) throw new InputError(`"options" holds at most ${MAX_OPTIONS} answers`)
+    const answer = await context.ask.ask(asked, options, context.signal)
+    context.signal.throwIfAborted()
+    if (answer === null) {
+      return {
+        text: 'Nobody answered: there is no one at the prompt, or they gave no answer. Go on by your best judgement and say what you assumed.',
+        data: { answer: null },
+        isError: true,
+      }
+    }
+    return { text: answer, data: { answer } }
+  },
+})
