@@ -1,15 +1,11 @@
 /** The questions that can be answered from elsewhere, in one file: of sessions that wait, and of hooks that had nobody to ask. */
 
 import { randomBytes } from 'node:crypto'
-import { join, posix } from 'node:path'
-import type { HookJudgement } from '../agents/hook/judge.ts'
-import { type Question, requestOf } from '../approval/approve.ts'
-import { type AnswerKind, type AskView, askSummary, askView, parseAskView, withAnswers } from '../approval/ask-view.ts'
+import { join } from 'node:path'
+import { type AnswerKind, type AskView, parseAskView } from '../approval/ask-view.ts'
 import type { Suggestion } from '../approval/suggestion.ts'
-import { repositoryAt } from '../project/load/nearby.ts'
 import { isSameProcess } from '../system/alive.ts'
 import { canonicalJson } from '../system/canonical-json.ts'
-import { machineFiles } from '../system/files.ts'
 import { withLock } from '../system/lock.ts'
 import type { Machine } from '../system/machine.ts'
 import { sha256 } from '../system/sha256.ts'
@@ -112,77 +108,7 @@ function isSameCall(other: OpenAsk, { project, tool, subject, once }: NewAsk): b
   return same && other.waiting === undefined
 }
 
-type NewAsk = Omit<OpenAsk, 'id' | 'time' | 'answeredUntil' | 'message' | 'waiting'>
-
-/**
- * The ask of a hook's judgement, with what could be granted. A yes is for the very input that the host's tool was given, in that
- * directory, with the places that it leads to now.
- */
-export function askOf(
-  machine: Machine,
-  host: string,
-  place: AskPlace,
-  judgement: HookJudgement,
-  opened: readonly string[],
-): NewAsk {
-  const { root: project, cwd, session } = place
-  const { subject, call } = judgement
-  const question = hookQuestion(machine, place, judgement)
-  // Of a tool that is not known, what it would do is not known either.
-  const suggestions = call.kind === 'tool' ? requestOf(question).suggestions : []
-  const once = call.kind === 'tool' ? hashOf([host, project, cwd, canonicalJson(question.input), ...opened]) : undefined
-  const answered: readonly AnswerKind[] = [
-    ...(once === undefined ? [] : (['once', 'deny-message'] as const)),
-    ...(session === null ? [] : (['session'] as const)),
-    'time',
-    'always',
-    'deny',
-    'deny-always',
-  ]
-  return {
-    host,
-    project,
-    subject,
-    tool: question.tool,
-    view: withAnswers(askView(requestOf({ ...question, suggestions })), answered),
-    suggestions,
-    ...(session !== null && { session }),
-    ...(once !== undefined && { once }),
-  }
-}
-
-/** The question of a hook's judgement, as every surface asks it. */
-export function hookQuestion(machine: Machine, { root, cwd, given }: AskPlace, judgement: HookJudgement): Question {
-  const { subject, decision, facts, call } = judgement
-  const places = {
-    root,
-    home: machine.home,
-    resolve: (path: string): string => machineFiles.canonical(posix.resolve(root, path)),
-    repository: (path: string) => repositoryAt(path, machineFiles),
-    exists: machineFiles.exists,
-  }
-  const tool = call.kind === 'search' ? 'grep' : call.tool
-  const input = Object.fromEntries(
-    Object.entries(given).filter(([name]) => facts === null || !NOTES.has(name) || typeof given[name] !== 'string'),
-  )
-  return { tool, subject, input, decision, facts, places, ...(cwd !== root && { where: cwd }) }
-}
-
-/** Everything that asks in a hook's judgement, the worst first, in at most so many characters. */
-export function whyAsks(machine: Machine, place: AskPlace, judgement: HookJudgement, most: number): string {
-  return askSummary(askView(requestOf({ ...hookQuestion(machine, place, judgement), suggestions: [] })), most)
-}
-
-/** What an agent says about a command beside it: it changes with every try, and no host does anything by it. */
-const NOTES: ReadonlySet<string> = new Set(['description', 'explanation', 'justification'])
-
-/** Where a host's call was made, and what its tool was given. */
-export interface AskPlace {
-  readonly root: string
-  readonly cwd: string
-  readonly session: string | null
-  readonly given: Readonly<Record<string, unknown>>
-}
+export type NewAsk = Omit<OpenAsk, 'id' | 'time' | 'answeredUntil' | 'message' | 'waiting'>
 
 /** Allows the very call of an ask the next time it is tried, or refuses it then with a message. */
 export function answerNext(machine: Machine, { id }: OpenAsk, until: number, message: string | null): void {

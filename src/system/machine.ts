@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { networkInterfaces, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { errorCode, Fault } from './fault.ts'
-import { readStoredSecret } from './keys/stored-secrets.ts'
+import { readStoredSecret } from './keychain-entry.ts'
 
 export interface Machine {
   readonly cwd: string

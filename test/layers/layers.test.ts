@@ -6,7 +6,17 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { importsOf, readImports } from './imports.ts'
-import { breaches, checkers, crowded, impurities, isPure, MOST_FILES, manifestReaders, pureFiles } from './layers.ts'
+import {
+  breaches,
+  checkers,
+  foldersInCycles,
+  impurities,
+  isPure,
+  layers,
+  MOST_FILES,
+  manifestReaders,
+  pureFiles,
+} from './layers.ts'
 
 describe('the sources', () => {
   const imports = readImports('src')
@@ -16,13 +26,27 @@ describe('the sources', () => {
     expect(breaches(imports)).toEqual([])
   })
 
-  it('lie in folders that can be read at a glance, or that say why not', () => {
+  it('lie in folders of which no two import each other', () => {
+    expect(foldersInCycles(imports)).toEqual([])
+    const rows = layers.flatMap(({ folder, may }) => may.map((other) => ({ folder, other })))
+    // Pure folders are one row of the diagram: they share their types.
+    const between = rows.filter(({ folder, other }) => other !== '*' && !(isPure(`${folder}/`) && isPure(`${other}/`)))
+    const asImports = between.map(({ folder, other }) => ({
+      file: `${folder}/x.ts`,
+      target: `${other}/x.ts`,
+      isModule: false,
+      isType: false,
+    }))
+    expect(foldersInCycles(asImports)).toEqual([])
+  })
+
+  it('lie in folders that can be read at a glance', () => {
     const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter(
       (name) => /\.tsx?$/.test(name) && !/\.(?:test|fixture|generated)\.ts$/.test(name),
     )
     const counts = Map.groupBy(sources, dirname)
     const full = [...counts].filter(([, names]) => names.length > MOST_FILES).map(([folder]) => folder)
-    expect(full.toSorted()).toEqual(Object.keys(crowded).toSorted())
+    expect(full).toEqual([])
   })
 
   it('make a checked path only where it is judged', () => {
@@ -41,16 +65,21 @@ describe('the sources', () => {
 
   it('load nothing of fleets where there is none: only its own commands, and servers that ask, import it at once', () => {
     const importers = readdirSync('src', { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts') && !/(?:^|\/)fleet\/|\.test\.ts$/.test(name))
+      .filter(
+        (name) =>
+          name.endsWith('.ts') && !/^(?:fleet|organisation)\/|^project\/load\/organisation|\.test\.ts$/.test(name),
+      )
       .filter((name) =>
-        /^(?:import|export) (?!type)[^'"]*from '[^']*\/fleet\//m.test(readFileSync(`src/${name}`, 'utf8')),
+        /^(?:import|export) (?!type)[^'"]*from '[^']*\/(?:fleet|organisation)\//m.test(
+          readFileSync(`src/${name}`, 'utf8'),
+        ),
       )
     expect(importers.toSorted()).toEqual([
-      'surfaces/cli/commands/run/audit-from.ts',
       'surfaces/cli/commands/agents/fleet-asks.ts',
       'surfaces/cli/commands/agents/fleet-team.ts',
       'surfaces/cli/commands/agents/fleet.ts',
       'surfaces/cli/commands/agents/mcp.ts',
+      'surfaces/cli/commands/run/audit-from.ts',
       'surfaces/mcp/gateway/gateway.ts',
     ])
   })
@@ -79,13 +108,16 @@ describe('the table catches', () => {
     ['require', 'policy/h.ts', "const fs = require('node:fs')"],
     ['effect folder into effect folder', 'sandbox/l.ts', "import { x } from '../egress/door.ts'"],
     ['the same from below', 'sandbox/bwrap/m.ts', "import { x } from '../../audit/chain.ts'"],
-    ['effect folder into runtime', 'tools/n.ts', "import { x } from '../runtime/session/session.ts'"],
-    ['system into Cordon', 'system/keys/o.ts', "import { x } from '../../policy/evaluate.ts'"],
-    ['runtime into a surface', 'runtime/session/p.ts', "import { x } from '../../surfaces/cli/main.ts'"],
+    ['effect folder into the core', 'tools/n.ts', "import { x } from '../session/session.ts'"],
+    ['system into Cordon', 'system/keys/o.ts', "import { x } from '../../policy/evaluate/evaluate.ts'"],
+    ['core into a surface', 'session/p.ts', "import { x } from '../surfaces/cli/start/main.ts'"],
+    ['core into a product', 'session/p.ts', "import type { x } from '../chat/agent.ts'"],
+    ['core into a later part', 'project/p.ts', "import type { x } from '../session/session.ts'"],
+    ['product into product', 'learn/p.ts', "import { x } from '../chat/agent.ts'"],
     ['surface into surface', 'surfaces/hook/q.ts', "import { x } from '../cli/main.ts'"],
     ['the same from below', 'surfaces/mcp/gateway/q.ts', "import { x } from '../../hook/answer-hook.ts'"],
     ['what is shared into a surface', 'surfaces/terminal/q.ts', "import { x } from '../cli/main.ts'"],
-    ['a surface without a row', 'surfaces/new/q.ts', "import { x } from '../../runtime/cordon.ts'"],
+    ['a surface without a row', 'surfaces/new/q.ts', "import { x } from '../../session/cordon.ts'"],
     ['surface past the runtime', 'surfaces/cli/q.ts', "import type { x } from '../../sandbox/plan.ts'"],
   ])('%s', (_note, file, code) => {
     expect(breaches(importsOf(file, code))).toHaveLength(1)
@@ -95,9 +127,18 @@ describe('the table catches', () => {
     ['pure folder into pure folder', 'policy/t.ts', "import { x } from '../files/u.ts'"],
     ['node:path in pure code', 'files/u.ts', "import { posix } from 'node:path'"],
     ['the shell’s parser', 'shell/read/v.ts', "import { parse } from 'unbash'"],
-    ['runtime composes', 'runtime/command/w.ts', "import { x } from '../../egress/x.ts'"],
+    ['the core composes', 'run/w.ts', "import { x } from '../egress/route/x.ts'"],
   ])('nothing in: %s', (_note, file, code) => {
     expect(breaches(importsOf(file, code))).toEqual([])
+  })
+
+  it('folders that import each other, over a third too', () => {
+    const from = (file: string, other: string) => importsOf(file, `import type { x } from '${other}'`)
+    const two = [...from('a/x.ts', '../b/y.ts'), ...from('b/z.ts', '../a/w.ts')]
+    expect(foldersInCycles(two)).toEqual(['a', 'b'])
+    const three = [...from('a/x.ts', '../b/y.ts'), ...from('b/z.ts', '../c/w.ts'), ...from('c/z.ts', '../a/w.ts')]
+    expect(foldersInCycles(three)).toEqual(['a', 'b', 'c'])
+    expect(foldersInCycles([...from('a/x.ts', '../b/y.ts'), ...from('b/z.ts', '../c/w.ts')])).toEqual([])
   })
 
   it('a pure file that reaches for an effect', () => {

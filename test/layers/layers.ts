@@ -3,6 +3,8 @@
  * the globals that pure code must not touch are in `biome.json`.
  */
 
+import { posix } from 'node:path'
+
 export interface Layer {
   /** A folder below `src/`; the longest one that holds a file is the file's layer. */
   readonly folder: string
@@ -16,11 +18,45 @@ export interface Layer {
 const pure = ['shell', 'files', 'hosts', 'policy', 'scan']
 const effects = ['manifest', 'approval', 'sandbox', 'egress', 'audit', 'tools', 'undo', 'providers', 'code', 'fleet']
 
+/** What composes the effect folders, in the order of a call, and which of the rows above it a row may import. */
+const core: Readonly<Record<string, readonly string[]>> = {
+  project: [],
+  confine: ['project'],
+  run: ['project', 'confine'],
+  custom: ['project', 'confine', 'run'],
+  questions: ['project'],
+  call: ['project', 'confine', 'run', 'custom'],
+  'one-off': ['project', 'confine', 'run', 'questions', 'call'],
+  session: ['project', 'confine', 'run', 'custom', 'questions', 'call'],
+  agents: ['project', 'confine', 'run', 'custom', 'questions', 'call', 'one-off'],
+}
+
+/** Optional products: the core runs without them. */
+const products: Readonly<Record<string, readonly string[]>> = {
+  learn: ['project', 'confine', 'run', 'call', 'one-off'],
+  report: ['project', 'confine', 'run', 'questions', 'agents'],
+  chat: ['project', 'run', 'custom', 'call', 'session', 'agents'],
+  organisation: ['project', 'questions', 'call'],
+}
+
+/** Which effect folders the core leaves to the products, and the one row that needs one of them all the same. */
+const productEffects = ['providers', 'fleet']
+const coreEffects = effects.filter((folder) => !productEffects.includes(folder))
+
 /** What surfaces have in common. */
 const shared = ['surfaces/terminal', 'surfaces/loopback']
 
+const surfaces: Readonly<Record<string, readonly string[]>> = {
+  acp: ['project', 'run', 'call', 'one-off', 'session', 'chat'],
+  chat: ['run', 'session', 'chat'],
+  hook: ['project', 'run', 'custom', 'questions', 'call', 'agents', 'organisation'],
+  mcp: ['project', 'questions', 'call', 'session', 'agents', 'organisation'],
+  page: ['project', 'run', 'questions', 'call', 'session', 'report'],
+}
+
 const PURE_WHY = 'Pure folders import pure folders, node:path and their parser only: effects belong in system/.'
-const EFFECT_WHY = 'Effect folders import pure folders and system/, never each other: runtime/ composes them.'
+const EFFECT_WHY = 'Effect folders import pure folders and system/, never each other: the core composes them.'
+const CORE_WHY = 'A part of the core imports the parts before it, never a product or a surface.'
 
 export const layers: readonly Layer[] = [
   { folder: 'shell', may: pure, modules: ['node:path', 'unbash'], why: PURE_WHY },
@@ -29,12 +65,22 @@ export const layers: readonly Layer[] = [
   ...['files', 'policy'].map((folder) => ({ folder, may: pure, modules: ['node:path'], why: PURE_WHY })),
   { folder: 'system', may: [], why: 'system/ is the ground: it imports nothing of Cordon.' },
   ...effects.map((folder) => ({ folder, may: [...pure, 'system'], why: EFFECT_WHY })),
-  { folder: 'runtime', may: [...pure, ...effects, 'system'], why: 'runtime/ does not know its surfaces.' },
-  ...shared.map((folder) => ({ folder, may: [...pure, 'system'], why: 'What surfaces share knows none of them.' })),
-  ...['surfaces/acp', 'surfaces/chat', 'surfaces/hook', 'surfaces/mcp', 'surfaces/page'].map((folder) => ({
+  ...Object.entries(core).map(([folder, before]) => ({
     folder,
-    may: [...pure, 'system', 'runtime', ...shared],
-    why: 'A surface talks to runtime/ and to what surfaces share, never to another surface.',
+    // The organisation's manifests are read where the others are.
+    may: [...pure, ...coreEffects, ...(folder === 'project' ? ['fleet'] : []), 'system', ...before],
+    why: CORE_WHY,
+  })),
+  ...Object.entries(products).map(([folder, used]) => ({
+    folder,
+    may: [...pure, ...effects, 'system', ...used],
+    why: 'A product imports the core as its row says, and no other product.',
+  })),
+  ...shared.map((folder) => ({ folder, may: [...pure, 'system'], why: 'What surfaces share knows none of them.' })),
+  ...Object.entries(surfaces).map(([name, used]) => ({
+    folder: `surfaces/${name}`,
+    may: [...pure, 'system', ...used, ...shared],
+    why: 'A surface talks to the core, its product and what surfaces share, never to another surface.',
   })),
   {
     folder: 'surfaces/page/client',
@@ -47,22 +93,20 @@ export const layers: readonly Layer[] = [
     may: [
       ...pure,
       'system',
-      'runtime',
+      ...Object.keys(core),
+      ...Object.keys(products),
       ...shared,
-      'surfaces/acp',
-      'surfaces/chat',
-      'surfaces/hook',
-      'surfaces/mcp',
-      'surfaces/page',
+      ...Object.keys(surfaces).map((name) => `surfaces/${name}`),
     ],
     why: 'The command line starts every other surface, and none of them knows it.',
   },
   { folder: 'surfaces', may: [], why: 'A surface is a folder with a row of its own in this table.' },
   {
     folder: 'adapters',
-    may: [...pure, 'system', 'runtime', 'tools'],
+    may: [...pure, 'system', 'call', 'session', 'tools'],
     why: 'Adapters speak of sessions and tools only.',
   },
+  { folder: 'exports', may: ['*'], why: 'The entry points of the package name what they export.' },
   { folder: '', may: ['*'], why: 'The library names what it exports.' },
 ]
 
@@ -137,11 +181,6 @@ export const pureFiles: readonly string[] = [
 /** How many source files a folder may hold, so that a newcomer reads its listing at a glance. */
 export const MOST_FILES = 25
 
-/** Folders with more, and why they are not divided. */
-export const crowded: Readonly<Record<string, string>> = {
-  'surfaces/cli/commands': 'One file a command, by the command’s own name: whoever looks for it knows the name.',
-}
-
 /** Who may make a `CheckedPath`: those that judge a path, and guarded files of what they made themselves. */
 export const checkers: readonly string[] = [
   'call/decide/resolve-call.ts',
@@ -151,11 +190,11 @@ export const checkers: readonly string[] = [
 
 /** Who reads manifests without asking whether they are signed, and why; everybody else opens a policy (`project/open.ts`). */
 export const manifestReaders: Readonly<Record<string, string>> = {
-  'index.ts': 'The library exports it, to decide and to show; `createCordon` opens.',
-  'chat/provider-setup.ts': 'No project is open: the user’s and the organisation’s rules need no signature.',
-  'organisation/draft.ts': 'A draft of the organisation’s, from an object: nothing runs by it.',
   'agents/import/manifest.ts': 'Whether lines of another agent load, from an object.',
+  'chat/provider-setup.ts': 'No project is open: the user’s and the organisation’s rules need no signature.',
+  'index.ts': 'The library exports it, to decide and to show; `createCordon` opens.',
   'learn/from-record.ts': 'It asks about the signature itself: when it was made.',
+  'organisation/draft.ts': 'A draft of the organisation’s, from an object: nothing runs by it.',
   'project/open.ts': 'The opener.',
   'report/standing.ts': 'It asks about the signature itself: whose it is, and from when.',
   'surfaces/cli/commands/policy/learn.ts': 'A text that is shown, then signed.',
@@ -181,6 +220,20 @@ export function breaches(imports: readonly Import[]): readonly string[] {
     if (other.folder === layer.folder || layer.may.includes('*')) return []
     return layer.may.includes(other.folder) ? [] : [said]
   })
+}
+
+/** The folders that import each other, directly or over others: none may. Types count too. */
+export function foldersInCycles(imports: readonly Import[]): readonly string[] {
+  let left = imports
+    .filter(({ isModule }) => !isModule)
+    .map(({ file, target }) => [posix.dirname(file), posix.dirname(target)] as const)
+    .filter(([from, to]) => from !== to)
+  for (;;) {
+    const [importing, imported] = [new Set(left.map(([from]) => from)), new Set(left.map(([, to]) => to))]
+    const next = left.filter(([from, to]) => importing.has(to) && imported.has(from))
+    if (next.length === left.length) return [...importing].toSorted()
+    left = next
+  }
 }
 
 /** Whether a file is held to be pure, by its folder or by itself. */

@@ -1,7 +1,5 @@
 /** Manifest values without their places: what remains is data that can be compared, printed and hashed. */
 
-import type { Item } from '../schema/manifest.ts'
-
 export type Plain = boolean | number | string | null | readonly Plain[] | { readonly [key: string]: Plain }
 
 /** Strips the places from a value, its items and its fields; fields that are not set are left out. */
@@ -14,7 +12,7 @@ export function plainValue(value: unknown): Plain {
   return value as Plain
 }
 
-function isItem(value: unknown): value is Item {
+function isItem(value: unknown): value is { readonly value: unknown } {
   return typeof value === 'object' && value !== null && 'rule' in value && 'source' in value && 'value' in value
 }
 

@@ -1,11 +1,11 @@
 /** The stages of a host's call: judged here, asked, run and shown by the host. */
 
+import type { AskPlace } from '../../agents/hook/hook-asks.ts'
 import type { HookJudge, HookJudgement, ReadCall } from '../../agents/hook/judge.ts'
 import { outcomeOf } from '../../call/admission.ts'
 import type { CallRecord, SessionRecorder } from '../../call/record/recorder.ts'
 import type { Approval, Stages } from '../../call/run-tool-call.ts'
 import { type Decision, soleDecision } from '../../policy/decision.ts'
-import type { AskPlace } from '../../questions/asks.ts'
 import type { HookSetting } from './answer-hook.ts'
 import { ASK_WAIT_SECONDS } from './host/hook-command.ts'
 import { type HookRequest, type Host, type Json, type Outcome, ProtocolError } from './host/host.ts'
@@ -156,7 +156,8 @@ async function approved(
     )
   }
   const { machine } = setting
-  const { askOf, hookQuestion, keepAsk, takeAnswer } = await import('../../questions/asks.ts')
+  const { askOf, hookQuestion } = await import('../../agents/hook/hook-asks.ts')
+  const { keepAsk, takeAnswer } = await import('../../questions/asks.ts')
   const place = placeOf(judge, asked)
   const ask = askOf(machine, host.name, place, judgement, places)
   const answer = takeAnswer(machine, ask, Date.now())
@@ -175,7 +176,7 @@ async function approved(
 
 /** Everything that asks, the worst first, as far as a host's dialog has room for it. */
 async function whyAsked(judge: HookJudge, judgement: HookJudgement, decision: Decision, asked: Asked): Promise<string> {
-  const { whyAsks } = await import('../../questions/asks.ts')
+  const { whyAsks } = await import('../../agents/hook/hook-asks.ts')
   return whyAsks(asked.setting.machine, placeOf(judge, asked), { ...judgement, decision }, MAX_WHY)
 }
 

@@ -2,8 +2,8 @@
 
 import { join } from 'node:path'
 import { messageOf } from '../fault.ts'
+import { keychainEntry } from '../keychain-entry.ts'
 import { readOwnFile, removeIfThere, writeOwnFile } from '../state.ts'
-import { keychainEntry } from './keychain-entry.ts'
 
 /** The system's keychain, small enough to be stood in for. Every call throws when there is none or it is locked. */
 export interface Keychain {

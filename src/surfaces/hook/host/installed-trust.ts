@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { withLock } from '../../../system/lock.ts'
 import { parseSettings } from '../../../system/settings-json.ts'
 import { openOwnDirectory, readOwnJson, removeIfThere, writeOwnJson } from '../../../system/state.ts'
-import { tomlValue, withoutTomlValue, withTomlValue } from '../hosts/codex-trust.ts'
 import { isObject } from './host.ts'
 import { withoutValue, withValue } from './jsonc-text.ts'
+import { tomlValue, withoutTomlValue, withTomlValue } from './toml-text.ts'
 
 /** One value in a file of the host. */
 export interface TrustEntry {

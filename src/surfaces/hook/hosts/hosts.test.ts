@@ -7,7 +7,7 @@ import { findHost, HOST_NAMES, installOf } from './hosts.ts'
 
 /** Where such a word is something else than a host of hooks: models, settings that can be imported, protected files, the cursor of a line. */
 const ELSEWHERE =
-  /^src\/(?:providers|scan|runtime\/(?:import|agent)|files\/protected-project|surfaces\/(?:chat|hook\/hosts|cli\/commands\/import))\b/
+  /^src\/(?:providers|scan|agents\/import|chat|files\/protected-project|surfaces\/(?:chat|hook\/hosts|cli\/commands\/policy\/import))\b/
 const SOURCES = globSync('src/**/*.ts')
   .filter((file) => !/\.(test|generated|fixture)\.ts$/.test(file) && !ELSEWHERE.test(file))
   .map((file) => ({ file, text: readFileSync(file, 'utf8') }))
@@ -20,7 +20,7 @@ const naming = (name: string): readonly string[] => {
 
 it.each(HOST_NAMES)('%s is known in its own files alone, and has a guide', (name) => {
   expect(findHost(name)?.name).toBe(name)
-  const own = `src/surfaces/hook/install/${name.split('-')[0]}-`
+  const own = `src/surfaces/hook/hosts/${name.split('-')[0]}-`
   expect(naming(name).filter((file) => !file.startsWith(own))).toEqual([])
   expect(globSync(`docs/agents/${name}.md`)).toHaveLength(1)
 })

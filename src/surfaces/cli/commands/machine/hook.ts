@@ -3,7 +3,6 @@
 import { constants, fstatSync, openSync, read, readSync } from 'node:fs'
 import { errorCode, messageOf } from '../../../../system/fault.ts'
 import { machineFiles } from '../../../../system/files.ts'
-import { isInsideSandbox } from '../../../../system/inside.ts'
 import { ancestorArguments, thisMachine } from '../../../../system/machine.ts'
 import { answerHook, blocked, type HookAnswer } from '../../../hook/answer-hook.ts'
 import { ANSWER_SECONDS } from '../../../hook/host/hook-command.ts'
@@ -11,6 +10,7 @@ import { findHost, HOST_NAMES } from '../../../hook/hosts/hosts.ts'
 import { parseArguments, textFlag } from '../../arguments.ts'
 import { cordonWords } from '../../cordon-words.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
+import { isInsideSandbox } from './inside.ts'
 
 /** A tool call with a whole file in it is big; more than this is not one. */
 const MAX_INPUT = 64 * 1024 * 1024

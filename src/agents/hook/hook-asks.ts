@@ -1,0 +1,85 @@
+/** The questions of a hook's judgement: as a person is asked, and as they are kept where nobody is there to ask. */
+
+import { posix } from 'node:path'
+import { type Question, requestOf } from '../../approval/approve.ts'
+import { type AnswerKind, askSummary, askView, withAnswers } from '../../approval/ask-view.ts'
+import { repositoryAt } from '../../project/load/nearby.ts'
+import type { NewAsk } from '../../questions/asks.ts'
+import { canonicalJson } from '../../system/canonical-json.ts'
+import { machineFiles } from '../../system/files.ts'
+import type { Machine } from '../../system/machine.ts'
+import { sha256 } from '../../system/sha256.ts'
+import type { HookJudgement } from './judge.ts'
+
+/**
+ * The ask of a hook's judgement, with what could be granted. A yes is for the very input that the host's tool was given, in that
+ * directory, with the places that it leads to now.
+ */
+export function askOf(
+  machine: Machine,
+  host: string,
+  place: AskPlace,
+  judgement: HookJudgement,
+  opened: readonly string[],
+): NewAsk {
+  const { root: project, cwd, session } = place
+  const { subject, call } = judgement
+  const question = hookQuestion(machine, place, judgement)
+  // Of a tool that is not known, what it would do is not known either.
+  const suggestions = call.kind === 'tool' ? requestOf(question).suggestions : []
+  const once =
+    call.kind === 'tool'
+      ? sha256(JSON.stringify([host, project, cwd, canonicalJson(question.input), ...opened]))
+      : undefined
+  const answered: readonly AnswerKind[] = [
+    ...(once === undefined ? [] : (['once', 'deny-message'] as const)),
+    ...(session === null ? [] : (['session'] as const)),
+    'time',
+    'always',
+    'deny',
+    'deny-always',
+  ]
+  return {
+    host,
+    project,
+    subject,
+    tool: question.tool,
+    view: withAnswers(askView(requestOf({ ...question, suggestions })), answered),
+    suggestions,
+    ...(session !== null && { session }),
+    ...(once !== undefined && { once }),
+  }
+}
+
+/** The question of a hook's judgement, as every surface asks it. */
+export function hookQuestion(machine: Machine, { root, cwd, given }: AskPlace, judgement: HookJudgement): Question {
+  const { subject, decision, facts, call } = judgement
+  const places = {
+    root,
+    home: machine.home,
+    resolve: (path: string): string => machineFiles.canonical(posix.resolve(root, path)),
+    repository: (path: string) => repositoryAt(path, machineFiles),
+    exists: machineFiles.exists,
+  }
+  const tool = call.kind === 'search' ? 'grep' : call.tool
+  const input = Object.fromEntries(
+    Object.entries(given).filter(([name]) => facts === null || !NOTES.has(name) || typeof given[name] !== 'string'),
+  )
+  return { tool, subject, input, decision, facts, places, ...(cwd !== root && { where: cwd }) }
+}
+
+/** Everything that asks in a hook's judgement, the worst first, in at most so many characters. */
+export function whyAsks(machine: Machine, place: AskPlace, judgement: HookJudgement, most: number): string {
+  return askSummary(askView(requestOf({ ...hookQuestion(machine, place, judgement), suggestions: [] })), most)
+}
+
+/** What an agent says about a command beside it: it changes with every try, and no host does anything by it. */
+const NOTES: ReadonlySet<string> = new Set(['description', 'explanation', 'justification'])
+
+/** Where a host's call was made, and what its tool was given. */
+export interface AskPlace {
+  readonly root: string
+  readonly cwd: string
+  readonly session: string | null
+  readonly given: Readonly<Record<string, unknown>>
+}
