@@ -1,22 +1,23 @@
 /** A person at a real terminal: types, waits for what they see, changes the window's size. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 import { stripVTControlCharacters } from 'node:util'
-import { PATIENCE_MS } from '../../until.ts'
+import { PATIENCE_MS, until } from '../../until.ts'
 import { CLI, type Project } from '../cordon.ts'
 
 export const CTRL_C = '\u0003'
 export const CTRL_Z = '\u001a'
 
 const HOST = join(import.meta.dirname, 'pty-host.py')
-/** A machine with two cores and nine at work is slow; nothing here is a measure. */
+const CLOCK = join(import.meta.dirname, 'still-clock.cjs')
 
 export class Person {
   readonly #child: ChildProcess
   readonly #ended: Promise<number | null>
+  readonly #pauses: string
   #seen = ''
   #from = 0
 
@@ -26,7 +27,9 @@ export class Person {
     size: { readonly rows: number; readonly columns: number } = { rows: 40, columns: 100 },
   ) {
     const rc = join(project.home, '.person-rc')
-    writeFileSync(rc, `PS1='$ '\ncordon() { "$NODE" "$CLI" "$@"; }\n`)
+    writeFileSync(rc, `PS1='$ '\ncordon() { "$NODE" --require "$CLOCK" "$CLI" "$@"; }\n`)
+    this.#pauses = join(project.home, '.person-pauses')
+    for (const file of [this.#pauses, `${this.#pauses}.seen`]) writeFileSync(file, '')
     const shell = ['bash', '--noprofile', '--rcfile', rc, '-i']
     this.#child = spawn('python3', [HOST, String(size.rows), String(size.columns), ...shell], {
       cwd: project.directory,
@@ -38,6 +41,8 @@ export class Person {
         SHELL: '/bin/bash',
         NODE: process.execPath,
         CLI,
+        CLOCK,
+        PAUSE_FILE: this.#pauses,
         CORDON_KEYCHAIN: 'off',
       },
       stdio: ['pipe', 'pipe', 'inherit', 'pipe'],
@@ -54,17 +59,29 @@ export class Person {
 
   /** Answers a question of Cordon's: it counts what is typed only after a pause. */
   async answers(keys: string): Promise<void> {
-    await new Promise((resolve) => setTimeout(resolve, 1200))
+    await this.pauses()
     this.keys(keys)
   }
 
   /** Answers one in a screen that is somebody else's: by a word, once that is offered. */
   async answersWith(word: string): Promise<void> {
+    await this.pauses()
     await this.sees('Type a word and press Enter')
-    for (const key of `${word}\r`) {
-      this.keys(key)
-      await new Promise((resolve) => setTimeout(resolve, 20))
-    }
+    this.keys(word)
+    // Several keys at once are a paste: Enter comes when the word is there.
+    await this.sees(`> ${word}`)
+    this.keys('\r')
+  }
+
+  /** Stops typing for as long as a question wants it. Keys that were sent before were typed before. */
+  async pauses(): Promise<void> {
+    const before = this.#pausesSeen()
+    ;(this.#child.stdio[3] as Writable).write(`P ${this.#pauses}\n`)
+    await until('the question noticed the pause', () => this.#pausesSeen() > before)
+  }
+
+  #pausesSeen(): number {
+    return readFileSync(`${this.#pauses}.seen`, 'utf8').length
   }
 
   /** Types a command and presses Enter. */

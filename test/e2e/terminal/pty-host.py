@@ -1,4 +1,4 @@
-"""A terminal for a test: a shell with job control on a pty, keys from stdin, its output on stdout, sizes as "R rows cols" lines on fd 3."""
+"""A terminal for a test: a shell with job control on a pty, keys from stdin, its output on stdout, and on fd 3 lines: "R rows cols" is a size, "P file" a pause in the typing."""
 import fcntl, os, pty, select, struct, sys, termios
 
 rows, cols = int(sys.argv[1]), int(sys.argv[2])
@@ -21,6 +21,10 @@ while True:
             data = b""
         if fd == 3:
             for line in data.decode().splitlines():
+                if line.startswith("P "):
+                    with open(line[2:], "a") as pauses:
+                        pauses.write(".")
+                    continue
                 _, new_rows, new_cols = line.split()
                 resize(int(new_rows), int(new_cols))
             if not data:
