@@ -39,6 +39,7 @@ export async function benchStartup(): Promise<void> {
   try {
     const place = makePlace(base)
     benchCommands(place)
+    benchImport(place)
     benchRuns(place)
   } finally {
     rmSync(base, { recursive: true, force: true })
@@ -90,6 +91,29 @@ function benchCommands({ project, env }: Place): void {
       const target = TARGETS[name]
       return [name, `${time.toFixed(1)} ms`, `${(time / base).toFixed(2)}x`, target ? `<= ${target.toFixed(2)}x` : '']
     }),
+  ])
+}
+
+/** What a program pays that imports the library, without opening a project. */
+function benchImport({ project, env }: Place): void {
+  const library = JSON.stringify(join(import.meta.dirname, '../dist/lib/index.js'))
+  const script = (code: string): Timed => ({
+    command: [process.execPath, '--input-type=module', '-e', code],
+    options: { cwd: project, env },
+  })
+  const times = compare({ 'node -e 0': script('0'), "import 'cordon'": script(`await import(${library})`) }, ROUNDS)
+  const took = times["import 'cordon'"]! - times['node -e 0']!
+  const counted = `let n = 0
+    const { registerHooks } = await import('node:module')
+    registerHooks({ load: (url, context, next) => (url.includes('/dist/lib/') && n++, next(url, context)) })
+    await import(${library})
+    console.log(n)`
+  const args = ['--input-type=module', '-e', counted]
+  const modules = execFileSync(process.execPath, args, { cwd: project, env, encoding: 'utf8' }).trim()
+  printTable(`Importing the library (median of ${ROUNDS}, in turns)`, [
+    ['what', 'value', 'target'],
+    ['time above node -e 0', `${took.toFixed(1)} ms`, '<= 150 ms'],
+    ['modules', modules, '<= 250'],
   ])
 }
 

@@ -1,33 +1,28 @@
 /** Cordon as a library: open a project, open a session, call tools; or only decide. */
 
+import type { CallChecker, openChecker as OpenChecker } from './call/decide/check-call.ts'
+import type { LoadOutcome, LoadRequest } from './project/load/load.ts'
+import type { Cordon, CordonOptions } from './session/cordon.ts'
+
 export type { Approval, Refusal } from './approval/approve.ts'
 export { type Answer, type ApprovalRequest, type Prompter, programmaticPrompter } from './approval/prompter.ts'
 export type { Suggestion } from './approval/suggestion.ts'
 export { terminalPrompter } from './approval/terminal-prompter.ts'
-export { type CallChecker, type CheckedCall, type CheckRequest, openChecker } from './call/decide/check-call.ts'
+export type { CallChecker, CheckedCall, CheckRequest } from './call/decide/check-call.ts'
 export { resultText, type ToolFailure, type ToolResult } from './call/tool-result.ts'
-export {
-  type LoadedPolicy,
-  type LoadOutcome,
-  type LoadRequest,
-  loadPolicy,
-  type ManifestChoice,
-} from './project/load/load.ts'
-export { type Cordon, type CordonOptions, createCordon, type SessionOptions } from './session/cordon.ts'
+export type { LoadedPolicy, LoadOutcome, LoadRequest, ManifestChoice } from './project/load/load.ts'
+export type { Cordon, CordonOptions, SessionOptions } from './session/cordon.ts'
 export type { PermissionRow, SandboxView, Session, SessionEvent } from './session/session.ts'
+export { Fault } from './system/fault.ts'
 export { type Files, machineFiles } from './system/files.ts'
 export type { CheckedPath } from './system/guarded/checked-path.ts'
 export { type Machine, thisMachine } from './system/machine.ts'
 export { version } from './system/version.ts'
 export {
-  ADDS,
-  CHANGES,
   defineTool,
-  LOOKS_OUT,
-  READS,
-  RUNS,
   type ToolDeclaration,
   type ToolDefinition,
+  toolHints,
   touchesNothing,
 } from './tools/define-tool.ts'
 export type { InputOf, InputSchema, PropertySchema } from './tools/input-schema.ts'
@@ -42,3 +37,20 @@ export {
   type ToolOutput,
   type ToolSpec,
 } from './tools/tool.ts'
+
+// What opens a project loads its parts when it is called: a program that imports Cordon pays for what it uses.
+
+/** Opens a project. Throws a Fault when its manifest does not load or is not signed. */
+export async function createCordon(options: CordonOptions): Promise<Cordon> {
+  return (await import('./session/cordon.ts')).createCordon(options)
+}
+
+/** Decides calls without running them. */
+export async function openChecker(...facts: Parameters<typeof OpenChecker>): Promise<CallChecker> {
+  return (await import('./call/decide/check-call.ts')).openChecker(...facts)
+}
+
+/** Loads the manifests of a project, to decide and to show: it does not ask whether they are signed. */
+export async function loadPolicy(request: LoadRequest): Promise<LoadOutcome> {
+  return (await import('./project/load/load.ts')).loadPolicy(request)
+}

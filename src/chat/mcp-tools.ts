@@ -10,7 +10,7 @@ import { messageOf } from '../system/fault.ts'
 import { linesOf } from '../system/lines.ts'
 import { isRecord, recordOf } from '../system/record.ts'
 import { version } from '../system/version.ts'
-import { RUNS, touchesNothing } from '../tools/define-tool.ts'
+import { toolHints, touchesNothing } from '../tools/define-tool.ts'
 import type { InputSchema } from '../tools/input-schema.ts'
 import { type Tool, type ToolOutput, toolLabels } from '../tools/tool.ts'
 
@@ -73,7 +73,7 @@ export class McpTools {
       input: schema as InputSchema,
       checksInput: true,
       labels: toolLabels,
-      hints: RUNS,
+      hints: toolHints.runs,
       actions: touchesNothing,
       run: (input, { signal }) => this.#call(name, input, signal),
     }

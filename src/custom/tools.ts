@@ -27,7 +27,7 @@ import {
 import { reapStaged, stageScript } from '../tools/custom/stage.ts'
 import type { CustomToolManifest } from '../tools/custom/tool-manifest.ts'
 import { createTrustStore, type TrustStore } from '../tools/custom/trust.ts'
-import { RUNS, touchesNothing } from '../tools/define-tool.ts'
+import { toolHints, touchesNothing } from '../tools/define-tool.ts'
 import type { Tool, ToolContext, ToolInput, ToolOutput } from '../tools/tool.ts'
 
 /** What the decision and the record need to know of a custom tool. */
@@ -109,7 +109,7 @@ function sessionTool(known: CustomTool, around: Surroundings): SessionTool {
     description: manifest.description,
     input: manifest.input,
     labels: manifest.labels,
-    hints: RUNS,
+    hints: toolHints.runs,
     actions: touchesNothing,
     custom: {
       // The user's word can ask for a confirmation; it does not lift the one that the tool asks for.

@@ -9,7 +9,6 @@ import { SESSION_ID } from '../audit/event.ts'
 import { openRecord } from '../call/record/open.ts'
 import { auditSigner, signTails } from '../call/record/signer.ts'
 import { openCustomTools } from '../custom/tools.ts'
-import { fetchGuarded } from '../egress/fetch.ts'
 import type { Upstream } from '../egress/route/upstream.ts'
 import { parseUrl } from '../hosts/url.ts'
 import { reapAmendments } from '../manifest/sign/amend.ts'
@@ -17,7 +16,6 @@ import { renderProblem } from '../manifest/toml/problem.ts'
 import type { SessionFacts } from '../policy/call.ts'
 import type { HostRule } from '../policy/policy.ts'
 import { takeStance } from '../policy/stance.ts'
-import { amendProject } from '../project/amend.ts'
 import type { LoadedPolicy, ManifestChoice } from '../project/load/load.ts'
 import { readOrganisation, type WrittenManifest } from '../project/load/written-manifests.ts'
 import { openPolicy } from '../project/open.ts'
@@ -38,7 +36,7 @@ import { makeDirectories, openOwnDirectory, reapHalfWritten } from '../system/st
 import type { TaskPort } from '../tools/agent/task.ts'
 import { builtInSpecs, builtInTools } from '../tools/built-in/registry.ts'
 import type { Tool, WebPort } from '../tools/tool.ts'
-import { openSessionCode } from './code/port.ts'
+import { openSessionCode } from './code/open-code.ts'
 import { reapSpill } from './reap-spill.ts'
 import { type ProjectPolicy, Session } from './session.ts'
 import { sessionTools } from './session-tools.ts'
@@ -165,7 +163,10 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
               questions: queue?.open() ?? null,
               saved,
               recorder,
-              amend: (remembered) => amendProject(project.loaded, remembered, machine, machineFiles),
+              amend: async (remembered) => {
+                const { amendProject } = await import('../project/amend.ts')
+                return amendProject(project.loaded, remembered, machine, machineFiles)
+              },
               now: Date.now,
               refresh,
               closed: () => open.delete(opened),
@@ -280,6 +281,7 @@ function webPort(
 ): WebPort {
   return {
     fetch: async (request) => {
+      const { fetchGuarded } = await import('../egress/fetch.ts')
       const loaded = policy()
       const { http } = loaded.policy
       const session = facts()

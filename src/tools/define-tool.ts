@@ -34,23 +34,26 @@ export interface ToolDefinition<Schema extends InputSchema> extends ToolDeclarat
   readonly run: (input: InputOf<Schema>, context: ToolContext) => Promise<ToolOutput>
 }
 
-/** Reads only. */
-export const READS: ToolHints = { readOnly: true, destructive: false, idempotent: true, openWorld: false }
-/** Adds, and takes nothing away. */
-export const ADDS: ToolHints = { readOnly: false, destructive: false, idempotent: true, openWorld: false }
-/** Changes or removes what was there. */
-export const CHANGES: ToolHints = { readOnly: false, destructive: true, idempotent: false, openWorld: false }
-/** Whatever a program can do. */
-export const RUNS: ToolHints = { readOnly: false, destructive: true, idempotent: false, openWorld: true }
-/** Reads what is not of this machine. */
-export const LOOKS_OUT: ToolHints = { readOnly: true, destructive: false, idempotent: true, openWorld: true }
+/** The hints that tools share. */
+export const toolHints: Readonly<Record<'reads' | 'adds' | 'changes' | 'runs' | 'looksOut', ToolHints>> = {
+  /** Reads only. */
+  reads: { readOnly: true, destructive: false, idempotent: true, openWorld: false },
+  /** Adds, and takes nothing away. */
+  adds: { readOnly: false, destructive: false, idempotent: true, openWorld: false },
+  /** Changes or removes what was there. */
+  changes: { readOnly: false, destructive: true, idempotent: false, openWorld: false },
+  /** Whatever a program can do. */
+  runs: { readOnly: false, destructive: true, idempotent: false, openWorld: true },
+  /** Reads what is not of this machine. */
+  looksOut: { readOnly: true, destructive: false, idempotent: true, openWorld: true },
+}
 
 /** Nothing that a rule could be about. */
 export const touchesNothing = (): Actions => ({})
 
 /** A tool that is decided, and that nothing runs. */
 export function declareTool<const Schema extends InputSchema>(declaration: ToolDeclaration<Schema>): ToolSpec {
-  const { name, description, input, labels = toolLabels, hints = RUNS } = declaration
+  const { name, description, input, labels = toolLabels, hints = toolHints.runs } = declaration
   return {
     name,
     description,

@@ -3,45 +3,29 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { ToolResult } from '../../call/tool-result.ts'
-import { declareTools, firstProperty, type ToolShape } from '../../code/declarations.ts'
+import { firstProperty } from '../../code/declarations.ts'
 import type { CallAnswer, InsideFile, ToolName } from '../../code/frame.ts'
 import { type Interpreter, type ProgramLimits, startInterpreter } from '../../code/interpreter.ts'
 import { type ModulePolicy, pythonArgv } from '../../code/python/bootstrap.ts'
 import type { LoadedPolicy } from '../../project/load/load.ts'
-import type { Backend } from '../../sandbox/backend.ts'
 import type { Limits } from '../../sandbox/limits.ts'
 import { openCgroups } from '../../sandbox/limits-cgroup.ts'
 import { runCodeRoom } from '../../sandbox/oci/code-room.ts'
 import type { EngineSet } from '../../sandbox/oci/engine-set.ts'
 import { Fault } from '../../system/fault.ts'
-import type { Machine } from '../../system/machine.ts'
 import { writeMade } from '../../system/made-file.ts'
 import { makeDirectories } from '../../system/state.ts'
 import { uniqueName } from '../../system/unique-name.ts'
 import type { CodePort, ContainerRequest, MadeFile, ProgramAnswer, ProgramRequest } from '../../tools/tool.ts'
 import { containerLimits, openEngines } from './engines.ts'
-import { LANGUAGES, languagesHere, programOf } from './languages.ts'
+import { LANGUAGES, programOf } from './languages.ts'
+import type { CodeOptions } from './open-code.ts'
 
-export interface CodeOptions {
-  readonly loaded: () => LoadedPolicy
-  readonly machine: Machine
-  readonly backend: Backend
-  /** Where files that programs made are kept for the agent to read. */
-  readonly spillDirectory: string
-  /** The session's own, and those beside it. */
-  readonly tools: () => readonly ToolShape[]
-  /** A call of this session, from inside a program of the call that has this name in the record. */
-  readonly call: (tool: string, input: unknown, signal: AbortSignal, within: string | null) => Promise<ToolResult>
-}
-
-export interface SessionCode {
-  /** The port as one call sees it. */
-  forCall(within: () => string | null): CodePort
+/** What runs programs; what only tells of them is in `open-code.ts`. */
+export interface ProgramPort {
+  forCall(within: () => string | null): Pick<CodePort, 'container' | 'python' | 'script'>
   close(): Promise<void>
 }
-
-/** A program does not start programs: their calls would be nobody's. */
-const NOT_INSIDE: ReadonlySet<string> = new Set(['sandbox_run', 'python_exec', 'code_exec', 'question'])
 
 const PYTHON_MEMORY: number = 512 * 1024 ** 2
 const SCRIPT_MEMORY: number = 64 * 1024 ** 2
@@ -56,7 +40,8 @@ const MAX_CALLS = 1000
 /** An engine that nobody uses is let go. */
 const IDLE_MS = 60_000
 
-export function openSessionCode(options: CodeOptions): SessionCode {
+/** Opens the programs of one session; its tools are those that programs can call. */
+export function openPrograms(options: CodeOptions): ProgramPort {
   const { machine, backend, spillDirectory } = options
   const closing = new AbortController()
   const running = new Set<Interpreter>()
@@ -139,7 +124,7 @@ export function openSessionCode(options: CodeOptions): SessionCode {
       outputBytes: maxOutputBytes.value,
       calls: MAX_CALLS,
     }
-    const offered = options.tools().filter(({ name }) => !NOT_INSIDE.has(name))
+    const offered = options.tools()
     const tools = offered.map(({ name, input }): ToolName => ({ name, first: firstProperty(input)?.name ?? null }))
     const names = new Set(offered.map(({ name }) => name))
     const { files, ...result } = await interpreter.run({
@@ -158,8 +143,6 @@ export function openSessionCode(options: CodeOptions): SessionCode {
 
   return {
     forCall: (within) => ({
-      languages: () => languagesHere().map(({ name }) => name),
-      declarations: () => declareTools(options.tools().filter(({ name }) => !NOT_INSIDE.has(name))),
       container: async (request) => {
         const loaded = options.loaded()
         const limits = containerLimits(loaded.session.containers, loaded.sandbox.limits.maxOutputBytes.value)
@@ -211,8 +194,6 @@ export function openSessionCode(options: CodeOptions): SessionCode {
       if (script?.idle) clearTimeout(script.idle)
       dropSpare()
       await Promise.allSettled([...running].map(end))
-      // Rooms that were laid out ahead for the next program would stay as long as this process.
-      backend.release()
     },
   }
 }

@@ -1,6 +1,6 @@
 /** `lsp`: asks a language server about a file: diagnostics, definition, references, symbols, and the edits of a rename. */
 
-import { declareTool, defineTool, READS } from '../define-tool.ts'
+import { declareTool, defineTool, toolHints } from '../define-tool.ts'
 import { choice, count, path, takes, text as textInput } from '../input-schema.ts'
 import { type Actions, InputError, type Tool, type ToolOutput, type ToolSpec } from '../tool.ts'
 
@@ -36,7 +36,7 @@ const declaration = {
     },
   ),
   labels: ['execute', 'filesystem'],
-  hints: { title: 'Ask a language server', ...READS },
+  hints: { title: 'Ask a language server', ...toolHints.reads },
   actions: (input: { readonly path: string }): Actions => ({ reads: [input.path] }),
 } as const
 

@@ -1,6 +1,6 @@
 /** `skill`: lists the skills, or loads one by its name. A project's skill steers, so a person agrees to its text first. */
 
-import { declareTool, defineTool, READS, touchesNothing } from '../define-tool.ts'
+import { declareTool, defineTool, toolHints, touchesNothing } from '../define-tool.ts'
 import { takes, text } from '../input-schema.ts'
 import { InputError, type Tool, type ToolSpec } from '../tool.ts'
 
@@ -26,7 +26,7 @@ const declaration = {
   description: 'Lists the skills that there are; with a name it loads one: its instructions and where its scripts are.',
   input: takes({}, { name: text('The skill to load.') }),
   labels: ['filesystem'],
-  hints: { title: 'Load a skill', ...READS },
+  hints: { title: 'Load a skill', ...toolHints.reads },
   actions: touchesNothing,
 } as const
 

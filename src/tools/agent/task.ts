@@ -1,6 +1,6 @@
 /** `task`: hands work to a sub-agent, which may do the same as its caller or less. */
 
-import { declareTool, defineTool, RUNS, touchesNothing } from '../define-tool.ts'
+import { declareTool, defineTool, toolHints, touchesNothing } from '../define-tool.ts'
 import { takes, text } from '../input-schema.ts'
 import { InputError, type Tool, type ToolOutput, type ToolSpec } from '../tool.ts'
 
@@ -23,7 +23,7 @@ const declaration = {
       description: text('The task in a few words.'),
     },
   ),
-  hints: { title: 'Hand work to a sub-agent', ...RUNS },
+  hints: { title: 'Hand work to a sub-agent', ...toolHints.runs },
   actions: touchesNothing,
 } as const
 

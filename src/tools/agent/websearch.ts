@@ -1,6 +1,6 @@
 /** `websearch`: asks the search endpoint of the person's configuration, under the host rules. */
 
-import { declareTool, defineTool, LOOKS_OUT, touchesNothing } from '../define-tool.ts'
+import { declareTool, defineTool, toolHints, touchesNothing } from '../define-tool.ts'
 import { takes, text } from '../input-schema.ts'
 import type { Tool, ToolSpec } from '../tool.ts'
 
@@ -9,7 +9,7 @@ const declaration = {
   description: 'Searches the web and gives titles, addresses and excerpts. Read a page with webfetch.',
   input: takes({ query: text('What to look for.') }),
   labels: ['network'],
-  hints: { title: 'Search the web', ...LOOKS_OUT },
+  hints: { title: 'Search the web', ...toolHints.looksOut },
 } as const
 
 /** Without an endpoint nothing is touched, and nothing is offered. */

@@ -1,6 +1,6 @@
 /** `bash`: a command in the sandbox, in the foreground or with a handle in the background. */
 
-import { defineTool, RUNS } from '../define-tool.ts'
+import { defineTool, toolHints } from '../define-tool.ts'
 import { choice, count, flag, type InputOf, place, takes, text } from '../input-schema.ts'
 import { type BackgroundCommand, InputError, type Tool, type ToolContext, type ToolOutput } from '../tool.ts'
 
@@ -25,7 +25,7 @@ export const bash: Tool = defineTool({
     'Runs a bash command or script inside the sandbox; lists, reads and kills those that run in the background.',
   input: INPUT,
   labels: ['execute', 'filesystem', 'network'],
-  hints: { title: 'Run a command in the sandbox', ...RUNS },
+  hints: { title: 'Run a command in the sandbox', ...toolHints.runs },
   actions: (input) => {
     const wanted = parse(input)
     if (wanted.action !== 'run') return { ownOnly: true }

@@ -1,6 +1,6 @@
 /** `question`: asks the person, and says so when there is nobody to answer. */
 
-import { defineTool, LOOKS_OUT, touchesNothing } from '../define-tool.ts'
+import { defineTool, toolHints, touchesNothing } from '../define-tool.ts'
 import { takes, text, texts } from '../input-schema.ts'
 import { InputError, type Tool } from '../tool.ts'
 
@@ -12,7 +12,7 @@ export const question: Tool = defineTool({
   description: 'Asks the user.',
   input: takes({ question: text('The question.') }, { options: texts('Answers to choose from.') }),
   labels: [],
-  hints: { title: 'Ask the user', ...LOOKS_OUT },
+  hints: { title: 'Ask the user', ...toolHints.looksOut },
   actions: touchesNothing,
   run: async (input, context) => {
     const { question: asked, options = [] } = input

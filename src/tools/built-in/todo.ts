@@ -1,6 +1,6 @@
 /** `todowrite` and `todoread`: the session's to-do list. */
 
-import { ADDS, defineTool, READS, touchesNothing } from '../define-tool.ts'
+import { defineTool, toolHints, touchesNothing } from '../define-tool.ts'
 import { type LooseObject, objects, takes } from '../input-schema.ts'
 import { InputError, type Tool } from '../tool.ts'
 
@@ -23,7 +23,7 @@ export const todoWrite: Tool = defineTool({
     todos: objects('The items, each { content, status: pending | in_progress | completed | cancelled, priority? }.'),
   }),
   labels: [],
-  hints: { title: 'Write the to-do list', ...ADDS },
+  hints: { title: 'Write the to-do list', ...toolHints.adds },
   actions: touchesNothing,
   run: async (input, context) => {
     const items = input.todos
@@ -40,7 +40,7 @@ export const todoRead: Tool = defineTool({
   description: 'Reads the to-do list.',
   input: takes({}),
   labels: [],
-  hints: { title: 'Read the to-do list', ...READS },
+  hints: { title: 'Read the to-do list', ...toolHints.reads },
   actions: touchesNothing,
   run: async (_input, context) => {
     const todos = (context.store.get(KEY) ?? []) as readonly Todo[]

@@ -1,6 +1,6 @@
 /** The tools that fetch: what each takes, touches and can do. */
 
-import { defineTool, LOOKS_OUT, RUNS } from '../define-tool.ts'
+import { defineTool, toolHints } from '../define-tool.ts'
 import { loose, takes, text } from '../input-schema.ts'
 import type { Tool } from '../tool.ts'
 import { standIns, webActions, webUrl } from '../web/web-input.ts'
@@ -13,7 +13,7 @@ export const webTools: readonly Tool[] = [
     description: 'Fetches a page as Markdown.',
     input: takes(webUrl, standIns),
     labels: ['network'],
-    hints: { title: 'Fetch a page', ...LOOKS_OUT },
+    hints: { title: 'Fetch a page', ...toolHints.looksOut },
     actions: webActions,
     run: async (input, context) => (await runs()).webfetch(input, context),
   }),
@@ -22,7 +22,7 @@ export const webTools: readonly Tool[] = [
     description: 'Makes an HTTP request.',
     input: takes(webUrl, { method: text('Method.'), headers: loose('Headers.'), body: text('Body.'), ...standIns }),
     labels: ['network'],
-    hints: { title: 'Make an HTTP request', ...RUNS },
+    hints: { title: 'Make an HTTP request', ...toolHints.runs },
     actions: webActions,
     run: async (input, context) => (await runs()).http(input, context),
   }),

@@ -1,6 +1,6 @@
 /** `python_exec` and `code_exec`: a program that reaches the tools of this session, each call decided, asked about and recorded by itself. */
 
-import { defineTool, RUNS } from '../define-tool.ts'
+import { defineTool, toolHints } from '../define-tool.ts'
 import { count, flag, takes, text } from '../input-schema.ts'
 import { InputError, type ProgramAnswer, type Tool, type ToolOutput } from '../tool.ts'
 import { MAX_CODE, madeLines, shownProgram, timeoutOf } from './program-text.ts'
@@ -16,7 +16,7 @@ export const pythonExec: Tool = defineTool({
     { keep: flag('Keep the interpreter and its variables for the next call.'), timeout: TIMEOUT },
   ),
   labels: ['execute'],
-  hints: { title: 'Run Python', ...RUNS, openWorld: false },
+  hints: { title: 'Run Python', ...toolHints.runs, openWorld: false },
   actions: () => ({}),
   run: async (input, context) => {
     requireShort(input.code)
@@ -35,7 +35,7 @@ export const codeExec: Tool = defineTool({
     { code: text('The program.'), declarations: flag('Answer with the types instead.'), timeout: TIMEOUT },
   ),
   labels: ['execute'],
-  hints: { title: 'Run JavaScript', ...RUNS, openWorld: false },
+  hints: { title: 'Run JavaScript', ...toolHints.runs, openWorld: false },
   actions: (input) => (input.declarations === true && input.code === undefined ? { ownOnly: true } : {}),
   run: async (input, context) => {
     if (input.code === undefined) {

@@ -1,7 +1,7 @@
 /** `sandbox_run`: a program in a fresh container, which is gone afterwards; the result says which wall held. */
 
 import { basename } from 'node:path'
-import { defineTool, RUNS } from '../define-tool.ts'
+import { defineTool, toolHints } from '../define-tool.ts'
 import { count, takes, text, texts } from '../input-schema.ts'
 import { type CodeFile, InputError, type Tool, type ToolContext } from '../tool.ts'
 import { MAX_CODE, madeLines, shownProgram, timeoutOf } from './program-text.ts'
@@ -24,7 +24,7 @@ export const sandboxRun: Tool = defineTool({
     },
   ),
   labels: ['execute', 'filesystem'],
-  hints: { title: 'Run a program in a container', ...RUNS, openWorld: false },
+  hints: { title: 'Run a program in a container', ...toolHints.runs, openWorld: false },
   actions: (input) => ({ reads: input.files ?? [] }),
   run: async (input, context) => {
     const { language, code, files = [], outputs = [], stdin = '' } = input

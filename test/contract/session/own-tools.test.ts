@@ -1,7 +1,7 @@
 /** Tools that the program itself brings: on the same way as the built-in ones. */
 
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { defineTool, READS } from '../../../src/tools/define-tool.ts'
+import { defineTool, toolHints } from '../../../src/tools/define-tool.ts'
 import { path, takes } from '../../../src/tools/input-schema.ts'
 import type { Tool } from '../../../src/tools/tool.ts'
 import { openSessionWorld, type SessionWorld } from './session-world.ts'
@@ -19,7 +19,7 @@ const firstLine: Tool = defineTool({
   description: 'The first line of a file.',
   input: takes({ path }),
   labels: ['filesystem'],
-  hints: { title: 'First line', ...READS },
+  hints: { title: 'First line', ...toolHints.reads },
   actions: (input) => ({ reads: [input.path] }),
   run: async (input, context) => {
     const { bytes } = context.files.read(context.checked(input.path))
