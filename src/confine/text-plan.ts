@@ -3,6 +3,7 @@
 import type { SessionFacts } from '../policy/call.ts'
 import { pathsOfGrants } from '../policy/evaluate/carried-paths.ts'
 import { grantsOf } from '../policy/evaluate/command-grant.ts'
+import type { TextFacts } from '../policy/evaluate/git-place.ts'
 import { hostsOfText, type TextHosts } from '../policy/evaluate/text-hosts.ts'
 import type { CommandRule, HostRule } from '../policy/policy.ts'
 import { takeStance } from '../policy/stance.ts'
@@ -40,16 +41,20 @@ export interface TextPlace {
 
 /** Plans a text by what was found out about it when it was decided. */
 export function planText(command: string, decided: ShellFacts | null, place: TextPlace): TextPlan {
-  const all = lookAt(decided?.commands ?? [], place)
+  const all = lookAt(decided ?? NOTHING, place)
   // Who was asked about this text saw all of it.
   const whole = groupOf(command, all, [...all.hosts.hosts, ...place.agreed], place, { when: 'always', moves: false })
   const wholeNote = all.hosts.withheld.length === 0 ? null : withheldNote(all.hosts)
   if (wholeNote === null) return { groups: [whole], note: null, whole, wholeNote }
-  const groups = partByPart(command, place)
+  // A part by itself does not show which directory the parts before it have gone to.
+  const isDoubtful = all.hosts.commands.some(({ doubt }) => doubt !== null)
+  const groups = isDoubtful ? null : partByPart(command, place)
   return groups === null
     ? { groups: [whole], note: wholeNote, whole, wholeNote }
     : { groups, note: null, whole, wholeNote }
 }
+
+const NOTHING: TextFacts = { commands: [], hazards: [], redirects: [] }
 
 interface Look {
   readonly facts: readonly CommandFact[]
@@ -60,12 +65,12 @@ interface Look {
 function lookAtPart(text: string, place: TextPlace): Look {
   const { cwd, home } = place
   const analysis = analyze(text, { cwd, home, variables: { HOME: home, PWD: cwd } })
-  return lookAt('facts' in analysis ? analysis.facts.commands : [], place)
+  return lookAt('facts' in analysis ? analysis.facts : NOTHING, place)
 }
 
-function lookAt(facts: readonly CommandFact[], { loaded, session, agreed }: TextPlace): Look {
+function lookAt(text: TextFacts, { loaded, session, agreed }: TextPlace): Look {
   const answered = { ...session, grants: { ...session.grants, hosts: [...session.grants.hosts, ...agreed] } }
-  return { facts, hosts: hostsOfText(loaded.policy, answered, facts, isContained(loaded, session)) }
+  return { facts: text.commands, hosts: hostsOfText(loaded.policy, answered, text, isContained(loaded, session)) }
 }
 
 /** Neighbours stay together while none of them loses a host by it; null where one part alone does. */
@@ -143,14 +148,9 @@ function isContained({ policy }: LoadedPolicy, session: SessionFacts): boolean {
   return takeStance(policy, session, 'bash').mode.value === 'contained'
 }
 
-function withheldNote({ commands, withheld }: TextHosts): string {
+function withheldNote({ unread, withheld }: TextHosts): string {
   const hosts = withheld.map((rule) => rule.pattern.text)
   const named = hosts.length > 3 ? `${hosts.slice(0, 3).join(', ')} and ${hosts.length - 3} more` : hosts.join(', ')
-  const code =
-    commands
-      .find(({ readable }) => !readable)
-      ?.fact.argv.map((word) => word.text)
-      .join(' ') ?? ''
-  const shown = code.length > 60 ? `${code.slice(0, 60)} …` : code
-  return `it had no way to ${named}: \`${shown}\` runs code that cannot be read. Run what needs the network as a command of its own.`
+  const why = unread === null ? '' : `: ${unread}`
+  return `it had no way to ${named}${why}. Run what needs the network as a command of its own.`
 }

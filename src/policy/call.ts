@@ -84,6 +84,8 @@ export interface SessionFacts {
   readonly unkept?: boolean
   /** Whether commands see a secret-shaped file all the same, because git has it in HEAD as it is; without it, none is. */
   readonly isShown?: (path: string) => boolean
+  /** Why the configuration of the repository that git finds from a directory is not taken on trust: `absent` for a directory that is not there. */
+  readonly repositoryProblem?: (directory: string) => string | null
   /** Read text that tries to steer the agent (A3). */
   readonly tainted: boolean
   /** Places that belong to Cordon itself. */

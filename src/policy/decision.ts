@@ -81,6 +81,11 @@ export function combine(parts: readonly PartDecision[]): Decision {
   return parts.some((part) => part.relies === 'undo') ? { ...whole, relies: 'undo' } : whole
 }
 
+/** The strictest of several decisions about one call, the first of its kind. */
+export function strictest(decisions: readonly Decision[]): Decision {
+  return decisions.reduce((worst, next) => (compareVerdicts(next.decision, worst.decision) > 0 ? next : worst))
+}
+
 function uniqueRules(parts: readonly PartDecision[]): RuleRef[] {
   const unique: RuleRef[] = []
   for (const part of parts) {

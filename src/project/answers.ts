@@ -9,6 +9,7 @@ import type { LoadedPolicy } from './load/load.ts'
 import { nearbyFact, openRepositoryAt } from './load/nearby.ts'
 import { ownWorktrees } from './load/worktrees.ts'
 import { ownPlaces } from './place/own-places.ts'
+import { repositoryProblems } from './place/repository-settings.ts'
 
 /** Whose answers apply. */
 export interface Asker {
@@ -42,6 +43,7 @@ export function newSession(loaded: LoadedPolicy, machine: Machine): SessionFacts
     breakerOpenFor: null,
     tainted: false,
     own: ownPlaces(loaded, machine, machineFiles),
+    repositoryProblem: repositoryProblems(() => loaded.policy),
   }
 }
 

@@ -25,13 +25,16 @@ export class SessionState {
   readonly #own: SessionFacts['own']
   readonly #worktrees: readonly string[]
 
-  readonly #isShown: SessionFacts['isShown']
+  readonly #looks: Pick<SessionFacts, 'isShown' | 'repositoryProblem'>
 
-  constructor(agent: string | null, { own, roots, isShown }: Pick<SessionFacts, 'own' | 'roots' | 'isShown'>) {
+  constructor(
+    agent: string | null,
+    { own, roots, isShown, repositoryProblem }: Pick<SessionFacts, 'own' | 'roots' | 'isShown' | 'repositoryProblem'>,
+  ) {
     this.agent = agent
     this.#own = own
     this.#worktrees = roots
-    this.#isShown = isShown
+    this.#looks = { ...(isShown && { isShown }), ...(repositoryProblem && { repositoryProblem }) }
   }
 
   /** `/perm TOOL LEVEL`. */
@@ -77,7 +80,7 @@ export class SessionState {
       envelope: this.#envelope,
       breakerOpenFor,
       tainted: this.tainted,
-      ...(this.#isShown && { isShown: this.#isShown }),
+      ...this.#looks,
       own: this.#own,
     }
   }

@@ -1,6 +1,7 @@
 /** What a running tool may reach: the ports of a session as one call sees them. */
 
 import type { ToolCall } from '../policy/call.ts'
+import { strictest } from '../policy/decision.ts'
 import { evaluate } from '../policy/evaluate/evaluate.ts'
 import { gitInternalAt } from '../run/git-internals.ts'
 import { Fault } from '../system/fault.ts'
@@ -39,7 +40,8 @@ export function toolContext(parsed: ParsedCall, ports: SessionPorts, call: CallP
         shell: null,
         requireConfirmation: false,
       }
-      const { decision } = evaluate(view.deciding(parsed.moved).policy, view.facts(), call)
+      const { policy } = view.deciding(parsed.moved)
+      const { decision } = strictest(view.everyFacts().map((facts) => evaluate(policy, facts, call)))
       return { path: checkedPath(path), verdict: decision }
     },
     filterListings: policy.filterListings.value,

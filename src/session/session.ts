@@ -12,6 +12,7 @@ import type { Verdict } from '../policy/verdict.ts'
 import { readBrief } from '../project/discovery-brief.ts'
 import { ownWorktrees } from '../project/load/worktrees.ts'
 import { ownPlaces } from '../project/place/own-places.ts'
+import { repositoryProblems } from '../project/place/repository-settings.ts'
 import { SessionState } from '../project/session-state.ts'
 import { openCommands, type SessionCommands } from '../run/port.ts'
 import { UndoCover } from '../run/undo-cover.ts'
@@ -67,6 +68,7 @@ export class Session {
       own: ownPlaces(loaded, machine, files),
       roots: ownWorktrees(loaded, machine.home, files),
       isShown: shownSecrets(() => project.loaded, machine, files),
+      repositoryProblem: repositoryProblems(() => project.loaded.policy),
     })
     const view = new SessionView({ id, project, state: this.#state, saved, machine, files, spillDirectory, directory })
     this.#view = view
@@ -145,9 +147,10 @@ export class Session {
     if (this.#parts.project.loaded.session.taintAsks.value) this.#state.tainted = true
   }
 
-  /** From now on this session may do what that one may, or less: its mode, levels, envelope and taint hold here. */
+  /** From now on this session may do what that one may, or less: its mode, agent, levels, envelope and taint apply here, and what changes there, too. */
   follow(leader: Session): void {
     this.#state.follow(leader.#state, leader.mode)
+    this.#view.follow(leader.#view)
     const { root } = this.#view.base(false)
     this.#parts.recorder.note({ type: 'session', agent: this.agent, root, parent: leader.id })
   }

@@ -11,6 +11,7 @@ import type { Scanned, Stages, ToolRequest } from '../call/run-tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
 import { toldMessages } from '../files/told-names.ts'
 import type { Decision } from '../policy/decision.ts'
+import { strictest } from '../policy/decision.ts'
 import { repositoryAt } from '../project/load/nearby.ts'
 import { type CallChanges, KeptChanges } from '../run/kept-changes.ts'
 import { lostNotes } from '../run/outcome-notes.ts'
@@ -52,7 +53,10 @@ export class CallStages implements Stages<ParsedCall, CallRecord> {
 
   decide(parsed: ParsedCall, breakerOpenFor: number | null): Decision {
     const { cover, view } = this.#ports
-    return cover.evaluate(view.deciding(parsed.moved).policy, { ...view.facts(), breakerOpenFor }, parsed.call)
+    const { policy } = view.deciding(parsed.moved)
+    return strictest(
+      view.everyFacts().map((facts) => cover.evaluate(policy, { ...facts, breakerOpenFor }, parsed.call)),
+    )
   }
 
   begin({ tool: { name, labels, custom }, input, subject }: ParsedCall, decision: Decision): CallRecord {

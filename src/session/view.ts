@@ -43,6 +43,7 @@ export class SessionView {
   /** Output that was too long for a result is the agent's own to read. */
   readonly #spilled: PathRule
   #entered: boolean
+  #leader: SessionView | null = null
 
   constructor(parts: ViewParts) {
     this.#parts = parts
@@ -91,6 +92,17 @@ export class SessionView {
       ...state.facts(saved.forSession(project.loaded.root, id), null, place, this.#spilled),
       ...nearbyFact(project.loaded, machine.home, (path) => openRepositoryAt(path, files)),
     }
+  }
+
+  /** From now on decisions here are no milder than they would be under the mode, agent, levels and taint of that session. */
+  follow(leader: SessionView): void {
+    this.#leader = leader
+  }
+
+  /** The facts of this session, and the same under what holds in each session that it follows, as it is now. */
+  everyFacts(): readonly SessionFacts[] {
+    const own = this.facts()
+    return [own, ...(this.#leader?.everyFacts() ?? []).map((facts) => led(own, facts))]
   }
 
   base(moved: boolean): LoadedPolicy {
@@ -152,4 +164,8 @@ export class SessionView {
     if (this.#policies.size > MAX_POLICIES && oldest !== undefined) this.#policies.delete(oldest)
     return policy
   }
+}
+
+function led(own: SessionFacts, { agent, mode, levels, tainted }: SessionFacts): SessionFacts {
+  return { ...own, agent, mode, levels, tainted: own.tainted || tainted }
 }

@@ -9,6 +9,7 @@ import type { Ruling } from '../stance.ts'
 import { asksAt, hazardDenial, ruleDenial } from './command-denial.ts'
 import { ELSEWHERE, grantsOf, wrapperGrants } from './command-grant.ts'
 import { gitReads, isGit } from './git-look.ts'
+import { repositoryHazard } from './git-place.ts'
 import { lostIn } from './lost-files.ts'
 import { isReadable } from './readable-command.ts'
 import type { Scene } from './scene.ts'
@@ -70,7 +71,7 @@ export function commandQuestions(scene: Scene, fact: CommandFact, around: Comman
     asksAt(policy, candidate) &&
     !(named && candidate.code === ELSEWHERE) &&
     !(kinds && KIND_ANSWERS.has(candidate.code))
-  const hazard = fact.hazards.find(open) ?? (kinds ? null : leftover(fact))
+  const hazard = fact.hazards.find(open) ?? (kinds ? null : leftover(fact)) ?? repositoryHazard(session, fact)
   const text = wordsOf(fact)
   return {
     subject: { kind: 'command', text, span: fact.span },

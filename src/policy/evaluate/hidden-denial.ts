@@ -2,6 +2,7 @@
 
 import type { CommandFact, Word } from '../../shell/facts.ts'
 import type { CommandDenial, Policy } from '../policy.ts'
+import { startedPlaces } from './carried-script.ts'
 import { denyMatches } from './command-match.ts'
 
 /** Hazards of running what stands anywhere in the text: in a here-document, on the other side of a pipe, in a variable. */
@@ -19,6 +20,7 @@ const RUNS_OTHER_TEXT: ReadonlySet<string> = new Set([
   'option-reads-config',
   'option-runs-program',
   'script-from-input',
+  'script-runs-program',
   'source',
   'transform',
 ])
@@ -26,12 +28,20 @@ const RUNS_OTHER_TEXT: ReadonlySet<string> = new Set([
 /** Evaluations of data that run a command only when the data holds one, `a[$(…)]`. */
 const EVALUATES_DATA: ReadonlySet<string> = new Set(['arithmetic-eval', 'dynamic-assignment', 'nameref', 'transform'])
 const SUBSCRIPT_THAT_RUNS = /\[[^\]\n]*(?:\$\(|`)/
+/** Builtins that take data from outside the text. */
+const TAKES_DATA = /\b(?:read|mapfile|readarray)\b/
+
+/** `system("date")`, `"date" | getline`, `1e date`: the whole command stands in the script. */
+const LITERAL_RUN = /\bsystem\s*\(\s*"[^"$]*"\s*\)|"[^"$]*"\s*\|&?\s*getline|(?:^|[;{\n])\s*[\d,$]*e\s+\w[^\n]*/g
+/** Any other way in which awk or sed runs something. */
+const OPEN_RUN = /\bsystem\b|[|@]|(?:^|[;{\n])\s*[\d,$/]*e\s*(?:$|[;}\n])|[^\w\s]\w*e\w*\s*$/
 
 /** A file that an assignment names by its descriptor: `BASH_ENV=/dev/stdin`. */
 const DESCRIPTOR = /^\/(?:dev|proc)\//
 
 /** Programs that put a file under another name. */
 const COPIES: ReadonlySet<string> = new Set(['cat', 'cp', 'dd', 'install', 'link', 'ln', 'mv', 'rsync', 'tee'])
+const WRITES = />|\b(?:tee|cp|mv|install|ln|dd|sed|base64|xxd|printf)\b/
 const PROGRAM_FILE = /^(?:if=)?\/(?:\S*\/)?s?bin\/([^/]+)$/
 
 /** The denial that could match what a command runs out of sight; `source` is the whole text that it stands in. */
@@ -42,8 +52,9 @@ export function hiddenDenial(policy: Policy, fact: CommandFact, source: string):
   const sourced = fact.hazards.some((hazard) => hazard.code === 'source')
   const script = sourced && fact.paths.some((use) => use.path !== null && !DESCRIPTOR.test(use.path))
   if (fact.unwrapped === 'some' && !script) return first
-  const renamed = copiedDenial(policy, fact) ?? wrappedDenial(policy, fact)
+  const renamed = copiedDenial(policy, fact) ?? wrappedDenial(policy, fact) ?? writtenDenial(policy, fact, source)
   if (renamed !== null || fact.hazards.length === 0) return renamed
+  if (composesProgram(fact)) return first
   const values = fact.assignments.flatMap((assignment) => assignment.value ?? [])
   if (fact.hazards.some((hazard) => RUNS_OTHER_TEXT.has(hazard.code)) || values.some(namesDescriptor)) {
     return hazardDenialIn(policy, fact.hazards, source)
@@ -58,8 +69,24 @@ export function hazardDenialIn(
   source: string,
 ): CommandDenial | null {
   const evaluates = hazards.some((hazard) => EVALUATES_DATA.has(hazard.code))
-  if (evaluates && SUBSCRIPT_THAT_RUNS.test(source)) return policy.commands.deny[0] ?? null
+  if (evaluates && (SUBSCRIPT_THAT_RUNS.test(source) || TAKES_DATA.test(source))) return policy.commands.deny[0] ?? null
   return mentionedDenial(policy, source)
+}
+
+/** True where a program is given the name of another in pieces: `awk '{system($0)}'`, `sed e`, `--checkpoint-action=exec="$(…)"`. */
+function composesProgram({ hazards, argv }: CommandFact): boolean {
+  const codes = new Set(hazards.map(({ code }) => code))
+  if (codes.has('option-runs-program'))
+    return argv.slice(1).some(({ dynamic }) => dynamic.includes('substitution') || dynamic.includes('variable'))
+  if (!codes.has('script-runs-program')) return false
+  return argv.slice(1).some(({ values, text }) => OPEN_RUN.test((values?.[0] ?? text).replace(LITERAL_RUN, '')))
+}
+
+/** `echo 'rm x' > e.sh; bash e.sh`: a script that the text itself writes, and a denied command that it names. */
+function writtenDenial(policy: Policy, fact: CommandFact, source: string): CommandDenial | null {
+  const names = startedPlaces(fact).map(basename)
+  const isWritten = (name: string): boolean => name !== '' && source.split(name).length > 2 && WRITES.test(source)
+  return names.some(isWritten) ? mentionedDenial(policy, source) : null
 }
 
 /** The denial whose words a text names in order, with quotes and backslashes or without. */
@@ -98,7 +125,7 @@ function copiedDenial(policy: Policy, fact: CommandFact): CommandDenial | null {
 
 function namesProgramFile(word: Word, name: string): boolean {
   if (word.values !== null) return word.values.some((value) => PROGRAM_FILE.exec(value)?.[1] === name)
-  return word.dynamic.includes('substitution') && tokensOf(word.text).includes(name)
+  return word.dynamic.includes('substitution') && tokensOf(word.text.replace(/["'\\]/g, '')).includes(name)
 }
 
 /** `watcher rm x`, `terminal -e 'rm x'`: a program that no table lists may run the words that it is given. */

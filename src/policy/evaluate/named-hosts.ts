@@ -16,6 +16,7 @@ import { always, type Scene } from './scene.ts'
 export function hostUseQuestions(scene: Scene, use: HostUse, fact: CommandFact): PartQuestions[] {
   const { policy, session, stance } = scene
   const contained = stance.mode.value === 'contained'
+  if (contained && COMPUTED_HOST.test(use.url)) return [unreadableHost(use, fact, 'a part of it is computed')]
   const web = asWeb(use.url)
   const parsed = parseUrl(web)
   if ('problem' in parsed) return contained && /^https?:/i.test(web) ? [unreadableHost(use, fact, parsed.problem)] : []
@@ -55,6 +56,9 @@ export function hostUseQuestions(scene: Scene, use: HostUse, fact: CommandFact):
     }),
   ]
 }
+
+/** An address with an expansion before its first slash: whatever it becomes decides which machine is meant. */
+const COMPUTED_HOST = /^(?:[a-z][a-z0-9+.-]*:\/\/)?[^/?#]*[$`]/i
 
 /** Nobody is asked about what the proxy would stop all the same (N2). */
 function deniedHost(use: HostUse, fact: CommandFact, rule: HostRule): PartQuestions {

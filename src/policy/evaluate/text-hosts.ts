@@ -8,6 +8,7 @@ import type { CommandFact } from '../../shell/facts.ts'
 import type { SessionFacts } from '../call.ts'
 import type { HostRule, Policy } from '../policy.ts'
 import { grantsOf } from './command-grant.ts'
+import { repositoryDoubt, type TextFacts } from './git-place.ts'
 import { hostsOfCommand } from './network-use.ts'
 import { isReadable, mayRunOtherCode } from './readable-command.ts'
 
@@ -18,6 +19,8 @@ export interface CommandHosts {
   /** Hosts of its tool that it goes without, because a shell starts it or its words may make it run something else. */
   readonly lost: readonly HostRule[]
   readonly readable: boolean
+  /** Why it may run code that its words do not show, where that is its place. */
+  readonly doubt: string | null
 }
 
 export interface TextHosts {
@@ -26,40 +29,50 @@ export interface TextHosts {
   readonly hosts: readonly HostRule[]
   /** What some of its commands would have, and the text as a whole has not. */
   readonly withheld: readonly HostRule[]
+  /** What in the text runs code that cannot be read, for a person; null where nothing does. */
+  readonly unread: string | null
 }
 
 /** `contained`: a tool's own hosts come by the words of a command, and need no grant that names it. */
-export function hostsOfText(
-  policy: Policy,
-  session: SessionFacts,
-  commands: readonly CommandFact[],
-  contained: boolean,
-): TextHosts {
-  const each = commands.map((fact): CommandHosts => {
+export function hostsOfText(policy: Policy, session: SessionFacts, text: TextFacts, contained: boolean): TextHosts {
+  const each = text.commands.map((fact): CommandHosts => {
     const grants = grantsOf(policy, session, fact) ?? []
     const direct = fact.via.every((via) => via.kind === 'wrapper')
     const words = (contained && direct) || grants.length > 0 ? knownWords(fact) : []
     const all = [...hostsOfCommand(policy, grants, words), ...answeredHosts(session, fact)]
     // A shell never lifts the bundle of what it starts.
-    const alone = !mayRunOtherCode(fact) && fact.via.every((via) => via.kind !== 'shell')
+    const doubt = all.length === 0 ? null : repositoryDoubt(policy, session, fact, text)
+    const alone = doubt === null && !mayRunOtherCode(fact) && fact.via.every((via) => via.kind !== 'shell')
     const lost = alone ? [] : all.filter((rule) => isToolHost(policy, rule))
-    return { fact, hosts: all.filter((rule) => !lost.includes(rule)), lost, readable: isReadable(fact) }
+    const hosts = all.filter((rule) => !lost.includes(rule))
+    return { fact, hosts, lost, readable: doubt === null && isReadable(fact), doubt }
   })
   const all = unique(each.length === 0 ? policy.commands.defaultDomains : each.flatMap(({ hosts }) => hosts))
   const lost = unique(each.flatMap((one) => one.lost))
-  const unreadable = each.filter(({ readable }) => !readable)
-  const hosts = all.filter((rule) =>
-    unreadable.every(({ hosts: own }) => own.some((other) => keyOf(other) === keyOf(rule))),
-  )
-  return { commands: each, hosts, withheld: [...all.filter((rule) => !hosts.includes(rule)), ...lost] }
+  // Data that bash evaluates outside any command has what every command has.
+  const evaluated = text.hazards.length > 0 ? [policy.commands.defaultDomains] : []
+  const unreadable = [...each.filter(({ readable }) => !readable).map(({ hosts }) => hosts), ...evaluated]
+  const hosts = all.filter((rule) => unreadable.every((own) => own.some((other) => keyOf(other) === keyOf(rule))))
+  return {
+    commands: each,
+    hosts,
+    withheld: [...all.filter((rule) => !hosts.includes(rule)), ...lost],
+    unread: unreadText(each, text),
+  }
+}
+
+function unreadText(commands: readonly CommandHosts[], { hazards }: TextFacts): string | null {
+  const first = commands.find(({ readable }) => !readable)
+  if (first?.doubt != null) return first.doubt
+  if (first === undefined) return hazards[0] === undefined ? null : hazards[0].message
+  const words = first.fact.argv.map((word) => word.text).join(' ')
+  return `\`${words.length > 60 ? `${words.slice(0, 60)} …` : words}\` runs code that cannot be read`
 }
 
 /** True for a text that names another machine, or has a host and runs code that nobody can read: it could send on what it reads. */
-export function mayReachOut(policy: Policy, session: SessionFacts, commands: readonly CommandFact[]): boolean {
-  if (commands.some(({ hosts, effect }) => hosts.length > 0 || effect.startsWith('remote'))) return true
-  return hostsOfText(policy, session, commands, true).commands.some(
-    ({ hosts, readable }) => !readable && hosts.length > 0,
-  )
+export function mayReachOut(policy: Policy, session: SessionFacts, text: TextFacts): boolean {
+  if (text.commands.some(({ hosts, effect }) => hosts.length > 0 || effect.startsWith('remote'))) return true
+  return hostsOfText(policy, session, text, true).commands.some(({ hosts, readable }) => !readable && hosts.length > 0)
 }
 
 function isToolHost(policy: Policy, rule: HostRule): boolean {

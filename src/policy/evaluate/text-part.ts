@@ -18,8 +18,8 @@ import { mayReachOut } from './text-hosts.ts'
 
 /** Decides every part of a command text. */
 export function decideShell(policy: Policy, session: SessionFacts, stance: Stance, shell: ShellFact): PartDecision[] {
-  const commands = 'facts' in shell.analysis ? shell.analysis.facts.commands : []
-  const sends = (): boolean => mayReachOut(policy, session, commands)
+  const { analysis } = shell
+  const sends = (): boolean => 'facts' in analysis && mayReachOut(policy, session, analysis.facts)
   const scene: Scene = { policy, session, stance, shell, carried: carriedPaths(policy, session, shell), sends }
   const questions = 'rejection' in shell.analysis ? rejected(scene) : questionsOf(scene, shell.analysis.facts)
   return questions.map((part) => decidePart(part, stance))

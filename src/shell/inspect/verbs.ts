@@ -42,13 +42,17 @@ const groups = list(`
 
 const dry = /^--?(dry-?run|what-if|noop|no-op|simulate|preview|check-only|validate-only|plan-only)$/
 
-/** True for `--dry-run`, `--dry-run=client`; `--dry-run=none` is none. */
+const off = /^(false|no|none|off|0)$/i
+
+/** True for `--dry-run`, `--dry-run=client`; `--dry-run=none` and a `--no-dry-run` anywhere make it none. */
 export function isDryRun(use: Use, more: readonly string[] = []): boolean {
-  return use.options.some(
-    (option) =>
-      (dry.test(option.name) || more.includes(option.name)) &&
-      !/^(false|no|none|off|0)$/i.test(option.value?.text ?? '') &&
-      (option.value === null || option.value.text !== null),
+  const given = use.options.filter(({ name }) => dry.test(name.replace(/^--no-/, '--')) || more.includes(name))
+  return (
+    given.length > 0 &&
+    given.every(
+      ({ name, value }) =>
+        !name.startsWith('--no-') && (value === null || (value.text !== null && !off.test(value.text))),
+    )
   )
 }
 

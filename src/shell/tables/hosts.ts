@@ -20,10 +20,16 @@ export function asUrl(text: string): string {
   return match === null ? text : `ssh://${match[1]}/${(match[2] ?? '').replace(/^\/+/, '')}`
 }
 
-/** The part of an address that is certain although its end is not: `http://localhost:` for `http://localhost:$PORT/x`. */
-export function certainHost(prefix: string): string | null {
+/**
+ * The part of an address that is certain although its end is not: `http://localhost:` for `http://localhost:$PORT/x`. What follows an
+ * unknown part is unknown, too: `https://bot:$T@evil.example/` and `http://a:$(id)/` name no host. `text` is the word as written.
+ */
+export function certainHost(prefix: string, text: string): string | null {
   const match = /^([a-z][a-z0-9+.-]*:\/\/)?([A-Za-z0-9.-]+|\[[0-9a-fA-F:.]+\])(?=[/:?#])/i.exec(prefix)
-  return match === null ? null : match[0]
+  if (match === null) return null
+  if (prefix[match[0].length] !== ':') return match[0]
+  const port = /^:\d*\$\{?\w+\}?(?:[/?#].*)?$/s
+  return port.test(text.slice(text.indexOf(match[0]) + match[0].length)) ? match[0] : null
 }
 
 /** Git transports that run a command line or take a descriptor: `ext::sh -c id`, `fd::7`. */

@@ -68,7 +68,8 @@ export class Findings {
 
   /** A host that an argument names, as far as that is known. */
   hostOf(arg: Arg): void {
-    this.host(arg.text ?? certainHost(arg.prefix) ?? arg.word.text, arg.word.span)
+    const written = arg.word.text.replace(/["']/g, '')
+    this.host(arg.text ?? certainHost(arg.prefix, written) ?? written, arg.word.span)
   }
 
   /** A file by its text; a relative one is resolved at `cwd`. */

@@ -195,6 +195,7 @@ export function clusterPrograms(): ProgramTable {
     'terraform tofu': {
       ...terraformKind,
       effects: `
+  remote-write | login, import |  | changes your infrastructure
   remote-read  | plan, init, refresh, output, show, providers, get, state list, state show, state pull |  | reads infrastructure
   remote-read  | workspace list, workspace show, workspace select, modules, metadata |  | reads infrastructure
   local        | fmt, validate, version, graph, console, test |  |

@@ -404,10 +404,11 @@ export function gitPrograms(): ProgramTable {
         },
       ],
       effects: `
-  remote-read  | fetch, pull, clone, ls-remote, remote update, remote show, remote prune, submodule update, submodule add, lfs pull |  | talks to a remote
-  remote-read  | lfs fetch, fetch-pack |  | talks to a remote
+  remote-read  | fetch, pull, clone, ls-remote, remote update, remote show, remote prune, submodule update, submodule add, submodule sync, lfs pull, lfs clone, lfs locks |  | talks to a remote
+  remote-read  | lfs fetch, fetch-pack, http-fetch, svn clone, svn fetch, svn rebase, svn init |  | talks to a remote
+  remote-read  | remote add | -f | talks to a remote
   remote-read  | archive | --remote | talks to a remote
-  remote-write | push, lfs push, send-email, imap-send, svn dcommit, p4 submit, send-pack, subtree push, annex sync, annex copy |  | sends commits to a remote
+  remote-write | push, lfs push, send-email, imap-send, svn, p4 submit, send-pack, http-push, lfs lock, lfs unlock, subtree push, annex sync, annex copy |  | sends commits to a remote
   destructive  | push | --force -f --force-with-lease --force-if-includes --mirror --delete -d --prune | rewrites or deletes what a remote holds
   loss         | rm | -f --force | deletes files with their uncommitted changes
   loss         | reset | --hard --merge --keep | throws away uncommitted changes
@@ -449,6 +450,13 @@ export function gitPrograms(): ProgramTable {
   --version`,
       subcommands,
       otherwise: {},
+    },
+    'git-lfs': {
+      effects: `
+  remote-read  | fetch, pull, clone, locks |  | talks to a remote
+  remote-write | push, lock, unlock |  | sends files to a remote
+  loss         | prune |  | deletes what the repository holds`,
+      operands: 'text*',
     },
     'gitk tig lazygit': { always: ['run', 'can run any command from its own screen'] },
     'git-upload-pack git-receive-pack git-upload-archive git-shell': { always: ['run', 'serves a repository'] },

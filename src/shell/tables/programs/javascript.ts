@@ -116,6 +116,8 @@ export function javascriptPrograms(): ProgramTable {
         { sub: 'x', ...npmRun },
       ],
       effects: `
+  remote-read  | clean-install, it, cit, install-ci-test, upgrade, v, ddp, find-dupes, diff, doctor |  | talks to a package registry
+  local        | exec, x, pack, link, cache |  |
   remote-read  | install, i, ci, add, update, up, view, info, show, search |  | talks to a package registry
   remote-read  | outdated, audit, ping, create, init, fund, docs, dist-tag ls, install-test, dedupe |  | talks to a package registry
   remote-read  | owner ls, owner list, access list, access ls-packages, access ls-collaborators, access get, profile get, token list, team ls, org ls |  | talks to a package registry
@@ -123,7 +125,7 @@ export function javascriptPrograms(): ProgramTable {
   remote-write | publish, deprecate, dist-tag, owner, access, team, star, unstar, hook, token |  | changes a package registry
   remote-write | profile, org, login, adduser, logout |  | changes a package registry
   destructive  | unpublish |  | removes a published package
-  local        | init, pack, publish | -y --yes --dry-run |`,
+  local        | init | -y --yes |`,
       rules: [runnerRules],
       abbreviates: false,
       everywhere: true,
@@ -149,8 +151,9 @@ export function javascriptPrograms(): ProgramTable {
         { sub: 'dlx', ...npmRun },
       ],
       effects: `
+  remote-read  | upgrade, dedupe, self-update |  | talks to a package registry
+  local        | setup, env, store, link, patch, remove, rm, uninstall |  |
   destructive  | unpublish |  | removes a published package
-  local        | publish | -y --yes --dry-run |
   remote-read  | install, i, add, update, up, outdated, audit, dlx, create, fetch |  | talks to a package registry
   remote-read  | view, info, search, import |  | talks to a package registry
   remote-write | publish, deprecate, dist-tag, owner, access, deploy, login |  | changes a package registry`,
@@ -176,7 +179,7 @@ export function javascriptPrograms(): ProgramTable {
       },
       otherwise: { operands: 'auto*' },
     },
-    yarn: {
+    'yarn yarnpkg': {
       wraps: [
         { sub: 'exec', ...scriptRun },
         { sub: 'dlx', ...npmRun },
@@ -185,6 +188,7 @@ export function javascriptPrograms(): ProgramTable {
         { sub: 'workspace', operands: 1, inspect: true, nested: true, run: 'words' },
       ],
       effects: `
+  remote-read  | upgrade-interactive, global, import, dedupe, remove, plugin, workspaces focus |  | talks to a package registry
   remote-read  | *, install, add, up, upgrade, outdated, audit, dlx, create, info |  | talks to a package registry
   remote-read  | npm audit, npm info, set |  | talks to a package registry
   remote-write | publish, npm publish, npm tag, npm login, owner, tag, login |  | changes a package registry
@@ -219,7 +223,8 @@ export function javascriptPrograms(): ProgramTable {
         { sub: 'run', ...npmRun },
       ],
       effects: `
-  local        | publish | -y --yes --dry-run |
+  remote-read  | ci, a, c |  | talks to a package registry
+  local        | x, pm, init, remove, rm, link |  |
   remote-read  | install, i, add, update, outdated, audit, create, upgrade, info |  | talks to a package registry
   remote-write | publish |  | changes a package registry`,
       rules: [runnerRules],

@@ -154,6 +154,8 @@ export function languagePrograms(): ProgramTable {
         },
       ],
       effects: `
+  local        | build, b, check, c, test, t, run, r, bench, doc, d, clippy, fix, tree, metadata, package |  |
+  local        | rustc, rustdoc, miri, nextest, deny, remove |  |
   local        | publish | -y --yes --dry-run |
   local        | publish | -n |
   remote-read  | add, update, fetch, install, search, info, generate-lockfile, vendor, audit, outdated |  | talks to a package registry
@@ -246,6 +248,7 @@ ${cargoTarget}`,
     },
     go: {
       effects: `
+  local        | build, test, run, install, vet, list, work, tool, generate |  |
   remote-read  | get, mod download, mod tidy, mod vendor |  | downloads modules`,
       rules: [buildRules],
       style: 'word',
@@ -374,12 +377,14 @@ ${cargoTarget}`,
     dotnet: {
       ...dotnetKind,
       effects: `
+  local        | build, run, test, publish, new, pack, package, watch |  |
+  remote-read  | workload |  | talks to a package registry
   remote-write | nuget push |  | publishes a package
   remote-read  | restore, add, tool |  | talks to a package registry`,
       rules: [buildRules],
     },
     msbuild: { ...dotnetKind, rules: [buildRules] },
-    bundle: {
+    'bundle bundler': {
       ...bundleKind,
       wraps: [
         {
@@ -391,10 +396,10 @@ ${cargoTarget}`,
         },
       ],
       effects: `
+  remote-read  | lock, info |  | talks to a package registry
   remote-read  | install, update, add, outdated |  | talks to a package registry`,
       rules: [runnerRules],
     },
-    bundler: bundleKind,
     gem: {
       effects: `
   remote-read  | install, update, search, fetch |  | talks to a package registry
@@ -425,6 +430,7 @@ ${cargoTarget}`,
     'rake.rb': railsKind,
     composer: {
       effects: `
+  remote-read  | create-project, search, show, global, self-update, audit, remove, reinstall |  | talks to a package registry
   remote-read  | install, update, require, outdated |  | talks to a package registry`,
       options: '\n  -d --working-dir <tree>',
       subcommands: {

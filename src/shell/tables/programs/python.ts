@@ -143,6 +143,7 @@ export function pythonPrograms(): ProgramTable {
     pip: {
       ...pipKind,
       effects: `
+  remote-read  | lock |  | talks to a package registry
   remote-read  | install, download, wheel, index, search |  | talks to a package registry`,
     },
     pip3: {
@@ -186,6 +187,7 @@ export function pythonPrograms(): ProgramTable {
         { sub: 'tool run', ...packageRun },
       ],
       effects: `
+  local        | remove, run, build, export, tree, venv, init, version |  |
   remote-read  | add, sync, lock, pip install, pip compile, pip sync, tool install, tool upgrade, python install, self |  | talks to a package registry
   remote-write | publish |  | publishes a package`,
       rules: [runnerRules],
@@ -243,6 +245,7 @@ export function pythonPrograms(): ProgramTable {
         },
       ],
       effects: `
+  remote-read  | search, self, remove, show, sync, source |  | talks to a package registry
   remote-write | publish |  | publishes a package
   remote-read  | add, install, update, lock |  | talks to a package registry`,
       rules: [runnerRules],
