@@ -7,6 +7,7 @@
 typedef struct napi_env__ *napi_env;
 typedef struct napi_value__ *napi_value;
 typedef struct napi_callback_info__ *napi_callback_info;
+typedef struct napi_handle_scope__ *napi_handle_scope;
 typedef napi_value (*napi_callback)(napi_env, napi_callback_info);
 extern int napi_create_function(napi_env, const char *, size_t, napi_callback, void *, napi_value *);
 extern int napi_set_named_property(napi_env, napi_value, const char *, napi_value);
@@ -18,5 +19,8 @@ extern int napi_create_int32(napi_env, int32_t, napi_value *);
 extern int napi_throw_error(napi_env, const char *, const char *);
 extern int napi_get_null(napi_env, napi_value *);
 extern int napi_get_undefined(napi_env, napi_value *);
+extern int napi_call_function(napi_env, napi_value, napi_value, size_t, const napi_value *, napi_value *);
+extern int napi_open_handle_scope(napi_env, napi_handle_scope *);
+extern int napi_close_handle_scope(napi_env, napi_handle_scope);
 
 #endif

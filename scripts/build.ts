@@ -290,9 +290,11 @@ function sourceHash(): string {
 
 /** The system call filters that most sandboxes have, in base64. */
 function filters(): Readonly<Record<string, string>> {
-  const wanted = (['x64', 'arm64'] as const).flatMap((architecture) =>
-    [true, false].map((changes) => ({ architecture, unixSockets: false, changes })),
-  )
+  const wanted = (['x64', 'arm64'] as const).flatMap((architecture) => [
+    { architecture, unixSockets: false, changes: true, programs: true },
+    { architecture, unixSockets: false, changes: true },
+    { architecture, unixSockets: false, changes: false },
+  ])
   return Object.fromEntries(
     wanted.map((options) => [filterName(options), Buffer.from(compileFilter(options)).toString('base64')]),
   )

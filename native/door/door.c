@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "door.h"
 #include "../init/learn.h"
+#include "../programs/programs.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
@@ -51,7 +52,7 @@ int door_take_place(enum place_kind kind, const char *path) {
 }
 
 /* Where nothing can be changed it is there for who looks on. */
-int door_is_on(void) { return root_count > 0 || learn_is_on(); }
+int door_is_on(void) { return root_count > 0 || learn_is_on() || programs_is_on(); }
 
 /* Whether a change there is made by this process. */
 int is_ours(const struct spot *s) { return s->place && s->place->kind != PLACE_FREE; }
@@ -348,18 +349,22 @@ static int answer_next(void) {
   uint64_t args[6];
   for (int i = 0; i < 6; i++) args[i] = buffer.notice.data.args[i];
   const struct call c = {.listener = listener, .id = buffer.notice.id, .tid = (pid_t)buffer.notice.pid, .number = buffer.notice.data.nr, .args = args};
-  answer_one(&c);
+  if (programs_is_on() && is_start(c.number)) {
+    if (learn_is_on()) (void)learn_call(&c, c.number);
+    answer_start(&c);
+  } else answer_one(&c);
   return 1;
 }
 
 static void *attend_door(void *unused) {
   (void)unused;
   for (;;) {
-    struct pollfd wait = {.fd = listener, .events = POLLIN};
-    int waits = waiting_count > 0;
-    if (waits && poll(&wait, 1, RETRY_MS) <= 0) wait.revents = 0;
+    struct pollfd wait[] = {{.fd = listener, .events = POLLIN}, {.fd = programs_wait_fd(), .events = POLLIN}};
+    int waits = waiting_count > 0 || programs_is_on();
+    if (waits && poll(wait, 2, waiting_count > 0 ? RETRY_MS : -1) <= 0) wait[0].revents = wait[1].revents = 0;
     retry_waiting();
-    if ((!waits || (wait.revents & POLLIN)) && !answer_next()) break;
+    if (wait[1].revents) answer_decided();
+    if ((!waits || wait[0].revents) && !answer_next()) break;
   }
   return NULL;
 }
@@ -401,6 +406,7 @@ int door_serve(int report, uint32_t failure[3]) {
   }
   common_umask = own_umask = umask(0);
   umask(own_umask);
+  if (programs_is_on() && programs_open()) return -1;
   errno = pthread_create(&thread, NULL, attend_door, NULL);
   return errno ? -1 : 0;
 }

@@ -17,6 +17,7 @@
 #include "../door/door.h"
 #include "local-sockets.h"
 #include "names.h"
+#include "../programs/programs.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -80,6 +81,8 @@ static _Noreturn void run_command(void) {
   if (door_is_on()) {
     keep_capability(CAP_SYS_PTRACE, 0);
     if (door_wall() || door_listen(&orders.filter, exec_report)) fail(STEP_DOOR);
+    /* Its first start is judged as well, so its words must be readable. Nobody else is in here yet. */
+    if (programs_is_on() && prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)) fail(STEP_DOOR);
   }
   execvp(orders.argv[0], orders.argv);
   fail(STEP_EXEC);
@@ -155,6 +158,8 @@ int main(int argc, char **argv) {
   sigemptyset(&children);
   sigaddset(&children, SIGCHLD);
   int signals = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
+  /* Each program start stops once, which is nobody's business but the judge's. Stops by a terminal are told. */
+  if (!orders.has_terminal) sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP}, NULL);
   int report[2];
   if (signals < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, report)) fail(STEP_FORK);
   start_clocks();

@@ -5,6 +5,7 @@
 #include "local-sockets.h"
 #include "names.h"
 #include "private-home.h"
+#include "../programs/programs.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,13 +72,14 @@ static int take_door_record(uint8_t type, uint8_t *p, uint32_t length, uint32_t 
       bad = text[0] != '/' || learn_take(text);
     }
     break;
+  case 'J':
   case 'f':
   case 'k':
-    if (length < 3 || p[length - 1]) bad_orders(at);
+    if (length < 2 || p[length - 1]) bad_orders(at);
     for (uint8_t *end = p + length; p < end && !bad;) {
       char *text = (char *)p;
       p += strlen(text) + 1; /* before the text is taken apart */
-      bad = type == 'f' ? door_take_rule((uint8_t)text[0], text + 1) : door_take_key(text);
+      bad = type == 'J' ? programs_take_line(text) : type == 'f' ? door_take_rule((uint8_t)text[0], text + 1) : door_take_key(text);
     }
     break;
   case 'u':

@@ -27,11 +27,13 @@
  *   P ports      (empty): every port that the command listens on is told, beside those of d
  *   L learn      { text }...: paths that are looked for in vain are told, but for those below one of these (learn.h); needs the
  *                places of o
+ *   J programs   { text }...: lines of the table of program starts (programs/table.c); every start is then judged; needs the places of o
  *   z end        (empty)
  * Flags: m 1 = may be missing, 2 = not watched, 4 = only this very file; p 1 = read-only (otherwise only held in place); r 1 = with submounts.
  * m and p are carried out in their order. Afterwards CONTROL_FD carries, towards this program, { u8 type, u8 a, u16 b, u16 c }:
  *   K a = signal for the command's process group     Q kill everything     W b = rows, c = cols     G through the gate
  *   C b = port, c = id: connect to the server on a port of d, or on one that L told of
+ *   J a = 1 if refused, b and c = low and high half of the number of a start that E asked about
  * and towards the parent { u32 type, u32 a, u32 b, u32 c }:
  *   F a = step, b = errno, c = index     R a = 1 if masks are watched     V a = mask index, b = 0 opened, 1 lifted
  *   X a = 0 exited, 1 signalled, b = code or signal     G at the gate: masks and pins are in place, nothing runs yet
@@ -43,6 +45,8 @@
  *   L a = port, b = 1 if something inside listens on it now, 0 if no longer, c = 1 for one that is not of d
  *   N a = id, b = errno: not connected     S a = signal: the command was stopped by it
  *   H b = length: a file that was left in the private home; its path below it follows, filled up likewise
+ *   E a = number, b = length: a program start to be decided (programs/start.c has the text, which follows likewise)
+ *   Y b = length: words of a program that was not judged as it is, and was killed; they follow likewise
  *   B a = kind, b = length, c = count: a path that was looked for in vain (1), could not be changed (2), is no program (3), a program
  *     that was run (4), or so many more were left out (5); the path follows, filled up with zeros to whole messages
  * The listeners, and each connection that C asked for, go over IPC_FD as Node's handles.

@@ -4,8 +4,10 @@
 #include "learn.h"
 #include "names.h"
 #include "private-home.h"
+#include "../programs/programs.h"
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -13,33 +15,34 @@
 int control = -1;
 int exec_report = -1;
 
-void tell(uint32_t type, uint32_t a, uint32_t b, uint32_t c) {
-  uint32_t frame[4] = {type, a, b, c};
-  size_t done = 0;
-  while (done < sizeof frame) {
-    ssize_t n = send(control, (char *)frame + done, sizeof frame - done, MSG_NOSIGNAL);
+/* Two threads speak. */
+static pthread_mutex_t speaking = PTHREAD_MUTEX_INITIALIZER;
+
+static void send_all(const void *bytes, size_t size) {
+  for (size_t done = 0; done < size;) {
+    ssize_t n = send(control, (const char *)bytes + done, size - done, MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) _exit(FAULT_STATUS); /* nobody is left to answer to */
     done += (size_t)n;
   }
 }
 
-/* Two threads speak: a message is one send, and the socket keeps those apart. */
+void tell(uint32_t type, uint32_t a, uint32_t b, uint32_t c) {
+  uint32_t frame[4] = {type, a, b, c};
+  pthread_mutex_lock(&speaking);
+  send_all(frame, sizeof frame);
+  pthread_mutex_unlock(&speaking);
+}
+
 void door_tell(uint32_t type, uint32_t a, uint32_t b, uint32_t c) { tell(type, a, b, c); }
 
-/* One send, so that nothing comes in between. */
 static void tell_text(const uint32_t head[4], const char *text, size_t length) {
-  static uint8_t frame[16 + PATH_MAX + 16];
-  memset(frame, 0, sizeof frame);
-  memcpy(frame, head, 16);
-  memcpy(frame + 16, text, length);
-  size_t whole = 16 + (length + 15) / 16 * 16;
-  for (size_t done = 0; done < whole;) {
-    ssize_t n = send(control, frame + done, whole - done, MSG_NOSIGNAL);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) _exit(FAULT_STATUS);
-    done += (size_t)n;
-  }
+  static const uint8_t fill[16];
+  pthread_mutex_lock(&speaking);
+  send_all(head, 16);
+  send_all(text, length);
+  send_all(fill, (16 - length % 16) % 16);
+  pthread_mutex_unlock(&speaking);
 }
 
 void names_tell(uint32_t kind, const char *name, uint16_t port) {
@@ -54,6 +57,17 @@ void learn_send(uint32_t kind, const char *path, uint32_t count) {
   if (length >= PATH_MAX) return;
   uint32_t head[4] = {'B', kind, (uint32_t)length, count};
   tell_text(head, path, length);
+}
+
+void programs_ask(uint32_t number, const char *text, size_t length) {
+  uint32_t head[4] = {'E', number, (uint32_t)length, 0};
+  tell_text(head, text, length);
+}
+
+void programs_report(const char *text, size_t length) {
+  if (length >= PATH_MAX) length = PATH_MAX - 1;
+  uint32_t head[4] = {'Y', 0, (uint32_t)length, 0};
+  tell_text(head, text, length);
 }
 
 void private_home_send(const char *path) {

@@ -7,6 +7,7 @@
 #include "memory.h"
 #include "names.h"
 #include "private-home.h"
+#include "../programs/programs.h"
 #include <dirent.h>
 #include <errno.h>
 #include <poll.h>
@@ -22,9 +23,11 @@
 pid_t command_pid;
 static int status_known, final_status;
 
-static void reap(void) {
+/* Returns 0 when a program start is being checked, and it has to be tried again. */
+static int reap(void) {
   int status;
   pid_t pid;
+  if (!may_reap()) return 0;
   while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
     if (pid != command_pid) continue;
     if (WIFSTOPPED(status)) {
@@ -34,6 +37,8 @@ static void reap(void) {
     status_known = 1;
     final_status = status;
   }
+  done_reaping();
+  return 1;
 }
 
 static int pending_signal;
@@ -74,6 +79,10 @@ static int take_message(void) {
     resize_terminal(u16_at(message + 2), u16_at(message + 4));
     return 1;
   }
+  if (message[0] == 'J') {
+    programs_decide(u16_at(message + 2) | (uint32_t)u16_at(message + 4) << 16, message[1]);
+    return 1;
+  }
   if (message[0] == 'C') return answer_connect(u16_at(message + 2), u16_at(message + 4));
   return 0; /* Q, and whatever is not understood */
 }
@@ -84,8 +93,7 @@ static void kill_and_reap(int signals) {
   for (int tries = 0; tries < 100; tries++) {
     struct pollfd wait = {.fd = signals, .events = POLLIN};
     struct signalfd_siginfo info;
-    reap();
-    if (waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD) return;
+    if (reap() && waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD) return;
     poll(&wait, 1, 50); /* one that sleeps in the kernel cannot be hurried; the end of this process waits for it too */
     while (read(signals, &info, sizeof info) == (ssize_t)sizeof info) continue;
   }
@@ -149,8 +157,12 @@ static void look_at_processes(int last) {
   tell('P', 0, 0, 0);
 }
 
+#define REAP_AGAIN_MS 1
+
+static int is_reaping;
+
 static int wait_at_most(void) {
-  int look = PROCESS_LOOK_MS, servers = servers_wait_ms();
+  int look = is_reaping ? REAP_AGAIN_MS : PROCESS_LOOK_MS, servers = servers_wait_ms();
   if (servers >= 0 && servers < look) look = servers;
   if (next_memory_look >= 0 && next_memory_look < look) look = next_memory_look;
   if (!orders.milliseconds) return look;
@@ -205,10 +217,10 @@ _Noreturn void watch_over(int signals, int watch, int mounts) {
     look_at_processes(0);
     if (orders.memory_share && look_at_memory()) finish(signals, 1);
     if (fds[WATCH_CONTROL].revents && !take_message()) finish(signals, 1);
-    if (fds[WATCH_SIGNALS].revents & POLLIN) {
+    if (is_reaping || (fds[WATCH_SIGNALS].revents & POLLIN)) {
       struct signalfd_siginfo info;
       while (read(signals, &info, sizeof info) == (ssize_t)sizeof info) continue;
-      reap();
+      is_reaping = !reap();
       if (status_known) {
         look_at_processes(1);
         if (watch >= 0) report_opens(watch);

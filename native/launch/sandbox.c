@@ -6,13 +6,14 @@
  *                                       /dev/null, and the host's root. 0: started; 1: not, for a terminal is among the command's, which is
  *                                       never handed in; less than 0: not, for this errno.
  *   waits()                             1 while what was started is there and the command's streams, 0 to 2, could be handed to it
- *   attend(orders, signals, timeout, streams)
+ *   attend(orders, signals, timeout, streams, judge)
  *                                       gives the init its orders, with `streams` 0 to 2 as the command's beside them, as a room that was
  *                                       started before there was a command wants them; passes these signals on (a byte each), ends it all
  *                                       after so many milliseconds (0: never), and waits for the init's last word or for
  *                                       its end without one. The answer: int32 wait status, or -1 when it was not waited
  *                                       for; u32 whether time ran out; u32 length of the init's messages; the messages;
- *                                       what bubblewrap complained of.
+ *                                       what bubblewrap complained of. Meanwhile `judge` is given each message about a program start
+ *                                       and returns bytes for the init.
  *   swap(number)                        puts what was started aside, under a number of 0 to 1, and takes up what was there
  *   abandon()                           closes the connection, which ends an init that is still there
  *
@@ -175,13 +176,35 @@ static void take_complaints(struct bytes *into) {
     if (into->length < COMPLAINT_BYTES) append(into, text, (size_t)n);
 }
 
-/* True with the last word: ended, or failed. */
-static int has_ended(const struct bytes *messages) {
-  for (size_t at = 0; at + MESSAGE_BYTES <= messages->length; at += MESSAGE_BYTES) {
-    const unsigned char *message = (const unsigned char *)messages->at + at;
+/* Who decides program starts, while the caller waits in attend(). */
+struct judge {
+  napi_env env;
+  napi_value function;
+};
+
+static void ask_judge(const struct judge *judge, const uint8_t *message, size_t length, struct bytes *out) {
+  napi_handle_scope scope;
+  napi_value nobody, given, said;
+  void *bytes;
+  size_t size;
+  napi_open_handle_scope(judge->env, &scope);
+  if (!napi_create_buffer_copy(judge->env, length, message, NULL, &given) && !napi_get_undefined(judge->env, &nobody) &&
+      !napi_call_function(judge->env, nobody, judge->function, 1, &given, &said) && !napi_get_buffer_info(judge->env, said, &bytes, &size))
+    append(out, bytes, size);
+  napi_close_handle_scope(judge->env, scope);
+}
+
+/* Passes over the whole messages from `*at` on. True with the last word: ended, or failed. */
+static int take_messages(const struct bytes *messages, size_t *at, const struct judge *judge, struct bytes *out) {
+  while (*at + MESSAGE_BYTES <= messages->length) {
+    const uint8_t *message = messages->at + *at;
+    size_t whole = MESSAGE_BYTES;
     if (message[0] == 'X' || message[0] == 'F') return 1;
-    /* A name that the command chose follows: what it looks like means nothing. */
-    if (message[0] == 'A' || message[0] == 'B' || message[0] == 'H') at += ((size_t)(message[8] | message[9] << 8) + MESSAGE_BYTES - 1) / MESSAGE_BYTES * MESSAGE_BYTES;
+    /* Words that the command chose follow: what they look like means nothing. */
+    if (message[0] && strchr("ABEHY", message[0])) whole += ((size_t)(message[8] | message[9] << 8 | message[10] << 16) + MESSAGE_BYTES - 1) / MESSAGE_BYTES * MESSAGE_BYTES;
+    if (*at + whole > messages->length) return 0;
+    if (message[0] == 'E') ask_judge(judge, message, whole, out);
+    *at += whole;
   }
   return 0;
 }
@@ -202,7 +225,8 @@ static void stop_here(struct bytes *out) {
 }
 
 /* The init's messages up to its last word, or to the end of the connection: true for the word. */
-static int converse(struct bytes *out, struct bytes *messages, struct bytes *said, int64_t timeout, uint32_t *timed_out) {
+static int converse(struct bytes *out, struct bytes *messages, struct bytes *said, int64_t timeout, uint32_t *timed_out, const struct judge *judge) {
+  size_t taken = 0;
   int64_t deadline = timeout > 0 ? now_ms() + timeout : INT64_MAX;
   for (;;) {
     int endless = deadline == INT64_MAX;
@@ -243,33 +267,33 @@ static int converse(struct bytes *out, struct bytes *messages, struct bytes *sai
     if (waits[0].revents & (POLLIN | POLLHUP | POLLERR)) {
       ssize_t n = recv(control, received, sizeof received, 0);
       if (n > 0) append(messages, received, (size_t)n);
-      if (has_ended(messages)) return 1;
+      if (take_messages(messages, &taken, judge, out)) return 1;
       if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) return 0;
     }
   }
 }
 
 napi_value attend_sandbox(napi_env env, napi_callback_info info) {
-  size_t count = 4, size, signal_count;
-  napi_value given[4], result;
+  size_t count = 5, size, signal_count;
+  napi_value given[5], result;
   uint8_t *orders, *signals;
   double timeout, streams;
   struct sigaction before[64], noting = {.sa_handler = note_signal, .sa_flags = SA_RESTART};
   struct bytes out = {0}, messages = {0}, said = {0}, answer = {0};
   uint32_t timed_out = 0;
   int status = -1;
-  if (napi_get_cb_info(env, info, &count, given, NULL, NULL) || count != 4 ||
+  if (napi_get_cb_info(env, info, &count, given, NULL, NULL) || count != 5 ||
       napi_get_buffer_info(env, given[0], (void **)&orders, &size) ||
       napi_get_buffer_info(env, given[1], (void **)&signals, &signal_count) || signal_count > 64 ||
       napi_get_value_double(env, given[2], &timeout) || napi_get_value_double(env, given[3], &streams) || control < 0 || pipe2(signal_pipe, O_CLOEXEC | O_NONBLOCK)) {
-    napi_throw_error(env, NULL, "cordon-launch: attend takes orders, signals, a time and whether the streams go with them, after start");
+    napi_throw_error(env, NULL, "cordon-launch: attend takes orders, signals, a time, whether the streams go with them, and a judge, after start");
     return NULL;
   }
   sigfillset(&noting.sa_mask);
   for (size_t i = 0; i < signal_count; i++) sigaction(signals[i], &noting, &before[i]);
   append(&out, orders, size);
   hands_streams = streams != 0;
-  if (!converse(&out, &messages, &said, (int64_t)timeout, &timed_out)) {
+  if (!converse(&out, &messages, &said, (int64_t)timeout, &timed_out, &(struct judge){env, given[4]})) {
     /* An init that is still there ends with the connection; nobody would end it otherwise. */
     close(control);
     control = -1;

@@ -89,7 +89,7 @@ export interface AuditPort {
 
 export interface AuditViolation {
   readonly seen: 'observed' | 'inferred'
-  readonly kind: 'file' | 'host' | 'syscall' | 'limit'
+  readonly kind: 'file' | 'host' | 'syscall' | 'limit' | 'program'
   readonly subject: string
   /** The patterns that granted the command; one without a star only where arguments are stored. */
   readonly pattern?: string

@@ -16,7 +16,8 @@ import type {
 } from '../manifest/schema/settings.ts'
 import type { SessionFacts } from '../policy/call.ts'
 import type { Decision } from '../policy/decision.ts'
-import type { HostRule, PathRule, RuleRef } from '../policy/policy.ts'
+import type { HostRule, PathRule, Policy, RuleRef } from '../policy/policy.ts'
+import type { StartedFor } from '../policy/programs/names.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
 import { type AppliedBundle, type BundleFurnishing, furnish, type RegistryFacts } from '../sandbox/bundles/bundle.ts'
 import { DEFAULT_MEMORY_SHARE, DEFAULT_OPEN_FILES, type Limits } from '../sandbox/limits.ts'
@@ -75,6 +76,12 @@ export interface Network {
   readonly parent: ParentSetting
 }
 
+/** What program starts of a run are judged by. */
+export interface ProgramRules {
+  readonly policy: Policy
+  readonly by: StartedFor
+}
+
 /** Everything that applies to one run. */
 export interface Confinement {
   readonly root: string
@@ -89,6 +96,7 @@ export interface Confinement {
   readonly network: Network
   readonly environment: Environment
   readonly limits: Limits
+  readonly programs: ProgramRules
   /** What undo has to keep: why nobody was asked, and whose run it is. */
   readonly undo: { readonly relies: Decision['relies'] | null; readonly session: string | null }
   /** The bundles that apply, and the registries that were signed for them; null where nothing was signed. */
@@ -103,6 +111,8 @@ export interface Decided {
   readonly relies?: Decision['relies']
   /** Whose run it is. */
   readonly session?: string
+  /** Who started it; an agent unless told. */
+  readonly by?: StartedFor
 }
 
 /** What one call may reach beyond the manifest: what a person agreed to, and what the manifest opens to who names it. */
@@ -164,7 +174,7 @@ export function confine(loaded: LoadedPolicy, decided: Decided, narrowing: reado
   const granted = all(narrowing, 'grants').map(({ grants }) => grants)
   const env = all(narrowing, 'keys')[0]?.env ?? null
   const server = all(narrowing, 'server')[0]?.server ?? null
-  const { command, cwd, relies = null, session = null } = decided
+  const { command, cwd, relies = null, session = null, by = 'agent' } = decided
   const words = 'words' in command ? entitleWords(loaded, command.words, granted, env) : command
   const entitled = server === null ? words : entitleServer(loaded, words, server)
   const bundles = appliedBundles(loaded, entitled.patterns, granted)
@@ -204,6 +214,7 @@ export function confine(loaded: LoadedPolicy, decided: Decided, narrowing: reado
       fixed: furnished.variables,
     },
     limits: limitsOf(sandbox.limits, narrowing, labels),
+    programs: { policy, by },
     undo: { relies, session },
     bundles: { applied: bundles, signed: loaded.ownManifest ? registries : null },
   }

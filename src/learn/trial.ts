@@ -87,7 +87,7 @@ export async function tryOnce(loaded: LoadedPolicy, parts: TrialParts): Promise<
   const answered = await withAnswers(loaded, { machine, files, session: null, agent: null })
   const cwd = files.canonical(machine.cwd)
   const narrowing = [{ kind: 'time', ms: parts.timeoutMs }] as const
-  const isShown = runner.sees(confine(loaded, { command: { words: command }, cwd }, narrowing))
+  const isShown = runner.sees(confine(loaded, { command: { words: command }, cwd, by: 'person' }, narrowing))
   try {
     const stream = output ?? 'discard'
     const io = {

@@ -51,7 +51,7 @@ export async function runConfined(run: ConfinedRun): Promise<ConfinedResult> {
   const options = isServer ? { stateDir } : { stateDir, commands: 'one' as const }
   const runner = run.runner ?? new CommandRunner(machine, files, await openBackend(loaded.sandbox, options))
   const narrowing: readonly Narrowing[] = [{ kind: 'answers', facts: session }, ...run.narrowing]
-  const confinement = confine(loaded, { command: { words: argv }, cwd }, narrowing)
+  const confinement = confine(loaded, { command: { words: argv }, cwd, by: isServer ? 'agent' : 'person' }, narrowing)
   // The sandbox is made ready while the command is read and judged, which takes about as long.
   runner.expect(confinement, argv, io)
   const judge = canBeDenied(answered, isServer) ? await import('./typed-call.ts') : null

@@ -4,6 +4,7 @@ import type { Confinement } from '../confine/confinement.ts'
 import { isInside, SYSTEM_PATHS } from '../files/baseline.ts'
 import { isGlob } from '../files/glob.ts'
 import type { PathRule } from '../policy/policy.ts'
+import { programTable } from '../policy/programs/table.ts'
 import { ownPackage } from '../project/place/own-package.ts'
 import { ownCheckout } from '../project/place/own-places.ts'
 import { writablePathFolders } from '../project/place/path-folders.ts'
@@ -49,6 +50,8 @@ export interface Means {
   readonly arrangement: Arrangement | null
   /** Whether changes go through the init here, asked when the plan is completed. */
   readonly holdsChanges: () => boolean
+  /** Whether program starts are judged here, asked at the same time. */
+  readonly judges: () => boolean
   readonly terminal: TerminalSize | null
   /** Told of every port on which it listens: somebody is there to answer. */
   readonly tellsPorts: boolean
@@ -102,8 +105,8 @@ export class Site {
 
   /** The first part of a plan, with the way to the rest: a look for the secrets and the protected paths. */
   begin(confinement: Confinement, argv: readonly string[], means: Means): Preparing {
-    const { root, standsFor, cwd, places, network, environment, limits, undo } = confinement
-    const { door, arrangement, holdsChanges, terminal, tellsPorts, learns } = means
+    const { root, standsFor, cwd, places, network, environment, limits, programs, undo } = confinement
+    const { door, arrangement, holdsChanges, judges, terminal, tellsPorts, learns } = means
     const { reads, writes, free } = this.#shown({ places }, door?.directory, arrangement?.temporary)
     const shows = this.#backend.capabilities.has('stand-ins')
     const sight = {
@@ -131,13 +134,15 @@ export class Site {
         // One that began meanwhile may have moved what was being looked for.
         this.hidden.requireAll(hidden, this.#moving(guard.alive))
         const { masks, held, identities, faces, replaced } = hidden
+        const env = this.#variables(environment, {
+          fixed: door?.variables ?? NO_WAY_OUT,
+          temporary: arrangement?.temporary ?? TEMPORARY,
+        })
+        const lines = judges() ? programTable(programs.policy, programs.by, env.PATH ?? '') : []
         const plan = planSandbox({
           ...room,
           argv,
-          env: this.#variables(environment, {
-            fixed: door?.variables ?? NO_WAY_OUT,
-            temporary: arrangement?.temporary ?? TEMPORARY,
-          }),
+          env,
           uid: process.getuid?.() ?? 0,
           gid: process.getgid?.() ?? 0,
           masks,
@@ -147,6 +152,7 @@ export class Site {
           held,
           pins: [...guard.pins, ...this.#frozen(root).map((path) => ({ path, mode: 'read-only' as const }))],
           changes: changes?.plan ?? null,
+          programs: lines.length > 0 ? { lines } : null,
           network: door ? 'listener' : 'none',
           ...(arrangement?.proxy && { port: arrangement.proxy.port }),
           // A port that the command itself may serve is its own; the machine's is then reached through the proxy.

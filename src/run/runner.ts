@@ -7,6 +7,7 @@ import type { EgressEvent } from '../egress/route/event.ts'
 import { createEgressLog } from '../egress/route/event-log.ts'
 import type { EgressRules } from '../egress/route/rules.ts'
 import { isInside } from '../files/baseline.ts'
+import { programTable } from '../policy/programs/table.ts'
 import { type Arrangement, type Backend, type LaunchIo, type LaunchResult, requireCapable } from '../sandbox/backend.ts'
 import type { SandboxPlan } from '../sandbox/plan.ts'
 import type { QuarantineFinding } from '../sandbox/quarantine/quarantine.ts'
@@ -19,6 +20,7 @@ import { DevServerPorts } from './network/dev-server-ports.ts'
 import type { DoorSettings, NetworkOptions, SessionNetwork } from './network/network.ts'
 import type { ServedPort } from './network/served-port.ts'
 import { type Prepared, type Preparing, Site } from './preparation.ts'
+import type { ProgramStarts } from './program-starts.ts'
 
 /** A command that ran, with everything that was stopped or put right on the way. */
 export interface RunOutcome {
@@ -156,8 +158,10 @@ export class CommandRunner {
     const openDoor = network?.doorFor(this.#withAddresses(confinement), egress.add)
     const ports = new DevServerPorts(io.onNotice ?? (() => {}))
     const underway: { begun: Begun | null; door: Door | null } = { begun: null, door: null }
+    const programs = await this.#judgeOf(confinement)
     const launchIo: LaunchIo = {
       ...io,
+      ...(programs && { judge: (start) => programs.judge(start) }),
       ...(running.size > 0 && { verify: () => hidden.isAllOf(underway.begun?.plan.masks ?? []) }),
       onListener: (listener, further) => {
         if (further === null) underway.door = openDoor?.(listener) ?? null
@@ -202,7 +206,10 @@ export class CommandRunner {
         .filter(({ what, path }) => what !== 'kept' || !plan.binds.some((bind) => isInside(bind.path, path)))
       return {
         grants: confinement.grants,
-        result: { ...result, violations: [...result.violations, ...(changes?.refused ?? [])] },
+        result: {
+          ...result,
+          violations: [...(programs?.refused() ?? []), ...result.violations, ...(changes?.refused ?? [])],
+        },
         plan,
         findings,
         maskChanges,
@@ -267,10 +274,22 @@ export class CommandRunner {
       door,
       arrangement,
       holdsChanges: () => this.#holdsChanges,
+      judges: () => this.#judges,
       terminal: terminal ? { rows: terminal.output.rows ?? 24, columns: terminal.output.columns ?? 80 } : null,
       tellsPorts: io.onPort !== undefined,
       learns: io.learns ?? false,
     })
+  }
+
+  get #judges(): boolean {
+    return this.#holdsChanges && this.#backend.capabilities.has('judged-programs')
+  }
+
+  /** What judges program starts is only loaded where one can be refused. */
+  async #judgeOf({ programs }: Confinement): Promise<ProgramStarts | null> {
+    if (!this.#judges || programTable(programs.policy, programs.by, '').length === 0) return null
+    const { ProgramStarts } = await import('./program-starts.ts')
+    return new ProgramStarts(programs)
   }
 
   #hasWayOut({ network: { rules } }: Confinement): boolean {

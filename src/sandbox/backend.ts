@@ -4,6 +4,7 @@ import type { Server, Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import type { Limits } from './limits.ts'
 import type { SandboxPlan, Sought } from './plan.ts'
+import type { ProgramJudge } from './programs.ts'
 import type { Support } from './report.ts'
 import type { SandboxRoom } from './room.ts'
 import { SandboxFault } from './sandbox-fault.ts'
@@ -49,6 +50,10 @@ export interface LaunchIo {
   readonly onServer?: (server: InsideServer) => () => void
   /** With `sockets` in the plan: a connection to the path of one of them. */
   readonly onLocal?: (socket: Socket, target: string) => void
+  /** With `programs` in the plan: decides the starts that the table lists. */
+  readonly judge?: ProgramJudge
+  /** True when `judge` may take its time: it asks a person. */
+  readonly judgeAsks?: boolean
   /** With `tellsPorts` in the plan: something inside listens on a port that is not listed. True opens it like a listed one. */
   readonly onPort?: (port: number) => Promise<boolean>
 }
@@ -140,6 +145,8 @@ export type Capability =
   | 'held-changes'
   /** `learns`: what a command looks for in vain is told. */
   | 'sought-paths'
+  /** `programs`: every program start is judged. */
+  | 'judged-programs'
 
 /** A plan whose first part is known: a backend may work on that while the rest is still being made. */
 export interface PlanUnderway {
@@ -191,6 +198,7 @@ export function requireCapable({ name, capabilities }: Backend, plan: SandboxPla
     [plan.sockets.length > 0, 'unix-sockets', 'the unix sockets that are granted'],
     [plan.changes !== null, 'held-changes', 'changes that are held while it runs'],
     [plan.learns, 'sought-paths', 'somebody who tells what it looks for'],
+    [plan.programs !== null, 'judged-programs', 'somebody who judges the programs that it starts'],
     [plan.standIns.length > 0, 'stand-ins', 'files that stand in for others'],
     [plan.maskFaces.size + plan.replaced.size > 0, 'stand-ins', 'what was committed in the place of secrets'],
     [io.terminal !== undefined, 'terminal', 'a terminal'],

@@ -2,6 +2,7 @@
 
 import type { ChangePlan } from './changes.ts'
 import type { Limits } from './limits.ts'
+import type { ProgramPlan } from './programs.ts'
 import {
   ancestors,
   type Bind,
@@ -113,6 +114,8 @@ export interface SandboxRequest extends RoomRequest {
   readonly tellsPorts?: boolean
   /** What it looks for and does not find is told at the end, and which programs it ran. Needs `changes`. */
   readonly learns?: boolean
+  /** With it, program starts go through the init, which asks about those that the table lists. Needs `changes`. */
+  readonly programs?: ProgramPlan | null
   readonly unixSockets: boolean
   /** With `network: 'listener'` and `unixSockets`. */
   readonly sockets?: readonly GrantedSocket[]
@@ -140,6 +143,7 @@ export interface SandboxPlan extends SandboxRoom {
   readonly servers: readonly number[]
   readonly tellsPorts: boolean
   readonly learns: boolean
+  readonly programs: ProgramPlan | null
   readonly unixSockets: boolean
   readonly sockets: readonly LocalSocket[]
   readonly terminal: TerminalSize | null
@@ -229,7 +233,9 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
     pins: [...pins].map(([path, mode]) => ({ path, mode })).sort(byPath),
     // Where nothing can be changed there is nothing to hold.
     changes:
-      ((request.learns || layout.binds.some((bind) => isHeld(bind, request.changes))) && request.changes) || null,
+      ((request.learns || request.programs || layout.binds.some((bind) => isHeld(bind, request.changes))) &&
+        request.changes) ||
+      null,
     network:
       request.network === 'none'
         ? { kind: 'none' }
@@ -238,6 +244,7 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
     servers: [...new Set(request.servers)].sort((a, b) => a - b),
     tellsPorts: request.tellsPorts ?? false,
     learns: request.learns ?? false,
+    programs: (request.changes && request.programs) || null,
     unixSockets: request.unixSockets,
     sockets: served,
     terminal: request.terminal ?? null,

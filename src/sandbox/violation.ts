@@ -13,12 +13,15 @@ export interface Violation {
     | 'path-read-only'
     | 'call-refused'
     | 'change-refused'
+    | 'program-refused'
     | 'memory-used-up'
     | 'limit-reached'
   /** `observed`: the kernel told us. `inferred`: read from the command's own output, which may be mistaken or lie. */
   readonly certainty: 'observed' | 'inferred'
   /** Absent when a refused call names no path. */
   readonly path?: string
+  /** Which program was not started, where it was one. */
+  readonly program?: string
   /** Which limit, where it was one. */
   readonly limit?: MetLimit
   readonly message: string
@@ -73,6 +76,31 @@ export function sharedViolation(path: string): Violation {
     certainty: 'observed',
     path,
     message: `${path} was not changed: the file has further names, perhaps outside the project, and this name could not get a copy (replace it by one first: cp ${path} COPY && mv COPY ${path})`,
+  }
+}
+
+/** A program start that was refused; `started`: by which programs, the first one first. */
+export function programViolation(program: string, text: string, started: readonly string[], why: string): Violation {
+  const by = started.length === 0 ? '' : `, started by ${started.join(' → ')},`
+  return {
+    kind: 'program-refused',
+    certainty: 'observed',
+    program,
+    message: `\`${text}\`${by} was refused: ${why}`,
+  }
+}
+
+/** A program start changed after it was judged, so what came of it was killed. */
+export function unjudgedViolation(words: string): Violation {
+  const shown = words
+    .split('\0')
+    .filter((word) => word !== '')
+    .join(' ')
+  return {
+    kind: 'program-refused',
+    certainty: 'observed',
+    program: words.split('\0')[0] ?? '',
+    message: `killed \`${shown.length > 200 ? `${shown.slice(0, 200)} …` : shown}\`: it is not the program that was judged when it was started`,
   }
 }
 

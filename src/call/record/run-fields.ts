@@ -57,9 +57,11 @@ function violationsOf({ result, egress, grants }: RunOutcome, stores: boolean): 
       seen: violation.certainty,
       ...(violation.limit !== undefined
         ? { kind: 'limit' as const, subject: violation.limit }
-        : violation.path === undefined
-          ? { kind: 'syscall' as const, subject: violation.message }
-          : { kind: 'file' as const, subject: violation.path }),
+        : violation.program !== undefined
+          ? { kind: 'program' as const, subject: stores ? violation.message : violation.program }
+          : violation.path === undefined
+            ? { kind: 'syscall' as const, subject: violation.message }
+            : { kind: 'file' as const, subject: violation.path }),
       ...granted,
     })),
     ...deniedHosts(denied).map((violation) => ({ ...violation, ...granted })),

@@ -49,6 +49,7 @@ const CAPABILITIES: ReadonlySet<Capability> = new Set([
   'watched-limits',
   'held-changes',
   'sought-paths',
+  'judged-programs',
 ])
 
 const BWRAP_FOLDERS = ['/usr/bin', '/usr/local/bin', '/bin', '/run/current-system/sw/bin']
@@ -174,12 +175,12 @@ export function createInitBackend(name: string, findLayer: () => RoomLayer, opti
     launch: async (planned, io = {}) => {
       if (!('complete' in planned)) return launchSandbox(planned, io, find(), spares)
       // Bubblewrap works while the rest of the plan is made.
-      const ready = expected?.room === planned.room && !io.verify ? expected.begun : null
+      const ready = expected?.room === planned.room && !io.verify && !io.judgeAsks ? expected.begun : null
       if (ready) expected = null
       const begun = ready ?? (options.commands === 'one' ? beginRoom(planned, io, find()) : null)
       if (!begun) return launchSandbox(planned.complete(), io, find(), spares)
       try {
-        return begun.launch(planned.complete())
+        return begun.launch(planned.complete(), io)
       } finally {
         begun.abandon()
       }

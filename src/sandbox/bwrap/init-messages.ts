@@ -14,6 +14,10 @@ export type InitMessage =
   | { readonly kind: 'asked'; readonly what: 'name' | 'connection'; readonly bytes: number; readonly port: number }
   /** Something was looked for in vain, or run; so many bytes of its path follow, in whole messages. Null: so many were left out. */
   | { readonly kind: 'left'; readonly bytes: number }
+  /** A program start that waits to be decided; so many bytes about it follow. */
+  | { readonly kind: 'start'; readonly number: number; readonly bytes: number }
+  /** A program that was not what was judged, and was killed; so many bytes of its words follow. */
+  | { readonly kind: 'unjudged'; readonly bytes: number }
   | { readonly kind: 'sought'; readonly what: SoughtKind | null; readonly bytes: number; readonly count: number }
   | { readonly kind: 'ready'; readonly watched: boolean }
   | { readonly kind: 'mask'; readonly index: number; readonly event: 'opened' | 'lifted' }
@@ -48,6 +52,10 @@ export function parseMessage(bytes: Uint8Array): InitMessage | null {
       return { kind: 'asked', what: a === 0 ? 'name' : 'connection', bytes: b, port: c }
     case 'H':
       return { kind: 'left', bytes: b }
+    case 'E':
+      return { kind: 'start', number: a, bytes: b }
+    case 'Y':
+      return { kind: 'unjudged', bytes: b }
     case 'B':
       return { kind: 'sought', what: SOUGHT_KINDS[a - 1] ?? null, bytes: b, count: c }
     case 'R':
@@ -72,6 +80,16 @@ export function parseMessage(bytes: Uint8Array): InitMessage | null {
 /** A message to cordon-init. */
 export function signalMessage(signal: number): Uint8Array {
   return Uint8Array.of(0x4b, signal, 0, 0, 0, 0)
+}
+
+/** The answer to a program start. */
+export function judgedMessage(number: number, allowed: boolean): Uint8Array {
+  return numbers(6, (view) => {
+    view.setUint8(0, 0x4a)
+    view.setUint8(1, allowed ? 0 : 1)
+    view.setUint16(2, number & 0xffff, true)
+    view.setUint16(4, number >>> 16, true)
+  })
 }
 
 export function goMessage(): Uint8Array {

@@ -3,7 +3,9 @@
 import { dirname, join } from 'node:path'
 import type { LaunchIo, LaunchResult, PlanUnderway } from '../backend.ts'
 import type { SandboxPlan } from '../plan.ts'
+import { parseStart } from '../programs.ts'
 import { SandboxFault } from '../sandbox-fault.ts'
+import { judgedMessage, MESSAGE_BYTES, parseMessage } from './init-messages.ts'
 import { takeRoomAhead, wantRoomAhead } from './launch-ahead.ts'
 import { type BwrapSetup, compileFurnishing, compileRoom, openGroup } from './launch-compile.ts'
 import { LaunchProgress } from './launch-progress.ts'
@@ -13,14 +15,21 @@ export interface LaunchAddon {
   start(args: Buffer, fds: Buffer): number
   waits(): number
   swap(number: number): void
-  attend(orders: Buffer, signals: Buffer, timeoutMs: number, streams: number): Buffer
+  /** `judge` is given each message about a program start, whole, and returns what is said to the init. */
+  attend(
+    orders: Buffer,
+    signals: Buffer,
+    timeoutMs: number,
+    streams: number,
+    judge: (message: Buffer) => Buffer,
+  ): Buffer
   abandon(): void
 }
 
 /** A room that is being laid out. */
 export interface BegunRoom {
-  /** Hands over the plan, whose room this is, and blocks until the command is done. */
-  launch(plan: SandboxPlan): LaunchResult
+  /** Hands over the plan, whose room this is, and blocks until the command is done. The streams are those of the room. */
+  launch(plan: SandboxPlan, io: LaunchIo): LaunchResult
   /** There will be no command, or it is done: nothing is left either way. */
   abandon(): void
 }
@@ -48,11 +57,24 @@ function loadAddon(path: string): LaunchAddon | null {
   }
 }
 
+function answerStart(message: Buffer, { judge }: LaunchIo): Buffer {
+  const asked = parseMessage(message)
+  if (asked?.kind !== 'start') return Buffer.alloc(0)
+  let allowed = false
+  try {
+    const start = parseStart(message.subarray(MESSAGE_BYTES, MESSAGE_BYTES + asked.bytes))
+    allowed = start !== null && judge?.(start) === true
+  } catch {
+    // A start whose judge fails is refused.
+  }
+  return Buffer.from(judgedMessage(asked.number, allowed))
+}
+
 /** Whether nothing has to be read, written or answered by this process while the command runs. */
 function mayBlock(io: LaunchIo): boolean {
   const passedOn = io.stdin === 'inherit' && io.stdout === 'inherit' && io.stderr === 'inherit'
   const known = (io.forwardSignals ?? []).every((name) => name in SIGNALS)
-  return passedOn && known && !io.terminal && !io.signal && !io.verify
+  return passedOn && known && !io.terminal && !io.signal && !io.verify && !io.judgeAsks
 }
 
 /**
@@ -86,11 +108,13 @@ export function beginRoom(
       remedy: 'Run `cordon doctor`: it says what this machine is missing.',
     })
   return {
-    launch: (plan) => {
+    launch: (plan, io) => {
       const progress = new LaunchProgress(plan, io.onViolation)
       const orders = Buffer.from(compileFurnishing(plan, machine, io))
       const signals = Buffer.from((io.forwardSignals ?? []).map((name) => SIGNALS[name]!))
-      const answer = addon.attend(orders, signals, plan.limits.timeoutMs ?? 0, ahead ? 1 : 0)
+      const answer = addon.attend(orders, signals, plan.limits.timeoutMs ?? 0, ahead ? 1 : 0, (message) =>
+        answerStart(message, io),
+      )
       const met = cgroup?.hits() ?? []
       cgroup?.remove()
       const said = 12 + answer.readUInt32LE(8)

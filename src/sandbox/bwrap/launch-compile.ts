@@ -91,6 +91,7 @@ export function compileFurnishing(
         unixSockets: plan.unixSockets,
         changes: plan.changes !== null,
         ...(plan.learns && { learns: true }),
+        ...(plan.programs && { programs: true }),
       }),
       limits: resourceLimits(
         plan.limits,

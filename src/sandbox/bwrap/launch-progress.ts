@@ -5,7 +5,15 @@ import { decodePath } from '../../files/path-bytes.ts'
 import { monotonicMs } from '../../system/monotonic.ts'
 import type { Asked, Captured, LaunchIo, LaunchResult } from '../backend.ts'
 import { FIRST_UNCHOSEN_PORT, type SandboxPlan, type Sought } from '../plan.ts'
-import { limitViolation, type MetLimit, maskViolation, memoryViolation, type Violation } from '../violation.ts'
+import { type ProgramStart, parseStart } from '../programs.ts'
+import {
+  limitViolation,
+  type MetLimit,
+  maskViolation,
+  memoryViolation,
+  unjudgedViolation,
+  type Violation,
+} from '../violation.ts'
 import { type InitMessage, MESSAGE_BYTES, parseMessage } from './init-messages.ts'
 import { faultOfLayer, faultOfStep } from './launch-fault.ts'
 
@@ -46,7 +54,11 @@ export class LaunchProgress {
   }
 
   /** Takes the whole messages that these bytes hold, and passes each on to those who answer it; the rest of the bytes. */
-  take(bytes: Buffer, pass: (message: InitMessage) => void = () => {}): Buffer {
+  take(
+    bytes: Buffer,
+    pass: (message: InitMessage) => void = () => {},
+    start: (number: number, start: ProgramStart | null) => void = () => {},
+  ): Buffer {
     let at = 0
     for (; at + MESSAGE_BYTES <= bytes.length; at += MESSAGE_BYTES) {
       const message = parseMessage(bytes.subarray(at, at + MESSAGE_BYTES))
@@ -55,7 +67,9 @@ export class LaunchProgress {
         const follows = Math.ceil(message.bytes / MESSAGE_BYTES) * MESSAGE_BYTES
         const from = at + MESSAGE_BYTES
         if (from + follows > bytes.length) break
-        this.#noteText(message, bytes.subarray(from, from + message.bytes))
+        const said = bytes.subarray(from, from + message.bytes)
+        if (message.kind === 'start') start(message.number, parseStart(said))
+        else this.#noteText(message, said)
         at += follows
         continue
       }
@@ -101,6 +115,8 @@ export class LaunchProgress {
     if (message.kind === 'asked')
       this.#asked.push({ what: message.what, name: text.toString('latin1'), port: message.port })
     else if (message.kind === 'left') this.#leftBehind.push(decodePath(text))
+    else if (message.kind === 'start') return
+    else if (message.kind === 'unjudged') this.#violate(unjudgedViolation(decodePath(text)))
     else if (message.what === null) this.#soughtLeftOut += message.count
     else this.#sought.push({ what: message.what, path: decodePath(text) })
   }

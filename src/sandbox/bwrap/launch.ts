@@ -7,9 +7,10 @@ import { Readable, Writable } from 'node:stream'
 import type { LaunchIo, LaunchResult, Output } from '../backend.ts'
 import { Capture } from '../capture.ts'
 import type { SandboxPlan } from '../plan.ts'
+import type { ProgramStart } from '../programs.ts'
 import { SandboxFault } from '../sandbox-fault.ts'
 import { CONTROL_FD } from './args.ts'
-import { goMessage, type InitMessage, quitMessage, signalMessage } from './init-messages.ts'
+import { goMessage, type InitMessage, judgedMessage, quitMessage, signalMessage } from './init-messages.ts'
 import { type BwrapSetup, compileFurnishing } from './launch-compile.ts'
 import { faultOfStep } from './launch-fault.ts'
 import { LaunchProgress } from './launch-progress.ts'
@@ -75,7 +76,9 @@ async function attend(
       control.write(quitMessage())
     }
     const ended = new Promise<void>((resolve) => {
-      listenTo(control, progress, (message) => {
+      const judge = (number: number, start: ProgramStart | null) =>
+        void judgeStart(io, start).then((allowed) => control.write(judgedMessage(number, allowed)))
+      listenTo(control, progress, judge, (message) => {
         inside.take(message)
         // Ctrl-Z was for the terminal inside; whoever waits for this process learns of it by this process.
         if (message.kind === 'stopped' && io.terminal) process.kill(0, 'SIGTSTP')
@@ -210,11 +213,25 @@ function closeOf(child: ChildProcess, { title, install }: RoomLayer): Promise<st
   })
 }
 
-function listenTo(control: Socket, progress: LaunchProgress, answer: (message: InitMessage) => void): void {
+function listenTo(
+  control: Socket,
+  progress: LaunchProgress,
+  judge: (number: number, start: ProgramStart | null) => void,
+  answer: (message: InitMessage) => void,
+): void {
   let rest: Buffer = Buffer.alloc(0)
   control.on('data', (chunk: Buffer) => {
-    rest = progress.take(rest.length === 0 ? chunk : Buffer.concat([rest, chunk]), answer)
+    rest = progress.take(rest.length === 0 ? chunk : Buffer.concat([rest, chunk]), answer, judge)
   })
+}
+
+/** A start that nobody judges, or whose judge fails, is refused. */
+async function judgeStart({ judge }: LaunchIo, start: ProgramStart | null): Promise<boolean> {
+  try {
+    return start !== null && judge !== undefined && (await judge(start)) === true
+  } catch {
+    return false
+  }
 }
 
 function endOf(stream: Socket | null): Promise<void> {

@@ -120,6 +120,7 @@ export function compileOrders({
 
   if (plan.changes) orderChanges(writer, plan, plan.changes)
   if (plan.learns) orderLearning(writer, plan)
+  if (plan.programs) writer.record('J', ...plan.programs.lines.map((line) => text(line, 'a line about programs')))
 
   // The whole of /proc: to root started here, every file in it that belongs to root is the host's.
   writer.record('r', Uint8Array.of(1), pathBytes('/proc'))

@@ -8,6 +8,7 @@ import {
   LAST_KNOWN_CALL,
   LOOKING_CALLS,
   REFUSED_CALLS,
+  STARTING_CALLS,
 } from './syscalls.ts'
 
 /** What of the plan the filter depends on. */
@@ -19,6 +20,8 @@ export interface FilterOptions {
   readonly changes: boolean
   /** True when the init is to tell what the command looks for: calls that only look are sent there, too. Only with `changes`. */
   readonly learns?: boolean
+  /** True when the init judges program starts. Only with `changes`. */
+  readonly programs?: boolean
 }
 
 interface Instruction {
@@ -186,6 +189,7 @@ function openBlock(flags: number, mode: number, changes: boolean, learns: boolea
 function segments(options: FilterOptions): Segment[] {
   const { architecture, unixSockets, changes } = options
   const learns = changes && options.learns === true
+  const starts = changes && options.programs === true
   const change = changes ? ASK : ALLOW
   const blocks = new Map<number, readonly Instruction[]>()
   for (const call of REFUSED_CALLS) {
@@ -211,7 +215,11 @@ function segments(options: FilterOptions): Segment[] {
     mknod: modeBlock(1, change),
     mknodat: modeBlock(2, change),
   }
-  for (const call of [...(changes ? CHANGING_CALLS : []), ...(learns ? LOOKING_CALLS : [])]) {
+  for (const call of [
+    ...(changes ? CHANGING_CALLS : []),
+    ...(learns ? LOOKING_CALLS : []),
+    ...(starts ? STARTING_CALLS : []),
+  ]) {
     const number = call[architecture]
     if (number !== null) blocks.set(number, [ASK])
   }
@@ -244,8 +252,8 @@ function search(list: readonly Segment[]): Instruction[] {
 }
 
 /** How a filter is called. */
-export function filterName({ architecture, unixSockets, changes, learns }: FilterOptions): string {
-  return `${architecture} ${unixSockets} ${changes}${learns ? ' learns' : ''}`
+export function filterName({ architecture, unixSockets, changes, learns, programs }: FilterOptions): string {
+  return `${architecture} ${unixSockets} ${changes}${learns ? ' learns' : ''}${programs ? ' programs' : ''}`
 }
 
 /** The filter as instructions: architecture first, because the same number means different calls on different ones. */

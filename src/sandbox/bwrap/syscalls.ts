@@ -149,6 +149,9 @@ export const CHANGING_CALLS: readonly ChangingCall[] = [
   changing('listen', 50, 201),
 ]
 
+/** Calls that start a program, sent to the init where it judges what runs (native/programs/). */
+export const STARTING_CALLS: readonly ChangingCall[] = [changing('execve', 59, 221), changing('execveat', 322, 281)]
+
 /** Calls that only look or run, sent to the init as well where it is to tell what a command looks for (native/init/learn.c has the same list). */
 export const LOOKING_CALLS: readonly ChangingCall[] = [
   changing('stat', 4, null),
@@ -161,8 +164,7 @@ export const LOOKING_CALLS: readonly ChangingCall[] = [
   changing('readlink', 89, null),
   changing('readlinkat', 267, 78),
   changing('chdir', 80, 49),
-  changing('execve', 59, 221),
-  changing('execveat', 322, 281),
+  ...STARTING_CALLS,
 ]
 
 export type InspectedCall =

@@ -91,7 +91,10 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
     { kind: 'time', ms: timeoutOf(args) },
   ]
   const confined = (): Confinement =>
-    confine(loaded, { command: { words: command }, cwd }, [{ kind: 'answers', facts: session }, ...narrowing()])
+    confine(loaded, { command: { words: command }, cwd, by: 'person' }, [
+      { kind: 'answers', facts: session },
+      ...narrowing(),
+    ])
   const bundles = bundlesOf(loaded, granted)
   try {
     const io: RunIo = {

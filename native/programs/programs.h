@@ -1,0 +1,70 @@
+/*
+ * The judge of program starts. The command's filter sends every execve and execveat here. A start that no line of the table is about
+ * goes on; the others are put to the parent, and the caller waits for its answer.
+ *
+ * Words in the caller's memory are no proof: its threads, a child that shares the memory, or a mapping that is shared can change
+ * them. So each start is checked twice: by what the caller says (start.c), where a refusal is an ordinary error, and at the exec stop
+ * (stop.c), by the new image that nobody else can write, where what was not judged is killed.
+ *
+ * table.c decides which starts the parent is asked about, identity.c knows a listed program under another name, words.c reads words
+ * and interpreter lines, chain.c says who started it.
+ */
+#ifndef PROGRAMS_H
+#define PROGRAMS_H
+#include "../door/door.h"
+
+#define MAX_ALIASES 4
+
+/* The words of a start, each ended by a NUL. */
+struct words {
+  char *bytes;
+  size_t length, size, count;
+};
+
+/* What is started: the file, and by which listed programs' names it is known beside its own. */
+struct image {
+  dev_t device;
+  ino_t inode;
+  char path[PATH_MAX];
+  const char *aliases[MAX_ALIASES];
+  size_t alias_count;
+  int is_secret; /* the command's user made it unreadable: it may be a copy of anything */
+  int has_line; /* it begins like an interpreter line */
+};
+
+/* words.c */
+int add_word(struct words *w, const char *text, size_t length);
+int read_words(const struct call *c, uint64_t from, struct words *w);
+int follow_interpreters(const struct call *c, int file, const char *path, struct words *w);
+const char *base_name(const char *path);
+
+/* table.c */
+int programs_take_line(char *line);
+int programs_is_on(void);
+int is_listed(const struct image *image, const char *path, const struct words *w);
+
+/* identity.c */
+int add_identity(const char *path, const char *name);
+void note_identities(void);
+int look_at_image(const char *path, struct image *image);
+void add_aliases(struct image *image, const struct image *other);
+int is_loader(const struct image *image);
+
+/* chain.c */
+size_t write_chain(pid_t tid, char *into, size_t size);
+
+/* start.c */
+int programs_open(void);
+int programs_wait_fd(void);
+int is_start(int number);
+void answer_start(const struct call *c);
+void answer_decided(void);
+void programs_decide(uint32_t number, int refused);
+void programs_ask(uint32_t number, const char *text, size_t length); /* given by init/tell.c */
+void programs_report(const char *text, size_t length);  /* words that were not judged, and were killed for it */
+
+/* stop.c */
+int may_reap(void);
+void done_reaping(void);
+int let_run(const struct call *c, const struct image *judged, const struct words *allowed);
+#endif

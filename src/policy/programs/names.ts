@@ -1,0 +1,14 @@
+/** Names that matter when a program starts, whatever the manifest says. */
+
+/** Who a start is judged for: what is built in is there for agents, whose commands nobody reads before they run. */
+export type StartedFor = 'agent' | 'person'
+
+/** Programs that run the work of others by themselves, without starting them. */
+export const RUNS_INSIDE: ReadonlySet<string> = new Set(
+  'busybox toybox coreutils ld.so ld-linux.so.2 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1 ld-musl-x86_64.so.1 ld-musl-aarch64.so.1'.split(
+    ' ',
+  ),
+)
+
+/** What asks for other rights (S4). */
+export const PRIVILEGED: ReadonlySet<string> = new Set('sudo sudo-rs sudoedit doas su pkexec run0 sg newgrp'.split(' '))

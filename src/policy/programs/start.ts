@@ -1,0 +1,142 @@
+/** Decides a program start by its real words (S8): the same denials as for a text, with nothing left to guess. */
+
+import { posix } from 'node:path'
+import type { Word } from '../../shell/facts.ts'
+import { isInterpreterName } from '../../shell/tables/interpreter-names.ts'
+import { unprivilegedWay } from '../../shell/tables/unprivileged.ts'
+import { unknownWord } from '../../shell/words/pieces.ts'
+import { denyMatches, isExempt } from '../evaluate/command-match.ts'
+import { type CommandDenial, type Policy, ref } from '../policy.ts'
+import type { Ruling } from '../stance.ts'
+import { PRIVILEGED, RUNS_INSIDE, type StartedFor } from './names.ts'
+
+/** A file that runs with words. */
+export interface ImageFact {
+  readonly argv: readonly string[]
+  /** Names of programs that the file is a link to or a copy of. */
+  readonly aliases: readonly string[]
+  /** Canonical. */
+  readonly file: string
+}
+
+/** A program that a process is about to run. */
+export interface StartFact extends ImageFact {
+  /** How the process names it. */
+  readonly path: string
+  /** The interpreter that the file names in its first line. */
+  readonly interpreter: ImageFact | null
+  readonly cwd: string
+  /** True when there are more words than these. */
+  readonly cut: boolean
+}
+
+const SPAN = { start: 0, end: 0 }
+
+/** As many words as an interpreter or a loader may have before the file that it runs. */
+const MOST_BEFORE = 32
+
+/** The denial of a start; null when nothing denies it. */
+export function startDenial(policy: Policy, start: StartFact, by: StartedFor): Ruling | null {
+  const readings = readingsOf(start)
+  return (
+    (by === 'agent' ? privilegeDenial(policy, start) : null) ??
+    ruleDenial(policy, start, readings) ??
+    textDenial(policy, start)
+  )
+}
+
+/** The words as a person reads them. */
+export function startText({ argv, path, file }: StartFact): string {
+  const text = [posix.basename(path) || posix.basename(file), ...argv.slice(1)].join(' ')
+  return text.length > 120 ? `${text.slice(0, 120)} …` : text
+}
+
+/** Every way to read the words: by each name of the program, and as what it runs inside itself. */
+function readingsOf(start: StartFact): readonly (readonly Word[])[] {
+  const readings = [...readingsOfImage(start, [start.path])]
+  if (start.interpreter !== null) readings.push(...readingsOfImage(start.interpreter, []))
+  const more = start.cut ? [unknownWord('…', 'input', SPAN, true)] : []
+  return readings.map((words) => [...words.map(known), ...more])
+}
+
+function readingsOfImage({ argv, aliases, file }: ImageFact, names: readonly string[]): readonly (readonly string[])[] {
+  const rest = argv.slice(1)
+  const own = [...names, ...aliases, file, (argv[0] ?? '').replace(/^-/, '')].map((name) => posix.basename(name))
+  const readings: (readonly string[])[] = []
+  for (const name of new Set(own.filter((one) => one !== ''))) {
+    readings.push([name, ...rest])
+    if (name.startsWith('git-')) readings.push(['git', name.slice('git-'.length), ...rest])
+    if (!RUNS_INSIDE.has(name) && !isInterpreterName(name)) continue
+    for (const [at, word] of rest.slice(0, MOST_BEFORE).entries())
+      if (word !== '' && !word.startsWith('-')) readings.push([posix.basename(word), ...rest.slice(at + 1)])
+  }
+  return readings
+}
+
+function known(text: string): Word {
+  return { text, values: [text], dynamic: [], prefix: text, pattern: null, splits: false, span: SPAN }
+}
+
+function ruleDenial(policy: Policy, start: StartFact, readings: readonly (readonly Word[])[]): Ruling | null {
+  const matching = policy.commands.deny.filter((rule) => matches(policy, rule, start, readings))
+  const rule = matching.find(({ asks }) => !asks) ?? matching[0]
+  if (rule === undefined) return null
+  const text = startText(start)
+  if (rule.asks) {
+    const message = `\`${text}\` asks by "${rule.pattern.text}", which stands at ${rule.source}.`
+    return { decision: 'ask', firm: true, reason: { code: 'rule-asks', message }, rules: [ref(rule)] }
+  }
+  return {
+    decision: 'deny',
+    reason: { code: 'denied-by-rule', message: `\`${text}\` is denied by "${rule.pattern.text}" (${rule.source}).` },
+    rules: [ref(rule)],
+  }
+}
+
+function matches(
+  { root }: Policy,
+  rule: CommandDenial,
+  start: StartFact,
+  readings: readonly (readonly Word[])[],
+): boolean {
+  const { pattern, except = [] } = rule
+  return readings.some((words) => {
+    const match = denyMatches(pattern, words)
+    if (match === 'no' || except.some((weaker) => isExempt(weaker, words))) return false
+    if (match === 'yes' || start.cut) return true
+    // A denial of a path is one of that very file.
+    const meant = posix.resolve(root, pattern.words[0] ?? '')
+    return [start.file, ...start.argv.map((word) => posix.resolve(start.cwd, word))].includes(meant)
+  })
+}
+
+/** S7: the words hold a text of `[shell_policy] deny`. */
+function textDenial({ shellPolicy }: Policy, { argv }: StartFact): Ruling | null {
+  const text = argv.join(' ').toLowerCase()
+  const rule = shellPolicy.deny.find(({ value }) => text.includes(value.toLowerCase()))
+  if (!rule) return null
+  return {
+    decision: 'deny',
+    reason: { code: 'shell-policy', message: `The shell policy denies commands that contain "${rule.value}".` },
+    rules: [ref(rule)],
+  }
+}
+
+function privilegeDenial({ flags }: Policy, start: StartFact): Ruling | null {
+  if (flags.privilege_wrappers.value) return null
+  const { path, file, aliases, interpreter } = start
+  const name = [path, file, ...aliases, interpreter?.file ?? '']
+    .map((one) => posix.basename(one))
+    .find((one) => PRIVILEGED.has(one))
+  if (name === undefined) return null
+  const way = unprivilegedWay({ argv: start.argv.map(known) })
+  return {
+    decision: 'deny',
+    reason: {
+      code: 'privilege',
+      message: `\`${name}\` asks for other rights than this session has.`,
+      remedy: `Do it without privileges: ${way}; or hand this exact command to the user to run.`,
+    },
+    rules: [{ rule: flags.privilege_wrappers.rule, source: 'built-in' }],
+  }
+}

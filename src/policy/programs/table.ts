@@ -1,0 +1,38 @@
+/** The table by which the init knows which program starts to ask about (native/programs/table.c). PURE. */
+
+import { posix } from 'node:path'
+import type { Policy } from '../policy.ts'
+import { PRIVILEGED, RUNS_INSIDE, type StartedFor } from './names.ts'
+
+/** Folders of programs, beside those on the PATH. */
+const FOLDERS = ['/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin', '/sbin', '/usr/lib/git-core']
+const LOADERS = ['/lib64', '/lib', '/usr/lib/x86_64-linux-gnu', '/usr/lib/aarch64-linux-gnu']
+
+/** The lines for one command; none where no program start can be denied. `path`: the PATH that it has. */
+export function programTable(policy: Policy, by: StartedFor, path: string): readonly string[] {
+  const { deny } = policy.commands
+  const lines = new Set<string>()
+  const programs = new Set<string>()
+  for (const { pattern } of deny) {
+    const [program, ...words] = pattern.words
+    // A rule about the text says for certain only what the text begins with.
+    if (program === undefined || isOdd(pattern.words)) lines.add('*')
+    else {
+      lines.add([`n ${posix.basename(program)}`, ...words].join('\t'))
+      programs.add(posix.basename(program))
+    }
+  }
+  for (const { value } of policy.shellPolicy.deny) lines.add(isOdd([value]) ? '*' : `s ${value}`)
+  if (by === 'agent' && !policy.flags.privilege_wrappers.value) for (const name of PRIVILEGED) lines.add(`n ${name}`)
+  if (programs.size === 0) return [...lines]
+  const folders = [...new Set([...path.split(':').filter((folder) => folder.startsWith('/')), ...FOLDERS])]
+  for (const name of programs) for (const folder of folders) lines.add(`i ${name}\t${posix.join(folder, name)}`)
+  for (const name of RUNS_INSIDE)
+    for (const folder of name.startsWith('ld') ? LOADERS : FOLDERS) lines.add(`i ${name}\t${posix.join(folder, name)}`)
+  return [...lines].filter((line) => !line.includes('\0'))
+}
+
+/** What a line of the table cannot hold. */
+function isOdd(words: readonly string[]): boolean {
+  return words.some((word) => word === '' || /[\t\0]/.test(word))
+}

@@ -1,0 +1,62 @@
+/** Program starts of a command, as the init asks about them while it runs (native/programs/). */
+
+import { decodePath } from '../files/path-bytes.ts'
+
+/** Which starts the init asks about: see `programTable`. */
+export interface ProgramPlan {
+  /** Lines of native/programs/table.c. */
+  readonly lines: readonly string[]
+}
+
+/** A file that runs with words. */
+export interface ProgramImage {
+  /** Canonical. */
+  readonly file: string
+  /** Names of programs in the table that this file is a link to or a copy of. */
+  readonly aliases: readonly string[]
+  readonly argv: readonly string[]
+}
+
+/** One program start, read from the process that makes it. */
+export interface ProgramStart extends ProgramImage {
+  /** Canonical. */
+  readonly cwd: string
+  /** How the caller names the program. */
+  readonly path: string
+  /** The interpreter that the file names in its first line; null where it names none. */
+  readonly interpreter: ProgramImage | null
+  /** The processes above it, the caller first, each as its words. */
+  readonly chain: readonly string[]
+  /** True when there are more words than these. */
+  readonly cut: boolean
+}
+
+/** Decides a start. False: the caller gets EPERM. */
+export type ProgramJudge = (start: ProgramStart) => boolean | Promise<boolean>
+
+/** Parses the text of one start (native/programs/start.c); null for one that is not well-formed. */
+export function parseStart(bytes: Buffer): ProgramStart | null {
+  if (bytes.at(-1) !== 0) return null
+  const texts = bytes
+    .toString('latin1')
+    .slice(0, -1)
+    .split('\0')
+    .map((text) => decodePath(Buffer.from(text, 'latin1')))
+  let at = 0
+  const next = (): string => texts[at++] ?? ''
+  const image = (file: string): ProgramImage | null => {
+    const aliases = next()
+      .split('/')
+      .filter((name) => name !== '')
+    const count = Number(next())
+    if (!Number.isInteger(count) || count < 0 || at + count > texts.length) return null
+    at += count
+    return { file, aliases, argv: texts.slice(at - count, at) }
+  }
+  const [cut, cwd, path] = [next() === 'c', next(), next()]
+  const named = image(next())
+  const runs = next()
+  const interpreter = runs === '' ? null : image(runs)
+  if (named === null || (runs !== '' && interpreter === null)) return null
+  return { ...named, cut, cwd, path, interpreter, chain: texts.slice(at) }
+}
