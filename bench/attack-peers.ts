@@ -72,7 +72,7 @@ const count = (escapes: Escapes, group: string | null): string => {
   )
   return String(found.length)
 }
-const header = ['group', 'attacks', ...columns.map(([name]) => name)]
+const header = ['Group', 'Attacks', ...columns.map(([name]) => name)]
 const rows = groups.map((group) => [
   group,
   String(ATTACKS.filter((attack) => attack.name.startsWith(`${group}:`)).length),
@@ -81,24 +81,31 @@ const rows = groups.map((group) => [
 const total = ['**all**', String(ATTACKS.length), ...columns.map(([, escapes]) => `**${count(escapes, null)}**`)]
 const table = [header, header.map(() => '---'), ...rows, total].map((cells) => `| ${cells.join(' | ')} |`)
 const each = ATTACKS.map((attack, index) => {
-  const cells = columns.map(([, escapes]) => (escapes === null ? '' : escapes.has(index) ? 'through' : 'held'))
+  const cells = columns.map(([, escapes]) => (escapes === null ? '' : escapes.has(index) ? 'escaped' : 'blocked'))
   return `| ${[attack.name, attack.note, ...cells].join(' | ')} |`
 })
-const text = `# The same attacks in four sandboxes
+const text = `# Attacks
 
-Written by \`node bench/attack-peers.ts\`: the attacks of \`test/attacks\` run from inside each sandbox as an ordinary user, on the same fixture, and
-what got through is counted by looking at what happened, not at what was said. Cordon's own run, as root and as a user, with a control for
-each attack in which it is seen to work, is part of \`npm test\`.
+<!-- Written by bench/attack-peers.ts. -->
 
-Read it fairly: the peers promise less. Plain bubblewrap and Codex show the whole file system read-only by design, so a read of a secret is no bug of theirs; it
-is what a user of theirs has to live with. sandbox-runtime ran with \`denyRead\` for ~/.ssh and ~/.aws and nothing allowed on the network, Codex
-with \`sandbox_mode="workspace-write"\`, bubblewrap as its manual shows it (\`--ro-bind / / --bind PROJECT --unshare-all\`).
+\`node bench/attack-peers.ts\` runs the attacks of \`test/attacks\` from inside four sandboxes. It runs them as an ordinary user,
+on the same files, and counts what really happened. \`npm test\` runs them in Cordon as root and as a user, each with a control
+that shows the attack working without its protection.
+
+The other sandboxes promise less, so an escape is not always a bug. Plain bubblewrap and Codex show the whole file system
+read-only by design. The settings were:
+
+- sandbox-runtime: \`denyRead\` for ~/.ssh and ~/.aws, no network;
+- Codex: \`sandbox_mode="workspace-write"\`;
+- bubblewrap as in its manual: \`--ro-bind / / --bind PROJECT --unshare-all\`.
+
+The numbers below count escapes.
 
 ${table.join('\n')}
 
 ## Each attack
 
-| attack | what it is | ${columns.map(([name]) => name).join(' | ')} |
+| Attack | What it tries | ${columns.map(([name]) => name).join(' | ')} |
 |${' --- |'.repeat(columns.length + 2)}
 ${each.join('\n')}
 `

@@ -101,6 +101,13 @@ export const SUITES: readonly Suite[] = [
     command: ['node', 'scripts/test-tools.ts'],
   },
   {
+    name: 'site',
+    what: 'the documentation site in Chromium: links, console errors, accessibility, search',
+    needs: 'chromium',
+    setUp: 'native',
+    command: vitest('site'),
+  },
+  {
     name: 'arm64',
     what: 'the arm64 files of the package under qemu-user',
     needs: 'qemu-user, gcc-aarch64-linux-gnu',

@@ -245,7 +245,7 @@ export const SCENARIOS: readonly Scenario[] = [
 export const LACKS: Readonly<Record<string, Readonly<Partial<Record<Name, string>>>>> = {
   'permission modes': { pi: 'it has none: it asks nobody' },
   'its own sandbox': {
-    gemini: 'it needs Docker or Podman with an image of its own',
+    gemini: 'it needs Docker or Podman with its own image',
     opencode: 'it has none',
     copilot: 'its hooks end with an error in it, and no call runs',
     pi: 'it has none',
@@ -254,7 +254,7 @@ export const LACKS: Readonly<Record<string, Readonly<Partial<Record<Name, string
   },
   'its person’s own rules': { pi: 'it has none', cline: 'it has none' },
   'a second hook that rewrites': { qwen: 'it ignores rewrites' },
-  'a worktree of its own making': { opencode: 'it makes none', pi: 'it makes none' },
+  'a worktree that it creates': { opencode: 'it makes none', pi: 'it makes none' },
   'a schedule that outlives the session': {
     codex: 'it has none',
     gemini: 'it has none',
@@ -272,12 +272,12 @@ export const LACKS: Readonly<Record<string, Readonly<Partial<Record<Name, string
   },
   'memory imports': {
     cline:
-      'rules import nothing; one that is a link to a secret goes to its model, which no hook of it can hold, and every call is denied then',
+      'rules import nothing; one that links to a secret goes to its model, which no hook can stop, and every later call is denied',
   },
   'the background, open shells': { opencode: 'it has no such tool', pi: 'it has no such tool' },
   'sub-agents': { pi: 'it has none' },
   'an editor that drives it': {
-    'claude-code': 'editors start it as any shell does, or by a library of its own',
+    'claude-code': 'editors start it as any shell does, or by its own library',
     codex: 'it speaks no protocol of editors but its own',
     cline: 'it wants an account of its maker there',
     pi: 'it speaks none',

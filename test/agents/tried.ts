@@ -57,27 +57,30 @@ export function pageOf(recorded: readonly Trial[]): string {
     return [
       `## As ${by === 'root' ? 'root' : 'another user'}`,
       '',
-      `${good} of ${own.length} sessions as they should be, of ${everyTrial(by).length} that there are; ${minutes} minutes of sessions.`,
+      `${good} of ${own.length} sessions passed, of ${everyTrial(by).length} in the matrix, in ${minutes} minutes.`,
       '',
       ...tableOf(agents, own),
       '',
     ]
   }
   return [
-    '# The agents, tried',
+    '# Test results',
     '',
-    'Made by `npm test -- agents --matrix --control --page=docs/agents/tried.md`; not written by hand. Each cell is a session of the real program with a scripted',
-    'model; “held” was read from disk and from what the model was sent, “control broke” says that the same attack succeeded without Cordon, and a number is the count of modes.',
-    'In the row of its person’s own rules the control is the agent that holds them itself, and runs the command where there is no rule.',
-    `${agents.map(({ package: named }) => named.replace(/^.*\/|-ai(?=@)/g, '')).join(', ')}; ${days[0]} to ${days.at(-1)}.`,
-    'Cursor’s program is in no package registry, so it is not among them.',
+    '<!-- Written by npm test -- agents --matrix --control --page=docs/agents/tried.md -->',
+    '',
+    '`npm test -- agents --matrix --control` runs the real agents with a scripted model. Each cell is a session. “Blocked” was',
+    'read from disk and from what the model received. “Control succeeded” means that the same attack works without Cordon. A',
+    'number counts modes. In the row about a person’s own rules, the control is the agent that applies them itself.',
+    '',
+    `Versions: ${agents.map(({ package: named }) => named.replace(/^.*\/|-ai(?=@)/g, '')).join(', ')}.`,
+    `Tested ${days[0]} to ${days.at(-1)}. Cursor’s program is in no package registry, so it is not included.`,
     '',
     ...section('root'),
     ...section('user'),
   ].join('\n')
 }
 
-/** The table in Markdown: `held` where nothing happened that must not, with the control where it was run, and else why. */
+/** The table in Markdown: `blocked` where no attack succeeded, with the control where it was run, and else why. */
 export function tableOf(chosen: readonly Agent[], trials: readonly Trial[]): readonly string[] {
   const rows = [...new Set([INSTALLED, ...SCENARIOS.map(({ row }) => row), INSIDE])]
   const notes: string[] = []
@@ -96,7 +99,7 @@ export function tableOf(chosen: readonly Agent[], trials: readonly Trial[]): rea
     `|${'---|'.repeat(chosen.length + 1)}`,
     ...lines,
     '',
-    ...notes.map((note, index) => `(${index + 1}) ${note}.`),
+    ...notes.map((note, index) => `${index + 1}. ${note[0]!.toUpperCase()}${note.slice(1)}.`),
   ]
 }
 
@@ -106,5 +109,5 @@ function outcomeOf(trials: readonly Trial[], of: number): string {
     return `FAILED: ${failed.map(({ name, guarded }) => `${name}${guarded ? '' : ' (bare)'}`).join(', ')}`
   const guarded = trials.filter((trial) => trial.guarded).length
   const times = guarded < of ? ` (${guarded} of ${of})` : guarded > 1 ? ` (${guarded})` : ''
-  return trials.some((trial) => !trial.guarded) ? `held${times}, control broke` : `held${times}`
+  return trials.some((trial) => !trial.guarded) ? `blocked${times}, control succeeded` : `blocked${times}`
 }

@@ -63,7 +63,7 @@ describe.each(DOCUMENTS)('%s', (document) => {
   })
 
   it('names commands and options of this program', () => {
-    const lines = found(text, /(?:^ {4}|`|^\$ )cordon ([a-z]+)((?: [^\s`#|]+)*)/gm)
+    const lines = found(text, /(?:^(?: {4}|\$ )?|`)cordon ([a-z]+)((?: [^\s`#|]+)*)/gm)
     const wrong = lines.filter(([, name, rest]) => {
       const row = commands.find((candidate) => candidate.name === name)
       const own = rest!.split(' -- ')[0]!.split(' ')

@@ -37,7 +37,7 @@ describe.each([
   it('has every agent and every row, and no other', () => {
     expect(written.agents).toEqual(whole.agents)
     expect(written.rows.map(([name]) => name)).toEqual(whole.rows.map(([name]) => name))
-    expect(page).toContain(`of ${everyTrial(by).length} that there are`)
+    expect(page).toContain(`of ${everyTrial(by).length} in the matrix`)
   })
 
   it('gives a reason exactly where there is no trial', () => {
@@ -48,7 +48,7 @@ describe.each([
   it('says of every other cell what came of it', () => {
     const tried = written.rows.flatMap(([, ...cells]) => cells).filter((cell) => !cell.startsWith('–'))
     expect(
-      tried.filter((cell) => !/^(held( \(\d+( of \d+)?\))?(, control broke)?|FAILED: .+|not run)$/.test(cell)),
+      tried.filter((cell) => !/^(blocked( \(\d+( of \d+)?\))?(, control succeeded)?|FAILED: .+|not run)$/.test(cell)),
     ).toEqual([])
   })
 })

@@ -16,7 +16,7 @@ function flag(name: string, value: boolean, stricter: boolean, doc: string, spec
 
 const PERMISSION: Section = {
   path: 'permission',
-  doc: 'How a call that no rule settles is answered.',
+  doc: 'How Cordon answers a call that no rule decides.',
   spec: 'P0-P5, P10',
   example: '[permission]\nmode = "contained"\n',
   keys: [
@@ -24,7 +24,7 @@ const PERMISSION: Section = {
       name: 'mode',
       type: MODE,
       default: 'custom',
-      doc: '`plan` denies edits and commands; `default` asks before them; `auto_accept` edits by itself and asks before commands; `contained` runs what stays inside the sandbox and asks about what reaches out or cannot be undone; `auto` runs all that no deny rule stops; `custom` follows the rules as written.',
+      doc: '`plan` denies edits and commands. `default` asks before them. `auto_accept` edits without asking and asks before commands. `contained` asks only if an action leaves the sandbox or cannot be undone. `auto` runs everything that no deny rule stops. `custom` follows the rules as written.',
       spec: 'P2, P10',
       merge: 'later',
     },
@@ -32,7 +32,7 @@ const PERMISSION: Section = {
       name: 'agent',
       type: text('agent'),
       default: 'build',
-      doc: 'The agent at the start: `build`, `plan` (read-only), or one named under `[agents]`.',
+      doc: 'The first agent: `build`, `plan` (read-only), or one of `[agents]`.',
       spec: 'P3',
       merge: 'later',
     },
@@ -40,7 +40,7 @@ const PERMISSION: Section = {
       name: 'interactive',
       type: BOOLEAN,
       default: true,
-      doc: 'False: nobody is asked, and every ask is a refusal.',
+      doc: 'False: Cordon never asks, and every ask is a refusal.',
       spec: 'P0',
       merge: 'later',
     },
@@ -48,7 +48,7 @@ const PERMISSION: Section = {
       name: 'auto_accept',
       type: BOOLEAN,
       default: false,
-      doc: 'In mode `custom`: true turns every remaining ask into an allow. Deny rules hold.',
+      doc: 'In mode `custom`: true turns every remaining ask into an allow. Deny rules still apply.',
       spec: 'P2',
       merge: 'later',
     },
@@ -57,7 +57,7 @@ const PERMISSION: Section = {
 
 const PERMISSION_TOOLS: Section = {
   path: 'permission.tools',
-  doc: 'The level of a tool, by its name. A `deny` from any layer stands.',
+  doc: 'The level of a tool, by name. A `deny` from any layer applies.',
   spec: 'P1',
   example: '[permission.tools]\nbash = "ask"\nwebfetch = "deny"\n',
   keys: [
@@ -74,7 +74,7 @@ const PERMISSION_TOOLS: Section = {
 
 const SECURITY: Section = {
   path: 'security',
-  doc: 'What a shell command may be made of, and the limits on asking. A project can only make what the user has set here stricter.',
+  doc: 'Which shell features a command may use, and when Cordon asks. A project can only make what the user has set here stricter.',
   spec: 'S2, F6, P7, P9, N2',
   example: '[security]\nredirects = "all"\ncommand_substitution = true\noutside_roots = "ask"\n',
   keys: [
@@ -118,7 +118,7 @@ const SECURITY: Section = {
       name: 'outside_roots',
       type: choice('deny', 'ask'),
       default: 'deny',
-      doc: 'A path outside the project and the granted directories: `deny`, or `ask`, where the answer extends the roots.',
+      doc: 'A path outside the project and the granted directories: `deny`, or `ask`. A yes extends the roots.',
       spec: 'P0',
       merge: 'later',
       strictness: 'choice-order',
@@ -128,7 +128,7 @@ const SECURITY: Section = {
       'prompt_reads',
       true,
       true,
-      'Where read grants are written, a read they do not cover asks. False: reads inside the roots are allowed.',
+      'If there are read grants, a read they do not cover asks. False: reads inside the roots are allowed.',
       'F6',
     ),
     flag('filter_listings', false, true, 'Lists, globs and searches show only what may be read.', 'F6'),
@@ -136,14 +136,14 @@ const SECURITY: Section = {
       'taint_asks',
       false,
       true,
-      'After a tool result that holds instructions aimed at the agent, writes, commands and network ask again.',
+      'After a tool result with instructions aimed at the agent, writes, commands and network ask again.',
       'A3',
     ),
     {
       name: 'deny_domains',
       type: listOf(text('denied-host')),
       default: [],
-      doc: 'Hosts, `*.domain` wildcards and addresses that nothing may reach, on any surface; `*` is every host, `*:22` every host’s port 22.',
+      doc: 'Hosts, `*.domain` wildcards and addresses that are denied on every surface. `*` is every host, `*:22` port 22 of every host.',
       spec: 'N2',
       merge: 'concat',
       strictness: 'union',
@@ -161,7 +161,7 @@ const SHELL_POLICY: Section = {
       name: 'allow',
       type: listOf(text('substring')),
       default: [],
-      doc: 'When not empty, a command must contain one of these.',
+      doc: 'If not empty, a command must contain one of these.',
       spec: 'S7',
       merge: 'meet',
     },
@@ -178,7 +178,7 @@ const SHELL_POLICY: Section = {
 
 const AGENTS: Section = {
   path: 'agents.*',
-  doc: 'An agent of your own, by name; `build` and `plan` can be adjusted as well.',
+  doc: 'Your own agent, by name. `build` and `plan` can be changed as well.',
   spec: 'P3, P8',
   example: '[agents.reviewer]\ntrust_score = 0.5\nmode = "plan"\n',
   keys: [
@@ -203,7 +203,7 @@ const AGENTS: Section = {
 
 const AGENT_TOOLS: Section = {
   path: 'agents.*.tools',
-  doc: 'Levels of tools for this agent; they stand before `[permission.tools]`.',
+  doc: 'Levels of tools for this agent. They take precedence over `[permission.tools]`.',
   spec: 'P1, P3',
   example: '[agents.reviewer.tools]\nbash = "deny"\n',
   keys: PERMISSION_TOOLS.keys,
@@ -238,7 +238,7 @@ const RING_MEMORY: Key = {
   name: 'memory',
   type: SIZE,
   default: null,
-  doc: 'Memory one call may use; the stricter of this and `limits.memory` holds.',
+  doc: 'Memory one call may use; the stricter of this and `limits.memory` applies.',
   spec: 'P8',
   merge: 'later',
 }
@@ -262,7 +262,7 @@ function ring(number: 1 | 2 | 3): Section {
         name: 'seconds',
         type: SECONDS,
         default: null,
-        doc: 'Time one call may take; the stricter of this and `limits.command_timeout` holds.',
+        doc: 'Time one call may take; the stricter of this and `limits.command_timeout` applies.',
         spec: 'P8',
         merge: 'later',
       },

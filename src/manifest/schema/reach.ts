@@ -17,19 +17,19 @@ export const HOST_ENTRY: ValueType = {
       type: text('host'),
       required: true,
       // biome-ignore lint/suspicious/noTemplateCurlyInString: the manifest's own syntax.
-      doc: 'A host, or `*.` and a registrable domain, with an optional `:port`; for commands and MCP servers also `unix:` and the path of a socket of this machine; `${VAR}` expands at start.',
+      doc: 'A host, or `*.` and a registrable domain, with an optional `:port`. Commands and MCP servers also accept `unix:` and the path of a socket. `${VAR}` expands at start.',
     },
     { name: 'methods', type: listOf(text('method')), doc: 'Only these HTTP methods.' },
     { name: 'paths', type: listOf(text('url-path')), doc: 'Only URL paths that match one of these globs.' },
     {
       name: 'tls',
       type: { kind: 'choice', values: ['open', 'pass'] },
-      doc: '`pass` leaves TLS to this host closed, for pinned and client certificates: its name and address are held, what is sent is not seen.',
+      doc: '`pass` leaves TLS closed, for pinned and client certificates. Name and address are checked; the content is not seen.',
     },
     {
       name: 'ssh',
       type: { kind: 'choice', values: ['fetch', 'push'] },
-      doc: 'With a port (`github.com:22`): git over ssh, in which Cordon logs in outside with your own ssh, its keys and agent. `fetch` reads repositories, `push` writes them too; `paths` limits which (`/acme/*`). Nothing but git goes there.',
+      doc: 'With a port (`github.com:22`): git over ssh, where Cordon logs in outside with your ssh, keys and agent. `fetch` reads repositories, `push` also writes them, and `paths` limits them (`/acme/*`). Only git goes there.',
     },
   ],
 }
@@ -42,7 +42,7 @@ const PATH_FIELDS: readonly Field[] = [
 const GRANTED_PATH: ValueType = {
   kind: 'entry',
   short: 'path',
-  fields: [...PATH_FIELDS, { name: 'prompt', type: BOOLEAN, doc: 'Ask each time all the same.' }],
+  fields: [...PATH_FIELDS, { name: 'prompt', type: BOOLEAN, doc: 'Ask each time anyway.' }],
 }
 
 const DENIED_PATH: ValueType = { kind: 'entry', short: 'path', fields: PATH_FIELDS }
@@ -57,9 +57,9 @@ const GRANTED_COMMAND: ValueType = {
       required: true,
       doc: 'The first words of the command; `:*` at the end allows any further words.',
     },
-    { name: 'prompt', type: BOOLEAN, doc: 'Ask each time all the same.' },
-    { name: 'paths', type: listOf(text('path')), doc: 'Paths this command may read and write as well.' },
-    { name: 'env_vars', type: listOf(text('env')), doc: 'Variables of your environment that it may see.' },
+    { name: 'prompt', type: BOOLEAN, doc: 'Ask each time anyway.' },
+    { name: 'paths', type: listOf(text('path')), doc: 'Paths this command may also read and write.' },
+    { name: 'env_vars', type: listOf(text('env')), doc: 'Variables of your environment that it sees.' },
     { name: 'domains', type: listOf(HOST_ENTRY), doc: 'Hosts it may reach.' },
     { name: 'inherit_default_domains', type: BOOLEAN, doc: 'False: only its own `domains`.' },
     ...MATCH_FIELDS,
@@ -80,7 +80,7 @@ function defaultFiles(spec: string): Key {
     name: 'default_files',
     type: listOf(text('basename')),
     default: ['*'],
-    doc: 'The file names meant where an entry of `paths` in the same file has no `files` of its own.',
+    doc: 'File names for entries of `paths` in the same file that have no `files`.',
     spec,
     merge: 'later',
   }
@@ -89,7 +89,7 @@ function defaultFiles(spec: string): Key {
 function grantedPaths(verb: 'read' | 'write'): Section {
   return {
     path: `capabilities.allow.${verb}`,
-    doc: `What may be ${verb === 'read' ? 'read' : 'written'} without asking. Writing the section at all means: everything else asks.`,
+    doc: `What may be ${verb === 'read' ? 'read' : 'written'} without asking. If the section exists, everything else asks.`,
     spec: 'F2, F4, F6',
     example: `[capabilities.allow.${verb}]\npaths = ["src/**", { path = "docs", files = ["*.md"] }]\n`,
     keys: [
@@ -112,7 +112,7 @@ const NEARBY: Key = {
   name: 'nearby',
   type: listOf(choice('repositories', 'packages')),
   default: [],
-  doc: 'Ordinary source outside the project that a call may read when it names it: `repositories`, the git repositories in the same folder of your home; `packages`, what package managers installed for you. Secrets in it, what calls itself private, and a call that reaches another machine ask all the same.',
+  doc: 'Source outside the project that a call may read if it names it. `repositories`: git repositories in the same folder of your home. `packages`: what package managers installed for you. Secrets, private names and calls that reach another machine still ask.',
   spec: 'P10, F2',
   merge: 'concat',
 }
@@ -133,7 +133,7 @@ function deniedPaths(verb: 'read' | 'write'): Section {
 
 const ALLOW: Section = {
   path: 'capabilities.allow',
-  doc: 'Grants: what the agent may do without asking.',
+  doc: 'Grants: what an agent may do without asking.',
   spec: 'F1, F2',
   example: '[capabilities.allow]\nadditional_directories = ["~/notes"]\n',
   keys: [
@@ -141,7 +141,7 @@ const ALLOW: Section = {
       name: 'additional_directories',
       type: listOf(text('directory')),
       default: [],
-      doc: 'Directories that count as roots beside the project.',
+      doc: 'Directories that are roots besides the project.',
       spec: 'F1, F2',
       merge: 'concat',
     },
@@ -150,7 +150,7 @@ const ALLOW: Section = {
 
 const ALLOW_COMMANDS: Section = {
   path: 'capabilities.allow.commands',
-  doc: 'Commands that run without asking, and what they carry along. The most literal pattern wins; order does not matter.',
+  doc: 'Commands that run without asking, with their paths, variables and hosts. The most literal pattern wins; order does not matter.',
   spec: 'S3, N1',
   example: `[capabilities.allow.commands]
 default_domains = ["api.github.com"]
@@ -190,7 +190,7 @@ patterns = [
 
 const DENY_COMMANDS: Section = {
   path: 'capabilities.deny.commands',
-  doc: 'Commands that never run; seen through wrappers, paths, quoting and assignments, anywhere in a command.',
+  doc: 'Commands that never run. They are found through wrappers, paths, quoting and assignments, anywhere in a command.',
   spec: 'S3, N2',
   example: '[capabilities.deny.commands]\npatterns = ["git push --force:*", "terraform apply:*"]\n',
   keys: [
@@ -206,7 +206,7 @@ const DENY_COMMANDS: Section = {
       name: 'domains',
       type: listOf(text('denied-host')),
       default: [],
-      doc: 'Hosts that no command may reach (`*` for every one, `*:22` for a port of every one); other tools are bound by `security.deny_domains`.',
+      doc: 'Hosts that no command may reach (`*` for all, `*:22` for one port of all). `security.deny_domains` also covers other tools.',
       spec: 'N2',
       merge: 'concat',
     },
@@ -231,7 +231,7 @@ const PYTHON: Section = {
       name: 'allowed_modules',
       type: listOf(text('module')),
       default: [],
-      doc: 'When not empty, only these can be imported.',
+      doc: 'If not empty, only these can be imported.',
       spec: 'T5',
       merge: 'meet',
     },
@@ -256,7 +256,7 @@ const FILES: Section = {
       name: 'change_envelope',
       type: listOf(text('path')),
       default: [],
-      doc: 'When not empty, a write must also match one of these globs.',
+      doc: 'If not empty, a write must also match one of these globs.',
       spec: 'F3',
       merge: 'meet',
     },
@@ -291,7 +291,7 @@ const HTTP: Section = {
       name: 'allowed_hosts',
       type: listOf(HOST_ENTRY),
       default: [],
-      doc: 'When not empty, only these hosts. Empty leaves public hosts open to these tools.',
+      doc: 'If not empty, only these hosts. If empty, these tools reach all public hosts.',
       spec: 'N6, M6',
       merge: 'later',
       strictness: 'meet',
@@ -333,47 +333,47 @@ export const SECRETS: Key = {
           name: 'hosts',
           type: { kind: 'list', of: text('host'), nonEmpty: true },
           required: true,
-          doc: 'The hosts for which the proxy puts the real value in.',
+          doc: 'The hosts for which the proxy adds the value.',
         },
         {
           name: 'header',
           type: text('header'),
-          doc: 'The request header that carries it; `authorization` where neither header nor query is set.',
+          doc: 'The request header that carries it; `authorization` if neither header nor query is set.',
         },
         {
           name: 'query',
           type: text('query'),
-          doc: 'The parameter in the URL that carries it, for services that take a key as `?key=…`. Servers log URLs: a header is better.',
+          doc: 'The URL parameter that carries it, as in `?key=…`. Servers log URLs, so prefer a header.',
         },
         {
           name: 'part',
           type: { kind: 'choice', values: ['whole', 'password'] },
-          doc: '`password`: the source holds a URL, and the password in it is the secret; the command sees the URL with a placeholder there.',
+          doc: '`password`: the source is a URL, and its password is the secret. The command sees the URL with a placeholder.',
         },
         {
           name: 'after',
           type: text(),
-          doc: 'The secret is what follows this text at the source, up to a space, quote, comma or semicolon (`_authToken=`); the command sees the rest as it is.',
+          doc: 'The secret follows this text in the source, up to a space, quote, comma or semicolon (`_authToken=`). The command sees the rest unchanged.',
         },
         {
           name: 'as',
           type: { kind: 'choice', values: ['text', 'file'] },
-          doc: '`file`: the variable names a file that holds it, for programs that want a credentials file (`NPM_CONFIG_USERCONFIG`).',
+          doc: '`file`: the variable names a file that contains it, for programs that need a credentials file (`NPM_CONFIG_USERCONFIG`).',
         },
         {
           name: 'sign',
           type: { kind: 'choice', values: ['aws'] },
-          doc: '`aws`: the secret access key is never sent; requests to these hosts that were signed with the placeholder (Signature Version 4, in the Authorization header) are signed again with it, and no others go there.',
+          doc: '`aws`: the secret access key is never sent. The proxy signs requests again that were signed with the placeholder (Signature Version 4, in the Authorization header). Other requests are refused.',
         },
         {
           name: 'login',
           type: { kind: 'choice', values: ['postgres', 'redis'] },
-          doc: 'The password of a database: who says the placeholder to these hosts (`db.example.org:5432`, the port with it) is logged in with the password, which stays outside. Nothing else goes there.',
+          doc: 'The password of a database. A client that presents the placeholder to these hosts (`db.example.org:5432`, with the port) is logged in with the password, which stays outside. Nothing else goes there.',
         },
         {
           name: 'pass_headers',
           type: { kind: 'list', of: text('pass-name') },
-          doc: 'Headers that may go to these hosts although their name sounds like a credential (`cookie`, `x-session-*`). No other credential goes there.',
+          doc: 'Headers that may go to these hosts although their name suggests a credential (`cookie`, `x-session-*`).',
         },
         {
           name: 'pass_parameters',
@@ -384,7 +384,7 @@ export const SECRETS: Key = {
     },
   },
   default: [],
-  doc: 'Secrets that stay outside the sandbox: the command sees a placeholder, the proxy knows the value.',
+  doc: 'Secrets that stay outside the sandbox. The command sees a placeholder, and the proxy adds the value.',
   spec: 'N7',
   merge: 'concat',
 }

@@ -98,7 +98,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
       },
     ],
     fetch: true,
-    notes: ['Bun prints no registry of its own; it uses the one that npm is set to.'],
+    notes: ["Bun has no registry setting that it prints; it uses npm's."],
   }),
   cargo: () => ({
     tool: 'cargo',
@@ -544,7 +544,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     fetch: false,
     notes: [
       'Namespaces cannot be nested in the sandbox: only builds that need none work (BUILDAH_ISOLATION=chroot does not).',
-      'The docker socket is never shown: whoever reaches it is root on the machine.',
+      'The docker socket is never shown: a program that reaches it is root on the machine.',
     ],
   }),
   continue: () => ({
@@ -1318,7 +1318,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
   }),
   make: () => ({
     tool: 'make',
-    summary: 'Make, just, task and other runners; the tools they start need bundles of their own with `wrappers`.',
+    summary: 'Make, just, task and other runners; the tools they start need their own bundles with `wrappers`.',
     programs: ['make', 'gmake', 'just', 'task', 'ninja'],
     read: [],
     cache: ['~/.cache/ccache', '~/.ccache'],
@@ -1514,7 +1514,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     ],
     fetch: true,
     notes: [
-      '~/.npmrc holds tokens and is masked; the registry it names is passed on without them.',
+      '~/.npmrc contains tokens and is masked; the registry it names is passed on without them.',
       "Of ~/.npm only the content-addressed cache is shared: npm checks every file it takes from it. What npx keeps is the command's own.",
       'With fetch = false the cache is read-only, and npm finds in it what the lockfile names by `resolved` and `integrity`.',
     ],
@@ -1660,7 +1660,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     notes: [
       "Your configuration and plugins are there, read-only. What it fetches, sessions and logins are the command's own and gone with it.",
       "The logins in ~/.local/share/opencode/auth.json are hidden: use the providers' variables, which are brokered.",
-      'Another provider needs its host in `domains` and its key under [[secrets]]. It has no sandbox of its own.',
+      'Another provider needs its host in `domains` and its key under [[secrets]]. It has no sandbox itself.',
     ],
   }),
   php: () => ({
@@ -1700,7 +1700,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
       },
     ],
     fetch: true,
-    notes: ['auth.json holds tokens and is masked.'],
+    notes: ['auth.json contains tokens and is masked.'],
   }),
   pi: () => ({
     tool: 'pi',
