@@ -35,8 +35,9 @@ function sidebar(current: Page): string {
 }
 
 function contents({ headings }: Rendered): string {
-  const shown = headings.filter(({ depth }) => depth === 2 || depth === 3)
-  if (shown.length < 2 || shown.length > 60) return ''
+  const both = headings.filter(({ depth }) => depth === 2 || depth === 3)
+  const shown = both.length > 60 ? both.filter(({ depth }) => depth === 2) : both
+  if (shown.length < 2) return ''
   const items = shown.map(
     ({ id, text, depth }) => `<li class="depth-${depth}"><a href="#${id}">${escapeHtml(text)}</a></li>`,
   )

@@ -42,7 +42,7 @@ export function readPages(): {
     .slice(1)
     .map((part): Section => {
       const links = [...part.matchAll(/\[([^\]]+)\]\(([^)#\s]+\.md)\)/g)].map(
-        ([, label, path]) => [join(dirname(HOME), path!), label![0]!.toUpperCase() + label!.slice(1)] as const,
+        ([, label, path]) => [join(dirname(HOME), path!), capitalised(label!)] as const,
       )
       const files = links.map(([file]) => file)
       for (const file of files) seen.add(file)
@@ -54,6 +54,10 @@ export function readPages(): {
   if (missing.length > 0) throw new Error(`docs/README.md does not list ${missing.join(', ')}`)
   return { home, sections, all }
 }
+
+/** A label that starts a line; `macOS` stays as it is. */
+const capitalised = (label: string): string =>
+  /^[a-z]+[A-Z]/.test(label) ? label : label[0]!.toUpperCase() + label.slice(1)
 
 /** The other pages of a folder that has an index. */
 function childrenOf(file: string, seen: Set<string>): readonly Page[] {

@@ -72,10 +72,10 @@ const UNGRANTED: readonly Attack[] = [
   reads('outside: read', 'a file next to the project', '$O/secret'),
   does('outside: list', 'the directory next to the project', 'ls "$O"'),
   reads('outside: relative', 'by ..', '../outside/secret'),
-  reads('outside: existing link', 'a link in the project that leads out', 'link-out'),
+  reads('outside: existing link', 'a link in the project that points outside', 'link-out'),
   attack(
     'outside: new link',
-    'a link made inside',
+    'a link created inside',
     'open',
     'ln -sfn "$O/secret" n1; grep -q TOPSECRET n1 && echo ESCAPED',
   ),
@@ -121,7 +121,7 @@ const UNGRANTED: readonly Attack[] = [
 
 const WRITES: readonly Attack[] = [
   does('write: outside', 'a new file next to the project', 'touch "$O/new"'),
-  does('write: through a link', 'an existing link that leads out', 'echo x >> link-out-write'),
+  does('write: through a link', 'an existing link that points outside', 'echo x >> link-out-write'),
   does('write: read grant', 'a file that may only be read', 'echo x >> "$R/file"'),
   does('write: new in read grant', 'a directory that may only be read', 'touch "$R/new"'),
   does('write: remove from read grant', 'a file that may only be read', 'rm -f "$R/file" && [ ! -e "$R/file" ]'),
@@ -133,7 +133,7 @@ const WRITES: readonly Attack[] = [
   does('write: /etc', 'system configuration', 'touch /etc/cordon-attack', 'system'),
   does('write: /usr/bin', 'system programs', 'touch /usr/local/cordon-attack', 'system'),
   does('write: /opt', 'system programs', 'touch /opt/cordon-attack', 'system'),
-  does('write: root', 'a new file at the top: nothing may be made there', 'touch /cordon-attack', 'plain'),
+  does('write: root', 'a new file at the top: nothing may be created there', 'touch /cordon-attack', 'plain'),
   does(
     'write: beside the project',
     'the parents of a bind are not writable',
@@ -145,7 +145,7 @@ const WRITES: readonly Attack[] = [
   does('write: chown', 'giving a file away', 'chown 1:1 src/main.c', 'privileged'),
   does(
     'write: remount',
-    'a read-only bind made writable',
+    'a read-only bind turned writable',
     'mount --bind "$R" "$R"; mount -o remount,bind,rw "$R" && touch "$R/new3"',
     'privileged',
   ),
@@ -161,7 +161,7 @@ const SETUID: readonly Attack[] = [
     'printf %s "$SETUIDTAR" | base64 -d | tar xzp && [ -u setuid ]',
   ),
   ...['open', 'mknod', 'tmpfile', 'fchmodat2', 'openat2'].map((door) =>
-    mustFail(`setuid: ${door}`, 'a file that is born or made setuid', 'open', `setuid-file ${door} s3`),
+    mustFail(`setuid: ${door}`, 'a file created or turned setuid', 'open', `setuid-file ${door} s3`),
   ),
 ]
 
@@ -202,7 +202,7 @@ const PINS: readonly Attack[] = [
   ),
   attack(
     'pin: manifest hard link',
-    'a hard link made to it and written',
+    'a hard link to it, then a write',
     'open',
     'ln cordon.toml hl2 2>/dev/null && echo x >> hl2 && echo ESCAPED',
   ),
@@ -211,7 +211,7 @@ const PINS: readonly Attack[] = [
   does('pin: unmount', 'umount of a pin', 'mount --bind cordon.toml cordon.toml; umount cordon.toml'),
   does(
     'pin: remount',
-    'a pin made writable',
+    'a pin turned writable',
     'mount --bind cordon.toml cordon.toml && mount -o remount,bind,rw cordon.toml',
     'open',
   ),

@@ -41,7 +41,7 @@ const NAMESPACES: readonly Attack[] = [
     'privileged',
     'clone 0x100000010000000',
   ),
-  does('namespace: unshare tool', 'as root in a namespace of its own', 'unshare -Ur true', 'open'),
+  does('namespace: unshare tool', 'as root in a new namespace', 'unshare -Ur true', 'open'),
   does('namespace: enter pid 1', 'the init’s namespaces', 'nsenter -t 1 -u true', 'open'),
   does('namespace: bubblewrap', 'a sandbox in the sandbox', 'bwrap --ro-bind / / --unshare-user true', 'open'),
   does(
@@ -174,7 +174,7 @@ const PROCESSES: readonly Attack[] = [
     'file-flags < "$P"',
   ),
   mustFail('process: personality', 'READ_IMPLIES_EXEC weakens every program', 'open', 'personality 0x0400000'),
-  probe('process: foreign architecture', 'calls by the i386 door have other numbers', 'open', 'foreign', [
+  probe('process: foreign architecture', 'calls through the i386 entry have other numbers', 'open', 'foreign', [
     "'killed 159'",
     38,
   ]),
@@ -214,7 +214,7 @@ const PROC: readonly Attack[] = [
   ...PROC_READS.map((name) =>
     does(
       `proc: read ${name}`,
-      'tells about the whole machine',
+      'reveals the whole machine',
       `[ "$(head -c 8 /proc/${name} | wc -c)" -gt 0 ]`,
       'host-proc',
     ),
