@@ -1,8 +1,8 @@
 /** The chain of a log's lines, walked from its start: what was edited, deleted, inserted, reordered, swapped or torn, and where. */
 
 import { hash } from 'node:crypto'
-import { checkpointProblem } from './checkpoint.ts'
-import { type AuditLine, genesis } from './event.ts'
+import { isSignedBy } from '../system/keys/ed25519.ts'
+import { type AuditLine, checkpointMessage, genesis } from './event.ts'
 
 export type DamageKind =
   | 'edited'
@@ -152,4 +152,24 @@ function noteBreak(row: Row, event: AuditLine, last: Walk['last'], note: Note): 
     last.seq,
     `${where} was changed: line ${row.line} was chained to another text (or was itself changed)`,
   )
+}
+
+/** What is wrong with a checkpoint; null when its signature is good. One without a signature vouches for nothing, and Cordon writes none. */
+function checkpointProblem(
+  event: AuditLine,
+  keys: readonly string[],
+): { kind: 'bad-signature' | 'unknown-key' | 'unsigned'; message: string } | null {
+  const { key, signature, session, seq, prev } = event
+  if (key === undefined && signature === undefined) return { kind: 'unsigned', message: 'the checkpoint is not signed' }
+  if (typeof key !== 'string' || typeof signature !== 'string') {
+    return { kind: 'bad-signature', message: 'the checkpoint has half a signature' }
+  }
+  if (!keys.includes(key))
+    return { kind: 'unknown-key', message: `the checkpoint is signed by ${key.slice(0, 24)}…, which is not your key` }
+  return isSignedBy(key, checkpointMessage(session, seq, prev), signature)
+    ? null
+    : {
+        kind: 'bad-signature',
+        message: 'the signature of the checkpoint does not fit: what it vouches for was changed',
+      }
 }

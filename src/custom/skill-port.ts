@@ -5,7 +5,6 @@ import type { Machine } from '../system/machine.ts'
 import type { SkillPort } from '../tools/agent/skill.ts'
 import { discoverSkills, type Skill, skillScriptStatus } from '../tools/custom/skills.ts'
 import { createTrustStore, type TrustKey, trustStatus } from '../tools/custom/trust.ts'
-import { aboutOf } from './skill-about.ts'
 
 export function skillPort(root: string, machine: Machine): SkillPort {
   const store = createTrustStore(machine.stateDir)
@@ -37,4 +36,15 @@ function textKey({ scope, name }: Skill): TrustKey {
 
 function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex')
+}
+
+/** `description` of its front matter, else the first line that says something. */
+function aboutOf({ text }: Skill): string {
+  const matter = /^---\n([\s\S]*?)\n---/.exec(text)?.[1] ?? ''
+  const described = /^description:\s*["']?(.+?)["']?\s*$/m.exec(matter)?.[1]
+  const first = text
+    .replace(/^---\n[\s\S]*?\n---\n?/, '')
+    .split('\n')
+    .find((line) => line.trim() !== '' && !line.startsWith('#'))
+  return (described ?? first ?? '').trim().slice(0, 200)
 }

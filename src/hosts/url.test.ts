@@ -1,8 +1,7 @@
 import { domainToASCII, domainToUnicode } from 'node:url'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { parseAuthority, parseHost } from './host.ts'
-import { decodePunycode } from './punycode.ts'
+import { decodePunycode, parseAuthority, parseHost } from './host.ts'
 import { parseUrl } from './url.ts'
 
 const accepted: readonly [url: string, host: string, port: number, note: string][] = [

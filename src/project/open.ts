@@ -1,13 +1,17 @@
 /** Opens the policy that holds in a project, from memory or from its manifests. The one question: what if it is unsigned? */
 
+import { join } from 'node:path'
+import { isInside } from '../files/baseline.ts'
 import type { Problem } from '../manifest/toml/problem.ts'
 import type { RegistryFacts } from '../sandbox/bundles/bundle.ts'
+import type { Files } from '../system/files.ts'
+import type { Machine } from '../system/machine.ts'
+import { extendPolicy } from './load/extend.ts'
 import type { LoadedManifest, LoadedPolicy, LoadRequest } from './load/load.ts'
 import { recallPolicy } from './load/memory.ts'
 import { readOrganisation } from './load/written-manifests.ts'
 import { requireProject } from './place/confirmed-roots.ts'
 import type { TrustReport } from './sign/trust.ts'
-import { withUserSkills } from './user-skills.ts'
 
 /** What a project's manifest that nobody signed means to the one who opens it (M3). */
 export type Unsigned =
@@ -91,4 +95,16 @@ async function withNamedRegistries(
 async function reaching(loaded: LoadedPolicy, registries: RegistryFacts): Promise<LoadedPolicy> {
   const { withRegistries } = await import('./registries/hosts.ts')
   return withRegistries(loaded, registries)
+}
+
+/** The policy with the folders of the user's skills among the places that may be read; nothing where there are none. */
+function withUserSkills(loaded: LoadedPolicy, { configDir, home }: Machine, files: Files): LoadedPolicy {
+  const { policy } = loaded
+  const folders = [join(configDir, 'skills'), join(home, '.agents', 'skills')]
+    .filter(files.isDirectory)
+    .map(files.canonical)
+    // A link may lead anywhere; what stands in the project is the project's.
+    .filter((path) => !isInside(path, policy.root) && !isInside(policy.root, path))
+  if (folders.length === 0) return loaded
+  return extendPolicy(loaded, { shown: folders.map((value) => ({ value, rule: 'your skills', source: 'built-in' })) })
 }

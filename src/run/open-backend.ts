@@ -49,7 +49,7 @@ export async function openBackend(
     return createContainerBackend(value, options)
   }
   if (process.platform === 'darwin' && value === 'bwrap') {
-    const { createSeatbeltBackend } = await import('../sandbox/seatbelt/backend.ts')
+    const { createSeatbeltBackend } = await import('../sandbox/experimental/seatbelt/backend.ts')
     return createSeatbeltBackend()
   }
   const here = process.platform === 'darwin' ? `[sandbox.os] backend = "${value}" is` : 'Cordon has'

@@ -3,12 +3,12 @@
 import { describe, expect, test } from 'vitest'
 import type { Backend, Capability } from './backend.ts'
 import { probeSandbox } from './bwrap/probe.ts'
+import { createSeatbeltBackend } from './experimental/seatbelt/backend.ts'
+import { probeSeatbelt } from './experimental/seatbelt/probe.ts'
 import { createGvisorBackend, probeGvisor } from './oci/gvisor-backend.ts'
 import { planSandbox, type SandboxPlan } from './plan.ts'
 import { describePlan, formatPlan, type Support } from './report.ts'
 import { SandboxFault } from './sandbox-fault.ts'
-import { createSeatbeltBackend } from './seatbelt/backend.ts'
-import { probeSeatbelt } from './seatbelt/probe.ts'
 
 /** A sandbox that runs the probe and says nothing of its attacks. */
 const saying = (refuses: (plan: SandboxPlan) => boolean = () => false) =>

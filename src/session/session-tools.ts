@@ -1,15 +1,17 @@
 /** The tools that need something of their session: skills, language servers, the search of the person's configuration. */
 
+import { join } from 'node:path'
 import { skillPort } from '../custom/skill-port.ts'
 import type { CustomToolHost } from '../custom/tools.ts'
 import type { Machine } from '../system/machine.ts'
+import { recordOf } from '../system/record.ts'
+import { readOwnFile } from '../system/state.ts'
 import { lspTool } from '../tools/agent/lsp.ts'
 import { skillTool } from '../tools/agent/skill.ts'
 import { type TaskPort, taskTool } from '../tools/agent/task.ts'
 import { websearchTool } from '../tools/agent/websearch.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { LanguageServers } from './language/language-servers.ts'
-import { searchEndpoint } from './search-endpoint.ts'
 
 /** Every session has them; `websearch` where there is an endpoint, and `task` where somebody runs sub-agents. */
 export function sessionTools(
@@ -30,4 +32,16 @@ export function sessionTools(
     ...(search === null ? [] : [websearchTool(search)]),
     ...(task === null ? [] : [taskTool(task)]),
   ]
+}
+
+/** The endpoint, or null. A configuration that cannot be read has none: who needs the rest of it says what is wrong. */
+function searchEndpoint({ configDir }: Machine): string | null {
+  try {
+    const bytes = readOwnFile(join(configDir, 'config.json'))
+    if (bytes === null) return null
+    const { url } = recordOf(recordOf(JSON.parse(new TextDecoder().decode(bytes))).search)
+    return typeof url === 'string' && /^https?:\/\//.test(url) ? url : null
+  } catch {
+    return null
+  }
 }

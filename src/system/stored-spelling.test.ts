@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { storedSpelling } from './stored-spelling.ts'
+import { storedSpelling } from './files.ts'
 
 const FOLDERS: Readonly<Record<string, readonly string[]>> = {
   '/': ['Users'],

@@ -3,9 +3,8 @@
 import { posix } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { BatchChecker } from '../../src/call/decide/batch.ts'
-import { machineFiles } from '../../src/system/files.ts'
+import { machineFiles, storedSpelling } from '../../src/system/files.ts'
 import { thisMachine } from '../../src/system/machine.ts'
-import { storedSpelling } from '../../src/system/stored-spelling.ts'
 
 const HERE = process.platform
 beforeAll(() => void Object.defineProperty(process, 'platform', { value: 'darwin' }))

@@ -18,7 +18,6 @@ import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { isOwnDirectory } from '../../system/state.ts'
 import type { ToolOutput } from '../../tools/tool.ts'
-import { HeldOutput } from './held-output.ts'
 import { type HookCall, openHookJudge, type ReadCall } from './judge.ts'
 import { applyAllowed, asPatch } from './patch-command.ts'
 import { reachScene } from './reach.ts'
@@ -185,4 +184,35 @@ function heldStreams(
 interface HookRunOutput extends ToolOutput {
   readonly exitCode: number
   readonly notes: readonly string[]
+}
+
+/** Passes the first bytes on and counts the rest. */
+class HeldOutput extends Writable {
+  readonly #target: Writable
+  readonly #cap: number
+  readonly #name: string
+  #total = 0
+
+  constructor(target: Writable, cap: number, name: 'stdout' | 'stderr') {
+    super()
+    this.#target = target
+    this.#cap = cap
+    this.#name = name
+  }
+
+  override _write(chunk: Buffer, _: BufferEncoding, done: () => void): void {
+    const room = Math.max(0, this.#cap - this.#total)
+    this.#total += chunk.length
+    if (room === 0) done()
+    // A host that no longer reads is no reason to hold the command up.
+    else this.#target.write(chunk.subarray(0, room), () => done())
+  }
+
+  /** What was left out, for the one who reads; null when nothing was. */
+  note(): string | null {
+    const more = this.#total - this.#cap
+    return more > 0
+      ? `${more} more bytes of ${this.#name} were left out: limits.max_output_bytes is ${this.#cap}`
+      : null
+  }
 }

@@ -3,7 +3,7 @@
  * that arguments mention, the commands in a skill. They are judged with the call, and before its person's words go to the model.
  */
 
-import { realpathSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { posix } from 'node:path'
 import { mentionedPaths } from '../../custom/mentions.ts'
 import { secretOf } from '../../files/secret-shapes.ts'
@@ -11,8 +11,7 @@ import { denial, type Reason } from '../../policy/decision.ts'
 import type { Machine } from '../../system/machine.ts'
 import { armedDenials, type InlineSetting, inlineDenials, typedCommand } from './inline.ts'
 import type { HookJudge, ReadCall } from './judge.ts'
-import { foldersAbove, memoryAbove, namedAbove } from './memory-above.ts'
-import { importedPath, type MemoryFile, type MemoryNames, memoryFiles } from './memory-files.ts'
+import { importedPath, type MemoryFile, type MemoryNames, memoryFiles, type NamedMemory } from './memory-files.ts'
 import { type NamingSettings, NOTHING_NAMED, namedFiles } from './named-files.ts'
 import { sentFiles } from './sent-files.ts'
 
@@ -238,4 +237,43 @@ export function foldersTo(path: string, root: string): readonly string[] {
   if (!path.startsWith(start)) return []
   const below = path.slice(start.length).split('/')
   return [root, ...below.map((_, index) => posix.join(root, ...below.slice(0, index + 1)))]
+}
+
+/** From the one that a folder is in up to the root of the file system. */
+function foldersAbove(folder: string): readonly string[] {
+  const above = posix.dirname(folder)
+  return above === folder ? [] : [above, ...foldersAbove(above)]
+}
+
+/** Those of the repository around the project; what stays in the repository is outside the project by its person's choice. */
+function memoryAbove(root: string, names: MemoryNames, home: string): readonly MemoryFile[] {
+  const above = foldersAbove(root)
+  const top = above.findLastIndex((folder) => existsSync(posix.join(folder, '.git')))
+  if (top === -1) return []
+  return memoryFiles(above.slice(0, top + 1), names, home).map((file) =>
+    isBelow(file.path, above[top]!) ? { ...file, isPersons: true } : file,
+  )
+}
+
+/** What names in a project's settings come to in these folders. A memory file by a usual name is its person's there, whatever it is. */
+function namedAbove(
+  folders: readonly string[],
+  named: readonly NamedMemory[],
+  { imports }: MemoryNames,
+  home: string,
+): readonly MemoryFile[] {
+  return named.flatMap((one) => {
+    const isUsual = /^[\w-]+\.md$/i.test(one.name)
+    const files = memoryFiles(folders, { memory: [], imports: imports && !isUsual }, home, [one])
+    return isUsual ? files.map((file) => ({ ...file, isPersons: true as const })) : files
+  })
+}
+
+/** With links followed. */
+function isBelow(path: string, folder: string): boolean {
+  try {
+    return realpathSync(path).startsWith(posix.join(realpathSync(folder), '/'))
+  } catch {
+    return false
+  }
 }

@@ -1,6 +1,7 @@
 /** Agents that are WASM components (T6): loaded only as the signed manifest names them, run in the OS sandbox, served from outside of it. */
 
 import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { CallAnswer } from '../../code/frame.ts'
 import { type ProgramResult, startInterpreter } from '../../code/interpreter.ts'
@@ -13,10 +14,10 @@ import type { Session } from '../../session/session.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
 import { isRecord } from '../../system/record.ts'
+import { openOwnDirectory, writeOwnJson } from '../../system/state.ts'
 import { cappedText } from '../result-text.ts'
 import { componentFiles, requireOwnImports } from './files.ts'
 import type { ComponentModel } from './model.ts'
-import { type ComponentStorage, openStorage } from './storage.ts'
 
 export function hashOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex')
@@ -148,5 +149,41 @@ async function serve(
       }
     default:
       return no(`there is no ${name}`, 'unknown-tool')
+  }
+}
+
+interface ComponentStorage {
+  get(key: string): string | null
+  /** False when it would be more than the quota. */
+  set(key: string, value: string): boolean
+}
+
+/** Two projects may name their components alike: they share nothing. */
+function openStorage(
+  machine: Machine,
+  root: string,
+  { name, storageBytes }: Pick<ComponentSetting, 'name' | 'storageBytes'>,
+): ComponentStorage {
+  const own = createHash('sha256')
+    .update(JSON.stringify([root, name]))
+    .digest('hex')
+    .slice(0, 32)
+  const file = join(openOwnDirectory(join(machine.stateDir, 'component-storage')), `${own}.json`)
+  let entries: Record<string, string> = {}
+  try {
+    const known: unknown = JSON.parse(readFileSync(file, 'utf8'))
+    if (isRecord(known)) entries = Object.fromEntries(Object.entries(known).map(([key, value]) => [key, String(value)]))
+  } catch {
+    // Nothing was kept yet.
+  }
+  return {
+    get: (key) => (Object.hasOwn(entries, key) ? entries[key]! : null),
+    set: (key, value) => {
+      const next = { ...entries, [key]: value }
+      if (Buffer.byteLength(JSON.stringify(next)) > storageBytes) return false
+      entries = next
+      writeOwnJson(file, entries)
+      return true
+    },
   }
 }

@@ -1,8 +1,9 @@
 /** A login to PostgreSQL with a password that stays outside: the client says the placeholder here, and the server has the password proved to it. */
 
-import { createHash } from 'node:crypto'
+import { createHash, createHmac, pbkdf2, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { promisify } from 'node:util'
 import { quote } from '../../hosts/host.ts'
 import type { Login } from '../credentials/broker.ts'
 import { type LoginCall, LoginRefused, type LoginWire } from './login-wire.ts'
@@ -20,7 +21,6 @@ import {
   userOf,
   WANT_TLS,
 } from './postgres-messages.ts'
-import { createScram, type Scram } from './scram.ts'
 import { takeBytes } from './take-bytes.ts'
 
 /** What PostgreSQL says of a login that failed, and of one that could not be tried. */
@@ -165,4 +165,45 @@ function md5(password: string, user: string, salt: Buffer): string {
     return digest.digest('hex')
   }
   return `md5${hash(hash(password, user), salt)}`
+}
+
+/** What a server may have us count to; its own default is 4,096. */
+const MOST_ROUNDS = 1_000_000
+
+interface Scram {
+  readonly first: string
+  /** The answer to the server's first message; null for one that is none. */
+  answer(serverFirst: string): Promise<string | null>
+  /** Whether the server has proved that it knows the password. */
+  isProved(serverFinal: string): boolean
+}
+
+/** `user` stays empty where the server has the name from elsewhere. */
+export function createScram(password: string, user = '', nonce: string = randomBytes(18).toString('base64')): Scram {
+  const bare = `n=${user},r=${nonce}`
+  let expected: Buffer | null = null
+  return {
+    first: `n,,${bare}`,
+    answer: async (serverFirst) => {
+      const [, given = '', salt = '', rounds = ''] =
+        /^r=([!-+\--~]+),s=([A-Za-z0-9+/=]+),i=(\d{1,7})$/.exec(serverFirst) ?? []
+      if (!given.startsWith(nonce) || given.length === nonce.length) return null
+      if (Number(rounds) < 1 || Number(rounds) > MOST_ROUNDS) return null
+      const salted = await promisify(pbkdf2)(password, Buffer.from(salt, 'base64'), Number(rounds), 32, 'sha256')
+      const key = hmac(salted, 'Client Key')
+      const unproved = `c=biws,r=${given}`
+      const said = `${bare},${serverFirst},${unproved}`
+      const signature = hmac(createHash('sha256').update(key).digest(), said)
+      expected = hmac(hmac(salted, 'Server Key'), said)
+      return `${unproved},p=${Buffer.from(key.map((byte, at) => byte ^ signature[at]!)).toString('base64')}`
+    },
+    isProved: (serverFinal) => {
+      const proof = Buffer.from(/^v=([A-Za-z0-9+/=]+)/.exec(serverFinal)?.[1] ?? '', 'base64')
+      return expected !== null && proof.length === expected.length && timingSafeEqual(proof, expected)
+    },
+  }
+}
+
+function hmac(key: Buffer, text: string): Buffer {
+  return createHmac('sha256', key).update(text).digest()
 }

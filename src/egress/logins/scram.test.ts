@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createScram } from './scram.ts'
+import { createScram } from './postgres.ts'
 
 // RFC 7677, section 3.
 const NONCE = 'rOprNGfwEbeRWgbNEkqO'

@@ -31,9 +31,9 @@ wrappers = ["make"]
   keys: [
     {
       name: 'backend',
-      type: choice('bwrap', 'runc', 'podman', 'runsc'),
+      type: choice('bwrap', 'runc', 'runsc'),
       default: 'bwrap',
-      doc: 'What runs commands on Linux: bubblewrap, a container of `runc` or `podman`, or gVisor (`runsc`, without network). `docs/guides/code.md` compares them. A backend that is missing or fails its probe runs nothing. Set it only in your own `~/.config/cordon/cordon.toml` or with `--manifest`.',
+      doc: 'What runs commands on Linux: bubblewrap, a container of `runc`, or gVisor (`runsc`, without network). `docs/guides/code.md` compares them. A backend that is missing or fails its probe runs nothing. Set it only in your own `~/.config/cordon/cordon.toml` or with `--manifest`.',
       spec: 'O1',
       merge: 'later',
       personal: true,

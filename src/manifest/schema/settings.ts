@@ -3,7 +3,7 @@
 import type { HostRule, PathRule, Sourced } from '../../policy/policy.ts'
 
 /** `[sandbox.os] backend`, on Linux. */
-export type CommandBackend = 'bwrap' | 'runc' | 'podman' | 'runsc'
+export type CommandBackend = 'bwrap' | 'runc' | 'runsc'
 
 export type CommandFs = 'none' | 'system' | 'permissive' | 'all'
 

@@ -85,7 +85,6 @@ export const SETTING_WORDS: Readonly<Record<string, SettingWords>> = {
   'sandbox.os.backend': {
     bwrap: 'Commands run in bubblewrap.',
     runc: 'Commands run in containers of runc.',
-    podman: 'Commands run in containers of podman.',
     runsc: 'Commands run in gVisor, without network.',
   },
   'sandbox.os.command_fs': {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { plainWord, unknownWord } from '../../shell/words/pieces.ts'
 import { parseCommandPattern } from '../command-pattern.ts'
-import { namesPackage } from './package-runner.ts'
+import { namesPackage } from './command-grant.ts'
 
 const span = { start: 0, end: 0 }
 

@@ -1,9 +1,9 @@
 /** The network of a session: which hosts a command may reach, and the guarded door it gets for that. */
 
 import { AsyncResource } from 'node:async_hooks'
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { lstatSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import type { Server } from 'node:net'
-import { join } from 'node:path'
+import { join, posix } from 'node:path'
 import { type ClientFile, clientSettings } from '../../egress/clients/clients.ts'
 import { knownHostsFor, sshPatterns } from '../../egress/clients/known-hosts.ts'
 import { type Broker, createBroker } from '../../egress/credentials/broker.ts'
@@ -15,7 +15,9 @@ import type { EgressRules } from '../../egress/route/rules.ts'
 import type { Upstream } from '../../egress/route/upstream.ts'
 import { createSessionCa, type SessionCa } from '../../egress/tls/ca.ts'
 import { classifyAddress } from '../../hosts/address.ts'
+import { matchesDenied } from '../../hosts/pattern.ts'
 import type { SandboxSettings, SecretSetting } from '../../manifest/schema/settings.ts'
+import type { GrantedSocket } from '../../sandbox/plan.ts'
 import { isAlive } from '../../system/alive.ts'
 import { machineResolver, type Resolver } from '../../system/dns.ts'
 import { unwritable } from '../../system/fault.ts'
@@ -23,8 +25,61 @@ import type { Machine } from '../../system/machine.ts'
 import { writeMade } from '../../system/made-file.ts'
 import { makeDirectories } from '../../system/state.ts'
 import { readSecret } from './brokered-secret.ts'
-import { type LocalSockets, localSockets } from './local-sockets.ts'
 import { machineUpstream } from './machine-upstream.ts'
+
+interface LocalSockets {
+  readonly sockets: readonly GrantedSocket[]
+  readonly variables: Readonly<Record<string, string>>
+}
+
+/** Those of the granted ones that are there now. The path as it is written leads to it inside, and so does its real one. */
+function localSockets(
+  { allowed, denied }: Pick<EgressRules, 'allowed' | 'denied'>,
+  { home, env }: Pick<Machine, 'home' | 'env'>,
+): LocalSockets {
+  const granted = (allowed ?? []).filter(({ pattern }) => pattern.kind === 'unix')
+  const sockets: GrantedSocket[] = []
+  const variables: Record<string, string> = {}
+  for (const { pattern } of granted) {
+    if (denied.some((rule) => matchesDenied(rule.pattern, pattern.host, 0))) continue
+    const path = pattern.host.startsWith('~') ? home + pattern.host.slice(1) : pattern.host
+    const found = socketAt(path)
+    if (found === null) continue
+    sockets.push({ paths: [...new Set([path, found.target])], ...found })
+    // SSH_AUTH_SOCK, DOCKER_HOST, PGHOST: a program finds it as it does outside.
+    const names = [path, `unix://${path}`, posix.dirname(path)]
+    for (const [name, value] of Object.entries(env))
+      if (value !== undefined && FINDING.has(name) && names.includes(value)) variables[name] = value
+  }
+  return { sockets, variables }
+}
+
+/** Variables whose value is the way to a socket, and nothing else. */
+const FINDING: ReadonlySet<string> = new Set(['SSH_AUTH_SOCK', 'DOCKER_HOST', 'CONTAINER_HOST', 'PGHOST'])
+
+const MAX_LINKS = 40
+
+/** The real path of the socket at a path, and the links on the way; null where there is none. */
+function socketAt(path: string): Pick<GrantedSocket, 'links' | 'target'> | null {
+  const links: string[] = []
+  let target = '/'
+  const rest = path.split('/')
+  try {
+    while (rest.length > 0) {
+      const at = posix.join(target, rest.shift()!)
+      if (!lstatSync(at).isSymbolicLink()) target = at
+      else {
+        if (links.push(at) > MAX_LINKS) return null
+        const text = readlinkSync(at)
+        if (text.startsWith('/')) target = '/'
+        rest.unshift(...text.split('/'))
+      }
+    }
+    return lstatSync(target).isSocket() ? { links, target } : null
+  } catch {
+    return null
+  }
+}
 
 /** Where the proxy of a command listens, inside its own network namespace. */
 const PROXY = { proxyHost: '127.0.0.1', proxyPort: 3128 } as const

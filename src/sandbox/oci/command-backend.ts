@@ -3,15 +3,15 @@
 import type { Backend } from '../backend.ts'
 import { createInitBackend, type InitBackendOptions } from '../bwrap/backend.ts'
 import { createGvisorBackend } from './gvisor-backend.ts'
-import { podmanLayer, runcLayer } from './room-layer.ts'
+import { runcLayer } from './room-layer.ts'
 
 /** The engines that commands can run in. */
-export const COMMAND_ENGINES = ['runc', 'podman', 'runsc'] as const
+export const COMMAND_ENGINES = ['runc', 'runsc'] as const
 
 export type CommandEngine = (typeof COMMAND_ENGINES)[number]
 
 /** An engine that is missing, or does not do what it should, runs nothing. */
 export function createContainerBackend(engine: CommandEngine, options: InitBackendOptions = {}): Backend {
   if (engine === 'runsc') return createGvisorBackend()
-  return createInitBackend(engine, engine === 'podman' ? podmanLayer : runcLayer, options)
+  return createInitBackend(engine, runcLayer, options)
 }

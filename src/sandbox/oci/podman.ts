@@ -45,7 +45,7 @@ export function podmanEnvironment(uid: string): Record<string, string> {
 }
 
 /** A store of its own, in memory. */
-export function podmanStore(runtime: string): string[] {
+function podmanStore(runtime: string): string[] {
   const own = `${ENGINE_STATE}/podman`
   return [
     ...['--root', `${own}/root`, '--runroot', `${own}/run`, '--tmpdir', `${own}/tmp`, '--storage-driver', 'vfs'],

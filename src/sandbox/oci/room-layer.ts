@@ -1,4 +1,4 @@
-/** Container engines that lay out rooms for the init in the place of bubblewrap. Nothing of a room is ever on the host's disk. */
+/** Sandboxes that runc lays out for the init instead of bubblewrap. Nothing of one is ever on the host's disk. */
 
 import { PASSED_FDS } from '../bwrap/args.ts'
 import type { RoomLayer } from '../bwrap/layer.ts'
@@ -6,7 +6,6 @@ import type { SandboxRoom } from '../room.ts'
 import { SandboxFault } from '../sandbox-fault.ts'
 import { ENGINE_STATE, joinWords, namespaceWords } from './confined.ts'
 import { findEngineProgram } from './local-engine.ts'
-import { podmanEnvironment, podmanStore } from './podman.ts'
 import { roomSpec } from './room-spec.ts'
 
 /** The kernel takes 128 KiB in one word. */
@@ -60,46 +59,6 @@ export function requireProgram(name: string, install: string): string {
 }
 
 const MIB = 1024 ** 2
-
-/** Where podman looks for what is to be done before it makes a container: it takes the configuration that lies beside. */
-const HOOKS = `${ENGINE_STATE}/room/hooks`
-const HOOK = JSON.stringify({
-  version: '1.0.0',
-  hook: { path: '/bin/cat', args: ['cat', `${ENGINE_STATE}/room/config.json`] },
-  when: { always: true },
-  stages: ['precreate'],
-})
-
-/**
- * podman has no words for all of a room (a place that is read-only with all that is mounted below it, no mask that the init has to look
- * through), but it lets a hook write the configuration that it hands to its runtime: the one that runc is given.
- */
-export function podmanLayer(): RoomLayer {
-  const install = 'apt install podman runc, dnf install podman runc, pacman -S podman runc'
-  const program = requireProgram('podman', install)
-  const runtime = requireProgram('runc', install)
-  const unshare = requireProgram('unshare', 'it is part of util-linux')
-  const uid = String(process.getuid?.() ?? 0)
-  const hooked = `mkdir ${HOOKS} && printf %s "$1" >${HOOKS}/room.json || exit 125; shift; exec "$@"`
-  const engine = [
-    ...['/bin/sh', '-c', hooked, 'hooked', HOOK],
-    ...['/usr/bin/env', '-i', ...Object.entries(podmanEnvironment(uid)).map(([name, value]) => `${name}=${value}`)],
-    ...[program, ...podmanStore(runtime), '--hooks-dir', HOOKS],
-    ...['run', '--rm', '--log-driver', 'none', '--pull=never', '--network', 'none', '--systemd=false'],
-    ...['--ulimit', 'host', '--preserve-fds', String(PASSED_FDS), '--rootfs', `${ENGINE_STATE}/room/rootfs`, 'true'],
-  ]
-  return {
-    title: 'podman',
-    program,
-    install,
-    own: { processes: 100, memoryBytes: 96 * MIB },
-    enter: joinWords,
-    words: (room, channel) => {
-      const spec = roomSpec(room, channel, `${ENGINE_STATE}/room/rootfs`)
-      return [...namespaceWords(unshare), '/bin/sh', '-c', SEAL, 'seal', ...layOutWords(spec, room.links, engine)]
-    },
-  }
-}
 
 /** runc. */
 export function runcLayer(): RoomLayer {

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { randomFrom } from '../redact/samples.fixture.ts'
 import { HintAutomaton } from './automaton.ts'
 import { occurs, stretches } from './hits.ts'
-import { HintIndex } from './index-of-hints.ts'
-import { HintSearch } from './search.ts'
+import { HintIndex, HintSearch } from './search.ts'
 
 const HINTS = ['send', ' send ', 'end', ' ai ', 'aa', 'aaa', 'abaa', ' to the', '10']
 

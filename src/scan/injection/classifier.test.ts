@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { suspiciousSentences } from './classifier.ts'
 import { BUCKETS, readSentences } from './features.ts'
+import { suspiciousSentences } from './injection.ts'
 import { WEIGHTS } from './weights.generated.ts'
 
 it('has a weight for every bucket, and no more', () => {

@@ -2,10 +2,11 @@
 
 import { type HintHits, occurs, type Part, stretches, type Way } from '../hints/hits.ts'
 import { HintSearch } from '../hints/search.ts'
-import { suspiciousSentences } from './classifier.ts'
+import { readSentences } from './features.ts'
 import { INJECTION_HINTS } from './hints.generated.ts'
 import { normalise, type Span, type View, type Views } from './normalise.ts'
 import { INJECTION_RULES, type InjectionRule, THRESHOLD } from './rules.ts'
+import { BIAS, LIMIT, NOTHING, UNIT, WEIGHTS } from './weights.generated.ts'
 
 export interface InjectionFinding {
   readonly rule: string
@@ -255,4 +256,29 @@ function* hiddenText(views: Views): Iterable<Found> {
 function excerpt(text: string): string {
   const line = text.replace(/\s+/g, ' ').trim()
   return line.length > MAX_EXCERPT ? `${line.slice(0, MAX_EXCERPT - 1)}…` : line
+}
+
+/** A sentence that reads like an order to an agent. */
+interface SuspiciousSentence {
+  readonly start: number
+  readonly end: number
+  /** From the threshold of a hit on, up to 0.9. */
+  readonly weight: number
+}
+
+const LEAST = 0.45
+const MOST = 0.9
+const MAX_SENTENCES = 20
+
+/** The sentences of a text, in lower case, that read like orders to an agent. */
+export function suspiciousSentences(text: string): readonly SuspiciousSentence[] {
+  const found: SuspiciousSentence[] = []
+  readSentences(text, (start, end, features, count) => {
+    let sum = 0
+    for (let at = 0; at < count; at++) sum += WEIGHTS.charCodeAt(features[at]!)
+    const score = BIAS + ((sum - NOTHING * count) * UNIT) / Math.sqrt(count)
+    if (score <= LIMIT || found.length >= MAX_SENTENCES) return
+    found.push({ start, end, weight: Math.min(MOST, LEAST + (score - LIMIT) / 10) })
+  })
+  return found
 }

@@ -1,9 +1,9 @@
 /** Brings text into the shape that a model reads it in: hidden parts made visible, disguises taken off, encodings undone. */
 
-import { foldLetter, isInvisible, tagCharacter } from './confusables.ts'
+import { characterClass } from '../character-class.ts'
+import { createByteReader } from '../text-bytes.ts'
 import { undisguise } from './disguises.ts'
 import { decodeAll } from './encodings.ts'
-import { plainWords } from './plain-words.ts'
 
 /** A way of reading a text, with the place in the text that each of its characters comes from. */
 export interface View {
@@ -227,3 +227,70 @@ function comments(text: string): View[] {
 const CONCEALING = /display|visibility|font-size|opacity|color|hidden/i
 const CONCEALED_ELEMENT =
   /<[a-z][a-z0-9]{0,10}\s[^>]{0,200}?(?:display\s{0,2}:\s{0,2}none|visibility\s{0,2}:\s{0,2}hidden|font-size\s{0,2}:\s{0,2}[01](?:px|pt|em|%)?\b|opacity\s{0,2}:\s{0,2}0\b|color\s{0,2}:\s{0,2}(?:white|#fff(?:fff)?|transparent)|\bhidden\b(?!:)|aria-hidden="true")[^>]{0,200}>([^<]{12,4000})/gi
+
+const BLANK = 0x20
+const APOSTROPHE = 0x27
+/** What stays: digits, small letters, and every byte of a character beyond ASCII. */
+const KEPT: Uint8Array = characterClass('0-9a-z', 256).fill(1, 0x80)
+
+const readBytes = createByteReader()
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+
+/** A text in lower case without its apostrophes, everything else that is no letter or digit a single blank, none at the start. */
+export function plainWords(text: string): string {
+  const { bytes, size } = readBytes(text)
+  let end = 0
+  let gap = true
+  for (let at = 0; at < size; at++) {
+    const byte = bytes[at]!
+    if (KEPT[byte] === 1) {
+      bytes[end++] = byte
+      gap = false
+    } else if (!gap && byte !== APOSTROPHE) {
+      bytes[end++] = BLANK
+      gap = true
+    }
+  }
+  return decoder.decode(bytes.subarray(0, end))
+}
+
+/** Zero-width, joiners, bidi controls, soft hyphen, variation selectors, fillers: seen by a model, not by a person. */
+function isInvisible(code: number): boolean {
+  return (
+    code === 0xad ||
+    code === 0x34f ||
+    code === 0x61c ||
+    code === 0x115f ||
+    code === 0x1160 ||
+    (code >= 0x17b4 && code <= 0x17b5) ||
+    (code >= 0x180b && code <= 0x180f) ||
+    (code >= 0x200b && code <= 0x200f) ||
+    (code >= 0x202a && code <= 0x202e) ||
+    (code >= 0x2060 && code <= 0x206f) ||
+    code === 0x3164 ||
+    (code >= 0xfe00 && code <= 0xfe0f) ||
+    code === 0xfeff ||
+    code === 0xffa0 ||
+    (code >= 0xfff9 && code <= 0xfffb) ||
+    (code >= 0xe0100 && code <= 0xe01ef)
+  )
+}
+
+/** The ASCII that a tag character stands for; null for any other. */
+function tagCharacter(code: number): string | null {
+  return code >= 0xe0020 && code <= 0xe007e ? String.fromCharCode(code - 0xe0000) : null
+}
+
+const PAIRS =
+  'аa вb еe ѕs іi јj кk мm нh оo рp сc тt уy хx ԁd ԛq ԝw һh ӏl ґr гr пn иu зe шw ъb ьb яr ' +
+  'αa βb γy εe ζz ηn ιi κk νv οo ρp σo τt υu χx ωw ' +
+  'ɑa ɡg ɩi ɪi ʟl ɴn ʀr ʏy ᴀa ᴄc ᴅd ᴇe ᴊj ᴋk ᴍm ᴏo ᴘp ᴛt ᴜu ᴠv ᴡw ᴢz ꜱs ʙb ɢg ʜh ' +
+  'օo սu հh ոn ցg ɡg ıi łl øo đd ħh ŧt'
+
+const LOOKALIKES: ReadonlyMap<string, string> = new Map(PAIRS.split(' ').map((pair) => [pair[0]!, pair[1]!]))
+
+/** The Latin letter that a character looks like; itself when there is none. Marks on letters are dropped. */
+function foldLetter(char: string): string {
+  const plain = char.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
+  return LOOKALIKES.get(plain) ?? plain
+}

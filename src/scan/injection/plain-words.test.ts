@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { plainWords } from './plain-words.ts'
+import { plainWords } from './normalise.ts'
 
 describe('plain words', () => {
   it.each([

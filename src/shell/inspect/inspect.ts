@@ -9,10 +9,9 @@ import { isRooted } from '../tables/paths.ts'
 import { findProgram, programName } from '../tables/programs/registry.ts'
 import { reportDefinition, reportOperands, reportOptions } from '../tables/report.ts'
 import { roles } from '../tables/roles.ts'
-import { type CompiledSpec, compileSpec, type OptionRow, type Spec } from '../tables/spec.ts'
-import { Findings, type Inspection, type Place, type Use } from '../tables/use.ts'
+import { type CompiledSpec, compileSpec, type OptionRow, type Rules, type Spec } from '../tables/spec.ts'
+import { Findings, type Inspection, type Place, type Rule, type Use } from '../tables/use.ts'
 import { effectOf, onlyTells, strongest } from './effect.ts'
-import { findRules } from './rules.ts'
 
 /** One simple command whose wrappers are already taken off. */
 export interface SimpleCommand {
@@ -259,4 +258,28 @@ function reportUnclear(name: string, compiled: CompiledSpec, unclear: readonly A
       : `\`${arg.word.text}\` is not known beforehand and could be an option of \`${name}\``
     found.hazard(glob ? 'glob-could-be-option' : 'dynamic-argument', message, arg.word.span)
   }
+}
+
+const read = new WeakMap<Rules, ReadonlyMap<string, readonly Rule[]>>()
+
+/** The rules by single keys; a table is read once. */
+function byWords(rules: Rules): ReadonlyMap<string, readonly Rule[]> {
+  const known = read.get(rules)
+  if (known !== undefined) return known
+  const found = new Map<string, readonly Rule[]>()
+  for (const [keys, rule] of Object.entries(rules))
+    for (const key of keys.split(',').map((one) => one.trim())) found.set(key, [...(found.get(key) ?? []), rule])
+  read.set(rules, found)
+  return found
+}
+
+/** Rules of the program and of every subcommand that was followed: `git`, `git remote`, `git remote add`. */
+function findRules(tables: readonly Rules[], words: readonly string[]): readonly Rule[] {
+  const found: Rule[] = []
+  let key = ''
+  for (const word of words) {
+    key = key === '' ? word : `${key} ${word}`
+    for (const rules of tables) found.push(...(byWords(rules).get(key) ?? []))
+  }
+  return found
 }

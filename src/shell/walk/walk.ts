@@ -1,6 +1,6 @@
 /** The walk through the tree in the order bash runs it, with what is known about the shell at every point. */
 
-import type { CompoundList, ParsedScript, Statement, SyntaxNode } from 'unbash'
+import type { CompoundList, ParsedScript, Statement, SyntaxNode, TestExpression } from 'unbash'
 import { decidesCharset } from '../charset.ts'
 import type { AssignmentFact, Hazard, Span, Via, Word } from '../facts.ts'
 import { parseText } from '../read/parse.ts'
@@ -9,10 +9,9 @@ import { UnreadableText } from '../read/unreadable-text.ts'
 import { assignmentHazard, environmentHazard } from '../tables/environment.ts'
 import { evaluate, isPlainArithmetic, mayFail } from '../words/arithmetic.ts'
 import { EVALUATED, type Scope } from '../words/scope.ts'
-import { arithmeticDoubt, arithmeticHost, type WordHost } from '../words/word.ts'
+import { arithmeticDoubt, arithmeticHost, checkArithmeticWord, expandSingle, type WordHost } from '../words/word.ts'
 import { walkData } from './arithmetic-text.ts'
 import { walkAndOr, walkArithmeticFor, walkCase, walkFor, walkIf, walkPipeline, walkWhile } from './branching.ts'
-import { walkTest } from './conditions.ts'
 import { walkCoproc, walkFunction } from './definitions.ts'
 import { type Output, Rehearsal } from './output.ts'
 import type { Stdin } from './redirect.ts'
@@ -276,5 +275,37 @@ export class Walk implements WordHost {
     this.sealed(run)
     this.output = output
     this.sink = sink
+  }
+}
+
+/** Walks the operands of a test in order. */
+function walkTest(node: TestExpression, host: WordHost): void {
+  switch (node.type) {
+    case 'TestLogical':
+      for (const operand of node.operands) walkTest(operand, host)
+      return
+    case 'TestNot':
+      walkTest(node.operand, host)
+      return
+    case 'TestGroup':
+      walkTest(node.expression, host)
+      return
+    case 'TestUnary': {
+      const word = expandSingle(node.operand, host)
+      const named = node.operator === '-v' || node.operator === '-R'
+      if (named && !(word.values?.every((value) => /^\w*$/.test(value)) ?? false)) {
+        for (const text of word.values ?? []) host.data(text, host.span(node.operand))
+        host.hazard(arithmeticDoubt(node.operand.text, host.span(node.operand)))
+      }
+      return
+    }
+    case 'TestBinary':
+      if (/^-(?:eq|ne|lt|le|gt|ge)$/.test(node.operator)) {
+        checkArithmeticWord(node.left, host)
+        checkArithmeticWord(node.right, host)
+      } else {
+        expandSingle(node.left, host)
+        expandSingle(node.right, host)
+      }
   }
 }

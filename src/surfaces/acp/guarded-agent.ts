@@ -22,13 +22,17 @@ import {
   type WriteTextFileRequest,
 } from '@agentclientprotocol/sdk'
 import { resultText, type ToolResult } from '../../call/tool-result.ts'
+import { runConfined } from '../../one-off/run-typed.ts'
+import { withAnswers } from '../../project/answers.ts'
+import type { LoadedPolicy } from '../../project/load/load.ts'
+import type { RunIo } from '../../run/runner.ts'
 import { visible } from '../../scan/visible-text.ts'
 import { type Cordon, createCordon } from '../../session/cordon.ts'
 import type { Session } from '../../session/session.ts'
+import { Fault } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { isRecord, recordOf } from '../../system/record.ts'
-import { runAgent } from './agent-sandbox.ts'
 import { readableBytes, writableBytes } from './byte-streams.ts'
 import { editorPrompter } from './editor-prompter.ts'
 import { SessionTerminals } from './session-terminals.ts'
@@ -258,4 +262,27 @@ async function writeFile(
 export function doneOr(result: ToolResult): { readonly data?: unknown } {
   if (result.status === 'done' && !(result.output.isError && !isRecord(result.output.data))) return result.output
   throw RequestError.internalError({ status: result.status }, resultText(result))
+}
+
+/** Runs the agent until it ends, recorded like everything that the person starts; a deny rule applies to it. Notes for a person. */
+async function runAgent(
+  argv: readonly string[],
+  loaded: LoadedPolicy,
+  machine: Machine,
+  io: RunIo,
+): Promise<{ readonly exitCode: number; readonly notes: readonly string[] }> {
+  const result = await runConfined({
+    answered: await withAnswers(loaded, { machine, files: machineFiles, session: null, agent: null }),
+    machine,
+    files: machineFiles,
+    argv,
+    cwd: loaded.root,
+    // What it changes in the project goes through its client, which is Cordon; grants outside, such as its settings, stay.
+    narrowing: [{ kind: 'keys', env: machine.env }, { kind: 'read-only', places: 'roots' }, { kind: 'long-lived' }],
+    io,
+    tool: 'acp_agent',
+    record: { by: 'gateway', name: 'acp' },
+  })
+  if ('denied' in result) throw new Fault('closed', result.denied.reason.message)
+  return { exitCode: result.outcome.result.exitCode, notes: result.notes }
 }

@@ -7,6 +7,8 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { openAsks } from '../../questions/asks.ts'
 import { isFirstPage, registerPage } from '../../questions/open-pages.ts'
+import { createRedactor } from '../../scan/redact/redact.ts'
+import { visible, visibleLines } from '../../scan/visible-text.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
 import { AnswerLinks } from './answer-links.ts'
 import { answerByLink } from './answer-page.ts'
@@ -14,7 +16,6 @@ import { deeds, type PageParts, reads } from './api.ts'
 import { streamLive } from './live-feed.ts'
 import { type NoticeSettings, noticeOf, notifyDesktop, postNotice, webhookKey } from './notifier.ts'
 import { apiRefusal, fileRefusal, setHeaders } from './page-guard.ts'
-import { shown, shownText } from './shown.ts'
 
 export interface PageOptions extends PageParts {
   readonly port: number
@@ -183,4 +184,32 @@ function send(response: ServerResponse, status: number, body: object): void {
   response
     .writeHead(status, { 'content-type': 'application/json; charset=utf-8', ...close })
     .end(JSON.stringify(shown(body)))
+}
+
+const redactor = createRedactor()
+
+/** Longer texts are cut: the page shows, the record keeps. */
+const MAX_TEXT = 20_000
+
+/** A text on one line. */
+function shownText(text: string): string {
+  return cut(visible(redactor.redact(text.slice(0, 2 * MAX_TEXT))))
+}
+
+/** A text of several lines. */
+function shownLines(text: string): string {
+  return cut(visibleLines(redactor.redact(text.slice(0, 2 * MAX_TEXT))))
+}
+
+function cut(text: string): string {
+  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)} …` : text
+}
+
+/** A value of which every text and every name is made visible; texts of several lines stay so. */
+function shown(value: unknown): unknown {
+  if (typeof value === 'string') return shownLines(value)
+  if (typeof value === 'bigint') return String(value)
+  if (Array.isArray(value)) return value.map(shown)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [shownText(name), shown(part)]))
 }

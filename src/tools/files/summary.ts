@@ -2,7 +2,6 @@
 
 import { posix } from 'node:path'
 import type { ToolContext, ToolOutput } from '../tool.ts'
-import { languageOf, outlineOf } from './outline.ts'
 import { decodeText, lineEndOf } from './text-encoding.ts'
 
 export interface SummaryInput {
@@ -40,4 +39,68 @@ export async function summary(input: SummaryInput, context: ToolContext): Promis
     data: { path: target, size: facts.size, lines, language, encoding, lineEnd, outline },
     files,
   }
+}
+
+interface Definition {
+  readonly line: number
+  readonly text: string
+}
+
+const MAX_DEFINITIONS = 200
+const MAX_LINE = 160
+
+const script =
+  /^\s*(export\s+)?(default\s+)?(declare\s+)?(abstract\s+)?(async\s+)?(function\b|class\b|interface\b|enum\b|namespace\b|type\s+\w+|(const|let|var)\s+\w+[^=]{0,80}=\s*(async\s*)?(\(|function\b|<|\w+\s*=>))/
+const shared: readonly (readonly [extensions: string, language: string, definition: RegExp])[] = [
+  ['ts tsx mts cts', 'TypeScript', script],
+  ['js jsx mjs cjs', 'JavaScript', script],
+  ['py pyi', 'Python', /^\s*(async\s+)?(def|class)\s+\w+/],
+  [
+    'rs',
+    'Rust',
+    /^\s*(pub(\([^)]{0,40}\))?\s+)?(async\s+|unsafe\s+|const\s+)*(fn|struct|enum|trait|impl|mod|macro_rules!|type)\b/,
+  ],
+  ['go', 'Go', /^(func|type)\s/],
+  [
+    'java kt kts scala cs swift',
+    'Java or a relative',
+    /^\s*([a-z]+\s+){0,5}(class|interface|enum|record|struct|object|protocol|fun|func|def)\s+\w+/,
+  ],
+  [
+    'c h cc cpp hpp cxx',
+    'C or C++',
+    /^(typedef\s|struct\s|class\s|enum\s|union\s|namespace\s|template\s*<|#define\s|[A-Za-z_][\w\s*&:<>,~]{0,120}\([^;]{0,200}$)/,
+  ],
+  ['rb', 'Ruby', /^\s*(def|class|module)\s/],
+  ['php', 'PHP', /^\s*([a-z]+\s+){0,3}(function|class|interface|trait|enum)\s/],
+  ['sh bash zsh', 'Shell', /^\s*(function\s+[\w-]+|[\w-]+\s*\(\))/],
+  ['md mdx markdown', 'Markdown', /^#{1,6}\s/],
+  ['toml ini cfg', 'TOML or INI', /^\s*\[{1,2}[^\]]{1,100}\]{1,2}\s*$/],
+  ['yml yaml', 'YAML', /^[\w"'.-]+:/],
+  ['css scss less', 'CSS', /^[^\s@}/][^{]{0,150}\{\s*$/],
+  ['sql', 'SQL', /^\s*create\s/i],
+]
+
+/** The language a file name speaks of, or null. */
+function languageOf(name: string): string | null {
+  return ruleOf(name)?.[1] ?? null
+}
+
+/** Lines that define something, at most 200. */
+function outlineOf(name: string, text: string): Definition[] {
+  const definition = ruleOf(name)?.[2]
+  if (!definition) return []
+  const found: Definition[] = []
+  for (const [index, line] of text.split('\n').entries()) {
+    if (found.length === MAX_DEFINITIONS) break
+    // The expressions look at the start of a line only; a longer one is generated code.
+    const start = line.slice(0, 400)
+    if (definition.test(start)) found.push({ line: index + 1, text: start.trimEnd().slice(0, MAX_LINE) })
+  }
+  return found
+}
+
+function ruleOf(name: string) {
+  const extension = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase()
+  return extension === undefined ? undefined : shared.find(([extensions]) => extensions.split(' ').includes(extension))
 }

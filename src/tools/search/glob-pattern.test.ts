@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { isIgnored, parseIgnoreFile } from '../files/ignore-file.ts'
+import { isIgnored, parseIgnoreFile } from '../files/tree.ts'
 import { InputError } from '../tool.ts'
 import { parseGlob } from './glob-pattern.ts'
 

@@ -25,7 +25,6 @@ const OF_CONTAINERS = [...FILE_ATTACKS, ...KERNEL_ATTACKS].filter(({ room }) => 
 
 const ATTACKED: Readonly<Record<CommandEngine, readonly Attack[]>> = {
   runc: OF_CONTAINERS,
-  podman: OF_CONTAINERS,
   runsc: FILE_ATTACKS.filter(({ name, room }) => room === 'usual' && !OF_ITS_OWN_KERNEL.has(name)),
 }
 

@@ -7,8 +7,8 @@ import { Writable } from 'node:stream'
 import { describe, test } from 'vitest'
 import type { Backend, Capability, LaunchIo } from '../../../src/sandbox/backend.ts'
 import { createBwrapBackend } from '../../../src/sandbox/bwrap/backend.ts'
+import { createSeatbeltBackend } from '../../../src/sandbox/experimental/seatbelt/backend.ts'
 import { createContainerBackend } from '../../../src/sandbox/oci/command-backend.ts'
-import { createSeatbeltBackend } from '../../../src/sandbox/seatbelt/backend.ts'
 import { commandEnginesHere } from '../code/engines-here.ts'
 
 export const BACKENDS: readonly { readonly name: string; readonly backend: Backend }[] =

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { HostName } from '../../../src/surfaces/hook/hosts/hosts.ts'
 import { findHost } from '../../../src/surfaces/hook/hosts/hosts.ts'
-import { ownRulesTold } from '../../../src/surfaces/hook/install/own-rules-told.ts'
+import { ownRulesTold } from '../../../src/surfaces/hook/install/check.ts'
 import { CONTRACT } from './host-contract.ts'
 import { type AskOptions, claude, codex, effectOf, type HookWorld, openHookWorld } from './world.ts'
 

@@ -3,7 +3,7 @@
 import { posix } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { isInside } from '../../../src/files/baseline.ts'
-import { compileProfile } from '../../../src/sandbox/seatbelt/profile.ts'
+import { compileProfile } from '../../../src/sandbox/experimental/seatbelt/profile.ts'
 import { type Profile, type Question, readProfile } from './evaluator.ts'
 import { type Chance, chanceFrom, OPERATIONS, planAllows, planOf, randomPath, randomRequest } from './world.ts'
 

@@ -1,9 +1,9 @@
 /** Random policies and paths of a Mac, and what the bubblewrap plan of each allows: the measure of the profile. */
 
 import { isInside } from '../../../src/files/baseline.ts'
+import { SYSTEM_READS } from '../../../src/sandbox/experimental/seatbelt/profile.ts'
 import { planSandbox, type SandboxPlan, type SandboxRequest } from '../../../src/sandbox/plan.ts'
 import type { PathFact } from '../../../src/sandbox/room.ts'
-import { SYSTEM_READS } from '../../../src/sandbox/seatbelt/profile.ts'
 
 /** Numbers below a bound, the same in every run. */
 export type Chance = (below: number) => number

@@ -5,15 +5,17 @@ import { delimiter, join } from 'node:path'
 import { ownPackage } from '../../../project/place/own-package.ts'
 import { messageOf } from '../../../system/fault.ts'
 import { machineFiles } from '../../../system/files.ts'
-import type { Read, SelfTest } from '../host/host-install.ts'
+import { parseSettings } from '../../../system/settings-json.ts'
+import { isHookCommand } from '../host/hook-command.ts'
+import { isObject, type Json, type OwnRules } from '../host/host.ts'
+import type { HostInstall, Read, SelfTest, SwitchedOff } from '../host/host-install.ts'
 import type { FileChange, InstallPlace, Scope } from '../host/install-place.ts'
+import { denialsOfHost } from '../host/own-rules.ts'
 import { findHost, HOST_NAMES, type HostName, type InstalledHost, installOf } from '../hosts/hosts.ts'
 import { installedCommands, isOwnText, planSecondFile, planSettings } from './host-settings.ts'
 import { installedHook } from './installed-hooks.ts'
-import { ownRulesTold } from './own-rules-told.ts'
 import { type Rehearsal, rehearse } from './rehearsal.ts'
 import { testCommands, testPlugin } from './self-test.ts'
-import { otherHooks, switchedOff } from './switched-off.ts'
 
 export interface AgentCheck {
   readonly agent: HostName
@@ -187,4 +189,49 @@ function others(host: InstalledHost, place: InstallPlace, read: Read): readonly 
     : [
         `${found.join(' and ')} ${found.length === 1 ? 'holds another hook' : 'hold other hooks'} before calls, which could put in a command of its own: Cordon then stops the session`,
       ]
+}
+
+/** A sentence for each place with rules; those of a command line are only known to a hook that it started. */
+export async function ownRulesTold(
+  ownRules: OwnRules | undefined,
+  { root, home, env }: Pick<InstallPlace, 'root' | 'home' | 'env'>,
+): Promise<readonly string[]> {
+  if (!ownRules) return []
+  const place = { machine: { home, env }, files: machineFiles, root, cwd: root, commandLines: () => [] }
+  const denials = await denialsOfHost(ownRules, place)
+  if (denials === null) return []
+  const rules = [...denials.commands, ...denials.reads, ...denials.writes]
+  return [...Map.groupBy(rules, ({ source }) => source)].map(([source, own]) => {
+    const names = [...new Set(own.map(({ rule }) => rule))]
+    const some = names.length > 5 ? `${names.slice(0, 5).join(', ')} and ${names.length - 5} more` : names.join(', ')
+    const closed = names.some((name) => name.endsWith('which cannot be read')) ? ', so every command asks' : ''
+    return `holds what ${source} denies or asks: ${some}${closed}`
+  })
+}
+
+/** Looks through the settings of every scope, since each can switch the hooks of all; null when nothing speaks against ours. */
+export function switchedOff(host: HostInstall, place: InstallPlace, read: Read): SwitchedOff | null {
+  return host.switchedOff?.(place, (file) => settingsOf(file, read)) ?? null
+}
+
+/** Files of the host that hold hooks of others before a call. */
+function otherHooks({ others }: HostInstall, place: InstallPlace, read: Read): readonly string[] {
+  if (!others) return []
+  return [...new Set(others.files(place))].filter((file) => {
+    const { hooks } = settingsOf(file, read)
+    const rows: unknown = isObject(hooks) ? hooks[others.event] : []
+    if (!Array.isArray(rows)) return false
+    const commands = rows.flatMap((row: unknown) => (isObject(row) && Array.isArray(row.hooks) ? row.hooks : []))
+    return commands.some((hook: unknown) => isObject(hook) && !isHookCommand(hook.command))
+  })
+}
+
+/** The settings in a file, which may hold comments; nothing when it cannot be read, which the host cannot either. */
+function settingsOf(file: string, read: Read): Json {
+  try {
+    const settings = parseSettings(read(file) ?? '{}')
+    return isObject(settings) ? settings : {}
+  } catch {
+    return {}
+  }
 }

@@ -3,8 +3,8 @@
 import { expect, it } from 'vitest'
 import type { InstallPlace } from '../host/install-place.ts'
 import { type HostName, installOf } from '../hosts/hosts.ts'
+import { switchedOff } from './check.ts'
 import { installedCommands } from './host-settings.ts'
-import { switchedOff } from './switched-off.ts'
 
 const place: InstallPlace = {
   scope: 'project',

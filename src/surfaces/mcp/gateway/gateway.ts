@@ -1,6 +1,6 @@
 /** The gateway: other MCP servers, each in a sandbox of its own, and one conversation that speaks for all of them. */
 
-import { PassThrough, type Readable, type Writable } from 'node:stream'
+import { PassThrough, type Readable, Writable } from 'node:stream'
 import { type GatewayJudge, openGatewayJudge } from '../../../agents/mcp/judge.ts'
 import { ServerPins } from '../../../agents/mcp/pins.ts'
 import { configServers, manifestServers, runServer, type ServerSpec, typedServer } from '../../../agents/mcp/servers.ts'
@@ -14,10 +14,9 @@ import { Fault, messageOf } from '../../../system/fault.ts'
 import { linesOf } from '../../../system/lines.ts'
 import { type Machine, thisMachine } from '../../../system/machine.ts'
 import { EXIT } from '../../terminal/exit.ts'
-import { type Terminal, visibleLines } from '../../terminal/terminal.ts'
+import { type Terminal, visible, visibleLines } from '../../terminal/terminal.ts'
 import { lineWriter } from '../stdio.ts'
 import { definitionDiff } from './server-catalog.ts'
-import { serverStderr } from './server-stderr.ts'
 import { GatewaySession } from './session.ts'
 import type { Connection } from './wrapped-server.ts'
 
@@ -186,4 +185,37 @@ function launched(
       clearTimeout(timer)
     },
   }
+}
+
+const WINDOW_MS = 10_000
+const MAX_LINES = 200
+const MAX_LENGTH = 2000
+
+/** A stream that passes lines on; `now` tells the time in milliseconds. */
+export function serverStderr(label: string, write: (line: string) => void, now: () => number): Writable {
+  let rest = ''
+  let since = 0
+  let count = 0
+  const pass = (line: string): void => {
+    if (now() - since > WINDOW_MS) {
+      since = now()
+      count = 0
+    }
+    count++
+    if (count <= MAX_LINES) write(`[${label}] ${visible(line.slice(0, MAX_LENGTH))}\n`)
+    else if (count === MAX_LINES + 1)
+      write(`[${label}] … (more than ${MAX_LINES} lines in ${WINDOW_MS / 1000} s: dropped)\n`)
+  }
+  return new Writable({
+    write(chunk: Buffer, _, done) {
+      const lines = (rest + chunk.toString('utf8')).split('\n')
+      rest = lines.pop()!.slice(0, MAX_LENGTH)
+      for (const line of lines) pass(line)
+      done()
+    },
+    final(done) {
+      if (rest !== '') pass(rest)
+      done()
+    },
+  })
 }

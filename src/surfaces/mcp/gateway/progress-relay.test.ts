@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest'
-import { ProgressRelay } from './progress-relay.ts'
+import { ProgressRelay } from './server.ts'
 
 it('tells the first ten, few after them, and always the last', () => {
   vi.useFakeTimers()

@@ -1,7 +1,7 @@
 /** What a server writes to stderr: named, without terminal sequences, bounded. */
 
 import { expect, it } from 'vitest'
-import { serverStderr } from './server-stderr.ts'
+import { serverStderr } from './gateway.ts'
 
 function written(chunks: readonly string[], now: () => number = () => 0): string[] {
   const lines: string[] = []

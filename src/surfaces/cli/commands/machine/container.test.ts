@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { containerKind } from './container.ts'
+import { containerKind } from './doctor.ts'
 
 const rows: readonly [string, { files?: Record<string, string>; env?: Record<string, string> }, string | null][] = [
   ['a machine', { files: { '/proc/1/cgroup': '0::/init.scope\n' } }, null],

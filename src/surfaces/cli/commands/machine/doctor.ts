@@ -1,5 +1,6 @@
 /** `cordon doctor`: what holds on this machine, found out by running it. */
 
+import { existsSync, readFileSync } from 'node:fs'
 import { programPath } from '../../../../agents/hook/wrapped-runs.ts'
 import type { LoadedPolicy } from '../../../../project/load/load.ts'
 import { findRoot } from '../../../../project/place/root.ts'
@@ -15,7 +16,6 @@ import { paint, type Style, visible } from '../../../terminal/terminal.ts'
 import { parseArguments } from '../../arguments.ts'
 import { cordonWords } from '../../cordon-words.ts'
 import { type CommandContext, commandRow, EXIT } from '../../usage.ts'
-import { type ContainerKind, containerKind } from './container.ts'
 import { hookStyle, readFile } from './install.ts'
 import { residentLine } from './resident.ts'
 
@@ -174,5 +174,42 @@ function installPlace(): Omit<InstallPlace, 'scope'> {
     env: machine.env,
     cordon: cordonWords(),
     wrapper: programPath(machine),
+  }
+}
+
+type ContainerKind = 'kubernetes' | 'podman' | 'docker' | 'gvisor' | 'container'
+
+/** The files and variables that containers are known by. */
+interface ContainerTraces {
+  readonly exists: (path: string) => boolean
+  readonly read: (path: string) => string
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+/** The kind of container; null on a machine or in a virtual one. */
+export function containerKind(traces: ContainerTraces = thisProcess()): ContainerKind | null {
+  const { exists, read, env } = traces
+  if (read('/proc/version').includes('gVisor')) return 'gvisor'
+  if (env.KUBERNETES_SERVICE_HOST !== undefined) return 'kubernetes'
+  if (exists('/run/.containerenv')) return 'podman'
+  if (exists('/.dockerenv')) return 'docker'
+  const groups = read('/proc/1/cgroup')
+  if (/\/kubepods/.test(groups)) return 'kubernetes'
+  if (/\/docker[/-]/.test(groups)) return 'docker'
+  if (/\/libpod/.test(groups)) return 'podman'
+  return env.container === undefined || env.container === '' ? null : 'container'
+}
+
+function thisProcess(): ContainerTraces {
+  return {
+    exists: existsSync,
+    read: (path) => {
+      try {
+        return readFileSync(path, 'utf8')
+      } catch {
+        return ''
+      }
+    },
+    env: process.env,
   }
 }

@@ -1,6 +1,6 @@
 /** `cordon hook`: what the agents people already use call before each of their tools. */
 
-import { constants, fstatSync, openSync, read, readSync } from 'node:fs'
+import { constants, fstatSync, openSync, read, readFileSync, readSync } from 'node:fs'
 import { errorCode, messageOf } from '../../../../system/fault.ts'
 import { machineFiles } from '../../../../system/files.ts'
 import { ancestorArguments, thisMachine } from '../../../../system/machine.ts'
@@ -10,7 +10,6 @@ import { findHost, HOST_NAMES } from '../../../hook/hosts/hosts.ts'
 import { parseArguments, textFlag } from '../../arguments.ts'
 import { cordonWords } from '../../cordon-words.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
-import { isInsideSandbox } from './inside.ts'
 
 /** A tool call with a whole file in it is big; more than this is not one. */
 const MAX_INPUT = 64 * 1024 * 1024
@@ -122,5 +121,31 @@ async function withDeadline<T>(ms: number, work: Promise<T>): Promise<T> {
     return await work
   } finally {
     clearTimeout(timer)
+  }
+}
+
+/** How the sandbox's init was started: by a descriptor, with the numbers of others and no word beside them. */
+const INIT = /^\/proc\/self\/fd\/\d+\0(?:[a-z]?\d+\0){2,8}$/
+
+/**
+ * True only where all of it holds: pid 1 is Cordon's init, without new privileges and without capabilities, but for the one by which
+ * the door reads a path; this process has none, and is under a filter; no user namespace can be made. A program outside cannot
+ * choose its pid 1.
+ */
+export function isInsideSandbox(read: (path: string) => string = readText): boolean {
+  if (!INIT.test(read('/proc/1/cmdline'))) return false
+  if (read('/proc/sys/user/max_user_namespaces').trim() !== '0') return false
+  const [init, own] = [read('/proc/1/status'), read('/proc/self/status')]
+  if (![init, own].every((status) => /^NoNewPrivs:\s+1$/m.test(status) && /^CapBnd:\s+0+$/m.test(status))) return false
+  // CAP_SYS_PTRACE, in the sandbox's own user namespace.
+  if (!/^CapEff:\s+0{11}[08]0000$/m.test(init)) return false
+  return /^Seccomp:\s+2$/m.test(own) && /^CapEff:\s+0+$/m.test(own)
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'latin1')
+  } catch {
+    return ''
   }
 }

@@ -1,7 +1,7 @@
 /** Every fact counts: one that is missing means outside, where nothing is passed. */
 
 import { expect, it } from 'vitest'
-import { isInsideSandbox } from './inside.ts'
+import { isInsideSandbox } from './hook.ts'
 
 const STATUS =
   'Name:\tx\nCapEff:\t0000000000000000\nCapBnd:\t0000000000000000\nNoNewPrivs:\t1\nSeccomp:\t2\nSeccomp_filters:\t1\n'

@@ -5,7 +5,7 @@
 
 import { timingSafeEqual } from 'node:crypto'
 import { createServer, type Server, type Socket } from 'node:net'
-import { SandboxFault } from '../sandbox-fault.ts'
+import { SandboxFault } from '../../sandbox-fault.ts'
 
 /** More than any client's first head; what is longer is refused. */
 const HEAD_BYTES = 32_768

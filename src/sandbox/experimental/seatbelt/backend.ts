@@ -3,10 +3,10 @@
  * a Mac by us: so the first launch of a process is preceded by a probe, and what does not hold closes it.
  */
 
-import { provenBy } from '../attack-probe.ts'
-import type { Backend, Capability, CompiledSandbox, LaunchIo, PlanUnderway } from '../backend.ts'
-import type { SandboxPlan } from '../plan.ts'
-import { SandboxFault } from '../sandbox-fault.ts'
+import { provenBy } from '../../attack-probe.ts'
+import type { Backend, Capability, CompiledSandbox, LaunchIo, PlanUnderway } from '../../backend.ts'
+import type { SandboxPlan } from '../../plan.ts'
+import { SandboxFault } from '../../sandbox-fault.ts'
 import type { Place } from './place.ts'
 
 const CAPABILITIES: ReadonlySet<Capability> = new Set([

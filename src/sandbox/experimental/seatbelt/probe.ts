@@ -1,8 +1,8 @@
 /** Probes macOS by attacks from inside its sandbox. */
 
-import { COMMON_CHECKS, probeByAttack } from '../attack-probe.ts'
-import type { Backend } from '../backend.ts'
-import { type Assurance, type Support, UNHELD_CHANGES } from '../report.ts'
+import { COMMON_CHECKS, probeByAttack } from '../../attack-probe.ts'
+import type { Backend } from '../../backend.ts'
+import { type Assurance, type Support, UNHELD_CHANGES } from '../../report.ts'
 
 /** What no profile can give; said, so that nobody relies on it. */
 const LACKING: readonly Assurance[] = [

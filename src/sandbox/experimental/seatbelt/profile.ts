@@ -5,10 +5,10 @@
  */
 
 import { posix } from 'node:path'
-import { isInside } from '../../files/baseline.ts'
-import { isGlob } from '../../files/glob.ts'
-import { secretPlaces } from '../../files/secret-places.ts'
-import type { SandboxPlan } from '../plan.ts'
+import { isInside } from '../../../files/baseline.ts'
+import { isGlob } from '../../../files/glob.ts'
+import { secretPlaces } from '../../../files/secret-places.ts'
+import type { SandboxPlan } from '../../plan.ts'
 import type { RefusalMark } from './kernel-refusal.ts'
 
 /** What programs need of the system to start at all, read-only. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { planSandbox, type SandboxRequest } from '../plan.ts'
+import { planSandbox, type SandboxRequest } from '../../plan.ts'
 import type { RefusalMark } from './kernel-refusal.ts'
 import { ancestorsOf, compileProfile, quote } from './profile.ts'
 

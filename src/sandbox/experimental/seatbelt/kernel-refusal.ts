@@ -1,7 +1,7 @@
 /** PURE. What the kernel of macOS wrote into the unified log when it refused something of one command. */
 
-import { visible } from '../../scan/visible-text.ts'
-import type { Violation } from '../violation.ts'
+import { visible } from '../../../scan/visible-text.ts'
+import type { Violation } from '../../violation.ts'
 
 /** Words behind every denial of one launch; no other command's refusals end with them. */
 export type RefusalMark = `cordon-${string}`
