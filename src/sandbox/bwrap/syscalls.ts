@@ -32,7 +32,7 @@ export const REFUSED_CALLS: readonly RefusedCall[] = [
   row('pidfd_getfd', 438, 438, 'EPERM', 'takes descriptors from other processes'),
   row('bpf', 321, 280, 'EPERM', 'loads programs into the kernel'),
   row('perf_event_open', 298, 241, 'EPERM', 'observes other processes and the kernel'),
-  row('userfaultfd', 323, 282, 'EPERM', 'holds the kernel in mid-copy, a step of many exploits'),
+  row('userfaultfd', 323, 282, 'EPERM', 'stops the kernel in mid-copy, a step of many exploits'),
   row('add_key', 248, 217, 'EPERM', 'kernel keyrings are not namespaced by session'),
   row('request_key', 249, 218, 'EPERM', 'kernel keyrings are not namespaced by session'),
   row('keyctl', 250, 219, 'EPERM', 'kernel keyrings are not namespaced by session'),
