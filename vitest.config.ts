@@ -33,6 +33,7 @@ const config: ReturnType<typeof defineConfig> = defineConfig({
       { test: { name: 'soundness', include: ['test/soundness/**/*.test.ts'], ...patient } },
       { test: { name: 'contract', include: ['test/contract/**/*.test.ts'], ...patient } },
       { test: { name: 'attacks', include: ['test/{attacks,egress}/**/*.test.ts'], ...patient } },
+      { test: { name: 'promises', include: ['test/promises/**/*.test.ts'], isolate: false, ...patient } },
       { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], isolate: false, ...patient } },
     ],
   },

@@ -35,7 +35,7 @@ function runChanged(since: string | null): number {
   const isFirst = ({ path }: RelatedTest): boolean => /^(?:src|test\/cases|test\/layers)\//.test(path)
   const first = related.filter(isFirst).map(({ path }) => path)
   const others = related.filter(
-    (test) => !isFirst(test) && /^test\/(?:soundness|contract|attacks|egress|e2e)\//.test(test.path),
+    (test) => !isFirst(test) && /^test\/(?:soundness|contract|attacks|egress|promises|e2e)\//.test(test.path),
   )
   const last = lastSeconds()
   const near = nearTests(

@@ -6,6 +6,7 @@ import type { ShellFacts } from '../shell/facts.ts'
 import { canonicalJson } from '../system/canonical-json.ts'
 import { messageOf } from '../system/fault.ts'
 import { sha256 } from '../system/sha256.ts'
+import { parseAnswer } from './answer.ts'
 import type { Answer, ApprovalRequest } from './prompter.ts'
 import { type GrantPlaces, pathOfPart, type Suggestion, suggestGrants } from './suggestion.ts'
 
@@ -81,14 +82,16 @@ export async function approve(
   question: Question,
   ask: (request: ApprovalRequest) => Promise<Answer>,
 ): Promise<Approval> {
-  let answer: Answer
+  let given: unknown
   try {
-    answer = await ask(requestOf(question))
+    given = await ask(requestOf(question))
   } catch (error) {
     return no({ kind: 'absent', message: `nobody could be asked (${messageOf(error)})` }, null)
   }
+  const answer = parseAnswer(given)
+  if (answer === null) return no({ kind: 'absent', message: 'the answer could not be understood' }, null)
   const approval = approvalOf(question.tool, answer)
-  return answer?.by === undefined ? approval : { ...approval, by: answer.by }
+  return answer.by === undefined ? approval : { ...approval, by: answer.by }
 }
 
 function approvalOf(tool: string, answer: Answer): Approval {
@@ -104,7 +107,7 @@ function approvalOf(tool: string, answer: Answer): Approval {
     scope,
     seconds,
   })
-  switch (answer?.kind) {
+  switch (answer.kind) {
     case 'once':
       return { approved: true, remember: null }
     case 'session':
@@ -121,8 +124,6 @@ function approvalOf(tool: string, answer: Answer): Approval {
       )
     case 'deny-message':
       return no({ kind: 'corrected', message: answer.message }, null)
-    default:
-      return no({ kind: 'absent', message: 'the answer could not be understood' }, null)
   }
 }
 

@@ -29,22 +29,27 @@ function add(value: string, changes: Partial<SavedGrant> = {}): SavedGrant {
   })
 }
 
+const project = (root: string, runtimeGrants = true) => ({
+  root,
+  policy: { runtimeGrants: { value: runtimeGrants, rule: 'security.runtime_grants', source: 'test' } },
+})
+
 const values = (list: readonly SavedGrant[]) => list.map((grant) => grant.value)
 
 it('a grant holds in its project alone', () => {
   add('here', { scope: 'time', expires: now + 1000 })
-  expect(values(grants.forSession('/one', 's2'))).toEqual(['here'])
-  expect(values(grants.forSession('/two', 's2'))).toEqual([])
-  expect(values(grants.forSession('/two', 's1'))).toEqual([])
+  expect(values(grants.forSession(project('/one'), 's2'))).toEqual(['here'])
+  expect(values(grants.forSession(project('/two'), 's2'))).toEqual([])
+  expect(values(grants.forSession(project('/two'), 's1'))).toEqual([])
 })
 
 it('a grant of a session holds in that session alone, and ends with it', () => {
   add('mine')
   add('timed', { scope: 'time', expires: now + 1000 })
-  expect(values(grants.forSession('/one', 's1'))).toEqual(['mine', 'timed'])
-  expect(values(grants.forSession('/one', 's2'))).toEqual(['timed'])
+  expect(values(grants.forSession(project('/one'), 's1'))).toEqual(['mine', 'timed'])
+  expect(values(grants.forSession(project('/one'), 's2'))).toEqual(['timed'])
   grants.endSession('s2')
-  expect(values(grants.forSession('/one', 's1'))).toEqual(['mine', 'timed'])
+  expect(values(grants.forSession(project('/one'), 's1'))).toEqual(['mine', 'timed'])
   grants.endSession('s1')
   expect(values(grants.list())).toEqual(['timed'])
 })
@@ -55,7 +60,7 @@ it('a grant for a time ends when the time is over', () => {
   expect(values(grants.list())).toEqual(['short'])
   now += 1
   expect(values(grants.list())).toEqual([])
-  expect(values(grants.forSession('/one', 's1'))).toEqual([])
+  expect(values(grants.forSession(project('/one'), 's1'))).toEqual([])
   // The next change forgets it for good.
   add('other')
   now -= 500
@@ -84,12 +89,37 @@ it('another process sees a change at once', () => {
 it.each([
   ['no JSON', 'garbage'],
   ['another version', '{"version":2,"grants":[]}'],
-  ['a grant of an unknown kind', null],
 ])('%s is a fault, not an empty list', (_, text) => {
   add('one')
-  const file = join(stateDir, 'grants.json')
-  writeFileSync(file, text ?? readFileSync(file, 'utf8').replace('"command"', '"everything"'))
+  writeFileSync(join(stateDir, 'grants.json'), text)
   expect(() => grants.list()).toThrow(/is damaged/)
+})
+
+it('an entry that is no grant counts for nothing, stays in the file, and is reported', () => {
+  const file = join(stateDir, 'grants.json')
+  add('bad')
+  expect(grants.damage()).toBeNull()
+  writeFileSync(file, readFileSync(file, 'utf8').replace('"command"', '"everything"'))
+  add('good')
+  expect(values(grants.list())).toEqual(['good'])
+  expect(grants.damage()).toContain('1 of the saved grants')
+  expect(readFileSync(file, 'utf8')).toContain('"everything"')
+})
+
+it.each([
+  ['a kind that is not one', { kind: 'everything' }],
+  ['a value that is no text', { value: 5 }],
+  ['a time that is no number', { scope: 'time', expires: 'soon' }],
+])('%s is not saved', (_, wrong) => {
+  expect(() => add('one', wrong as never)).toThrow(/cannot be saved/)
+  expect(grants.list()).toEqual([])
+})
+
+it('a locked project keeps its denials and no grant', () => {
+  add('yes', { scope: 'project' })
+  add('no', { scope: 'project', verdict: 'deny' })
+  expect(values(grants.forSession(project('/one', false), 's1'))).toEqual(['no'])
+  expect(values(grants.forSession(project('/one'), 's1'))).toEqual(['yes', 'no'])
 })
 
 it('a file that others may write is not believed', () => {

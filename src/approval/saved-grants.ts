@@ -3,8 +3,11 @@
 import { randomBytes } from 'node:crypto'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Policy } from '../policy/policy.ts'
+import { Fault } from '../system/fault.ts'
 import { withLock } from '../system/lock.ts'
 import { openOwnDirectory, readOwnJson, writeOwnJson } from '../system/state.ts'
+import { GRANT_KINDS } from './answer.ts'
 import type { Suggestion } from './suggestion.ts'
 
 export interface SavedGrant {
@@ -22,9 +25,16 @@ export interface SavedGrant {
   readonly uses: number
 }
 
+/** A project, and whether it is locked to what its signed manifest grants (`runtime_grants = false`). */
+export interface GrantProject {
+  readonly root: string
+  readonly policy: Pick<Policy, 'runtimeGrants'>
+}
+
 interface GrantFile {
   readonly version: 1
-  readonly grants: readonly SavedGrant[]
+  /** What is no grant is left as it is, and counts for nothing. */
+  readonly grants: readonly unknown[]
 }
 
 const MAX_GRANTS = 1000
@@ -34,7 +44,7 @@ export class SavedGrants {
   readonly #file: string
   readonly #lock: string
   readonly #now: () => number
-  #cached: { readonly version: string; readonly grants: readonly SavedGrant[] } | null = null
+  #cached: { readonly version: string; readonly grants: readonly unknown[] } | null = null
 
   constructor(stateDir: string, now: () => number) {
     const directory = openOwnDirectory(stateDir)
@@ -48,16 +58,28 @@ export class SavedGrants {
     return this.#read().filter((grant) => grant.expires === null || grant.expires > this.#now())
   }
 
-  /** Grants that hold now for one project and session. */
-  forSession(project: string, session: string): readonly SavedGrant[] {
+  /** A sentence where entries of the file are no grants and were passed over; null where all are. */
+  damage(): string | null {
+    const bad = this.#entries().filter((entry) => !isGrant(entry)).length
+    return bad === 0 ? null : `${bad} of the saved grants cannot be read and count for nothing: see ${this.#file}`
+  }
+
+  /** Grants that hold now for one project and session; of a locked project its denials only. */
+  forSession({ root, policy }: GrantProject, session: string): readonly SavedGrant[] {
+    const locked = !policy.runtimeGrants.value
     return this.list().filter(
-      (grant) => grant.project === project && (grant.scope !== 'session' || grant.session === session),
+      ({ project, verdict, scope, session: of }) =>
+        project === root && (scope !== 'session' || of === session) && !(locked && verdict === 'allow'),
     )
   }
 
   add(grant: Omit<SavedGrant, 'id' | 'created' | 'uses'>): SavedGrant {
     const id = `g${this.#now().toString(36)}${randomBytes(4).toString('hex')}`
     const saved: SavedGrant = { ...grant, id, created: this.#now(), uses: 0 }
+    if (!isGrant(saved))
+      throw new Fault('bad-grant', `a grant cannot be saved as ${JSON.stringify(grant)}`, {
+        remedy: 'Answer with one of the suggestions of the question.',
+      })
     this.#change((grants) => [...grants, saved].slice(-MAX_GRANTS))
     return saved
   }
@@ -90,8 +112,12 @@ export class SavedGrants {
     this.#change((grants) => grants.filter((grant) => grant.scope !== 'session' || grant.session !== session))
   }
 
-  /** Every change replaces the file, so the same file holds the same grants. */
   #read(): readonly SavedGrant[] {
+    return this.#entries().filter(isGrant)
+  }
+
+  /** Every change replaces the file, so the same file holds the same grants. */
+  #entries(): readonly unknown[] {
     const facts = statSync(this.#file, { bigint: true, throwIfNoEntry: false })
     if (facts === undefined) return []
     const version = `${facts.dev} ${facts.ino} ${facts.size} ${facts.ctimeNs}`
@@ -103,9 +129,8 @@ export class SavedGrants {
 
   #change(change: (grants: readonly SavedGrant[]) => readonly SavedGrant[]): void {
     withLock(this.#lock, () => {
-      const before = this.#read()
-      const alive = before.filter((grant) => grant.expires === null || grant.expires > this.#now())
-      writeOwnJson(this.#file, { version: 1, grants: change(alive) } satisfies GrantFile)
+      const kept = this.#entries().filter((entry) => !isGrant(entry))
+      writeOwnJson(this.#file, { version: 1, grants: [...kept, ...change(this.list())] } satisfies GrantFile)
     })
   }
 }
@@ -113,7 +138,7 @@ export class SavedGrants {
 function isGrantFile(value: unknown): value is GrantFile {
   if (typeof value !== 'object' || value === null) return false
   const { version, grants } = value as Partial<GrantFile>
-  return version === 1 && Array.isArray(grants) && grants.every(isGrant)
+  return version === 1 && Array.isArray(grants)
 }
 
 function isGrant(value: unknown): value is SavedGrant {
@@ -122,7 +147,7 @@ function isGrant(value: unknown): value is SavedGrant {
     typeof grant === 'object' &&
     grant !== null &&
     ['id', 'project', 'value', 'session'].every((name) => typeof grant[name as keyof SavedGrant] === 'string') &&
-    ['command', 'read', 'write', 'host', 'directory', 'port'].includes(grant.kind ?? '') &&
+    GRANT_KINDS.some((kind) => kind === grant.kind) &&
     (grant.verdict === 'allow' || grant.verdict === 'deny') &&
     (grant.scope === 'session' || grant.scope === 'time' || grant.scope === 'project') &&
     (grant.expires === null || typeof grant.expires === 'number') &&

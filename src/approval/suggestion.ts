@@ -13,11 +13,12 @@ import type { ReasonCode } from '../policy/reason.ts'
 import type { CommandFact, ShellFacts } from '../shell/facts.ts'
 import { grantRefusal, interpreterOf } from '../shell/inspect/interpreters.ts'
 import { wrapperRows } from '../shell/wrap/wrappers.ts'
+import type { GrantKind } from './answer.ts'
 import { folderOfHome, isCredentialPlace, otherPlace, type Surroundings } from './other-place.ts'
 
 /** Something that can be granted, as the manifest would write it. */
 export interface Suggestion {
-  readonly kind: 'command' | 'read' | 'write' | 'host' | 'directory' | 'port'
+  readonly kind: GrantKind
   readonly value: string
   /** What it would also admit, for the prompt. */
   readonly admits: string

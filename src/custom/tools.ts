@@ -62,12 +62,7 @@ export function openCustomTools(
   now: () => Date,
   ofProgram: readonly Tool[] = [],
 ): CustomTools {
-  const places: ToolPlaces = {
-    root: loaded.root,
-    configDir: machine.configDir,
-    reserved: new Set([...builtInNames, ...ofProgram.map(({ name }) => name)]),
-    parseToml: plainToml,
-  }
+  const places = toolPlaces(loaded, machine, ofProgram)
   const store = createTrustStore(machine.stateDir)
   reapStaged(machine.stateDir, now().getTime())
   const discovery = discoverTools(places)
@@ -90,6 +85,16 @@ export function openCustomTools(
       ...discovery.failed.map(({ path, problems }) => `${path} is no tool: ${problems.map(sentenceOf).join('; ')}`),
     ],
     forSession: (host) => trusted.map((tool) => sessionTool(tool, { host, machine, store, places, now })),
+  }
+}
+
+/** Where custom tools are found, and the names that they cannot have. */
+export function toolPlaces(loaded: LoadedPolicy, machine: Machine, ofProgram: readonly Tool[] = []): ToolPlaces {
+  return {
+    root: loaded.root,
+    configDir: machine.configDir,
+    reserved: new Set([...builtInNames, ...ofProgram.map(({ name }) => name)]),
+    parseToml: plainToml,
   }
 }
 

@@ -30,7 +30,12 @@ export async function proposeFromRecord(
   const own = ownRecord ? queryAudit(machine.stateDir).map((line) => JSON.stringify(line)) : []
   const lines = recordLines([...texts, ...own], loaded.root)
   const places = { loaded, machine, files }
-  const found = recordedNeeds(lines, await openChecker(loaded, machine, files), places, await signedAt(places))
+  const found = recordedNeeds(
+    lines,
+    await openChecker(loaded, machine, files, undefined, { alone: true }),
+    places,
+    await signedAt(places),
+  )
   const proposal = propose(found, 0, {
     command: [],
     loaded,

@@ -203,7 +203,7 @@ export class TypedQuestions {
   /** What was answered before, for a time or for the project: a no before a yes. */
   #known(matches: (kind: Suggestion['kind'], value: string) => boolean): 'allow' | 'deny' | null {
     const { loaded, machine } = this.#parts
-    const saved = openSavedGrants(machine).forSession(loaded.root, NO_SESSION)
+    const saved = openSavedGrants(machine).forSession(loaded, NO_SESSION)
     const found = saved.filter(({ kind, value }) => matches(kind, value))
     return found.some(({ verdict }) => verdict === 'deny') ? 'deny' : found.length > 0 ? 'allow' : null
   }

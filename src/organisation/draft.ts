@@ -170,7 +170,7 @@ async function checkerFor(
   const outcome = await loadPolicy({ machine, files, root, choice, organisation })
   if ('problems' in outcome)
     throw new Fault('manifest', `the policy does not load:\n${outcome.problems.map(renderProblem).join('\n')}`)
-  return openChecker(outcome.loaded, machine, files)
+  return openChecker(outcome.loaded, machine, files, undefined, { alone: true })
 }
 
 function bad(file: string, why: string, cause?: unknown): Fault {

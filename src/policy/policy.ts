@@ -23,7 +23,9 @@ export interface Sourced<T> extends RuleRef {
   readonly value: T
 }
 
-export type Mode = 'default' | 'auto_accept' | 'plan' | 'auto' | 'contained' | 'custom'
+/** The modes of P2 and P10. */
+export const MODES = ['plan', 'default', 'custom', 'auto_accept', 'contained', 'auto'] as const
+export type Mode = (typeof MODES)[number]
 
 /** A path grant or denial: a pattern of directories or files, narrowed to basenames. */
 export interface PathRule extends RuleRef {

@@ -47,3 +47,4 @@ export type ReasonCode =
   | 'bad-url' // not a URL that can be judged
   | 'bad-input' // the call's own arguments are wrong
   | 'unknown-tool' // no such tool
+  | 'not-a-project' // the root is no place for a project, and nobody confirmed it

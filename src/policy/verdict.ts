@@ -1,6 +1,8 @@
 /** The three verdicts and their one order: the strictest part of a call decides. */
 
-export type Verdict = 'allow' | 'ask' | 'deny'
+/** Strictest first. */
+export const VERDICTS = ['deny', 'ask', 'allow'] as const
+export type Verdict = (typeof VERDICTS)[number]
 
 const STRICTNESS: Record<Verdict, number> = { allow: 0, ask: 1, deny: 2 }
 

@@ -60,7 +60,7 @@ export async function withAnswers(
   const { SessionState, savedDenials } = await import('./session-state.ts')
   const { extendPolicy } = await import('./load/extend.ts')
   const place = { root: loaded.root, home: machine.home }
-  const saved = saves ? openSavedGrants(machine).forSession(loaded.root, session ?? '') : []
+  const saved = saves ? openSavedGrants(machine).forSession(loaded, session ?? '') : []
   const state = new SessionState(agent, fresh)
   if (brief !== null) {
     const { readBrief } = await import('./discovery-brief.ts')

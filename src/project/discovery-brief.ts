@@ -6,8 +6,9 @@ import type { Files } from '../system/files.ts'
 
 const MAX_BYTES = 1024 * 1024
 
-/** The globs of a brief. Throws a Fault when it cannot be read: without it nobody knows what is in scope. */
+/** The globs of a brief; a missing one has none, so nothing is in scope until it is there. Throws a Fault when it cannot be read. */
 export function readBrief(path: string, files: Files): readonly string[] {
+  if (files.isMissing(path)) return []
   const wrong = (why: string, cause?: unknown) =>
     new Fault('discovery-brief', `the discovery brief ${path} ${why}`, {
       cause,

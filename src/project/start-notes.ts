@@ -1,5 +1,6 @@
 /** What is dangerous about a set-up, said at the start (P5), and what its manifests say in vain (M6). */
 
+import { machineFiles } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import type { LoadedPolicy } from './load/load.ts'
 
@@ -10,6 +11,7 @@ export function startNotes(
   tools: readonly string[] = [],
 ): readonly string[] {
   const { policy, sandbox } = loaded
+  const brief = loaded.session.discoveryBrief
   const { mode } = policy
   const bash = policy.tools.get('bash')
   return [
@@ -21,6 +23,9 @@ export function startNotes(
     ...(bash?.value === 'allow' ? [`bash is allowed without asking (${bash.source})`] : []),
     ...(policy.http.allowPrivate ? ['private and internal hosts are open to the web tools and commands'] : []),
     ...(sandbox.maskSecrets.value ? [] : [`secrets are not hidden from commands (${sandbox.maskSecrets.source})`]),
+    ...(brief !== null && machineFiles.isMissing(brief)
+      ? [`the discovery brief ${brief} is missing: nothing may be changed until it is there`]
+      : []),
     ...loadWarnings(loaded),
     ...tools,
   ]

@@ -6,6 +6,7 @@ import type { Suggestion } from '../approval/suggestion.ts'
 import { amendProject } from '../project/amend.ts'
 import { openPolicy } from '../project/open.ts'
 import { openSavedGrants } from '../project/saved-grants.ts'
+import { Fault } from '../system/fault.ts'
 import { machineFiles } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import { answerNext, dropAsk, type OpenAsk } from './asks.ts'
@@ -18,6 +19,7 @@ export async function answerAsk(
   now: number,
   minutes = 60,
 ): Promise<string> {
+  if (!answer.kind.startsWith('deny')) await requireUnlocked(machine, ask)
   switch (answer.kind) {
     case 'once':
       answerNext(machine, ask, now + minutes * 60_000, null)
@@ -39,6 +41,21 @@ export async function answerAsk(
     case 'deny-always':
       return `never allowed, ${await amend(machine, ask, answer.grant, 'deny')}: ${named(answer.grant)}`
   }
+}
+
+/** Throws a Fault where the project takes no grant beside its signed manifest (P7): a yes would count for nothing. */
+async function requireUnlocked(machine: Machine, ask: OpenAsk): Promise<void> {
+  const place = { machine, files: machineFiles, root: ask.project, choice: { kind: 'project' as const } }
+  const opened = await openPolicy({ ...place, unsigned: 'refused' })
+  if (!('loaded' in opened) || opened.loaded.policy.runtimeGrants.value) return
+  dropAsk(machine, ask.id)
+  throw new Fault(
+    'grants-locked',
+    `${ask.project} takes no answers: security.runtime_grants is false in its manifest`,
+    {
+      remedy: 'Put the grant into the manifest with cordon add, or by hand, and sign that.',
+    },
+  )
 }
 
 function named(grant: Suggestion): string {

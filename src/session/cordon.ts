@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Prompter } from '../approval/prompter.ts'
 import { QuestionQueue } from '../approval/question-queue.ts'
 import { SESSION_ID } from '../audit/event.ts'
+import { requireFields, requireOneOf, requireText, wrong } from '../call/given.ts'
 import { openRecord } from '../call/record/open.ts'
 import { auditSigner, signTails } from '../call/record/signer.ts'
 import { openCustomTools } from '../custom/tools.ts'
@@ -103,6 +104,8 @@ export interface Cordon {
 
 /** Opens a project. Throws a Fault when its manifest does not load or is not signed. */
 export async function createCordon(options: CordonOptions): Promise<Cordon> {
+  requireFields('createCordon', options, CORDON_FIELDS)
+  requireText('the project of createCordon', options.project)
   const machine = options.machine ?? thisMachine()
   const tools = withOwnTools(options.tools ?? [])
   let organisation = await readOrganisation(machine)
@@ -122,6 +125,7 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
   const prompter = await promptersOf(options, machine, root)
   const queue = prompter ? new QuestionQueue(prompter) : null
   const saved = openSavedGrants(machine)
+  const damage = saved.damage()
   const custom = openCustomTools(project.loaded, machine, () => new Date(), options.tools)
   const journalPlace = join(machine.stateDir, 'writes')
   reapTemporaries(journalPlace)
@@ -134,9 +138,11 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
   const open = new Set<Session>()
   return {
     root,
-    notes: startNotes(project.loaded, machine, custom.notes),
+    notes: startNotes(project.loaded, machine, [...custom.notes, ...(damage === null ? [] : [damage])]),
     loaded: () => project.loaded,
     openSession(session = {}) {
+      requireFields('openSession', session, SESSION_FIELDS)
+      const place = requireOneOf('the sandbox of a session', session.sandbox ?? 'project', ['project', 'own'])
       const id = session.id ?? `s${Date.now().toString(36)}${randomBytes(6).toString('hex')}`
       if (!SESSION_ID.test(id)) throw new Fault('session-id', `${JSON.stringify(id)} is not a session id`)
       const agent = session.agent ?? project.loaded.policy.agent.value
@@ -174,7 +180,7 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
             {
               id,
               ...(session.agent !== undefined && { agent: session.agent }),
-              ...(session.sandbox === 'own' && { directory: ownDirectory(machine, root, id) }),
+              ...(place === 'own' && { directory: ownDirectory(machine, root, id) }),
             },
           ),
       )
@@ -190,6 +196,19 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
     },
   }
 }
+
+const CORDON_FIELDS: readonly (keyof CordonOptions)[] = [
+  'project',
+  'manifest',
+  'prompter',
+  'answeredElsewhere',
+  'tools',
+  'machine',
+  'backend',
+  'resolver',
+  'upstream',
+]
+const SESSION_FIELDS: readonly (keyof SessionOptions)[] = ['agent', 'id', 'sandbox', 'task']
 
 async function promptersOf(
   { prompter, answeredElsewhere: surface }: CordonOptions,
@@ -240,12 +259,7 @@ async function openProject(
   machine: Machine,
   organisation: readonly WrittenManifest[],
 ): Promise<LoadedPolicy> {
-  const choice: ManifestChoice =
-    options.manifest === undefined
-      ? { kind: 'project' }
-      : 'file' in options.manifest
-        ? { kind: 'file', file: options.manifest.file }
-        : { kind: 'object', object: options.manifest.object }
+  const choice = choiceOf(options.manifest)
   const place = { machine, files: machineFiles, root: options.project, choice, organisation }
   const opened = await openPolicy({ ...place, unsigned: 'refused' })
   if ('loaded' in opened) return opened.loaded
@@ -255,6 +269,15 @@ async function openProject(
   throw new Fault('unsigned-manifest', `${opened.manifestPath} is ${opened.unsigned}, so it does not take effect`, {
     remedy: 'Read it, then run: cordon sign',
   })
+}
+
+function choiceOf(manifest: CordonOptions['manifest']): ManifestChoice {
+  if (manifest === undefined) return { kind: 'project' }
+  requireFields('the manifest of createCordon', manifest, ['file', 'object'])
+  if ('object' in manifest && !('file' in manifest)) return { kind: 'object', object: manifest.object }
+  if ('file' in manifest && !('object' in manifest))
+    return { kind: 'file', file: requireText('the manifest’s file', manifest.file) }
+  throw wrong('the manifest of createCordon names a file and an object, or neither', 'Give one of them.')
 }
 
 /** The host that was decided on, and the same with or without `www`, which is where most redirects lead. */

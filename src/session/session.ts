@@ -2,13 +2,15 @@
 
 import { rmSync } from 'node:fs'
 import { shownSecrets } from '../call/decide/shown-secrets.ts'
+import { requireOneOf, requireText, wrong } from '../call/given.ts'
 import { LiveHistory } from '../call/live-history.ts'
 import { runToolCall } from '../call/run-tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
 import type { SessionTool } from '../custom/tools.ts'
-import type { Mode } from '../policy/policy.ts'
+import { parsePathPattern } from '../files/path-pattern.ts'
+import { MODES, type Mode } from '../policy/policy.ts'
 import { takeStance } from '../policy/stance.ts'
-import type { Verdict } from '../policy/verdict.ts'
+import { VERDICTS, type Verdict } from '../policy/verdict.ts'
 import { readBrief } from '../project/discovery-brief.ts'
 import { ownWorktrees } from '../project/load/worktrees.ts'
 import { ownPlaces } from '../project/place/own-places.ts'
@@ -219,7 +221,8 @@ export class Session {
   }
 
   /** `/mode NAME`. */
-  setMode(mode: Mode): void {
+  setMode(given: Mode): void {
+    const mode = requireOneOf('the mode', given, MODES)
     this.#state.mode = mode
     this.#parts.recorder.note({ type: 'mode', mode })
     this.#listeners.tell({ type: 'mode', mode })
@@ -234,7 +237,8 @@ export class Session {
   }
 
   /** `/perm TOOL LEVEL`. */
-  setLevel(tool: string, level: Verdict): void {
+  setLevel(tool: string, given: Verdict): void {
+    const level = requireOneOf(`the level of ${requireText('the tool', tool)}`, given, VERDICTS)
     this.#state.setLevel(tool, level)
     this.#parts.recorder.note({ type: 'mode', tool, level })
     this.#listeners.tell({ type: 'level', tool, level })
@@ -267,7 +271,13 @@ export class Session {
   /** F3: the envelope grows and never shrinks; without one in the manifest or a brief it stays open. */
   widenEnvelope(globs: readonly string[]): void {
     const { root } = this.#view.base(this.#view.entered)
-    this.#state.widenEnvelope(globs, 'session', { root, home: this.#parts.machine.home })
+    const place = { root, home: this.#parts.machine.home }
+    if (!Array.isArray(globs)) throw wrong('widenEnvelope takes a list of globs', 'Such as: ["src/**"].')
+    for (const glob of globs) {
+      const parsed = parsePathPattern(requireText('a glob of the envelope', glob), { ...place, files: null })
+      if ('problem' in parsed) throw wrong(`the envelope cannot grow by ${JSON.stringify(glob)}`, parsed.problem)
+    }
+    this.#state.widenEnvelope(globs, 'session', place)
     this.#listeners.tell({ type: 'envelope', globs })
   }
 
@@ -296,7 +306,9 @@ export class Session {
   #mustKnow(agent: string): void {
     const known = ['build', 'plan', ...this.#parts.project.loaded.policy.agents.keys()]
     if (known.includes(agent)) return
-    throw new Fault('unknown-agent', `there is no agent "${agent}"`, { remedy: `The agents are: ${known.join(', ')}.` })
+    throw new Fault('unknown-agent', `there is no agent ${JSON.stringify(agent)}`, {
+      remedy: `The agents are: ${known.join(', ')}.`,
+    })
   }
 
   /** What fails beside the calls changes nothing, not even when the record is closed already. */

@@ -89,7 +89,7 @@ export class SessionView {
     const { saved, project, machine, files, state, id } = this.#parts
     const place = { root: this.base(this.#entered).root, home: machine.home }
     return {
-      ...state.facts(saved.forSession(project.loaded.root, id), null, place, this.#spilled),
+      ...state.facts(saved.forSession(project.loaded, id), null, place, this.#spilled),
       ...nearbyFact(project.loaded, machine.home, (path) => openRepositoryAt(path, files)),
     }
   }
@@ -116,7 +116,7 @@ export class SessionView {
   deciding(moved: boolean): LoadedPolicy {
     const { saved, project, machine, state, id } = this.#parts
     const base = this.base(moved)
-    const denials = saved.forSession(project.loaded.root, id).filter((grant) => grant.verdict === 'deny')
+    const denials = saved.forSession(project.loaded, id).filter((grant) => grant.verdict === 'deny')
     const envelope = state.envelope()
     const key = JSON.stringify(['deciding', moved, envelope.rules.length, denials.map((grant) => grant.id)])
     const place = { root: base.root, home: machine.home }

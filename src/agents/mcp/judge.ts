@@ -2,6 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { type CallHistory, ringFor } from '../../call/admission.ts'
+import { GATEWAY_AGENT } from '../../call/decide/named-tool.ts'
 import { bareCall } from '../../call/decide/resolve-call.ts'
 import { LiveHistory } from '../../call/live-history.ts'
 import type { Decision } from '../../policy/decision.ts'
@@ -26,9 +27,6 @@ export interface GatewayJudge {
   /** Why nobody may be asked although the decision is an ask; null when somebody may. */
   whyNotAsked(decision: Decision): string | null
 }
-
-/** The agent of a gateway: a section `[agents.mcp]` is about it. */
-export const GATEWAY_AGENT = 'mcp'
 
 /** In `_meta` of the gateway's own question whether a call may be: the call. No question of a server carries it. */
 export const ASKED_CALL = 'cordon/call'

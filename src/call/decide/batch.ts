@@ -19,7 +19,7 @@ interface BatchLine {
   readonly manifest?: unknown
   readonly root?: string
   readonly cwd?: string
-  /** Judge as where undo covers the roots. */
+  /** Judge as where undo covers the roots, or does not; without it, as it is here. */
   readonly undo?: boolean
 }
 
@@ -59,8 +59,8 @@ export class BatchChecker {
     }
   }
 
-  #checker({ manifest, root, undo = false }: BatchLine): Promise<CallChecker | { readonly error: string }> {
-    const key = JSON.stringify([root ?? null, undo, manifest === undefined, manifest ?? null])
+  #checker({ manifest, root, undo }: BatchLine): Promise<CallChecker | { readonly error: string }> {
+    const key = JSON.stringify([root ?? null, undo ?? null, manifest === undefined, manifest ?? null])
     const known = this.#policies.get(key)
     if (known) return known
     if (this.#policies.size >= MAX_POLICIES) this.#policies.clear()
@@ -73,7 +73,7 @@ export class BatchChecker {
   async #load(
     root: string | null,
     choice: ManifestChoice,
-    undo: boolean,
+    undo: boolean | undefined,
   ): Promise<CallChecker | { readonly error: string }> {
     const place = { machine: this.#machine, files: this.#files, root, choice }
     // An object stands in the place of every layer, the organisation's too: nothing runs on it.
@@ -83,11 +83,12 @@ export class BatchChecker {
     if ('unsigned' in opened) return { error: `${opened.manifestPath} is ${opened.unsigned}` }
     const { loaded } = opened
     // A log of another machine is judged by names: nothing runs here, and nothing of it is there to be asked.
-    if (root === null || !this.#files.isMissing(loaded.root)) {
-      return openChecker(loaded, this.#machine, this.#files, undefined, { undo })
-    }
+    const isHere = root === null || !this.#files.isMissing(loaded.root)
+    const as = { alone: choice.kind === 'object', ...(undo !== undefined && { undo }) }
+    if (isHere) return openChecker(loaded, this.#machine, this.#files, undefined, as)
     return openChecker(loaded, this.#machine, this.#files, undefined, {
-      undo,
+      alone: true,
+      undo: undo ?? false,
       roots: namedWorktrees(loaded.root),
       reads: namedResults(loaded.root, this.#machine.home),
       repositoryOf: (path) => namedRepository(path, loaded.root),

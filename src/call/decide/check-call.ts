@@ -7,9 +7,10 @@ import { evaluate } from '../../policy/evaluate/evaluate.ts'
 import { keptPlaces } from '../../policy/path-part.ts'
 import type { PathRule } from '../../policy/policy.ts'
 import type { ReasonCode } from '../../policy/reason.ts'
-import { NO_ANSWERS, newSession } from '../../project/answers.ts'
+import { NO_ANSWERS, newSession, withAnswers } from '../../project/answers.ts'
 import type { LoadedPolicy } from '../../project/load/load.ts'
 import { nearbyFact } from '../../project/load/nearby.ts'
+import { requireProject } from '../../project/place/confirmed-roots.ts'
 import { isForeignCharset, temporaryOf } from '../../run/temporary.ts'
 import { UndoCover } from '../../run/undo-cover.ts'
 import type { ShellFacts } from '../../shell/facts.ts'
@@ -17,7 +18,7 @@ import { bashSyntaxError } from '../../system/bash.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
-import { builtInSpec, builtInSpecs } from '../../tools/built-in/registry.ts'
+import { builtInSpec } from '../../tools/built-in/registry.ts'
 import { parseInput } from '../../tools/input.ts'
 import { InputError } from '../../tools/tool.ts'
 import { resolveCall } from './resolve-call.ts'
@@ -45,6 +46,8 @@ export interface CallChecker {
 
 /** What a checker takes for true instead of looking at the machine. */
 export interface CheckedAs {
+  /** By the manifest alone, wherever the root lies: without what was answered before. For proposals and for logs. */
+  readonly alone?: boolean
   /** Whether undo covers the roots. */
   readonly undo?: boolean
   /** Further roots. */
@@ -61,22 +64,31 @@ export interface CheckedAs {
 
 /** Opens a checker for every tool, or for one: the shell analysis is only loaded when a command can come. */
 export async function openChecker(
-  loaded: LoadedPolicy,
+  given: LoadedPolicy,
   machine: Machine,
   files: Files,
   tool?: string,
-  { undo, roots = [], reads = [], repositoryOf, isShown, grants = NO_ANSWERS }: CheckedAs = {},
+  { alone = false, undo, roots = [], reads = [], repositoryOf, isShown, grants = NO_ANSWERS }: CheckedAs = {},
 ): Promise<CallChecker> {
   const shell = tool === undefined || tool === 'bash' ? await import('../../shell/walk/analyze.ts') : null
-  const shown = isShown ?? (await import('./shown-secrets.ts')).shownSecrets(() => loaded, machine, files)
-  const fresh = newSession(loaded, machine)
+  const custom = tool !== undefined && builtInSpec(tool) ? null : await import('./named-tool.ts')
+  const shown = isShown ?? (await import('./shown-secrets.ts')).shownSecrets(() => given, machine, files)
+  const { loaded, session: fresh } = alone
+    ? { loaded: given, session: newSession(given, machine) }
+    : await withAnswers(given, { machine, files, session: null, agent: null })
+  const misplaced = alone ? null : placeProblem(loaded.root, machine)
   const nearby = repositoryOf && nearbyFact(loaded, machine.home, repositoryOf)
   const session = {
     ...fresh,
     ...nearby,
     roots: [...fresh.roots, ...roots],
     isShown: shown,
-    grants: { ...grants, reads: [...grants.reads, ...reads] },
+    grants: {
+      reads: [...fresh.grants.reads, ...grants.reads, ...reads],
+      writes: [...fresh.grants.writes, ...grants.writes],
+      commands: [...fresh.grants.commands, ...grants.commands],
+      hosts: [...fresh.grants.hosts, ...grants.hosts],
+    },
   }
   const cover = new UndoCover(machine.stateDir)
   const decide = (call: ToolCall): Decision =>
@@ -98,10 +110,16 @@ export async function openChecker(
   return {
     root: loaded.root,
     check(request) {
+      if (misplaced)
+        return refused(request.tool, 'not-a-project', `${misplaced.message}.`, misplaced.remedy ?? undefined)
       const spec = builtInSpec(request.tool)
       if (!spec) {
-        const names = builtInSpecs.map((candidate) => candidate.name).join(', ')
-        return refused(request.tool, 'unknown-tool', `There is no tool "${request.tool}".`, `The tools are: ${names}.`)
+        const found = custom!.lookAtTool(request.tool, loaded, machine)
+        if ('call' in found) {
+          const agent = found.agent ?? session.agent
+          return { decision: evaluate(loaded.policy, { ...session, agent }, found.call), facts: null }
+        }
+        return refused(request.tool, 'unknown-tool', found.problem, found.remedy)
       }
       try {
         const actions = spec.actions(parseInput(spec, request.input))
@@ -118,6 +136,17 @@ export async function openChecker(
         throw error
       }
     },
+  }
+}
+
+/** The fault of a root that is no project (F10), where nothing would run. */
+function placeProblem(root: string, machine: Machine): Fault | null {
+  try {
+    requireProject(root, machine)
+    return null
+  } catch (error) {
+    if (error instanceof Fault) return error
+    throw error
   }
 }
 

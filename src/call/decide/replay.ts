@@ -1,6 +1,7 @@
 /** Runs a recorded history against a proposed manifest (M5): what would newly be allowed, asked or denied. */
 
 import { type AuditLine, parseLine } from '../../audit/event.ts'
+import type { Decision } from '../../policy/decision.ts'
 import type { Verdict } from '../../policy/verdict.ts'
 import type { CallChecker } from './check-call.ts'
 
@@ -13,6 +14,9 @@ export interface ReplayedCall {
   readonly message: string
 }
 
+/** Decides a command that a person typed (`cordon run`). */
+export type TypedChecker = (argv: readonly string[], cwd: string) => Decision
+
 export interface Replay {
   readonly calls: number
   /** Calls whose arguments were not recorded: nothing can be said about them. */
@@ -23,7 +27,7 @@ export interface Replay {
 }
 
 /** Decides every recorded call again. */
-export function replayAudit(lines: readonly string[], checker: CallChecker, cwd: string): Replay {
+export function replayAudit(lines: readonly string[], checker: CallChecker, cwd: string, typed: TypedChecker): Replay {
   const changed: ReplayedCall[] = []
   let calls = 0
   let unknown = 0
@@ -39,7 +43,8 @@ export function replayAudit(lines: readonly string[], checker: CallChecker, cwd:
       unknown++
       continue
     }
-    const { decision } = checker.check({ tool: line.tool, input: line.args, cwd })
+    const argv = typedArgv(line)
+    const decision = argv ? typed(argv, cwd) : checker.check({ tool: line.tool, input: line.args, cwd }).decision
     if (decision.decision === before) continue
     changed.push({
       time: line.time,
@@ -51,6 +56,12 @@ export function replayAudit(lines: readonly string[], checker: CallChecker, cwd:
     })
   }
   return { calls, unknown, unreadable, changed }
+}
+
+/** The words of a command that a person typed; null for every other call. */
+function typedArgv({ args }: AuditLine): readonly string[] | null {
+  const { command } = (typeof args === 'object' && args !== null ? args : {}) as { readonly command?: unknown }
+  return Array.isArray(command) && command.every((word) => typeof word === 'string') ? command : null
 }
 
 function verdictOf(line: AuditLine): Verdict | null {

@@ -1,5 +1,8 @@
 /** What the schema is made of: sections, keys, their types, and how layers of one key meet. */
 
+import { MODES } from '../../policy/policy.ts'
+import { VERDICTS } from '../../policy/verdict.ts'
+
 /** What a text must be beyond being a text; each has one check in `format.ts`. */
 export type Format =
   | 'agent'
@@ -104,7 +107,6 @@ export function listOf(of: ValueType): ValueType {
 }
 
 /** The three levels of a tool, strictest first. */
-export const LEVEL: ValueType = choice('deny', 'ask', 'allow')
+export const LEVEL: ValueType = choice(...VERDICTS)
 
-/** The modes of P2 and P10. */
-export const MODE: ValueType = choice('plan', 'default', 'custom', 'auto_accept', 'contained', 'auto')
+export const MODE: ValueType = choice(...MODES)

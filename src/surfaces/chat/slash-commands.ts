@@ -2,6 +2,8 @@
 
 import type { AgentSession } from '../../chat/agent-session.ts'
 import { listTranscripts } from '../../chat/transcript.ts'
+import { MODES } from '../../policy/policy.ts'
+import { VERDICTS } from '../../policy/verdict.ts'
 import { ProjectUndo } from '../../run/undo.ts'
 import type { Machine } from '../../system/machine.ts'
 import { spentText } from './view/status.ts'
@@ -33,9 +35,6 @@ export class CommandError extends Error {
   override readonly name = 'CommandError'
 }
 
-const MODES = ['default', 'auto_accept', 'plan', 'auto', 'contained', 'custom'] as const
-const LEVELS = ['allow', 'ask', 'deny'] as const
-
 export const slashCommands: readonly SlashCommand[] = [
   {
     name: 'mode',
@@ -61,11 +60,11 @@ export const slashCommands: readonly SlashCommand[] = [
     name: 'perm',
     usage: '/perm TOOL LEVEL',
     about: 'Set a tool to allow, ask or deny for this session.',
-    words: (agent) => [...agent.session.tools().map(({ name }) => name), ...LEVELS],
+    words: (agent) => [...agent.session.tools().map(({ name }) => name), ...VERDICTS],
     run: ({ agent, say }, [tool, level]) => {
       if (tool === undefined || level === undefined) throw new CommandError('say /perm TOOL LEVEL')
       const names = agent.session.tools().map(({ name }) => name)
-      agent.session.setLevel(oneOf(names, tool, 'tool'), oneOf(LEVELS, level, 'level'))
+      agent.session.setLevel(oneOf(names, tool, 'tool'), oneOf(VERDICTS, level, 'level'))
       say([`${tool}: ${agent.session.permissions().find((row) => row.tool === tool)?.level}`])
     },
   },

@@ -5,6 +5,7 @@ import { type GivenAnswer, type OpenAsk, openAsks } from '../../questions/asks.t
 import { answerText, answerWaiting, standingAnswer } from '../../questions/waiting.ts'
 import { visible, visibleLines } from '../../scan/visible-text.ts'
 import { ANSWERS, type AnswerRow, answerOf } from '../../session/cordon.ts'
+import { Fault } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
 import type { Consent } from './consent.ts'
 
@@ -145,7 +146,14 @@ export async function answerOnPage(
     const refused = consent.take(deedOf(given, ask), given.code ?? null)
     if (refused !== null) return { status: 'consent', why: refused }
   }
-  if (!ask.waiting) return { status: 'done', said: await answerAsk(machine, ask, answer, Date.now(), ONCE_MINUTES) }
+  if (!ask.waiting) {
+    try {
+      return { status: 'done', said: await answerAsk(machine, ask, answer, Date.now(), ONCE_MINUTES) }
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error
+      return { status: 'gone', why: error.message }
+    }
+  }
   const stands: GivenAnswer = {
     kind,
     by,

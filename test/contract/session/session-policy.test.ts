@@ -449,10 +449,16 @@ describe('the envelope', () => {
     expect((await session.call('write', { path: 'a.txt', content: '' })).status).toBe('denied')
   })
 
-  it('a brief that cannot be read opens no session', async () => {
-    const cordon = await world.open({
-      manifest: { object: { schema_version: 1, files: { discovery_brief: 'no.json' } } },
-    })
+  it('a brief that cannot be read opens no session; while one is missing nothing may be changed', async () => {
+    const manifest = { object: { schema_version: 1, files: { discovery_brief: 'brief.json' } } }
+    const cordon = await world.open({ manifest })
+    expect(cordon.notes.join()).toContain('brief.json is missing')
+    const session = cordon.openSession()
+    const write = async () => (await session.call('write', { path: 'b.txt', content: 'x' })).status
+    expect([(await session.call('read', { path: 'a.txt' })).status, await write()]).toEqual(['done', 'denied'])
+    world.file('brief.json', '{"in_scope_files":["b.txt"]}')
+    expect(await write()).toBe('done')
+    world.file('brief.json', 'no json')
     expect(() => cordon.openSession()).toThrow('discovery brief')
   })
 })

@@ -1,6 +1,7 @@
 /** Between a call and the server: the level decides, the person is asked, and what happened is written down. */
 
-import { ASKED_CALL, GATEWAY_AGENT, type GatewayJudge } from '../../../agents/mcp/judge.ts'
+import { ASKED_CALL, type GatewayJudge } from '../../../agents/mcp/judge.ts'
+import { GATEWAY_AGENT } from '../../../call/decide/named-tool.ts'
 import type { CallRecord, SessionRecorder } from '../../../call/record/recorder.ts'
 import { type Approval, runToolCall, type Stages } from '../../../call/run-tool-call.ts'
 import type { Decision } from '../../../policy/decision.ts'
@@ -122,10 +123,10 @@ export class GatewayGate {
     begun: CallRecord | null,
     signal: AbortSignal,
   ): Promise<Approval> {
-    if (this.#allowed.has(called)) return YES
     const level = `[permission.tools] ${JSON.stringify(called)} = "allow" in cordon.toml, signed, allows it`
     const refusal = this.#parts.judge.whyNotAsked(decision)
     if (refusal) return no(`Not run: ${refusal}; ${level}.`)
+    if (this.#allowed.has(called)) return YES
     const absent = no(`Not run: it needs a yes from the user, and nobody could be asked; ${level}.`)
     const { root, home } = this.#parts.judge.place
     const places = { root, home, resolve: (path: string) => path }

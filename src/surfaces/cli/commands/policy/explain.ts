@@ -2,7 +2,7 @@
 
 import { type CheckedCall, openChecker } from '../../../../call/decide/check-call.ts'
 import type { Decision, PartDecision } from '../../../../policy/decision.ts'
-import { newSession } from '../../../../project/answers.ts'
+import { withAnswers } from '../../../../project/answers.ts'
 import type { LoadedPolicy } from '../../../../project/load/load.ts'
 import { coverSecrets } from '../../../../scan/redact/cover.ts'
 import type { CommandFact, ShellFacts, Word } from '../../../../shell/facts.ts'
@@ -47,8 +47,8 @@ async function networkOf(
   cwd: string,
 ): Promise<{ readonly lines: readonly string[]; readonly json: object }> {
   const { planText } = await import('../../../../confine/text-plan.ts')
-  const session = newSession(loaded, machine)
-  const place = { cwd, home: machine.home, loaded, session, agreed: [] }
+  const answered = await withAnswers(loaded, { machine, files: machineFiles, session: null, agent: null })
+  const place = { cwd, home: machine.home, ...answered, agreed: [] }
   const { groups, note } = planText(facts.source, facts, place)
   const parts = groups.map((group) => ({
     command: group.text,

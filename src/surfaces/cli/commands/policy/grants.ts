@@ -14,6 +14,8 @@ export function run({ terminal, argv }: CommandContext): number {
   if (verb !== 'revoke' && ids[0] !== undefined)
     throw new UsageError(`grants ${verb} takes no further words, not ${ids[0]}`)
   const grants = openSavedGrants(thisMachine())
+  const damage = grants.damage()
+  if (damage !== null) terminal.err(`cordon: ${visible(damage)}\n`)
   if (verb === 'revoke') revoke(terminal, grants, named(grants, ids))
   else if (verb === 'prune') prune(terminal, grants)
   else if (args.flags.json) terminal.out(`${JSON.stringify(grants.list())}\n`)

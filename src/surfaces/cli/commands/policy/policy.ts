@@ -2,6 +2,7 @@
 
 import { resolve } from 'node:path'
 import { openChecker } from '../../../../call/decide/check-call.ts'
+import { newSession } from '../../../../project/answers.ts'
 import { effectiveValues, lintManifest, renderEffective, renderProblem } from '../../../../project/problems.ts'
 import { machineFiles } from '../../../../system/files.ts'
 import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
@@ -71,7 +72,14 @@ async function replay(
   const lines = files.flatMap((file) =>
     machineFiles.readText(resolve(machine.cwd, file), 256 * 1024 * 1024).split('\n'),
   )
-  const result = replayAudit(lines, await openChecker(loaded, machine, machineFiles), loaded.root)
+  const { decideTyped, readTyped } = await import('../../../../one-off/typed-call.ts')
+  const answered = { loaded, session: newSession(loaded, machine) }
+  const result = replayAudit(
+    lines,
+    await openChecker(loaded, machine, machineFiles, undefined, { alone: true }),
+    loaded.root,
+    (argv, cwd) => decideTyped(readTyped(argv, cwd, machine, machineFiles), answered),
+  )
   if (args.flags.json) {
     terminal.out(`${JSON.stringify(result)}\n`)
     return EXIT.ok
@@ -106,7 +114,7 @@ async function test(
   { loaded, machine }: Opened,
   [file]: readonly string[],
 ): Promise<number> {
-  const checker = await openChecker(loaded, machine, machineFiles)
+  const checker = await openChecker(loaded, machine, machineFiles, undefined, { alone: true })
   const failures: { line: number; expect: string; decision: string; message: string }[] = []
   const lines =
     file === undefined ? [] : machineFiles.readText(resolve(machine.cwd, file), 64 * 1024 * 1024).split('\n')

@@ -1,0 +1,40 @@
+/** Tools that are not built in, as a decision sees them: of MCP servers by name, custom ones by manifest and trust. Nothing is changed. */
+
+import { toolPlaces } from '../../custom/tools.ts'
+import type { ToolCall } from '../../policy/call.ts'
+import type { LoadedPolicy } from '../../project/load/load.ts'
+import type { Machine } from '../../system/machine.ts'
+import { builtInSpecs } from '../../tools/built-in/registry.ts'
+import { discoverTools, toolTrust } from '../../tools/custom/discover.ts'
+import { createTrustStore } from '../../tools/custom/trust.ts'
+import { bareCall } from './resolve-call.ts'
+
+/** The agent of a gateway: a section `[agents.mcp]` is about it. */
+export const GATEWAY_AGENT = 'mcp'
+
+export type LookedAt =
+  | { readonly call: ToolCall; readonly agent?: string }
+  | { readonly problem: string; readonly remedy: string }
+
+/** The call of such a tool, or why there can be none. */
+export function lookAtTool(name: string, loaded: LoadedPolicy, machine: Machine): LookedAt {
+  if (/^mcp__.+__.+$/.test(name)) {
+    const { agent, agents } = loaded.policy
+    const own = agent.value !== 'plan' && agents.has(GATEWAY_AGENT)
+    return { call: bareCall(name), ...(own && { agent: GATEWAY_AGENT }) }
+  }
+  const { tools } = discoverTools(toolPlaces(loaded, machine))
+  const known = toolTrust(tools, createTrustStore(machine.stateDir))
+  const found = known.find(({ tool }) => tool.manifest.name === name)
+  if (!found) {
+    const names = [...builtInSpecs.map((spec) => spec.name), ...tools.map(({ manifest }) => manifest.name)]
+    return { problem: `There is no tool "${name}".`, remedy: `The tools are: ${names.join(', ')}.` }
+  }
+  const settings = loaded.session.tools.get(name)
+  if (settings?.enabled.value === false)
+    return { problem: `The tool ${name} is disabled.`, remedy: `[tools.${name}] enabled is false in the manifest.` }
+  if (found.status !== 'ok')
+    return { problem: `The tool ${name} is not trusted, so it does not run.`, remedy: `cordon tools trust ${name}` }
+  const requireConfirmation = found.tool.manifest.requireConfirmation || settings?.requireConfirmation.value === true
+  return { call: { ...bareCall(name), requireConfirmation } }
+}

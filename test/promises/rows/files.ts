@@ -1,0 +1,204 @@
+/** F: files. */
+
+import { expect } from 'vitest'
+import { createCordon } from '../../../src/session/cordon.ts'
+import { bash, missing, no, own, type PromiseRow, read, type Try, write } from '../promise.ts'
+import { GATEWAY, NO_TOOLS, OWN_TOOLS, RUNS_NOTHING, TYPED } from './reasons.ts'
+
+const RUNS = { permission: { tools: { bash: 'allow' } } }
+const glob = (pattern: string, expected: Partial<Try>): Try => ({ tool: 'glob', input: { pattern }, ...expected })
+const OWN_DIRECTORY = missing('Only the library opens a session with its own directory.')
+
+export const FILE_ROWS: readonly PromiseRow[] = [
+  {
+    id: 'F1',
+    promise: 'Paths are judged at their target, and stay enforced if one is swapped meanwhile.',
+    shown: ['src/system/guarded/guarded-files.test.ts', 'test/attacks/tools/tools-race.test.ts'],
+    files: { '$B/outside/x.txt': 'beyond\n', 'src/a': 'a\n' },
+    manifest: { ...RUNS, security: { outside_roots: 'deny' } },
+    tries: [
+      read('$B/outside/x.txt', { is: 'deny', hides: /beyond/ }),
+      read('src/../../outside/x.txt', { is: 'deny', hides: /beyond/ }),
+      bash('cat $B/outside/x.txt', { is: 'deny', hides: /beyond/ }),
+      bash('cd .. && cat outside/x.txt', { is: 'deny', hides: /beyond/ }),
+    ],
+    on: {
+      run: no('A person names on the command line what else to open; the sandbox hides the rest (O3).'),
+      gateway: GATEWAY,
+    },
+  },
+  {
+    id: 'F2',
+    promise: 'Read and write grants for paths and file names; denials first.',
+    shown: ['src/policy/evaluate/evaluate.test.ts', 'src/files/path-pattern.test.ts'],
+    files: { 'private/x': 'closed\n', 'src/a': 'a\n' },
+    manifest: {
+      ...RUNS,
+      capabilities: { allow: { write: { paths: ['src/**'] } }, deny: { read: { paths: ['private/**'] } } },
+    },
+    tries: [
+      read('private/x', { is: 'deny', hides: /closed/ }),
+      bash('cat private/x', { is: 'deny', hides: /closed/ }),
+      write('src/n', { is: 'allow', leaves: { 'src/n': 'new\n' } }),
+      write('other', { is: 'ask', leaves: { other: null } }),
+    ],
+    on: { gateway: GATEWAY },
+  },
+  {
+    id: 'F3',
+    promise: 'A change envelope limits writes further, and only grows.',
+    shown: ['test/contract/session/session-policy.test.ts', 'test/contract/session/promises.test.ts'],
+    files: { 'src/a': 'a\n', 'docs/a': 'a\n' },
+    manifest: { ...RUNS, files: { change_envelope: ['src/**'] } },
+    tries: [
+      write('src/n', { is: 'allow', leaves: { 'src/n': 'new\n' } }),
+      write('docs/n', { is: 'deny', leaves: { 'docs/n': null } }),
+      bash('touch docs/m', { is: 'deny', leaves: { 'docs/m': null } }),
+    ],
+    on: { gateway: GATEWAY },
+  },
+  {
+    id: 'F3',
+    promise: 'A missing discovery brief leaves nothing in scope, and reading goes on.',
+    shown: ['test/contract/session/session-policy.test.ts'],
+    files: { 'src/a': 'a\n' },
+    manifest: { ...RUNS, files: { discovery_brief: 'brief.json' } },
+    tries: [
+      read('src/a', { is: 'allow' }),
+      write('src/n', { is: 'deny', leaves: { 'src/n': null } }),
+      bash('true', { is: 'allow' }),
+    ],
+    on: { gateway: GATEWAY },
+  },
+  {
+    id: 'F4',
+    promise: '`*` is one level, `**` any depth, `?` one character.',
+    shown: ['src/files/glob.test.ts'],
+    files: { 'a.txt': 'a\n', 'sub/a.txt': 'a\n', 'sub/b.log': 'b\n', 'ab.md': 'ab\n', 'c.md': 'c\n' },
+    manifest: { ...RUNS, capabilities: { deny: { read: { paths: ['*.txt', '**/*.log', '?.md'] } } } },
+    tries: [
+      read('a.txt', { is: 'deny' }),
+      read('sub/a.txt', { is: 'allow' }),
+      read('sub/b.log', { is: 'deny' }),
+      read('c.md', { is: 'deny' }),
+      read('ab.md', { is: 'allow' }),
+      bash('cat a.txt', { is: 'deny' }),
+      bash('cat sub/a.txt', { is: 'allow' }),
+    ],
+    on: { gateway: GATEWAY },
+  },
+  {
+    id: 'F5',
+    promise: 'A read has a size limit, and says how to continue.',
+    shown: ['src/tools/tools.test.ts'],
+    files: { 'long.txt': `${'x'.repeat(500)}THE-END\n` },
+    manifest: { files: { read_size_limit: 100 } },
+    tries: [read('long.txt', { says: /offset|read on|characters/, hides: /THE-END/ })],
+    on: { run: NO_TOOLS, check: RUNS_NOTHING, page: RUNS_NOTHING, hook: OWN_TOOLS, gateway: GATEWAY },
+  },
+  {
+    id: 'F6',
+    promise: 'Reads that declared grants do not cover ask; listings can be filtered.',
+    shown: ['test/cases/p0.test.ts', 'src/tools/tools.test.ts'],
+    files: { 'src/a': 'a\n', 'oth/b': 'content\n' },
+    manifest: { capabilities: { allow: { read: { paths: ['src/**'] } } } },
+    tries: [read('src/a', { is: 'allow' }), read('oth/b', { is: 'ask' })],
+    on: { run: TYPED, gateway: GATEWAY },
+  },
+  {
+    id: 'F6',
+    promise: 'With `prompt_reads = false` reads inside the project are allowed, and the command finds them.',
+    shown: ['test/cases/p0.test.ts'],
+    files: { 'src/a': 'a\n', 'oth/b': 'content\n' },
+    manifest: { ...RUNS, security: { prompt_reads: false }, capabilities: { allow: { read: { paths: ['src/**'] } } } },
+    tries: [read('oth/b', { is: 'allow', says: /content/ }), bash('cat oth/b', { is: 'allow', says: /content/ })],
+    on: { gateway: GATEWAY },
+  },
+  {
+    id: 'F6',
+    promise: '`filter_listings` shows only what may be read.',
+    shown: ['src/tools/tools.test.ts'],
+    files: { 'src/a.ts': 'a\n', 'private/closed.ts': 'x\n' },
+    manifest: { security: { filter_listings: true }, capabilities: { deny: { read: { paths: ['private/**'] } } } },
+    tries: [glob('**/*.ts', { says: /a\.ts/, hides: /closed\.ts/ })],
+    on: {
+      run: NO_TOOLS,
+      check: RUNS_NOTHING,
+      page: RUNS_NOTHING,
+      gateway: GATEWAY,
+      hook: missing('The listings of a host’s own Glob and LS are not filtered.'),
+    },
+  },
+  {
+    id: 'F7',
+    promise: 'A session can have a separate directory, and only reads the project until its first write.',
+    shown: ['test/contract/session/session-policy.test.ts'],
+    files: { 'a.txt': 'here\n' },
+    manifest: RUNS,
+    on: {
+      session: own(async (place) => {
+        const cordon = await createCordon({ project: place.root, machine: place.machine })
+        const session = cordon.openSession({ sandbox: 'own', id: 'mine' })
+        expect((await session.call('read', { path: 'a.txt' })).status).toBe('done')
+        expect((await session.call('write', { path: 'b.txt', content: 'x' })).status).toBe('done')
+        expect([session.sandbox().enforced, place.text('b.txt')]).toEqual([true, null])
+        await cordon.close()
+      }),
+      run: no('A run has no session.'),
+      check: RUNS_NOTHING,
+      page: RUNS_NOTHING,
+      gateway: GATEWAY,
+      hook: no('The host chooses the directory of its sessions.'),
+      mcp: OWN_DIRECTORY,
+      chat: OWN_DIRECTORY,
+      acp: OWN_DIRECTORY,
+    },
+  },
+  {
+    id: 'F8',
+    promise: 'An agent cannot change files that run code later, or that decide where code and credentials go.',
+    shown: ['src/files/protected-paths.test.ts', 'test/attacks/sandbox/sequences.test.ts'],
+    files: {
+      '.git/HEAD': 'ref: refs/heads/main\n',
+      '.git/hooks/old': '',
+      'work.sh': '#!/bin/sh\necho x > .git/hooks/pre-commit\n',
+    },
+    manifest: { ...RUNS, security: { redirects: 'all' } },
+    tries: [
+      write('.git/hooks/pre-commit', { is: 'deny', leaves: { '.git/hooks/pre-commit': null } }),
+      write('cordon.toml', { is: 'deny' }),
+      bash('echo x > .git/hooks/pre-commit', { is: 'deny', typed: 'allow', leaves: { '.git/hooks/pre-commit': null } }),
+      bash('./work.sh', { leaves: { '.git/hooks/pre-commit': null } }),
+    ],
+    on: { gateway: GATEWAY },
+  },
+  {
+    id: 'F9',
+    promise: 'What a command or file tool removes or overwrites can be restored, so contained mode does not ask.',
+    shown: [
+      'test/contract/changes/undo.test.ts',
+      'test/contract/changes/session-undo.test.ts',
+      'test/contract/hooks/undo.test.ts',
+    ],
+    files: { 'build/a': 'a\n' },
+    manifest: { permission: { mode: 'contained' } },
+    tries: [
+      bash('rm -rf build', {
+        is: 'allow',
+        leaves: { 'build/a': null },
+        after: async (place) => {
+          const { out, err } = await place.cordon(['undo', '--last'])
+          expect(place.text('build/a'), out + err).toBe('a\n')
+        },
+      }),
+    ],
+    on: { gateway: GATEWAY },
+  },
+  {
+    id: 'F10',
+    promise: 'The root is a project. A home, a system folder, or a folder above them is refused.',
+    shown: ['src/files/root-place.test.ts'],
+    atHome: true,
+    refuses: /not taken for a project/,
+  },
+]

@@ -1,0 +1,128 @@
+/** N: the network. */
+
+import { expect } from 'vitest'
+import { bash, fetchOf, missing, no, type PromiseRow, SURFACES } from '../promise.ts'
+import { COMMANDS_RUN, GATEWAY, LEVELS_ONLY, NO_WEB_TOOL } from './reasons.ts'
+
+const RUNS = { permission: { tools: { bash: 'allow' } } }
+const REACH = '#!/bin/sh\ncurl -sS -m 5 http://blocked.example/ 2>&1\necho "ended $?"\n'
+const nowhere = (what: string) => Object.fromEntries(SURFACES.map((name) => [name, missing(what)]))
+
+export const NETWORK_ROWS: readonly PromiseRow[] = [
+  {
+    id: 'N1',
+    promise: 'One proxy, with the rules of the command that uses it.',
+    shown: ['test/attacks/network/isolation.test.ts', 'test/contract/egress/protocols.test.ts'],
+    files: { 'reach.sh': REACH },
+    manifest: RUNS,
+    tries: [bash('./reach.sh', { says: /blocked\.example/, hides: /<html/i })],
+    on: COMMANDS_RUN,
+  },
+  {
+    id: 'N2',
+    promise: 'Hosts are literal or below a registrable domain. Denied hosts are denied on every surface.',
+    shown: ['src/hosts/pattern.test.ts', 'test/cases/hosts.test.ts'],
+    files: { 'cordon.toml': 'schema_version = 1\n[http]\nallowed_hosts = ["*.co.uk"]\n' },
+    refuses: /co\.uk|does not load/,
+  },
+  {
+    id: 'N2',
+    promise: 'A denied host is denied whatever grants it.',
+    shown: ['test/cases/hosts.test.ts'],
+    manifest: {
+      ...RUNS,
+      security: { deny_domains: ['bad.example.com'] },
+      http: { allowed_hosts: ['*.example.com'] },
+    },
+    tries: [fetchOf('https://bad.example.com/', { is: 'deny' }), bash('curl https://bad.example.com/', { is: 'deny' })],
+    on: { gateway: LEVELS_ONLY },
+  },
+  {
+    id: 'N3',
+    promise: 'Private and special addresses are refused after resolution, and the judged address is dialled.',
+    shown: ['src/hosts/address.test.ts', 'test/attacks/network/names.test.ts', 'test/attacks/network/wire.test.ts'],
+    manifest: RUNS,
+    tries: [
+      fetchOf('http://127.0.0.1:9/', { is: 'deny' }),
+      fetchOf('http://169.254.169.254/latest/', { is: 'deny' }),
+      fetchOf('http://[::ffff:10.0.0.1]/', { is: 'deny' }),
+    ],
+    on: { run: NO_WEB_TOOL, gateway: LEVELS_ONLY },
+  },
+  {
+    id: 'N4',
+    promise: 'A refusal looks like one to the client, says why, and is recorded.',
+    shown: ['test/contract/egress/faults.test.ts'],
+    files: { 'reach.sh': REACH },
+    manifest: RUNS,
+    tries: [
+      bash('./reach.sh', {
+        says: /blocked\.example/,
+        after: (place) => expect(JSON.stringify(place.record())).toContain('blocked.example'),
+      }),
+    ],
+    on: COMMANDS_RUN,
+  },
+  {
+    id: 'N5',
+    promise: 'Ordinary clients work unchanged.',
+    shown: ['test/contract/egress/clients.test.ts', 'src/egress/clients/clients.test.ts'],
+    manifest: {
+      ...RUNS,
+      capabilities: { allow: { commands: { patterns: [{ command: './env.sh', domains: ['example.com'] }] } } },
+    },
+    files: { 'env.sh': '#!/bin/sh\necho "proxy=$HTTPS_PROXY"\n' },
+    tries: [bash('./env.sh', { says: /proxy=http/ })],
+    on: COMMANDS_RUN,
+  },
+  {
+    id: 'N6',
+    promise: 'The tools that fetch follow the same rules.',
+    shown: ['test/cases/hosts-batch.test.ts', 'test/attacks/network/names.test.ts'],
+    manifest: { http: { allowed_hosts: ['example.org'] } },
+    tries: [fetchOf('https://example.com/', { is: 'deny' })],
+    on: { run: NO_WEB_TOOL, gateway: LEVELS_ONLY },
+  },
+  {
+    id: 'N7',
+    promise: 'A brokered secret is never inside. The proxy adds it, for its hosts alone.',
+    shown: ['test/contract/egress/broker.test.ts', 'test/attacks/network/credentials.test.ts'],
+    env: { REAL_TOKEN: 'sk-real-0123456789' },
+    files: { 'env.sh': '#!/bin/sh\necho "token=$TOKEN real=$REAL_TOKEN"\n' },
+    manifest: { ...RUNS, secrets: [{ name: 'TOKEN', source: 'env:REAL_TOKEN', hosts: ['api.example.com'] }] },
+    tries: [bash('./env.sh', { says: /token=/, hides: /sk-real-0123456789/ })],
+    on: COMMANDS_RUN,
+  },
+  {
+    id: 'N8',
+    promise:
+      'Parent proxies, additional authorities, hosts passed through unopened, keys in ssh-agent, registries as signed. Named sockets are not built yet.',
+    shown: [
+      'test/contract/egress/parent-proxy.test.ts',
+      'test/contract/egress/trust.test.ts',
+      'test/e2e/git-ssh-outside.test.ts',
+    ],
+    on: {
+      ...Object.fromEntries(
+        SURFACES.map((name) => [
+          name,
+          no('It is of the proxy that every command has; the tests beside it drive that with real clients.'),
+        ]),
+      ),
+      gateway: GATEWAY,
+    },
+  },
+  {
+    id: 'N9',
+    promise: 'Hosts belong to the process that they were granted to.',
+    shown: [],
+    on: nowhere('A program that a granted one starts has the same hosts.'),
+  },
+  {
+    id: 'N10',
+    promise:
+      'Packages are judged by age, newness, install scripts and names; requests and bytes to a host have limits.',
+    shown: [],
+    on: nowhere('Packages are not judged at the proxy yet.'),
+  },
+]

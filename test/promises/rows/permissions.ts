@@ -1,0 +1,268 @@
+/** P: permissions. */
+
+import { expect } from 'vitest'
+import { createCordon } from '../../../src/session/cordon.ts'
+import { bash, missing, no, own, type PromiseRow, read, remote, write } from '../promise.ts'
+import { GATEWAY, LEVELS_ONLY, NO_MODEL, ONE_CALL, RUNS_NOTHING, TYPED } from './reasons.ts'
+
+const GRANTED_SOME = { capabilities: { allow: { write: { paths: ['src/**'] }, read: { paths: ['src/**'] } } } }
+const NOT_BUILT_P11 = missing('Neither the worst case nor reviewers nor observe mode are built.')
+
+export const PERMISSION_ROWS: readonly PromiseRow[] = [
+  {
+    id: 'P0',
+    promise:
+      'Denials, then grants, then explicit levels, then declared kinds, then built-in levels. The strictest part decides.',
+    shown: ['test/cases/p0.test.ts', 'test/cases/properties.test.ts'],
+    manifest: {
+      permission: { tools: { mcp__s__drop: 'deny', mcp__s__list: 'allow' } },
+      capabilities: {
+        allow: { commands: { patterns: ['git status:*', 'make build'] } },
+        deny: { commands: { patterns: ['git push:*'] } },
+      },
+    },
+    tries: [
+      bash('git status', { is: 'allow' }),
+      bash('git status && git push', { is: 'deny' }),
+      bash('git status && make other', { is: 'ask' }),
+    ],
+    on: {
+      gateway: {
+        tries: [remote('drop', { is: 'deny' }), remote('list', { is: 'allow' }), remote('other', { is: 'ask' })],
+      },
+    },
+  },
+  {
+    id: 'P1',
+    promise: 'Every tool has a level; bash asks.',
+    shown: ['src/policy/evaluate/evaluate.test.ts', 'test/contract/session/session-policy.test.ts'],
+    files: { 'a.txt': 'here\n' },
+    tries: [
+      bash('touch b.txt', { is: 'ask', leaves: { 'b.txt': null } }),
+      read('a.txt', { is: 'allow', says: /here/ }),
+    ],
+    on: {
+      run: TYPED,
+      gateway: { tries: [remote('echo', { is: 'ask' })] },
+    },
+  },
+  {
+    id: 'P2',
+    promise: 'Modes change who is asked. They never lift a denial or the sandbox.',
+    shown: ['test/cases/p0.test.ts', 'test/contract/session/session-policy.test.ts'],
+    files: { 'a.txt': 'here\n' },
+    manifest: { permission: { mode: 'plan' } },
+    tries: [
+      bash('touch b.txt', { is: 'deny', leaves: { 'b.txt': null } }),
+      write('b.txt', { is: 'deny', leaves: { 'b.txt': null } }),
+      read('a.txt', { is: 'allow' }),
+    ],
+    on: { gateway: { tries: [remote('echo', { is: 'deny' })] } },
+  },
+  {
+    id: 'P2',
+    promise: 'Auto mode runs what no denial stops.',
+    shown: ['test/cases/p0.test.ts'],
+    manifest: { permission: { mode: 'auto' }, capabilities: { deny: { commands: { patterns: ['git push:*'] } } } },
+    tries: [bash('make other', { is: 'allow' }), bash('git push', { is: 'deny' })],
+    on: { gateway: { tries: [remote('echo', { is: 'allow' })] } },
+  },
+  {
+    id: 'P3',
+    promise: 'The plan agent reads and inspects background commands, and does nothing else.',
+    shown: ['test/contract/session/session-policy.test.ts', 'test/contract/session/promises.test.ts'],
+    files: { 'a.txt': 'here\n' },
+    manifest: { permission: { agent: 'plan', tools: { bash: 'allow' } } },
+    tries: [
+      bash('touch b.txt', { is: 'deny', leaves: { 'b.txt': null } }),
+      write('b.txt', { is: 'deny' }),
+      read('a.txt'),
+    ],
+    on: { gateway: { tries: [remote('echo', { is: 'deny' })] } },
+  },
+  {
+    id: 'P4',
+    promise: 'A level can be shown and changed in a running session.',
+    shown: ['test/contract/session/session-policy.test.ts', 'test/e2e/chat/chat.test.ts', 'test/e2e/chat/acp.test.ts'],
+    manifest: {},
+    on: {
+      session: own(async ({ root, machine }) => {
+        const cordon = await createCordon({ project: root, machine })
+        const session = cordon.openSession()
+        const level = (name: string) => session.permissions().find(({ tool }) => tool === name)?.level
+        session.setLevel('bash', 'deny')
+        expect(level('bash')).toBe('deny')
+        expect(() => session.setLevel('bash', 'ALLOW' as 'allow')).toThrow(/"ALLOW"/)
+        expect(() => session.setMode('Plan' as 'plan')).toThrow(/"Plan"/)
+        expect(() => session.widenEnvelope(['['])).toThrow(/envelope/)
+        expect(() => cordon.openSession({ sandbox: 'Own' as 'own' })).toThrow(/"Own"/)
+        await expect(createCordon({ root } as never)).rejects.toThrow(/"root"/)
+        expect((await session.call('bash', { command: 'true' })).status).toBe('denied')
+        await cordon.close()
+      }),
+      run: ONE_CALL,
+      check: ONE_CALL,
+      page: ONE_CALL,
+      hook: no('The mode of the host’s own session applies; levels come from the manifest.'),
+      mcp: no('A client cannot change its own levels: they come from the manifest.'),
+      gateway: no('A client cannot change its own levels: they come from the manifest.'),
+      chat: no('`/perm` and `/perms` are the session’s; test/e2e/chat/chat.test.ts types them.'),
+      acp: no('The editor’s modes are the session’s; test/e2e/chat/acp.test.ts sets one.'),
+    },
+  },
+  {
+    id: 'P5',
+    promise:
+      'A dangerous setup is reported at the start, by hooks once a session. A tool that requires confirmation does not run without one.',
+    shown: [
+      'test/contract/session/session-policy.test.ts',
+      'test/contract/hooks/notes.test.ts',
+      'test/e2e/start-notes.test.ts',
+    ],
+    files: {
+      '$H/.config/cordon/tools/hello.json': JSON.stringify({
+        name: 'hello',
+        description: 'Greets.',
+        script: 'hello.sh',
+        require_confirmation: true,
+      }),
+      '$H/.config/cordon/tools/hello.sh': '#!/bin/sh\necho hello from the tool\n',
+    },
+    manifest: { permission: { mode: 'auto' } },
+    on: {
+      session: own(async (place) => {
+        await place.cordon(['tools', 'trust', '--yes', 'hello'])
+        const cordon = await createCordon({ project: place.root, machine: place.machine })
+        expect(cordon.notes.join('\n')).toMatch(/mode "auto"/)
+        await cordon.close()
+      }),
+      run: own(async (place) => {
+        expect((await place.cordon(['run', '--', 'true'])).code).toBe(0)
+      }),
+      check: RUNS_NOTHING,
+      page: RUNS_NOTHING,
+      hook: no('test/contract/hooks/notes.test.ts shows it for every host.'),
+      mcp: no('test/e2e/start-notes.test.ts shows what it prints at its start.'),
+      gateway: no('test/e2e/start-notes.test.ts shows what it prints at its start.'),
+      chat: no('test/e2e/start-notes.test.ts shows what it prints at its start.'),
+      acp: no('test/e2e/start-notes.test.ts shows what it prints at its start.'),
+    },
+  },
+  {
+    id: 'P6',
+    promise:
+      'A question shows exactly what would run and why it is asked. What would be saved is narrow and can be changed.',
+    shown: [
+      'src/approval/terminal-prompter.test.ts',
+      'src/approval/suggestion.test.ts',
+      'test/contract/session/once.test.ts',
+    ],
+    files: { 'oth/b': 'content\n', 'oth/c': 'more\n', 'src/a': 'a\n' },
+    manifest: GRANTED_SOME,
+    tries: [
+      bash('touch oth/n', { is: 'ask', asks: /touch oth\/n/, leaves: { 'oth/n': null }, typed: 'allow' }),
+      bash('touch oth/n', { is: 'ask', answer: 'once', leaves: { 'oth/n': '' } }),
+      bash('cat oth/b', { is: 'ask', answer: 'once', says: /content/ }),
+      bash('cat oth/c', { is: 'ask', answer: 'session', says: /more/ }),
+      write('oth/w', { is: 'ask', answer: 'once', leaves: { 'oth/w': 'new\n' } }),
+    ],
+    on: {
+      // What a person wants to open is named on the command line.
+      run: own(async (place) => {
+        const { out } = await place.cordon(['run', '--read', 'oth/b', '--', 'cat', 'oth/b'])
+        expect(out).toContain('content')
+      }),
+      gateway: {
+        tries: [
+          remote('echo', { is: 'ask', asks: /mcp__s__echo/ }),
+          remote('echo', { is: 'ask', answer: 'once', says: /answered/ }),
+        ],
+      },
+    },
+  },
+  {
+    id: 'P7',
+    promise: 'Saved grants are listed, expire, can be revoked, and never beat a denial. A locked project ignores them.',
+    shown: ['src/approval/saved-grants.test.ts'],
+    manifest: { security: { runtime_grants: false } },
+    files: {},
+    tries: [bash('make x', { is: 'refused' })],
+    on: {
+      run: TYPED,
+      check: { tries: [bash('make x', { is: 'ask' })] },
+      page: { tries: [bash('make x', { is: 'ask' })] },
+      hook: { tries: [bash('make x', { is: 'deny' })] },
+      gateway: { tries: [remote('echo', { is: 'refused' })] },
+    },
+  },
+  {
+    id: 'P8',
+    promise:
+      'Rings limit agents with little trust. A run of failures, including failing commands, opens a circuit breaker.',
+    shown: ['test/contract/session/promises.test.ts', 'test/contract/hooks/memory.test.ts'],
+    files: { 'a.txt': 'here\n' },
+    manifest: {
+      permission: { tools: { bash: 'allow' } },
+      agents: { build: { trust_score: 0.5 }, mcp: { trust_score: 0.5 } },
+    },
+    tries: [bash('true', { is: 'deny' }), write('b.txt', { is: 'deny' }), read('a.txt', { is: 'allow' })],
+    on: { gateway: { tries: [remote('echo', { is: 'deny' })] } },
+  },
+  {
+    id: 'P9',
+    promise: 'The names of model and provider can be hidden from the model.',
+    shown: ['test/contract/keys/own-keys.test.ts'],
+    on: {
+      session: NO_MODEL,
+      run: NO_MODEL,
+      check: NO_MODEL,
+      hook: NO_MODEL,
+      mcp: NO_MODEL,
+      gateway: NO_MODEL,
+      page: NO_MODEL,
+      chat: no('test/contract/keys/own-keys.test.ts reads the system prompt of the agent.'),
+      acp: no('It is the same agent; test/contract/keys/own-keys.test.ts reads its system prompt.'),
+    },
+  },
+  {
+    id: 'P10',
+    promise: 'Contained mode asks only if an action leaves the sandbox or cannot be undone.',
+    shown: ['src/shell/tables/effects/effects.test.ts', 'test/cases/contained.test.ts'],
+    files: { 'build/a': 'a\n', 'a.txt': 'here\n' },
+    manifest: { permission: { mode: 'contained' }, security: { redirects: 'all', command_substitution: true } },
+    tries: [
+      bash('echo hi > out.txt', { is: 'allow', leaves: { 'out.txt': 'hi\n' } }),
+      bash('rm -rf build', { is: 'allow', leaves: { 'build/a': null } }),
+      bash('git push origin main', { is: 'ask', typed: 'allow' }),
+      write('w.txt', { is: 'allow', leaves: { 'w.txt': 'new\n' } }),
+    ],
+    on: { gateway: LEVELS_ONLY },
+  },
+  {
+    id: 'P11',
+    promise:
+      'Each ask states what a wrong yes could cost; a reviewer may answer within bounds; observe mode asks nothing.',
+    shown: [],
+    on: Object.fromEntries(
+      ['session', 'run', 'check', 'hook', 'mcp', 'gateway', 'chat', 'acp', 'page'].map((name) => [name, NOT_BUILT_P11]),
+    ),
+  },
+  {
+    id: 'P12',
+    promise:
+      'A question shows the whole call on every surface. Masks cover data only, and a yes applies to exactly that input.',
+    shown: ['test/attacks/questions/shown.test.ts', 'test/attacks/questions/bound.test.ts'],
+    manifest: { permission: { mode: 'contained' } },
+    tries: [bash(`git push origin ${'x'.repeat(300)}-THE-END`, { is: 'ask', asks: /-THE-END/ })],
+    on: {
+      run: TYPED,
+      check: no('It asks nobody.'),
+      page: no('What it shows of a question that waits is in test/attacks/questions/shown.test.ts.'),
+      gateway: {
+        tries: [{ tool: 'mcp__s__echo', input: { a: 'x'.repeat(300), b: 'THE-END' }, is: 'ask', asks: /THE-END/ }],
+      },
+    },
+  },
+]
+
+export { GATEWAY }

@@ -1,0 +1,20 @@
+/** Why a promise is not about a surface, where that holds for many. */
+
+import { type Cell, no, type SurfaceName } from '../promise.ts'
+
+export const GATEWAY: Cell = no('It passes on calls of other servers, and has no commands and files.')
+export const LEVELS_ONLY: Cell = no('Of a tool of another server only the name and its level are known.')
+export const RUNS_NOTHING: Cell = no('It decides and runs nothing.')
+export const TYPED: Cell = no('What a person types is theirs: levels, modes and questions are about agents.')
+export const NO_WEB_TOOL: Cell = no('It is about the web tools; a typed command has the hosts of commands.')
+export const OWN_TOOLS: Cell = no('It is about Cordon’s own file tools, and the host has its own.')
+export const NO_TOOLS: Cell = no('It runs a command, and has no tools.')
+export const NO_MODEL: Cell = no('It has no model.')
+export const ONE_CALL: Cell = no('It judges one call: there is no session that could change.')
+
+/** Of commands: neither a gateway nor what only decides runs one. */
+export const COMMANDS_RUN: Partial<Record<SurfaceName, Cell>> = {
+  gateway: GATEWAY,
+  check: RUNS_NOTHING,
+  page: RUNS_NOTHING,
+}

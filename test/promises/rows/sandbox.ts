@@ -1,0 +1,137 @@
+/** O: the sandbox. */
+
+import { expect } from 'vitest'
+import { bash, missing, type no, own, type PromiseRow, type SurfaceName } from '../promise.ts'
+import { COMMANDS_RUN } from './reasons.ts'
+
+const RUNS = { permission: { tools: { bash: 'allow' } } }
+const SEES = `#!/bin/bash
+echo "home=$(cat "$HOME/note.txt" 2>/dev/null)"
+echo "secret=$(cat .env 2>/dev/null)"
+echo "key=$API_KEY"
+echo "privileges=$(sed -n 's/^NoNewPrivs:\\s*//p' /proc/self/status)"
+echo "capabilities=$(sed -n 's/^CapEff:\\s*//p' /proc/self/status)"
+unshare -U true 2>/dev/null && echo namespace
+true
+`
+const FILES = { 'sees.sh': SEES, '.env': 'TOKEN=abc\n', '$H/note.txt': 'note\n' }
+const ENV = { API_KEY: 'sk-live-1' }
+
+const WITHOUT_COMMANDS: Partial<Record<SurfaceName, ReturnType<typeof no>>> = COMMANDS_RUN as never
+
+export const SANDBOX_ROWS: readonly PromiseRow[] = [
+  {
+    id: 'O1',
+    promise: 'Every command runs in the sandbox. Without one nothing runs, and Cordon says what is missing.',
+    shown: ['test/e2e/run.test.ts', 'src/sandbox/bwrap/probe.test.ts'],
+    files: FILES,
+    manifest: RUNS,
+    tries: [bash('./sees.sh', { says: /privileges=1/ })],
+    on: WITHOUT_COMMANDS,
+  },
+  {
+    id: 'O2',
+    promise: 'Namespaces, no capabilities, a system call filter, a separate terminal; one plan for every platform.',
+    shown: [
+      'test/attacks/sandbox/attacks.test.ts',
+      'test/contract/backend/backend.test.ts',
+      'src/sandbox/bwrap/seccomp.test.ts',
+    ],
+    files: FILES,
+    manifest: RUNS,
+    tries: [bash('./sees.sh', { says: /capabilities=0+\n/, hides: /namespace/ })],
+    on: WITHOUT_COMMANDS,
+  },
+  {
+    id: 'O3',
+    promise: 'What is not granted does not exist inside.',
+    shown: ['src/sandbox/plan.test.ts', 'test/attacks/sandbox/attacks.test.ts'],
+    files: FILES,
+    manifest: RUNS,
+    tries: [bash('./sees.sh', { says: /home=\n/ })],
+    on: WITHOUT_COMMANDS,
+  },
+  {
+    id: 'O4',
+    promise: 'Secrets are hidden under every baseline, in the whole tree, links at their target.',
+    shown: ['src/sandbox/secrets/masks.test.ts', 'test/attacks/sandbox/links.test.ts', 'test/e2e/secrets.test.ts'],
+    files: FILES,
+    manifest: { ...RUNS, sandbox: { os: { command_fs: 'all' } } },
+    tries: [bash('./sees.sh', { says: /secret=\n/, hides: /TOKEN=abc/ })],
+    on: WITHOUT_COMMANDS,
+  },
+  {
+    id: 'O5',
+    promise: 'Bundles state what a program needs; registries come from the user’s own configuration.',
+    shown: ['src/sandbox/bundles/bundles.test.ts', 'test/e2e/registries.test.ts', 'test/contract/keys/keys.test.ts'],
+    files: {
+      '$H/go/pkg/mod/one.go': 'package one\n',
+      'builds.sh': '#!/bin/sh\ncat "$HOME/go/pkg/mod/one.go"\n',
+      'other.sh': '#!/bin/sh\ncat "$HOME/go/pkg/mod/one.go"\n',
+    },
+    manifest: {
+      capabilities: { allow: { commands: { patterns: ['./builds.sh', './other.sh'] } } },
+      sandbox: { os: { command_tools: [{ tool: 'go', wrappers: ['./builds.sh'] }] } },
+    },
+    tries: [bash('./builds.sh', { says: /package one/ }), bash('./other.sh', { hides: /package one/ })],
+    on: WITHOUT_COMMANDS,
+  },
+  {
+    id: 'O6',
+    promise: 'The environment is an allowlist.',
+    shown: ['src/sandbox/environment.test.ts'],
+    files: FILES,
+    env: ENV,
+    manifest: RUNS,
+    tries: [bash('./sees.sh', { says: /key=\n/, hides: /sk-live-1/ })],
+    on: WITHOUT_COMMANDS,
+  },
+  {
+    id: 'O7',
+    promise:
+      'Limits are enforced or reported as missing, and a limit that is reached is named. Killing Cordon leaves nothing behind.',
+    shown: ['test/attacks/sandbox/life.test.ts', 'src/sandbox/limits.test.ts', 'test/contract/backend/limits.test.ts'],
+    manifest: { ...RUNS, limits: { command_timeout: 1 } },
+    tries: [bash('sleep 20', { says: /time limit|timed out|command_timeout/i })],
+    on: {
+      ...WITHOUT_COMMANDS,
+      run: own(async (place) => {
+        const { err, code } = await place.cordon(['run', '--timeout', '1', '--', 'sleep', '20'])
+        expect(code, err).not.toBe(0)
+        expect(err).toMatch(/time/)
+      }),
+    },
+  },
+  {
+    id: 'O8',
+    promise: 'Blocked actions are observed where possible, and marked as observed or inferred.',
+    shown: ['src/sandbox/violation.test.ts', 'test/contract/backend/backend.test.ts'],
+    files: FILES,
+    manifest: RUNS,
+    tries: [bash('./sees.sh', { says: /\.env/ })],
+    on: WITHOUT_COMMANDS,
+  },
+  {
+    id: 'O9',
+    promise: 'Backends by choice behind one contract; what one cannot promise is declared and counted.',
+    shown: ['test/contract/backend/backend.test.ts', 'test/contract/seatbelt/profile.test.ts'],
+    on: Object.fromEntries(
+      ['session', 'run', 'check', 'hook', 'mcp', 'gateway', 'chat', 'acp', 'page'].map((name) => [
+        name,
+        missing('There is no backend for machines without namespaces, and no `require`.'),
+      ]),
+    ),
+  },
+  {
+    id: 'O10',
+    promise: 'Sockets between processes of one sandbox work; nothing outside is reachable by them.',
+    shown: ['test/contract/egress/local-sockets.test.ts'],
+    files: {
+      'sockets.py':
+        'import socket, threading, os\nserver = socket.socket()\nserver.bind(("127.0.0.1", 0))\nserver.listen()\nthreading.Thread(target=lambda: server.accept()[0].sendall(b"inside")).start()\nprint(socket.create_connection(server.getsockname()).recv(9).decode())\n',
+    },
+    manifest: RUNS,
+    tries: [bash('python3 sockets.py', { says: /inside/ })],
+    on: WITHOUT_COMMANDS,
+  },
+]

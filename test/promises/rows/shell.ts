@@ -1,0 +1,111 @@
+/** S: commands. */
+
+import { bash, type PromiseRow } from '../promise.ts'
+import { GATEWAY, RUNS_NOTHING } from './reasons.ts'
+
+const RUNS = { permission: { tools: { bash: 'allow' } } }
+
+export const SHELL_ROWS: readonly PromiseRow[] = [
+  {
+    id: 'S1',
+    promise: 'Every command is parsed by a real grammar. What cannot be parsed with certainty is denied.',
+    shown: ['test/soundness/soundness.test.ts', 'src/shell/walk/analyze.test.ts', 'src/shell/read/gate.test.ts'],
+    manifest: RUNS,
+    tries: [
+      bash('echo "unclosed', { is: 'deny', typed: 'allow' }),
+      bash('echo closed', { is: 'allow', says: /closed/ }),
+    ],
+    on: { gateway: GATEWAY },
+  },
+  {
+    id: 'S2',
+    promise: 'Each feature of the shell language can be disabled.',
+    shown: ['test/cases/shell.test.ts'],
+    manifest: { ...RUNS, security: { pipes: false, background: false, compound: false } },
+    tries: [
+      bash('echo a | cat', { is: 'deny' }),
+      bash('true && true', { is: 'deny' }),
+      bash('true &', { is: 'deny' }),
+      bash('true', { is: 'allow' }),
+    ],
+    on: { gateway: GATEWAY },
+  },
+  {
+    id: 'S3',
+    promise:
+      'Grants match word by word; denials match through every disguise. Hosts go only to the part they were granted to.',
+    shown: ['src/policy/evaluate/command-match.test.ts', 'test/attacks/network/text-hosts.test.ts'],
+    manifest: {
+      security: { command_substitution: true },
+      capabilities: {
+        allow: { commands: { patterns: ['make build:*'] } },
+        deny: { commands: { patterns: ['git push:*'] } },
+      },
+    },
+    tries: [
+      bash('make build now', { is: 'allow' }),
+      bash('make buildx', { is: 'ask' }),
+      bash('command git push', { is: 'deny' }),
+      bash('/usr/bin/git push', { is: 'deny' }),
+      bash("env X=1 g'i't push", { is: 'deny' }),
+      bash('make build $(git push)', { is: 'deny' }),
+    ],
+    on: { gateway: GATEWAY },
+  },
+  {
+    id: 'S4',
+    promise: 'The command inside a wrapper is judged. sudo and doas are denied, with an alternative.',
+    shown: ['src/shell/wrap/wrappers.test.ts', 'src/policy/evaluate/evaluate.test.ts'],
+    manifest: { ...RUNS, capabilities: { deny: { commands: { patterns: ['git push:*'] } } } },
+    tries: [
+      bash('timeout 5 nice git push', { is: 'deny' }),
+      bash("sh -c 'git push'", { is: 'deny' }),
+      bash('timeout 5 sudo -n true', { is: 'deny', typed: 'allow' }),
+    ],
+    on: { gateway: GATEWAY },
+  },
+  {
+    id: 'S5',
+    promise: 'Options and variables that turn a granted program into another turn an allow into an ask.',
+    shown: ['src/shell/inspect/inspect.test.ts', 'src/shell/tables/environment.test.ts'],
+    manifest: { capabilities: { allow: { commands: { patterns: ['git log:*', 'sort:*'] } } } },
+    files: { 'a.txt': 'a\n' },
+    tries: [
+      bash('sort a.txt', { is: 'allow' }),
+      bash('sort --compress-prog=./x a.txt', { is: 'ask' }),
+      bash('LD_PRELOAD=./x.so sort a.txt', { is: 'ask' }),
+    ],
+    on: { gateway: GATEWAY },
+  },
+  {
+    id: 'S6',
+    promise: 'Words that are paths are judged by the file rules.',
+    shown: ['src/policy/evaluate/named-paths.test.ts'],
+    manifest: { ...RUNS, capabilities: { deny: { read: { paths: ['private/**'] } } } },
+    files: { 'private/x': 'closed\n', 'a.txt': 'open\n' },
+    tries: [
+      bash('cat private/x', { is: 'deny', hides: /closed/ }),
+      bash('cd private && cat x', { is: 'deny', hides: /closed/ }),
+      bash('cat a.txt', { is: 'allow', says: /open/ }),
+    ],
+    on: { gateway: GATEWAY },
+  },
+  {
+    id: 'S7',
+    promise: 'Substrings of commands can be allowed and denied.',
+    shown: ['src/policy/evaluate/evaluate.test.ts'],
+    manifest: { ...RUNS, shell_policy: { deny: ['forbidden'] } },
+    tries: [bash('echo FORBIDDEN', { is: 'deny', says: /forbidden/ }), bash('echo fine', { is: 'allow' })],
+    on: { gateway: GATEWAY },
+  },
+  {
+    id: 'S8',
+    promise:
+      'If the kernel supports it, denials apply to every program that a command starts, on its real arguments. The result and the record name what was refused and what started it.',
+    shown: ['test/attacks/programs/denied.test.ts', 'src/policy/programs/start.test.ts'],
+    manifest: { ...RUNS, capabilities: { deny: { commands: { patterns: ['touch:*'] } } } },
+    files: { 'work.sh': '#!/bin/sh\ntouch out.txt\necho went on\n' },
+    tries: [bash('./work.sh', { says: /went on/, leaves: { 'out.txt': null } })],
+    on: { gateway: GATEWAY, check: RUNS_NOTHING, page: RUNS_NOTHING },
+  },
+]

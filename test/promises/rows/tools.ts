@@ -1,0 +1,104 @@
+/** T: tools. */
+
+import { no, type PromiseRow, SURFACES, type Try } from '../promise.ts'
+import { GATEWAY, LEVELS_ONLY, NO_TOOLS, OWN_TOOLS, RUNS_NOTHING } from './reasons.ts'
+
+const of = (tool: string, input: Try['input'], expected: Partial<Try> = {}): Try => ({ tool, input, ...expected })
+const CORDONS_OWN = { run: NO_TOOLS, hook: OWN_TOOLS, gateway: GATEWAY, check: RUNS_NOTHING, page: RUNS_NOTHING }
+
+const TOOL = {
+  '$H/.config/cordon/tools/hello.json': JSON.stringify({ name: 'hello', description: 'Greets.', script: 'hello.sh' }),
+  '$H/.config/cordon/tools/hello.sh': '#!/bin/sh\necho greetings; cat "$HOME/note.txt"\n',
+  '$H/note.txt': 'note of the home\n',
+}
+
+export const TOOL_ROWS: readonly PromiseRow[] = [
+  {
+    id: 'T1',
+    promise: 'The built-in tools leave nothing behind, whether they succeed, fail, are cancelled or called wrongly.',
+    shown: ['test/contract/tools/tools.test.ts', 'test/contract/session/session.test.ts'],
+    files: { 'a.txt': 'one\n' },
+    tries: [
+      of(
+        'edit',
+        { path: 'a.txt', old_string: 'one', new_string: 'two' },
+        { is: 'allow', leaves: { 'a.txt': 'two\n' } },
+      ),
+      of('list', { path: '.' }, { is: 'allow', says: /a\.txt/ }),
+      of('mkdir', { path: 'sub' }, { is: 'allow' }),
+      of('copy', { source: 'a.txt', destination: 'sub/b.txt' }, { is: 'allow', leaves: { 'sub/b.txt': 'two\n' } }),
+    ],
+    on: { run: NO_TOOLS, hook: OWN_TOOLS, gateway: GATEWAY },
+  },
+  {
+    id: 'T2',
+    promise:
+      'Custom tools with arguments, limits and labels that the sandbox enforces. Built-in tools have labels in the record.',
+    shown: ['src/tools/custom/custom.test.ts', 'test/contract/session/own-tools.test.ts'],
+    files: TOOL,
+    trusted: ['hello'],
+    manifest: { permission: { tools: { hello: 'allow' } } },
+    tries: [of('hello', {}, { is: 'allow', says: /greetings/, hides: /note of the home/ })],
+    on: { run: NO_TOOLS, hook: OWN_TOOLS, gateway: LEVELS_ONLY },
+  },
+  {
+    id: 'T3',
+    promise: 'Exactly the trusted bytes run.',
+    shown: ['src/tools/custom/custom.test.ts', 'test/contract/session/promises.test.ts'],
+    files: TOOL,
+    manifest: { permission: { tools: { hello: 'allow' } } },
+    on: {
+      ...Object.fromEntries(
+        (['session', 'mcp', 'chat', 'acp'] as const).map((name) => [
+          name,
+          { tries: [of('hello', {}, { says: /no tool|unknown/i, hides: /greetings/ })] },
+        ]),
+      ),
+      check: { tries: [of('hello', {}, { is: 'deny' })] },
+      page: { tries: [of('hello', {}, { is: 'deny' })] },
+      run: NO_TOOLS,
+      hook: OWN_TOOLS,
+      gateway: no('Descriptions of other servers are pinned: test/contract/mcp/gateway.test.ts.'),
+    },
+  },
+  {
+    id: 'T4',
+    promise: 'Code runs in a new container.',
+    shown: ['test/contract/code/engines.test.ts'],
+    manifest: { permission: { tools: { sandbox_run: 'allow' } }, sandbox: { run: { engines: ['os'] } } },
+    tries: [
+      of('sandbox_run', { language: 'bash', code: 'echo ran; cat /etc/shadow' }, { says: /ran/, hides: /root:/ }),
+    ],
+    on: CORDONS_OWN,
+  },
+  {
+    id: 'T5',
+    promise: 'Python and JavaScript reach tools only through guarded calls.',
+    shown: ['test/contract/code/programs.test.ts'],
+    files: { 'private/x': 'closed\n', 'a.txt': 'open\n' },
+    manifest: {
+      permission: { tools: { code_exec: 'allow' } },
+      capabilities: { deny: { read: { paths: ['private/**'] } } },
+    },
+    tries: [
+      of('code_exec', { code: 'return await cordon.read({ path: "private/x" })' }, { hides: /closed/ }),
+      of('code_exec', { code: 'typeof process' }, { hides: /object/ }),
+    ],
+    on: CORDONS_OWN,
+  },
+  {
+    id: 'T6',
+    promise: 'An agent as a component whose only imports are guarded calls.',
+    shown: [
+      'test/contract/code/component.test.ts',
+      'test/components/hostile.test.ts',
+      'test/components/agents.test.ts',
+    ],
+    on: Object.fromEntries(
+      SURFACES.map((name) => [
+        name,
+        no('A component is an agent that `cordon agent` runs; the tests beside it drive it.'),
+      ]),
+    ),
+  },
+]
