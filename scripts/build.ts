@@ -21,7 +21,7 @@ import { resolve } from 'node:path'
 import { rolldown } from 'rolldown'
 import { builtInPolicy } from '../src/project/load/built-in.ts'
 import { compileFilter, filterName } from '../src/sandbox/bwrap/seccomp.ts'
-import { programNames } from '../src/shell/tables/programs/registry.ts'
+import { changingPrograms, programNames } from '../src/shell/tables/programs/registry.ts'
 import { errorCode } from '../src/system/fault.ts'
 
 process.chdir(resolve(import.meta.dirname, '..'))
@@ -270,6 +270,7 @@ function chunkOf(part: keyof typeof PARTS): string {
 function facts(): Readonly<Record<string, string>> {
   return {
     PROGRAM_NAMES: JSON.stringify(programNames()),
+    CHANGING_PROGRAMS: JSON.stringify(changingPrograms()),
     BUILT_FILTERS: JSON.stringify(filters()),
     BUILD: JSON.stringify(sourceHash()),
     BUILT_IN_POLICY: JSON.stringify(builtInPolicy()),

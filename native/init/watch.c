@@ -116,6 +116,15 @@ static _Noreturn void finish(int signals, int is_killed) {
 
 static uint64_t deadline; /* kept here: the parent may be busy, and the command must not win time by that */
 
+static uint64_t last_turn;
+
+/* A person may be asked about a program: that time is not the command's. */
+static void hold_clock(void) {
+  uint64_t now = now_ms();
+  if (last_turn && programs_waiting()) deadline += now - last_turn;
+  last_turn = now;
+}
+
 static int next_memory_look = -1;
 
 /* Returns 1 when everything is to be ended. */
@@ -203,6 +212,7 @@ _Noreturn void watch_over(int signals, int watch, int mounts) {
     servers_watch(fds + OF_SERVERS);
     local_sockets_watch(fds + OF_SOCKETS);
     if (poll(fds, (nfds_t)(OF_SOCKETS + local_sockets_count()), wait_at_most()) < 0 && errno != EINTR) _exit(FAULT_STATUS);
+    hold_clock();
     names_serve(fds + OF_NAMES);
     local_sockets_serve(fds + OF_SOCKETS);
     streams_serve(fds + OF_STREAMS);

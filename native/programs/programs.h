@@ -55,6 +55,7 @@ size_t write_chain(pid_t tid, char *into, size_t size);
 
 /* start.c */
 int programs_open(void);
+int programs_waiting(void);
 int programs_wait_fd(void);
 int is_start(int number);
 void answer_start(const struct call *c);

@@ -47,6 +47,9 @@ int programs_open(void) {
   return wake < 0 ? -1 : 0;
 }
 
+/* How many starts wait for the parent; asked by another thread. */
+int programs_waiting(void) { return (int)__atomic_load_n(&pending_count, __ATOMIC_RELAXED); }
+
 int programs_wait_fd(void) { return wake; }
 
 int is_start(int number) { return number == SYS_execve || number == SYS_execveat; }

@@ -18,9 +18,12 @@ import type { SessionFacts } from '../policy/call.ts'
 import type { Decision } from '../policy/decision.ts'
 import type { HostRule, PathRule, Policy, RuleRef } from '../policy/policy.ts'
 import type { StartedFor } from '../policy/programs/names.ts'
+import type { TableScene } from '../policy/programs/table.ts'
+import { takeStance } from '../policy/stance.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
 import { type AppliedBundle, type BundleFurnishing, furnish, type RegistryFacts } from '../sandbox/bundles/bundle.ts'
 import { DEFAULT_MEMORY_SHARE, DEFAULT_OPEN_FILES, type Limits } from '../sandbox/limits.ts'
+import type { CommandFact } from '../shell/facts.ts'
 import { type Entitlement, entitleServer, entitleWords } from './entitlement.ts'
 import { egressRules, grantedHosts } from './hosts.ts'
 import { appliedBundles, brokeredSecrets, type RunGrants, type Variables } from './run-grants.ts'
@@ -77,9 +80,13 @@ export interface Network {
 }
 
 /** What program starts of a run are judged by. */
-export interface ProgramRules {
-  readonly policy: Policy
-  readonly by: StartedFor
+export interface ProgramRules extends TableScene {
+  /** Null where there is no agent whose answers count. */
+  readonly session: SessionFacts | null
+  /** The commands of the text that was decided. */
+  readonly commands: readonly CommandFact[]
+  /** It was allowed because of them: without them it may not run. */
+  readonly required: boolean
 }
 
 /** Everything that applies to one run. */
@@ -113,6 +120,13 @@ export interface Decided {
   readonly session?: string
   /** Who started it; an agent unless told. */
   readonly by?: StartedFor
+  readonly judged?: Decision['judged']
+  /** Of a text: the session it is decided in, its commands, and what `changingPrograms` lists. */
+  readonly text?: {
+    readonly session: SessionFacts
+    readonly commands: readonly CommandFact[]
+    readonly changing: () => readonly string[]
+  }
 }
 
 /** What one call may reach beyond the manifest: what a person agreed to, and what the manifest opens to who names it. */
@@ -174,7 +188,7 @@ export function confine(loaded: LoadedPolicy, decided: Decided, narrowing: reado
   const granted = all(narrowing, 'grants').map(({ grants }) => grants)
   const env = all(narrowing, 'keys')[0]?.env ?? null
   const server = all(narrowing, 'server')[0]?.server ?? null
-  const { command, cwd, relies = null, session = null, by = 'agent' } = decided
+  const { command, cwd, relies = null, session = null } = decided
   const words = 'words' in command ? entitleWords(loaded, command.words, granted, env) : command
   const entitled = server === null ? words : entitleServer(loaded, words, server)
   const bundles = appliedBundles(loaded, entitled.patterns, granted)
@@ -214,10 +228,20 @@ export function confine(loaded: LoadedPolicy, decided: Decided, narrowing: reado
       fixed: furnished.variables,
     },
     limits: limitsOf(sandbox.limits, narrowing, labels),
-    programs: { policy, by },
+    programs: programsOf(policy, rules, decided),
     undo: { relies, session },
     bundles: { applied: bundles, signed: loaded.ownManifest ? registries : null },
   }
+}
+
+/** Without a host nothing elsewhere can be changed, so nothing has to be asked. */
+function programsOf(policy: Policy, { allowed }: EgressRules, { by = 'agent', judged, text }: Decided): ProgramRules {
+  const stance = text && takeStance(policy, text.session, 'bash')
+  const contained = stance?.mode.value === 'contained' && !stance.explicit && !stance.answersAsks
+  const asks = by === 'agent' && contained === true && (allowed === null || allowed.length > 0)
+  const changing = asks ? text!.changing() : []
+  const { session = null, commands = [] } = text ?? {}
+  return { policy, by, changing, session, commands, required: judged === true }
 }
 
 /** The manifest's limits, less what the run's own take away. */

@@ -80,6 +80,8 @@ export interface SessionFacts {
   readonly breakerOpenFor: number | null
   /** True where undo (F9) keeps what a command removes or overwrites in the roots: such a loss does not ask. Without it, it asks. */
   readonly undo?: boolean
+  /** True where each program start is judged by its real words: a denial that a text may hide is then no reason to ask. */
+  readonly judged?: boolean
   /** This very command was seen to change what cannot be kept: nothing of it runs unasked. */
   readonly unkept?: boolean
   /** Whether commands see a secret-shaped file all the same, because git has it in HEAD as it is; without it, none is. */

@@ -6,6 +6,7 @@ import type { SessionFacts } from '../policy/call.ts'
 import type { Decision } from '../policy/decision.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
 import type { ShellFacts } from '../shell/facts.ts'
+import { changingPrograms } from '../shell/tables/programs/registry.ts'
 import { Fault } from '../system/fault.ts'
 import { monotonicMs } from '../system/monotonic.ts'
 import type { CommandOptions, CommandPort, CommandResult } from '../tools/tool.ts'
@@ -40,6 +41,7 @@ export interface CommandCall {
     readonly command: string
     readonly facts: ShellFacts | null
     readonly relies?: Decision['relies']
+    readonly judged?: Decision['judged']
   }
   readonly reach: CallReach
   readonly heard: (outcome: RunOutcome) => void
@@ -100,17 +102,23 @@ export function openCommands(options: CommandPortOptions): SessionCommands {
     { decided, reach }: CommandCall,
     io: RunIo,
   ): Promise<RunOutcome> {
-    const { command, relies } = decided
-    const confinement = confined({ command: group, cwd, ...(relies && { relies }) }, [
-      { kind: 'reach', reach },
-      { kind: 'time', ms: timeoutMs },
-    ])
+    const { command, relies, judged, facts } = decided
+    const session = options.scope().facts
+    const of = { session, commands: facts?.commands ?? [], changing: () => changingPrograms().split('\n') }
+    const confinement = confined(
+      { command: group, cwd, text: of, ...(relies && { relies }), ...(judged && { judged }) },
+      [
+        { kind: 'reach', reach },
+        { kind: 'time', ms: timeoutMs },
+      ],
+    )
     try {
       const outcome = await launch(confinement, ['/bin/bash', '-c', '--', text], io)
       if (outcome.changes?.unkept.length) options.cover.noteUnkept(confinement.root, command)
       return outcome
     } catch (error) {
-      if (error instanceof Fault && error.code === 'undo-unavailable') options.cover.noteNoDoor()
+      if (error instanceof Fault && (error.code === 'undo-unavailable' || error.code === 'programs-unjudged'))
+        options.cover.noteNoDoor()
       throw error
     }
   }

@@ -138,7 +138,7 @@ export class Site {
           fixed: door?.variables ?? NO_WAY_OUT,
           temporary: arrangement?.temporary ?? TEMPORARY,
         })
-        const lines = judges() ? programTable(programs.policy, programs.by, env.PATH ?? '') : []
+        const lines = judges() ? programTable(programs, env.PATH ?? '') : []
         const plan = planSandbox({
           ...room,
           argv,

@@ -2,7 +2,9 @@
 
 import { posix } from 'node:path'
 import type { ProgramRules } from '../confine/confinement.ts'
-import { startDenial, startText } from '../policy/programs/start.ts'
+import { typedText } from '../confine/typed-words.ts'
+import { decideStart, startDenial, startText } from '../policy/programs/start.ts'
+import type { Ruling } from '../policy/stance.ts'
 import type { ProgramStart } from '../sandbox/programs.ts'
 import { programViolation, type Violation } from '../sandbox/violation.ts'
 import { isInterpreterName } from '../shell/tables/interpreter-names.ts'
@@ -13,21 +15,69 @@ const MOST_REPORTED = 50
 /** Words of a program in the list of those that started another. */
 const SHOWN_WORDS = 3
 
+/** A program start that a person is asked about. */
+export interface ProgramQuestion {
+  /** Its words as one text that a shell would read as the same words. */
+  readonly command: string
+  readonly cwd: string
+  /** By which programs it was started, the first one first. */
+  readonly startedBy: readonly string[]
+  readonly ruling: Ruling
+  readonly signal: AbortSignal
+}
+
+/** A text says why not. */
+export type AskProgram = (question: ProgramQuestion) => Promise<true | string>
+
 /** Judges the starts of one run. */
 export class ProgramStarts {
   readonly #rules: ProgramRules
+  readonly #home: string
+  readonly #ask: AskProgram | null
   readonly #refused = new Map<string, Violation>()
+  readonly #answers = new Map<string, Promise<boolean>>()
 
-  constructor(rules: ProgramRules) {
+  constructor(rules: ProgramRules, home: string, ask: AskProgram | null) {
     this.#rules = rules
+    this.#home = home
+    this.#ask = ask
   }
 
-  judge(start: ProgramStart): boolean {
-    const { policy, by } = this.#rules
-    const denial = startDenial(policy, start, by)
-    if (denial === null) return true
-    this.#refuse(start, denial.reason.message)
-    return false
+  /** Whether a person may be asked while a command runs. */
+  get asks(): boolean {
+    const { policy, changing } = this.#rules
+    return this.#ask !== null && (changing.length > 0 || policy.commands.deny.some((rule) => rule.asks === true))
+  }
+
+  judge(start: ProgramStart, signal: AbortSignal = new AbortController().signal): boolean | Promise<boolean> {
+    const ruling = this.#decide(start)
+    if (ruling === null) return true
+    if (ruling.decision === 'deny' || this.#ask === null) {
+      const nobody = ruling.decision === 'deny' ? '' : ' Nobody could be asked: run it as a command of its own.'
+      this.#refuse(start, `${ruling.reason.message}${nobody}`)
+      return false
+    }
+    // The same words in the same place are one question for the whole command.
+    const key = JSON.stringify([start.file, start.cwd, start.argv, start.cut])
+    const known = this.#answers.get(key)
+    if (known !== undefined) return known
+    const answer = this.#put(start, ruling, this.#ask, signal)
+    this.#answers.set(key, answer)
+    return answer
+  }
+
+  #decide(start: ProgramStart): Ruling | null {
+    const { session } = this.#rules
+    if (session !== null) return decideStart({ ...this.#rules, session, home: this.#home }, start)
+    const denial = startDenial(this.#rules.policy, start, this.#rules.by)
+    return denial?.decision === 'deny' || this.#rules.by === 'agent' ? denial : null
+  }
+
+  async #put(start: ProgramStart, ruling: Ruling, ask: AskProgram, signal: AbortSignal): Promise<boolean> {
+    const command = typedText([posix.basename(start.path || start.file), ...start.argv.slice(1)])
+    const answer = await ask({ command, cwd: start.cwd, startedBy: startedBy(start), ruling, signal })
+    if (answer !== true) this.#refuse(start, answer)
+    return answer === true
   }
 
   /** What was refused, each once. */

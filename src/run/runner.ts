@@ -20,7 +20,7 @@ import { DevServerPorts } from './network/dev-server-ports.ts'
 import type { DoorSettings, NetworkOptions, SessionNetwork } from './network/network.ts'
 import type { ServedPort } from './network/served-port.ts'
 import { type Prepared, type Preparing, Site } from './preparation.ts'
-import type { ProgramStarts } from './program-starts.ts'
+import type { AskProgram, ProgramStarts } from './program-starts.ts'
 
 /** A command that ran, with everything that was stopped or put right on the way. */
 export interface RunOutcome {
@@ -57,6 +57,8 @@ export interface RunIo extends LaunchIo {
 }
 
 export interface RunnerOptions extends Partial<Pick<NetworkOptions, 'ask' | 'resolver' | 'upstream'>> {
+  /** Who is asked about a program that a running command starts; without it, what asks is refused. */
+  readonly askProgram?: AskProgram
   /** Somebody is there to be asked about every host: a command without any has a way out, too. */
   readonly asksAlways?: boolean
   /** Told how far a long look for secrets is: how many folders, and null at its end. */
@@ -118,6 +120,7 @@ export class CommandRunner {
       if (error.code === 'changes-door' && this.#holdsChanges) {
         this.#holdsChanges = false
         if (confinement.undo.relies === 'undo') throw withoutUndo(error)
+        if (confinement.programs.required) throw withoutJudge(error)
       }
       // Something was moved between the look and the mounts: look again, once.
       else if (!MOVED.has(error.code)) throw error
@@ -138,6 +141,7 @@ export class CommandRunner {
 
   async #attempt(site: Site, confinement: Confinement, argv: readonly string[], io: RunIo): Promise<RunOutcome> {
     if (confinement.undo.relies === 'undo' && !this.#holdsChanges) throw withoutUndo(null)
+    if (confinement.programs.required && !this.#judges) throw withoutJudge(null)
     const expected = this.#expected?.confinement === confinement ? this.#expected.preparing : null
     this.#expected = null
     const arrangement = this.#backend.arrange ? await this.#arrange(confinement) : null
@@ -161,7 +165,7 @@ export class CommandRunner {
     const programs = await this.#judgeOf(confinement)
     const launchIo: LaunchIo = {
       ...io,
-      ...(programs && { judge: (start) => programs.judge(start) }),
+      ...(programs && { judge: (start) => programs.judge(start, io.signal), judgeAsks: programs.asks }),
       ...(running.size > 0 && { verify: () => hidden.isAllOf(underway.begun?.plan.masks ?? []) }),
       onListener: (listener, further) => {
         if (further === null) underway.door = openDoor?.(listener) ?? null
@@ -287,9 +291,9 @@ export class CommandRunner {
 
   /** What judges program starts is only loaded where one can be refused. */
   async #judgeOf({ programs }: Confinement): Promise<ProgramStarts | null> {
-    if (!this.#judges || programTable(programs.policy, programs.by, '').length === 0) return null
+    if (!this.#judges || programTable(programs, '').length === 0) return null
     const { ProgramStarts } = await import('./program-starts.ts')
-    return new ProgramStarts(programs)
+    return new ProgramStarts(programs, this.#machine.home, this.#options.askProgram ?? null)
   }
 
   #hasWayOut({ network: { rules } }: Confinement): boolean {
@@ -338,6 +342,15 @@ export class CommandRunner {
 /** One CA and one broker for all who have the same secrets put in. */
 function networkKey({ network: { secrets, caFiles, parent } }: Confinement): string {
   return JSON.stringify([secrets, caFiles, parent])
+}
+
+/** What was allowed because denials apply to each program does not run without that. */
+function withoutJudge(cause: Fault | null): Fault {
+  return new Fault(
+    'programs-unjudged',
+    'the command was allowed because the programs that it starts are judged, but this machine cannot do that',
+    { cause, remedy: 'Call it again: from now on such a command asks. `cordon doctor` says what is missing.' },
+  )
 }
 
 /** What was allowed because of undo does not run without it. */

@@ -1,4 +1,7 @@
-/** Whether undo (F9) brings back what a command destroys here; what it was seen not to cover asks, as it did before. */
+/**
+ * Whether undo (F9) brings back what a command destroys here, and program starts are judged (S8): the init does both. What they were
+ * seen not to cover asks, as it did before.
+ */
 
 import { statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -32,8 +35,13 @@ export class UndoCover {
 
   /** Decides a call, with undo where it covers what the call could destroy. */
   evaluate(policy: Policy, session: SessionFacts, call: ToolCall): Decision {
-    const { undo, unkept } = this.#covers(policy, session, call)
-    return evaluate(policy, { ...session, undo, unkept }, call)
+    const { undo, unkept, judged } = this.#covers(policy, session, call)
+    const facts = { ...session, undo, unkept }
+    const decision = evaluate(policy, facts, call)
+    if (!judged || decision.decision !== 'ask' || policy.commands.deny.length === 0) return decision
+    // What only a denial that it may hide asks about is judged when the program starts.
+    const unasked = evaluate(policy, { ...facts, judged }, call)
+    return unasked.decision === 'allow' ? { ...unasked, judged: true } : decision
   }
 
   /** Changes do not go through the init here. */
@@ -50,14 +58,15 @@ export class UndoCover {
     { root, additionalDirectories }: Policy,
     session: SessionFacts,
     { shell }: ToolCall,
-  ): { readonly undo: boolean; readonly unkept: boolean } {
-    if (shell === null || process.platform !== 'linux') return { undo: false, unkept: false }
+  ): { readonly undo: boolean; readonly unkept: boolean; readonly judged: boolean } {
+    if (shell === null || process.platform !== 'linux') return { undo: false, unkept: false, judged: false }
     const gaps = this.#gapsOf(root, shell.command)
-    if (gaps.command) return { undo: false, unkept: true }
+    const judged = !gaps.machine
+    if (gaps.command) return { undo: false, unkept: true, judged }
     const own = this.#deviceOf(this.#stateDir)
     const roots = [root, ...additionalDirectories.map(({ value }) => value), ...session.roots]
     const isNear = own !== null && roots.every((one) => this.#deviceOf(one) === own)
-    return { undo: isNear && !gaps.machine, unkept: false }
+    return { undo: isNear && !gaps.machine, unkept: false, judged }
   }
 
   /** Hard links do not reach from one file system to another. */

@@ -161,8 +161,12 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
                 ...custom.forSession(host),
                 ...sessionTools(host, machine, root, session.task ?? null),
               ],
-              openRunner: (ask) =>
-                new CommandRunner(machine, machineFiles, backend, { resolver, upstream, ...(ask && { ask }) }),
+              openRunner: (asks) =>
+                new CommandRunner(machine, machineFiles, backend, {
+                  resolver,
+                  upstream,
+                  ...(asks && { ask: asks.host, askProgram: asks.program }),
+                }),
               spillDirectory: join(machineFiles.canonical(spill), id),
               openCode: (options) => openSessionCode({ ...options, machine, backend }),
               openWeb: (policy, facts) => webPort(policy, facts, machine, resolver, upstream),

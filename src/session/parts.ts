@@ -6,6 +6,7 @@ import type { AskHost } from '../egress/route/gate.ts'
 import type { SessionFacts } from '../policy/call.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
 import type { SessionCommands } from '../run/port.ts'
+import type { AskProgram } from '../run/program-starts.ts'
 import type { CommandRunner } from '../run/runner.ts'
 import type { UndoCover } from '../run/undo-cover.ts'
 import type { Files } from '../system/files.ts'
@@ -24,7 +25,7 @@ export interface SessionParts extends QuestionParts {
   readonly tools: readonly Tool[]
   /** The trusted custom tools, to be run by this session. */
   readonly customTools: (host: CustomToolHost) => readonly SessionTool[]
-  readonly openRunner: (ask: AskHost | null) => CommandRunner
+  readonly openRunner: (asks: { readonly host: AskHost; readonly program: AskProgram } | null) => CommandRunner
   readonly spillDirectory: string
   readonly openCode: (session: Omit<CodeOptions, 'machine' | 'backend'>) => SessionCode
   readonly openWeb: (policy: () => LoadedPolicy, facts: () => SessionFacts) => WebPort

@@ -1,5 +1,6 @@
 /** What a session asks a person: calls that need a yes, hosts that a running command reaches for; and what it keeps of the answers. */
 
+import { posix } from 'node:path'
 import { type Approval, approve, callHash, type Question, type Remembered } from '../approval/approve.ts'
 import type { Questions } from '../approval/question-queue.ts'
 import type { SavedGrants } from '../approval/saved-grants.ts'
@@ -7,9 +8,13 @@ import { hostQuestion } from '../call/answer-reach.ts'
 import type { SessionRecorder } from '../call/record/recorder.ts'
 import type { HostQuestion } from '../egress/route/gate.ts'
 import { matchesHost } from '../hosts/pattern.ts'
+import { soleDecision } from '../policy/decision.ts'
+import { grantsOf } from '../policy/evaluate/command-grant.ts'
 import { settle } from '../policy/settle.ts'
 import { takeStance } from '../policy/stance.ts'
 import type { Amended } from '../project/amend.ts'
+import type { ProgramQuestion } from '../run/program-starts.ts'
+import { analyze } from '../shell/walk/analyze.ts'
 import type { Machine } from '../system/machine.ts'
 import type { SessionEvent } from './event.ts'
 import type { ProjectPolicy, SessionView } from './view.ts'
@@ -111,5 +116,27 @@ export class SessionQuestions {
     const places = { root, home: this.#parts.machine.home, resolve: (given: string) => given }
     const { signal } = question
     return (await this.put({ question: { ...asked, facts: null, places }, call: null, settled, signal })).approved
+  }
+
+  /** A program that a running command starts, which asks by its own words. */
+  async askProgram({ command, cwd, startedBy, ruling, signal }: ProgramQuestion): Promise<true | string> {
+    const { machine } = this.#parts
+    const { root } = this.#view.base(this.#view.entered)
+    const by = startedBy.length === 0 ? 'A running command' : startedBy.join(' → ')
+    const reason = { ...ruling.reason, message: `${by} starts it: ${ruling.reason.message}` }
+    const ask = soleDecision('ask', { kind: 'command', text: command }, reason, ruling.rules)
+    const decision = ruling.firm ? { ...ask, firm: true } : ask
+    const analysis = analyze(command, { cwd, home: machine.home, roots: [root] })
+    const facts = 'facts' in analysis ? analysis.facts : null
+    const places = { root, home: machine.home, resolve: (given: string) => posix.resolve(cwd, given) }
+    const question = { tool: 'bash', subject: command, input: { command }, decision, facts, places }
+    const settled = () => {
+      const [fact, ...more] = facts?.commands ?? []
+      if (fact === undefined || more.length > 0 || ruling.firm) return false
+      return grantsOf(this.#view.deciding(this.#view.entered).policy, this.#view.facts(), fact) !== null
+    }
+    const approval = await this.put({ question, call: null, settled, signal })
+    if (approval.approved) return true
+    return `${ruling.reason.message} ${approval.refusal.message}`
   }
 }

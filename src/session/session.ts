@@ -92,7 +92,11 @@ export class Session {
     this.#commands = openCommands({
       session: id,
       scope: () => view.scope(),
-      runner: parts.openRunner(parts.questions ? (question) => questions.askHost(question) : null),
+      runner: parts.openRunner(
+        parts.questions
+          ? { host: (question) => questions.askHost(question), program: (question) => questions.askProgram(question) }
+          : null,
+      ),
       io: { stdout: 'capture', stderr: 'capture', spillDirectory },
       home: machine.home,
       cover,

@@ -107,7 +107,7 @@ export class CallStages implements Stages<ParsedCall, CallRecord> {
       view.enter()
       tell({ type: 'sandbox', directory: view.directory! })
     }
-    const { relies } = decision
+    const { relies, judged } = decision
     const { number, limits } = view.ring()
     // A command is ended by its own limit, with its output; this ends everything else.
     const limit = limits.seconds === null ? null : AbortSignal.timeout((limits.seconds + GRACE_SECONDS) * 1000)
@@ -119,7 +119,12 @@ export class CallStages implements Stages<ParsedCall, CallRecord> {
     const context = toolContext(parsed, this.#ports, {
       files: guarded(kept),
       commands: commands.forCall({
-        decided: { command: parsed.call.shell?.command ?? '', facts: parsed.facts, ...(relies && { relies }) },
+        decided: {
+          command: parsed.call.shell?.command ?? '',
+          facts: parsed.facts,
+          ...(relies && { relies }),
+          ...(judged && { judged }),
+        },
         reach: reachOf(this.#reachScene(parsed, decision), this.#agreed),
         heard: (outcome) => void this.#outcomes.push(outcome),
         heardLater: (outcome) => this.#noteSettled(outcome),

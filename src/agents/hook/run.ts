@@ -109,7 +109,7 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
         const { text, isError = false } = await applyAllowed(judge, call!, signal, kept)
         return { text, exitCode: isError ? 1 : 0, isError, notes: [] }
       }
-      const { relies } = decision
+      const { relies, judged } = decision
       const timeoutMs = seconds === null ? Number.POSITIVE_INFINITY : seconds * 1000
       const reach = reachOf(
         reachScene(judge, { decision, facts: call!.facts }, { machine, files }),
@@ -118,7 +118,12 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
       // A folder of the session that the command names is there to be read.
       const readOnly = [...reach.readOnly, ...hostFolders.filter((path) => command.includes(path))]
       const port = commands.forCall({
-        decided: { command, facts: call!.facts, ...(undo ? { relies: 'undo' as const } : relies && { relies }) },
+        decided: {
+          command,
+          facts: call!.facts,
+          ...(undo ? { relies: 'undo' as const } : relies && { relies }),
+          ...(judged && { judged }),
+        },
         reach: { ...reach, readOnly },
         heard: (outcome) => void outcomes.push(outcome),
       })

@@ -2,10 +2,12 @@
 
 import type { CommandFact, Hazard } from '../../shell/facts.ts'
 import { unprivilegedWay } from '../../shell/tables/unprivileged.ts'
+import { BUILTINS } from '../../shell/walk/builtin-names.ts'
 import { type CommandDenial, type CommandRule, type Policy, ref } from '../policy.ts'
 import type { Ruling } from '../stance.ts'
 import { type DenyMatch, denyMatches, isExempt } from './command-match.ts'
 import { hiddenDenial } from './hidden-denial.ts'
+import type { Scene } from './scene.ts'
 
 // With privilege_wrappers the user opted in: sudo is then an ordinary command that still gains nothing in the sandbox. The
 // same goes for interpreters with system_python: running code is what they were granted for.
@@ -33,14 +35,28 @@ export function hazardDenial(policy: Policy, fact: CommandFact, text: string): R
   }
 }
 
+/** Whether a rule applies when the program starts: builtins of a shell are not started. */
+function isJudgedAtStart({ session, stance }: Scene, { pattern }: CommandDenial): boolean {
+  const [program = ''] = pattern.words
+  return session.judged === true && stance.mode.value === 'contained' && program !== '' && !BUILTINS.has(program)
+}
+
+/** The policy with the denials alone that have to be looked for in the text. */
+export function guessedDenials(scene: Scene): Policy {
+  const { policy } = scene
+  const deny = policy.commands.deny.filter((rule) => !isJudgedAtStart(scene, rule))
+  return deny.length === policy.commands.deny.length ? policy : { ...policy, commands: { ...policy.commands, deny } }
+}
+
 /** What a runner runs (`npx wrangler deploy`, `python -m pip`) is denied like the program itself. */
 function strongestMatch(pattern: CommandRule['pattern'], { argv, delegates = [] }: CommandFact): DenyMatch {
   const matches = [argv, ...delegates].map((words) => denyMatches(pattern, words))
   return matches.find((match) => match === 'yes') ?? matches.find((match) => match === 'maybe') ?? 'no'
 }
 
-/** A deny rule that matches, or could; `source` is the whole text that the command stands in. */
-export function ruleDenial(policy: Policy, fact: CommandFact, text: string, source: string): Ruling | null {
+/** A deny rule that matches, or could. */
+export function ruleDenial(scene: Scene, fact: CommandFact, text: string): Ruling | null {
+  const { policy } = scene
   let asks: CommandDenial | null = null
   let maybe: CommandDenial | null = null
   for (const rule of policy.commands.deny) {
@@ -58,13 +74,13 @@ export function ruleDenial(policy: Policy, fact: CommandFact, text: string, sour
       }
     }
     if (match === 'yes') asks ??= rule
-    else maybe ??= rule
+    else if (!isJudgedAtStart(scene, rule)) maybe ??= rule
   }
   if (asks !== null) {
     const message = `\`${text}\` asks by "${asks.pattern.text}", which stands at ${asks.source}.`
     return { decision: 'ask', firm: true, reason: { code: 'rule-asks', message }, rules: [ref(asks)] }
   }
-  maybe ??= hiddenDenial(policy, fact, source)
+  maybe ??= hiddenDenial(guessedDenials(scene), fact, scene.shell.command)
   if (!maybe) return null
   return {
     decision: 'ask',

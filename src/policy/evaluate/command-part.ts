@@ -77,7 +77,7 @@ export function commandQuestions(scene: Scene, fact: CommandFact, around: Comman
     subject: { kind: 'command', text, span: fact.span },
     denial: () =>
       hazardDenial(policy, fact, text) ??
-      ruleDenial(policy, fact, text, scene.shell.command) ??
+      ruleDenial(scene, fact, text) ??
       (elsewhere ? null : placeRuling(scene, fact, text)),
     grant: () => (hazard ? null : (harmless(policy, fact, text) ?? grantRuling(scene, fact, wrappers, text))),
     explicit: () =>

@@ -8,6 +8,7 @@ import { type Policy, ref } from '../policy.ts'
 import type { Ruling, Stance } from '../stance.ts'
 import { carriedPaths, grantedKey } from './carried-paths.ts'
 import { carriedScript, startedPlaces } from './carried-script.ts'
+import { guessedDenials } from './command-denial.ts'
 import { runsElsewhere } from './command-grant.ts'
 import { commandQuestions, wordsOf } from './command-part.ts'
 import { hazardDenialIn } from './hidden-denial.ts'
@@ -198,7 +199,7 @@ function hazardQuestions(scene: Scene, hazard: Hazard): PartQuestions {
     span: hazard.span,
   }
   if (hazard.verdict === 'deny') return always(subject, deny('dangerous-shell', `${sentence(hazard.message)}.`))
-  const denial = hazardDenialIn(scene.policy, [hazard], scene.shell.command)
+  const denial = hazardDenialIn(guessedDenials(scene), [hazard], scene.shell.command)
   if (denial === null) return unknowable(scene, subject, hazard.message)
   return always(subject, {
     decision: 'ask',

@@ -53,10 +53,10 @@ it('privileges are for nobody but the person', () => {
 
 describe('the table', () => {
   it('is empty where a person starts it and nothing is denied', () => {
-    expect(programTable(policy(), 'person', '/bin')).toEqual([])
+    expect(programTable({ policy: policy(), by: 'person', changing: [] }, '/bin')).toEqual([])
   })
   it('names the program with its words, and where it is', () => {
-    const lines = programTable(policy('git push'), 'person', '/opt/bin:relative')
+    const lines = programTable({ policy: policy('git push'), by: 'person', changing: [] }, '/opt/bin:relative')
     expect(lines).toContain('n git\tpush')
     expect(lines).toContain('i git\t/opt/bin/git')
     expect(lines.join('\n')).not.toContain('relative')

@@ -1,14 +1,18 @@
 /** Decides a program start by its real words (S8): the same denials as for a text, with nothing left to guess. */
 
 import { posix } from 'node:path'
-import type { Word } from '../../shell/facts.ts'
+import type { CommandFact, Word } from '../../shell/facts.ts'
+import { inspect } from '../../shell/inspect/inspect.ts'
 import { isInterpreterName } from '../../shell/tables/interpreter-names.ts'
 import { unprivilegedWay } from '../../shell/tables/unprivileged.ts'
 import { unknownWord } from '../../shell/words/pieces.ts'
+import type { SessionFacts } from '../call.ts'
+import { grantsOf } from '../evaluate/command-grant.ts'
 import { denyMatches, isExempt } from '../evaluate/command-match.ts'
 import { type CommandDenial, type Policy, ref } from '../policy.ts'
 import type { Ruling } from '../stance.ts'
 import { PRIVILEGED, RUNS_INSIDE, type StartedFor } from './names.ts'
+import type { TableScene } from './table.ts'
 
 /** A file that runs with words. */
 export interface ImageFact {
@@ -34,6 +38,69 @@ const SPAN = { start: 0, end: 0 }
 
 /** As many words as an interpreter or a loader may have before the file that it runs. */
 const MOST_BEFORE = 32
+
+/** What a start is judged by. */
+export interface StartScene extends TableScene {
+  readonly session: SessionFacts
+  /** The commands of the text that was decided before it ran. */
+  readonly commands: readonly CommandFact[]
+  readonly home: string
+}
+
+/** Decides a start; null lets it run. What the text itself names was decided with it, and is not asked again. */
+export function decideStart(scene: StartScene, start: StartFact): Ruling | null {
+  const denial = startDenial(scene.policy, start, scene.by)
+  if (denial?.decision === 'deny' || scene.by === 'person') return denial?.decision === 'deny' ? denial : null
+  if (scene.commands.some((fact) => names(fact, start))) return null
+  return denial ?? (scene.changing.length > 0 ? changeElsewhere(scene, start) : null)
+}
+
+/** Whether a command of the text is this start: the same program, and the words that are known, in their order. */
+function names({ argv }: CommandFact, start: StartFact): boolean {
+  const [program, ...words] = argv
+  const own = [start.path, start.file, start.argv[0] ?? ''].map((name) => posix.basename(name))
+  if (!program?.values?.some((value) => own.includes(posix.basename(value)))) return false
+  const isKnown = words.every((word) => word.values?.length === 1 && !word.splits)
+  if (isKnown && words.length !== start.argv.length - 1) return false
+  let at = 1
+  for (const { values } of words) {
+    if (values === null) continue
+    const found = start.argv.findIndex((word, index) => index >= at && values.includes(word))
+    if (found < 0) return false
+    at = found + 1
+  }
+  return true
+}
+
+/** P10: a program that changes something elsewhere asks, unless a grant covers it. */
+function changeElsewhere({ policy, session, home }: StartScene, start: StartFact): Ruling | null {
+  const words = [posix.basename(start.path || start.file), ...start.argv.slice(1)]
+  const argv = words.map(known)
+  const place = { cwd: start.cwd, home, roots: [policy.root], assignments: [], span: SPAN, stdin: 'unknown' } as const
+  const found = inspect({ argv, ...place })
+  if (found.effect !== 'remote-write' && found.effect !== 'destructive') return null
+  const fact: CommandFact = {
+    ...found,
+    argv,
+    resolves: 'program',
+    assignments: [],
+    redirects: [],
+    cwd: start.cwd,
+    via: [],
+    parent: null,
+    unwrapped: 'none',
+    background: false,
+    span: SPAN,
+  }
+  const grants = grantsOf(policy, session, fact)
+  if (grants?.every(({ prompt }) => !prompt)) return null
+  const code = found.effect === 'remote-write' ? 'remote-write' : 'destructive'
+  return {
+    decision: 'ask',
+    reason: { code, message: `\`${startText(start)}\` ${found.effectNote || 'changes something elsewhere'}.` },
+    rules: [ref(policy.mode)],
+  }
+}
 
 /** The denial of a start; null when nothing denies it. */
 export function startDenial(policy: Policy, start: StartFact, by: StartedFor): Ruling | null {

@@ -8,8 +8,16 @@ import { PRIVILEGED, RUNS_INSIDE, type StartedFor } from './names.ts'
 const FOLDERS = ['/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin', '/sbin', '/usr/lib/git-core']
 const LOADERS = ['/lib64', '/lib', '/usr/lib/x86_64-linux-gnu', '/usr/lib/aarch64-linux-gnu']
 
-/** The lines for one command; none where no program start can be denied. `path`: the PATH that it has. */
-export function programTable(policy: Policy, by: StartedFor, path: string): readonly string[] {
+/** What decides which starts matter. */
+export interface TableScene {
+  readonly policy: Policy
+  readonly by: StartedFor
+  /** Programs that ask because they change something elsewhere (P10): lines of `changingPrograms`. */
+  readonly changing: readonly string[]
+}
+
+/** The lines for one command; none where every program start is allowed. `path`: the PATH that it has. */
+export function programTable({ policy, by, changing }: TableScene, path: string): readonly string[] {
   const { deny } = policy.commands
   const lines = new Set<string>()
   const programs = new Set<string>()
@@ -24,6 +32,7 @@ export function programTable(policy: Policy, by: StartedFor, path: string): read
   }
   for (const { value } of policy.shellPolicy.deny) lines.add(isOdd([value]) ? '*' : `s ${value}`)
   if (by === 'agent' && !policy.flags.privilege_wrappers.value) for (const name of PRIVILEGED) lines.add(`n ${name}`)
+  for (const line of changing) lines.add(`n ${line}`)
   if (programs.size === 0) return [...lines]
   const folders = [...new Set([...path.split(':').filter((folder) => folder.startsWith('/')), ...FOLDERS])]
   for (const name of programs) for (const folder of folders) lines.add(`i ${name}\t${posix.join(folder, name)}`)

@@ -4,6 +4,7 @@ import type { ChildProcess } from 'node:child_process'
 import type { Server, Socket } from 'node:net'
 import { constants } from 'node:os'
 import { Readable, Writable } from 'node:stream'
+import { monotonicMs } from '../../system/monotonic.ts'
 import type { LaunchIo, LaunchResult, Output } from '../backend.ts'
 import { Capture } from '../capture.ts'
 import type { SandboxPlan } from '../plan.ts'
@@ -64,6 +65,7 @@ async function attend(
   let cancelled = false
   let changed = false
   let servers: Server[] = []
+  let countdown: Countdown | null = null
   try {
     if (!control)
       return await closed.then(() => Promise.reject(new SandboxFault('sandbox-failed', 'no control channel')))
@@ -76,8 +78,13 @@ async function attend(
       control.write(quitMessage())
     }
     const ended = new Promise<void>((resolve) => {
-      const judge = (number: number, start: ProgramStart | null) =>
-        void judgeStart(io, start).then((allowed) => control.write(judgedMessage(number, allowed)))
+      const judge = (number: number, start: ProgramStart | null) => {
+        countdown?.pause()
+        void judgeStart(io, start).then((allowed) => {
+          countdown?.resume()
+          control.write(judgedMessage(number, allowed))
+        })
+      }
       listenTo(control, progress, judge, (message) => {
         inside.take(message)
         // Ctrl-Z was for the terminal inside; whoever waits for this process learns of it by this process.
@@ -97,11 +104,12 @@ async function attend(
       cleanups.push(() => clearTimeout(timer))
     }
     if (plan.limits.timeoutMs !== undefined) {
-      const timer = setTimeout(() => {
+      const limit = new Countdown(plan.limits.timeoutMs, () => {
         timedOut = true
         end()
-      }, plan.limits.timeoutMs)
-      cleanups.push(() => clearTimeout(timer))
+      })
+      countdown = limit
+      cleanups.push(() => limit.end())
     }
     const abort = () => {
       cancelled = true
@@ -143,6 +151,38 @@ async function attend(
     for (const cleanup of cleanups.reverse()) cleanup()
     for (const server of servers) server.close()
     servers = []
+  }
+}
+
+/** A time limit that stands still while program starts wait for their answer: a person may be asked. */
+class Countdown {
+  readonly #then: () => void
+  #left: number
+  #since = monotonicMs()
+  #waiting = 0
+  #timer: NodeJS.Timeout | null
+
+  constructor(ms: number, then: () => void) {
+    this.#left = ms
+    this.#then = then
+    this.#timer = setTimeout(then, ms)
+  }
+
+  pause(): void {
+    if (this.#waiting++ > 0 || this.#timer === null) return
+    clearTimeout(this.#timer)
+    this.#left -= monotonicMs() - this.#since
+  }
+
+  resume(): void {
+    if (--this.#waiting > 0 || this.#timer === null) return
+    this.#since = monotonicMs()
+    this.#timer = setTimeout(this.#then, Math.max(0, this.#left))
+  }
+
+  end(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer)
+    this.#timer = null
   }
 }
 

@@ -53,16 +53,6 @@ function setShellOptions(call: BuiltinCall): void {
   }
 }
 
-/** Names that bash runs itself. */
-export const BUILTINS: ReadonlySet<string> = new Set(
-  (
-    '. : [ alias bg bind break builtin caller cd command compgen complete compopt continue declare dirs disown echo ' +
-    'enable eval exec exit export false fc fg getopts hash help history jobs kill let local logout mapfile popd printf ' +
-    'pushd pwd read readarray readonly return set shift shopt source suspend test times trap true type typeset ulimit ' +
-    'umask unalias unset wait'
-  ).split(' '),
-)
-
 /** Every builtin that does more than print or test. */
 export const BUILTIN_EFFECTS: Readonly<Record<string, (call: BuiltinCall) => void>> = {
   cd: changeDirectory,

@@ -64,6 +64,25 @@ function apart(names: string, spec: Program): readonly (readonly [string, Progra
   return names.split(' ').map((name) => [name, spec])
 }
 
+/** Names whose rules alone say that they change something elsewhere. */
+const CHANGES_BY_RULE =
+  'curl wget wget2 http https xh xhs httpie scp rsync psql mysql mariadb redis-cli valkey-cli'.split(' ')
+
+/** Programs that can change something elsewhere, each with the subcommands that do, a line each; the build puts it in its place. */
+declare const CHANGING_PROGRAMS: string | undefined
+
+export function changingPrograms(): string {
+  if (typeof CHANGING_PROGRAMS === 'string') return CHANGING_PROGRAMS
+  const lines = listPrograms().flatMap(([name, { verbs, effects = '' }]) => {
+    if (verbs !== undefined || CHANGES_BY_RULE.includes(name)) return [name]
+    const written = effects.split('\n').map((line) => line.split('|').map((part) => part.trim()))
+    const changing = written.filter(([effect]) => effect === 'remote-write' || effect === 'destructive')
+    const words = changing.flatMap(([, commands = '']) => commands.split(',').map((one) => one.trim()))
+    return words.map((one) => (one === '*' ? name : [name, ...one.split(/\s+/)].join('\t')))
+  })
+  return [...new Set(lines)].join('\n')
+}
+
 /** The names of each table in a line; the build puts it here, so that a start need not make the tables to know them. */
 declare const PROGRAM_NAMES: string | undefined
 
