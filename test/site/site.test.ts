@@ -1,6 +1,6 @@
 /** The documentation site in a browser: no dead link, no error on the console, nothing that axe finds, and a search that works. */
 
-import { readFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -50,6 +50,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close()
   server?.close()
+  rmSync(folder, { recursive: true, force: true })
 })
 
 /** The anchors of a page of the site, or null if there is no such page. */
