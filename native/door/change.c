@@ -17,8 +17,10 @@ static void refuse(const struct call *c, const struct spot *s, enum change chang
   answer(c, error);
 }
 
+void refuse_making(const struct call *c, const struct spot *s, int error) { refuse(c, s, CHANGE_MAKE, error); }
+
 /* Where a new name is to be made. Returns 0 when it may be; the call is answered otherwise. */
-static int begin_making(const struct call *c, const struct spot *s, enum change change) {
+int begin_making(const struct call *c, const struct spot *s, enum change change) {
   int error = judge(s, change);
   if (error) {
     refuse(c, s, change, error);
@@ -31,7 +33,7 @@ static int begin_making(const struct call *c, const struct spot *s, enum change 
   return 0;
 }
 
-static void end_making(const struct call *c, const struct spot *s, int failed) {
+void end_making(const struct call *c, const struct spot *s, int failed) {
   int error = failed ? errno : 0;
   if (failed) journal_failed(s, 0, 0);
   else see_made(s->parent, s->name);

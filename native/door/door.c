@@ -266,6 +266,8 @@ static void dispatch(const struct call *c) {
   case SYS_truncate: answer_truncate(c, a[0], (off_t)a[1]); return;
   case SYS_umask: note_umask((unsigned)a[0]); let_go_on(c); return;
   case SYS_fchmod: answer_mode_of(c, first, (mode_t)a[1]); return;
+  case SYS_connect: answer_socket_connect(c, first, a[1], (uint32_t)a[2]); return;
+  case SYS_bind: answer_bind(c, first, a[1], (uint32_t)a[2]); return;
   case SYS_listen: answer_listen(c, first, (int)a[1]); return;
   case SYS_fchmodat: answer_mode(c, first, a[1], (mode_t)a[2], 0); return;
   case 452: answer_mode(c, first, a[1], (mode_t)a[2], (int)a[3]); return; /* fchmodat2, newer than some headers */

@@ -6,7 +6,7 @@
  * door.c answers the calls, open.c those that open, change.c the others, path.c finds where a path leads
  * and parent.c remembers it, rules.c judges, git.c and git-key.c read git's configuration and repository.c finds
  * its repositories, journal.c writes down what is changed, keep.c keeps what is lost and seen.c knows
- * what needs no keeping, attributes.c keeps attributes, listen.c hears of servers.
+ * what needs no keeping, attributes.c keeps attributes, listen.c hears of servers, connect.c keeps unix sockets to the sandbox.
  */
 #ifndef DOOR_H
 #define DOOR_H
@@ -91,6 +91,9 @@ void answer_make(const struct call *c, int at, uint64_t path, mode_t mode, dev_t
 void answer_symlink(const struct call *c, uint64_t text, int at, uint64_t path);
 void answer_link(const struct call *c, int from_at, uint64_t from, int to_at, uint64_t to, int flags);
 void answer_remove(const struct call *c, int at, uint64_t path, int flags);
+int begin_making(const struct call *c, const struct spot *s, enum change change);
+void end_making(const struct call *c, const struct spot *s, int failed);
+void refuse_making(const struct call *c, const struct spot *s, int error);
 void answer_rename(const struct call *c, int from_at, uint64_t from, int to_at, uint64_t to, unsigned flags);
 
 /* attributes.c */
@@ -104,7 +107,12 @@ void answer_times(const struct call *c, int at, uint64_t path, uint64_t times, e
 enum attribute_call { ATTRIBUTE_SET, ATTRIBUTE_REMOVE };
 void answer_attribute(const struct call *c, const uint64_t *a, enum attribute_call call, int nofollow); /* -1: by a descriptor */
 
+/* connect.c */
+void answer_socket_connect(const struct call *c, int number, uint64_t from, uint64_t length);
+void answer_bind(const struct call *c, int number, uint64_t from, uint64_t length);
+
 /* listen.c */
+int socket_of(const struct call *c, int number);
 void answer_listen(const struct call *c, int number, int backlog);
 int servers_are_wanted(void);  /* given by init/servers.c, as is */
 void servers_changed(int known); /* `known` is 0 where it may come only now */

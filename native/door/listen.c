@@ -26,7 +26,7 @@ static pid_t process_of(pid_t tid) {
 }
 
 /* The caller's own socket; -1 where it cannot be had. A thread may have descriptors of its own, so what was got is held against it. */
-static int socket_of(const struct call *c, int number) {
+int socket_of(const struct call *c, int number) {
   struct stat got, meant;
   char path[64];
   int process = (int)syscall(SYS_pidfd_open, process_of(c->tid), 0);

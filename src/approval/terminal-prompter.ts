@@ -163,7 +163,7 @@ function converse<State extends { readonly armed: boolean }, Result>(
       )
     }
     const take = (keys: string | null) => {
-      if (keys === null || keys === '\u0003' || keys === '\u0004') {
+      if (keys === null || keys.includes('\u0003') || keys.includes('\u0004')) {
         finish(() => resolve(without))
         return
       }

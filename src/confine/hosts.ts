@@ -21,6 +21,7 @@ export function egressRules(
     allowed: hosts,
     denied: policy.commands.deniedDomains,
     allowPrivate: policy.http.allowPrivate,
+    opensNamedLoopback: policy.http.privateClosed !== true,
     ...(policy.http.specialRanges && { specialRanges: policy.http.specialRanges }),
     ...(keyless.length > 0 && { keyless }),
     ...(suffixes && { suffixes }),

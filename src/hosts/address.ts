@@ -243,3 +243,8 @@ function formatIpv6(groups: readonly number[]): string {
   if (start < 0) return hex.join(':')
   return `${hex.slice(0, start).join(':')}::${hex.slice(start + length).join(':')}`
 }
+
+/** A loopback address or `localhost`; a name that resolves to one is not. */
+export function isLoopbackHost(host: string): boolean {
+  return host === 'localhost' || classifyAddress(host) === 'loopback'
+}

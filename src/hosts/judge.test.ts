@@ -10,6 +10,7 @@ interface Setup {
   readonly allowed?: readonly string[] | null
   readonly denied?: readonly string[]
   readonly allowPrivate?: boolean
+  readonly opensNamedLoopback?: boolean
   readonly specialRanges?: readonly SpecialRange[]
   readonly ownAddresses?: readonly string[]
 }
@@ -34,6 +35,7 @@ function url(text: string): UrlFacts {
 
 const LISTED: Setup = { allowed: ['github.com', '*.nodejs.org', 'git.example.com:22'] }
 const PRIVATE: Setup = { allowPrivate: true }
+const NAMED: Setup = { allowed: ['127.0.0.1:5432', '10.0.0.5:5432', 'db.internal:5432'], opensNamedLoopback: true }
 
 const cases: readonly [url: string, setup: Setup, code: HostCode, note: string][] = [
   ['https://github.com/', LISTED, 'host-listed', 'literal'],
@@ -65,6 +67,13 @@ const cases: readonly [url: string, setup: Setup, code: HostCode, note: string][
   ['http://0.0.0.0/', PRIVATE, 'host-reserved', 'never'],
   ['http://224.0.0.1/', PRIVATE, 'host-reserved', 'never'],
   ['http://[2002:7f00:1::]/', PRIVATE, 'host-reserved', 'never'],
+  ['http://127.0.0.1:5432/', NAMED, 'host-listed', 'a port of this machine, named'],
+  ['http://localhost:5432/', NAMED, 'host-listed', 'the same by its name'],
+  ['http://127.0.0.1:5433/', NAMED, 'host-private', 'another port'],
+  ['http://127.0.0.1:80/', { ...NAMED, allowed: ['127.0.0.1'] }, 'host-private', 'no port was named'],
+  ['http://10.0.0.5:5432/', NAMED, 'host-private', 'another machine needs the permission'],
+  ['http://db.internal:5432/', NAMED, 'host-private', 'so does an internal name'],
+  ['http://127.0.0.1:5432/', { ...NAMED, denied: ['127.0.0.1'] }, 'host-denied', 'deny beats it'],
   ['http://100.64.0.1/', {}, 'host-private', 'carrier-grade'],
   ['http://100.64.0.1/', PRIVATE, 'host-open', 'carrier-grade'],
   ['http://151.101.1.1/', { ownAddresses: ['151.101.1.1'] }, 'host-private', 'own public address'],
@@ -106,6 +115,7 @@ describe('judgeHost', () => {
     [['198.18.0.9', '10.0.0.1'], SPECIAL, 'host-private', 'opened beside private'],
     [['::ffff:198.18.0.9'], SPECIAL, 'host-reserved', 'carried in IPv6'],
     [['255.255.255.255'], { ...LISTED, specialRanges: ['class-e'] }, 'host-reserved', 'broadcast is in no range'],
+    [['127.0.0.1'], { allowed: ['github.com', '127.0.0.1:443'], opensNamedLoopback: true }, 'host-private', 'rebound'],
     [['151.101.1.1'], own, 'host-private', 'own IPv4'],
     [['2606:4700:0::1'], own, 'host-private', 'own IPv6, another spelling'],
     [['140.82.121.4'], { ...LISTED, denied: ['140.82.121.4'] }, 'host-denied', 'denied address'],

@@ -5,6 +5,7 @@ import {
   canonicalAddress,
   classifyAddress,
   embeddedIpv4,
+  isLoopbackHost,
   type SpecialRange,
   specialRangeOf,
 } from './address.ts'
@@ -36,6 +37,8 @@ export interface HostJudgeRules<Rule extends { readonly pattern: HostPattern }> 
   readonly denied: readonly Rule[]
   /** Opens private, loopback and carrier-grade addresses and internal names; a list still has to name them. */
   readonly allowPrivate: boolean
+  /** Whether an entry that names a port of this machine (`127.0.0.1:5432`, `localhost:3000`) opens it without `allowPrivate`. */
+  readonly opensNamedLoopback?: boolean
   /** Addresses of this machine's own interfaces: as private as loopback, even where they are public ones. */
   readonly ownAddresses?: readonly string[]
   /** Ranges that a name may resolve into as into public addresses: the person's resolver answers with them. */
@@ -96,11 +99,15 @@ export function judgeHost<Rule extends { readonly pattern: HostPattern }>(
   if (denied) return deny('host-denied', `${quote(url.host)} is denied by "${denied.pattern.text}"`, denied)
 
   const reach = url.kind === 'name' ? judgeName(url.host) : judgeAddress(url.host, rules.ownAddresses)
-  const barred = barredBy<Rule>(reach, quote(url.host), rules.allowPrivate)
+  const named = rules.opensNamedLoopback === true ? namedLoopback(url, rules.allowed ?? []) : null
+  const barred = named ? null : barredBy<Rule>(reach, quote(url.host), rules.allowPrivate)
   if (barred) return barred
 
-  const listed =
-    rules.allowed === null ? judgeOpen<Rule>(url, reach.reach) : judgeList(url, rules.allowed, rules.suffixes)
+  const listed = named
+    ? listedBy(named)
+    : rules.allowed === null
+      ? judgeOpen<Rule>(url, reach.reach)
+      : judgeList(url, rules.allowed, rules.suffixes)
   if (listed.verdict === 'deny' || resolved === undefined) return listed
 
   if (resolved.length === 0) return deny('host-unresolved', `${quote(url.host)} resolves to no address`)
@@ -111,6 +118,7 @@ export function judgeHost<Rule extends { readonly pattern: HostPattern }>(
     if (rule) return deny('host-denied', `${subject} is denied by "${rule.pattern.text}"`, rule)
     // Only as the answer for a name: in a URL, such an address could stand for whatever was last asked for.
     if (url.kind === 'name' && isOpened(address, rules.specialRanges)) continue
+    if (named && classifyAddress(address) === 'loopback') continue
     const closed = barredBy<Rule>(judgeAddress(address, rules.ownAddresses), subject, rules.allowPrivate)
     if (closed) return closed
   }
@@ -175,6 +183,17 @@ function judgeAddress(address: string, own: readonly string[] | undefined): Judg
   return { reach, code: 'host-reserved', what, remedy }
 }
 
+/** The entry that names this port of this machine, by whichever of its names. */
+function namedLoopback<Rule extends { readonly pattern: HostPattern }>(
+  { host, port }: UrlFacts,
+  allowed: readonly Rule[],
+): Rule | null {
+  if (!isLoopbackHost(host)) return null
+  return (
+    allowed.find(({ pattern }) => !pattern.wildcard && pattern.port === port && isLoopbackHost(pattern.host)) ?? null
+  )
+}
+
 function isOwn(address: string, own: readonly string[]): boolean {
   const inner = embeddedIpv4(address) ?? address
   return own.some((candidate) => (canonicalAddress(candidate) ?? candidate) === inner)
@@ -212,7 +231,7 @@ function judgeList<Rule extends { readonly pattern: HostPattern }>(
       spread = rule
       continue
     }
-    return { verdict: 'allow', code: 'host-listed', message: `listed by "${rule.pattern.text}"`, matched: rule }
+    return listedBy(rule)
   }
   const subject = quote(url.host)
   if (spread) {
@@ -223,6 +242,10 @@ function judgeList<Rule extends { readonly pattern: HostPattern }>(
     return deny('port-unlisted', `${subject} is listed, but not for port ${url.port}; list "${entryFor(url)}"`)
   }
   return deny('host-unlisted', `${subject} is not on the list of allowed hosts`)
+}
+
+function listedBy<Rule extends { readonly pattern: HostPattern }>(rule: Rule): HostJudgement<Rule> {
+  return { verdict: 'allow', code: 'host-listed', message: `listed by "${rule.pattern.text}"`, matched: rule }
 }
 
 /** The entry that would list this host and port. */

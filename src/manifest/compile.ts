@@ -285,11 +285,14 @@ function httpRules(lookup: Lookup, denied: readonly HostRule[]): HostRules {
   const written = lookup.manifest.settings.get('http.allowed_hosts')
   const items = lookup.items<HostEntry>('http.allowed_hosts')
   const special = lookup.texts('network.special_ranges').map((range) => range.value as SpecialRange)
+  const allowPrivate = lookup.scalar<boolean>('http.allow_private_hosts').value
+  const isWritten = lookup.manifest.settings.has('http.allow_private_hosts')
   return {
     // An empty list that was written is open; one that lost its entries to unset variables or a meeting is not.
     allowed: written === undefined || (items.length === 0 && !written.closed) ? null : lookup.hosts(items),
     denied,
-    allowPrivate: lookup.scalar<boolean>('http.allow_private_hosts').value,
+    allowPrivate,
+    ...(isWritten && !allowPrivate && { privateClosed: true }),
     ...(special.length > 0 && { specialRanges: special }),
   }
 }

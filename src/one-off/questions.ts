@@ -11,15 +11,19 @@ import type { RunGrants } from '../confine/run-grants.ts'
 import { typedText } from '../confine/typed-words.ts'
 import type { HostQuestion } from '../egress/route/gate.ts'
 import { coversPath, parsePathPattern } from '../files/path-pattern.ts'
-import { matchesHost, parseHostPattern } from '../hosts/pattern.ts'
+import { isLoopbackHost } from '../hosts/address.ts'
+import { type HostPattern, matchesDenied, matchesHost, parseHostPattern } from '../hosts/pattern.ts'
 import { type Decision, soleDecision } from '../policy/decision.ts'
+import type { HostRule } from '../policy/policy.ts'
 import { settle } from '../policy/settle.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
 import { repositoryAt } from '../project/load/nearby.ts'
 import { openSavedGrants } from '../project/saved-grants.ts'
+import { namedOwnPorts } from '../run/network/own-ports.ts'
 import type { CommandRunner } from '../run/runner.ts'
 import { Fault } from '../system/fault.ts'
 import type { Files } from '../system/files.ts'
+import { listeningPorts } from '../system/listening-ports.ts'
 import type { Machine } from '../system/machine.ts'
 import { requireGrantable } from './grants.ts'
 import { type OutsideWord, outsideWords } from './outside-words.ts'
@@ -39,7 +43,7 @@ export interface TypedQuestionParts {
 }
 
 /** Canonical places that a person agreed to show, or to have changed as well. */
-export type AgreedPlaces = Pick<RunGrants, 'reads' | 'writes'>
+type AgreedPlaces = Pick<RunGrants, 'reads' | 'writes'>
 
 /** The questions of one run, one at a time. */
 export class TypedQuestions {
@@ -75,12 +79,42 @@ export class TypedQuestions {
     for (const { subject, approval } of this.#answers.splice(0)) this.#record(subject, approval)
   }
 
-  /** What the command names and does not see, of what the person agreed to. */
-  async askPlaces(command: readonly string[], confinement: Confinement, runner: CommandRunner): Promise<AgreedPlaces> {
+  /** What the command names and does not reach, of what the person agreed to: places, and ports of this machine. */
+  async askNamed(
+    command: readonly string[],
+    confinement: Confinement,
+    runner: CommandRunner,
+  ): Promise<AgreedPlaces & Pick<RunGrants, 'hosts'>> {
     const { machine, files } = this.#parts
     const isShown = runner.sees(confinement)
     const words = outsideWords(command, { cwd: confinement.cwd, home: machine.home, files, isShown })
-    return this.#askFolders(typedText(command), words)
+    const places = await this.#askFolders(typedText(command), words)
+    return { ...places, hosts: await this.#askOwnPorts(command, confinement) }
+  }
+
+  /** Servers of this machine: inside, 127.0.0.1 is the sandbox's own. */
+  async #askOwnPorts(command: readonly string[], { network: { rules } }: Confinement): Promise<readonly HostRule[]> {
+    const named = rules.opensNamedLoopback === true ? namedOwnPorts(command) : []
+    const listening = named.length === 0 ? NO_PORTS : listeningPorts()
+    const agreed: HostRule[] = []
+    for (const port of named.filter((one) => listening.has(one))) {
+      const value = `127.0.0.1:${port}`
+      const pattern: HostPattern = { text: value, host: '127.0.0.1', wildcard: false, port, kind: 'ipv4' }
+      const isListed = rules.allowed?.some((rule) => isLoopbackHost(rule.pattern.host) && rule.pattern.port === port)
+      const isDenied = rules.denied.some((rule) => matchesDenied(rule.pattern, '127.0.0.1', port))
+      const known = this.#known((kind, kept) => kind === 'host' && kept === value)
+      if (isListed || isDenied || known === 'deny') continue
+      const reason = {
+        code: 'host-not-granted',
+        message: `127.0.0.1 in there is the sandbox's own. A program of this machine listens on port ${port}, and the command names it.`,
+      } as const
+      const grant: Suggestion = { kind: 'host', value, admits: `whatever listens on port ${port} of this machine` }
+      const decision = soleDecision('ask', { kind: 'host', text: value }, reason)
+      const question = { ...this.#question(typedText(command), decision), suggestions: [grant] }
+      const approval = known === 'allow' ? YES : await this.#put(question)
+      if (approval.approved) agreed.push({ pattern, rule: 'answer', source: 'prompt' })
+    }
+    return agreed
   }
 
   async #askFolders(command: string, words: readonly OutsideWord[]): Promise<AgreedPlaces> {
@@ -225,4 +259,5 @@ export class TypedQuestions {
   }
 }
 
+const NO_PORTS: ReadonlySet<number> = new Set()
 const YES: Approval = { approved: true, remember: null }

@@ -75,6 +75,8 @@ export interface HostRules {
   readonly allowed: readonly HostRule[] | null
   readonly denied: readonly HostRule[]
   readonly allowPrivate: boolean
+  /** Somebody wrote `allow_private_hosts = false`: then a port of this machine that a grant names stays closed too. */
+  readonly privateClosed?: true
   /** Ranges of special use that names may resolve into, by the person's own word. */
   readonly specialRanges?: readonly SpecialRange[]
   /** Given when a wildcard is listed: it then does not reach below another public suffix. */

@@ -3,6 +3,8 @@
 import { summarize } from '../egress/route/event.ts'
 import type { QuarantineFinding } from '../sandbox/quarantine/quarantine.ts'
 import { inferViolations } from '../sandbox/violation.ts'
+import { listeningPorts } from '../system/listening-ports.ts'
+import { namedOwnPorts, ownPortLine } from './network/own-ports.ts'
 import { servedLine } from './network/served-port.ts'
 import type { RunOutcome } from './runner.ts'
 
@@ -11,9 +13,10 @@ const MAX_NOTES = 20
 
 /** The notes of a run: observed before inferred, each once. `stderr`: what to infer from, where it was not captured. */
 export function outcomeNotes(
-  { result, plan, findings, maskChanges, changes, egress, served, drift }: RunOutcome,
-  stderr: string = result.stderr?.bytes.toString('utf8') ?? '',
+  outcome: RunOutcome,
+  stderr: string = outcome.result.stderr?.bytes.toString('utf8') ?? '',
 ): readonly string[] {
+  const { result, plan, findings, maskChanges, changes, egress, served, drift } = outcome
   const inferred = stderr === '' ? [] : inferViolations(stderr, plan)
   const violations = [...result.violations, ...inferred].map(({ certainty, message }) => `${certainty}: ${message}`)
   const notes = [
@@ -25,9 +28,20 @@ export function outcomeNotes(
     ...leftBehindNotes(result.leftBehind),
     ...served.filter((port) => port.problem !== null).map(servedLine),
     ...summarize(egress),
+    ...(result.exitCode === 0 ? [] : unreachedPorts(outcome).map(ownPortLine)),
     ...(drift === null ? [] : [drift]),
   ]
   return [...new Set(notes)].slice(0, 2 * MAX_NOTES)
+}
+
+/** Ports of this machine that the command named and had no way to, while it served none of them itself. */
+function unreachedPorts({ result, plan: { argv, network } }: RunOutcome): readonly number[] {
+  const named = namedOwnPorts(argv)
+  if (named.length === 0) return []
+  const doors = network.kind === 'listener' ? network.doors : []
+  const isOpen = (port: number) => doors.some((door) => door.port === port) || result.unlisted.includes(port)
+  const listening = listeningPorts()
+  return named.filter((port) => listening.has(port) && !isOpen(port))
 }
 
 /** The limit in the words that set it. */

@@ -210,6 +210,11 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
   )
   const unserved = sockets.filter(({ target }) => !served.some((one) => one.target === target))
 
+  const changes =
+    ((request.learns || request.programs || layout.binds.some((bind) => isHeld(bind, request.changes))) &&
+      request.changes) ||
+    null
+
   const held = new Set(request.held)
   for (const path of outermost) if (held.has(path) && isWritable(path)) hold(path)
 
@@ -232,10 +237,7 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
     replaced: new Map([...(request.replaced ?? [])].filter(([path]) => isShown(path) && !maskSet.has(path))),
     pins: [...pins].map(([path, mode]) => ({ path, mode })).sort(byPath),
     // Where nothing can be changed there is nothing to hold.
-    changes:
-      ((request.learns || request.programs || layout.binds.some((bind) => isHeld(bind, request.changes))) &&
-        request.changes) ||
-      null,
+    changes,
     network:
       request.network === 'none'
         ? { kind: 'none' }
@@ -245,7 +247,7 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
     tellsPorts: request.tellsPorts ?? false,
     learns: request.learns ?? false,
     programs: (request.changes && request.programs) || null,
-    unixSockets: request.unixSockets,
+    unixSockets: request.unixSockets || changes !== null,
     sockets: served,
     terminal: request.terminal ?? null,
     limits: request.limits,

@@ -38,10 +38,10 @@ export function aliasesOf({ allowed }: Pick<EgressRules, 'allowed'>): Aliases {
     addresses.set(host, isOwnName(host) ? '127.0.0.1' : dotted(FIRST + at + 1))
   const byAddress = new Map(Array.from(addresses, ([host, address]) => [address, host]))
   const doors = new Map<string, { address: string | null; port: number }>()
-  const loopback = new Set<number>()
+  const loopback = new Map<number, Target>()
   for (const { host, port, kind } of patterns) {
     if (kind === 'name' ? isOwnName(host) : classifyAddress(host) === 'loopback' && host.startsWith('127.')) {
-      if (port !== null && !TAKEN.has(port)) loopback.add(port)
+      if (port !== null && !TAKEN.has(port)) loopback.set(port, { host, port, kind: kind === 'name' ? 'name' : 'ipv4' })
     } else if (kind === 'name') {
       for (const each of port === null ? WEB_PORTS : [port]) {
         const address = WEB_PORTS.includes(each) ? null : (addresses.get(host) ?? null)
@@ -58,7 +58,7 @@ export function aliasesOf({ allowed }: Pick<EgressRules, 'allowed'>): Aliases {
     for (const port of pattern.port === null ? WEB_PORTS : [pattern.port])
       doors.set(`null:${port}`, { address: null, port })
   // The machine's own servers, where one was granted: inside they are where a program looks for them.
-  for (const port of loopback) {
+  for (const port of loopback.keys()) {
     if (!doors.has(`null:${port}`)) doors.set(`127.0.0.1:${port}`, { address: '127.0.0.1', port })
   }
   return {
@@ -69,7 +69,7 @@ export function aliasesOf({ allowed }: Pick<EgressRules, 'allowed'>): Aliases {
     ],
     doors: [...doors.values()],
     targetOf: (address, port) => {
-      if (address === '127.0.0.1') return loopback.has(port) ? { host: '127.0.0.1', port, kind: 'ipv4' } : null
+      if (address === '127.0.0.1') return loopback.get(port) ?? null
       const host = byAddress.get(address)
       return host === undefined ? null : { host, port, kind: 'name' }
     },

@@ -18,6 +18,7 @@ export interface EgressRules extends HostRules {
   /** All of it, for a person who is asked; absent where `command` is. */
   readonly whole?: string
   readonly ownAddresses?: readonly string[]
+  readonly opensNamedLoopback?: boolean
   /** Hosts that stay closed because none of these keys is brokered, unless a rule names them. */
   readonly keyless?: readonly { readonly host: string; readonly names: readonly string[] }[]
   readonly suffixes?: SuffixLookup

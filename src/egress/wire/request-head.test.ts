@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { endToEndHeaders, readRequest, type TunnelFacts, upstreamHeaders } from './request-head.ts'
 
 const TUNNEL: TunnelFacts = { target: { host: 'github.com', port: 443, kind: 'name' }, secure: true }
+const OWN: TunnelFacts = { target: { host: '127.0.0.1', port: 3000, kind: 'ipv4' }, secure: false }
 const read = (
   url: string,
   headers: readonly string[],
@@ -21,6 +22,21 @@ describe('where a request goes', () => {
     { note: 'GET *', result: read('*', host), expected: 'url-invalid' },
     { note: 'the whole URL, the same host', result: read('https://github.com/a', host), expected: 'github.com:443/a' },
     { note: 'the whole URL, another port', result: read('https://github.com:444/', host), expected: 'host-mismatch' },
+    {
+      note: 'this machine by another of its names',
+      result: read('/', ['Host', 'localhost:3000'], OWN),
+      expected: '127.0.0.1:3000/',
+    },
+    {
+      note: 'this machine, another port',
+      result: read('/', ['Host', 'localhost:3001'], OWN),
+      expected: 'host-mismatch',
+    },
+    {
+      note: 'a name that may point to it',
+      result: read('/', ['Host', 'localhost.example.org:3000'], OWN),
+      expected: 'host-mismatch',
+    },
     { note: 'a fragment', result: read('/a#b', host), expected: 'malformed-request' },
     {
       note: 'to the proxy',

@@ -1,5 +1,6 @@
 /** A target: the host and port that a connection or a request names, in one canonical spelling. */
 
+import { isLoopbackHost } from '../../hosts/address.ts'
 import { type HostKind, quote, parseAuthority as readAuthority } from '../../hosts/host.ts'
 import type { UrlFacts } from '../../hosts/url.ts'
 
@@ -43,5 +44,7 @@ export function agrees(authority: string, target: Target): boolean {
   // As nearly every client writes it; any other spelling is parsed.
   if (target.kind !== 'ipv6' && (authority === target.host || authority === authorityOf(target, null))) return true
   const named = parseAuthority(authority, target.port)
-  return !('problem' in named) && named.host === target.host && named.port === target.port
+  if ('problem' in named || named.port !== target.port) return false
+  // Loopback is this one machine, by whichever of its names.
+  return named.host === target.host || (isLoopbackHost(named.host) && isLoopbackHost(target.host))
 }

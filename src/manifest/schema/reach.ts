@@ -300,7 +300,7 @@ const HTTP: Section = {
       name: 'allow_private_hosts',
       type: BOOLEAN,
       default: false,
-      doc: 'Permits private and loopback addresses; the list still applies, and metadata addresses stay closed.',
+      doc: 'Permits private and loopback addresses; the list still applies, and metadata addresses stay closed. Commands reach a listed port of this machine (`127.0.0.1:5432`) without it, unless it is written as false.',
       spec: 'N3',
       merge: 'later',
       strictness: 'false',

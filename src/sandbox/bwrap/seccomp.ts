@@ -129,14 +129,14 @@ function unshareBlock(): Instruction[] {
   return [loadLow(0), anyBit(NAMESPACE_FLAGS | CLONE_NEWTIME, 0, 1), refuse(EPERM), ALLOW]
 }
 
-function socketBlock(unixSockets: boolean): Instruction[] {
+function socketBlock(unixSockets: boolean, changes: boolean): Instruction[] {
   const internet = [loadLow(2), ...oneOf(INTERNET_PROTOCOLS, ALLOW, refuse(EPROTONOSUPPORT))]
   // NETLINK_ROUTE only: getaddrinfo and os.networkInterfaces() list addresses with it; other netlink families are attack surface.
   const netlink = [loadLow(2), equal(0, 0, 1), ALLOW, refuse(EPROTONOSUPPORT)]
-  const family = (value: number, block: Instruction[]) => [equal(value, 0, block.length), ...block]
+  const family = (value: number, block: readonly Instruction[]) => [equal(value, 0, block.length), ...block]
   return [
     loadLow(0),
-    ...family(AF_UNIX, [unixSockets ? ALLOW : refuse(EPERM)]),
+    ...family(AF_UNIX, unixSockets ? (changes ? CONNECTED_TYPES : [ALLOW]) : [refuse(EPERM)]),
     ...family(AF_INET, internet),
     ...family(AF_INET6, internet),
     ...family(AF_NETLINK, netlink),
@@ -145,12 +145,17 @@ function socketBlock(unixSockets: boolean): Instruction[] {
 }
 
 /**
- * A pair that is connected for life reaches nobody. A datagram pair is not: sendto() on it takes any address, so it
- * would be a unix socket by another door (and SOCK_RAW becomes SOCK_DGRAM).
+ * Unix sockets that reach nobody before connect(), which the init makes (native/door/connect.c). A datagram socket does:
+ * sendmsg() on it takes any address, and no filter can read that (and SOCK_RAW becomes SOCK_DGRAM).
  */
-function socketpairBlock(unixSockets: boolean): Instruction[] {
-  if (unixSockets) return [loadLow(0), equal(AF_UNIX, 0, 1), ALLOW, refuse(EAFNOSUPPORT)]
-  const types = [loadLow(1), and(0xf), ...oneOf([SOCK_STREAM, SOCK_SEQPACKET], ALLOW, refuse(EPERM))]
+const CONNECTED_TYPES: readonly Instruction[] = [
+  loadLow(1),
+  and(0xf),
+  ...oneOf([SOCK_STREAM, SOCK_SEQPACKET], ALLOW, refuse(EPERM)),
+]
+
+function socketpairBlock(unixSockets: boolean, changes: boolean): Instruction[] {
+  const types = unixSockets && !changes ? [ALLOW] : CONNECTED_TYPES
   return [loadLow(0), equal(AF_UNIX, 0, types.length), ...types, refuse(EAFNOSUPPORT)]
 }
 
@@ -199,8 +204,8 @@ function segments(options: FilterOptions): Segment[] {
   const inspected: Record<InspectedCall, readonly Instruction[]> = {
     clone: cloneBlock(),
     unshare: unshareBlock(),
-    socket: socketBlock(unixSockets),
-    socketpair: socketpairBlock(unixSockets),
+    socket: socketBlock(unixSockets, changes),
+    socketpair: socketpairBlock(unixSockets, changes),
     ioctl: ioctlBlock(),
     personality: [loadLow(0), ...oneOf(PERSONALITIES, ALLOW, refuse(EPERM))],
     setrlimit: SETRLIMIT_BLOCK,

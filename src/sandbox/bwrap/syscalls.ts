@@ -146,6 +146,8 @@ export const CHANGING_CALLS: readonly ChangingCall[] = [
   changing('removexattr', 197, 14),
   changing('lremovexattr', 198, 15),
   changing('fremovexattr', 199, 16),
+  changing('connect', 42, 203),
+  changing('bind', 49, 200),
   changing('listen', 50, 201),
 ]
 

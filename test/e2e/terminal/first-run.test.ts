@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { Project } from '../cordon.ts'
-import { Person } from './person.ts'
+import { CTRL_C, CTRL_D, Person } from './person.ts'
 
 let project: Project
 let person: Person
@@ -45,6 +45,23 @@ it('init, a run that offers to sign, and cordon alone', async () => {
   const standing = await person.atPrompt()
   expect(standing).toContain('manifest   signed by you')
   expect(standing).toContain('stopped    nothing in the last day')
+})
+
+it.each([
+  ['Ctrl-C', CTRL_C],
+  ['Ctrl-D', CTRL_D],
+])('%s at the question is a no', async (_, key) => {
+  project.write('cordon.toml', 'schema_version = 1\n[permission]\nmode = "plan"\n')
+  for (const command of ['cordon run -- touch made', 'cordon sign']) {
+    person.line(`${command}; echo "code $?"`)
+    await person.sees('[y/N] ')
+    person.keys(key)
+    const said = await person.sees(/code \d+/)
+    expect(said).toMatch(/not signed|nothing was|cordon sign/)
+    expect(said).toMatch(/code (?:1|125)$/)
+    expect(said).not.toMatch(/crash|report|Abort/i)
+    await person.atPrompt()
+  }
 })
 
 it('a no to the signature runs nothing, and says how', async () => {

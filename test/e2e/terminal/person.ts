@@ -9,6 +9,7 @@ import { PATIENCE_MS, until } from '../../until.ts'
 import { CLI, type Project } from '../cordon.ts'
 
 export const CTRL_C = '\u0003'
+export const CTRL_D = '\u0004'
 export const CTRL_Z = '\u001a'
 
 const HOST = join(import.meta.dirname, 'pty-host.py')

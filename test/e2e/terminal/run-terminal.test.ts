@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { Project } from '../cordon.ts'
 import { CTRL_C, CTRL_Z, Person } from './person.ts'
 
@@ -146,7 +146,7 @@ describe('asks at the moment of need,', () => {
   })
 
   it('about a host that the command reaches for', async () => {
-    const get = `import urllib.request as u; print(u.urlopen("http://127.0.0.1:${port}/").read().decode())`
+    const get = `import urllib.request as u; print(u.urlopen("http://127.0." + "0.1:${port}/").read().decode())`
     person.line(`cordon run -- env -u no_proxy -u NO_PROXY python3 -c '${get}'`)
     await person.sees(`127.0.0.1:${port}`)
     await person.sees('not allowed yet')
@@ -170,6 +170,31 @@ describe('asks at the moment of need,', () => {
     person.keys(CTRL_C)
     await person.atPrompt()
     expect(manifest()).not.toContain('dev_server_ports')
+  })
+
+  it('about a port of this machine that it names: a no says how, a yes needs no second key', async () => {
+    writeFileSync(join(project.directory, 'cordon.toml'), 'schema_version = 1\n')
+    project.cordon(['sign', '--yes'], { env: { CORDON_KEYCHAIN: 'off' } })
+    const own = createServer((_, response) => response.end('from the server'))
+    await new Promise<void>((resolve) => own.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void own.close())
+    const { port } = own.address() as AddressInfo
+    const get = `curl -sS http://localhost:${port}/`
+    person.line(`cordon run -- ${get}`)
+    await person.sees(`listens on port ${port}`)
+    await person.answers(CTRL_C)
+    const refused = await person.atPrompt()
+    expect(refused).toContain(`to reach port ${port} of this machine: cordon run --allow-host 127.0.0.1:${port}`)
+    person.line(`cordon run -- ${get}`)
+    await person.sees(`listens on port ${port}`)
+    await person.answers('y')
+    await person.sees('from the server')
+    await person.atPrompt()
+    for (const host of ['127.0.0.1', 'localhost']) {
+      person.line(`cordon run --allow-host ${host}:${port} -- sh -c '${get}; echo; ${get} --noproxy "*"'`)
+      await person.sees('from the server\nfrom the server')
+      await person.atPrompt()
+    }
   })
 
   it('and not with --quiet', async () => {

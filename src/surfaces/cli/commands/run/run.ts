@@ -138,7 +138,7 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
     for (const note of notes) tell(note)
     const bundleless = agentWithoutBundle(command, bundles)
     if (bundleless !== null) tell(bundleless)
-    if (questions) granted.push({ ...NO_GRANTS, ...(await questions.askPlaces(command, confined(), runner)) })
+    if (questions) granted.push({ ...NO_GRANTS, ...(await questions.askNamed(command, confined(), runner)) })
     const result = await runConfined({
       answered,
       machine,
