@@ -130,7 +130,8 @@ const FORMAT = {
 } as const
 
 try {
-  step('tsc', ['-p', 'tsconfig.build.json', '--outDir', `${draft}/lib`])
+  step('tsc', ['-p', 'tsconfig.build.json', '--emitDeclarationOnly', '--outDir', `${draft}/lib`])
+  await writeLibrary()
   await writeEntry(await writeChunks())
   // A release has none of it: an init that is here may not be static, as it must be there.
   if (!release && existsSync('dist/native'))
@@ -144,6 +145,28 @@ try {
   if (wasm) await writeChatComponent()
 } finally {
   rmSync(draft, { recursive: true, force: true })
+}
+
+/**
+ * The library beside its types: a file for each entry point and for what is loaded late. Loading 400 modules one by one takes a
+ * program longer than opening a project. Flat, because what looks for the native files starts from its own folder.
+ */
+async function writeLibrary(): Promise<void> {
+  const entries = ['policy', 'shell', 'sandbox', 'mcp'].map((name) => [name, `src/exports/${name}.ts`])
+  const bundle = await rolldown({
+    input: { index: 'src/index.ts', 'ai-sdk': 'src/adapters/ai-sdk.ts', ...Object.fromEntries(entries) },
+    platform: 'node',
+    transform: { define: facts() },
+    external: (id) => !id.startsWith('.') && !id.startsWith('/'),
+    checks: { ineffectiveDynamicImport: false },
+    logLevel: 'warn',
+  })
+  await bundle.write({
+    dir: `${draft}/lib`,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name]-[hash].js',
+  })
 }
 
 /** The processes of code_exec and of components: all that their sandboxes show of Cordon. */
