@@ -29,6 +29,8 @@ export interface CallEvent {
   readonly tool: string
   /** SHA-256 of the canonical arguments. */
   readonly args_hash: string
+  /** Programs and subcommands, or the path of a file tool. */
+  readonly summary?: string
   /** The arguments themselves, only where `[audit] arguments = true`. */
   readonly args?: unknown
   /** The command, path or URL in short; where arguments are stored. */

@@ -59,13 +59,14 @@ export class CallStages implements Stages<ParsedCall, CallRecord> {
     )
   }
 
-  begin({ tool: { name, labels, custom }, input, subject }: ParsedCall, decision: Decision): CallRecord {
+  begin({ tool: { name, labels, custom }, input, subject, facts }: ParsedCall, decision: Decision): CallRecord {
     const { view, recorder } = this.#ports
     const record = recorder.begin({
       tool: name,
       labels,
       input,
       subject,
+      facts,
       decision,
       agent: view.agent,
       ...(this.#within !== null && { within: this.#within }),

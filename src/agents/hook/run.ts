@@ -95,7 +95,15 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
       if (isPatch && readOnly) return denial('bash', { code: 'outside-roots', message: READ_ONLY }, 'tool', [])
       return stillCovered(judge.strictest(calls, openFor)!.decision, undo)
     },
-    begin: (_, decision) => recorder.begin({ ...call, subject: command, decision, agent: host, approver: 'host' }),
+    begin: ([first], decision) =>
+      recorder.begin({
+        ...call,
+        subject: command,
+        facts: first?.facts ?? null,
+        decision,
+        agent: host,
+        approver: 'host',
+      }),
     approve: async (_, decision) => {
       // A command that was not asked about has the sandbox around it; a patch has not.
       if (isPatch && !request.agreed) {

@@ -6,12 +6,14 @@ import type { Decision } from '../../policy/decision.ts'
 import { isBuiltInTool } from '../../policy/tool-kind.ts'
 import type { CallChanges } from '../../run/kept-changes.ts'
 import type { RunOutcome } from '../../run/runner.ts'
+import type { ShellFacts } from '../../shell/facts.ts'
 import { canonicalJson } from '../../system/canonical-json.ts'
 import { sha256 } from '../../system/sha256.ts'
 import { uniqueName } from '../../system/unique-name.ts'
 import { type ToolInput, type ToolLabel, toolLabels } from '../../tools/tool.ts'
 import type { ToolResult } from '../tool-result.ts'
 import { savedGrantOf } from './approver.ts'
+import { callSummary } from './call-summary.ts'
 import { runFields } from './run-fields.ts'
 
 export interface CallRecord {
@@ -27,6 +29,8 @@ export interface BegunCall {
   readonly labels?: readonly ToolLabel[]
   readonly input: ToolInput
   readonly subject: string
+  /** Of a command's text, where it was read. */
+  readonly facts?: ShellFacts | null
   readonly decision: Decision
   readonly agent: string
   /** The call whose program made this one. */
@@ -77,8 +81,9 @@ export interface RecorderOptions {
 /** A recorder that writes into a log. */
 export function auditRecorder(log: RecordLog, options: RecorderOptions): SessionRecorder {
   return {
-    begin({ tool, labels = toolLabels, input, subject, decision, agent, within, approver, custom }) {
+    begin({ tool, labels = toolLabels, input, subject, facts = null, decision, agent, within, approver, custom }) {
       const call = uniqueName()
+      const summary = callSummary(input, facts)
       log.record({
         type: decision.decision === 'deny' ? 'denied' : 'begin',
         call,
@@ -87,6 +92,7 @@ export function auditRecorder(log: RecordLog, options: RecorderOptions): Session
         project: options.project,
         tool,
         args_hash: sha256(canonicalJson(input)),
+        ...(summary !== null && { summary }),
         ...(options.arguments && { args: input, subject }),
         decision: {
           verdict: decision.decision,

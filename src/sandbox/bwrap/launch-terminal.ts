@@ -1,6 +1,7 @@
 /** Relays a person's terminal to the sandbox's own: bytes both ways, but for the clipboard, raw mode, size. */
 
 import type { Socket } from 'node:net'
+import { isInForeground } from '../../system/foreground.ts'
 import type { TerminalIo } from '../backend.ts'
 import { ClipboardFilter } from './clipboard-filter.ts'
 import { resizeMessage } from './init-messages.ts'
@@ -15,6 +16,9 @@ export interface TerminalRelay {
   end(): void
 }
 
+/** Between two looks whether a command that was sent behind has the terminal again. */
+const FOREGROUND_LOOK_MS = 200
+
 /** Starts the relay. */
 export function relayTerminal(streams: Streams, control: Socket, terminal: TerminalIo): TerminalRelay {
   const { input, output } = terminal
@@ -25,10 +29,12 @@ export function relayTerminal(streams: Streams, control: Socket, terminal: Termi
   const isRaw = input.isTTY === true && input.setRawMode !== undefined
   // Raw: Ctrl-C, Ctrl-Z and Ctrl-D are bytes for the terminal inside, whose line discipline gives them their meaning.
   const setRaw = (raw: boolean) => {
-    if (isRaw) input.setRawMode!(raw)
+    if (isRaw && isInForeground()) input.setRawMode!(raw)
   }
   let held = 0
   let ended = false
+  /** Waits to be in the foreground again, after `bg`: a shell says nothing of that to a program that runs. */
+  let waiting: NodeJS.Timeout | null = null
   setRaw(true)
   const resize = () => {
     if (output.rows && output.columns) control.write(resizeMessage(output.rows, output.columns))
@@ -71,15 +77,29 @@ export function relayTerminal(streams: Streams, control: Socket, terminal: Termi
   }
   terminal.onRelay?.(hold)
 
+  const goOn = (): void => {
+    if (ended || held > 0) return
+    if (isRaw && !isInForeground()) {
+      input.unpipe(inside.input)
+      input.pause()
+      waiting ??= setInterval(goOn, FOREGROUND_LOOK_MS)
+      return
+    }
+    setRaw(true)
+    if (waiting !== null) {
+      clearInterval(waiting)
+      waiting = null
+      input.pipe(inside.input)
+    }
+    redraw()
+  }
+
   return {
     suspend: () => setRaw(false),
-    goOn: () => {
-      if (ended || held > 0) return
-      setRaw(true)
-      redraw()
-    },
+    goOn,
     end: () => {
       ended = true
+      if (waiting !== null) clearInterval(waiting)
       input.unpipe(inside.input)
       input.pause()
       if ('unref' in input && typeof input.unref === 'function') input.unref()

@@ -32,13 +32,13 @@ function sentenceOf(line: AuditLine): Sentence {
         said: list([text(line.session), by(line.by), text(line.project)]),
       }
     case 'begin':
-      return { mark: '▸', style: 'cyan', what: text(line.tool), said: list([text(line.subject), decided(line)]) }
+      return { mark: '▸', style: 'cyan', what: text(line.tool), said: list([subjectOf(line), decided(line)]) }
     case 'denied':
       return {
         mark: '✗',
         style: 'red',
         what: text(line.tool),
-        said: list([text(line.subject), `DENIED: ${decided(line)}`]),
+        said: list([subjectOf(line), `DENIED: ${decided(line)}`]),
       }
     case 'end':
     case 'background': {
@@ -63,6 +63,8 @@ function sentenceOf(line: AuditLine): Sentence {
   }
 }
 
+const subjectOf = ({ subject, summary }: AuditLine): string => text(subject) || text(summary)
+
 function decided({ decision, agent }: AuditLine): string {
   const { verdict, reason, message, rules, approver } = (decision ?? {}) as {
     readonly [name: string]: unknown
@@ -77,6 +79,7 @@ function decided({ decision, agent }: AuditLine): string {
 
 function ended(line: AuditLine): string {
   const { outcome, exit_code, signal, duration_ms, error, changes, violations, refused_hosts, quarantine } = line
+  const reached = names(line.hosts)
   const exit = typeof exit_code === 'number' && exit_code !== 0 ? ` (exit ${exit_code})` : ''
   const killed = typeof signal === 'string' ? ` by ${signal}` : ''
   const took = typeof duration_ms === 'number' ? ` after ${seconds(duration_ms)}` : ''
@@ -88,6 +91,7 @@ function ended(line: AuditLine): string {
   return list([
     `${text(outcome) || 'ended'}${exit}${killed}${took}`,
     text(error),
+    reached.length === 0 ? '' : `reached: ${capped(reached)}`,
     stopped.length === 0 ? '' : `stopped: ${capped([...new Set(stopped)])}`,
     changed(changes),
   ])

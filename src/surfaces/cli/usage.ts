@@ -270,6 +270,19 @@ export const commands: readonly CommandRow[] = [
       'The value is typed without being shown, or read from stdin, and kept in your keychain, else in a file for you alone.\nA manifest names it with source = "keychain:NAME" under [[secrets]]; commands never see it.',
   },
   {
+    name: 'log',
+    summary: 'Show what ran here, by session: commands, files, hosts, questions and answers.',
+    usage: 'cordon log [--hours N] [--all] [--json]',
+    words: 0,
+    flags: [
+      json,
+      { name: '--hours', value: 'N', about: 'How far back; 24 unless you say so.' },
+      { name: '--all', about: 'Every project, not only this one.' },
+    ],
+    details:
+      'The record keeps programs and subcommands. It keeps arguments only with [audit] arguments = true.\nTo search, verify or export it: cordon audit.',
+  },
+  {
     name: 'audit',
     summary: 'Show, search, verify and report the record.',
     usage:

@@ -60,12 +60,13 @@ export function hookStages(
       if (elsewhere || setting.inside) return null
       const { openRecord } = await import('../../call/record/open.ts')
       recorder = openRecord(judge.loaded, setting.machine, { by: 'host', host: host.name, session: request.session })
-      const { call, subject, labels } = judged()
+      const { call, subject, labels, facts } = judged()
       begun = recorder.begin({
         tool: call.kind === 'search' ? 'grep' : call.tool,
         labels,
         input: call.kind === 'tool' ? call.input : {},
         subject,
+        facts,
         decision,
         agent: host.name,
         ...(request.canAsk && { approver: 'host' }),

@@ -71,6 +71,29 @@ describe('like a shell’s child', () => {
     await person.sees('got hello')
   })
 
+  it('runs in the background, alone, in a pipeline and after bg, and comes back with fg', async () => {
+    person.line(`cordon run -- sh -c 'echo be""hind; exec sleep 600' &`)
+    await person.sees('behind')
+    person.line('jobs; kill %1; wait %1; echo "code $?"')
+    expect(await person.sees(/code \d+/)).toContain('Running')
+    person.line(`cordon run -- sh -c 'echo pi""ped' | cat & wait; echo "co""de $?"`)
+    await person.sees('piped')
+    await person.sees('code 0')
+    person.line(
+      `cordon run -- sh -c 'echo read""y; until test -e go; do sleep 0.05; done; echo went; read line; echo "got $line"'`,
+    )
+    await person.sees('ready')
+    person.keys(CTRL_Z)
+    await person.sees('Stopped')
+    await person.sees('$ ')
+    person.line('bg; touch go')
+    await person.sees('went')
+    person.line('fg')
+    person.line('hello')
+    await person.sees('got hello')
+    await person.atPrompt()
+  })
+
   it('the window’s size and its changes reach it', async () => {
     person.line(
       `cordon run -- sh -c 'stty size; trap "stty size; exit" WINCH; echo ready; while :; do sleep 0.1; done'`,
@@ -87,6 +110,19 @@ describe('like a shell’s child', () => {
     person.line('cordon run -- sh -c \'echo out; exit 7\'; echo "code $?"')
     const seen = await person.sees('code 7')
     expect(seen.slice(seen.indexOf('\n') + 1)).toBe('out\ncode 7')
+  })
+
+  it('cordon log says what ran, without its arguments', async () => {
+    person.line(
+      'cordon run -- sh -c "touch made-by-log; exit 3"; cordon run -- git status --short hidden-word; cordon log',
+    )
+    await person.atPrompt()
+    person.line('cordon log --hours 1')
+    const seen = await person.atPrompt()
+    expect(seen).toMatch(/── you, .*, \d+ calls/)
+    expect(seen).toMatch(/▸ bash +git status; typed by you/)
+    expect(seen).toMatch(/✗ +failed \(exit 3\) after .*; files: 1 made/)
+    expect(seen).not.toContain('hidden-word')
   })
 
   it('cordon shell is a shell inside, with its own jobs', async () => {

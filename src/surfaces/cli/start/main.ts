@@ -29,6 +29,7 @@ const LOADERS: Readonly<Record<string, Load>> = {
   keys: () => import('../commands/machine/keys.ts'),
   secrets: () => import('../commands/machine/secrets.ts'),
   audit: () => import('../commands/run/audit.ts'),
+  log: () => import('../commands/run/log.ts'),
   grants: () => import('../commands/policy/grants.ts'),
   quarantine: () => import('../commands/run/quarantine.ts'),
   redact: () => import('../commands/policy/redact.ts'),
@@ -55,7 +56,9 @@ const LOADERS: Readonly<Record<string, Load>> = {
  * What goes out of these is taken as it is: a host runs the command in a hook's answer, a manifest is loaded, a public key is compared, an
  * agent's terminal draws itself. The lines of the record, and what `redact` gives, have been masked already.
  */
-const VERBATIM: ReadonlySet<string> = new Set('hook init import completions keys chat acp mcp redact audit'.split(' '))
+const VERBATIM: ReadonlySet<string> = new Set(
+  'hook init import completions keys chat acp mcp redact audit log'.split(' '),
+)
 
 /** Runs the CLI with these arguments and returns the exit code. */
 export async function main(

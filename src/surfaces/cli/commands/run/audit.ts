@@ -136,7 +136,7 @@ function showAll(terminal: Terminal, args: Arguments, trail: AuditTrail, lines: 
   const isMute = ({ type, call, subject }: AuditLine) =>
     (type === 'begin' || type === 'denied') && subject === undefined && !known.has(call)
   if (!args.flags.json && lines.some(isMute))
-    terminal.err('what was run is not in the record; [audit] arguments = true in cordon.toml puts it there, masked\n')
+    terminal.err('arguments are not in the record; [audit] arguments = true in cordon.toml puts them there, masked\n')
 }
 
 function show(terminal: Terminal, args: Arguments, line: AuditLine, subject?: string): string {

@@ -23,6 +23,7 @@ import {
   reportPlan,
 } from '../../../../run/open-backend.ts'
 import { machineFiles } from '../../../../system/files.ts'
+import { isInForeground } from '../../../../system/foreground.ts'
 import { type Machine, thisMachine } from '../../../../system/machine.ts'
 import { monotonicMs } from '../../../../system/monotonic.ts'
 import { leaveStreamsAlone } from '../../../terminal/passed-streams.ts'
@@ -51,7 +52,9 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
     )
     return EXIT.notFound
   }
-  const interactive = isTerminalDevice(0) && isTerminalDevice(1)
+  // In the background the terminal is somebody else's: `cordon run … &` reads no keys and asks nothing.
+  const isBehind = isTerminalDevice(0) && !isInForeground()
+  const interactive = isTerminalDevice(0) && isTerminalDevice(1) && !isBehind
   if (given === null && !interactive)
     throw new UsageError('a shell needs a terminal; name a command to run: cordon run -- npm test')
   const inForce = () =>
@@ -115,7 +118,11 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
             // `2> errors` is what the person asked for.
             ...(!isTerminalDevice(2) && { stderr: 'inherit' as const }),
           }
-        : { stdin: 'inherit' as const, stdout: 'inherit' as const, stderr: 'inherit' as const }),
+        : {
+            stdin: isBehind ? ('none' as const) : ('inherit' as const),
+            stdout: 'inherit' as const,
+            stderr: 'inherit' as const,
+          }),
     }
     if (args.flags.plan) {
       const confinement = confined()
