@@ -33,6 +33,8 @@ export interface HostFact {
 /** A command text with its analysis. */
 export interface ShellFact {
   readonly command: string
+  /** It runs on after the call has returned, without a word of the text saying so. */
+  readonly background?: boolean
   readonly analysis: ShellAnalysis
   /** What `bash -n` said, when the facts asked for it; null when it had nothing to say. */
   readonly syntaxError: string | null

@@ -74,7 +74,9 @@ function fixOf(kind: string, subject: string, { root, policy, isProtected }: Ref
   if (kind !== 'file') return 'the sandbox does not allow it'
   const how = isProtected(subject) ? 'write' : 'read'
   if (policy && isOpened(subject, how, policy)) return null
-  const path = subject.startsWith(`${root}/`) ? subject.slice(root.length + 1) : subject
+  const isOwn = subject.startsWith(`${root}/`)
+  if (!isOwn && policy && secretOf(subject, policy)) return 'secrets of this machine stay hidden'
+  const path = isOwn ? subject.slice(root.length + 1) : subject
   return `if it should: cordon add ${how} ${typedText([path])}`
 }
 

@@ -48,7 +48,7 @@ function unreachedPorts({ result, plan: { argv, network } }: RunOutcome): readon
 function timeLimit(ms: number | undefined): string {
   return ms === undefined
     ? 'the time limit'
-    : `the time limit of ${ms / 1000} s (command_timeout under [limits], or the call’s own)`
+    : `the time limit of ${Math.round(ms / 100) / 10} s (command_timeout under [limits], seconds of the ring, or the call’s own)`
 }
 
 /** What could not be kept is said at once: it is not found out by the one who wants it back. */

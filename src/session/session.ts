@@ -255,6 +255,9 @@ export class Session {
     return [...this.#tools.keys()].map((tool) => {
       const stance = takeStance(policy, facts, tool)
       const ruling = stance.denial ?? stance.explicit
+      // In contained mode a command runs by itself while it stays inside the sandbox.
+      if (!ruling && stance.mode.value === 'contained' && stance.kind === 'command')
+        return { tool, level: 'allow', rule: `${stance.mode.rule}: inside the sandbox`, source: stance.mode.source }
       const { rule, source } = ruling?.rules[0] ?? { rule: `level of ${tool}`, source: 'built-in' }
       return { tool, level: ruling?.decision ?? stance.builtIn, rule, source }
     })

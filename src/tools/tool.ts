@@ -29,6 +29,8 @@ export interface Actions {
   readonly resolved?: readonly string[]
   readonly hops?: readonly string[]
   readonly command?: string
+  /** The command runs on after the call has returned. */
+  readonly background?: boolean
   /** The directory a command starts in; a path like any other. */
   readonly cwd?: string
   /** Touches only what this session itself started, such as the output of a background command. */

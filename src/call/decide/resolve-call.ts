@@ -41,7 +41,7 @@ export function resolveCall(tool: string, actions: Actions, around: Surroundings
     // A command's working directory is held to the roots like any other path (F1).
     lists: [...paths(actions.lists), ...(actions.cwd === undefined ? [] : [pathFact(actions.cwd, around)])],
     hosts: actions.url === undefined ? [] : [hostFact(actions, around)],
-    shell: actions.command === undefined ? null : shellFact(actions.command, actions.cwd, around),
+    shell: actions.command === undefined ? null : shellFact(actions.command, actions, around),
     requireConfirmation: false,
     ...(actions.ownOnly && { ownOnly: true }),
   }
@@ -77,7 +77,7 @@ function hostFact(actions: Actions, around: Surroundings): HostFact {
   }
 }
 
-function shellFact(command: string, cwd: string | undefined, around: Surroundings): ShellFact {
+function shellFact(command: string, { cwd, background }: Actions, around: Surroundings): ShellFact {
   if (!around.analyze) throw new Fault('no-shell', 'the shell analysis is not loaded')
   const start = cwd === undefined ? around.cwd : pathFact(cwd, around).path
   const analysis = around.analyze(command, {
@@ -93,6 +93,7 @@ function shellFact(command: string, cwd: string | undefined, around: Surrounding
   const asks = 'facts' in analysis && analysis.facts.needsSyntaxCheck
   return {
     command,
+    ...(background && { background }),
     analysis,
     syntaxError: asks ? around.syntaxError(command) : null,
     canonical: remembering(around, start),

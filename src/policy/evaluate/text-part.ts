@@ -51,7 +51,7 @@ function questionsOf(scene: Scene, facts: ShellFacts): PartQuestions[] {
   }
   const questions = [
     ...substringQuestions(scene),
-    ...facts.syntax.flatMap((use) => syntaxQuestions(scene, use)),
+    ...[...facts.syntax, ...ownBackground(scene)].flatMap((use) => syntaxQuestions(scene, use)),
     ...facts.hazards.map((hazard) => hazardQuestions(scene, hazard)),
     ...facts.redirects.flatMap((redirect) => redirectQuestions(scene, redirect)),
     ...carriedQuestions(scene, facts),
@@ -170,6 +170,11 @@ const SYNTAX_NAMES: Record<SyntaxUse['kind'], string> = {
   parameter_expansion: 'parameter expansion ($x)',
   pipes: 'pipes (|)',
   command_substitution: 'command substitution ($(…), backticks, <(…), >(…))',
+}
+
+/** A command that its tool runs in the background, as `&` at its end would. */
+function ownBackground({ shell }: Scene): SyntaxUse[] {
+  return shell.background ? [{ kind: 'background', span: { start: 0, end: shell.command.length } }] : []
 }
 
 function syntaxQuestions({ policy, shell }: Scene, use: SyntaxUse): PartQuestions[] {

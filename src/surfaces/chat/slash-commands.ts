@@ -87,7 +87,7 @@ export const slashCommands: readonly SlashCommand[] = [
       const { directory, enforced, roots } = agent.session.sandbox()
       say([
         `works in ${directory}${enforced ? '' : ' (from the first write on)'}`,
-        ...roots.map((root) => `root ${root}`),
+        ...roots.filter((root) => root !== directory).map((root) => `root ${root}`),
       ])
     },
   },

@@ -34,6 +34,8 @@ export interface FlagRow {
   readonly repeats?: true
   readonly value?: string
   readonly about: string
+  /** The command knows nothing of it: `main.ts` makes JSON of what it printed. */
+  readonly wraps?: true
 }
 
 /** A call of the CLI that cannot be carried out as it was typed. */
@@ -89,7 +91,7 @@ into the manifest. At a terminal it asks where something is missing.
 The command’s exit code passes through; one that a signal ends, ends cordon by the same signal (128+n to a shell); 125 is
 Cordon’s fault, 126 not executable, 127 not found.`
 
-export const commands: readonly CommandRow[] = [
+const rows: readonly CommandRow[] = [
   {
     name: 'check',
     summary: 'Decide a call without running it.',
@@ -605,6 +607,18 @@ export const commands: readonly CommandRow[] = [
     details: 'For bash: source <(cordon completions bash)',
   },
 ]
+
+/** The stdout of these is the command's own, or speaks a protocol. */
+const WITHOUT_JSON: ReadonlySet<string> = new Set(['shell', 'hook', 'mcp', 'acp'])
+
+const wrapped: FlagRow = { name: '--json', about: 'Print what it printed and its exit code as JSON.', wraps: true }
+
+/** The commands, each with `--json`. */
+export const commands: readonly CommandRow[] = rows.map((row) =>
+  WITHOUT_JSON.has(row.name) || row.flags.some(({ name }) => name === '--json')
+    ? row
+    : { ...row, flags: [...row.flags, wrapped] },
+)
 
 /** The words of a call that are Cordon's own: those before `--`, and for `run` and `learn` those before the command's name. */
 export function ownWords(row: CommandRow, argv: readonly string[]): readonly string[] {

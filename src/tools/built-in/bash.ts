@@ -29,7 +29,8 @@ export const bash: Tool = defineTool({
   actions: (input) => {
     const wanted = parse(input)
     if (wanted.action !== 'run') return { ownOnly: true }
-    return { command: wanted.command, ...(input.cwd !== undefined && { cwd: input.cwd }) }
+    const background = input.background === true ? { background: true } : {}
+    return { command: wanted.command, ...background, ...(input.cwd !== undefined && { cwd: input.cwd }) }
   },
   run: async (input, context) => {
     const wanted = parse(input)

@@ -26,6 +26,7 @@ export const SHELL_ROWS: readonly PromiseRow[] = [
       bash('echo a | cat', { is: 'deny' }),
       bash('true && true', { is: 'deny' }),
       bash('true &', { is: 'deny' }),
+      { tool: 'bash', input: { command: 'true', background: true }, is: 'deny', typed: 'allow' },
       bash('true', { is: 'allow' }),
     ],
     on: { gateway: GATEWAY },

@@ -13,7 +13,7 @@ export const SURFACE_ROWS: readonly PromiseRow[] = [
   {
     id: 'X1',
     promise: 'A command line with help, completions, JSON and meaningful exit codes.',
-    shown: ['test/e2e/usage.test.ts', 'src/surfaces/cli/start/help.test.ts'],
+    shown: ['test/e2e/usage.test.ts', 'test/e2e/json.test.ts', 'src/surfaces/cli/start/help.test.ts'],
     on: only(
       {
         run: own(async (place) => {

@@ -66,23 +66,30 @@ export async function main(
   bare: Terminal = processTerminal(),
   { endBy, untouched }: Pick<CommandContext, 'endBy' | 'untouched'> = {},
 ): Promise<number> {
-  const [given, ...rest] = argv
   // Alone it says where the project stands.
+  const [given, ...rest] = argv[0] === '--json' ? ['status', ...argv] : argv
   const name = given ?? 'status'
   const terminal = redactedTerminal(bare, VERBATIM.has(name))
   if (name === '--version' || name === '-V' || name === '-v' || name === 'version') {
-    terminal.out(`cordon ${version}\n`)
+    terminal.out(rest.includes('--json') ? `${JSON.stringify({ version })}\n` : `cordon ${version}\n`)
     return EXIT.ok
   }
   if (name === '--help' || name === '-h' || name === 'help') {
-    if (rest[0] !== undefined && !commandRow(rest[0])) return unknownCommand(terminal, rest[0])
+    const json = rest.includes('--json')
+    const about = rest.find((word) => word !== '--json')
+    const asked = about === undefined ? null : commandRow(about)
+    if (about !== undefined && !asked) return unknownCommand(terminal, about, json)
+    if (json) {
+      terminal.out(`${JSON.stringify(asked ?? { version, commands })}\n`)
+      return EXIT.ok
+    }
     const { help } = await import('./help.ts')
-    terminal.out(help(terminal, rest[0]))
+    terminal.out(help(terminal, about))
     return EXIT.ok
   }
   const row = commandRow(name)
   const load = row ? LOADERS[name] : undefined
-  if (!row || !load) return unknownCommand(terminal, name)
+  if (!row || !load) return unknownCommand(terminal, name, rest.includes('--json'))
   const own = ownWords(row, rest)
   if (own.some((word) => word === '--help' || word === '-h')) {
     const { help } = await import('./help.ts')
@@ -92,7 +99,11 @@ export async function main(
   try {
     const command = await load()
     const ends = { ...(endBy && { endBy }), ...(untouched && { untouched }) }
-    const exit = await command.run({ terminal, argv: rest, bare, ...ends })
+    const wraps = own.includes('--json') && row.flags.some((flag) => flag.name === '--json' && flag.wraps)
+    const printed: string[] = []
+    const gathers = { ...terminal, out: (text: string) => void printed.push(text) }
+    const exit = await command.run({ terminal: wraps ? gathers : terminal, argv: rest, bare, ...ends })
+    if (wraps) terminal.out(`${JSON.stringify({ ok: exit === EXIT.ok, exit, output: printed.join('') })}\n`)
     if (given === undefined) terminal.out('\ncordon --help lists the commands\n')
     return exit
   } catch (error) {
@@ -111,11 +122,11 @@ export async function main(
   }
 }
 
-async function unknownCommand(terminal: Terminal, name: string): Promise<number> {
+async function unknownCommand(terminal: Terminal, name: string, json: boolean): Promise<number> {
   const { nearest } = await import('../../../project/near-word.ts')
   const suggestion = nearest(name, [...commands.map((row) => row.name), '--help', '--version'])
   const message = `there is no command "${name}"${suggestion ? `; did you mean "${suggestion}"?` : ''}`
-  return complain(terminal, { message, remedy: 'cordon --help lists the commands.', code: 'usage' }, EXIT.usage, false)
+  return complain(terminal, { message, remedy: 'cordon --help lists the commands.', code: 'usage' }, EXIT.usage, json)
 }
 
 // `cordon run` keeps the codes below 125 for the command itself; to a host, only 2 blocks.

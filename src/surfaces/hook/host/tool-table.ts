@@ -54,7 +54,9 @@ export const shell =
   (input) => {
     const command = text(input, 'command')
     const places = directories.flatMap((name) => optionalText(input, name) || [])
-    return places.length === 0 ? call('bash', { command }) : places.flatMap((cwd) => call('bash', { command, cwd }))
+    const given =
+      input.run_in_background === true || input.is_background === true ? { command, background: true } : { command }
+    return places.length === 0 ? call('bash', given) : places.flatMap((cwd) => call('bash', { ...given, cwd }))
   }
 
 /** A file that is read. Hosts have renamed the field, and which one a version believes is not known: all that are there count. */

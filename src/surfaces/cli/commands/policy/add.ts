@@ -10,10 +10,12 @@ import {
   portAddition,
 } from '../../../../project/additions.ts'
 import { amendProject } from '../../../../project/amend.ts'
+import { requireProject } from '../../../../project/place/confirmed-roots.ts'
 import { withRegistries } from '../../../../project/registries/hosts.ts'
-import { judgeTrust } from '../../../../project/sign/trust.ts'
+import { judgeTrust, signProject } from '../../../../project/sign/trust.ts'
 import { Fault } from '../../../../system/fault.ts'
 import { machineFiles } from '../../../../system/files.ts'
+import { writeMade } from '../../../../system/made-file.ts'
 import { paint, visible } from '../../../terminal/terminal.ts'
 import { oneOf, parseArguments } from '../../arguments.ts'
 import { confirm } from '../../confirm.ts'
@@ -31,16 +33,12 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   if (!opened) return EXIT.usage
   const { machine } = opened
   const report = judgeTrust(opened.loaded, machine, machineFiles)
-  if (!report)
-    throw new Fault('no-manifest', `${opened.loaded.root} has no cordon.toml to add to`, {
-      remedy: 'cordon init writes one.',
-    })
-  if (report.trust.status !== 'signed')
+  if (report && report.trust.status !== 'signed')
     throw new Fault('unsigned-manifest', `${opened.loaded.manifestPath} is not signed as it stands`, {
       remedy: 'Read it and run cordon sign first: what others changed in it is not signed along.',
     })
   // What was signed is the manifest with its registries.
-  let loaded: AdditionPlaces['loaded'] = withRegistries(opened.loaded, report.registries)
+  let loaded: AdditionPlaces['loaded'] = report ? withRegistries(opened.loaded, report.registries) : opened.loaded
   const places = { loaded, machine, files: machineFiles }
   const additions = values.map((value) => ({ value, ...additionOf(kind, value, places) }))
   const open = additions.filter(({ grants }) => grants.length > 0)
@@ -64,6 +62,15 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     answer(false)
     terminal.err(`nothing was added${why}\n`)
     return EXIT.failed
+  }
+  if (!report) {
+    // With it the built-in rules apply as they do without one.
+    requireProject(loaded.root, machine)
+    writeMade(loaded.manifestPath, 'schema_version = 1\n', { flag: 'wx', mode: 0o644 })
+    const started = await openWritten(args, terminal)
+    if (!started) return EXIT.usage
+    signProject(started.loaded, machine, new Date())
+    loaded = started.loaded
   }
   for (const { grants } of open) {
     for (const grant of grants) {
