@@ -136,6 +136,13 @@ export const SUITES: readonly Suite[] = [
     command: ['node', 'scripts/fuzz-changes.ts'],
   },
   {
+    name: 'fuzz-programs',
+    what: 'words and paths of program starts that change while they are judged: [SECONDS]',
+    needs: '',
+    setUp: 'build',
+    command: ['node', 'scripts/fuzz-programs.ts'],
+  },
+  {
     name: 'fuzz-kills',
     what: 'kill -9 at many moments of a command; undo must restore everything: [POINTS [FIRST]]',
     needs: '',

@@ -89,5 +89,6 @@ enum step {
   STEP_PLACE = 23,
   STEP_STREAM = 24,
   STEP_DOOR = 25,
+  STEP_PROGRAMS = 26,
 };
 #endif

@@ -1,6 +1,7 @@
 /* A program start as the caller says it: read, held against the table, put to the parent where a line is about it, and let run. */
 #define _GNU_SOURCE
 #include "programs.h"
+#include "../init/init.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/seccomp.h>
@@ -231,6 +232,18 @@ static void hold(const struct call *c, struct start *s) {
   *words_of(s) = (struct words){0};
 }
 
+/* A judge that cannot check the very first start cannot check any: the parent starts the command without it, or not at all. */
+static void run_or_refuse(const struct call *c, const struct image *runs, const struct words *allowed) {
+  static int has_checked;
+  int error = let_run(c, runs, allowed);
+  if (error && error != ESRCH && !has_checked) {
+    door_tell('F', STEP_PROGRAMS, (uint32_t)error, 0);
+    _exit(FAULT_STATUS);
+  }
+  if (!error) has_checked = 1;
+  else answer(c, error == ESRCH ? EAGAIN : EPERM);
+}
+
 void answer_start(const struct call *c) {
   static struct start s;
   int error = read_start(c, &s);
@@ -238,7 +251,7 @@ void answer_start(const struct call *c) {
   if (!error && is_loader(&s.file)) look_at_operands(c, &s);
   if (error) answer(c, error);
   else if (is_listed(&s.file, s.path, &s.said) || (s.file.has_line && is_listed(&s.runs, NULL, &s.runs_words))) hold(c, &s);
-  else if ((error = let_run(c, image_of(&s), NULL))) answer(c, error == ESRCH ? EAGAIN : EPERM);
+  else run_or_refuse(c, image_of(&s), NULL);
   free(s.said.bytes);
   free(s.runs_words.bytes);
 }
@@ -246,10 +259,9 @@ void answer_start(const struct call *c) {
 static void settle(struct pending *p, int refused) {
   p->call.args = p->args;
   uint64_t id = p->call.id;
-  int error = 0;
   if (ioctl(p->call.listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id)) return;
   if (refused) answer(&p->call, EPERM);
-  else if ((error = let_run(&p->call, &p->runs, &p->words))) answer(&p->call, error == ESRCH ? EAGAIN : EPERM);
+  else run_or_refuse(&p->call, &p->runs, &p->words);
 }
 
 /* What the parent has decided meanwhile. */

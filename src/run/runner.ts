@@ -79,6 +79,8 @@ export class CommandRunner {
   #expected: { readonly confinement: Confinement; readonly preparing: Preparing } | null = null
   /** Whether changes go through the init here. */
   #holdsChanges: boolean
+  /** Whether program starts are judged here. */
+  #judgesPrograms: boolean
 
   constructor(machine: Machine, files: Files, backend: Backend, options: RunnerOptions = {}) {
     this.#machine = machine
@@ -86,6 +88,7 @@ export class CommandRunner {
     this.#backend = backend
     this.#options = options
     this.#holdsChanges = backend.capabilities.has('held-changes')
+    this.#judgesPrograms = backend.capabilities.has('judged-programs')
   }
 
   /** Whether a command would see a canonical path, secrets aside. */
@@ -120,6 +123,9 @@ export class CommandRunner {
       if (error.code === 'changes-door' && this.#holdsChanges) {
         this.#holdsChanges = false
         if (confinement.undo.relies === 'undo') throw withoutUndo(error)
+        if (confinement.programs.required) throw withoutJudge(error)
+      } else if (error.code === 'programs-judge' && this.#judgesPrograms) {
+        this.#judgesPrograms = false
         if (confinement.programs.required) throw withoutJudge(error)
       }
       // Something was moved between the look and the mounts: look again, once.
@@ -286,7 +292,7 @@ export class CommandRunner {
   }
 
   get #judges(): boolean {
-    return this.#holdsChanges && this.#backend.capabilities.has('judged-programs')
+    return this.#holdsChanges && this.#judgesPrograms
   }
 
   /** What judges program starts is only loaded where one can be refused. */

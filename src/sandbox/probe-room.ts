@@ -18,7 +18,7 @@ export function furnishProbe(base: string): void {
 }
 
 /** What a probe runs there, and what else it asks for. */
-export interface ProbeAttack extends Pick<SandboxRequest, 'argv' | 'network' | 'limits' | 'changes'> {
+export interface ProbeAttack extends Pick<SandboxRequest, 'argv' | 'network' | 'limits' | 'changes' | 'programs'> {
   readonly env: Readonly<Record<string, string>>
 }
 

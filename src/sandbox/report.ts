@@ -55,6 +55,13 @@ export const UNHELD_CHANGES: Assurance = {
   detail: 'protected files that a command makes are taken away after it has ended; nothing can be undone',
 }
 
+/** Of a sandbox that does not judge the programs that a command starts. */
+export const UNJUDGED_PROGRAMS: Assurance = {
+  name: 'programs',
+  status: 'degraded',
+  detail: 'denials are decided on the text of a command alone, not on each program that it starts',
+}
+
 function limitAssurance(report: LimitReport): Assurance {
   return { name: `limit: ${report.limit}`, status: report.status, detail: report.how }
 }

@@ -45,6 +45,7 @@ export const FAULT_EXITS = {
   'sandbox-processes': 125,
   'sandbox-seccomp': 125,
   'changes-door': 125,
+  'programs-judge': 125,
   'programs-unjudged': 125,
   'undo-unavailable': 125,
   'sandbox-terminal': 125,

@@ -8,7 +8,7 @@ import type { Backend, LaunchResult } from '../backend.ts'
 import { ruleText } from '../changes.ts'
 import { type CgroupSupport, DEFAULT_OPEN_FILES } from '../limits.ts'
 import { attackLines, furnishProbe, heldBy, planProbe, REPORT_IT } from '../probe-room.ts'
-import { type Assurance, type Support, UNHELD_CHANGES } from '../report.ts'
+import { type Assurance, type Support, UNHELD_CHANGES, UNJUDGED_PROGRAMS } from '../report.ts'
 import { SandboxFault } from '../sandbox-fault.ts'
 import { LIMITS_SCRIPT, limitAssurances, type WatchFacts } from './probe-limits.ts'
 
@@ -72,7 +72,7 @@ export async function probeSandbox(
   let base: string | null = null
   try {
     base = makePlace()
-    const { result, listened, holds } = await attackHeld(backend, base)
+    const { result, listened, holds, judges } = await attackHeld(backend, base)
     const output = result.stdout?.bytes.toString('utf8') ?? ''
     if (result.exitCode !== 0 || !output.includes('writable'))
       return unusable(backend, new Error(`the probe ended with ${result.exitCode} and said ${JSON.stringify(output)}`))
@@ -95,6 +95,12 @@ export async function probeSandbox(
             ...UNHELD_CHANGES,
             remedy:
               'Use Linux 5.19 or newer with Landlock (lsm=landlock,… at boot), and allow seccomp notification in containers.',
+          },
+      judges
+        ? { name: 'programs', status: 'enforced', detail: 'each program is judged by its own arguments when it starts' }
+        : {
+            ...UNJUDGED_PROGRAMS,
+            remedy: 'Allow ptrace of child processes (kernel.yama.ptrace_scope below 3) and seccomp notification.',
           },
       ...limitAssurances(output, watchFacts()),
       cgroupAssurance(cgroup()),
@@ -154,26 +160,33 @@ export function reapProbes(place: string, now: number): void {
 async function attackHeld(
   backend: Backend,
   base: string,
-): Promise<{ result: LaunchResult; listened: boolean; holds: boolean }> {
+  judges = true,
+): Promise<{ result: LaunchResult; listened: boolean; holds: boolean; judges: boolean }> {
   try {
-    const found = await attackFromInside(backend, base, true)
+    const found = await attackFromInside(backend, base, { holds: true, judges })
     const planted = existsSync(join(base, 'project/.planted'))
     return { ...found, holds: !planted }
   } catch (error) {
-    if (!(error instanceof SandboxFault) || error.code !== 'changes-door') throw error
-    return { ...(await attackFromInside(backend, base, false)), holds: false }
+    if (!(error instanceof SandboxFault)) throw error
+    if (error.code === 'programs-judge' && judges) return attackHeld(backend, base, false)
+    if (error.code !== 'changes-door') throw error
+    return { ...(await attackFromInside(backend, base, { holds: false, judges: false })), holds: false }
   }
 }
+
+/** A word of a program that is asked about. */
+const JUDGED_WORD = 'cordon-asks-about-this'
 
 async function attackFromInside(
   backend: Backend,
   base: string,
-  held: boolean,
-): Promise<{ result: LaunchResult; listened: boolean }> {
+  means: { readonly holds: boolean; readonly judges: boolean },
+): Promise<{ result: LaunchResult; listened: boolean; judges: boolean }> {
   const plan = planProbe(base, {
-    argv: ['/bin/sh', '-c', SCRIPT],
+    argv: ['/bin/sh', '-c', `/bin/true ${JUDGED_WORD.slice(0, 6)}""${JUDGED_WORD.slice(6)}\n${SCRIPT}`],
+    programs: means.judges ? { lines: [`s ${JUDGED_WORD}`] } : null,
     env: { HOSTPID: String(process.pid) },
-    changes: held
+    changes: means.holds
       ? { rules: [ruleText([{ pattern: '.planted', action: 'refuse' }])], gitKeys: '', keep: null, free: [] }
       : null,
     network: 'listener',
@@ -183,7 +196,13 @@ async function attackFromInside(
   const onListener = () => {
     listened = true
   }
-  return { result: await backend.launch(plan, { stdout: 'capture', stderr: 'capture', onListener }), listened }
+  let judges = false
+  const judge = () => {
+    judges = true
+    return true
+  }
+  const result = await backend.launch(plan, { stdout: 'capture', stderr: 'capture', onListener, judge })
+  return { result, listened, judges }
 }
 
 function watchFacts(): WatchFacts {

@@ -29,6 +29,7 @@ export const INIT_STEPS = {
   PLACE: 23,
   STREAM: 24,
   DOOR: 25,
+  PROGRAMS: 26,
 } as const
 
 export type InitStep = keyof typeof INIT_STEPS
@@ -104,6 +105,11 @@ export const STEP_MEANINGS: Readonly<Record<InitStep, StepMeaning>> = {
     code: 'changes-door',
     what: 'changes could not be made to go through the sandbox’s init',
     remedy: 'Run `cordon doctor`: it says what of Landlock or seccomp this machine is missing.',
+  },
+  PROGRAMS: {
+    code: 'programs-judge',
+    what: 'the programs that a command starts could not be checked',
+    remedy: 'Run `cordon doctor`: ptrace of child processes must be allowed (kernel.yama.ptrace_scope below 3).',
   },
 }
 

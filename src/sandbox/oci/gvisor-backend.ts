@@ -4,7 +4,7 @@ import { type AttackCheck, COMMON_CHECKS, probeByAttack, provenBy } from '../att
 import type { Backend, Capability, CompiledSandbox } from '../backend.ts'
 import { type CgroupHost, openCgroups } from '../limits-cgroup.ts'
 import type { SandboxPlan } from '../plan.ts'
-import { type Assurance, type Support, UNHELD_CHANGES } from '../report.ts'
+import { type Assurance, type Support, UNHELD_CHANGES, UNJUDGED_PROGRAMS } from '../report.ts'
 import { gvisorWords, launchGvisor } from './gvisor-launch.ts'
 
 /**
@@ -53,6 +53,7 @@ const LACKING: readonly Assurance[] = [
     detail: 'kept by gVisor and not by this machine; how many is not limited',
   },
   UNHELD_CHANGES,
+  UNJUDGED_PROGRAMS,
 ]
 
 const WITHOUT_GROUP: Assurance = {

@@ -2,7 +2,7 @@
 
 import { COMMON_CHECKS, probeByAttack } from '../../attack-probe.ts'
 import type { Backend } from '../../backend.ts'
-import { type Assurance, type Support, UNHELD_CHANGES } from '../../report.ts'
+import { type Assurance, type Support, UNHELD_CHANGES, UNJUDGED_PROGRAMS } from '../../report.ts'
 
 /** What no profile can give; said, so that nobody relies on it. */
 const LACKING: readonly Assurance[] = [
@@ -27,6 +27,7 @@ const LACKING: readonly Assurance[] = [
     detail: 'read from the system log after a command that failed, where this user may read it; some are not logged',
   },
   UNHELD_CHANGES,
+  UNJUDGED_PROGRAMS,
   {
     name: 'open files',
     status: 'degraded',
