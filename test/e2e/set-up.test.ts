@@ -56,7 +56,7 @@ afterAll(() => rmSync(template, { recursive: true, force: true }))
 beforeEach(() => {
   base = mkdtempSync(join(tmpdir(), 'cordon-set-up-'))
   checkout = join(base, `it's a "clone" für alle $HOME`)
-  mkdirSync(checkout)
+  for (const folder of [checkout, project()]) mkdirSync(folder)
   for (const part of readdirSync(template)) if (!SOURCES.includes(part)) copy(join(template, part), checkout)
 })
 afterEach(() => rmSync(base, { recursive: true, force: true }))
@@ -98,10 +98,13 @@ function ageBuild(): void {
   utimesSync(join(checkout, 'dist/.built'), before, before)
 }
 
+/** Where commands are checked: a home is refused as a project. */
+const project = () => join(base, 'project')
+
 const environment = (path = process.env.PATH) => ({ PATH: path, HOME: base, CORDON_RESIDENT: 'off' })
 
 function start(args: readonly string[], path?: string): ChildProcess {
-  return spawn(join(checkout, 'cordon'), args, { cwd: base, env: environment(path), detached: true })
+  return spawn(join(checkout, 'cordon'), args, { cwd: project(), env: environment(path), detached: true })
 }
 
 async function end(child: ChildProcess): Promise<Ran> {
@@ -116,7 +119,7 @@ const run = (...args: string[]): Promise<Ran> => end(start(args))
 /** What an agent's settings hold: the built program itself. */
 function runBuilt(): Ran {
   const ran = spawnSync(process.execPath, [join(checkout, 'dist/cordon.cjs'), 'check', '--', 'ls'], {
-    cwd: base,
+    cwd: project(),
     env: environment(),
     encoding: 'utf8',
   })
@@ -177,7 +180,7 @@ it('what was written into a file that stays is built for the person at the termi
   writeFileSync(join(checkout, 'go'), '')
   appendFileSync(join(checkout, 'src/surfaces/cli/start/main.ts'), '//\n')
   expect(builds([await run('--version')])).toBe(0)
-  const atTerminal = () => end(spawn('script', ['-qec', '"$CORDON" --version', '/dev/null'], { cwd: base, env }))
+  const atTerminal = () => end(spawn('script', ['-qec', '"$CORDON" --version', '/dev/null'], { cwd: project(), env }))
   const env = { ...environment(), CORDON: join(checkout, 'cordon'), SHELL: '/bin/sh' }
   expect((await atTerminal()).out).toMatch(/^set-up: building\r$/m)
   expect((await atTerminal()).out).toMatch(/^cordon [\d.]+\r\n$/)
