@@ -19,19 +19,21 @@ static void refuse(const struct call *c, const struct spot *s, enum change chang
 
 void refuse_making(const struct call *c, const struct spot *s, int error) { refuse(c, s, CHANGE_MAKE, error); }
 
-/* Where a new name is to be made. Returns 0 when it may be; the call is answered otherwise. */
-int begin_making(const struct call *c, const struct spot *s, enum change change) {
+/* Where a new name is to be made, of `source` if that is a link. Returns 0 when it may be; the call is answered otherwise. */
+static int begin_naming(const struct call *c, const struct spot *s, const struct spot *source, enum change change) {
   int error = judge(s, change);
   if (error) {
     refuse(c, s, change, error);
     return -1;
   }
-  if ((error = journal('c', s, NULL, 0, 0))) {
+  if ((error = journal('c', s, source, 0, 0))) {
     answer(c, error);
     return -1;
   }
   return 0;
 }
+
+int begin_making(const struct call *c, const struct spot *s, enum change change) { return begin_naming(c, s, NULL, change); }
 
 void end_making(const struct call *c, const struct spot *s, int failed) {
   int error = failed ? errno : 0;
@@ -107,7 +109,7 @@ void answer_link(const struct call *c, int from_at, uint64_t from_path, int to_a
     int error = is_ours(&from) && from.about.st_nlink > 0 ? judge(&from, CHANGE_WRITE) : 0;
     if (error) refuse(c, &from, CHANGE_WRITE, error);
     else if (S_ISLNK(from.about.st_mode) && (is_on_way(to.path) || judge_link(&to))) refuse(c, &to, CHANGE_MAKE, EROFS);
-    else if (begin_making(c, &to, CHANGE_MAKE) == 0) {
+    else if (begin_naming(c, &to, &from, CHANGE_MAKE) == 0) {
       int failed = link_source(&from, &to), error = errno;
       if (failed) journal_failed(&to, 0, 0);
       /* Where all its names were known to be inside, they still are. */
@@ -136,7 +138,10 @@ static void remove_spot(const struct call *c, struct spot *s, int flags) {
   if (keep_by_move(s) == 0) return answer(c, 0);
   uint8_t kept = keep_removed(s, &number);
   if (may_not_lose(kept, 0)) return refuse(c, s, change, EDQUOT);
-  if ((error = journal('u', s, NULL, kept, number))) return answer(c, error);
+  if ((error = journal('u', s, NULL, kept, number))) {
+    drop_kept(kept, number);
+    return answer(c, error);
+  }
   if (unlinkat(s->parent, s->name, flags)) {
     journal_failed(s, kept, number);
     return answer(c, errno);
@@ -189,6 +194,13 @@ static int judge_rename(struct spot *from, struct spot *to, unsigned flags, cons
   return judge(from, CHANGE_PLACE);
 }
 
+/* The errno of a rename that cannot take the place of what is there, or 0. */
+static int fails_over(const struct spot *from, const struct spot *to, unsigned flags) {
+  if (!to->is_there || (flags & RENAME_EXCHANGE)) return 0;
+  if (flags & RENAME_NOREPLACE) return EEXIST;
+  return S_ISDIR(from->about.st_mode) && !S_ISDIR(to->about.st_mode) ? ENOTDIR : 0;
+}
+
 static void rename_spot(const struct call *c, struct spot *from, struct spot *to, unsigned flags) {
   const struct spot *about;
   uint32_t number = 0;
@@ -201,9 +213,14 @@ static void rename_spot(const struct call *c, struct spot *from, struct spot *to
   if (same && !exchanges) return answer(c, syscall(SYS_renameat2, from->parent, from->name, to->parent, to->name, flags) ? errno : 0);
   if (!error && by_content && (flags || S_ISDIR(from->about.st_mode))) error = EROFS;
   if (error) return refuse(c, about, CHANGE_PLACE, error);
+  /* What fails anyway is not kept first: a second name would change the time by which undo knows that nobody changed the file. */
+  if ((error = fails_over(from, to, flags))) return answer(c, error);
   if (!exchanges) kept = keep_removed(to, &number);
   if (may_not_lose(kept, 0)) return refuse(c, to, CHANGE_PLACE, EDQUOT);
-  if ((error = journal(exchanges ? 'x' : 'r', from, to, kept, number))) return answer(c, error);
+  if ((error = journal(exchanges ? 'x' : 'r', from, to, kept, number))) {
+    drop_kept(kept, number);
+    return answer(c, error);
+  }
   if (by_content) error = place_config(from, to);
   else error = syscall(SYS_renameat2, from->parent, from->name, to->parent, to->name, flags) ? errno : 0;
   if (error) {

@@ -175,8 +175,9 @@ int is_worktree_folder(struct spot *s);
 int is_own_pointer(const struct spot *s);
 int write_own_pointer(int fd);
 
-/* look_by_name() has the time of birth here: nobody needs the one that stat means. */
+/* Where look_by_name() has the times of birth and of the inode's last change: nobody needs those that stat means. */
 #define st_born st_ctim
+#define st_changed st_atim
 
 /* seen.c */
 enum { SEEN_MADE = 1, SEEN_KEPT = 2, SEEN_MODE = 4, SEEN_GONE = 8 /* removed by its last name, and only kept */, SEEN_ATTRIBUTES = 16, SEEN_APART = 32 /* gone, and what is kept is another file by now */, SEEN_COUNTED = 64 };

@@ -229,11 +229,40 @@ static int write_in_place(int folder, const char *name, const char *text, size_t
   return error;
 }
 
+/* In the journal another file takes the place of what was there. Returns 0, or the errno with which it is not replaced. */
+static int note_replaced(int folder, const char *name, const struct stat *before, uint64_t mount) {
+  static struct spot s;
+  uint32_t number = 0;
+  memset(&s, 0, sizeof s);
+  s.parent = folder;
+  s.object = -1;
+  s.is_there = 1;
+  s.about = *before;
+  s.mount = mount;
+  path_of_fd(folder, s.path);
+  size_t length = strlen(s.path);
+  if (!has_journal() || length == 0 || length + strlen(name) + 2 > sizeof s.path || strlen(name) >= sizeof s.name) return has_journal() ? ENAMETOOLONG : 0;
+  strcpy(s.name, name);
+  s.path[length] = '/';
+  strcpy(s.path + length + 1, name);
+  s.place = place_of(s.path);
+  if (look_by_name(folder, "", AT_EMPTY_PATH, &s.folder, &s.folder_mount)) return errno;
+  if (!s.place) return 0;
+  uint8_t kept = keep_removed(&s, &number);
+  int error = may_not_lose(kept, 0) ? EDQUOT : journal('u', &s, NULL, kept, number);
+  if (s.object >= 0) close(s.object);
+  s.object = -1;
+  s.is_there = 0;
+  if (error) drop_kept(kept, number);
+  return error ? error : journal('c', &s, NULL, 0, 0);
+}
+
 int write_anew(int folder, const char *name, const char *text, size_t size) {
   struct stat before;
   uint64_t mount;
   if (look_by_name(folder, name, AT_SYMLINK_NOFOLLOW, &before, &mount)) return errno;
-  int error = write_in_place(folder, name, text, size, before.st_mode);
+  int error = note_replaced(folder, name, &before, mount);
+  if (!error) error = write_in_place(folder, name, text, size, before.st_mode);
   if (error) return error;
   struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, before.st_mtim};
   (void)utimensat(folder, name, times, AT_SYMLINK_NOFOLLOW);
@@ -259,7 +288,8 @@ int place_config(const struct spot *from, const struct spot *to) {
   /* One that is there and cannot be read could hold anything. */
   int error = text && (before || !to->is_there) && is_harmless(text, before ? before : "") ? 0 : EROFS;
   if (error == 0) error = write_in_place(to->parent, to->name, text, size, from->about.st_mode);
-  if (error == 0 && unlinkat(from->parent, from->name, 0)) error = errno;
+  /* It is replaced, whether or not the other name can go. */
+  if (error == 0) (void)unlinkat(from->parent, from->name, 0);
   free(text);
   free(before);
   return error;

@@ -1,12 +1,12 @@
 /*
  * The journal of what a call changes, ahead of the deed: so that it can be put back, whenever this process is killed.
  * Its record (little endian):
- *   u32 size of all of it, u8 op, u8 kept, u16 0, u32 number of the kept file, u32 mode, u32 uid, u32 gid, u64 size,
+ *   u32 size of all of it, u8 op, u8 kept, u16 1 (the format), u32 number of the kept file, u32 mode, u32 uid, u32 gid, u64 size,
  *   u64 inode, i64 and u32 time of the object's last change, i64 and u32 of the folder's, i64 and u32 of the other folder's,
- *   path, NUL, other path, NUL
+ *   i64 and u32 ctime of what is at the path, i64 and u32 of what is at the other one, path, NUL, other path, NUL
  * kept: 1 by a second name, 2 by a copy, 4 it was empty, 8 not, 16 the call had made it, 32 attributes alone (number 0: there were none); + 64 the file had
  * further names, and this one got a copy
- * op: c made, w written, u removed, r renamed, x exchanged, a mode or times, f the one before was not done, n refused
+ * op: c made (of a hard link the other path is the name that there was), w written, u removed, r renamed, x exchanged, a mode or times, f the one before was not done, n refused
  * (mode: which change, uid: errno; 0 for a mere word), o from here on not everything is written down, z the end (time: now).
  */
 #define _GNU_SOURCE
@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#define FORMAT 1
 #define MAX_REFUSED 1000
 #define PAGE 4096
 #define WINDOW (1 << 20)
@@ -113,7 +114,7 @@ static void begin_record(struct record *r, char op, uint8_t kept, uint32_t numbe
   r->size = 4;
   put(r, (uint8_t)op, 1);
   put(r, kept, 1);
-  put(r, 0, 2);
+  put(r, FORMAT, 2);
   put(r, number, 4);
 }
 
@@ -156,6 +157,8 @@ int journal(char op, const struct spot *s, const struct spot *to, uint8_t kept, 
   put_time(&r, &about->st_mtim);
   put_time(&r, s->parent >= 0 ? &s->folder.st_mtim : &nothing.st_mtim);
   put_time(&r, to && to->parent >= 0 ? &to->folder.st_mtim : &nothing.st_mtim);
+  put_time(&r, s->is_there ? &s->about.st_changed : &nothing.st_mtim);
+  put_time(&r, to && to->is_there ? &to->about.st_changed : &nothing.st_mtim);
   put_text(&r, s->path);
   put_text(&r, to ? to->path : "");
   return write_record(&r) ? ENOSPC : 0;
@@ -172,8 +175,7 @@ static int write_mark(char op, uint32_t mode, uint32_t uid, const struct timespe
   put(&r, 0, 8);
   put(&r, 0, 8);
   put_time(&r, time);
-  put_time(&r, &none);
-  put_time(&r, &none);
+  for (int i = 0; i < 4; i++) put_time(&r, &none);
   put_text(&r, path);
   put_text(&r, "");
   return write_record(&r);

@@ -62,7 +62,8 @@ void drop_kept(uint8_t kept, uint32_t number) {
   char name[16];
   if (!(kept & (KEPT_LINK | KEPT_COPY | KEPT_ATTRIBUTES)) || number == 0) return;
   snprintf(name, sizeof name, "%u", number);
-  if (unlinkat(kept_folder(number), name, 0) && errno == EISDIR) unlinkat(kept_folder(number), name, AT_REMOVEDIR);
+  int folder = kept_folder(number);
+  if (folder >= 0 && unlinkat(folder, name, 0) && errno == EISDIR) unlinkat(folder, name, AT_REMOVEDIR);
 }
 
 static int is_same_file(int folder, const char *name, const struct stat *as) {
@@ -174,6 +175,7 @@ uint8_t keep_attributes(struct spot *s, uint32_t *number) {
   int bad = fd < 0 || keep_attributes_of(s->object, fd);
   if (fd >= 0) close(fd);
   *number = last_number;
+  if (bad) drop_kept(KEPT_ATTRIBUTES, last_number);
   return bad ? KEPT_LOST : KEPT_ATTRIBUTES;
 }
 

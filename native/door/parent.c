@@ -63,6 +63,7 @@ int look_by_name(int at, const char *name, int flags, struct stat *about, uint64
   about->st_ino = found.stx_ino;
   about->st_dev = makedev(found.stx_dev_major, found.stx_dev_minor);
   about->st_mtim = (struct timespec){.tv_sec = found.stx_mtime.tv_sec, .tv_nsec = found.stx_mtime.tv_nsec};
+  about->st_changed = (struct timespec){.tv_sec = found.stx_ctime.tv_sec, .tv_nsec = found.stx_ctime.tv_nsec};
   if (found.stx_mask & STATX_BTIME) about->st_born = (struct timespec){.tv_sec = found.stx_btime.tv_sec, .tv_nsec = found.stx_btime.tv_nsec};
   *mount = found.stx_mask & STATX_MNT_ID ? found.stx_mnt_id : 0;
   return 0;

@@ -17,3 +17,11 @@ export function isOfPackage(segments: readonly string[]): boolean {
   const at = segments.findIndex((segment) => packageFolders.includes(segment))
   return at >= 0 && at < segments.length - 1
 }
+
+/** Folders in which agents make working trees of the project: each is a project, with settings of its own. */
+export const worktreeFolders: readonly (readonly [folder: string, trees: string])[] = [['.claude', 'worktrees']]
+
+/** Whether the name of a protected folder is only on the way to a working tree: `.claude/worktrees/w/src`. Segments are folded. */
+export function isOnWayToWorktree(segments: readonly string[], index: number): boolean {
+  return worktreeFolders.some(([folder, trees]) => segments[index] === folder && segments[index + 1] === trees)
+}

@@ -4,7 +4,7 @@ import { foldName } from './fold-name.ts'
 import { matchSegment } from './glob.ts'
 import { splitPath } from './path-pattern.ts'
 import { fixedRules, rulesFrom } from './protected-index.ts'
-import { isOfPackage, type ProtectedKind, type ProtectedName } from './protected-names.ts'
+import { isOfPackage, isOnWayToWorktree, type ProtectedKind, type ProtectedName } from './protected-names.ts'
 
 export { foldName } from './fold-name.ts'
 export { isOfPackage, type ProtectedKind, type ProtectedName, protectedNames } from './protected-names.ts'
@@ -29,6 +29,8 @@ export interface ProtectedPlace {
   readonly reason: string
   /** In a folder of a package manager's programs: the names that would stand in the way of another program. */
   readonly names?: ReadonlySet<string>
+  /** A person may answer for it: their own file, which is kept in a place that they work on. */
+  readonly asks?: boolean
 }
 
 /** Why a path is protected. */
@@ -38,6 +40,8 @@ export interface ProtectedPath {
   readonly kind: ProtectedKind
   /** Cordon's own configuration, state, keys and audit are not even readable. */
   readonly unreadable: boolean
+  /** A person may answer for a change of it. */
+  readonly asks?: boolean
 }
 
 /** Below a git directory: what makes git run code. `modules` and `worktrees` hold git directories of their own. */
@@ -75,7 +79,10 @@ export function protectedPath(path: string, facts: ProtectedFacts): ProtectedPat
     return { kind: 'manifest', reason: 'the manifest, which only a person changes and signs', unreadable: false }
   }
   for (const place of facts.places ?? []) {
-    if (isProtectedPlace(segments, place)) return { kind: place.kind, reason: place.reason, unreadable: false }
+    if (isProtectedPlace(segments, place)) {
+      const { kind, reason, asks } = place
+      return { kind, reason, unreadable: false, ...(asks && { asks }) }
+    }
   }
   const git = gitInternal(segments)
   if (git !== null) return { kind: 'git', reason: git, unreadable: false }
@@ -130,6 +137,7 @@ function protectedName(segments: readonly string[], home: readonly string[], ofP
       // Work inside a repository goes on: only the `.git` entry itself and its internals are protected.
       if (name.path === '.git' && index < segments.length - 1) continue
       if (ofPackage && name.kind !== 'git') continue
+      if (parts.length === 1 && isOnWayToWorktree(segments, index)) continue
       if (parts.every((part, offset) => matchSegment(part, segments[index + offset] ?? '/'))) return name
     }
   }

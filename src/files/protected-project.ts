@@ -59,7 +59,7 @@ export const protectedProjectNames: readonly ProtectedName[] = [
     ['git, by core.hooksPath', 'documented', '.githooks'],
     ['CaptainHook', 'documented', 'captainhook.json'],
     ['GrumPHP', 'documented', 'grumphp.yml', 'grumphp.yml.dist'],
-    ['lazygit', 'documented', '.lazygit.yml'],
+    ['lazygit', 'documented', '.lazygit.yml', '.git/lazygit.yml'],
   ]),
   ...group('editor', 'an editor setting that can run code', [
     ['VS Code', 'documented', '.vscode/settings.json', '.vscode/tasks.json', '.vscode/launch.json', '.vscode/mcp.json'],
@@ -155,9 +155,9 @@ export const protectedProjectNames: readonly ProtectedName[] = [
     ['opencode', 'documented', '.opencode', 'opencode.json', 'opencode.jsonc'],
     ['Windsurf', 'documented', '.windsurf/hooks.json', '.windsurf/mcp_config.json'],
     ['Continue', 'documented', '.continue'],
-    ['Kiro', 'documented', '.kiro/settings', '.kiro/hooks'],
+    ['Kiro', 'documented', '.kiro/settings', '.kiro/hooks', '.kiro/agents'],
     ['Roo Code', 'documented', '.roo/mcp.json'],
-    ['Kilo Code', 'documented', '.kilocode/mcp.json'],
+    ['Kilo Code', 'documented', '.kilocode/mcp.json', '.kilo', 'kilo.json', 'kilo.jsonc'],
     ['Amazon Q', 'documented', '.amazonq/mcp.json', '.amazonq/cli-agents'],
     // A custom agent names servers, and Copilot CLI starts them itself, in a folder that it does not trust as well.
     ['GitHub Copilot', 'run', '.github/hooks', '.copilot/hooks', '.github/agents', '.copilot/agents'],
@@ -179,6 +179,11 @@ export const protectedProjectNames: readonly ProtectedName[] = [
     ['Cline', 'run', '.cline/hooks'],
     ['Cline', 'documented', '.clinerules/hooks', '.cline/data/settings', '.cline/plugins', '.cline/cron'],
     ['Goose', 'documented', '.goose'],
+    ['Qoder', 'documented', '.qoder'],
+    ['CodeBuddy', 'documented', '.codebuddy'],
+    ['Mistral Vibe', 'documented', '.vibe'],
+    ['Command Code', 'documented', '.commandcode'],
+    ['Oh My Pi', 'documented', '.omp'],
   ]),
   ...group('shell', 'a file that a shell or a tool runs when a person enters the folder', [
     // What an allowed `.envrc` sources is not asked about again, nor is what nix-direnv keeps for it.

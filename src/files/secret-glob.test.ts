@@ -22,6 +22,7 @@ describe('secretOfGlob', () => {
     ['/p/*',           null,            'a catch-all names nothing in particular'],
     ['/p/*.ts',        null,            'sources'],
     ['/p/[a-z]*.md',   null,            'docs'],
+    ['/p/service-acc*.json', '/p/service-accountx.json', 'a name with a wildcard inside'],
     ['/p/e*',          null,            'a wildcard does not match a leading dot'],
   ] as [string, string | null, string][])('%s: %s (%s)', (glob, expected) => {
     expect(secretOfGlob(glob, '/home/u')).toBe(expected)

@@ -4,7 +4,7 @@ import { posix } from 'node:path'
 import { matchSegment, matchSegments, segmentsMeet } from './glob.ts'
 import { splitPath } from './path-pattern.ts'
 import { secretPlaces } from './secret-places.ts'
-import { secretShapes } from './secret-shapes.ts'
+import { basenameShapes } from './secret-shapes.ts'
 
 /**
  * A secret that this glob of a command would match, as an example path; null when it names none. A bare `*` names
@@ -14,7 +14,7 @@ export function secretOfGlob(path: string, home: string): string | null {
   const pattern = path.replace(/\[[^\]/]*\]/g, '?').replace(/\\(.)/g, '$1')
   const basename = posix.basename(pattern)
   if (/^[*?]*(\.[*?]+)*$/.test(basename) && !basename.startsWith('.')) return null
-  const shape = secretShapes.find((candidate) => dotFits(basename, candidate) && aimsAt(basename, candidate))
+  const shape = basenameShapes.find((candidate) => dotFits(basename, candidate) && aimsAt(basename, candidate))
   if (shape !== undefined) return posix.join(posix.dirname(path), exampleOf(shape))
   const segments = splitPath(pattern)
   return examplePlaces(home).find((example) => matchSegments(segments, example.segments))?.path ?? null
@@ -40,12 +40,19 @@ function examplePlaces(home: string): readonly ExamplePlace[] {
 function aimsAt(pattern: string, shape: string): boolean {
   const folded = pattern.toLowerCase()
   // `*.json` is every file of a kind, and `credentials.json` only one of them; the masks hide that one.
-  if (/^\*\.\w+$/.test(folded) && !shape.includes('*') && !shape.startsWith('.')) return false
+  if (/^\*\.\w+$/.test(folded) && !/^\*[._]\w+$|^\./.test(shape)) return false
+  if (/[^*]\*[^*]/.test(shape)) return segmentsMeet(folded, shape) && writesPart(folded, shape)
   if (matchSegment(folded, exampleOf(shape))) return true
   const tail = /^\*([._])(.+)$/.exec(shape)
   if (tail === null) return segmentsMeet(folded, shape)
   const own = folded.slice(folded.lastIndexOf(tail[1] ?? '') + 1)
   return folded.includes(tail[1] ?? '') && /[^*?]/.test(own) && matchSegment(own, tail[2] ?? '')
+}
+
+/** Of a name with wildcards inside, a part that is its own must be written out: `service-acc*`, not `*.json`. */
+function writesPart(pattern: string, shape: string): boolean {
+  const own = shape.replace(/\.json$/, '')
+  return pattern.split(/[*?]+/).some((part) => part.length > 3 && own.includes(part.replace(/\.json$/, '') || '*.'))
 }
 
 function exampleOf(shape: string): string {

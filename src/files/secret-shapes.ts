@@ -7,7 +7,10 @@ import { type SecretPlace, secretPlaces } from './secret-places.ts'
 
 export { type SecretPlace, secretPlaces } from './secret-places.ts'
 
-/** Basenames of secrets in a project: `*` stands for any run of characters. */
+/**
+ * Secrets in a project: basenames, with `*` for any run of characters; a folder that is secret as a whole, with a slash behind it; a
+ * name that is one in this folder alone.
+ */
 export const secretShapes: readonly string[] = [
   '.env',
   '.env.*',
@@ -16,8 +19,12 @@ export const secretShapes: readonly string[] = [
   '*.seed',
   '*.pfx',
   '*.p12',
+  '*.p8',
+  '*.ppk',
   '*.jks',
   '*.keystore',
+  '*.keytab',
+  '*.kdbx',
   'id_rsa',
   'id_ed25519',
   'id_ecdsa',
@@ -31,28 +38,60 @@ export const secretShapes: readonly string[] = [
   '*.env',
   '.env_*',
   '.env-*',
+  '.envrc',
+  '.dev.vars',
   '.pgpass',
+  '.my.cnf',
   '.boto',
+  '.s3cfg',
+  '.dockercfg',
+  '.vault-token',
   '.git-credentials',
   'credentials.json',
+  'kubeconfig',
+  'secrets.yml',
+  'secrets.yaml',
+  'secrets.json',
+  'secrets.toml',
+  'service-account*.json',
+  'client_secret*.json',
+  '*-firebase-adminsdk-*.json',
+  '*.tfstate',
+  '*.tfstate.*',
+  '*.tfvars',
+  '*.tfvars.json',
+  '.ssh/',
+  '.gnupg/',
+  '.aws/',
+  '.kube/',
+  '.docker/config.json',
 ]
 
-/** Folders of a project that are secret as a whole. */
-const SECRET_FOLDERS: ReadonlySet<string> = new Set(['.ssh', '.gnupg'])
+/** Those that a basename has by itself. */
+export const basenameShapes: readonly string[] = secretShapes.filter((shape) => !shape.includes('/'))
 
-/** Names that are secret in a folder of this name alone. */
-const SECRET_BELOW: Readonly<Record<string, ReadonlySet<string>>> = { '.aws': new Set(['credentials']) }
+const FOLDER_SHAPES: ReadonlyMap<string, string> = new Map(
+  secretShapes.filter((shape) => shape.endsWith('/')).map((shape) => [shape.slice(0, -1), shape]),
+)
+const BELOW_SHAPES: ReadonlySet<string> = new Set(secretShapes.filter((shape) => /\/./.test(shape)))
 
-/** True for a folder that is secret as a whole, by its name. */
-export function isSecretFolder(name: string): boolean {
-  return SECRET_FOLDERS.has(name.toLowerCase())
-}
-
-/** The shape of a name that is secret because of the folder it is in: `.aws/credentials`. */
+/** The shape of a name that is secret because of the folders it is in: `.ssh/`, `.docker/config.json`. */
 export function shapeBelow(folder: string, name: string): string | null {
-  const above = posix.basename(folder).toLowerCase()
-  return SECRET_BELOW[above]?.has(name.toLowerCase()) ? `${above}/${name.toLowerCase()}` : null
+  const folded = folder.toLowerCase()
+  const below = `${posix.basename(folded)}/${name.toLowerCase()}`
+  if (BELOW_SHAPES.has(below)) return below
+  if (!MAYBE_BELOW.test(folded)) return null
+  for (const segment of folded.split('/')) {
+    const shape = FOLDER_SHAPES.get(segment)
+    if (shape !== undefined) return shape
+  }
+  return null
 }
+
+/** Cheap to ask of every folder of a tree. */
+const MAYBE_BELOW = new RegExp(
+  `/(?:${[...FOLDER_SHAPES.keys()].map((name) => name.replaceAll('.', '\\.')).join('|')})(?:/|$)`,
+)
 
 /** What stands behind the name of an example: nobody writes a secret into it. */
 const EXAMPLE = /^\.?env[._-](.*[._-])?(example|sample|template|dist|tmpl|tpl|schema)$|^(example|sample|template)\.env$/
@@ -85,14 +124,14 @@ export function compileShapes(denied: readonly string[] = []): ShapeOf {
   const extensions = new Map<string, string>()
   const endings: [string, string][] = []
   const beginnings: [string, string][] = []
-  const globs: string[] = []
-  for (const shape of [...secretShapes, ...denied]) {
+  const globs: { readonly glob: string; readonly start: string }[] = []
+  for (const shape of [...basenameShapes, ...denied]) {
     const folded = shape.toLowerCase()
     if (!isGlob(folded)) exact.set(folded, shape)
     else if (/^\*\.[^.*?]+$/.test(folded)) extensions.set(folded.slice(2), shape)
     else if (/^\*[^*?]+$/.test(folded)) endings.push([folded.slice(1), shape])
     else if (/^[^*?]+\*$/.test(folded)) beginnings.push([folded.slice(0, -1), shape])
-    else globs.push(folded)
+    else globs.push({ glob: folded, start: longestPart(folded) })
   }
   const shapeOf = (name: string): string | null => {
     const dot = name.lastIndexOf('.')
@@ -100,7 +139,7 @@ export function compileShapes(denied: readonly string[] = []): ShapeOf {
     if (known !== undefined) return known
     for (const [ending, shape] of endings) if (name.endsWith(ending)) return shape
     for (const [beginning, shape] of beginnings) if (name.startsWith(beginning)) return shape
-    for (const glob of globs) if (matchSegment(glob, name)) return glob
+    for (const { glob, start } of globs) if (name.includes(start) && matchSegment(glob, name)) return glob
     return null
   }
   return (basename) => {
@@ -109,6 +148,11 @@ export function compileShapes(denied: readonly string[] = []): ShapeOf {
     if (shape !== null) return name.includes('env') && EXAMPLE.test(name) && !denied.includes(shape) ? null : shape
     return MAYBE_COPY.test(name) ? copiedShape(name, shapeOf) : null
   }
+}
+
+/** The longest text between the wildcards of a glob: hardly a name has it. */
+function longestPart(glob: string): string {
+  return glob.split(/[*?]/).reduce((longest, part) => (part.length > longest.length ? part : longest), '')
 }
 
 /** Cheap to ask of every name of a tree. */
@@ -132,14 +176,7 @@ function builtInShapes(): ShapeOf {
 
 /** The built-in shape that the basename of this path has, or null. */
 export function secretShape(path: string): string | null {
-  return builtInShapes()(posix.basename(path)) ?? shapeAbove(path)
-}
-
-/** The shape that a path has because of the folders above it. */
-function shapeAbove(path: string): string | null {
-  const segments = path.split('/')
-  const folder = segments.slice(0, -1).find(isSecretFolder)
-  return folder === undefined ? shapeBelow(posix.dirname(path), posix.basename(path)) : `${folder.toLowerCase()}/`
+  return builtInShapes()(posix.basename(path)) ?? shapeBelow(posix.dirname(path), posix.basename(path))
 }
 
 /** What of `[capabilities.deny.read] default_files` joins the masks: entries of the form `*.ext`. */
@@ -167,7 +204,8 @@ function placeAmong(places: PlacesByStart, segments: readonly string[]): SecretP
 export function secretOf(path: string, facts: { readonly home: string; readonly shapeOf?: ShapeOf }): Secret | null {
   const place = secretPlace(path, facts.home)
   if (place) return { shape: place.path, what: place.what, kind: 'place' }
-  const shape = (facts.shapeOf ?? builtInShapes())(posix.basename(path)) ?? shapeAbove(path)
+  const own = (facts.shapeOf ?? builtInShapes())(posix.basename(path))
+  const shape = own ?? shapeBelow(posix.dirname(path), posix.basename(path))
   return shape === null ? null : { shape, what: `a file of the shape ${shape}`, kind: 'name' }
 }
 
@@ -182,7 +220,8 @@ export function openedByGrant(path: string, grants: readonly PathPattern[], fact
   const place = secret.shape.startsWith('~/') ? facts.home + secret.shape.slice(1) : secret.shape
   return grants.some((grant) => {
     if (!coversPath(grant, path)) return false
-    return secret.kind === 'place' ? namesPlace(grant, path, place) : namesBasename(grant, path, secret.shape)
+    if (secret.kind === 'place') return namesPlace(grant, path, place)
+    return namesBasename(grant, path, secret.shape) || (secret.shape.endsWith('/') && namesFolder(grant, secret.shape))
   })
 }
 
@@ -256,6 +295,11 @@ function namesPlace(grant: PathPattern, path: string, place: string): boolean {
   if (isGlob(place)) return namesBasename(grant, path, posix.basename(place))
   const prefix = literalPrefix(grant)
   return prefix === place || prefix.startsWith(`${place}/`)
+}
+
+/** A folder that is secret as a whole is named by a grant that writes it out: `.ssh`, `deploy/.ssh/**`. */
+function namesFolder(grant: PathPattern, shape: string): boolean {
+  return `${literalPrefix(grant).toLowerCase()}/`.includes(`/${shape}`)
 }
 
 function namesBasename(grant: PathPattern, path: string, shape: string): boolean {

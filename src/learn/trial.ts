@@ -12,6 +12,7 @@ import { withAnswers } from '../project/answers.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
 import { openPolicy } from '../project/open.ts'
 import { CommandRunner, openBackend, PASSED_SIGNALS } from '../run/open-backend.ts'
+import { undoRules } from '../run/undo-rules.ts'
 import { SandboxFault } from '../sandbox/sandbox-fault.ts'
 import { Fault } from '../system/fault.ts'
 import type { Files } from '../system/files.ts'
@@ -143,10 +144,12 @@ function missingProgram(
 }
 
 /** Puts back what a trial changed. False: something could not be, and stays. */
-export function putBack(call: string | null, { stateDir }: Machine): boolean {
+export function putBack(call: string | null, machine: Machine): boolean {
   if (call === null) return true
-  const store = new CallStore(stateDir)
-  const { id, failed } = undoCall(store, call)
+  const store = new CallStore(machine.stateDir)
+  const kept = store.list().find((one) => one.id === call)
+  if (kept === undefined) return false
+  const { id, failed } = undoCall(store, undoRules(machine, store, kept), call)
   if (id === null || failed.length > 0) return false
   // A trial is nothing that a person would undo, or redo.
   store.forget(call)

@@ -117,19 +117,24 @@ function wholeRule({ pattern: { text, files } }: PathRule): string {
   return `{ path = ${JSON.stringify(text)}, files = [${files.map((file) => JSON.stringify(file)).join(', ')}] }`
 }
 
-function ownPlaceDenial({ policy, session, access, fact }: PathScene): Ruling | null {
+function ownPlaceDenial({ policy, session, access, fact, actor }: PathScene): Ruling | null {
   const facts = { ...session.own, root: policy.root, home: policy.home }
   const named = protectedPath(fact.path, facts)
   const found =
     named ??
     (fact.written === undefined ? null : protectedPath(fact.written, facts)) ??
-    (fact.gitInternal ? { reason: fact.gitInternal, unreadable: false } : null)
+    (fact.gitInternal ? { reason: fact.gitInternal, unreadable: false, asks: false } : null)
   if (!found) return null
   const closed = access === 'write' || found.unreadable
   const opener = policy.writes.allow.find(
     (rule) => namesPath(rule.pattern, fact.path) && rule.pattern.absolute === fact.path,
   )
   if (!closed || (opener && !found.unreadable)) return null
+  // Nobody can be asked while a command runs, and the broker refuses the change there.
+  if (found.asks && actor.by !== 'command') {
+    const message = `${fact.given} is protected: ${found.reason}.`
+    return { decision: 'ask', firm: true, reason: { code: 'protected-path', message }, rules: [PROTECTED_RULE] }
+  }
   return {
     decision: 'deny',
     reason: {
@@ -139,9 +144,11 @@ function ownPlaceDenial({ policy, session, access, fact }: PathScene): Ruling | 
         ? 'Nothing opens it to an agent.'
         : 'Tell the user what to change there, or let them name this very path under [capabilities.allow.write].',
     },
-    rules: [{ rule: 'protected paths', source: 'built-in' }],
+    rules: [PROTECTED_RULE],
   }
 }
+
+const PROTECTED_RULE = { rule: 'protected paths', source: 'built-in' } as const
 
 function envelopeDenial({ policy, session, access, fact }: PathScene): Ruling | null {
   if (access !== 'write' || policy.envelope === null) return null

@@ -3,11 +3,12 @@
 import { lstatSync } from 'node:fs'
 import type { Decision } from '../policy/decision.ts'
 import type { ChangePlan } from '../sandbox/changes.ts'
-import { changeRules, gitKeyText } from '../sandbox/protect/change-rules.ts'
+import { changeRules, gitKeyText, openedPlaces } from '../sandbox/protect/change-rules.ts'
 import type { ProtectFacts } from '../sandbox/protect/protect.ts'
 import type { GuardedRun } from '../sandbox/quarantine/run.ts'
 import { changeViolation, sharedViolation, unkeptViolation, type Violation } from '../sandbox/violation.ts'
 import { CallStore, DEFAULT_PRUNE } from '../undo/call-store.ts'
+import type { JournalRecord } from '../undo/journal.ts'
 import { type NetChanges, netChanges } from '../undo/net-changes.ts'
 import { ownChanges } from './own-changes.ts'
 
@@ -25,6 +26,8 @@ export interface CommandChanges extends NetChanges {
   readonly refused: readonly Violation[]
   /** Left as it was, because it could not be kept. */
   readonly unkept: readonly string[]
+  /** Undo keeps more for the project than it may. */
+  readonly isFull: boolean
   /** Changed, and a person may want to know. */
   readonly noted: readonly string[]
   /** Files with further names, perhaps outside: only the copies under these names were changed. */
@@ -46,6 +49,7 @@ export class HeldChanges {
   readonly plan: ChangePlan
   readonly #store: CallStore
   readonly #id: string
+  readonly #root: string
 
   constructor(
     facts: ProtectFacts,
@@ -56,7 +60,15 @@ export class HeldChanges {
   ) {
     const { argv, session, relies } = command
     this.#store = new CallStore(stateDir)
-    const about = { roots: facts.write, what: nameOf(argv), run: name, ...(session !== undefined && { session }) }
+    this.#root = facts.write[0] ?? ''
+    const opened = openedPlaces(facts)
+    const about = {
+      roots: facts.write,
+      what: nameOf(argv),
+      run: name,
+      ...(session !== undefined && { session }),
+      ...(opened.length > 0 && { opened }),
+    }
     const { id, folder } = this.#store.begin(about)
     this.#id = id
     this.plan = {
@@ -85,6 +97,8 @@ export class HeldChanges {
         ...[...shared].map(sharedViolation),
       ],
       unkept: [...unkept],
+      // Counted only when it can matter: most calls keep little.
+      isFull: keptBytes(records) > LARGE_BYTES && this.#store.isFull(this.#root, DEFAULT_PRUNE),
       // In doubt it is the command's.
       isOwn: whole ? anyOf(ownChanges(records), () => changedBehind(this.#store, [this.#id])) : () => true,
       apart: [...new Set(records.filter(({ apart }) => apart).map(({ other }) => other))],
@@ -96,6 +110,12 @@ export class HeldChanges {
   drop(): void {
     this.#store.forget(this.#id)
   }
+}
+
+const LARGE_BYTES = 64n * 1024n * 1024n
+
+function keptBytes(records: readonly JournalRecord[]): bigint {
+  return records.reduce((sum, { kept, before }) => (kept === 'link' || kept === 'copy' ? sum + before.size : sum), 0n)
 }
 
 /** The second is made when the first does not hold: hardly ever. */

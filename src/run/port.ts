@@ -115,6 +115,7 @@ export function openCommands(options: CommandPortOptions): SessionCommands {
     try {
       const outcome = await launch(confinement, ['/bin/bash', '-c', '--', text], io)
       if (outcome.changes?.unkept.length) options.cover.noteUnkept(confinement.root, command)
+      if (outcome.changes?.isFull) options.cover.noteFull(confinement.root)
       return outcome
     } catch (error) {
       if (error instanceof Fault && (error.code === 'undo-unavailable' || error.code === 'programs-unjudged'))

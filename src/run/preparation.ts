@@ -5,6 +5,7 @@ import { isInside, SYSTEM_PATHS } from '../files/baseline.ts'
 import { isGlob } from '../files/glob.ts'
 import type { PathRule } from '../policy/policy.ts'
 import { programTable } from '../policy/programs/table.ts'
+import { homeLinks } from '../project/place/home-links.ts'
 import { ownPackage } from '../project/place/own-package.ts'
 import { ownCheckout } from '../project/place/own-places.ts'
 import { writablePathFolders } from '../project/place/path-folders.ts'
@@ -250,6 +251,8 @@ export class Site {
       named: namedForWriting(places.write, this.#files),
       denied: deniedNames(root, places.fixed),
       hosts: network.remotes,
+      // A folder that holds the project itself cannot be closed.
+      homeLinks: homeLinks(home, configDir).filter(({ path }) => !isInside(root, path)),
       own: { configDir, stateDir, manifestPath },
     }
   }

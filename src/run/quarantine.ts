@@ -1,8 +1,69 @@
-/** The quarantine, for surfaces: what commands left that would run code on this machine. */
+/** The quarantine, for surfaces: what commands left that would run code on this machine, and restoring it. */
 
-export {
-  listQuarantine,
-  type Quarantined,
-  readable,
-  restoreQuarantined,
-} from '../sandbox/quarantine/list.ts'
+import { chmodSync, cpSync, lstatSync, renameSync, rmSync } from 'node:fs'
+import { type Quarantined, readable } from '../sandbox/quarantine/list.ts'
+import { errorCode, Fault } from '../system/fault.ts'
+import { HeldPlaces, MovedPlace } from '../undo/held-place.ts'
+
+export { listQuarantine, type Quarantined, readable } from '../sandbox/quarantine/list.ts'
+
+/**
+ * Restores one. What is at its path now is replaced only when told. Its own rights return, so a person should have looked
+ * at it first: it is there because it would run code. No link is followed: a command may have put one where the folder was.
+ */
+export function restoreQuarantined(entry: Quarantined, force: boolean): void {
+  const places = new HeldPlaces()
+  try {
+    restoreAt(entry, places.at(entry.path).toString(), force)
+  } catch (error) {
+    if (error instanceof MovedPlace) throw elsewhere(entry)
+    if (errorCode(error) === 'ENOENT') throw gone(entry)
+    throw error
+  } finally {
+    places.forget()
+  }
+}
+
+/** Throws where a folder on the way to what is compared or restored is a link by now. */
+export function requirePlace(entry: Quarantined): void {
+  const places = new HeldPlaces()
+  try {
+    places.at(entry.path)
+  } catch (error) {
+    if (error instanceof MovedPlace) throw elsewhere(entry)
+  } finally {
+    places.forget()
+  }
+}
+
+function restoreAt(entry: Quarantined, path: string, force: boolean): void {
+  if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) {
+    if (!force)
+      throw new Fault('quarantine-occupied', `there is something at ${entry.path} now`, {
+        remedy: `Look at both with cordon quarantine diff ${entry.id}; then restore it with --force.`,
+      })
+    rmSync(path, { recursive: true, force: true })
+  }
+  const { isDirectory } = readable(entry)
+  if (!isDirectory && !lstatSync(entry.kept).isSymbolicLink()) chmodSync(entry.kept, entry.mode ?? 0o644)
+  try {
+    renameSync(entry.kept, path)
+  } catch (error) {
+    if (errorCode(error) !== 'EXDEV') throw error
+    cpSync(entry.kept, path, { recursive: true, verbatimSymlinks: true, errorOnExist: true, force: false })
+    rmSync(entry.kept, { recursive: true, force: true })
+  }
+  if (isDirectory && entry.mode !== undefined) chmodSync(path, entry.mode)
+}
+
+function elsewhere({ path, kept }: Quarantined): Fault {
+  return new Fault('quarantine-elsewhere', `a folder on the way to ${path} is a link now, so nothing was restored`, {
+    remedy: `Remove the link, or copy the file yourself: it is kept at ${kept}.`,
+  })
+}
+
+function gone({ path, kept }: Quarantined): Fault {
+  return new Fault('quarantine-elsewhere', `the folder of ${path} does not exist any more`, {
+    remedy: `Create the folder, or copy the file yourself: it is kept at ${kept}.`,
+  })
+}

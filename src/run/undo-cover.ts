@@ -16,6 +16,10 @@ import { makeDirectories } from '../system/state.ts'
 /** How long something that undo did not cover is asked about. */
 const REMEMBERED_MS = 3_600_000
 
+/** How long a project whose store is full is asked about: after that older calls may go. */
+const FULL_MS = 24 * 3_600_000
+const FULL = 'full'
+
 /** Changes cannot be held on this machine at all. */
 const NO_DOOR = 'no-door'
 
@@ -54,6 +58,11 @@ export class UndoCover {
     this.#note(nameOf(root, command))
   }
 
+  /** More is kept for this project than may be: what it destroys asks, until older calls may go. */
+  noteFull(root: string): void {
+    this.#note(nameOf(root, FULL))
+  }
+
   #covers(
     { root, additionalDirectories }: Policy,
     session: SessionFacts,
@@ -81,9 +90,10 @@ export class UndoCover {
   /** What was noted within the hour of this machine and of this command; nothing has been on most machines. */
   #gapsOf(root: string, command: string): { readonly machine: boolean; readonly command: boolean } {
     if (changedAt(this.#folder) === null) return { machine: false, command: false }
-    const oldest = Date.now() - REMEMBERED_MS
-    const isNoted = (name: string): boolean => (changedAt(join(this.#folder, name)) ?? 0) >= oldest
-    return { machine: isNoted(NO_DOOR), command: isNoted(nameOf(root, command)) }
+    const isNoted = (name: string, age = REMEMBERED_MS): boolean =>
+      (changedAt(join(this.#folder, name)) ?? 0) >= Date.now() - age
+    const machine = isNoted(NO_DOOR) || isNoted(nameOf(root, FULL), FULL_MS)
+    return { machine, command: isNoted(nameOf(root, command)) }
   }
 
   #note(name: string): void {

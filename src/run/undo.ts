@@ -7,15 +7,19 @@ import { findRoot } from '../project/place/root.ts'
 import { machineFiles } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import { CallStore, DEFAULT_PRUNE, isStanding, type KeptCall } from '../undo/call-store.ts'
+import { type Conflict, conflictsOf } from '../undo/conflicts.ts'
 import { contentsBefore } from '../undo/contents.ts'
 import { keptName } from '../undo/journal.ts'
 import { changedByLater } from '../undo/later-calls.ts'
-import { type NetChanges, netChanges } from '../undo/net-changes.ts'
-import { type Conflict, conflictsOf, type UndoResult, undoCall } from '../undo/undo.ts'
+import { LeftStates } from '../undo/left-states.ts'
+import { hasChanges, type NetChanges, netChanges } from '../undo/net-changes.ts'
+import { type UndoResult, undoCall } from '../undo/undo.ts'
+import { undoRules } from './undo-rules.ts'
 
 export type { KeptCall } from '../undo/call-store.ts'
+export type { Conflict } from '../undo/conflicts.ts'
 export type { NetChanges } from '../undo/net-changes.ts'
-export type { Conflict, UndoResult } from '../undo/undo.ts'
+export type { UndoResult } from '../undo/undo.ts'
 
 /** A call with what it changed and whether that is still so. */
 export interface ShownCall extends KeptCall {
@@ -39,15 +43,22 @@ const MAX_COMPARED_FILES = 50
 export class ProjectUndo {
   readonly #store: CallStore
   readonly #root: string
+  readonly #machine: Machine
 
   constructor(machine: Machine) {
+    this.#machine = machine
     this.#store = new CallStore(machine.stateDir)
     this.#root = findRoot(machine.cwd, machineFiles)
   }
 
-  /** The last one first. */
+  /** Those that changed something, the last one first. */
   calls(): KeptCall[] {
-    return this.#store.list().filter(({ about }) => about.roots.includes(this.#root))
+    return this.#store.list().filter(({ id, about }) => {
+      if (!about.roots.includes(this.#root)) return false
+      // What a host has changed by now, whether or not it said that it is done.
+      if (about.isOpen && !this.#store.endOpen(id)) return false
+      return hasChanges(this.#store.journalOf(id).records)
+    })
   }
 
   /** Those that can be put back, the last one first. */
@@ -72,7 +83,12 @@ export class ProjectUndo {
     return {
       ...call,
       changes: netChanges(journal.records),
-      conflicts: conflictsOf(journal, changedByLater(this.#store, call)),
+      conflicts: conflictsOf(journal, {
+        left: new LeftStates(this.#store),
+        rules: undoRules(this.#machine, this.#store, call),
+        folder: this.#store.folderOf(call.id),
+        later: changedByLater(this.#store, call),
+      }),
     }
   }
 
@@ -106,14 +122,17 @@ export class ProjectUndo {
       const content = contents.get(path)
       const isKept = typeof content === 'object' && before !== null
       const old = isKept ? join(this.#store.folderOf(call.id), keptName(content.kept)) : NOTHING
-      diffs.set(path, unifiedDiff(before === null ? NOTHING : path, old, after === null ? NOTHING : path))
+      diffs.set(path, unifiedDiff(old, after ?? ''))
     }
     return diffs
   }
 
   /** `onProgress`: told how many steps are done, of how many. */
   undo(call: KeptCall, force: boolean, onProgress?: (done: number, of: number) => void): UndoResult {
-    return undoCall(this.#store, call.id, { force, ...(onProgress && { onProgress }) })
+    return undoCall(this.#store, undoRules(this.#machine, this.#store, call), call.id, {
+      force,
+      ...(onProgress && { onProgress }),
+    })
   }
 
   prune(): string[] {
@@ -142,9 +161,8 @@ function textOf(path: string): string | undefined {
 
 const NOTHING = '/dev/null'
 
-/** As `diff -u` has it; '' where there is no such program. */
-function unifiedDiff(label: string, old: string, now: string): string {
-  const labels = ['--label', label, '--label', now]
-  const options = { encoding: 'utf8', maxBuffer: 16 * MAX_COMPARED_BYTES } as const
-  return spawnSync('diff', ['-u', ...labels, '--', old, now], options).stdout ?? ''
+/** As `diff -u` has it, without names, which may hold line ends; '' where there is no such program. */
+function unifiedDiff(old: string, now: string): string {
+  const options = { encoding: 'utf8', maxBuffer: 16 * MAX_COMPARED_BYTES, input: now } as const
+  return spawnSync('diff', ['-u', '--label', 'before', '--label', 'after', '--', old, '-'], options).stdout ?? ''
 }

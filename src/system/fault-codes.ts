@@ -131,6 +131,7 @@ export const FAULT_EXITS = {
   'secret-missing': 2,
   'secret-unfit': 2,
   'secret-name': 2,
+  'quarantine-elsewhere': 2,
   'quarantine-occupied': 2,
   'session-id': 2,
   'special-bits': 2,

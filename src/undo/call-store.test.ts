@@ -8,7 +8,7 @@ import { CallStore } from './call-store.ts'
 import { Keeper } from './keeper.ts'
 
 const DAY = 24 * 3_600_000
-const LIMITS = { olderThanMs: 7 * DAY, bytes: 10_000 }
+const LIMITS = { olderThanMs: 7 * DAY, bytes: 10_000, graceMs: DAY }
 const now = new Date('2026-03-10T12:00:00Z')
 
 let base: string
@@ -19,8 +19,8 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(base, { recursive: true, force: true }))
 
-function call(daysAgo: number, bytes: number, ended = true): string {
-  const { id, folder } = store.begin({ roots: ['/p'], what: 'x' }, new Date(now.getTime() - daysAgo * DAY))
+function call(daysAgo: number, bytes: number, ended = true, root = '/p'): string {
+  const { id, folder } = store.begin({ roots: [root], what: 'x' }, new Date(now.getTime() - daysAgo * DAY))
   const keeper = new Keeper(folder)
   keeper.willMake('/p/new')
   writeFileSync(join(folder, '1'), Buffer.alloc(bytes, 1))
@@ -35,6 +35,16 @@ it('removes what is too old, and the oldest while there is too much', () => {
   expect(store.prune(LIMITS, now)).toEqual([large, old])
   expect(store.list().map(({ id }) => id)).toEqual([last, middle])
   expect(store.prune(LIMITS, now)).toEqual([])
+})
+
+it('pushes out nothing of the last day, nor of another project', () => {
+  const [other, young] = [call(2, 8_000, true, '/q'), call(0.9, 8_000)]
+  const [flood, last] = [call(0.5, 50_000), call(0.1, 10)]
+  expect(store.prune(LIMITS, now)).toEqual([])
+  expect([store.isFull('/p', LIMITS), store.isFull('/q', LIMITS)]).toEqual([true, false])
+  const tomorrow = new Date(now.getTime() + DAY)
+  expect(store.prune(LIMITS, tomorrow)).toEqual([flood, young])
+  expect(store.list().map(({ id }) => id)).toEqual([last, other])
 })
 
 it('leaves a call alone that is under way in a process that lives', () => {

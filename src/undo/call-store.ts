@@ -16,7 +16,8 @@ import { isSameProcess, startOf } from '../system/alive.ts'
 import { withLock } from '../system/lock.ts'
 import { writeMade } from '../system/made-file.ts'
 import { makeDirectories } from '../system/state.ts'
-import { formatEnd, type Journal, parseJournal } from './journal.ts'
+import { fileTime, formatEnd, type Journal, parseJournal } from './journal.ts'
+import { lookAt } from './keeper.ts'
 import { isWithoutChanges } from './net-changes.ts'
 
 /** What a call was, as a person would recognise it. */
@@ -28,12 +29,16 @@ export interface CallAbout {
   /** ISO, UTC. */
   readonly at: string
   readonly session?: string
+  /** Protected places that the manifest named, so that this call could change them. */
+  readonly opened?: readonly string[]
   /** The run that it is part of: should Cordon be killed, the next run settles by what this call did. */
   readonly run?: string
   /** The call that this one put back. */
   readonly undoes?: string
   /** The call that this one did again, after it had been put back. */
   readonly redoes?: string
+  /** Another program makes the changes, and nobody has heard yet that it is done. */
+  readonly isOpen?: boolean
   /** The process that keeps, and its start: while it lives the call is not over. */
   readonly by?: { readonly pid: number; readonly start: string | null }
 }
@@ -52,11 +57,16 @@ export function isStanding({ about, undoneBy }: KeptCall): boolean {
 
 export interface PruneLimits {
   readonly olderThanMs: number
+  /** For each project: what one does takes nothing from another. */
   readonly bytes: number
+  /** Younger calls stay whatever their size: nobody pushes out what was lost a moment ago. */
+  readonly graceMs: number
 }
 
-/** A week, and two gigabytes. */
-export const DEFAULT_PRUNE: PruneLimits = { olderThanMs: 7 * 24 * 3_600_000, bytes: 2 * 1024 ** 3 }
+const DAY_MS = 24 * 3_600_000
+
+/** A week, two gigabytes a project, and a day. */
+export const DEFAULT_PRUNE: PruneLimits = { olderThanMs: 7 * DAY_MS, bytes: 2 * 1024 ** 3, graceMs: DAY_MS }
 
 /** Holds how much room a call takes. */
 const SIZE = 'bytes'
@@ -65,6 +75,10 @@ const STAMP = 'pruned'
 const PRUNE_EVERY_MS = 3_600_000
 
 const ID: RegExp = /^\d{8}-\d{6}-\d{3}-[a-z0-9]+$/
+
+function projectOf({ roots }: CallAbout): string {
+  return roots[0] ?? ''
+}
 
 let own: { readonly pid: number; readonly start: string | null } | null = null
 
@@ -85,13 +99,36 @@ export class CallStore {
 
   /** Makes the folder of a call that begins now. */
   begin(about: Omit<CallAbout, 'at' | 'by'>, now: Date = new Date()): { readonly id: string; readonly folder: string } {
+    return this.#make({ ...about, by: ownProcess() }, now)
+  }
+
+  /** The same for changes that another program makes: the call is open until somebody ends it. */
+  beginOpen(about: Omit<CallAbout, 'at' | 'by' | 'isOpen'>): { readonly id: string; readonly folder: string } {
+    return this.#make({ ...about, isOpen: true }, new Date())
+  }
+
+  /** Ends an open call with the last change of what it names. False: nothing has changed yet, and it stays open. */
+  endOpen(id: string): boolean {
+    const journal = this.journalOf(id)
+    if (journal.ended !== null) return true
+    const changes = journal.records.map((record) => ({ record, stat: lookAt(record.path) }))
+    const isChanged = changes.some(({ record, stat }) =>
+      record.op === 'made' ? stat !== null : stat === null || stat.ctimeNs !== record.changed,
+    )
+    if (!isChanged) return false
+    const last = changes.reduce((time, { stat }) => (stat && stat.ctimeNs > time ? stat.ctimeNs : time), 0n)
+    this.#end(id, journal, last)
+    return true
+  }
+
+  #make(about: Omit<CallAbout, 'at'>, now: Date): { readonly id: string; readonly folder: string } {
     const at = now.toISOString()
     const stamp = at.replace(/[-:]/g, '').replace(/[T.]/g, '-').replace('Z', '')
     const id = `${stamp}-${process.pid.toString(36)}${Math.random().toString(36).slice(2, 6)}`
     const folder = join(this.#folder, id)
     makeDirectories(folder)
     const what = createRedactor().redact(about.what)
-    writeMade(join(folder, 'about.json'), `${JSON.stringify({ ...about, what, at, by: ownProcess() })}\n`)
+    writeMade(join(folder, 'about.json'), `${JSON.stringify({ ...about, what, at })}\n`)
     return { id, folder }
   }
 
@@ -126,11 +163,10 @@ export class CallStore {
   }
 
   /** Behind the last whole record: there may be room that was reserved for more. */
-  #end(id: string, { size }: Journal): void {
+  #end(id: string, { size }: Journal, time = BigInt(Date.now() + 1) * 1_000_000n): void {
     const path = join(this.folderOf(id), 'journal')
-    const now = Date.now() + 1
     truncateSync(path, size)
-    appendFileSync(path, formatEnd({ seconds: BigInt(Math.floor(now / 1000)), nanoseconds: (now % 1000) * 1_000_000 }))
+    appendFileSync(path, formatEnd(fileTime(time)))
   }
 
   /** All calls, the last one first. */
@@ -157,20 +193,28 @@ export class CallStore {
   }
 
   /** Removes what is too old, and the oldest while there is too much. Returns the calls that can no longer be undone. */
-  prune({ olderThanMs, bytes }: PruneLimits, now: Date = new Date()): string[] {
+  prune({ olderThanMs, bytes, graceMs }: PruneLimits, now: Date = new Date()): string[] {
     const removed: string[] = []
-    let total = 0
+    const totals = new Map<string, number>()
     for (const call of this.list()) {
       const { id, about } = call
       const over = !this.isUnderWay(call)
-      total += this.#bytesOf(id, over)
+      const total = (totals.get(projectOf(about)) ?? 0) + this.#bytesOf(id, over)
+      totals.set(projectOf(about), total)
+      const age = now.getTime() - Date.parse(about.at)
       // By its journal the next run tells what a killed one planted from what the person did.
       const isWanted = about.run !== undefined && existsSync(join(this.#runs, `${about.run}.json`))
-      if (!over || isWanted || (now.getTime() - Date.parse(about.at) <= olderThanMs && total <= bytes)) continue
+      if (!over || isWanted || (age <= olderThanMs && (total <= bytes || age <= graceMs))) continue
       this.forget(id)
       removed.push(id)
     }
     return removed
+  }
+
+  /** Whether a project's calls take more than they may: what is lost from now on may not be kept for long. */
+  isFull(root: string, { bytes }: PruneLimits): boolean {
+    const calls = this.list().filter(({ about }) => projectOf(about) === root)
+    return calls.reduce((sum, call) => sum + this.#bytesOf(call.id, !this.isUnderWay(call)), 0) > bytes
   }
 
   /** Prunes if nobody did so for an hour: for the end of a session or a run. */

@@ -14,6 +14,8 @@ const record = (op: JournalRecord['op'], path: string, more: Partial<JournalReco
   before: { mode: 0, size: 0n, inode: 1n, time: NO_TIME },
   folderTime: NO_TIME,
   otherFolderTime: NO_TIME,
+  changed: 0n,
+  otherChanged: 0n,
   errno: 0,
   ...more,
 })

@@ -20,9 +20,17 @@ export type Kept = 'link' | 'copy' | 'empty' | 'lost' | 'made' | 'attributes' | 
 export interface Before {
   /** 0: nothing was there. */
   readonly mode: number
+  /** The group; null: unknown. */
+  readonly group?: number | null
   readonly size: bigint
   readonly inode: bigint
   readonly time: FileTime
+}
+
+/** The inode of a file and its ctime: while both are the same nobody changed it. */
+export interface FileState {
+  readonly inode: bigint
+  readonly changed: bigint
 }
 
 export interface JournalRecord {
@@ -33,8 +41,12 @@ export interface JournalRecord {
   readonly before: Before
   readonly folderTime: FileTime
   readonly otherFolderTime: FileTime
+  /** When what was at the path was changed last, by its ctime in nanoseconds; 0: unknown, or nothing was there. */
+  readonly changed: bigint
+  /** The same for the target of a rename. */
+  readonly otherChanged: bigint
   readonly path: string
-  /** The target of a rename, or ''. */
+  /** The target of a rename, the name that a hard link is a second one of, or ''. */
   readonly other: string
   /** Of a refusal: which change, and the error. */
   readonly errno: number
@@ -62,7 +74,13 @@ const OPS: Readonly<Record<string, JournalOp>> = {
   n: 'refused',
 }
 
-const HEAD = 76
+const HEAD = 100
+/** What a sandbox sees of a group that is not the person's own. */
+const UNMAPPED = 65_534
+
+const FORMAT = 1
+/** Without the two ctimes, as the first format had it. */
+const FIRST_HEAD = 76
 const KEPT: readonly (readonly [bit: number, kept: Kept])[] = [
   [1, 'link'],
   [2, 'copy'],
@@ -90,9 +108,9 @@ export function parseJournal(bytes: Uint8Array): Journal {
   let ended: FileTime | null = null
   let whole = true
   let at = 0
-  while (at + HEAD + 2 <= bytes.length) {
+  while (at + FIRST_HEAD + 2 <= bytes.length) {
     const size = view.getUint32(at, true)
-    if (size < HEAD + 2 || at + size > bytes.length) break
+    if (size < FIRST_HEAD + 2 || at + size > bytes.length) break
     const letter = String.fromCharCode(bytes[at + 4]!)
     if (letter === 'f') dropLast(records)
     else if (letter === 'z') ended = timeAt(view, at + 40)
@@ -117,13 +135,25 @@ function dropLast(records: JournalRecord[]): void {
   if (at >= 0) records.splice(at, 1)
 }
 
+/** A point in time as one number. */
+export function nanoseconds({ seconds, nanoseconds: rest }: FileTime): bigint {
+  return seconds * 1_000_000_000n + BigInt(rest)
+}
+
+/** The other way round. */
+export function fileTime(time: bigint): FileTime {
+  return { seconds: time / 1_000_000_000n, nanoseconds: Number(time % 1_000_000_000n) }
+}
+
 function timeAt(view: DataView, at: number): FileTime {
   return { seconds: view.getBigInt64(at, true), nanoseconds: view.getUint32(at + 8, true) }
 }
 
 function recordAt(bytes: Uint8Array, op: JournalOp): JournalRecord | null {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const middle = bytes.indexOf(0, HEAD)
+  const isFirst = view.getUint16(6, true) === 0
+  const head = isFirst ? FIRST_HEAD : HEAD
+  const middle = bytes.length < head ? -1 : bytes.indexOf(0, head)
   if (middle < 0 || bytes.indexOf(0, middle + 1) !== bytes.length - 1) return null
   const errno = op === 'refused' ? view.getUint32(16, true) : 0
   return {
@@ -132,13 +162,16 @@ function recordAt(bytes: Uint8Array, op: JournalOp): JournalRecord | null {
     number: view.getUint32(8, true),
     before: {
       mode: view.getUint32(12, true),
+      group: isFirst || view.getUint32(20, true) === UNMAPPED ? null : view.getUint32(20, true),
       size: view.getBigUint64(24, true),
       inode: view.getBigUint64(32, true),
       time: timeAt(view, 40),
     },
     folderTime: timeAt(view, 52),
     otherFolderTime: timeAt(view, 64),
-    path: decodePath(bytes.subarray(HEAD, middle)),
+    changed: isFirst ? 0n : nanoseconds(timeAt(view, 76)),
+    otherChanged: isFirst ? 0n : nanoseconds(timeAt(view, 88)),
+    path: decodePath(bytes.subarray(head, middle)),
     other: decodePath(bytes.subarray(middle + 1, bytes.length - 1)),
     errno,
     ...((bytes[5]! & KEPT_APART) !== 0 && { apart: true }),
@@ -163,13 +196,17 @@ export function formatRecord(record: JournalRecord): Uint8Array {
   view.setUint32(0, bytes.length, true)
   bytes[4] = LETTERS[record.op]!.charCodeAt(0)
   bytes[5] = KEPT.find(([, kept]) => kept === record.kept)?.[0] ?? 0
+  view.setUint16(6, FORMAT, true)
   view.setUint32(8, record.number, true)
   view.setUint32(12, record.before.mode, true)
+  view.setUint32(20, record.before.group ?? 0, true)
   view.setBigUint64(24, record.before.size, true)
   view.setBigUint64(32, record.before.inode, true)
   putTime(view, 40, record.before.time)
   putTime(view, 52, record.folderTime)
   putTime(view, 64, record.otherFolderTime)
+  putTime(view, 76, fileTime(record.changed))
+  putTime(view, 88, fileTime(record.otherChanged))
   bytes.set(path, HEAD)
   bytes.set(other, HEAD + path.length + 1)
   return bytes
@@ -181,6 +218,7 @@ export function formatEnd(time: FileTime): Uint8Array {
   const view = new DataView(bytes.buffer)
   view.setUint32(0, bytes.length, true)
   bytes[4] = 'z'.charCodeAt(0)
+  view.setUint16(6, FORMAT, true)
   putTime(view, 40, time)
   return bytes
 }

@@ -21,6 +21,7 @@ import { openMade, writeMade } from '../system/made-file.ts'
 import { makeDirectories } from '../system/state.ts'
 import {
   type FileTime,
+  fileTime,
   formatEnd,
   formatRecord,
   type JournalOp,
@@ -50,10 +51,6 @@ export function lookAt(path: Way): BigIntStats | null {
     if (errorCode(error) === 'ENOTDIR') return null
     throw error
   }
-}
-
-function timeOf(nanoseconds: bigint): FileTime {
-  return { seconds: nanoseconds / 1_000_000_000n, nanoseconds: Number(nanoseconds % 1_000_000_000n) }
 }
 
 /** One call's folder: every change is told to it before it is made. */
@@ -110,7 +107,7 @@ export class Keeper implements ChangeKeeper {
   willMove(path: string, other: string): void {
     this.#told = 1
     this.#keptFor = null
-    this.#write('renamed', path, {}, { other })
+    this.#write('renamed', path, {}, { other, changed: lookAt(path)?.ctimeNs })
   }
 
   /** Extended attributes will be changed. */
@@ -137,6 +134,11 @@ export class Keeper implements ChangeKeeper {
     // A second name that stays would make one of many names of what is still in use.
     if (this.#keptFor !== null) unlinkSync(this.#keptFor)
     this.#keptFor = null
+  }
+
+  /** Somebody else makes the changes, after this process. */
+  leave(): void {
+    closeSync(this.#fd)
   }
 
   /** The call is over. */
@@ -209,11 +211,15 @@ export class Keeper implements ChangeKeeper {
     op: JournalOp,
     path: string,
     found: { stat?: BigIntStats; kept?: Kept; number?: number } = {},
-    { other = '', folderTime }: { other?: string; folderTime?: bigint | undefined } = {},
+    {
+      other = '',
+      folderTime,
+      changed = found.stat?.ctimeNs ?? 0n,
+    }: { other?: string; folderTime?: bigint | undefined; changed?: bigint | undefined } = {},
   ): void {
     const timeBefore = (of: string): FileTime => {
       const stat = of === '' ? null : lookAt(posix.dirname(of))
-      return stat ? timeOf(stat.mtimeNs) : NO_TIME
+      return stat ? fileTime(stat.mtimeNs) : NO_TIME
     }
     const { stat } = found
     const record: JournalRecord = {
@@ -221,10 +227,18 @@ export class Keeper implements ChangeKeeper {
       kept: found.kept ?? 'none',
       number: found.number ?? 0,
       before: stat
-        ? { mode: Number(stat.mode), size: stat.size, inode: stat.ino, time: timeOf(stat.mtimeNs) }
+        ? {
+            mode: Number(stat.mode),
+            group: Number(stat.gid),
+            size: stat.size,
+            inode: stat.ino,
+            time: fileTime(stat.mtimeNs),
+          }
         : NOTHING,
-      folderTime: folderTime === undefined ? timeBefore(path) : timeOf(folderTime),
+      folderTime: folderTime === undefined ? timeBefore(path) : fileTime(folderTime),
       otherFolderTime: timeBefore(other),
+      changed,
+      otherChanged: 0n,
       path,
       other,
       errno: 0,

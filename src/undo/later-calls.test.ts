@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { CallStore } from './call-store.ts'
 import { formatEnd } from './journal.ts'
 import { Keeper } from './keeper.ts'
+import { UNJUDGED } from './put-rules.ts'
 import { undoCall } from './undo.ts'
 
 let base: string
@@ -41,14 +42,14 @@ it('does not take away what a call that began meanwhile changed as well', () => 
   short.write('short')
   short.close()
   long.close()
-  expect(undoCall(store, long.id)).toMatchObject({
+  expect(undoCall(store, UNJUDGED, long.id)).toMatchObject({
     id: null,
     conflicts: [{ path: file, what: 'changed by a later call as well' }],
   })
   expect(readFileSync(file, 'utf8')).toBe('short')
-  const undone = undoCall(store, short.id)
+  const undone = undoCall(store, UNJUDGED, short.id)
   expect([undone.conflicts, readFileSync(file, 'utf8')]).toEqual([[], 'long'])
-  expect(undoCall(store, undone.id!).conflicts).toEqual([])
+  expect(undoCall(store, UNJUDGED, undone.id!).conflicts).toEqual([])
   expect(readFileSync(file, 'utf8')).toBe('short')
 })
 
@@ -58,8 +59,8 @@ it('puts the later one back first, and then the other', () => {
   short.write('short')
   short.close()
   long.close()
-  expect(undoCall(store, short.id, { force: true }).failed).toEqual([])
-  expect(undoCall(store, long.id, { force: true }).failed).toEqual([])
+  expect(undoCall(store, UNJUDGED, short.id, { force: true }).failed).toEqual([])
+  expect(undoCall(store, UNJUDGED, long.id, { force: true }).failed).toEqual([])
   expect(readFileSync(file, 'utf8')).toBe('first')
 })
 
@@ -67,10 +68,13 @@ it('leaves a call alone that still runs, whatever is said', () => {
   const running = begin(3)
   running.write('half')
   for (const force of [false, true])
-    expect(undoCall(store, running.id, { force })).toMatchObject({ id: null, conflicts: [{ what: 'still running' }] })
+    expect(undoCall(store, UNJUDGED, running.id, { force })).toMatchObject({
+      id: null,
+      conflicts: [{ what: 'still running' }],
+    })
   expect(readFileSync(file, 'utf8')).toBe('half')
   running.close()
-  expect(undoCall(store, running.id)).toMatchObject({ conflicts: [], failed: [] })
+  expect(undoCall(store, UNJUDGED, running.id)).toMatchObject({ conflicts: [], failed: [] })
   expect(readFileSync(file, 'utf8')).toBe('first')
 })
 
@@ -80,7 +84,7 @@ it('a call whose keeper was killed is over when it is settled', () => {
   appendFileSync(join(store.folderOf(broken.id), 'journal'), Buffer.alloc(4096))
   expect(store.settle(broken.id).ended).toBeNull()
   expect(store.journalOf(broken.id)).toMatchObject({ records: [{ op: 'written' }], ended: {} })
-  expect(undoCall(store, broken.id)).toMatchObject({ conflicts: [], failed: [] })
+  expect(undoCall(store, UNJUDGED, broken.id)).toMatchObject({ conflicts: [], failed: [] })
   expect(readFileSync(file, 'utf8')).toBe('first')
 })
 
@@ -103,7 +107,7 @@ it('says when more was changed than is written down', () => {
   churning.close()
   expect(store.journalOf(churning.id)).toMatchObject({ whole: false, ended: {} })
   const what = 'more changes than were written down'
-  expect(undoCall(store, churning.id)).toMatchObject({ id: null, conflicts: [{ path: file, what }] })
-  expect(undoCall(store, churning.id, { force: true }).failed).toEqual([])
+  expect(undoCall(store, UNJUDGED, churning.id)).toMatchObject({ id: null, conflicts: [{ path: file, what }] })
+  expect(undoCall(store, UNJUDGED, churning.id, { force: true }).failed).toEqual([])
   expect(readFileSync(file, 'utf8')).toBe('first')
 })

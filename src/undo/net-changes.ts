@@ -90,3 +90,9 @@ function moveBelow(set: Set<string>, from: string, to: string): void {
 export function isWithoutChanges(records: readonly JournalRecord[]): boolean {
   return records.every(({ op }) => op === 'refused' || op === 'noted')
 }
+
+/** Whether anything is left of the changes: a temporary file that was made and removed again is nothing to undo. */
+export function hasChanges(records: readonly JournalRecord[]): boolean {
+  const { made, changed, removed, lost } = netChanges(records)
+  return made.length + changed.length + removed.length + lost.length > 0
+}

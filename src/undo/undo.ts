@@ -5,8 +5,8 @@ import {
   chmodSync,
   constants,
   copyFileSync,
+  lchownSync,
   linkSync,
-  lstatSync,
   mkdirSync,
   readdirSync,
   renameSync,
@@ -19,28 +19,14 @@ import { join, posix } from 'node:path'
 import { errorCode } from '../system/fault.ts'
 import { copyAttributes, setFileTime } from '../system/file-addon.ts'
 import type { CallStore } from './call-store.ts'
+import { type Conflict, conflictsOf, keptText, lookIn, putsOf, refusedMove } from './conflicts.ts'
 import { HeldPlaces, MovedPlace } from './held-place.ts'
-import { type FileTime, type Journal, type JournalRecord, type Kept, keptName } from './journal.ts'
+import { type Before, type FileState, type FileTime, type JournalRecord, type Kept, keptName } from './journal.ts'
 import { Keeper } from './keeper.ts'
 import { changedByLater } from './later-calls.ts'
-import { netChanges } from './net-changes.ts'
+import { type LeftState, LeftStates, writeLeft } from './left-states.ts'
+import type { PutKind, PutRules } from './put-rules.ts'
 import { plantsInRepository } from './repository-place.ts'
-
-/** Something that is not as the call left it. */
-export interface Conflict {
-  readonly path: string
-  readonly what:
-    | 'changed since'
-    | 'gone since'
-    | 'made since'
-    | 'leads elsewhere'
-    | 'in a repository that was made since'
-    | 'not kept'
-    | 'not ended'
-    | 'changed by a later call as well'
-    | 'still running'
-    | 'more changes than were written down'
-}
 
 export interface UndoResult {
   /** The call that put it back; null when nothing was done. */
@@ -49,46 +35,6 @@ export interface UndoResult {
   /** Steps that could not be made, with the error. */
   readonly failed: readonly { readonly path: string; readonly error: string }[]
   readonly steps: number
-}
-
-/** What of the tree is no longer as the call left it, or cannot be put back. */
-export function conflictsOf({ records, ended, whole }: Journal, later: ReadonlySet<string> = new Set()): Conflict[] {
-  const net = netChanges(records)
-  const places = new HeldPlaces()
-  const conflicts: Conflict[] = net.lost.map((path) => ({ path, what: 'not kept' }))
-  if (!whole) conflicts.push({ path: records[0]?.path ?? '', what: 'more changes than were written down' })
-  const end = ended === null ? null : ended.seconds * 1_000_000_000n + BigInt(ended.nanoseconds)
-  for (const path of [...net.made, ...net.changed]) {
-    const stat = lookIn(places, path)
-    if (stat === 'elsewhere') conflicts.push({ path, what: 'leads elsewhere' })
-    else if (!stat) conflicts.push({ path, what: 'gone since' })
-    // The time of a folder changes with its entries, and those are looked at themselves.
-    else if (stat.isDirectory()) continue
-    else if (end === null) conflicts.push({ path, what: 'not ended' })
-    else if (stat.ctimeNs > end) conflicts.push({ path, what: 'changed since' })
-    else if (later.has(path)) conflicts.push({ path, what: 'changed by a later call as well' })
-  }
-  for (const path of net.removed) {
-    const stat = lookIn(places, path)
-    if (stat) conflicts.push({ path, what: stat === 'elsewhere' ? 'leads elsewhere' : 'made since' })
-  }
-  const restored = new Set(net.removed)
-  for (const path of [...net.changed, ...net.removed])
-    if (plantsInRepository(places, path, restored))
-      conflicts.push({ path, what: 'in a repository that was made since' })
-  places.forget()
-  return conflicts
-}
-
-/** What is at a path, itself and not where it leads; null for nothing, also where its folder is gone. */
-function lookIn(places: HeldPlaces, path: string): BigIntStats | 'elsewhere' | null {
-  try {
-    return lstatSync(places.at(path), { bigint: true, throwIfNoEntry: false }) ?? null
-  } catch (error) {
-    if (error instanceof MovedPlace) return 'elsewhere'
-    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return null
-    throw error
-  }
 }
 
 export interface UndoOptions {
@@ -100,18 +46,24 @@ export interface UndoOptions {
 const PROGRESS_STEPS = 1000
 
 /** Puts one call back. Without `force` nothing is touched when anything is no longer as the call left it. */
-export function undoCall(store: CallStore, id: string, options: UndoOptions = {}): UndoResult {
-  return store.alone(() => undoAlone(store, id, options))
+export function undoCall(store: CallStore, rules: PutRules, id: string, options: UndoOptions = {}): UndoResult {
+  return store.alone(() => undoAlone(store, rules, id, options))
 }
 
-function undoAlone(store: CallStore, id: string, { force = false, onProgress }: UndoOptions): UndoResult {
+function undoAlone(store: CallStore, rules: PutRules, id: string, options: UndoOptions): UndoResult {
+  const { force = false, onProgress } = options
   const journal = store.journalOf(id)
   const calls = store.list()
   const call = calls.find((one) => one.id === id)
   // It would go on from a tree that it does not know, and what it keeps from then on could not be put back.
   if (call && store.isUnderWay(call))
     return { id: null, conflicts: [{ path: call.about.what, what: 'still running' }], failed: [], steps: 0 }
-  const conflicts = conflictsOf(journal, call && changedByLater(store, call))
+  const conflicts = conflictsOf(journal, {
+    left: new LeftStates(store),
+    rules,
+    folder: store.folderOf(id),
+    later: call ? changedByLater(store, call) : new Set(),
+  })
   if (!call || (conflicts.length > 0 && !force)) return { id: null, conflicts, failed: [], steps: 0 }
   const { roots, what, undoes } = call.about
   // What is done again stands as a call of its own: it kept what the tree held now, and the first one has nothing left to give.
@@ -121,7 +73,8 @@ function undoAlone(store: CallStore, id: string, { force = false, onProgress }: 
       : { roots, what: calls.find((one) => one.id === undoes)?.about.what ?? what, redoes: undoes }
   const undo = store.begin(about)
   const keeper = new Keeper(undo.folder)
-  const replay = new Replay(keeper, store.folderOf(id))
+  const isChanged = new Set(conflicts.map(({ path }) => path))
+  const replay = new Replay(keeper, store.folderOf(id), rules, isChanged)
   for (const [done, record] of journal.records.toReversed().entries()) {
     replay.reverse(record)
     if ((done + 1) % PROGRESS_STEPS === 0) onProgress?.(done + 1, journal.records.length)
@@ -129,9 +82,21 @@ function undoAlone(store: CallStore, id: string, { force = false, onProgress }: 
   replay.close()
   // What stands in its place again needs no second name. Before the end: it changes the time by which changes since are told.
   if (replay.failed.length === 0) store.dropKept(id)
+  writeLeft(undo.folder, replay.leftStates())
   keeper.close()
   store.markUndone(id, undo.id)
   return { id: undo.id, conflicts, failed: replay.failed, steps: replay.steps }
+}
+
+/** A step that would make what a command may not make. */
+class ProtectedPut extends Error {
+  readonly code = 'protected'
+  readonly path: string
+
+  constructor(path: string) {
+    super(`${path} is protected`)
+    this.path = path
+  }
 }
 
 /** Something that has none. */
@@ -151,14 +116,32 @@ class Replay {
   readonly #absent = new Set<string>()
   /** Folders that came back. */
   readonly #restored = new Set<string>()
+  /** What was changed back, by the path of now, to its state before the call. */
+  #before = new Map<string, FileState>()
+  readonly #rules: PutRules
+  readonly #changed: ReadonlySet<string>
 
-  constructor(keeper: Keeper, folder: string) {
+  /** `changed`: paths at which something is not as the call left it. */
+  constructor(keeper: Keeper, folder: string, rules: PutRules, changed: ReadonlySet<string>) {
     this.#keeper = keeper
     this.#folder = folder
+    this.#rules = rules
+    this.#changed = changed
   }
 
   close(): void {
     this.#places.forget()
+  }
+
+  /** Files as they stand now, with what each was before the call. */
+  leftStates(): LeftState[] {
+    const states = [...this.#before].flatMap(([path, was]) => {
+      const stat = lookIn(this.#places, path)
+      if (stat === null || stat === 'elsewhere' || stat.isDirectory() || was.changed === 0n) return []
+      return [{ now: { inode: stat.ino, changed: stat.ctimeNs }, was }]
+    })
+    this.#places.forget()
+    return states
   }
 
   /** INVARIANT: the tree is touched through `#places` alone, and so never behind a link. */
@@ -167,7 +150,8 @@ class Replay {
       this.#reverse(record)
       this.steps++
     } catch (error) {
-      this.failed.push({ path: record.path, error: errorCode(error) ?? String(error) })
+      const path = error instanceof ProtectedPut ? error.path : record.path
+      this.failed.push({ path, error: errorCode(error) ?? String(error) })
     }
     this.#setFolderTime(record.path, record.folderTime)
     if (record.other !== '') this.#setFolderTime(record.other, record.otherFolderTime)
@@ -179,14 +163,48 @@ class Replay {
     for (const one of puts)
       if (plantsInRepository(this.#places, one, this.#restored))
         throw Object.assign(new Error('it would be part of a git repository'), { code: 'REPOSITORY' })
+    for (const put of putsOf(record)) this.#judgePut(put, record)
+    const was: FileState = { inode: before.inode, changed: record.changed }
     if (op === 'made') this.#removeMade(path)
     else if (op === 'removed') this.#putBack(path, record)
     else if (op === 'exchanged') this.#exchange(record)
     else if (op === 'written') this.#restore(record)
     else if (op === 'mode') this.#setMode(path, record)
+    if (op === 'made') this.#forgetMade(record)
+    else if (op !== 'renamed' && op !== 'exchanged') this.#before.set(path, was)
     if (op !== 'renamed') return
     this.#moveBack(record)
-    if (before.mode !== 0) this.#putBack(other, record)
+    if (before.mode === 0) return
+    this.#putBack(other, record)
+    this.#before.set(other, { inode: before.inode, changed: record.otherChanged })
+  }
+
+  #judgePut({ path, kind }: { path: string; kind: PutKind }, record: JournalRecord): void {
+    if (this.#absent.has(path)) return
+    const isForeign = this.#changed.has(path) && this.#rules.isJudged(path)
+    if (isForeign || this.#rules.refusedPut(path, kind, () => keptText(record, this.#folder)) !== null)
+      throw new ProtectedPut(path)
+  }
+
+  /** What it was a second name of has one name less, and its ctime says so. */
+  #forgetMade({ path, other, otherChanged }: JournalRecord): void {
+    this.#before.delete(path)
+    const source = other === '' ? null : this.#look(other)
+    if (source) this.#before.set(other, { inode: source.ino, changed: otherChanged })
+  }
+
+  /** The states go along with what is moved. */
+  #moveStates(moves: readonly (readonly [from: string, to: string, changed: bigint])[]): void {
+    const states = new Map<string, FileState>()
+    for (const [path, state] of this.#before) {
+      const move = moves.find(([from]) => path === from || path.startsWith(`${from}/`))
+      states.set(move ? move[1] + path.slice(move[0].length) : path, state)
+    }
+    for (const [, to, changed] of moves) {
+      const stat = this.#look(to)
+      if (stat) states.set(to, { inode: stat.ino, changed })
+    }
+    this.#before = states
   }
 
   #removeMade(path: string): void {
@@ -237,7 +255,7 @@ class Replay {
       mkdirSync(this.#places.at(path))
       this.#restored.add(path)
       this.#setAttributes(path, kept, number)
-      this.#dress(path, before.mode, before.time)
+      this.#dress(path, before)
       return
     }
     if (kept === 'lost' || kept === 'none') throw Object.assign(new Error('not kept'), { code: 'NOT-KEPT' })
@@ -251,7 +269,7 @@ class Replay {
       )
     else return
     this.#setAttributes(path, kept, number)
-    this.#dress(path, before.mode, before.time)
+    this.#dress(path, before)
   }
 
   /** A copy has the attributes of what it was made from. */
@@ -272,27 +290,38 @@ class Replay {
     }
   }
 
-  #moveBack({ path, other }: JournalRecord): void {
+  #moveBack({ path, other, changed }: JournalRecord): void {
     const isAbsent = this.#absent.has(other)
     this.#moveAbsent(other, path)
     if (isAbsent) return
     if (!this.#look(other) && this.#look(path)) return
     if (this.#look(path)) throw Object.assign(new Error('something else is there'), { code: 'EEXIST' })
+    const refused = refusedMove(this.#rules, other, path)
+    if (refused !== null) throw new ProtectedPut(refused)
     this.#keeper.willMove(other, path)
     this.#rename(other, path)
+    this.#moveStates([[other, path, changed]])
   }
 
   /** Node has no exchange: a third name stands in. */
-  #exchange({ path, other }: JournalRecord): void {
+  #exchange({ path, other, changed, otherChanged }: JournalRecord): void {
     const [noPath, noOther] = [this.#absent.has(path), this.#absent.has(other)]
     this.#moveAbsent(path, `${path}\0`)
     this.#moveAbsent(other, path)
     this.#moveAbsent(`${path}\0`, other)
     if (noPath && noOther) return
+    for (const [from, to] of [
+      [path, other],
+      [other, path],
+    ] as const) {
+      const refused = refusedMove(this.#rules, from, to)
+      if (refused !== null) throw new ProtectedPut(refused)
+    }
     if (noPath || noOther) {
       const [from, to] = noPath ? [other, path] : [path, other]
       this.#keeper.willMove(from, to)
       this.#rename(from, to)
+      this.#moveStates([[from, to, noPath ? changed : otherChanged]])
       return
     }
     const aside = this.#freeName(posix.dirname(path))
@@ -304,6 +333,10 @@ class Replay {
       this.#keeper.willMove(from, to)
       this.#rename(from, to)
     }
+    this.#moveStates([
+      [path, other, otherChanged],
+      [other, path, changed],
+    ])
   }
 
   #freeName(folder: string): string {
@@ -335,7 +368,7 @@ class Replay {
       else copyFileSync(join(this.#folder, keptName(number)), place, constants.COPYFILE_FICLONE)
     })
     this.#setAttributes(path, kept, number)
-    this.#dress(path, before.mode, before.time)
+    this.#dress(path, before)
   }
 
   #setMode(path: string, { before, kept, number }: JournalRecord): void {
@@ -345,13 +378,17 @@ class Replay {
       this.#keeper.willSetAttributes(path, this.#places.at(path))
       this.#setAttributes(path, kept, number)
     } else this.#keeper.willSetMode(path, this.#places.at(path))
-    this.#dress(path, before.mode, before.time)
+    this.#dress(path, before)
   }
 
-  #dress(path: string, mode: number, time: FileTime): void {
-    const isLink = this.#look(path)?.isSymbolicLink() ?? false
+  #dress(path: string, { mode, group, time }: Before): void {
+    const stat = this.#look(path)
+    const isLink = stat?.isSymbolicLink() ?? false
     if (isLink !== ((mode & FORMAT) === LINK))
       throw Object.assign(new Error('something else is there'), { code: 'EEXIST' })
+    // Before the mode: a change of the group takes the set-id bits away.
+    if (stat && typeof group === 'number' && Number(stat.gid) !== group)
+      lchownSync(this.#places.at(path), Number(stat.uid), group)
     if (!isLink) this.#places.withFile(path, (place) => chmodSync(place, mode & 0o7777))
     setFileTime(this.#places.at(path), time.seconds, time.nanoseconds)
   }

@@ -1,8 +1,6 @@
 /** Which secret-shaped files commands see all the same, for decisions about file tools and the words of commands: one answer for all. */
 
 import { projectPlaces } from '../../confine/confinement.ts'
-import { splitPath } from '../../files/path-pattern.ts'
-import { isSecretFolder } from '../../files/secret-shapes.ts'
 import type { SessionFacts } from '../../policy/call.ts'
 import type { LoadedPolicy } from '../../project/load/load.ts'
 import { placeCommand } from '../../run/placement.ts'
@@ -24,8 +22,6 @@ export function shownSecrets(
     const loaded = now()
     const { root, sandbox } = loaded
     if (!sandbox.maskSecrets.value || sandbox.maskTracked.value) return false
-    // A folder that is secret as a whole is hidden as one.
-    if (splitPath(path).some(isSecretFolder)) return false
     try {
       const { reads, writes } = placeCommand(projectPlaces(loaded), files)
       const roots = [...new Set([...reads, ...writes, ...worktreeDirectories(root)])]

@@ -16,6 +16,7 @@ test.each([
   const machine = {
     configDir: '/c',
     stateDir: '/s',
+    home: '/nobody',
     env: { PATH: '/usr/bin:/p/bin:/home/u/tools:/:/p/node_modules/.bin' },
   }
   const own = ownPlaces({ root: '/p', manifestPath: '/p/cordon.toml' }, machine, files)

@@ -6,13 +6,14 @@ import type { ProtectedPlace } from '../../files/protected-paths.ts'
 import type { SessionFacts } from '../../policy/call.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
+import { homeLinks } from './home-links.ts'
 import { ownPackage } from './own-package.ts'
 import { pathFolders } from './path-folders.ts'
 
 /** What the sandbox closes to commands is closed to file tools and to the words of commands as well. */
 export function ownPlaces(
   project: { readonly root: string; readonly manifestPath: string },
-  machine: Pick<Machine, 'configDir' | 'stateDir' | 'env'>,
+  machine: Pick<Machine, 'configDir' | 'stateDir' | 'env' | 'home'>,
   files: Pick<Files, 'exists' | 'canonical'>,
 ): SessionFacts['own'] {
   const checkout = ownCheckout(project.root, files)
@@ -25,6 +26,7 @@ export function ownPlaces(
         kind: 'path' as const,
         reason: 'a folder on PATH, whose programs run outside the sandbox',
       })),
+    ...homeLinks(machine.home, machine.configDir).filter(({ path }) => !isInside(project.root, path)),
     ...(checkout === null ? [] : [{ path: checkout, kind: 'cordon' as const, reason: "Cordon's own program" }]),
   ]
   return {

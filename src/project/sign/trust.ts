@@ -1,5 +1,6 @@
 /** Whether a project's manifest may take effect (M3): verify it, show what it would open, sign it. */
 
+import { posix } from 'node:path'
 import { canonicalManifest } from '../../manifest/sign/canonical.ts'
 import { type ReachDiff, reachDiff } from '../../manifest/sign/reach-diff.ts'
 import { type ManifestTrust, signManifest, userSigningKey, verifyManifest } from '../../manifest/sign/sign.ts'
@@ -8,6 +9,7 @@ import { readTrustedKeys } from '../../manifest/sign/trusted-keys.ts'
 import { builtInBundle } from '../../sandbox/bundles/built-in.ts'
 import type { RegistryFacts } from '../../sandbox/bundles/bundle.ts'
 import { findRegistries } from '../../sandbox/bundles/registry.ts'
+import { worktreeDirectories } from '../../sandbox/protect/protect.ts'
 import { Fault } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
 import { openKeyStore } from '../../system/keys/keychain.ts'
@@ -61,9 +63,8 @@ export function judgeTrust(loaded: LoadedManifest, machine: Machine, files: File
   if (!loaded.project) return null
   const canonical = canonicalManifest(loaded.project)
   const request = trustRequest(loaded, machine, files)
-  const { trust, registries } = verified(canonical, request, (found, verifiedIn) =>
-    sealVerified(loaded, machine, found, verifiedIn),
-  )
+  const own = verified(canonical, request, (found, verifiedIn) => sealVerified(loaded, machine, found, verifiedIn))
+  const { trust, registries } = own.trust.status === 'signed' ? own : (verifiedInMain(canonical, request) ?? own)
   let diff: ReachDiff | null = null
   return {
     trust,
@@ -73,6 +74,17 @@ export function judgeTrust(loaded: LoadedManifest, machine: Machine, files: File
     },
     registries,
   }
+}
+
+/**
+ * A working tree is the project that it was made from: the same grants count as signed there. Both ends of the link between the two
+ * must agree, and one of them lies in the main repository, so that a folder cannot make itself a working tree of a signed project.
+ */
+function verifiedInMain(canonical: string, request: TrustRequest): ReturnType<typeof verified> | null {
+  const [shared] = worktreeDirectories(request.project)
+  if (shared === undefined || posix.basename(shared) !== '.git') return null
+  const found = verified(canonical, { ...request, project: posix.dirname(shared) }, () => {})
+  return found.trust.status === 'signed' ? found : null
 }
 
 /**

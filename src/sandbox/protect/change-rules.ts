@@ -1,9 +1,9 @@
 /** The tables of protected names as rules for the door (F8): what a command may not make, move or write while it runs. */
 
 import { posix } from 'node:path'
-import { foldPath } from '../../files/fold-name.ts'
+import { foldForBroker } from '../../files/fold-name.ts'
 import { gitKeyOrders } from '../../files/git-keys.ts'
-import { packageFolders, protectedNames } from '../../files/protected-names.ts'
+import { packageFolders, protectedNames, worktreeFolders } from '../../files/protected-names.ts'
 import { protectedPath } from '../../files/protected-paths.ts'
 import { toldNames } from '../../files/told-names.ts'
 import { type ChangeRule, ruleText } from '../changes.ts'
@@ -39,10 +39,17 @@ function commonRules(hasCaches: boolean): ChangeRule[] {
   const anywhere = protectedNames.filter(({ path }) => !/^[~/]/.test(path) && path !== '.git')
   const refused = (ofGit: boolean) =>
     anywhere
-      .filter(({ kind }) => (kind === 'git') === ofGit)
-      .map(({ path }): ChangeRule => ({ pattern: foldPath(path), action: 'refuse' }))
+      .filter(({ kind, path }) => (kind === 'git') === ofGit && !worktreeFolders.some(([folder]) => folder === path))
+      .map(({ path }): ChangeRule => ({ pattern: foldForBroker(path), action: 'refuse' }))
+  // The folder itself stays protected, and so does one of its name in a working tree.
+  const trees = worktreeFolders.map(([folder, name]) => ({ folder, tree: `${folder}/${name}/*` }))
   return [
-    ...toldNames.map(({ path }): ChangeRule => ({ pattern: foldPath(path), action: 'note' })),
+    ...toldNames.map(({ path }): ChangeRule => ({ pattern: foldForBroker(path), action: 'note' })),
+    ...trees.flatMap(({ folder, tree }): ChangeRule[] => [
+      { pattern: folder, action: 'refuse' },
+      { pattern: posix.dirname(tree), action: 'free' },
+      { pattern: `${tree}/**/${folder}`, action: 'refuse' },
+    ]),
     ...refused(false),
     // The settings that a package brings along are not read from there; those of git are.
     ...packageFolders.map((name): ChangeRule => ({ pattern: `${name}/*`, action: 'free', below: true })),
@@ -52,17 +59,38 @@ function commonRules(hasCaches: boolean): ChangeRule[] {
   ]
 }
 
-const common = new Map<boolean, string>()
+const common = new Map<boolean, { readonly rules: readonly ChangeRule[]; readonly text: string }>()
+
+function knownRules(hasCaches: boolean): { readonly rules: readonly ChangeRule[]; readonly text: string } {
+  const known = common.get(hasCaches)
+  if (known) return known
+  const rules = commonRules(hasCaches)
+  const made = { rules, text: ruleText(rules) }
+  common.set(hasCaches, made)
+  return made
+}
 
 /** Git configurations that stand, to their texts (one character a byte). */
 export type GitConfigs = Readonly<Record<string, string>>
 
 /** The rules for one project, in the parts that the init's orders have. `caches`: what the command may write besides, and nobody judges. */
 export function changeRules(facts: ProtectFacts, configs: GitConfigs = {}, caches: readonly string[] = []): string[] {
-  const hasCaches = caches.length > 0
-  const same = common.get(hasCaches) ?? ruleText(commonRules(hasCaches))
-  common.set(hasCaches, same)
-  const place = (path: string, action: ChangeRule['action']): ChangeRule => ({ pattern: foldPath(path), action })
+  const { before, after } = projectRules(facts, configs)
+  return [ruleText(before), knownRules(caches.length > 0).text, ruleText(after)]
+}
+
+/** The same rules, for a judge of Cordon's own changes. */
+export function ruleList(facts: ProtectFacts, configs: GitConfigs): readonly ChangeRule[] {
+  const { before, after } = projectRules(facts, configs)
+  return [...before, ...knownRules(false).rules, ...after]
+}
+
+/** What is about this project alone: in front of the rules that are the same everywhere, and behind them. */
+function projectRules(
+  facts: ProtectFacts,
+  configs: GitConfigs,
+): { readonly before: readonly ChangeRule[]; readonly after: readonly ChangeRule[] } {
+  const place = (path: string, action: ChangeRule['action']): ChangeRule => ({ pattern: foldForBroker(path), action })
   const fixed = protectedNames
     .filter(({ path }) => /^[~/]/.test(path))
     .map(({ path }) => place(path.startsWith('~/') ? facts.home + path.slice(1) : path, 'refuse'))
@@ -73,11 +101,14 @@ export function changeRules(facts: ProtectFacts, configs: GitConfigs = {}, cache
     ...manifests.flatMap((path) => [place(path, 'refuse'), place(`${path}.sig`, 'refuse')]),
     ...Object.entries(configs).flatMap(([file, text]) => reachedByGit(file, text, facts.home)),
     ...openedPlaces(facts).map((path) => place(path, 'free')),
+    ...(facts.homeLinks ?? [])
+      .filter(({ path }) => !facts.named.includes(path))
+      .map(({ path }) => place(path, 'refuse')),
     place(configDir, 'refuse'),
     place(stateDir, 'refuse'),
     ...(facts.denied ?? []).map((name) => place(name, 'refuse')),
   ]
-  const roots = facts.write.map(foldPath)
+  const roots = facts.write.map(foldForBroker)
   // Before all others: what is protected below an opened path stays protected.
   const partly = (facts.partly ?? []).flatMap(({ folder, paths }) => [
     place(folder, 'refuse'),
@@ -86,11 +117,7 @@ export function changeRules(facts: ProtectFacts, configs: GitConfigs = {}, cache
       .map((path) => ({ ...place(path, 'refuse'), folder: true })),
     ...[...paths, ...facts.write.filter((path) => path.startsWith(`${folder}/`))].map((path) => place(path, 'free')),
   ])
-  return [
-    ruleText(partly),
-    same,
-    ruleText(own.filter(({ pattern }) => !pattern.startsWith('/') || isMeant(pattern, roots))),
-  ]
+  return { before: partly, after: own.filter(({ pattern }) => !pattern.startsWith('/') || isMeant(pattern, roots)) }
 }
 
 /** Folders that have to be made on the way to a path. */
@@ -106,13 +133,13 @@ function foldersBetween(folder: string, path: string): string[] {
 function reachedByGit(file: string, text: string, home: string): ChangeRule[] {
   const folder = posix.dirname(file)
   const included = includedFiles(text, folder, home).map(
-    (path): ChangeRule => ({ pattern: foldPath(path), action: 'judge' }),
+    (path): ChangeRule => ({ pattern: foldForBroker(path), action: 'judge' }),
   )
   // Relative ones mean a folder of each working tree, so that they hold at any depth.
   const hooks = hookFolders(text, '.', home)
     .filter((path) => path !== '.')
     .map((path) => (path.startsWith('..') ? posix.resolve(posix.dirname(folder), path) : path))
-    .map((path): ChangeRule => ({ pattern: foldPath(path), action: 'refuse' }))
+    .map((path): ChangeRule => ({ pattern: foldForBroker(path), action: 'refuse' }))
   return [...included, ...hooks]
 }
 
@@ -120,7 +147,7 @@ function reachedByGit(file: string, text: string, home: string): ChangeRule[] {
  * Protected places that the manifest names by themselves. A grant of something else (`src`, `**`) opens nothing that is protected
  * below it, however literally it is written.
  */
-function openedPlaces({ named, home, own, write }: ProtectFacts): string[] {
+export function openedPlaces({ named, home, own, write }: ProtectFacts): string[] {
   const places = named.map((path) => path.replace(/\/\*\*$/, ''))
   return places.filter((path) => write.some((root) => protectedPath(path, { root, home, ...own }) !== null))
 }
@@ -135,6 +162,12 @@ function isMeant(pattern: string, roots: readonly string[]): boolean {
  * name by a path: no link may come between.
  */
 export function gitKeyText(facts: ProtectFacts, configs: GitConfigs = {}, targets: readonly string[] = []): string {
+  const ways = gitWays(facts, configs, targets).map((path) => `way\t${path}`)
+  return [...gitKeyOrders(facts.hosts ?? []), ...ways].map((line) => `${line}\0`).join('')
+}
+
+/** Places inside that settings and pointers of git name by a path. */
+export function gitWays(facts: ProtectFacts, configs: GitConfigs, targets: readonly string[]): readonly string[] {
   const reached = Object.entries(configs).flatMap(([file, text]) => {
     const folder = posix.dirname(file)
     const worktree = posix.basename(folder) === '.git' ? posix.dirname(folder) : folder
@@ -145,6 +178,5 @@ export function gitKeyText(facts: ProtectFacts, configs: GitConfigs = {}, target
     ]
   })
   const isInside = (path: string) => facts.write.some((root) => posix.normalize(path).startsWith(`${root}/`))
-  const ways = [...new Set([...reached, ...targets])].filter(isInside).map((path) => `way\t${path}`)
-  return [...gitKeyOrders(facts.hosts ?? []), ...ways].map((line) => `${line}\0`).join('')
+  return [...new Set([...reached, ...targets])].filter(isInside)
 }

@@ -5,6 +5,7 @@ import { posix } from 'node:path'
 import { matchSegment } from '../../files/glob.ts'
 import { splitPath } from '../../files/path-pattern.ts'
 import { fixedRules, rulesFrom } from '../../files/protected-index.ts'
+import { worktreeFolders } from '../../files/protected-names.ts'
 import { foldName, isOfPackage } from '../../files/protected-paths.ts'
 import { hookFolders } from './git-config.ts'
 import { oddProtected } from './odd.ts'
@@ -25,6 +26,8 @@ export interface ProtectFacts {
   readonly partly?: readonly { readonly folder: string; readonly paths: readonly string[] }[]
   /** Literal paths of write grants: what the manifest names is not protected. */
   readonly named: readonly string[]
+  /** What files of the home, and Cordon's own, are links to. */
+  readonly homeLinks?: readonly { readonly path: string; readonly reason: string }[]
   /** Names that a rule keeps from being written wherever they stand below the roots. */
   readonly denied?: readonly string[]
   /** Hosts that a person granted: `example.com`, `*.example.com`, or `*`. */
@@ -115,6 +118,7 @@ export function protectTree(tree: SecretTree, facts: ProtectFacts): Protection {
     const path = rule.name.path.startsWith('~/') ? facts.home + rule.name.path.slice(1) : rule.name.path
     if (isWritable(path, facts.write)) add(path, rule.name.reason)
   }
+  for (const { path, reason } of facts.homeLinks ?? []) if (isWritable(path, facts.write)) add(path, reason)
   return { guarded, gitDirectories, gitPointers, odd: oddProtected(tree) }
 }
 
@@ -206,9 +210,26 @@ function guardsAt(path: string, reason: string, facts: ProtectFacts): Guarded[] 
   if (stat.isDirectory() && facts.named.some((named) => isBelow(named, path))) {
     return namesIn(path).flatMap((name) => guardsAt(childPath(path, name), reason, facts))
   }
+  const trees = stat.isDirectory() ? worktreesIn(path) : null
+  if (trees !== null) {
+    return namesIn(path)
+      .filter((name) => name !== trees)
+      .flatMap((name) => guardsAt(childPath(path, name), reason, facts))
+  }
   const target = stat.isSymbolicLink() ? resolved(path) : path
   const directory = target !== null && (lstatOrNull(target)?.isDirectory() ?? false)
   return [{ path, reason, identity: identityOf(path) ?? '', directory, hidden: false }]
+}
+
+/** The name in a protected folder under which an agent makes working trees; null when there is no such folder. */
+function worktreesIn(path: string): string | null {
+  const names = worktreeFolders
+    .filter(([folder]) => folder === foldName(posix.basename(path)))
+    .map(([, trees]) => trees)
+  const isFolder = (name: string) => lstatOrNull(childPath(path, name))?.isDirectory() ?? false
+  return names.length === 0
+    ? null
+    : (namesIn(path).find((name) => names.includes(foldName(name)) && isFolder(name)) ?? null)
 }
 
 function hold(path: string, write: readonly string[], pins: Map<string, MountPin>): void {

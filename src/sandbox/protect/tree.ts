@@ -3,7 +3,7 @@
 import { accessSync, constants, lstatSync, readdirSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
 import { foldName, isProtectedStart } from '../../files/protected-paths.ts'
-import { compileShapes, isSecretFolder, type ShapeOf, shapeBelow } from '../../files/secret-shapes.ts'
+import { compileShapes, type ShapeOf, shapeBelow } from '../../files/secret-shapes.ts'
 import { isToldStart } from '../../files/told-names.ts'
 import { FolderClock, folderState, isSameState } from './clock.ts'
 
@@ -12,8 +12,6 @@ export interface SecretEntry {
   readonly name: string
   readonly shape: string
   readonly link: boolean
-  /** A folder that is secret as a whole: `.ssh`. */
-  readonly folder?: boolean
 }
 
 /** What is remembered of one folder. */
@@ -231,7 +229,6 @@ function readFolder(path: string, shapeOf: ShapeOf): Folder | null {
     const directory = entry.isDirectory()
     if (directory && path === '/' && MADE_ANEW.has(name)) continue
     if (directory) folders.push(name)
-    if (directory && isSecretFolder(name)) secrets.push({ name, shape: `${name}/`, link: false, folder: true })
     const shape = directory ? null : (shapeOf(name) ?? shapeBelow(path, name))
     if (shape !== null) secrets.push({ name, shape, link: entry.isSymbolicLink() })
     else if (!directory && entry.isSymbolicLink()) {

@@ -35,6 +35,8 @@ export interface TreeBaseline {
   readonly roots: readonly string[]
   readonly home: string
   readonly named: readonly string[]
+  /** What files of the home are links to. */
+  readonly homeLinks?: NonNullable<ProtectFacts['homeLinks']>
   readonly own: ProtectFacts['own']
   /** Hosts that a person granted, as in the manifest: keys of git may name them. */
   readonly hosts?: readonly string[]
@@ -80,7 +82,8 @@ const CONFIGS_LIMIT = 16 * 1_048_576
 
 /** Facts about the whole tree: a grant of one command says nothing about what another one left behind. */
 export function wholeTree(tree: SecretTree, facts: Omit<ProtectFacts, 'write'>): ProtectFacts {
-  return { home: facts.home, named: facts.named, own: facts.own, write: tree.roots }
+  const { home, named, own, homeLinks = [] } = facts
+  return { home, named, own, homeLinks, write: tree.roots }
 }
 
 /** Notes what exists now. The tree has just been refreshed. */
@@ -104,6 +107,7 @@ export function takeBaseline(
     roots: tree.roots,
     home: facts.home,
     named: facts.named,
+    homeLinks: facts.homeLinks ?? [],
     own: facts.own,
     hosts: facts.hosts ?? [],
     guarded: Object.fromEntries([...protection.guarded.values()].map((guard) => [guard.path, guard.identity])),

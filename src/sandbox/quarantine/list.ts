@@ -1,8 +1,7 @@
-/** What is in the quarantine: listed, and put back where a person wants it. */
+/** What is in the quarantine. */
 
-import { chmodSync, cpSync, existsSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'
-import { Fault } from '../../system/fault.ts'
 
 /** One thing that a command left and that did not stay. */
 export interface Quarantined {
@@ -25,30 +24,6 @@ export function listQuarantine(stateDir: string): readonly Quarantined[] {
     .sort()
     .reverse()
     .flatMap((run) => entriesOf(posix.join(folder, run), run))
-}
-
-/**
- * Puts one back. What stands at its path now is replaced only when told. Its own rights return, so a person should have looked
- * at it first: it is there because it would run code.
- */
-export function restoreQuarantined(entry: Quarantined, force: boolean): void {
-  if (lstatSync(entry.path, { throwIfNoEntry: false }) !== undefined) {
-    if (!force)
-      throw new Fault('quarantine-occupied', `there is something at ${entry.path} now`, {
-        remedy: `Look at both with cordon quarantine diff ${entry.id}; then restore it with --force.`,
-      })
-    rmSync(entry.path, { recursive: true, force: true })
-  }
-  const { isDirectory } = readable(entry)
-  if (!isDirectory) chmodSync(entry.kept, entry.mode ?? 0o644)
-  try {
-    renameSync(entry.kept, entry.path)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error
-    cpSync(entry.kept, entry.path, { recursive: true, verbatimSymlinks: true, errorOnExist: true, force: false })
-    rmSync(entry.kept, { recursive: true, force: true })
-  }
-  if (isDirectory && entry.mode !== undefined) chmodSync(entry.path, entry.mode)
 }
 
 /** Lets the owner read it: it is kept without any right. */

@@ -65,7 +65,7 @@ type Row = [
   inode: number,
   device: number,
   folders: string[],
-  secrets: [name: string, shape: string, link: boolean, folder?: boolean][],
+  secrets: [name: string, shape: string, link: boolean][],
   guarded: string[],
   gitDirectory: boolean,
   raw: string[],
@@ -77,7 +77,7 @@ const READ_AGAIN = -1
 function toRow(folder: Folder): unknown[] {
   const ctime = folder.settled && !folder.unreadable ? folder.ctime : READ_AGAIN
   const row: unknown[] = [folder.path, ctime, folder.inode, folder.device, folder.folders]
-  const secrets = folder.secrets.map((entry) => [entry.name, entry.shape, entry.link, ...(entry.folder ? [true] : [])])
+  const secrets = folder.secrets.map((entry) => [entry.name, entry.shape, entry.link])
   const rest = secrets.length > 0 || folder.guarded.length > 0 || folder.gitDirectory || folder.raw.length > 0
   if (rest) row.push(secrets, folder.guarded, folder.gitDirectory, folder.raw)
   return row
@@ -92,7 +92,7 @@ function fromRow(value: unknown): Folder {
     device,
     settled: true,
     folders,
-    secrets: secrets.map(([name, shape, link, folder]) => ({ name, shape, link, ...(folder && { folder }) })),
+    secrets: secrets.map(([name, shape, link]) => ({ name, shape, link })),
     guarded,
     gitDirectory,
     unreadable: false,

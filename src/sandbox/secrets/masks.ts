@@ -21,6 +21,7 @@ import {
   openedByGrant,
   type ShapeOf,
   secretPlace,
+  shapeBelow,
 } from '../../files/secret-shapes.ts'
 import type { MaskFace } from '../plan.ts'
 import { identityOf } from '../protect/protect.ts'
@@ -141,7 +142,12 @@ export class MaskIndex {
 
   /** Whether a file at this path would be hidden for its name. */
   knows(path: string): boolean {
-    return this.#shapeOf(posix.basename(path)) !== null
+    return this.#shapeAt(path) !== null
+  }
+
+  #shapeAt(path: string): string | null {
+    const name = posix.basename(path)
+    return this.#shapeOf(name) ?? shapeBelow(posix.dirname(path), name)
   }
 
   close(): void {
@@ -194,8 +200,7 @@ export class MaskIndex {
     const { opened } = collected
     const before = opened.length
     for (const entry of folder.secrets) this.#judge(folder, entry, grants, collected)
-    const isByName =
-      opened.length === before && folder.secrets.every(({ name, link, folder }) => !link && !folder && !isPem(name))
+    const isByName = opened.length === before && folder.secrets.every(({ name, link }) => !link && !isPem(name))
     if (isByName)
       this.#byName.set(
         folder,
@@ -205,11 +210,6 @@ export class MaskIndex {
 
   #judge(folder: Folder, entry: SecretEntry, grants: readonly PathPattern[], collected: Collected): void {
     const path = childPath(folder.path, entry.name)
-    if (entry.folder) {
-      if (!openedByGrant(path, grants, { home: this.#facts.home, shapeOf: this.#shapeOf }))
-        collected.directories.add(path)
-      return
-    }
     const target = entry.link ? resolveLink(path, collected) : path
     if (target === null) return
     if (entry.link && this.#isOfSystem(target)) {
@@ -245,14 +245,14 @@ export class MaskIndex {
 
   /** Whether a file is hidden by its own name, wherever in the tree it is moved. */
   #isIndexed(path: string): boolean {
-    return this.#shapeOf(posix.basename(path)) !== null && this.#isInTree(path)
+    return this.#shapeAt(path) !== null && this.#isInTree(path)
   }
 
   #isOpened(path: string, target: string, entry: SecretEntry, grants: readonly PathPattern[]): boolean {
     const facts = { home: this.#facts.home, shapeOf: this.#shapeOf }
     if (!entry.link) return openedByGrant(path, grants, facts)
     // A link with a plain name is no secret by itself: only its own path, written out, opens what it leads to.
-    if (this.#shapeOf(entry.name) === null) {
+    if (this.#shapeAt(path) === null) {
       return grants.some((grant) => grant.absolute === path) || openedByGrant(target, grants, facts)
     }
     return openedByGrant(path, grants, facts)

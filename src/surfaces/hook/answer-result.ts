@@ -21,6 +21,7 @@ export async function answerResult(
   const result = host.results.parse(input, setting.machine.env)
   const place = () => placeOf(host, result, setting, setting.root ?? result.project ?? started())
   await noticeLoose(result, setting, place).catch(() => {})
+  await endWrites(host, result, setting).catch(() => {})
   if (result.origin === 'agent') return ''
   const finding = await scanResult(result.value, result.origin === 'outside' && result.canReplace)
   if (!finding.injection && finding.masked === null) return ''
@@ -32,6 +33,13 @@ export async function answerResult(
     // The agent is told even where nothing can be written down.
   }
   return host.results.answer(input, { note: noteOf(finding), value: finding.masked })
+}
+
+/** What the host's own tool has written by now is what undo restores from. */
+async function endWrites(host: Host, { session }: HookResult, { machine, inside }: HookSetting): Promise<void> {
+  if (inside) return
+  const { endHostWrites } = await import('../../agents/hook/kept-writes.ts')
+  endHostWrites({ stateDir: machine.stateDir, host: host.name, session })
 }
 
 /** A command that ran as it was before it was put into the sandbox: another hook put something else in its place. */

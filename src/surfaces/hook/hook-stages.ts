@@ -89,9 +89,11 @@ export function hookStages(
       const input = less?.input ?? (places === null ? plainly() : wrap(judged(), places))
       if (decision.decision === 'ask' && request.canAsk) {
         const why = await whyAsked(judge, judged(), decision, asked)
+        if (input === null) await keepWrites(judge, read, asked)
         return { kind: 'ask', reason: reasonText(why, less?.note), input }
       }
       if (less) return { kind: 'narrowed', ...less }
+      if (input === null) await keepWrites(judge, read, asked)
       return input ? { kind: 'sandboxed', input } : { kind: 'pass' }
     },
     scan: (_, output) => ({ output, notes: [], injection: null }),
@@ -105,6 +107,31 @@ export function hookStages(
       await recorder?.sign()
       recorder?.close()
     },
+  }
+}
+
+/** What the host's own tool is about to write is kept for undo. A failure is no reason to stop the host. */
+async function keepWrites(
+  judge: HookJudge,
+  read: readonly ReadCall[],
+  { host, request, setting }: Asked,
+): Promise<void> {
+  const writes = read.flatMap(({ call, touches }) =>
+    call.kind === 'tool' && call.tool !== 'bash' && !('denied' in touches) ? touches.writes : [],
+  )
+  if (writes.length === 0 || setting.inside) return
+  try {
+    const { keepHostWrites } = await import('../../agents/hook/kept-writes.ts')
+    keepHostWrites({
+      stateDir: setting.machine.stateDir,
+      root: judge.loaded.root,
+      host: host.name,
+      session: request.session,
+      what: `${request.tool} ${read[0]?.subject ?? ''}`,
+      paths: [...new Set(writes.map(({ path }) => path))],
+    })
+  } catch {
+    // The record has the call all the same.
   }
 }
 

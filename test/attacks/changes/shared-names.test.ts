@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process'
 import { linkSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { UNJUDGED } from '../../../src/undo/put-rules.ts'
 import { undoCall } from '../../../src/undo/undo.ts'
 import { compile, makePlace, type Place, runInside } from '../../contract/changes/room.ts'
 import { eachUser, giveTo } from '../../users.ts'
@@ -111,7 +112,7 @@ eachUser(describe)('as $name', ({ uid }) => {
       expect({ kind, refused }).toEqual({ kind, refused: ways.flatMap((way) => refusal(kind, way)) })
     }
     const kept = all.filter((kind) => kind !== 'cache')
-    expect(undoCall(place.store, id)).toMatchObject({ conflicts: [], failed: [] })
+    expect(undoCall(place.store, UNJUDGED, id)).toMatchObject({ conflicts: [], failed: [] })
     const inode = (path: string) => lstatSync(path).ino
     for (const kind of kept)
       for (const way of ways)

@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { UNJUDGED } from '../../../src/undo/put-rules.ts'
 import { undoCall } from '../../../src/undo/undo.ts'
 import { own } from '../../users.ts'
 import type { Place, RoomInput } from './room.ts'
@@ -41,7 +42,7 @@ export async function killOnce(
   }
   const changes = place.store.journalOf(id).records.length
   forgetKeeper(folder)
-  const { failed } = undoCall(place.store, id, { force: true })
+  const { failed } = undoCall(place.store, UNJUDGED, id, { force: true })
   return { before, after: lookAtTree(place.project, 'no times'), failed, changes }
 }
 

@@ -3,6 +3,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { UNJUDGED } from '../../../src/undo/put-rules.ts'
 import { undoCall } from '../../../src/undo/undo.ts'
 import { eachUser, giveTo } from '../../users.ts'
 import { makePlace, runInside } from './room.ts'
@@ -87,7 +88,7 @@ eachUser(it)('keeps what is lost in roundabout ways, as $name', ({ uid }) => {
     const ran = runInside(place, ['/bin/sh', '-c', script], { uid, folder })
     expect(ran.errors).toBe('')
     expect(lookAtTree(place.project, 'times')).not.toEqual(before)
-    const undone = undoCall(place.store, id)
+    const undone = undoCall(place.store, UNJUDGED, id)
     // This process is root, and what it makes is root's.
     giveTo(uid, place.project)
     expect(undone).toMatchObject({ conflicts: [], failed: [] })

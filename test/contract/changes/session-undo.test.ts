@@ -4,6 +4,7 @@ import { existsSync, statSync, symlinkSync, truncateSync, writeFileSync } from '
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ProjectUndo } from '../../../src/run/undo.ts'
+import { UndoCover } from '../../../src/run/undo-cover.ts'
 import { createBwrapBackend } from '../../../src/sandbox/bwrap/backend.ts'
 import { SandboxFault } from '../../../src/sandbox/sandbox-fault.ts'
 import { openSessionWorld, type SessionWorld } from '../session/session-world.ts'
@@ -90,6 +91,15 @@ describe('file tools', () => {
 })
 
 describe('in contained mode', () => {
+  it('what undo would bring back asks in a project that has used its share of the store', async () => {
+    const session = await (await world.open({ manifest: { object: MANIFEST } })).openSession()
+    new UndoCover(world.machine.stateDir).noteFull(world.root)
+    world.answer = () => ({ kind: 'deny' })
+    expect(await session.call('bash', { command: 'rm -rf dir' })).toMatchObject({ status: 'refused' })
+    expect(world.asked).toHaveLength(1)
+    await session.close()
+  })
+
   it.each([
     'rm -rf dir',
     'find . -name "*.md" -delete',

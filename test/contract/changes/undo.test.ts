@@ -1,8 +1,10 @@
 /** Undo: after random commands the tree is as it was before; after a kill at any moment nothing is lost. */
 
-import { writeFileSync } from 'node:fs'
+import { chownSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { Keeper } from '../../../src/undo/keeper.ts'
+import { UNJUDGED } from '../../../src/undo/put-rules.ts'
 import { undoCall } from '../../../src/undo/undo.ts'
 import { eachUser, giveTo, own } from '../../users.ts'
 import { killOnce } from './kill.ts'
@@ -24,13 +26,49 @@ it.each([3, 5, 7, 13, 23, 42])('puts back what random calls changed, and redoes 
   // An ordinary user cannot look into a folder that a command closed, and does not undo that (root does).
   runInside(place, [program, String(seed), '400', ...(own.uid === 0 ? [] : ['open'])], { folder })
   const after = lookAtTree(place.project, 'times')
-  const undone = undoCall(place.store, id)
+  const undone = undoCall(place.store, UNJUDGED, id)
   expect(undone).toMatchObject({ conflicts: [], failed: [] })
   expect(lookAtTree(place.project, 'times')).toEqual(before)
   expect(after).not.toEqual(before)
-  const redone = undoCall(place.store, undone.id!)
+  const redone = undoCall(place.store, UNJUDGED, undone.id!)
   expect(redone).toMatchObject({ conflicts: [], failed: [] })
   expect(lookAtTree(place.project, 'no times')).toEqual(after.map((line) => line.replace(/ \d+$/, '')))
+})
+
+it.each([1, 2, 4])('undoes random calls one after the other, and redoes them all (seed %i)', (seed) => {
+  furnishProject(place)
+  const trees = [lookAtTree(place.project, 'times')]
+  const ids: string[] = []
+  for (let call = 0; call < 4; call++) {
+    const { id, folder } = place.store.begin({ roots: [place.project], what: `random ${call}` })
+    const random = [program, String(seed * 10 + call), '60', ...(own.uid === 0 ? [] : ['open'])]
+    runInside(place, random, { folder })
+    ids.push(id)
+    trees.push(lookAtTree(place.project, 'times'))
+  }
+  const undos = ids.toReversed().map((id, at) => {
+    const undone = undoCall(place.store, UNJUDGED, id)
+    expect(undone).toMatchObject({ conflicts: [], failed: [] })
+    expect(lookAtTree(place.project, 'times')).toEqual(trees.at(-2 - at))
+    return undone.id!
+  })
+  for (const undo of undos.toReversed())
+    expect(undoCall(place.store, UNJUDGED, undo)).toMatchObject({ conflicts: [], failed: [] })
+  expect(lookAtTree(place.project, 'no times')).toEqual(trees.at(-1)!.map((line) => line.replace(/ \d+$/, '')))
+})
+
+it('does not take what a person wrote between two calls for what the first one left', () => {
+  furnishProject(place)
+  const ids = ['one', 'two'].map((text) => {
+    const { id, folder } = place.store.begin({ roots: [place.project], what: text })
+    runInside(place, ['/bin/sh', '-c', `echo ${text} > a/b`], { folder })
+    if (text === 'one') writeFileSync(join(place.project, 'a/b'), 'of the person\n')
+    return id
+  })
+  expect(undoCall(place.store, UNJUDGED, ids[1]!)).toMatchObject({ conflicts: [], failed: [] })
+  const refused = undoCall(place.store, UNJUDGED, ids[0]!)
+  expect(refused).toMatchObject({ id: null, conflicts: [{ what: 'changed since' }] })
+  expect(readFileSync(join(place.project, 'a/b'), 'utf8')).toBe('of the person\n')
 })
 
 eachUser(it)('puts back more files than one folder of kept ones holds, whatever the umask, as $name', ({ uid }) => {
@@ -42,7 +80,7 @@ eachUser(it)('puts back more files than one folder of kept ones holds, whatever 
   giveTo(uid, many.base)
   const { status } = runInside(many, ['/bin/sh', '-c', 'umask 777; rm -rf many'], { folder, uid })
   const after = lookAtTree(many.project, 'times')
-  const undone = undoCall(many.store, id)
+  const undone = undoCall(many.store, UNJUDGED, id)
   const restored = lookAtTree(many.project, 'times')
   many.remove()
   expect({ status, undone }).toMatchObject({ status: 0, undone: { conflicts: [], failed: [] } })
@@ -86,11 +124,11 @@ eachUser(it)('puts back attributes and access lists, and redoes it, as $name', (
   giveTo(uid, own.base)
   const changed = python(CHANGE, true, folder)
   const after = look()
-  const undone = undoCall(own.store, id)
+  const undone = undoCall(own.store, UNJUDGED, id)
   // This process is root, and what it makes is root's.
   giveTo(uid, own.project)
   const restored = look()
-  const redone = undoCall(own.store, undone.id!, { force: true })
+  const redone = undoCall(own.store, UNJUDGED, undone.id!, { force: true })
   giveTo(uid, own.project)
   const again = look()
   own.remove()
@@ -108,10 +146,10 @@ it('refuses to overwrite what changed since, and does it when told', () => {
   const { id, folder } = place.store.begin({ roots: [place.project], what: 'write' })
   runInside(place, ['/bin/sh', '-c', 'echo theirs > a/a; rm b/b'], { folder })
   writeFileSync(join(place.project, 'a/a'), 'mine\n')
-  const refused = undoCall(place.store, id)
+  const refused = undoCall(place.store, UNJUDGED, id)
   expect(refused.id).toBeNull()
   expect(refused.conflicts).toEqual([{ path: join(place.project, 'a/a'), what: 'changed since' }])
-  expect(undoCall(place.store, id, { force: true }).failed).toEqual([])
+  expect(undoCall(place.store, UNJUDGED, id, { force: true }).failed).toEqual([])
   expect(lookAtTree(place.project, 'no times').join('\n')).not.toContain('mine')
 })
 
@@ -125,3 +163,16 @@ it.each([0, 7, 30, 60, 130, 240])(
     expect(after).toEqual(before)
   },
 )
+
+it.runIf(own.uid === 0)('restores the group that a command changed', () => {
+  furnishProject(place)
+  const file = join(place.project, 'a/b')
+  chownSync(file, own.uid, own.uid)
+  const { id, folder } = place.store.begin({ roots: [place.project], what: 'chown' })
+  const record = new Keeper(folder)
+  record.willSetMode(file)
+  chownSync(file, own.uid, 12_345)
+  record.close()
+  expect(undoCall(place.store, UNJUDGED, id)).toMatchObject({ conflicts: [], failed: [] })
+  expect(statSync(file).gid).toBe(own.uid)
+})

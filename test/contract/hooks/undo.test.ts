@@ -101,3 +101,46 @@ it('is asked about inside `cordon run`, where the calls of one agent are not kep
   const answer = await world.ask('claude-code', claude('Bash', { command: 'rm -rf lost src' }), { inside: true })
   expect(effectOf('claude-code', answer)).toBe('ask')
 })
+
+const edit = (name: string, file_path: string) =>
+  world.ask('claude-code', claude(name, { file_path, content: 'new', old_string: 'precious', new_string: 'new' }))
+const done = (name: string) =>
+  world.ask('claude-code', { ...claude(name, {}), hook_event_name: 'PostToolUse', tool_response: {} })
+
+it('keeps what the host’s own Write and Edit change, several at once, and undoes them one after the other', async () => {
+  const [old, made] = [join(world.project, 'lost/a.txt'), join(world.project, 'lost/deep/new.txt')]
+  await edit('Edit', old)
+  await edit('Write', made)
+  writeFileSync(old, 'by the host\n')
+  await done('Edit')
+  mkdirSync(join(world.project, 'lost/deep'))
+  writeFileSync(made, 'new')
+  await done('Write')
+  await edit('Edit', old)
+  writeFileSync(old, 'by the host again\n')
+  await done('Edit')
+  const undo = new ProjectUndo({ ...world.machine, cwd: world.project })
+  const calls = undo.calls().slice(0, 3)
+  expect(calls.map(({ about }) => about.what.split(' ')[0])).toEqual(['Edit', 'Write', 'Edit'])
+  expect(undo.undo(calls[0]!, false)).toMatchObject({ conflicts: [], failed: [] })
+  expect(readFileSync(old, 'utf8')).toBe('by the host\n')
+  expect(undo.undo(calls[1]!, false)).toMatchObject({ conflicts: [], failed: [] })
+  expect(existsSync(join(world.project, 'lost/deep'))).toBe(false)
+  expect(undo.undo(calls[2]!, false)).toMatchObject({ conflicts: [], failed: [] })
+  expect(readFileSync(old, 'utf8')).toBe('precious\n')
+})
+
+it('keeps nothing of a write that was not made, and does not take what the person wrote after it', async () => {
+  const old = join(world.project, 'lost/a.txt')
+  const before = new ProjectUndo({ ...world.machine, cwd: world.project }).calls().length
+  await edit('Edit', old)
+  await done('Edit')
+  const undo = new ProjectUndo({ ...world.machine, cwd: world.project })
+  expect(undo.calls()).toHaveLength(before)
+  await edit('Edit', old)
+  writeFileSync(old, 'by the host\n')
+  await done('Edit')
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  writeFileSync(old, 'by the person\n')
+  expect(undo.undo(undo.calls()[0]!, false)).toMatchObject({ id: null, conflicts: [{ what: 'changed since' }] })
+})

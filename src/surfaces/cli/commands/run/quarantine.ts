@@ -1,7 +1,13 @@
 /** `cordon quarantine`: what commands left that would run code on this machine, and putting it back. */
 
 import { spawnSync } from 'node:child_process'
-import { listQuarantine, type Quarantined, readable, restoreQuarantined } from '../../../../run/quarantine.ts'
+import {
+  listQuarantine,
+  type Quarantined,
+  readable,
+  requirePlace,
+  restoreQuarantined,
+} from '../../../../run/quarantine.ts'
 import { thisMachine } from '../../../../system/machine.ts'
 import { paint, visible } from '../../../terminal/terminal.ts'
 import { oneOf, parseArguments } from '../../arguments.ts'
@@ -25,7 +31,9 @@ export function run({ terminal, argv }: CommandContext): number {
   const entry = named(all, id)
   if (verb === 'diff') {
     readable(entry)
-    const compared = spawnSync('diff', ['-ruN', '--', entry.path, entry.kept], { encoding: 'utf8' })
+    requirePlace(entry)
+    const words = ['-ruN', '--no-dereference', '--', entry.path, entry.kept]
+    const compared = spawnSync('diff', words, { encoding: 'utf8' })
     terminal.out(compared.stdout.split('\n').map(visible).join('\n'))
     return EXIT.ok
   }

@@ -40,9 +40,18 @@ function list(terminal: Terminal, project: ProjectUndo, args: Arguments): number
   for (const call of calls) {
     const { made, changed, removed } = project.show(call).changes
     const counts = `${made.length} made, ${changed.length} changed, ${removed.length} removed`
-    terminal.out(`${call.id}  ${counts}${call.undoneBy ? ', put back' : ''}  ${visible(call.about.what)}\n`)
+    const state = call.undoneBy ? ', undone' : ''
+    terminal.out(`${call.id}  ${localTime(call.about.at)}  ${counts}${state}  ${visible(call.about.what)}\n`)
   }
   return EXIT.ok
+}
+
+/** `2026-03-01 09:05:00`, on the clock of whoever reads it. */
+function localTime(iso: string): string {
+  const at = new Date(iso)
+  const two = (value: number) => String(value).padStart(2, '0')
+  const day = [at.getFullYear(), two(at.getMonth() + 1), two(at.getDate())].join('-')
+  return `${day} ${[at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(':')}`
 }
 
 /** The calls that are meant, in the order in which they are put back. */

@@ -1,9 +1,20 @@
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { QuarantineStore } from '../protect/quarantine-store.ts'
-import { listQuarantine, restoreQuarantined } from './list.ts'
+import { QuarantineStore } from '../sandbox/protect/quarantine-store.ts'
+import { listQuarantine, restoreQuarantined } from './quarantine.ts'
 
 let base: string
 beforeEach(() => {
@@ -32,6 +43,30 @@ test('what was taken is listed and comes back with its rights, but not over some
   expect(readFileSync(join(folder, 'tasks.json'), 'utf8')).toBe('{}')
   expect(listQuarantine(state)).toEqual([])
 })
+
+test.each([false, true])(
+  'nothing is restored or removed behind a link that took the place of its folder (force: %j)',
+  (force) => {
+    const state = join(base, 'state')
+    for (const folder of ['sub', 'victim']) mkdirSync(join(base, folder))
+    writeFileSync(join(base, 'sub/.npmrc'), 'planted')
+    new QuarantineStore(state).take(join(base, 'sub/.npmrc'), 'a reason')
+    const [entry] = listQuarantine(state)
+    rmSync(join(base, 'sub'), { recursive: true })
+    writeFileSync(join(base, 'victim/theirs'), 'theirs')
+    symlinkSync('victim', join(base, 'sub'))
+    expect(() => restoreQuarantined(entry!, force)).toThrow(/is a link now/)
+    expect([existsSync(join(base, 'victim/.npmrc')), readFileSync(join(base, 'victim/theirs'), 'utf8')]).toEqual([
+      false,
+      'theirs',
+    ])
+    rmSync(join(base, 'sub'))
+    expect(() => restoreQuarantined(entry!, force)).toThrow(/does not exist any more/)
+    mkdirSync(join(base, 'sub'))
+    restoreQuarantined(entry!, force)
+    expect(readFileSync(join(base, 'sub/.npmrc'), 'utf8')).toBe('planted')
+  },
+)
 
 test('a list that names something outside the quarantine is not followed', () => {
   const run = join(base, 'state/quarantine/run')

@@ -1,0 +1,86 @@
+/** What a host's own file tools change is kept for undo: before the host makes the change, and until it says that it did. */
+
+import { existsSync, lstatSync, readFileSync, rmSync } from 'node:fs'
+import { join, posix } from 'node:path'
+import { writeMade } from '../../system/made-file.ts'
+import { sha256 } from '../../system/sha256.ts'
+import { makeDirectories } from '../../system/state.ts'
+import { CallStore } from '../../undo/call-store.ts'
+import { Keeper, lookAt } from '../../undo/keeper.ts'
+
+export interface HostWrites {
+  readonly stateDir: string
+  readonly root: string
+  readonly host: string
+  readonly session: string | null
+  /** The tool with what it is about. */
+  readonly what: string
+  /** Canonical. */
+  readonly paths: readonly string[]
+}
+
+/** Keeps what is at the paths now. */
+export function keepHostWrites(writes: HostWrites): void {
+  const { stateDir, root, session, what, paths } = writes
+  const inside = paths.filter((path) => path.startsWith(`${root}/`) && lookAt(path)?.isDirectory() !== true)
+  if (inside.length === 0) return
+  const store = new CallStore(stateDir)
+  const about = { roots: [root], what, ...(session !== null && { session }) }
+  const { id, folder } = store.beginOpen(about)
+  const keeper = new Keeper(folder)
+  const made = new Set<string>()
+  for (const path of inside) {
+    if (lookAt(path)) keeper.willWrite(path)
+    else for (const one of missing(path)) if (!made.has(one)) keeper.willMake(one)
+    for (const one of missing(path)) made.add(one)
+  }
+  keeper.leave()
+  makeDirectories(join(stateDir, OPEN))
+  writeOpen(writes, [...readOpen(writes), id])
+}
+
+/** A tool of the host is done. Calls at once are told apart by what has changed: the others stay open. */
+export function endHostWrites(owner: OpenOwner): void {
+  const open = readOpen(owner)
+  if (open.length === 0) return
+  const store = new CallStore(owner.stateDir)
+  writeOpen(
+    owner,
+    open.filter((id) => !store.endOpen(id)),
+  )
+}
+
+type OpenOwner = Pick<HostWrites, 'stateDir' | 'host' | 'session'>
+
+/** More than a host runs at once; an older one was declined, or its host says nothing of results. */
+const MOST_OPEN = 50
+
+function readOpen(owner: OpenOwner): readonly string[] {
+  const file = openFile(owner)
+  return existsSync(file) ? readFileSync(file, 'utf8').split('\n').filter(Boolean) : []
+}
+
+function writeOpen(owner: OpenOwner, ids: readonly string[]): void {
+  if (ids.length === 0) rmSync(openFile(owner), { force: true })
+  else
+    writeMade(
+      openFile(owner),
+      ids
+        .slice(-MOST_OPEN)
+        .map((id) => `${id}\n`)
+        .join(''),
+    )
+}
+
+const OPEN = 'undo-open'
+
+function openFile({ stateDir, host, session }: OpenOwner): string {
+  return join(stateDir, OPEN, sha256(`${host}\0${session ?? ''}`))
+}
+
+/** A path that is not there, and the folders above it that are not, from above. */
+function missing(path: string): string[] {
+  if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return []
+  const above = posix.dirname(path)
+  return above === path ? [] : [...missing(above), path]
+}

@@ -1,0 +1,149 @@
+/** What of the tree is no longer as a call left it, or may not be restored: found before anything is touched. */
+
+import { type BigIntStats, lstatSync, readFileSync, readlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { errorCode } from '../system/fault.ts'
+import { HeldPlaces, MovedPlace } from './held-place.ts'
+import { type Journal, type JournalRecord, keptName, nanoseconds } from './journal.ts'
+import { lookAt, raw } from './keeper.ts'
+import type { LeftStates } from './left-states.ts'
+import { netChanges } from './net-changes.ts'
+import type { PutKind, PutRules } from './put-rules.ts'
+import { plantsInRepository } from './repository-place.ts'
+
+/** Something that is not as the call left it. */
+export interface Conflict {
+  readonly path: string
+  readonly what:
+    | 'changed since'
+    | 'gone since'
+    | 'made since'
+    | 'leads elsewhere'
+    | 'in a repository that was made since'
+    | 'protected, because programs run it or take settings from it'
+    | 'not kept'
+    | 'not ended'
+    | 'changed by a later call as well'
+    | 'still running'
+    | 'more changes than were written down'
+}
+
+export const PROTECTED = 'protected, because programs run it or take settings from it'
+
+export interface ConflictFacts {
+  readonly left: LeftStates
+  readonly rules: PutRules
+  /** Where the call's kept files are. */
+  readonly folder: string
+  /** Paths that later calls changed as well. */
+  readonly later: ReadonlySet<string>
+}
+
+/** What of the tree is no longer as the call left it, or cannot be restored. */
+export function conflictsOf({ records, ended, whole }: Journal, facts: ConflictFacts): Conflict[] {
+  const { left, rules, folder, later } = facts
+  const net = netChanges(records)
+  const places = new HeldPlaces()
+  const conflicts: Conflict[] = net.lost.map((path) => ({ path, what: 'not kept' }))
+  if (!whole) conflicts.push({ path: records[0]?.path ?? '', what: 'more changes than were written down' })
+  const end = ended === null ? null : nanoseconds(ended)
+  for (const path of [...net.made, ...net.changed]) {
+    const stat = lookIn(places, path)
+    if (stat === 'elsewhere') conflicts.push({ path, what: 'leads elsewhere' })
+    else if (!stat) conflicts.push({ path, what: 'gone since' })
+    // The time of a folder changes with its entries, and those are looked at themselves.
+    else if (stat.isDirectory()) continue
+    else if (end === null) conflicts.push({ path, what: 'not ended' })
+    else if (!left.isAsAt({ inode: stat.ino, changed: stat.ctimeNs }, end))
+      conflicts.push({ path, what: 'changed since' })
+    else if (later.has(path)) conflicts.push({ path, what: 'changed by a later call as well' })
+  }
+  for (const path of net.removed) {
+    const stat = lookIn(places, path)
+    if (stat) conflicts.push({ path, what: stat === 'elsewhere' ? 'leads elsewhere' : 'made since' })
+  }
+  const restored = new Set(net.removed)
+  for (const path of [...net.changed, ...net.removed])
+    if (plantsInRepository(places, path, restored))
+      conflicts.push({ path, what: 'in a repository that was made since' })
+  places.forget()
+  for (const path of refusedPaths(records, rules, folder)) conflicts.push({ path, what: PROTECTED })
+  return conflicts
+}
+
+/** The protected paths that the steps of a whole undo would bring about, each once. */
+function refusedPaths(records: readonly JournalRecord[], rules: PutRules, folder: string): ReadonlySet<string> {
+  const refused = new Set<string>()
+  const moves: { readonly from: string; readonly to: string }[] = []
+  /** Where what the steps until now have moved to a path stands at the moment. */
+  const standsAt = (path: string): string =>
+    moves.reduceRight(
+      (at, { from, to }) => (at === to || at.startsWith(`${to}/`) ? from + at.slice(to.length) : at),
+      path,
+    )
+  for (const record of records.toReversed()) {
+    const { path, other } = record
+    for (const put of putsOf(record)) {
+      const found = rules.refusedPut(put.path, put.kind, () => keptText(record, folder))
+      if (found !== null) refused.add(found)
+    }
+    if (record.op !== 'renamed' && record.op !== 'exchanged') continue
+    for (const [from, to] of record.op === 'renamed'
+      ? [[other, path]]
+      : ([
+          [other, path],
+          [path, other],
+        ] as const)) {
+      const at = standsAt(from!)
+      const found = refusedMove(rules, from!, to!, at)
+      if (found !== null) refused.add(found)
+    }
+    // Of an exchange the second half is enough: a look at what is there, not a list of what goes where.
+    moves.push({ from: other, to: path })
+  }
+  return refused
+}
+
+/** Something is moved back: a folder with all that is in it, a link, or a file. */
+export function refusedMove(rules: PutRules, from: string, to: string, at: string = from): string | null {
+  const stat = lookAt(at)
+  if (!stat) return null
+  if (stat.isDirectory()) return rules.refusedMove(from, to, at)
+  if (stat.isSymbolicLink()) return rules.refusedPut(to, 'link', () => readlinkSync(raw(at), 'latin1'))
+  return rules.refusedPut(to, 'file', () => (stat.size <= MAX_JUDGED ? readFileSync(raw(at), 'latin1') : null))
+}
+
+const MAX_JUDGED = 1_048_576
+const FORMAT = 0o170000
+const KINDS: ReadonlyMap<number, PutKind> = new Map([
+  [0o040000, 'folder'],
+  [0o120000, 'link'],
+])
+
+/** What reversing a record puts in place or changes there, moves aside. */
+export function putsOf({ op, path, other, kept, before }: JournalRecord): { path: string; kind: PutKind }[] {
+  const kind = KINDS.get(before.mode & FORMAT) ?? 'file'
+  if (op === 'written' || op === 'mode' || (op === 'removed' && kept !== 'made')) return [{ path, kind }]
+  return op === 'renamed' && before.mode !== 0 && kept !== 'made' ? [{ path: other, kind }] : []
+}
+
+/** What a kept file holds, or a kept link says, one character a byte. */
+export function keptText({ kept, number }: JournalRecord, folder: string): string | null {
+  if (kept === 'empty') return ''
+  if (kept !== 'link' && kept !== 'copy') return null
+  const path = join(folder, keptName(number))
+  const stat = lstatSync(path, { throwIfNoEntry: false })
+  if (stat?.isSymbolicLink()) return readlinkSync(path, 'latin1')
+  return stat?.isFile() && stat.size <= MAX_JUDGED ? readFileSync(path, 'latin1') : null
+}
+
+/** What is at a path, itself and not where it leads; null for nothing, also where its folder is gone. */
+export function lookIn(places: HeldPlaces, path: string): BigIntStats | 'elsewhere' | null {
+  try {
+    return lstatSync(places.at(path), { bigint: true, throwIfNoEntry: false }) ?? null
+  } catch (error) {
+    if (error instanceof MovedPlace) return 'elsewhere'
+    if (errorCode(error) === 'ENOENT' || errorCode(error) === 'ENOTDIR') return null
+    throw error
+  }
+}

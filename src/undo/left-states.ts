@@ -1,0 +1,66 @@
+/**
+ * What undo itself left: each file that it restored, as it stands now, and as it stood when the call began that was undone. Its ctime
+ * is new, but nobody else changed it, so that the call before can be undone as well.
+ */
+
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { writeMade } from '../system/made-file.ts'
+import type { CallStore } from './call-store.ts'
+import type { FileState } from './journal.ts'
+
+const NAME = 'left'
+
+/** A file after an undo, and what it stands for. */
+export interface LeftState {
+  readonly now: FileState
+  readonly was: FileState
+}
+
+/** Writes down what an undo left, in the folder of its call. */
+export function writeLeft(folder: string, states: readonly LeftState[]): void {
+  const lines = states.map(({ now, was }) => `${now.inode} ${now.changed} ${was.inode} ${was.changed}\n`)
+  writeMade(join(folder, NAME), lines.join(''))
+}
+
+/** All that undos left, by the state of now. */
+export class LeftStates {
+  readonly #store: CallStore
+  #states: ReadonlyMap<string, FileState> | null = null
+
+  constructor(store: CallStore) {
+    this.#store = store
+  }
+
+  /** Whether a file is as it was at a time: not changed since, or only by undos of what changed it. */
+  isAsAt(file: FileState, time: bigint): boolean {
+    let state: FileState | undefined = file
+    // INVARIANT: what a state stands for is older than it, so that this ends.
+    for (let last: bigint | null = null; state !== undefined; state = this.#read().get(keyOf(state))) {
+      if (state.changed <= time) return true
+      if (last !== null && state.changed >= last) return false
+      last = state.changed
+    }
+    return false
+  }
+
+  #read(): ReadonlyMap<string, FileState> {
+    if (this.#states !== null) return this.#states
+    const states = new Map<string, FileState>()
+    for (const { id, about } of this.#store.list()) {
+      const path = join(this.#store.folderOf(id), NAME)
+      if ((about.undoes === undefined && about.redoes === undefined) || !existsSync(path)) continue
+      for (const line of readFileSync(path, 'utf8').split('\n')) {
+        const [inode, changed, wasInode, wasChanged] = line.split(' ')
+        if (wasChanged === undefined) continue
+        states.set(`${inode} ${changed}`, { inode: BigInt(wasInode!), changed: BigInt(wasChanged) })
+      }
+    }
+    this.#states = states
+    return states
+  }
+}
+
+function keyOf({ inode, changed }: FileState): string {
+  return `${inode} ${changed}`
+}
