@@ -315,9 +315,10 @@ describe('crashes', () => {
     copyFileSync(join(stateDir, 'audit-heads', 's1.head'), `${stateDir}/head`)
     record(open('s1', { shared: true }), 1)
     copyFileSync(`${stateDir}/head`, join(stateDir, 'audit-heads', 's1.head'))
-    expect(verify().ok).toBe(true)
+    expect(verify()).toMatchObject({ ok: true, sessions: [{ unacknowledged: 1 }] })
     record(open('s1', { shared: true }), 1)
-    expect(verify()).toMatchObject({ ok: true, sessions: [{ lines: 6, recovered: 0 }] })
+    expect(verify()).toMatchObject({ ok: true, sessions: [{ lines: 7, unacknowledged: 0 }] })
+    expect(readFileSync(file(), 'utf8')).toContain('"problem":"unacknowledged","line":5')
   })
 
   it('goes on in a new file after a cut, and does not hide it', () => {

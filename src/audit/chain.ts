@@ -57,18 +57,25 @@ export interface Walk {
   readonly last: { readonly seq: number; readonly hash: string; readonly row: Row } | null
   readonly checkpoints: number
   readonly signedUpTo: number
-  /** The longest run of lines before a signature. */
+  /** The longest run of lines before a signature, and the lines after the last one: those written since there is a key. */
   readonly longest: number
+  readonly unsigned: number
   readonly recovered: number
 }
 
-/** Walks the lines of a session in the order of its files. */
-export function walkChain(session: string, rows: readonly Row[], keys: readonly string[], note: Note): Walk {
+/** Walks the lines of a session in the order of its files. `since`: when the key was made, before which nothing could be signed. */
+export function walkChain(
+  session: string,
+  rows: readonly Row[],
+  keys: readonly string[],
+  note: Note,
+  since = '',
+): Walk {
   const numbers = new Set(rows.map((row) => row.event?.seq))
   let expectedSeq = 1
   let expectedPrev = hash('sha256', genesis(session))
   let last: Walk['last'] = null
-  let [checkpoints, signedUpTo, longest, recovered] = [0, 0, 0, 0]
+  let [checkpoints, signedUpTo, longest, recovered, unsigned] = [0, 0, 0, 0, 0]
   const seen = new Set<number>()
   for (const [index, row] of rows.entries()) {
     const { event } = row
@@ -94,16 +101,18 @@ export function walkChain(session: string, rows: readonly Row[], keys: readonly 
       if (problem !== null) note(problem.kind, row, event.seq, problem.message)
       else if (typeof event.signature === 'string') {
         checkpoints++
-        longest = Math.max(longest, event.seq - signedUpTo)
+        longest = Math.max(longest, unsigned)
+        unsigned = 0
         signedUpTo = event.seq
       }
     }
+    if (event.seq > signedUpTo && event.time >= since) unsigned++
     seen.add(event.seq)
     expectedSeq = event.seq + 1
     expectedPrev = row.hash ?? hash('sha256', row.text)
     last = { seq: event.seq, hash: expectedPrev, row }
   }
-  return { last, checkpoints, signedUpTo, longest, recovered }
+  return { last, checkpoints, signedUpTo, longest, unsigned, recovered }
 }
 
 /** A torn line counts as closed when the next one names its length and hash. */

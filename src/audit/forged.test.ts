@@ -137,3 +137,29 @@ it('a log that was cut and left open says how little of it is signed', () => {
   forge((lines) => lines.slice(0, 3), false)
   expect(verifyAudit({ stateDir, keys: [key.publicKey] }).sessions[0]).toMatchObject({ signedUpTo: 0, unsigned: 3 })
 })
+
+it('lines from before there was a key are not damage, and later ones are', () => {
+  const since = '2026-01-02T00:00:00.000Z'
+  write(600)
+  forge((lines) => lines.filter(({ type }) => type !== 'checkpoint'))
+  expect(kinds()).toEqual(['unsigned'])
+  expect(verifyAudit({ stateDir, keys: [key.publicKey], since })).toMatchObject({
+    ok: true,
+    sessions: [{ signedUpTo: 0 }],
+  })
+  forge((lines) => lines.map((line) => ({ ...line, time: '2026-01-03T00:00:00.000Z' })))
+  expect(verifyAudit({ stateDir, keys: [key.publicKey], since }).ok).toBe(false)
+})
+
+it('a log that processes share is signed by whoever passes every eighth line, so that a rewritten history shows', () => {
+  const options = { stateDir, session: 's1', now: () => '2026-01-01T00:00:00.000Z', redact: (text: string) => text }
+  for (let run = 0; run < 5; run++) {
+    const log = openAuditLog({ ...options, shared: true, sync: 'never' })
+    for (const message of [`line ${2 * run}`, `line ${2 * run + 1}`]) log.record({ type: 'warning', message })
+    if (log.isDue) log.checkpoint(key)
+    log.close()
+  }
+  expect(verifyAudit({ stateDir, keys: [key.publicKey] })).toMatchObject({ ok: true, sessions: [{ checkpoints: 1 }] })
+  forge(edited, false)
+  expect(kinds()).toEqual(['bad-signature'])
+})

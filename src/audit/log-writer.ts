@@ -42,6 +42,8 @@ export interface AuditOptions {
 const MAX_LINE = 1024 * 1024
 /** A log that the person's key does not vouch for so often was not written by Cordon, or by one without the key. */
 export const CHECKPOINT_EVERY = 256
+/** Of logs that hooks and runs share, which none of them closes: so many lines at most can be rewritten by somebody without the key. */
+const SHARED_CHECKPOINT_EVERY = 8
 
 /** The end of a session's log, and what is put there. */
 export class LogWriter {
@@ -52,6 +54,8 @@ export class LogWriter {
   /** Known once the end was looked for. */
   #head: Head = { session: '', part: -1, size: 0, seq: 0, hash: '', closed: false }
   #broken: Fault | null = null
+  /** The last number when this process first looked. */
+  #from: number | null = null
 
   constructor(options: AuditOptions) {
     const places = auditPlaces(options.stateDir)
@@ -74,6 +78,7 @@ export class LogWriter {
     const stored = this.#headFile.read() ?? this.#freshHead()
     const reopen = this.#fd === null || stored.part !== this.#head.part
     this.#head = { ...stored, closed: false }
+    this.#from ??= stored.seq
     if (reopen) this.#openPart(stored.part)
     const size = fstatSync(this.#fd!).size
     if (size < stored.size) {
@@ -103,6 +108,7 @@ export class LogWriter {
     const line = newline < 0 ? null : parseLine(text.slice(0, newline))
     if (line !== null && newline === text.length - 1 && this.#follows(line)) {
       this.#advance(sha256(text.slice(0, newline)), tail.length)
+      this.#writeEvent({ type: 'recovered', problem: 'unacknowledged', line: line.seq })
       return
     }
     const torn = { problem: 'torn', bytes: tail.length, sha256: sha256(tail) }
@@ -199,9 +205,10 @@ export class LogWriter {
     }
   }
 
-  /** Whether so many lines came since the last checkpoint that one is due, in a log whose writers have no key at hand. */
+  /** Whether a checkpoint is due in a log whose writers have no key at hand: this process has passed a number at which one belongs. */
   get isDue(): boolean {
-    return this.#head.seq > 0 && this.#head.seq % (this.#options.checkpointEvery ?? CHECKPOINT_EVERY) === 0
+    const every = this.#options.checkpointEvery ?? SHARED_CHECKPOINT_EVERY
+    return this.#from !== null && Math.floor(this.#head.seq / every) > Math.floor(this.#from / every)
   }
 
   /** Vouches for every line up to here; not where the last one does already. */

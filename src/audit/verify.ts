@@ -21,6 +21,8 @@ export interface SessionVerification {
   /** The project, as the first line says. */
   readonly project: string | null
   readonly damage: readonly Damage[]
+  /** A whole line behind the last one that the head knows: a crash before the head was written, or somebody put it there. */
+  readonly unacknowledged: number
   /** A torn line that was found and closed at the next start: a crash, not tampering. */
   readonly recovered: number
 }
@@ -29,6 +31,8 @@ export interface VerifyOptions {
   readonly stateDir: string
   /** Keys whose checkpoints count; a checkpoint by another key is damage. */
   readonly keys: readonly string[]
+  /** When the person's key was made: lines from before it could not be signed. */
+  readonly since?: string
   /** One session, or every one there is. */
   readonly session?: string
 }
@@ -61,6 +65,7 @@ function missingSession({ stateDir }: VerifyOptions, session: string): SessionVe
     unsigned: 0,
     project: null,
     damage: [damage],
+    unacknowledged: 0,
     recovered: 0,
   }
 }
@@ -81,9 +86,9 @@ function verifySession(options: VerifyOptions, session: string): SessionVerifica
       message,
     })
   noteMissingParts(session, logs, parts, note)
-  const walk = walkChain(session, rows, options.keys, note)
+  const walk = walkChain(session, rows, options.keys, note, options.since)
   const stored = readHead(join(heads, `${session}.head`))
-  checkHead(session, stored, rows, walk.last, note)
+  const unacknowledged = checkHead(session, stored, rows, walk.last, note)
   const closed = typeof stored === 'object' && stored !== null && stored.closed
   const unsigned = checkSigned(rows, walk, closed, options.keys, note)
   return {
@@ -96,6 +101,7 @@ function verifySession(options: VerifyOptions, session: string): SessionVerifica
     unsigned,
     project: projectOf(rows),
     damage,
+    unacknowledged,
     recovered: walk.recovered,
   }
 }
@@ -133,8 +139,8 @@ function checkSigned(rows: readonly Row[], walk: Walk, closed: boolean, keys: re
   const seq = walk.last?.seq ?? 0
   const unsigned = Math.max(0, seq - walk.signedUpTo)
   if (keys.length === 0) return unsigned
-  const ends = closed && unsigned > 1
-  if (ends || walk.longest >= 2 * CHECKPOINT_EVERY || unsigned >= 2 * CHECKPOINT_EVERY) {
+  const ends = closed && walk.unsigned > 1
+  if (ends || Math.max(walk.longest, walk.unsigned) >= 2 * CHECKPOINT_EVERY) {
     const what = ends ? 'the log is closed, and its end is not signed' : 'more lines than may be are not signed'
     note(
       'unsigned',
@@ -175,27 +181,28 @@ function noteMissingParts(session: string, logs: string, parts: readonly number[
   }
 }
 
+/** Compares the end of the log with the head stored apart. Returns how many whole lines the head does not know, at most one. */
 function checkHead(
   session: string,
   head: Head | null | 'damaged',
   rows: readonly Row[],
   last: Walk['last'],
   note: Note,
-): void {
+): number {
   const end = rows.at(-1) ?? null
   if (head === 'damaged') {
     note('head-damaged', end, null, 'the head stored apart cannot be read')
-    return
+    return 0
   }
   if (head === null) {
     if (rows.length > 0) note('head-missing', end, null, 'the head stored apart is missing: a cut tail would not show')
-    return
+    return 0
   }
   if (head.session !== session) {
     note('swapped', end, null, `the head is that of session ${head.session}`)
-    return
+    return 0
   }
-  if (head.seq === 0 && rows.length === 0) return
+  if (head.seq === 0 && rows.length === 0) return 0
   const seq = last?.seq ?? 0
   if (seq < head.seq) {
     const what = rows.length === 0 ? 'the log is gone' : `the log ends with number ${seq}`
@@ -229,5 +236,7 @@ function checkHead(
         `line ${acknowledged.line} is not the one that the head stored apart knows`,
       )
     }
+    return 1
   }
+  return 0
 }

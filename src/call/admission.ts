@@ -4,7 +4,6 @@ import type { RingSettings } from '../manifest/schema/settings.ts'
 import { type Decision, denial } from '../policy/decision.ts'
 import { DEFAULT_TRUST_SCORE, ringOf } from '../policy/stance.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
-import type { ShellFacts } from '../shell/facts.ts'
 import type { Admission, CallOutcome } from './circuit-breaker.ts'
 import type { CallResult } from './tool-result.ts'
 
@@ -59,21 +58,15 @@ function tooOften(tool: string, ring: number, perMinute: number, wait: number): 
   return denial(tool, reason, 'tool', [{ rule: `rings.${ring}.calls_per_minute`, source: 'manifest' }])
 }
 
-/** Programs that say no with exit code 1: that is an answer, not a failure. */
-const SAYS_NO: ReadonlySet<string> = new Set(
-  'grep egrep fgrep zgrep rg ag ack diff cmp test [ [[ expr pgrep which type command'.split(' '),
-)
-
-/** What a call's end says about its agent: a person's no and a cancelled call say nothing, a command that failed does. */
-export function outcomeOf(result: CallResult<unknown>, facts: ShellFacts | null = null): CallOutcome {
-  if (result.status === 'done') return hasFailed(result.output, facts) ? 'bad' : 'good'
+/**
+ * What a call's end says about its agent: a person's no and a cancelled call say nothing. A command that ran did what was allowed,
+ * whatever its exit code: a loop that mends failing tests is ordinary work. Denials and faults count.
+ */
+export function outcomeOf(result: CallResult<unknown>): CallOutcome {
+  if (result.status === 'done') {
+    const { isError = false, exitCode } = (result.output ?? {}) as { isError?: boolean; exitCode?: number }
+    return isError && exitCode === undefined ? 'bad' : 'good'
+  }
   if (result.status === 'refused') return 'neither'
   return result.status === 'failed' && result.error.code === 'cancelled' ? 'neither' : 'bad'
-}
-
-function hasFailed(output: unknown, facts: ShellFacts | null): boolean {
-  const { isError = false, exitCode = 0 } = (output ?? {}) as { isError?: boolean; exitCode?: number }
-  const last = facts?.commands.findLast((command) => command.parent === null)?.argv[0]?.text ?? ''
-  if (exitCode === 1 && SAYS_NO.has(last.slice(last.lastIndexOf('/') + 1))) return false
-  return isError || exitCode !== 0
 }

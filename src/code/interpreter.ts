@@ -75,6 +75,8 @@ const MAX_LINE: number = 48 * 1024 * 1024
 /** Calls that are under way at once; others wait. */
 const CALLS_AT_ONCE = 16
 /** For an interpreter to end a program by itself before all of it is ended. */
+/** The exit code of SIGXCPU. */
+const CPU_EXCEEDED = 128 + 24
 const GRACE_MS = 700
 const MAX_STRAY = 64 * 1024
 
@@ -291,8 +293,11 @@ class Run {
     const killed = end.exitCode === 137 || (end.exitCode === 134 && /out of memory/i.test(this.#texts.stderr))
     this.#settle({
       value: null,
-      error: this.#limit === null ? `the interpreter ended with exit code ${end.exitCode}` : null,
-      limit: this.#limit ?? (killed ? 'memory' : null),
+      error:
+        this.#limit === null && end.exitCode !== CPU_EXCEEDED
+          ? `the interpreter ended with exit code ${end.exitCode}`
+          : null,
+      limit: this.#limit ?? (end.exitCode === CPU_EXCEEDED ? 'time' : killed ? 'memory' : null),
       ...this.#printedSoFar(),
       files: [],
       notes: end.notes,

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
+import { scanText } from '../scan/injection/injection.ts'
 import { protectedNames } from './protected-names.ts'
-import { isToldStart, toldName, toldNames } from './told-names.ts'
+import { isToldStart, toldMessages, toldName, toldNames } from './told-names.ts'
 
 test.each([
   ['/p/AGENTS.md', true],
@@ -20,4 +21,12 @@ test('a name is held or told, not both, and every row says who reads it and how 
   expect(new Set(protectedNames.map((name) => name.path)).size).toBe(protectedNames.length)
   for (const name of protectedNames) expect([name.path, name.tool !== '']).toEqual([name.path, true])
   expect(isToldStart('.github')).toBe(true)
+})
+
+test('no note of ours reads like an order to the agent: it would taint the session', () => {
+  const messages = toldNames.flatMap(({ path }) =>
+    toldMessages([`/p/${path}`], ' while the command ran', (name) => name),
+  )
+  expect(messages.length).toBeGreaterThan(0)
+  expect(messages.filter(({ message }) => scanText(message).injection)).toEqual([])
 })

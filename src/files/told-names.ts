@@ -7,12 +7,12 @@ import { splitPath } from './path-pattern.ts'
 export interface ToldName {
   /** At any depth; the name stands for everything below it. */
   readonly path: string
-  /** "instructions to agents": what it is, for the sentence a person reads. */
+  /** "agent guidance": what it is, for the sentence a person reads. */
   readonly what: string
 }
 
 export const toldNames: readonly ToldName[] = [
-  ...told('instructions to agents', [
+  ...told('agent guidance', [
     'AGENTS.md',
     'AGENTS.override.md',
     'CLAUDE.md',
@@ -99,7 +99,7 @@ export function toldMessages(
   return [...Map.groupBy(changed, (path) => toldName(path)!.what)].map(([what, group]) => {
     const more = group.length > MOST_NAMED ? ` and ${group.length - MOST_NAMED} more` : ''
     const names = group.slice(0, MOST_NAMED).map(name).join(', ')
-    return { path: group[0]!, message: `${names}${more} changed${when} (${what}): read it before you go on.` }
+    return { path: group[0]!, message: `${names}${more} changed${when} (${what}). A person should review it.` }
   })
 }
 

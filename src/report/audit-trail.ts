@@ -7,7 +7,7 @@ import { type AuditQuery, followAudit, newestSession, queryAudit } from '../audi
 import { auditReport, auditReportJson, type ReportFacts } from '../audit/report.ts'
 import { tailAudit } from '../audit/tail.ts'
 import { verifyAudit } from '../audit/verify.ts'
-import { userPublicKey } from '../manifest/sign/sign.ts'
+import { userKeySince, userPublicKey } from '../manifest/sign/sign.ts'
 import type { Machine } from '../system/machine.ts'
 import { CallStore } from '../undo/call-store.ts'
 
@@ -34,17 +34,15 @@ export interface AuditTrail {
 /** Everything that can be asked of the record. */
 export function openAuditTrail(machine: Machine): AuditTrail {
   const { stateDir } = machine
-  const keys = () => {
+  const verify = (session?: string) => {
     const key = userPublicKey(stateDir)
-    return key === null ? [] : [key]
+    const since = userKeySince(stateDir)
+    const keys = key === null ? [] : [key]
+    return verifyAudit({ stateDir, keys, ...(since && { since }), ...(session !== undefined && { session }) })
   }
   const reportFacts = (query: AuditQuery, now: Date): ReportFacts => ({
     lines: queryAudit(stateDir, query),
-    verification: verifyAudit({
-      stateDir,
-      keys: keys(),
-      ...(query.session !== undefined && { session: query.session }),
-    }).sessions,
+    verification: verify(query.session).sessions,
     generatedAt: now.toISOString(),
     title: query.session ? `Session ${query.session}` : 'All sessions',
   })
@@ -64,7 +62,7 @@ export function openAuditTrail(machine: Machine): AuditTrail {
     follow: (session: string, back: number, signal: AbortSignal) => followAudit(stateDir, session, { back, signal }),
     tail: (budget: number, signal: AbortSignal) => tailAudit(stateDir, { budget, signal }),
     isRunning: (session: string) => isLogHeld(stateDir, session),
-    verify: (session?: string) => verifyAudit({ stateDir, keys: keys(), ...(session !== undefined && { session }) }),
+    verify,
     report: (query: AuditQuery, now: Date, form: 'page' | 'json') =>
       (form === 'json' ? auditReportJson : auditReport)(reportFacts(query, now)),
   }

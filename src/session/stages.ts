@@ -158,8 +158,8 @@ export class CallStages implements Stages<ParsedCall, CallRecord> {
     this.#ports.tell({ type: 'taint', tool: name, score })
   }
 
-  outcome({ facts }: ParsedCall, result: ToolResult): CallOutcome {
-    return outcomeOf(result, facts)
+  outcome(_call: ParsedCall, result: ToolResult): CallOutcome {
+    return outcomeOf(result)
   }
 
   end(record: CallRecord | null, result: ToolResult): void {

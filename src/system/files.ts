@@ -117,7 +117,8 @@ function readFault(path: string, error: unknown): Fault {
 
 function writeText(path: string, text: string, options: { mode?: number; exclusive?: boolean } = {}): void {
   const temporary = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}.tmp`
-  if (options.exclusive && stat(path)) throw new Fault('exists', `${path} already exists`)
+  if (options.exclusive && lstatSync(path, { throwIfNoEntry: false }))
+    throw new Fault('exists', `${path} already exists`, { remedy: 'Name a file that does not exist yet.' })
   let fd: number | null = null
   try {
     fd = openSync(temporary, 'wx', options.mode ?? 0o644)

@@ -1,6 +1,7 @@
 /** `cordon run` is a call like every other: a written deny holds, what would ask runs as typed, and all of it is recorded. */
 
-import { existsSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, lstatSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
 import { Project } from './cordon.ts'
@@ -57,7 +58,7 @@ it('what would ask runs, and is recorded as typed, with what was stopped and how
   expect(end).toMatchObject({ type: 'end', exit_code: 3, outcome: 'failed' })
   expect(end!.violations).toMatchObject([{ seen: 'observed', kind: 'file', subject: join(at.directory, '.env') }])
   const verified = at.cordon(['audit', 'verify'])
-  expect(verified.out).toContain('1 session, 3 lines: all whole')
+  expect(verified.out).toContain('1 session, 3 lines: no damage found; 3 not signed yet')
   expect(at.cordon(['audit', 'tail']).out).toContain(at.directory)
 })
 
@@ -113,4 +114,20 @@ it('the report is JSON for programs', () => {
   const report = JSON.parse(at.cordon(['audit', 'report', '--json']).out) as { calls: object[]; sessions: object[] }
   expect(report.calls).toMatchObject([{ tool: 'bash', agent: 'person', approver: 'typed', outcome: 'ok' }])
   expect(report.sessions).toMatchObject([{ project: at.directory, damage: [] }])
+})
+
+it('the report takes the place of nothing but a new file', () => {
+  const at = signed(true)
+  at.cordon(['run', '--', 'true'])
+  const place = (name: string): string => join(at.directory, name)
+  writeFileSync(place('notes'), 'mine')
+  symlinkSync('notes', place('link'))
+  symlinkSync('nowhere', place('dangling'))
+  execFileSync('mkfifo', [place('pipe')])
+  for (const name of ['notes', 'link', 'dangling', 'pipe', '.', '/dev/null'])
+    expect(at.cordon(['audit', 'report', '--out', name]).code).not.toBe(0)
+  expect(readFileSync(place('notes'), 'utf8')).toBe('mine')
+  expect(lstatSync(place('link')).isSymbolicLink() && lstatSync(place('dangling')).isSymbolicLink()).toBe(true)
+  expect(lstatSync(place('pipe')).isFIFO() && lstatSync('/dev/null').isCharacterDevice()).toBe(true)
+  expect(at.cordon(['audit', 'report', '--out', 'new.html']).code).toBe(0)
 })

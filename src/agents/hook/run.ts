@@ -145,9 +145,8 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
     end: async (record, result) => {
       const changes = kept.end()
       recorder.end(record, result, outcomes, changes ? [changes] : [])
-      const facts = read[0]?.facts ?? null
       if (admitted && 'probe' in admitted && result.status === 'done')
-        await judge.history?.note(admitted, outcomeOf(result, facts))
+        await judge.history?.note(admitted, outcomeOf(result))
     },
   }
   try {

@@ -2,6 +2,7 @@
 
 import { renderProblem } from '../../manifest/toml/problem.ts'
 import { loadPolicy } from '../../project/load/load.ts'
+import { HIDDEN_CHARACTERS } from '../../scan/visible-text.ts'
 import { Fault } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
@@ -43,7 +44,15 @@ export async function importManifest(draft: Draft, machine: Machine, files: File
     else notes.push(`${describe(entry)} contradicts another setting and was left out: ${problem}`)
   }
   const whole = readsProject(draft.entries, fitting) ? [PROJECT] : []
-  return { text: toml(treeOf([...whole, ...fitting, ...stillClosed(draft.entries, fitting)])), notes }
+  return { text: asciiHidden(toml(treeOf([...whole, ...fitting, ...stillClosed(draft.entries, fitting)]))), notes }
+}
+
+/** What an eye does not see, or sees turned around, by its number: TOML reads the same, and a terminal shows it. */
+function asciiHidden(text: string): string {
+  return text.replace(new RegExp(`(?!\\n)[${HIDDEN_CHARACTERS}]`, 'gu'), (found) => {
+    const code = found.codePointAt(0)!
+    return code > 0xffff ? `\\U${code.toString(16).padStart(8, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`
+  })
 }
 
 const PROJECT: Entry = { kind: 'read', verdict: 'allow', path: '**' }

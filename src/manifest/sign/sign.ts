@@ -1,5 +1,6 @@
 /** Signing and verifying manifests: the user's key, the signatures in the state directory, and those of teams (M3). */
 
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Fault } from '../../system/fault.ts'
 import { isSignedBy } from '../../system/keys/ed25519.ts'
@@ -67,6 +68,11 @@ export function userPublicKey(stateDir: string): PublicKey | null {
     })
   }
   return key
+}
+
+/** When the user's key was made; undefined before. */
+export function userKeySince(stateDir: string): string | undefined {
+  return statSync(join(stateDir, `${KEY_NAME}.pub`), { throwIfNoEntry: false })?.mtime.toISOString()
 }
 
 /** The user's key, made on first use. `warning` says when it could not be kept in the keychain. */

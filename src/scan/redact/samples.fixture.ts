@@ -138,6 +138,7 @@ export const SECRET_SAMPLES: readonly SecretSample[] = [
   { kind: 'rubygems', make: (r) => `rubygems_${text(r, HEX, 48)}` },
   { kind: 'docker', make: (r) => `dckr_pat_${text(r, URLSAFE, 27)}` },
   { kind: 'stripe', make: (r) => `${pick(r, ['sk_live_', 'rk_live_', 'sk_test_'])}${text(r, WORD, 24)}` },
+  { kind: 'stripe', make: (r) => `sk_live_${text(r, WORD, 15)}` },
   { kind: 'stripe-webhook', make: (r) => `whsec_${text(r, WORD, 32)}` },
   { kind: 'square', make: (r) => `sq0atp-${text(r, URLSAFE, 22)}` },
   { kind: 'twilio-key', make: (r) => `SK${text(r, HEX, 32)}` },
@@ -302,6 +303,8 @@ const LOG_LINES: readonly ((random: Random) => string)[] = [
   () => 'Compiling serde_json v1.0.117 (/home/dev/project/target/debug/deps/libserde_json-3f2a.rlib)',
   (r) => `diff --git a/src/tokenizer.ts b/src/tokenizer.ts\nindex ${text(r, HEX, 7)}..${text(r, HEX, 7)} 100644`,
   (r) => `    "integrity": "sha512-${text(r, BASE64, 86)}==",`,
+  (r) => `github.com/stretchr/testify v1.${Math.floor(r() * 9)}.4 h1:${text(r, BASE64, 43)}=`,
+  (r) => `golang.org/x/sys v0.0.0-20220715151400-c0bba94af5f8/go.mod h1:${text(r, BASE64, 43)}=`,
   () => 'password updated successfully',
   () => 'WARN authentication token expired, refreshing; next refresh in 3600 s',
 ]

@@ -40,7 +40,7 @@ export const PREFIX_KINDS: readonly PrefixKind[] = [
   ['nuget', 'oy2', 'word', 43],
   ['clojars', 'CLOJARS_', 'word', 30],
   ['docker-hub', 'dckr_pat_ dckr_oat_', 'dash', 20],
-  ['stripe', 'sk_live_ sk_test_ rk_live_ rk_test_ pk_live_ pk_test_ sk_org_', 'name', 16],
+  ['stripe', 'sk_live_ sk_test_ rk_live_ rk_test_ pk_live_ pk_test_ sk_org_', 'name', 14],
   ['stripe-webhook', 'whsec_', 'base64', 24],
   ['square', 'sq0atp- sq0csp- sq0idp- sq0idb-', 'dash', 20],
   ['square-access', 'EAAAE EAAAF EAAAl', 'dash', 50],

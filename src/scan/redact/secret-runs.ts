@@ -108,9 +108,10 @@ function isRandom(text: string, start: number, end: number): boolean {
   return lower >= 3 && upper >= 3 && digits >= 2 && marks <= length / 6 && longest >= 14 && changes >= length * 0.42
 }
 
-/** `sha512-…` and `base64,…` are content, not credentials. */
+/** `sha512-…`, `base64,…` and the `h1:` of a line in go.sum are content, not credentials. */
 function isDigest(text: string, start: number): boolean {
   return (
+    / v\d[\w.+-]*(?:\/go\.mod)? h1:$/.test(text.slice(Math.max(0, start - 80), start)) ||
     /(?:sha(?:1|256|384|512)[-:=]?|SHA(?:1|256|384|512):|base64,)$/.test(text.slice(Math.max(0, start - 12), start)) ||
     /^sha(?:1|256|384|512)-/.test(text.slice(start, start + 8))
   )

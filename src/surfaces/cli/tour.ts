@@ -109,6 +109,6 @@ export const TOUR: readonly TourStep[] = [
     title: 'And the record is whole',
     words: ['audit', 'verify'],
     promise: 'no line was changed or cut',
-    holds: (_, { code, text }) => code === 0 && text.includes('all whole'),
+    holds: (_, { code, text }) => code === 0 && /all whole|no damage found/.test(text),
   },
 ]

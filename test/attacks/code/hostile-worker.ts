@@ -23,7 +23,7 @@ async function attack({ way, engine }: Way, mark: string): Promise<void> {
     manifest: {
       object: {
         schema_version: 1,
-        permission: { tools: { python_exec: 'allow', code_exec: 'allow', sandbox_run: 'allow' } },
+        permission: { tools: { bash: 'allow', python_exec: 'allow', code_exec: 'allow', sandbox_run: 'allow' } },
         rings: { breaker: { failures: 1000 } },
         limits: { max_output_bytes: 65536 },
         sandbox: { run: { engines: [engine] } },

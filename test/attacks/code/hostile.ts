@@ -199,6 +199,21 @@ export const IN_PYTHON: readonly Hostile[] = [
     note: 'a loop',
   },
   {
+    name: 'runs on beside a call',
+    code: (target) =>
+      `import threading, time
+try:
+    import cordon
+    threading.Thread(target=lambda: cordon.bash(command="sleep 300"), daemon=True).start()
+except ImportError: pass
+end = time.process_time() + ${seconds(target)}
+while time.process_time() < end: pass
+print("still here")`,
+    works: /still here/,
+    limits: ['time'],
+    note: 'the clock stands still while a guarded call is under way, the processor does not',
+  },
+  {
     name: 'bombs a pattern',
     code: (target) => `import re\nre.match("(a+)+$", "a" * ${letters(target)} + "b")\nprint("tried")`,
     works: /tried/,

@@ -52,15 +52,12 @@ it('is closed by a command that goes well in between, and then nothing is kept',
   expect(existsSync(key('a').directory)).toBe(false)
 })
 
-it('counts commands that fail, and not those that answer no', async () => {
-  for (let count = 0; count < 3; count++) expect(await runs('grep -q nothing src/a.ts', 'a')).toBe(1)
-  expect(await effect(list('a'))).toBe('sandboxed')
-  for (let count = 0; count < 3; count++) {
+it('does not count commands that fail: mending tests is ordinary work', async () => {
+  for (const command of ['false', 'exit 3', 'grep -q nothing src/a.ts', 'false', 'false']) {
     expect(await effect(list('a'))).toBe('sandboxed')
-    expect(await runs('false', 'a')).toBe(1)
+    expect(await runs(command, 'a')).toBeGreaterThan(0)
   }
-  expect(await effect(list('a'))).toBe('deny')
-  expect(await runs('ls', 'a')).toContain('circuit breaker')
+  expect(await effect(list('a'))).toBe('sandboxed')
 })
 
 it('does not count asks, which say nothing about the agent', async () => {

@@ -511,7 +511,7 @@ describe('taint', () => {
 
 describe('files that a person wants to know of', () => {
   it.each([
-    ['AGENTS.md', /instructions to agents/],
+    ['AGENTS.md', /agent guidance/],
     ['.github/workflows/ci.yml', /a workflow/],
     ['src/a.ts', null],
   ])('a tool that writes %s says so: %s', async (path, says) => {

@@ -197,8 +197,7 @@ export const PERMISSION_ROWS: readonly PromiseRow[] = [
   },
   {
     id: 'P8',
-    promise:
-      'Rings limit agents with little trust. A run of failures, including failing commands, opens a circuit breaker.',
+    promise: 'Rings limit agents with little trust. A run of denials and faults opens a circuit breaker.',
     shown: ['test/contract/session/promises.test.ts', 'test/contract/hooks/memory.test.ts'],
     files: { 'a.txt': 'here\n' },
     manifest: {

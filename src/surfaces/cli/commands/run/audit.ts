@@ -58,7 +58,10 @@ function verify(terminal: Terminal, args: Arguments, trail: AuditTrail): number 
   if (args.flags.json) terminal.out(`${JSON.stringify(result)}\n`)
   else {
     for (const session of result.sessions) {
-      const state = session.damage.length === 0 ? paint(terminal, 'green', 'whole') : paint(terminal, 'red', 'DAMAGED')
+      const state =
+        session.damage.length === 0
+          ? paint(terminal, 'green', session.unsigned + session.unacknowledged === 0 ? 'whole' : 'no damage')
+          : paint(terminal, 'red', 'DAMAGED')
       terminal.out(
         `${state}  ${visible(session.session)}  ${counted(session.lines, 'line')}, signed up to ${session.signedUpTo}${session.project === null ? '' : `  ${visible(session.project)}`}\n`,
       )
@@ -78,9 +81,12 @@ function summary(sessions: ReturnType<AuditTrail['verify']>['sessions']): string
     sessions.reduce((total, session) => total + count(session), 0)
   const damaged = sum(({ damage }) => (damage.length === 0 ? 0 : 1))
   const unsigned = sum((session) => session.unsigned)
-  const state = damaged === 0 ? 'all whole' : `${damaged} DAMAGED`
+  const open = sum((session) => session.unacknowledged)
+  const state = damaged > 0 ? `${damaged} DAMAGED` : unsigned + open === 0 ? 'all whole' : 'no damage found'
+  const end =
+    open === 0 ? '' : `; ${counted(open, 'line')} not acknowledged: Cordon was killed there, or somebody wrote it`
   const all = sum(({ lines }) => lines)
-  return `${counted(sessions.length, 'session')}, ${counted(all, 'line')}: ${state}; ${unsigned} not signed yet\n`
+  return `${counted(sessions.length, 'session')}, ${counted(all, 'line')}: ${state}; ${unsigned} not signed yet${unsigned === 0 ? '' : ', so whoever can write as you could have changed them'}${end}\n`
 }
 
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
@@ -93,7 +99,9 @@ function report(terminal: Terminal, args: Arguments, trail: AuditTrail): number 
     return EXIT.ok
   }
   const file = resolve(out ?? 'cordon-audit.html')
-  machineFiles.writeText(file, text, { mode: 0o600 })
+  // A name that the person gave is new; our own may be made again, and neither takes the place of a device or a link.
+  const isOurs = out === undefined && !machineFiles.isLink(file) && !machineFiles.isDirectory(file)
+  machineFiles.writeText(file, text, { mode: 0o600, exclusive: !isOurs })
   terminal.out(`${file}\n`)
   return EXIT.ok
 }
