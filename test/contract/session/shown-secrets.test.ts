@@ -54,7 +54,13 @@ const ROWS: readonly Row[] = [
     },
     shown: false,
   },
-  { note: 'in a folder that is secret as a whole', path: '.ssh/config', shown: false },
+  { note: 'committed and unchanged, in a folder that is secret as a whole', path: '.ssh/config', shown: true },
+  {
+    note: 'changed since, in a folder that is secret as a whole',
+    path: '.ssh/config',
+    change: () => world.file('.ssh/config', 'CHANGED\n'),
+    shown: false,
+  },
   {
     note: 'on the list of what stays hidden',
     change: () => keepSecret(world.machine.stateDir, join(world.root, 'server.key'), [world.root]),
