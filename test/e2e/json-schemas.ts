@@ -66,6 +66,7 @@ export const JSON_ROWS: readonly JsonRow[] = [
   { line: 'keys', schema: object('own', 'trusted') },
   { line: 'secrets list', schema: list() },
   { line: 'audit query', schema: object('v', 'seq', 'time', 'session', 'type', 'prev'), lines: true },
+  { line: 'log', schema: object('v', 'seq', 'time', 'session', 'type', 'prev'), lines: true },
   { line: 'audit verify', schema: object('ok', 'sessions') },
   { line: 'audit report', schema: object('title', 'generatedAt', 'sessions') },
   { line: 'grants list', schema: list('id', 'project', 'kind', 'value', 'verdict', 'scope') },

@@ -38,7 +38,7 @@ const rows: readonly Row[] = [
     note: 'check of a file',
     args: ['check', '--tool', 'read', '--input', '{"path":"src/a.ts"}'],
     chunks: ['start-check'],
-    most: 322,
+    most: 326,
   },
   { note: 'check of a command', args: ['check', '--', 'git status'], chunks: ['start-check', 'part.shell'], most: 815 },
   {
@@ -46,23 +46,23 @@ const rows: readonly Row[] = [
     args: HOOK,
     hook: { hook_event_name: 'PreToolUse', ...bash },
     chunks: ['start-hook', 'part.shell'],
-    most: 950,
+    most: 955,
   },
   {
     note: 'a hook for Read, which is recorded',
     args: HOOK,
     hook: { hook_event_name: 'PreToolUse', tool_name: 'Read', tool_input: { file_path: 'src/a.ts' } },
     chunks: ['start-hook'],
-    most: 459,
+    most: 464,
   },
   {
     note: 'a hook after a call, which scans its result',
     args: HOOK,
     hook: { hook_event_name: 'PostToolUse', ...bash, tool_response: output },
     chunks: ['start-hook', 'injection'],
-    most: 609,
+    most: 614,
   },
-  { note: 'a command in its sandbox', args: ['run', '--', 'true'], chunks: ['start-run'], most: 478 },
+  { note: 'a command in its sandbox', args: ['run', '--', 'true'], chunks: ['start-run'], most: 486 },
 ]
 
 it.each(rows)('$note loads what it needs at once, in few files, and no module of Node beyond', (row) => {

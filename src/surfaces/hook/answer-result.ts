@@ -36,8 +36,12 @@ export async function answerResult(
 }
 
 /** What the host's own tool has written by now is what undo restores from. */
-async function endWrites(host: Host, { session }: HookResult, { machine, inside }: HookSetting): Promise<void> {
-  if (inside) return
+async function endWrites(
+  host: Host,
+  { command, session }: HookResult,
+  { machine, inside }: HookSetting,
+): Promise<void> {
+  if (inside || command !== null) return
   const { endHostWrites } = await import('../../agents/hook/kept-writes.ts')
   endHostWrites({ stateDir: machine.stateDir, host: host.name, session })
 }
