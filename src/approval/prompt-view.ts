@@ -20,9 +20,9 @@ export interface PromptState {
   readonly choice: number
   /** First row that is shown of what does not fit; null until the person moves: then it is where the asking begins. */
   readonly scroll: number | null
-  /** `word`: nothing is answered by a single key, because the screen is somebody else's. */
-  readonly step: 'answer' | 'time' | 'message' | 'word'
-  /** The message to the model, or the word, while it is typed. */
+  /** `word`: nothing is answered by a single key, because the screen is somebody else's. `save`: Enter confirms. */
+  readonly step: 'answer' | 'time' | 'message' | 'word' | 'save'
+  /** The message to the model, or the word, while it is typed; the kind of answer that Enter confirms. */
   readonly message: string
   /** Nothing is folded and nothing masked. */
   readonly whole: boolean
@@ -169,6 +169,19 @@ function keyRows(view: AskView, state: PromptState, columns: number): string[] {
   }
   if (state.step === 'message')
     return [dim(cutTo('no, and tell the model (Enter sends, Esc goes back):', columns)), ...typedRows(state, columns)]
+  if (state.step === 'save') {
+    const label = ANSWERS.find(({ kind }) => kind === state.message)?.label ?? ''
+    return [
+      pinnedGrant(view, state, columns),
+      ...keys(
+        [
+          ['Enter', label],
+          ['Esc', 'back'],
+        ],
+        columns,
+      ),
+    ]
+  }
   if (state.step === 'word') return wordRows(view, state, columns)
   const answers = ANSWERS.filter(({ kind }) => view.answers.includes(kind))
   const arrows: [string, string][] =

@@ -119,12 +119,16 @@ const request = requestOf('npm test')
 const [exact, open] = request.suggestions
 const keyRows: readonly { name: string; keys: readonly string[]; answer: Answer | null }[] = [
   { name: 'y', keys: ['y'], answer: { kind: 'once' } },
-  { name: 's', keys: ['s'], answer: { kind: 'session', grant: exact! } },
-  { name: 'broadened', keys: ['\u001b[C', '\u001b[C', 's'], answer: { kind: 'session', grant: open! } },
-  { name: 'broadened and narrowed', keys: ['\u001b[C', '\u001b[D', 'a'], answer: { kind: 'always', grant: exact! } },
+  { name: 's', keys: ['s', '\r'], answer: { kind: 'session', grant: exact! } },
+  { name: 'broadened', keys: ['\u001b[C', '\u001b[C', 's', '\r'], answer: { kind: 'session', grant: open! } },
+  {
+    name: 'broadened and narrowed',
+    keys: ['\u001b[C', '\u001b[D', 'a', '\r'],
+    answer: { kind: 'always', grant: exact! },
+  },
   { name: 'a time', keys: ['t', '2'], answer: { kind: 'time', grant: exact!, seconds: 3600 } },
   { name: 'a time and back', keys: ['t', '\u001b', 'n'], answer: { kind: 'deny' } },
-  { name: 'never', keys: ['d'], answer: { kind: 'deny-always', grant: exact! } },
+  { name: 'never', keys: ['d', '\r'], answer: { kind: 'deny-always', grant: exact! } },
   {
     name: 'a message',
     keys: ['m', 'use', ' pnpm', '!', '\u007f', '\r'],
@@ -132,6 +136,8 @@ const keyRows: readonly { name: string; keys: readonly string[]; answer: Answer 
   },
   { name: 'a message with y in it is no yes', keys: ['m', 'y', '\r'], answer: { kind: 'deny-message', message: 'y' } },
   { name: 'an empty message is a no', keys: ['m', '\r'], answer: { kind: 'deny' } },
+  { name: 'a single key is no answer that is kept', keys: ['a'], answer: null },
+  { name: 'nor is one with another after it', keys: ['a', 'n', 's', '\u001b', '\r'], answer: null },
   { name: 'Enter is no answer', keys: ['\r'], answer: null },
   { name: 'several keys at once are no answer', keys: ['yy', 'y\r', '\u001b[200~y\u001b[201~'], answer: null },
   { name: 'upper case is no answer', keys: ['Y', 'A'], answer: null },

@@ -218,10 +218,17 @@ export function answerTo(
     if (time) return { answer: { answer: 'time', choice, seconds: time.seconds } }
     return { state: keys === ESCAPE ? { ...state, step: 'answer' } : state }
   }
+  if (state.step === 'save') {
+    const kind = view.answers.find((offered) => offered === state.message)
+    if (kind !== undefined && (keys === '\r' || keys === '\n')) return { answer: { answer: kind, choice } }
+    return { state: { ...state, step: 'answer', message: '' } }
+  }
   if (keys === 'v') return { state: { ...state, whole: !state.whole, scroll: 0 } }
   const row = ANSWERS.find(({ key, kind }) => state.step === 'answer' && key === keys && view.answers.includes(kind))
   if (row?.kind === 'time') return { state: { ...state, step: 'time' } }
   if (row?.kind === 'deny-message') return { state: { ...state, step: 'message', message: '' } }
+  // A single key is never an answer that outlives the question: it may have been meant for the agent.
+  if (row?.saves) return { state: { ...state, step: 'save', message: row.kind } }
   if (row) return { answer: { answer: row.kind, choice } }
   const aside = ASIDE[keys]
   if (aside !== undefined) {

@@ -173,6 +173,9 @@ describe('asks at the moment of need,', () => {
     person.line('cordon run -- cat ~/lib/a.txt')
     await person.sees('outside the project')
     await person.answers('a')
+    // A single key never saves.
+    await person.sees('Enter always')
+    person.keys('\r')
     await person.sees('from the library')
     await person.atPrompt()
     expect(manifest()).toMatch(/\[capabilities.allow.read\]\npaths = \["\*\*", /)
