@@ -12,7 +12,8 @@ import type { SessionFacts, ToolCall } from '../../policy/call.ts'
 import { type Decision, denial, type PartDecision } from '../../policy/decision.ts'
 import { evaluate } from '../../policy/evaluate/evaluate.ts'
 import { keptPlaces } from '../../policy/path-part.ts'
-import type { CommandDenial, PathDenial, PathRule } from '../../policy/policy.ts'
+import type { CommandDenial, PathDenial, PathRule, RuleRef } from '../../policy/policy.ts'
+import type { ReasonCode } from '../../policy/reason.ts'
 import { settle } from '../../policy/settle.ts'
 import { compareVerdicts } from '../../policy/verdict.ts'
 import { withAnswers } from '../../project/answers.ts'
@@ -121,7 +122,25 @@ export interface HookJudge {
   strictest(calls: readonly ReadCall[], breakerOpenFor: number | null): HookJudgement | null
   /** Why nobody may be asked although the decision is an ask; null when somebody may. */
   whyNotAsked(decision: Decision): string | null
+  /** Without a manifest, whether to ask is the host's to decide: true for asks that leave nothing open when nobody is asked (M3). */
+  leavesToHost(judgement: HookJudgement): boolean
 }
+
+/** Asks about a command that its sandbox answers too: with nothing opened, what they are about is hidden, offline or kept for undo. */
+const SANDBOX_ANSWERS: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
+  'level-ask',
+  'not-granted',
+  'outside-roots',
+  'not-understood',
+  'outside-cwd',
+  'secret',
+  'destructive',
+  'host-not-granted',
+  'port-not-opened',
+])
+
+/** Asks about the host's own tools that only repeat what the host asks by itself. */
+const HOST_ANSWERS: ReadonlySet<ReasonCode> = new Set<ReasonCode>(['level-ask', 'host-not-granted'])
 
 /** Opens the project's policy. An unsigned manifest takes no effect, and neither does anything else then (M3). */
 export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
@@ -137,7 +156,9 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
   // What the host's own settings deny binds like rules of the manifest.
   const { reads = [], writes = [], commands = [] } = place.ownDenials ?? {}
   const unwritten = unwrittenRules(opened.loaded.policy.root, place.unwritten ?? [])
-  const held = extendPolicy(opened.loaded, { denials: { reads, writes: [...unwritten, ...writes], commands } })
+  const quiet = !opened.loaded.ownManifest && opened.loaded.policy.mode.source === 'built-in'
+  const moded = quiet ? contained(opened.loaded) : opened.loaded
+  const held = extendPolicy(moded, { denials: { reads, writes: [...unwritten, ...writes], commands } })
   // An agent section of the host's name can only be meant for it; the plan agent stays the plan agent.
   const { agent: chosen, agents } = held.policy
   const agent = chosen.value !== 'plan' && agents.has(place.host) ? place.host : null
@@ -221,8 +242,23 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
         const settled = settle(decision, loaded.policy, true)
         return settled.outcome === 'refuse' ? settled.message : null
       },
+      leavesToHost({ call, decision }) {
+        const isCommand = call.kind === 'tool' && call.tool === 'bash'
+        const answered = isCommand ? SANDBOX_ANSWERS : HOST_ANSWERS
+        const asks = decision.segments.filter((part) => part.decision === 'ask')
+        return quiet && asks.every((part) => answered.has(part.reason.code) && part.rules.every(isBuiltIn))
+      },
     },
   }
+}
+
+/** The policy of a hook where no manifest says otherwise (M3). */
+function contained(loaded: LoadedPolicy): LoadedPolicy {
+  return { ...loaded, policy: { ...loaded.policy, mode: { ...loaded.policy.mode, value: 'contained' } } }
+}
+
+function isBuiltIn({ source }: RuleRef): boolean {
+  return source === 'built-in'
 }
 
 /** A judgement that asks, with what the other calls of the same request ask: a yes is for all of them. */

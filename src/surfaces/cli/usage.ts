@@ -434,12 +434,13 @@ const rows: readonly CommandRow[] = [
     flags: [
       { name: '--project', about: 'For this project only, where the agent can miss it.' },
       { name: '--user', about: 'For every project of this user; the default.' },
-      { name: '--uninstall', about: 'Take it out again.' },
+      { name: '--uninstall', about: 'Remove it again.' },
       { name: '--print', about: 'Show what would change, and change nothing.' },
       { name: '--yes', about: 'Do not ask.' },
       json,
     ],
-    details: 'Shows the change, keeps a backup beside the file (FILE.cordon-backup), and can be run again at any time.',
+    details:
+      'Says what changes (d or --print shows the diff), keeps a backup beside the file (FILE.cordon-backup), and can be run again at any time.',
   },
   {
     name: 'approvals',

@@ -45,12 +45,18 @@ export function hookStages(
   let recorder: SessionRecorder | null = null
   let begun: CallRecord | null = null
   let places: readonly string[] | null = null
+  let left = false
   return {
     history: judge.history,
     parse: () => read,
     decide: async (calls, breakerOpenFor) => {
       await judge.prepare(calls)
       judgement = judge.strictest(calls, breakerOpenFor)!
+      // A host that asks its person shows our reason, and the yes opens what it is about; any other decides by its own settings.
+      if (judgement.decision.decision === 'ask' && judge.leavesToHost(judgement)) {
+        left = request.command === null || (!request.canAsk && (request.canRewrite || plainly() === null))
+        if (left) judgement = { ...judgement, decision: { ...judgement.decision, decision: 'allow' } }
+      }
       if (judgement.decision.decision !== 'allow' || request.canRewrite || plainly() === null) return judgement.decision
       return mustSayItself(judgement, plainly()!)
     },
@@ -94,7 +100,7 @@ export function hookStages(
       }
       if (less) return { kind: 'narrowed', ...less }
       if (input === null) await keepWrites(judge, read, asked)
-      return input ? { kind: 'sandboxed', input } : { kind: 'pass' }
+      return input ? { kind: 'sandboxed', input, left } : { kind: 'pass' }
     },
     scan: (_, output) => ({ output, notes: [], injection: null }),
     tainted: () => {},

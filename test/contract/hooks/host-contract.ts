@@ -14,8 +14,6 @@ export interface HostContract {
   readonly write: (path: string, content: string) => object
   /** What an answer does to the call; throws for a form that the host takes for an allow. */
   readonly effect: (answer: Record<string, unknown>) => Effect
-  /** What becomes of a command without a manifest: whether a person can be asked, or the command has to say itself that it runs in the sandbox. */
-  readonly without: Effect
   /** How its person denies `mkdir`: a file below the home or the project, or its own command line; null where it has no such rule. */
   readonly denies: { readonly file: string; readonly text: string } | { readonly flags: readonly string[] } | null
   /** Its modes, and what each comes to. */
@@ -66,7 +64,6 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
     shell: (command) => claude('Bash', { command }),
     write: (path, content) => claude('Write', { file_path: path, content }),
     effect: readClaude,
-    without: 'ask',
     denies: { file: 'home/.claude/settings.json', text: '{"permissions":{"deny":["Bash(mkdir:*)"]}}' },
     modes: [
       ...['default', 'acceptEdits'].map(
@@ -110,7 +107,6 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
       if (effect === 'sandboxed') expect(output.permissionDecision).toBe('allow')
       return effect
     },
-    without: 'deny',
     denies: { file: 'home/.codex/rules/own.rules', text: 'prefix_rule(pattern = ["mkdir"], decision = "forbidden")' },
     // Its sandbox decides; in every mode of approval our rules have it leave the wrapped command alone.
     modes: [
@@ -168,7 +164,6 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
       expect(answer.reason).toMatch(/\S/)
       return 'deny'
     },
-    without: 'deny',
     denies: { file: 'home/.gemini/policies/own.toml', text: '[[rule]]\ncommandPrefix = "mkdir"\ndecision = "deny"\n' },
     // Its input names none, and it asks or refuses after our answer as it would without.
     modes: [{ mode: 'any', yes: 'host', ask: 'nobody', driven: ['yolo', 'auto_edit', 'default', 'plan'] }],
@@ -205,7 +200,6 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
       expect(answer.user_message).toMatch(/\S/)
       return answer.permission === 'ask' ? 'ask' : 'deny'
     },
-    without: 'deny',
     denies: { file: 'home/.cursor/cli-config.json', text: '{"permissions":{"deny":["Shell(mkdir)"]}}' },
     modes: [{ mode: 'any', yes: 'ours', ask: 'nobody', driven: [] }],
     result: {
@@ -232,7 +226,6 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
     shell: (command) => opencode('bash', { command }),
     write: (path, content) => opencode('write', { filePath: path, content }),
     effect: readPlugin,
-    without: 'deny',
     denies: { file: 'home/.config/opencode/opencode.json', text: '{"permission":{"bash":{"mkdir *":"deny"}}}' },
     modes: [{ mode: 'any', yes: 'host', ask: 'nobody', driven: ['allow', '--auto', 'plan', 'ask'] }],
     result: {
@@ -253,7 +246,6 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
     shell: (command) => opencode('bash', { command }),
     write: (path, content) => opencode('write', { path, content }),
     effect: readPlugin,
-    without: 'deny',
     denies: null,
     modes: [{ mode: 'any', yes: 'host', ask: 'nobody', driven: [] }],
     result: {
@@ -282,7 +274,6 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
       })
       return 'deny'
     },
-    without: 'deny',
     denies: { flags: ['copilot', '--deny-tool', 'shell(mkdir)', '-p', 'go'] },
     modes: [
       {
@@ -329,7 +320,6 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
       // It takes no other command, so the agent is told the one to use.
       return JSON.stringify(answer).includes('has to say so itself: ') ? 'sandboxed' : 'deny'
     },
-    without: 'sandboxed',
     denies: { file: 'home/.qwen/settings.json', text: '{"permissions":{"deny":["Bash(mkdir *)"]}}' },
     // It is told the wrapped form, and asks or refuses about that as about any command.
     modes: ['yolo', 'auto-edit', 'default', 'plan', 'auto'].map(
@@ -364,7 +354,6 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
         ? 'deny'
         : 'sandboxed'
     },
-    without: 'deny',
     denies: null,
     modes: [
       { mode: 'act', ...clineSaid('act'), yes: 'host', ask: 'nobody', driven: ['act', 'no auto-approval'] },

@@ -1,7 +1,7 @@
 /** What else hosts say: every tool they document, odd characters, sizes, other events and projects without a manifest, always on the closed side. */
 
-import { rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { HOST_NAMES, type HostName } from '../../../src/surfaces/hook/hosts/hosts.ts'
 import { CONTRACT } from './host-contract.ts'
@@ -446,11 +446,18 @@ describe('Cursor, by the hooks of Claude Code', () => {
 })
 
 describe.each(HOST_NAMES)('%s: the project', (host) => {
-  it('without a manifest has the built-in rules: a command asks, or is denied where nobody can be asked', async () => {
+  it('without a manifest is quiet: commands run in the sandbox, and denials are enforced (M3)', async () => {
     rmSync(join(world.project, 'cordon.toml'))
     try {
-      expect(await effect(host, CONTRACT[host].shell('ls'))).toBe(CONTRACT[host].without)
+      expect(await effect(host, CONTRACT[host].shell('ls'))).toBe('sandboxed')
       expect(await effect(host, CONTRACT[host].shell('sudo ls'))).toBe('deny')
+      // Where the host asks nobody, what the sandbox hides or keeps offline needs no answer.
+      const asks = await effect(host, CONTRACT[host].shell('curl https://example.com'))
+      expect(asks).toBe(host === 'claude-code' ? 'ask' : 'sandboxed')
+      // A change on another machine is never the sandbox's to answer.
+      const pushes = { 'claude-code': 'ask', qwen: 'sandboxed' } as Partial<Record<HostName, Effect>>
+      expect(await effect(host, CONTRACT[host].shell('git push'))).toBe(pushes[host] ?? 'deny')
+      expect(['ask', 'deny']).toContain(await effect(host, CONTRACT[host].write('/srv/outside', 'x')))
     } finally {
       writeFileSync(join(world.project, 'cordon.toml'), MANIFEST)
     }
@@ -468,6 +475,32 @@ describe.each(HOST_NAMES)('%s: the project', (host) => {
       writeFileSync(join(world.project, 'cordon.toml'), MANIFEST)
     }
   })
+})
+
+it('without a manifest Claude Code decides by its own mode whether to ask', async () => {
+  rmSync(join(world.project, 'cordon.toml'))
+  try {
+    const said = async (mode: string, command: string) => {
+      const input = claude('Bash', { command }, { permission_mode: mode })
+      return JSON.parse((await world.ask('claude-code', input)).stdout).hookSpecificOutput
+    }
+    expect(await said('default', 'curl https://example.com')).toMatchObject({ permissionDecision: 'ask' })
+    const left = await said('bypassPermissions', 'curl https://example.com')
+    expect(left).not.toHaveProperty('permissionDecision')
+    expect(left.updatedInput.command).toContain('curl')
+    expect(await said('bypassPermissions', 'sudo ls')).toMatchObject({ permissionDecision: 'deny' })
+    expect(await said('default', 'ls')).toMatchObject({ permissionDecision: 'allow' })
+    const mine = join(dirname(world.project), 'home/.config/cordon/cordon.toml')
+    mkdirSync(dirname(mine), { recursive: true })
+    writeFileSync(mine, 'schema_version = 1\n[permission.tools]\nbash = "ask"\n')
+    try {
+      expect(await said('bypassPermissions', 'ls')).toMatchObject({ permissionDecision: 'deny' })
+    } finally {
+      rmSync(mine)
+    }
+  } finally {
+    writeFileSync(join(world.project, 'cordon.toml'), MANIFEST)
+  }
 })
 
 describe('inside cordon run', () => {

@@ -42,8 +42,13 @@ export const MANIFEST_ROWS: readonly PromiseRow[] = [
   {
     id: 'M3',
     promise:
-      'A manifest takes effect after a person has signed what it grants. An unsigned or changed one is not used at all.',
-    shown: ['src/manifest/sign/sign.test.ts', 'test/e2e/trust.test.ts', 'test/attacks/trust/repository.test.ts'],
+      'A manifest takes effect after a person has signed what it grants. An unsigned or changed one is not used at all. Without a manifest a hook runs commands in the sandbox in contained mode, and asks stay with the agent.',
+    shown: [
+      'test/contract/hooks/protocol.test.ts',
+      'src/manifest/sign/sign.test.ts',
+      'test/e2e/trust.test.ts',
+      'test/attacks/trust/repository.test.ts',
+    ],
     files: { 'cordon.toml': 'schema_version = 1\n[permission.tools]\nbash = "allow"\n' },
     refuses: /sign/,
     on: { check: AS_WRITTEN, page: AS_WRITTEN },

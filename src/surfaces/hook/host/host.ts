@@ -55,8 +55,8 @@ export interface HookRequest {
 export type Outcome =
   /** The host goes on as it would without Cordon. */
   | { readonly kind: 'pass' }
-  /** It may run, as `input`, which puts it into the sandbox. */
-  | { readonly kind: 'sandboxed'; readonly input: Json }
+  /** It may run, as `input`, which puts it into the sandbox. `left`: whether to ask first is the host's to decide. */
+  | { readonly kind: 'sandboxed'; readonly input: Json; readonly left: boolean }
   /** The host goes on with less: a search that leaves out what the note says. */
   | { readonly kind: 'narrowed'; readonly input: Json; readonly note: string }
   | { readonly kind: 'ask'; readonly reason: string; readonly input: Json | null }

@@ -321,7 +321,7 @@ function decisionOf(outcome: Outcome, leaveToHost: boolean): Json | null {
     case 'pass':
       return null
     case 'sandboxed':
-      return { ...(!leaveToHost && { permissionDecision: 'allow' }), updatedInput: outcome.input }
+      return { ...(!leaveToHost && !outcome.left && { permissionDecision: 'allow' }), updatedInput: outcome.input }
     case 'narrowed':
       return { updatedInput: outcome.input, additionalContext: outcome.note }
     case 'ask':

@@ -5,6 +5,7 @@ import { dirname } from 'node:path'
 import { programPath } from '../../../../agents/hook/wrapped-runs.ts'
 import { openPolicy } from '../../../../project/open.ts'
 import { findRoot } from '../../../../project/place/root.ts'
+import { wrapWords } from '../../../../scan/display-text.ts'
 import { Fault } from '../../../../system/fault.ts'
 import { machineFiles } from '../../../../system/files.ts'
 import { thisMachine } from '../../../../system/machine.ts'
@@ -45,14 +46,22 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const changes = (uninstall ? untrusted(trusted, settings) : settings).filter(
     (change) => change.before !== change.after,
   )
-  if (!args.flags.json) for (const change of changes) terminal.out(describe(terminal, change))
+  const showDiff = (): void => {
+    for (const change of changes) terminal.out(describe(terminal, change))
+  }
   const paths = changes.map(({ path }) => path)
   if (args.flags.print) {
     if (args.flags.json) terminal.out(`${JSON.stringify({ agent, scope: place.scope, changes: paths })}\n`)
+    else showDiff()
     return EXIT.ok
   }
   if (changes.length > 0) {
-    if (!args.flags.yes && !(await confirm(terminal, uninstall ? 'Take it out? [y/N] ' : 'Install it? [y/N] '))) {
+    if (!args.flags.json) {
+      const text = uninstall ? removal(changes) : summary(host, place, changes)
+      terminal.out(`${wrapWords(text, terminal.width).join('\n')}\n`)
+    }
+    const question = `${uninstall ? 'Remove it?' : 'Install it?'} [y/N, d shows the diff] `
+    if (!args.flags.yes && !(await confirm(terminal, question, showDiff))) {
       terminal.err('nothing was changed (--yes goes on without asking)\n')
       return EXIT.failed
     }
@@ -89,6 +98,29 @@ export function hookStyle(check: AgentCheck): 'green' | 'yellow' | 'red' {
   return check.status === 'works' ? 'green' : 'yellow'
 }
 
+/** What the installation changes and why, in one paragraph. */
+function summary({ name, missed }: InstalledHost, place: InstallPlace, changes: readonly FileChange[]): string {
+  const where = place.scope === 'user' ? 'every project of yours' : place.root
+  const backups = changes.some(({ before }) => before !== null)
+    ? ' A backup of each changed file is kept beside it.'
+    : ''
+  return [
+    `This adds Cordon’s hook to ${named(changes)}.${backups}`,
+    `Before ${name} uses a tool in ${where}, the hook checks the call: denials are enforced, and commands run in a sandbox.`,
+    'In a project without cordon.toml the built-in rules apply: the project can be changed and undone, secrets are hidden, and commands are offline.',
+    `To remove it: cordon install ${name} --uninstall${place.scope === 'project' ? ' --project' : ''}.`,
+    ...(place.scope === 'project' ? [`Note: ${missed}.`] : []),
+  ].join(' ')
+}
+
+function removal(changes: readonly FileChange[]): string {
+  return `This removes Cordon’s hook from ${named(changes)}. From then on the agent runs without Cordon.`
+}
+
+function named(changes: readonly FileChange[]): string {
+  return changes.map(({ path }) => visible(path)).join(' and ')
+}
+
 /** The hook judges from now on. What keeps it from allowing anything is better heard here than from the agent. */
 async function tellWhatIsMissing(terminal: Terminal, root: string): Promise<void> {
   const machine = thisMachine()
@@ -101,7 +133,7 @@ async function tellWhatIsMissing(terminal: Terminal, root: string): Promise<void
       ? 'cordon.toml does not load, so every call is denied; cordon policy lint says what is wrong'
       : loaded.loaded.ownManifest
         ? 'cordon.toml is not signed, so every call is denied; read it, then run cordon sign'
-        : 'there is no cordon.toml here, so the agent has to ask about nearly everything; cordon init writes one'
+        : 'there is no cordon.toml here, so commands run in the sandbox by the built-in rules, offline, and the agent’s own settings decide when to ask; cordon init writes one'
   terminal.err(`${paint(terminal, 'yellow', 'cordon:')} ${missing}\n`)
 }
 
