@@ -2,6 +2,7 @@
 
 import { isGlob } from '../files/glob.ts'
 import type { Decision, PartDecision } from '../policy/decision.ts'
+import { worstCaseOf } from '../policy/worst-case.ts'
 import type { ShellFacts } from '../shell/facts.ts'
 import { canonicalJson } from '../system/canonical-json.ts'
 import { messageOf } from '../system/fault.ts'
@@ -57,6 +58,7 @@ export function requestOf(question: Question): ApprovalRequest {
     facts,
     ...(where !== undefined && { where }),
     decision,
+    worst: worstCaseOf(decision, facts),
     asks: real.length > 0 ? real : asks,
     suggestions: question.suggestions ?? suggestGrants(decision, facts, places),
   }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { PartDecision } from '../policy/decision.ts'
 import type { ReasonCode } from '../policy/reason.ts'
+import { worstCaseOf } from '../policy/worst-case.ts'
 import { widthOf } from '../scan/display-text.ts'
 import { ANSWERS, type AnswerForm, answerOf, askText, askView, withAnswers } from './ask-view.ts'
 import { promptRows } from './prompt-view.ts'
@@ -33,7 +34,19 @@ function requestOf(
   const [{ reason, rules }] = asks as [PartDecision]
   const decision = { decision: 'ask' as const, reason, rules, segments: asks }
   const input = { command: subject }
-  return { tool: 'bash', subject, input, call: 'hash', facts: null, decision, asks, suggestions: grants, ...more }
+  const worst = worstCaseOf(decision, null)
+  return {
+    tool: 'bash',
+    subject,
+    input,
+    call: 'hash',
+    facts: null,
+    decision,
+    worst,
+    asks,
+    suggestions: grants,
+    ...more,
+  }
 }
 
 const start = { choice: 0, scroll: null, step: 'answer', message: '', whole: false, armed: true } as const

@@ -14,6 +14,8 @@ import type { Suggestion } from './suggestion.ts'
 /** What is shown of a question; secrets in it are masked, everything else is as it was asked and still to be made visible. */
 export interface AskView {
   readonly tool: string
+  /** What a wrong yes could cost at most, in one sentence: the first thing that is shown. */
+  readonly worst: string
   /** The exact command, path or URL. */
   readonly subject: string
   /** Every input field of the call beside the subject. */
@@ -129,6 +131,7 @@ export function askView(request: ApprovalRequest, show: 'masked' | 'whole' = 'ma
   const { asks, suggestions } = request
   return {
     tool,
+    worst: sentence(request.worst.text),
     subject,
     fields,
     masked: mask.count,
@@ -167,7 +170,7 @@ export function parseAskView(value: unknown): AskView | null {
   const view = value as Partial<AskView> | null
   if (typeof view !== 'object' || view === null) return null
   const isWhole =
-    areTexts(view.tool, view.subject, view.call) &&
+    areTexts(view.tool, view.worst, view.subject, view.call) &&
     (view.where === null || areTexts(view.where)) &&
     areNumbers(view.masked) &&
     isListOf(view.fields, ({ name, text, hidden }) => areTexts(name, text) && areNumbers(hidden)) &&
@@ -349,15 +352,21 @@ export function askText(
         ? visible(text)
         : `${label.padEnd(width)} ${visible(text)}`,
   )
-  return [`cordon asks: ${visible(view.tool)}`, ...lines].join('\n')
+  return [`cordon asks: ${visible(view.tool)}`, worstLine(view), ...lines].join('\n')
 }
 
-/** Why it asks, in one paragraph: every reason, the worst first, for a dialog that has room for no more. */
+/** The first line of every prompt. */
+export function worstLine({ worst }: AskView): string {
+  return `Worst case: ${visible(worst)}`
+}
+
+/** The worst case and why it asks, in one paragraph: every reason, the worst first, for a dialog that has room for no more. */
 export function askSummary(view: AskView, most: number): string {
   const reasons = view.reasons.flatMap(({ messages }) => messages)
   const said = reasons.map(({ text, count: times }) => (times > 1 ? `${text} (${times} times)` : text))
-  if (said.length === 1) return said[0]!
-  let text = `${said.length} things ask:`
+  const first = worstLine(view)
+  if (said.length === 1) return `${first} ${said[0]}`
+  let text = `${first} ${said.length} things ask:`
   for (const [index, reason] of said.entries()) {
     const next = `${text} ${index + 1}. ${reason}`
     const left = said.length - index

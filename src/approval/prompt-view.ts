@@ -12,6 +12,7 @@ import {
   offerRows,
   reasonRows,
   TIMES,
+  worstLine,
 } from './ask-view.ts'
 
 /** Where the person is. */
@@ -50,6 +51,7 @@ const MIN_BODY_ROWS = 3
 /** So many rows of the worst reason stay in sight wherever the person scrolls. */
 const PINNED_WHY = 2
 const MAX_HOSTS = 3
+const WORST_ROWS = 2
 
 /** The rows of the prompt, each at most as wide as the screen; only these escapes are in them that are written here. */
 export function promptRows(view: AskView, state: PromptState, screen: Screen): string[] {
@@ -107,12 +109,14 @@ function columnsOf({ columns }: Screen): number {
   return Math.max(20, columns)
 }
 
-function headRows({ tool, where, hosts }: AskView, columns: number): string[] {
+function headRows(view: AskView, columns: number): string[] {
+  const { tool, where, hosts } = view
   const title = ` cordon asks: ${tool} `
   const rule = '─'.repeat(Math.max(0, columns - 2 - title.length))
   const more = hosts.length - MAX_HOSTS
   return [
     bold(cutTo(`──${title}${rule}`, columns)),
+    ...wrapWords(worstLine(view), columns).slice(0, WORST_ROWS).map(bold),
     ...(where === null ? [] : [dim(cutMiddle(`in ${where}`, columns))]),
     // The end of a name says whose it is.
     ...hosts.slice(0, MAX_HOSTS).map((host) => `${dim('host ')}${bold(cutMiddle(host, columns - LABEL))}`),

@@ -1,6 +1,7 @@
 /** The port to a person: what is asked, and every answer there is (P6). */
 
 import type { Decision, PartDecision } from '../policy/decision.ts'
+import type { WorstCase } from '../policy/worst-case.ts'
 import type { ShellFacts } from '../shell/facts.ts'
 import type { Suggestion } from './suggestion.ts'
 
@@ -18,6 +19,8 @@ export interface ApprovalRequest {
   /** The directory it starts in, when that is not the project root. */
   readonly where?: string
   readonly decision: Decision
+  /** What a wrong yes could cost at most. */
+  readonly worst: WorstCase
   /** The parts that ask. */
   readonly asks: readonly PartDecision[]
   /** What could be saved, from the narrowest on; empty when nothing should be. */

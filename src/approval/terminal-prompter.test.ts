@@ -33,6 +33,7 @@ function requestOf(subject: string, more: Partial<ApprovalRequest> = {}): Approv
     call: 'hash',
     facts: null,
     decision: { decision: 'ask', reason: part.reason, rules: part.rules, segments: [part] },
+    worst: { bound: 'lost', hosts: [], labels: [], text: 'changes project files.' },
     asks: [part],
     suggestions: [
       { kind: 'command', value: 'npm test', admits: 'exactly this command' },

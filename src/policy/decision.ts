@@ -48,6 +48,8 @@ export interface Decision {
    * was asked, so where changes are held it changes nothing that cannot be kept.
    */
   readonly relies?: 'undo' | 'keeping'
+  /** Of an ask: undo keeps what a yes would change in the roots. */
+  readonly kept?: true
   /** It runs unasked only because denials apply to each program that it starts (S8): where they do not, it may not run. */
   readonly judged?: true
 }

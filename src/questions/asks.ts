@@ -57,7 +57,7 @@ export interface GivenAnswer {
 export const ASKS_FILE = 'asks.json'
 
 interface AskFile {
-  readonly version: 2
+  readonly version: 3
   readonly asks: readonly OpenAsk[]
 }
 
@@ -147,7 +147,7 @@ function hashOf(parts: readonly string[]): string {
 /** Everything in the file, answered or not. */
 export function readAsks(machine: Machine): readonly OpenAsk[] {
   const file = readOwnJson(join(openOwnDirectory(machine.stateDir), ASKS_FILE), isAskFile)
-  return file?.version === 2 ? file.asks : []
+  return file?.version === 3 ? file.asks : []
 }
 
 /** Changes the file, one process at a time. */
@@ -155,19 +155,19 @@ export function changeAsks(machine: Machine, how: (asks: readonly OpenAsk[]) => 
   const directory = openOwnDirectory(machine.stateDir)
   withLock(join(directory, 'asks.lock'), () => {
     const asks = how(readAsks(machine)).slice(-MAX_ASKS)
-    writeOwnJson(join(directory, ASKS_FILE), { version: 2, asks } satisfies AskFile)
+    writeOwnJson(join(directory, ASKS_FILE), { version: 3, asks } satisfies AskFile)
   })
 }
 
-/** What an earlier build kept has no view, and is asked again. */
+/** What an earlier build kept says no worst case, and is asked again. */
 interface EarlierFile {
-  readonly version: 1
+  readonly version: 1 | 2
 }
 
 function isAskFile(value: unknown): value is AskFile | EarlierFile {
   if (typeof value !== 'object' || value === null) return false
   const { version, asks } = value as { readonly version?: unknown; readonly asks?: unknown }
-  return version === 1 || (version === 2 && Array.isArray(asks) && asks.every(isAsk))
+  return version === 1 || version === 2 || (version === 3 && Array.isArray(asks) && asks.every(isAsk))
 }
 
 function isAsk(value: unknown): value is OpenAsk {

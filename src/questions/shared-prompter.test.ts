@@ -24,6 +24,7 @@ const request = {
   call: 'hash',
   facts: null,
   decision: { decision: 'ask', reason, rules: [], segments: [] },
+  worst: { bound: 'lost', hosts: [], labels: [], text: 'anything' },
   asks: [],
   suggestions: [grant],
 } as unknown as ApprovalRequest

@@ -68,9 +68,9 @@ export class UndoCover {
     session: SessionFacts,
     { shell }: ToolCall,
   ): { readonly undo: boolean; readonly unkept: boolean; readonly judged: boolean } {
-    if (shell === null || process.platform !== 'linux') return { undo: false, unkept: false, judged: false }
-    const gaps = this.#gapsOf(root, shell.command)
-    const judged = !gaps.machine
+    if (process.platform !== 'linux') return { undo: false, unkept: false, judged: false }
+    const gaps = this.#gapsOf(root, shell?.command ?? '')
+    const judged = shell !== null && !gaps.machine
     if (gaps.command) return { undo: false, unkept: true, judged }
     const own = this.#deviceOf(this.#stateDir)
     const roots = [root, ...additionalDirectories.map(({ value }) => value), ...session.roots]

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { askView } from '../../src/approval/ask-view.ts'
 import type { Suggestion } from '../../src/approval/suggestion.ts'
 import { soleDecision } from '../../src/policy/decision.ts'
+import { worstCaseOf } from '../../src/policy/worst-case.ts'
 import { keepAsk, openAsks } from '../../src/questions/asks.ts'
 import { thisMachine } from '../../src/system/machine.ts'
 import { PtyChat } from './chat/chat-world.ts'
@@ -89,6 +90,8 @@ const GRANTS: readonly Suggestion[] = [
 
 const PROMPTS: Readonly<Record<number, string>> = {
   60: `── cordon asks: bash for codex ─────────────────────────────
+Worst case: changes something on another machine (deploy
+日本). Cannot be undone.
 in PROJECT
 │ deploy 日本 \\u{202e}evil 😀 && echo \\e[2J done
 why  \`deploy 日本\` changes something elsewhere.
@@ -99,6 +102,8 @@ save command deploy 日本
 t for a time   a always   n no   d never   ← narrower
 → broader 1/2`,
   80: `── cordon asks: bash for codex ─────────────────────────────────────────────────
+Worst case: changes something on another machine (deploy 日本). Cannot be
+undone.
 in PROJECT
 │ deploy 日本 \\u{202e}evil 😀 && echo \\e[2J done
 why  \`deploy 日本\` changes something elsewhere.
@@ -108,6 +113,7 @@ save command deploy 日本
 
 t for a time   a always   n no   d never   ← narrower   → broader 1/2`,
   120: `── cordon asks: bash for codex ─────────────────────────────────────────────────────────────────────────────────────────
+Worst case: changes something on another machine (deploy 日本). Cannot be undone.
 in PROJECT
 │ deploy 日本 \\u{202e}evil 😀 && echo \\e[2J done
 why  \`deploy 日本\` changes something elsewhere.
@@ -124,7 +130,7 @@ it.each(WIDTHS)('the prompt in %i columns, and its answer', async (columns) => {
   const subject = 'deploy 日本 \u202eevil 😀 && echo \u001b[2J done'
   const message = '`deploy 日本` changes something elsewhere.'
   const decision = soleDecision('ask', { kind: 'command', text: 'deploy 日本' }, { code: 'remote-write', message })
-  const call = { input: { command: subject }, call: 'hash', facts: null }
+  const call = { input: { command: subject }, call: 'hash', facts: null, worst: worstCaseOf(decision, null) }
   const request = { tool: 'bash', subject, ...call, decision, asks: decision.segments, suggestions: GRANTS }
   const view = { ...askView(request), answers: ['time', 'always', 'deny', 'deny-always'] as const }
   keepAsk(
@@ -138,8 +144,9 @@ it.each(WIDTHS)('the prompt in %i columns, and its answer', async (columns) => {
   await terminal.until(/broader 1\/2/)
   const rows = terminal.screen.visible.trimEnd().split('\n')
   // The place is cut in the middle where it does not fit, and differs from run to run.
-  expect(rows[1]).toMatch(/^in .*\/project$/)
-  rows[1] = 'in PROJECT'
+  const place = rows.findIndex((row) => row.startsWith('in '))
+  expect(rows[place]).toMatch(/^in .*\/project$/)
+  rows[place] = 'in PROJECT'
   expect(rows.join('\n').trimEnd()).toBe(PROMPTS[columns])
   terminal.type('\u001b[C')
   await terminal.until(/broader 2\/2/)

@@ -86,6 +86,7 @@ async function live(index: number): Promise<void> {
         call: `m${index} ${written}`,
         facts: null,
         decision: { reason: { code: 'x', message: 'why' }, rules: [] } as never,
+        worst: { bound: 'unbounded', hosts: [], labels: [], text: 'anything' } as const,
         asks: [],
         suggestions: [],
       }

@@ -118,6 +118,7 @@ const question = (tool: string): FleetQuestion => ({
     input: { command: 'git push' },
     call: `${tool} git push`,
     facts: null,
+    worst: { bound: 'unbounded', hosts: [], labels: [], text: 'anything' },
     decision: { reason: { code: 'x', message: 'it reaches out' }, rules: [] } as never,
     asks: [{ decision: 'ask', text: 'git push', rules: [], reason: { code: 'x', message: 'it reaches out' } }] as never,
     suggestions: [],

@@ -156,6 +156,7 @@ describe('an asker that cannot wait so long', () => {
       call: callHash(project, null, 'bash', { command: subject, more: input }),
       facts: null,
       decision,
+      worst: { bound: 'unbounded', hosts: [], labels: [], text: 'anything' },
       asks: [],
       suggestions: [],
     },

@@ -166,7 +166,10 @@ async function openCheck(place: Place): Promise<Driver> {
         checked.decision,
         checked.decision,
       ])
-      return { verdict: checked.decision as Verdict, text: JSON.stringify(checked.reason), question: '' }
+      expect([explained.worst, line.worst]).toEqual([checked.worst, checked.worst])
+      const worst = (checked.worst as { text?: string } | undefined)?.text
+      const text = `${JSON.stringify(checked.reason)} Worst case: ${worst}`
+      return { verdict: checked.decision as Verdict, text, question: '' }
     },
     close: async () => {},
   }
@@ -187,9 +190,9 @@ async function openPage(place: Place): Promise<Driver> {
   return {
     call: async (call) => {
       const { text } = await client.send({ path: '/api/explain', method: 'POST', body: JSON.stringify(call) })
-      const { verdict, reason, remedy, why } = JSON.parse(text) as Record<string, string>
+      const { verdict, reason, remedy, why, worst } = JSON.parse(text) as Record<string, string>
       if (verdict === undefined) throw new Error(why)
-      return { verdict: verdict as Verdict, text: `${reason} ${remedy ?? ''}`, question: '' }
+      return { verdict: verdict as Verdict, text: `${reason} ${remedy ?? ''} Worst case: ${worst}`, question: '' }
     },
     close: () => server.close(),
   }

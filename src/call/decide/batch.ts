@@ -3,6 +3,7 @@
 import { resolve } from 'node:path'
 import type { Suggestion, suggestGrants } from '../../approval/suggestion.ts'
 import { renderProblem } from '../../manifest/toml/problem.ts'
+import { worstCaseOf } from '../../policy/worst-case.ts'
 import type { ManifestChoice } from '../../project/load/load.ts'
 import { repositoryAt } from '../../project/load/nearby.ts'
 import { openPolicy } from '../../project/open.ts'
@@ -52,7 +53,12 @@ export class BatchChecker {
       const resolved = (given: string): string => this.#files.canonical(resolve(cwd, given))
       const repository = (path: string): string | null => repositoryAt(path, this.#files)
       const places = { root: checker.root, home: this.#machine.home, resolve: resolved, repository }
-      return { id, ...decision, suggestions: (await offerGrants(decision, facts, places)).map(asGrants) }
+      return {
+        id,
+        ...decision,
+        worst: worstCaseOf(decision, facts),
+        suggestions: (await offerGrants(decision, facts, places)).map(asGrants),
+      }
     } catch (error) {
       if (error instanceof Fault) return { id, error: messageOf(error) }
       throw error

@@ -1,9 +1,10 @@
 /** What a surface writes down of its calls: a line before each, one after it, and one for everything that changes in between. */
 
 import type { Approval } from '../../approval/approve.ts'
-import type { AuditEvent, EndEvent, NoteEvent } from '../../audit/event.ts'
+import type { AuditDecision, AuditEvent, EndEvent, NoteEvent } from '../../audit/event.ts'
 import type { Decision } from '../../policy/decision.ts'
 import { isBuiltInTool } from '../../policy/tool-kind.ts'
+import { worstCaseOf } from '../../policy/worst-case.ts'
 import type { CallChanges } from '../../run/kept-changes.ts'
 import type { RunOutcome } from '../../run/runner.ts'
 import type { ShellFacts } from '../../shell/facts.ts'
@@ -100,6 +101,7 @@ export function auditRecorder(log: RecordLog, options: RecorderOptions): Session
           ...(options.arguments && { message: decision.reason.message }),
           rules: decision.rules.map(({ rule, source }) => `${rule} (${source})`),
           approver: approverOf(decision, approver ?? null),
+          ...(decision.decision === 'ask' && { worst: recordedWorst(decision, facts, options) }),
         },
         trust: custom?.trust ?? (isBuiltInTool(tool) ? 'built-in' : 'untrusted'),
         labels,
@@ -155,6 +157,16 @@ export function auditRecorder(log: RecordLog, options: RecorderOptions): Session
     sign: () => log.sign(),
     close: () => log.close(),
   }
+}
+
+/** The worst case of an ask; in words only where the record may hold the call's own. */
+function recordedWorst(
+  decision: Decision,
+  facts: ShellFacts | null,
+  { arguments: inWords }: RecorderOptions,
+): NonNullable<AuditDecision['worst']> {
+  const { bound, labels, text } = worstCaseOf(decision, facts)
+  return { bound, labels, ...(inWords && { text }) }
 }
 
 /** Who answered beforehand: a saved grant, auto mode, or the surface's own; an answer of now has a line of its own. */

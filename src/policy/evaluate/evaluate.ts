@@ -25,7 +25,8 @@ export function evaluate(policy: Policy, session: SessionFacts, call: ToolCall):
   ]
   parts.push(...toolPart(call, stance, parts.length === 0))
   const judged = session.tainted ? parts.map((part) => taint(part, stance)) : parts
-  return call.shell ? keeping(combine(judged), session, call.shell.command) : combine(judged)
+  const decision = call.shell ? keeping(combine(judged), session, call.shell.command) : combine(judged)
+  return decision.decision === 'ask' && session.undo ? { ...decision, kept: true } : decision
 }
 
 /** P10: what stays in the box runs unasked, as long as it can be put back. */

@@ -15,6 +15,8 @@ export interface ShownAsk {
   readonly from: string
   readonly project: string
   readonly tool: string
+  /** What a wrong yes could cost at most. */
+  readonly worst: string
   /** The subject in pieces; those that ask are marked. */
   readonly subject: readonly { readonly text: string; readonly marked: boolean }[]
   /** Every other input field; long ones are folded. */
@@ -50,6 +52,7 @@ export function shownAsk({ id, host, project, time, view, waiting }: OpenAsk): S
     from: visible(host),
     project: visible(project),
     tool: visible(view.tool),
+    worst: visible(view.worst),
     subject: pieces(view.subject, view.marks),
     fields: view.fields.map(({ name, text, hidden }) => ({
       name: visible(name),

@@ -2,6 +2,7 @@
 
 import { type CheckedCall, openChecker } from '../../call/decide/check-call.ts'
 import type { PartDecision } from '../../policy/decision.ts'
+import { worstCaseOf } from '../../policy/worst-case.ts'
 import type { LoadedPolicy } from '../../project/load/load.ts'
 import type { CommandFact, ShellFacts } from '../../shell/facts.ts'
 import { machineFiles } from '../../system/files.ts'
@@ -17,6 +18,8 @@ export interface ExplainNode {
 
 export interface Explained {
   readonly verdict: string
+  /** Of an ask: what a wrong yes could cost at most. */
+  readonly worst: string | null
   readonly reason: string
   readonly remedy: string | null
   readonly code: string
@@ -36,6 +39,7 @@ export async function explainCall(
   const { decision, reason, rules, segments } = checked.decision
   return {
     verdict: decision,
+    worst: decision === 'ask' ? worstCaseOf(checked.decision, checked.facts).text : null,
     reason: reason.message,
     remedy: reason.remedy ?? null,
     code: reason.code,

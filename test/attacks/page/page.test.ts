@@ -46,7 +46,7 @@ const decision = (message: string) => {
 function ask(to: PageWorld, subject: string, from: { host?: string; project?: string; tool?: string } = {}): string {
   const { host = 'chat', project = to.sessions.root, tool = 'bash' } = from
   const { segments } = decision(subject)
-  const call = { input: { command: subject }, call: 'hash', facts: null }
+  const call = { input: { command: subject }, call: 'hash', facts: null, worst: { text: 'anything' } }
   const request = { tool, subject, ...call, decision: decision(subject), asks: segments, suggestions: [] }
   const view = askView(request as unknown as Parameters<typeof askView>[0])
   return postAsk(to.sessions.machine, { host, project, tool, subject, view }, Date.now())
@@ -215,7 +215,7 @@ describe('answers', () => {
   it('a yes is for what was shown: another call never comes under the id of one that was asked before', async () => {
     const { machine, root } = world.sessions
     const whole = { fields: [], masked: 0, call: 'hash', marks: [], hosts: [], reasons: [], offers: [] }
-    const view = { tool: 'bash', subject: '', where: null, ...whole }
+    const view = { tool: 'bash', worst: '', subject: '', where: null, ...whole }
     const keep = (subject: string, once: string, more: object = {}) =>
       keepAsk(
         machine,
@@ -258,7 +258,7 @@ describe('answers', () => {
       { machine: world.sessions.machine, project: world.sessions.root, surface: 'chat' },
     ).ask(
       {
-        ...{ tool: 'bash', subject: 'curl', input: {}, call: 'hash', facts: null },
+        ...{ tool: 'bash', subject: 'curl', input: {}, call: 'hash', facts: null, worst: { text: 'anything' } },
         ...{ decision: decision('x'), asks: [], suggestions: [offered] },
       } as never,
       new AbortController().signal,

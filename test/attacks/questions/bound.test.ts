@@ -9,6 +9,7 @@ import { acceptBundle, fleetDirectory } from '../../../src/fleet/bundle-store.ts
 import { machineKey, signEnrolment, writeCertificate } from '../../../src/fleet/identity.ts'
 import type { FleetBus } from '../../../src/fleet/nats/bus.ts'
 import { askFleet } from '../../../src/organisation/ask-fleet.ts'
+import { worstCaseOf } from '../../../src/policy/worst-case.ts'
 import { answerAsk } from '../../../src/questions/answer-ask.ts'
 import { openAsks } from '../../../src/questions/asks.ts'
 import { openKeyStore } from '../../../src/system/keys/keychain.ts'
@@ -133,7 +134,8 @@ describe('of a fleet', () => {
     const reason = { code: 'level-ask', message: 'The level of write is "ask".' } as const
     const decision = { decision: 'ask', reason, rules: [], segments: [] } as const
     const call = callHash(world.root, null, 'write', input)
-    return { tool: 'write', subject: 'a.txt', input, call, facts: null, decision, asks: [], suggestions: [] }
+    const worst = worstCaseOf(decision, null)
+    return { tool: 'write', subject: 'a.txt', input, call, facts: null, decision, worst, asks: [], suggestions: [] }
   }
   const ask = (servers: Servers, content: string, signal: AbortSignal, waitMs = 60_000) => {
     const question = { project: world.root, request: requestOf(content), signal, waitMs }

@@ -338,6 +338,7 @@ it('approvals.webhook, format, answer_url and desktop: where a question is told'
           input: { command: 'git push' },
           call: 'x',
           facts: null,
+          worst: { text: 'anything' },
           subject: 'git push',
           decision,
           asks: [],

@@ -2,11 +2,10 @@
 
 import { expect } from 'vitest'
 import { createCordon } from '../../../src/session/cordon.ts'
-import { bash, missing, no, own, type PromiseRow, read, remote, write } from '../promise.ts'
+import { bash, no, own, type PromiseRow, read, remote, write } from '../promise.ts'
 import { GATEWAY, LEVELS_ONLY, NO_MODEL, ONE_CALL, RUNS_NOTHING, TYPED } from './reasons.ts'
 
 const GRANTED_SOME = { capabilities: { allow: { write: { paths: ['src/**'] }, read: { paths: ['src/**'] } } } }
-const NOT_BUILT_P11 = missing('Neither the worst case nor reviewers nor observe mode are built.')
 
 export const PERMISSION_ROWS: readonly PromiseRow[] = [
   {
@@ -241,10 +240,20 @@ export const PERMISSION_ROWS: readonly PromiseRow[] = [
     id: 'P11',
     promise:
       'Each ask states what a wrong yes could cost; a reviewer may answer within bounds; observe mode asks nothing.',
-    shown: [],
-    on: Object.fromEntries(
-      ['session', 'run', 'check', 'hook', 'mcp', 'gateway', 'chat', 'acp', 'page'].map((name) => [name, NOT_BUILT_P11]),
-    ),
+    shown: ['src/policy/worst-case.test.ts'],
+    manifest: { permission: { mode: 'contained' } },
+    tries: [
+      bash('git push origin topic', {
+        is: 'ask',
+        asks: /Worst case: pushes to origin\/topic\. Cordon cannot undo it\./,
+      }),
+    ],
+    on: {
+      run: TYPED,
+      check: { tries: [bash('git push origin topic', { is: 'ask', says: /Worst case: pushes to origin\/topic\./ })] },
+      page: { tries: [bash('git push origin topic', { is: 'ask', says: /Worst case: pushes to origin\/topic\./ })] },
+      gateway: { tries: [remote('echo', { is: 'ask', asks: /Worst case: mcp__s__echo does whatever it can/ })] },
+    },
   },
   {
     id: 'P12',

@@ -97,6 +97,9 @@ export function AskCard({ ask }: { readonly ask: ShownAsk }): JSX.Element {
       <h3 id={title}>
         {ask.from} asks: {ask.tool}
       </h3>
+      <p class="worst">
+        <strong>Worst case:</strong> {ask.worst}
+      </p>
       <p class="dim">
         <span class="path">{ask.where ?? ask.project}</span> · <When at={ask.since} />
         {!ask.waits && ' · nobody waits: the agent tries again after your answer'}

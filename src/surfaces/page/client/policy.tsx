@@ -83,6 +83,7 @@ function Explain(): JSX.Element {
             <p>
               <Verdict of={reply.body.verdict} /> {reply.body.reason}
             </p>
+            {reply.body.worst !== null && <p>Worst case: {reply.body.worst}</p>}
             {reply.body.remedy !== null && <p>{reply.body.remedy}</p>}
             <p class="dim">
               {reply.body.code}, decided in step {reply.body.step}: {STEPS[reply.body.step]}

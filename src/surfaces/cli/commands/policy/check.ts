@@ -6,6 +6,7 @@ import type { BatchChecker } from '../../../../call/decide/batch.ts'
 import { type CheckedCall, type CheckRequest, openChecker } from '../../../../call/decide/check-call.ts'
 import type { Decision } from '../../../../policy/decision.ts'
 import type { Verdict } from '../../../../policy/verdict.ts'
+import { worstCaseOf } from '../../../../policy/worst-case.ts'
 import type { LoadedPolicy } from '../../../../project/load/load.ts'
 import { machineFiles } from '../../../../system/files.ts'
 import { type Machine, thisMachine } from '../../../../system/machine.ts'
@@ -32,8 +33,13 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const { loaded, machine } = opened
   await printWarnings(terminal, loaded)
   const cwd = args.flags.root ? loaded.root : machineFiles.canonical(machine.cwd)
-  const { decision } = await decide(loaded, machine, { ...call, cwd })
-  terminal.out(args.flags.json ? `${JSON.stringify(decision)}\n` : describe(terminal, decision))
+  const { decision, facts } = await decide(loaded, machine, { ...call, cwd })
+  const worst = decision.decision === 'ask' ? worstCaseOf(decision, facts) : null
+  terminal.out(
+    args.flags.json
+      ? `${JSON.stringify(worst === null ? decision : { ...decision, worst })}\n`
+      : `${describe(terminal, decision)}${worst === null ? '' : `      Worst case: ${visible(worst.text)}\n`}`,
+  )
   hintAtInit(args, loaded, terminal)
   hintAtDraft(opened, terminal)
   return VERDICT_EXIT[decision.decision]

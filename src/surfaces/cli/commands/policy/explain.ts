@@ -2,6 +2,7 @@
 
 import { type CheckedCall, openChecker } from '../../../../call/decide/check-call.ts'
 import type { Decision, PartDecision } from '../../../../policy/decision.ts'
+import { worstCaseOf } from '../../../../policy/worst-case.ts'
 import { withAnswers } from '../../../../project/answers.ts'
 import type { LoadedPolicy } from '../../../../project/load/load.ts'
 import { coverSecrets } from '../../../../scan/redact/cover.ts'
@@ -29,9 +30,10 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const network = checked.facts ? await networkOf(checked.facts, loaded, machine, cwd) : null
   if (args.flags.json) {
     const hosts = network && { network: network.json }
+    const worst = checked.decision.decision === 'ask' && { worst: worstCaseOf(checked.decision, checked.facts) }
     const mask = secretMask(checked.facts)
     const masked = (_: string, field: unknown) => (typeof field === 'string' ? mask(field) : field)
-    terminal.out(`${JSON.stringify({ ...checked.decision, facts: checked.facts, ...hosts }, masked)}\n`)
+    terminal.out(`${JSON.stringify({ ...checked.decision, ...worst, facts: checked.facts, ...hosts }, masked)}\n`)
   } else
     terminal.out(`${draw(terminal, checked, loaded.root)}${network?.lines.map((line) => `  ${line}\n`).join('') ?? ''}`)
   hintAtInit(args, loaded, terminal)
@@ -71,6 +73,7 @@ function draw(terminal: Terminal, { decision, facts }: CheckedCall, root: string
     ...(facts ? [`  ${underlined(terminal, facts.source, deciding)}`, ''] : []),
     ...tree,
     '',
+    ...(decision.decision === 'ask' ? [`Worst case: ${visible(worstCaseOf(decision, facts).text)}`] : []),
     `${verdict(terminal, decision)}  ${visible(decision.reason.message)}`,
     ...(decision.reason.remedy ? [`       ${visible(decision.reason.remedy)}`] : []),
     paint(

@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest'
+import type { ShellFacts } from '../shell/facts.ts'
+import { analyze } from '../shell/walk/analyze.ts'
+import type { Decision, PartDecision } from './decision.ts'
+import type { ReasonCode } from './reason.ts'
+import { worstCaseOf } from './worst-case.ts'
+
+function factsOf(command: string): ShellFacts {
+  const analysis = analyze(command, { cwd: '/p', home: '/home/me' })
+  if (!('facts' in analysis)) throw new Error(analysis.rejection.message)
+  return analysis.facts
+}
+
+type Ask = readonly [PartDecision['kind'], ReasonCode, string]
+
+function asking(asks: readonly Ask[], kept = false, command?: number): Decision {
+  const segments = asks.map(
+    ([kind, code, text]): PartDecision => ({
+      kind,
+      text,
+      decision: 'ask',
+      reason: { code, message: 'why' },
+      rules: [],
+      step: 4,
+      ...(command !== undefined && kind === 'command' && { command }),
+    }),
+  )
+  const reason = { code: 'level-ask', message: 'why' } as const
+  return { decision: 'ask', reason, rules: [], segments, ...(kept && { kept: true as const }) }
+}
+
+describe('the worst case of a command', () => {
+  it.each([
+    ['git push origin feature-x', 'remote-write', 'adds', 'pushes to origin/feature-x. Cordon cannot undo it.'],
+    ['git push -f origin main', 'remote-write', 'irreversible', 'overwrites or deletes origin/main. Cannot be undone.'],
+    ['npm publish', 'remote-write', 'irreversible', '(npm publish). Cannot be undone.'],
+    ['git reset --hard', 'destructive', 'lost', 'Cannot be undone.'],
+    ['make', 'not-granted', 'lost', 'changes or deletes project files. Cannot be undone.'],
+  ] as const)('%s', (command, code, bound, text) => {
+    const worst = worstCaseOf(asking([['command', code, command]], false, 0), factsOf(command))
+    expect(worst.bound).toBe(bound)
+    expect(worst.text).toContain(text)
+  })
+
+  it('is what undo restores, where undo keeps it', () => {
+    const decision = asking([['command', 'not-granted', 'make']], true, 0)
+    expect(worstCaseOf(decision, factsOf('make'))).toMatchObject({
+      bound: 'undo',
+      text: 'changes project files. cordon undo restores them.',
+    })
+  })
+})
+
+describe('the worst case of parts', () => {
+  it.each([
+    [[['host', 'host-not-granted', 'x.example']], 'host', 'x.example receives'],
+    [[['read', 'outside-roots', '/home/me/n.txt']], 'reads', 'see /home/me/n.txt, outside the project'],
+    [[['read', 'secret', '.env']], 'irreversible', 'see the secret .env'],
+    [[['write', 'outside-roots', '/etc/x']], 'lost', 'changes /etc/x, outside the project'],
+    [[['tool', 'level-ask', 'deploy']], 'unbounded', 'deploy does whatever it can'],
+    [[['tool', 'port-not-opened', 'port 3000']], 'nothing', 'programs of this machine'],
+    [[['command', 'outside-sandbox', 'x']], 'unbounded', 'runs outside the sandbox'],
+    // Together they are worse than each alone.
+    [
+      [
+        ['read', 'outside-roots', '/home/me/n.txt'],
+        ['host', 'host-not-granted', 'x.example'],
+      ],
+      'irreversible',
+      'x.example receives files outside the project',
+    ],
+    [
+      [
+        ['host', 'host-not-granted', 'x.example'],
+        ['host', 'host-not-granted', 'y.example'],
+      ],
+      'adds',
+      'x.example and 1 more',
+    ],
+  ] as const)('%j', (asks, bound, text) => {
+    const worst = worstCaseOf(asking(asks as readonly Ask[]), null)
+    expect(worst.bound).toBe(bound)
+    expect(worst.text).toContain(text)
+  })
+
+  it('is unbounded where nothing explains the ask', () => {
+    expect(worstCaseOf(asking([]), null).bound).toBe('unbounded')
+  })
+
+  it('counts hosts that were granted before, where data outside the project goes with them', () => {
+    const decision = asking([['read', 'outside-roots', '/home/me/n.txt']])
+    const granted = { ...decision.segments[0]!, kind: 'host', text: 'g.example', decision: 'allow' } as const
+    const worst = worstCaseOf({ ...decision, segments: [...decision.segments, granted] }, null)
+    expect(worst).toMatchObject({ bound: 'irreversible', hosts: ['g.example'], labels: ['outside'] })
+  })
+})

@@ -1,0 +1,190 @@
+/**
+ * The worst case of a yes (P11): what it could cost at most, as a value. It is computed from the decision and the facts that
+ * the decision was made of, so every surface shows the same, and a reviewer is bound by it.
+ */
+
+import type { CommandFact, ShellFacts } from '../shell/facts.ts'
+import type { Decision, PartDecision } from './decision.ts'
+
+/** From the least on. What costs more than `adds` is a person's choice alone. */
+export const BOUNDS = [
+  'nothing', // nothing leaves, nothing is lost
+  'undo', // files of the project change, and undo restores them
+  'granted-host', // one host that a grant names gets data without a label
+  'reads', // the agent and its model see files outside the project
+  'host', // one named host gets data without a label
+  'adds', // something is added elsewhere; nothing is forced or deleted
+  'lost', // local files change, and nothing restores them
+  'irreversible', // a secret is seen, or something elsewhere changes for good
+  'unbounded', // nothing that Cordon knows of limits it
+] as const
+export type Bound = (typeof BOUNDS)[number]
+
+/** What data a call carries beyond the project's own files. */
+export type DataLabel = 'secret' | 'outside' | 'flagged'
+
+export interface WorstCase {
+  readonly bound: Bound
+  /** The hosts that could get data. */
+  readonly hosts: readonly string[]
+  readonly labels: readonly DataLabel[]
+  /** One short sentence without "Worst case:". It may quote the agent's own words. */
+  readonly text: string
+}
+
+/** Whether a cost is at most the other. */
+export function isWithin(bound: Bound, most: Bound): boolean {
+  return BOUNDS.indexOf(bound) <= BOUNDS.indexOf(most)
+}
+
+interface Cost {
+  readonly bound: Bound
+  readonly text: string
+  readonly hosts?: readonly string[]
+  readonly label?: DataLabel
+}
+
+/** The worst case of a yes to a decision that asks. */
+export function worstCaseOf(decision: Decision, facts: ShellFacts | null): WorstCase {
+  const asks = decision.segments.filter((part) => part.decision === 'ask')
+  const kept = decision.kept === true
+  const costs = asks.map((part) => costOf(part, factOf(part, facts), kept))
+  // INVARIANT: an ask that no part explains costs the most.
+  if (costs.length === 0) costs.push({ bound: 'unbounded', text: 'Cordon cannot say what it does' })
+  const labels = [...new Set(costs.flatMap(({ label }) => label ?? []))]
+  const hosts = [...new Set([...costs.flatMap(({ hosts: named = [] }) => named), ...grantedHosts(decision)])]
+  const leaks = labels.find((label) => label !== 'flagged')
+  const asked = new Set(costs.flatMap(({ hosts: named = [] }) => named))
+  const together: Cost[] = []
+  if (leaks !== undefined && hosts.length > 0) {
+    const what = leaks === 'secret' ? 'a secret' : 'files outside the project'
+    together.push({ bound: 'irreversible', text: `${listOf(hosts)} receives ${what}` })
+  } else if (asked.size > 1) together.push({ bound: 'adds', text: `${listOf([...asked])} receive project files` })
+  const all = [...together, ...costs]
+  const worst = all.reduce((most, cost) => (isWithin(cost.bound, most.bound) ? most : cost))
+  const others = new Set(costs.filter((cost) => cost !== worst && rank(cost) === rank(worst)).map(({ text }) => text))
+  others.delete(worst.text)
+  const more = together.includes(worst) || others.size === 0 ? '' : `, and ${others.size} more like it`
+  return { bound: worst.bound, hosts, labels, text: `${worst.text}${more}. ${REMEDY[worst.bound]}`.trim() }
+}
+
+const rank = ({ bound }: Cost): number => BOUNDS.indexOf(bound)
+
+const REMEDY: Readonly<Record<Bound, string>> = {
+  nothing: '',
+  undo: 'cordon undo restores them.',
+  'granted-host': '',
+  reads: '',
+  host: '',
+  adds: 'Cordon cannot undo it.',
+  lost: 'Cannot be undone.',
+  irreversible: 'Cannot be undone.',
+  unbounded: 'Cannot be undone.',
+}
+
+function factOf({ command }: PartDecision, facts: ShellFacts | null): CommandFact | null {
+  return command === undefined ? null : (facts?.commands[command] ?? null)
+}
+
+/** Hosts that the call reaches without a question. */
+function grantedHosts(decision: Decision): readonly string[] {
+  return decision.segments.filter((part) => part.kind === 'host' && part.decision === 'allow').map(({ text }) => text)
+}
+
+function listOf(hosts: readonly string[]): string {
+  return hosts.length === 1 ? hosts[0]! : `${hosts[0]} and ${hosts.length - 1} more`
+}
+
+function costOf(part: PartDecision, fact: CommandFact | null, kept: boolean): Cost {
+  const { text, reason } = part
+  switch (reason.code) {
+    case 'outside-sandbox':
+      return { bound: 'unbounded', text: 'runs outside the sandbox, with everything your account can do' }
+    case 'secret':
+      return { bound: 'irreversible', label: 'secret', text: `the agent and its model see the secret ${nameOf(text)}` }
+    case 'maybe-denied':
+    case 'rule-asks':
+    case 'protected-path':
+      return { bound: 'irreversible', text: `does what a rule denies or asks about (${short(text)})` }
+    case 'port-not-opened':
+      return { bound: 'nothing', text: 'programs of this machine can use the server of this command' }
+    case 'host-not-granted':
+      return { bound: 'host', hosts: [text], text: `${text} receives what the command can read: project files` }
+    case 'remote-write':
+    case 'destructive':
+      return effectCost(part, fact)
+    case 'tainted':
+      return { ...kindCost(part, fact, kept), label: 'flagged' }
+    default:
+      return kindCost(part, fact, kept)
+  }
+}
+
+/** By what a part is about. */
+function kindCost(part: PartDecision, fact: CommandFact | null, kept: boolean): Cost {
+  const { kind, text, reason } = part
+  const outside = reason.code === 'outside-roots' || reason.code === 'outside-cwd'
+  switch (kind) {
+    case 'read':
+    case 'list':
+      if (!outside) return { bound: 'nothing', text: `the agent and its model see ${nameOf(text)}` }
+      return {
+        bound: 'reads',
+        label: 'outside',
+        text: `the agent and its model see ${nameOf(text)}, outside the project`,
+      }
+    case 'write':
+    case 'redirect':
+      if (outside) return { bound: 'lost', text: `changes ${nameOf(text)}, outside the project` }
+      return kept
+        ? { bound: 'undo', text: 'changes project files' }
+        : { bound: 'lost', text: `changes ${nameOf(text)}` }
+    case 'host':
+      return { bound: 'host', hosts: [text], text: `${text} receives what the call sends` }
+    case 'tool':
+      return { bound: 'unbounded', text: `${text} does whatever it can` }
+    case 'command':
+    case 'syntax':
+      if (outside) return { bound: 'lost', text: `changes files in ${fact?.cwd ?? 'a folder that is not known'}` }
+      if (fact !== null && fact.effect !== 'local' && fact.effect !== 'unknown') return effectCost(part, fact)
+      return kept
+        ? { bound: 'undo', text: 'changes project files' }
+        : { bound: 'lost', text: 'changes or deletes project files' }
+  }
+}
+
+/** By what a command does beyond the sandbox. */
+function effectCost({ kind, text, reason }: PartDecision, fact: CommandFact | null): Cost {
+  if (kind === 'host') return { bound: 'adds', hosts: [text], text: `changes something at ${text}` }
+  const about = (otherwise: string): string => `${fact?.effectNote || otherwise} (${short(text)})`
+  if (fact?.effect === 'remote-read') return { bound: 'host', text: about('asks another machine') }
+  if (fact?.effect === 'loss') return { bound: 'lost', text: about('deletes files') }
+  const change = reason.code === 'destructive' ? 'destroys something' : 'changes something on another machine'
+  return {
+    bound: fact?.kind != null ? 'adds' : 'irreversible',
+    text: (fact === null ? null : pushOf(fact)) ?? about(change),
+  }
+}
+
+/** `git push origin x` says where to, which its note does not. */
+function pushOf(fact: CommandFact): string | null {
+  const words = fact.argv.map((word) => (word.values?.length === 1 ? word.values[0]! : word.text))
+  if (words[0] !== 'git' || !words.includes('push')) return null
+  const [remote = 'the remote of this branch', ...refs] = words
+    .slice(words.indexOf('push') + 1)
+    .filter((word) => !word.startsWith('-'))
+  const forced = words.some((word) => /^(-f|--force|--mirror|--delete|-d$|\+|:)/.test(word))
+  const where = refs.length === 0 ? remote : refs.map((ref) => `${remote}/${ref.replace(/^\+/, '')}`).join(', ')
+  return `${forced ? 'overwrites or deletes' : 'pushes to'} ${where}`
+}
+
+/** The last two components, which a person knows a file by. */
+function nameOf(path: string): string {
+  const parts = path.replace(/ \(.*\)$/, '').split('/')
+  return parts.length > 4 ? `…/${parts.slice(-3).join('/')}` : parts.join('/')
+}
+
+function short(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ')
+  return line.length > 60 ? `${line.slice(0, 40).toWellFormed()} … ${line.slice(-15).toWellFormed()}` : line
+}
