@@ -75,6 +75,7 @@ const PARTS = {
   'own-rules': ['src/surfaces/hook/host/own-rules.ts'],
   'bracket-rules': ['src/agents/import/bracket-rules.ts'],
   result: ['src/surfaces/hook/answer-result.ts'],
+  'open-calls': ['src/agents/hook/open-calls.ts'],
   finding: ['src/agents/hook/finding.ts'],
   shown: ['src/call/decide/shown-secrets.ts'],
   typed: ['src/one-off/typed-call.ts'],
@@ -103,6 +104,7 @@ const STARTS: Readonly<Record<string, readonly (keyof typeof PARTS)[]>> = {
     'own-rules',
     'bracket-rules',
     'result',
+    'open-calls',
     'finding',
   ],
   run: [

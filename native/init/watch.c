@@ -161,6 +161,7 @@ static void look_at_processes(int last) {
   if (!all) return;
   for (struct dirent *entry; (entry = readdir(all));) there += entry->d_name[0] >= '1' && entry->d_name[0] <= '9';
   closedir(all);
+  there += door_is_on();
   if (there < most && (there + NUMBERS_GIVEN_ONCE < most || can_fork())) return;
   processes_told = 1;
   tell('P', 0, 0, 0);

@@ -69,7 +69,6 @@ export interface EndEvent {
   readonly error_code?: string
   /** Ports on which the command served, reachable on this machine's loopback, and what came of them. */
   readonly served?: readonly AuditPort[]
-  readonly injection?: { readonly score: number; readonly rules: readonly string[] }
   readonly error?: string
 }
 

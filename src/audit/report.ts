@@ -50,6 +50,10 @@ export function reportedCalls(lines: readonly AuditLine[]): readonly ReportedCal
     if (line.type === 'begin' || line.type === 'denied') calls.set(key, fromBegin(line))
     const begun = calls.get(key)
     if (line.type === 'end' && begun !== undefined) calls.set(key, withEnd(begun, line))
+    if (line.type === 'taint' && begun !== undefined && typeof line.score === 'number')
+      calls.set(key, { ...begun, injection: line.score })
+    if (line.type === 'approval' && begun !== undefined && line.approved === true)
+      calls.set(key, { ...begun, approver: text(line.approver) })
     if (line.type === 'background' && begun !== undefined) calls.set(key, withReach(begun, line))
   }
   return [...calls.values()]
@@ -64,7 +68,7 @@ function fromBegin(line: AuditLine): ReportedCall {
     session: line.session,
     agent: text(line.agent),
     tool: text(line.tool),
-    subject: text(line.subject),
+    subject: text(line.subject) || text(line.summary),
     verdict: text(decision.verdict),
     reason: text(decision.reason),
     message: text(decision.message),
@@ -94,13 +98,11 @@ function withReach(call: ReportedCall, line: AuditLine): ReportedCall {
 }
 
 function withEnd(call: ReportedCall, line: AuditLine): ReportedCall {
-  const injection = line.injection as { score?: number } | undefined
   return {
     ...withReach(call, line),
     outcome: text(line.outcome),
     duration: typeof line.duration_ms === 'number' ? line.duration_ms : null,
     exitCode: typeof line.exit_code === 'number' ? line.exit_code : null,
-    injection: typeof injection?.score === 'number' ? injection.score : null,
   }
 }
 

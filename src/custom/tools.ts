@@ -36,7 +36,15 @@ export interface CustomFacts {
   readonly output: CustomToolManifest['output']
 }
 
-export type SessionTool = Tool & { readonly custom?: CustomFacts }
+/** A call that a session runs: the record hears of every command. */
+export interface SessionContext extends ToolContext {
+  readonly heard: (outcome: RunOutcome) => void
+}
+
+export type SessionTool = Omit<Tool, 'run'> & {
+  readonly custom?: CustomFacts
+  readonly run: (input: ToolInput, context: SessionContext) => Promise<ToolOutput>
+}
 
 /** The session as far as programs that Cordon itself starts need it. */
 export interface CustomToolHost {
@@ -129,7 +137,7 @@ async function runTool(
   known: CustomTool,
   settings: CustomToolSettings | null,
   input: ToolInput,
-  context: ToolContext,
+  context: SessionContext,
   { host, machine, store, places, now }: Surroundings,
 ): Promise<ToolOutput> {
   const { name } = known.manifest
@@ -167,6 +175,7 @@ async function runTool(
     const argv = startsItself(script) ? [staged.path] : ['/bin/sh', staged.path]
     const io = { stdin: `${JSON.stringify(input)}\n`, stdout: 'capture', stderr: 'capture' } as const
     const outcome = await host.commands.run(confinement, argv, { ...io, signal: context.signal })
+    context.heard(outcome)
     context.signal.throwIfAborted()
     return outputOf(manifest, outcome)
   } finally {
@@ -202,11 +211,7 @@ function outputOf(manifest: CustomToolManifest, outcome: RunOutcome): ToolOutput
   const errors = stderr?.bytes.toString('utf8') ?? ''
   const parsed = timedOut || exitCode !== 0 ? { data: null } : parseOutput(manifest.output, text)
   const notes = [
-    ...(timedOut
-      ? ['stopped: the time limit was reached (the tool’s own timeout, [tools], or command_timeout under [limits])']
-      : exitCode !== 0
-        ? [`exit code ${exitCode}`]
-        : []),
+    ...(timedOut || exitCode === 0 ? [] : [`exit code ${exitCode}`]),
     ...('problem' in parsed ? [parsed.problem] : []),
     ...(stdout?.truncated ? ['output was cut'] : []),
     ...outcomeNotes(outcome),

@@ -46,6 +46,7 @@ const WORDS: Readonly<Record<ReasonCode, string>> = {
   'bad-url': 'not a URL that can be judged',
   'bad-input': 'wrong arguments',
   'unknown-tool': 'there is no such tool',
+  'not-in-force': 'the manifest is not signed, or does not load',
   'not-a-project': 'the folder is not a project, and nobody confirmed it',
 }
 

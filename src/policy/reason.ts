@@ -47,4 +47,5 @@ export type ReasonCode =
   | 'bad-url' // not a URL that can be judged
   | 'bad-input' // the call's own arguments are wrong
   | 'unknown-tool' // no such tool
+  | 'not-in-force' // the manifest is not signed or does not load, so nothing may run
   | 'not-a-project' // the root is no place for a project, and nobody confirmed it

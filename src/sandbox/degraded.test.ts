@@ -1,8 +1,11 @@
 /** What a sandbox cannot give is said, by `cordon doctor` and `cordon run --plan`: a sandbox that lacks something and keeps quiet fails here. */
 
+import { constants } from 'node:os'
 import { describe, expect, test } from 'vitest'
 import type { Backend, Capability } from './backend.ts'
+import { faultOfStep } from './bwrap/launch-fault.ts'
 import { probeSandbox } from './bwrap/probe.ts'
+import { INIT_STEPS } from './bwrap/steps.ts'
 import { createSeatbeltBackend } from './experimental/seatbelt/backend.ts'
 import { probeSeatbelt } from './experimental/seatbelt/probe.ts'
 import { createGvisorBackend, probeGvisor } from './oci/gvisor-backend.ts'
@@ -48,6 +51,13 @@ const PLAN = planSandbox({
   unixSockets: false,
   limits: {},
   facts: { paths: new Map([['/work', { kind: 'directory', real: '/work' }]]), sockets: [], kernelMounts: [] },
+})
+
+test('only what the kernel lacks is done without: a machine that is used up is a fault', () => {
+  const code = (errno: number) => faultOfStep({ step: INIT_STEPS.DOOR, errno, index: 0 }, PLAN).code
+  const { ENOSYS, EAGAIN, ENOSPC, EMFILE } = constants.errno
+  expect(code(ENOSYS)).toBe('changes-door')
+  for (const errno of [EAGAIN, ENOSPC, EMFILE]) expect(code(errno)).toBe('sandbox-processes')
 })
 
 describe.each([

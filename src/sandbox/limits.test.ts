@@ -16,9 +16,9 @@ describe('resourceLimits', () => {
       name: 'without cgroups',
       limits: ALL,
       cgroup: null,
-      expected: { CORE: 1, CPU: 5, FSIZE: 7, DATA: 1000, NPROC: 11 },
+      expected: { CORE: 1, CPU: 5, FSIZE: 7, DATA: 1000, NPROC: 12 },
     },
-    { name: 'memory is the cgroup’s', limits: ALL, cgroup: V1, expected: { CORE: 1, CPU: 5, FSIZE: 7, NPROC: 11 } },
+    { name: 'memory is the cgroup’s', limits: ALL, cgroup: V1, expected: { CORE: 1, CPU: 5, FSIZE: 7, NPROC: 12 } },
   ])('$name', ({ limits, cgroup, expected }) => {
     expect(Object.fromEntries(resourceLimits(limits, cgroup).map(({ name, limit }) => [name, limit]))).toEqual(expected)
   })
@@ -32,7 +32,7 @@ describe('cgroupValues', () => {
       expected: {
         'memory.limit_in_bytes': '1000',
         'memory.memsw.limit_in_bytes': '1000',
-        'pids.max': '12',
+        'pids.max': '13',
         'cpu.cfs_period_us': '1000000',
         'cpu.cfs_quota_us': '1500000',
       },
@@ -40,9 +40,9 @@ describe('cgroupValues', () => {
     {
       name: 'version 2',
       cgroup: V2,
-      expected: { 'memory.max': '1000', 'memory.swap.max': '0', 'pids.max': '12', 'cpu.max': '1500000 1000000' },
+      expected: { 'memory.max': '1000', 'memory.swap.max': '0', 'pids.max': '13', 'cpu.max': '1500000 1000000' },
     },
-    { name: 'only pids', cgroup: { ...V1, memory: false, cpu: false }, expected: { 'pids.max': '12' } },
+    { name: 'only pids', cgroup: { ...V1, memory: false, cpu: false }, expected: { 'pids.max': '13' } },
   ])('$name', ({ cgroup, expected }) => {
     expect(Object.fromEntries(cgroupValues(ALL, cgroup).map(({ file, value }) => [file, value]))).toEqual(expected)
   })

@@ -62,8 +62,8 @@ export function resourceLimits(limits: Limits, cgroup: CgroupSupport | null): Re
   if (limits.fileBytes !== undefined) list.push({ name: 'FSIZE', limit: limits.fileBytes })
   if (limits.memoryBytes !== undefined && !cgroup?.memory) list.push({ name: 'DATA', limit: limits.memoryBytes })
   if (limits.openFiles !== undefined) list.push({ name: 'NOFILE', limit: limits.openFiles })
-  // The init counts too.
-  if (limits.processes !== undefined) list.push({ name: 'NPROC', limit: limits.processes + 1 })
+  // The init counts too, and its thread that makes changes.
+  if (limits.processes !== undefined) list.push({ name: 'NPROC', limit: limits.processes + 2 })
   return list
 }
 
@@ -114,8 +114,8 @@ export function cgroupValues(limits: Limits, cgroup: CgroupSupport): CgroupValue
     if (v2) add('memory', 'memory.swap.max', 0, true)
     else add('memory', 'memory.memsw.limit_in_bytes', limits.memoryBytes, true)
   }
-  // bwrap's monitor and the init live in the group as well.
-  if (limits.processes !== undefined && cgroup.pids) add('pids', 'pids.max', limits.processes + 2)
+  // bwrap's monitor, the init and its thread that makes changes live in the group as well.
+  if (limits.processes !== undefined && cgroup.pids) add('pids', 'pids.max', limits.processes + 3)
   if (limits.cpus !== undefined && cgroup.cpu) {
     const quota = Math.max(1000, Math.round(limits.cpus * CPU_PERIOD_US))
     if (v2) add('cpu', 'cpu.max', `${quota} ${CPU_PERIOD_US}`)

@@ -117,6 +117,7 @@ export class CallStages implements Stages<ParsedCall, CallRecord> {
       what: `${parsed.tool.name} ${parsed.subject}`,
       session,
     }))
+    const heard = (outcome: RunOutcome) => void this.#outcomes.push(outcome)
     const context = toolContext(parsed, this.#ports, {
       files: guarded(kept),
       commands: commands.forCall({
@@ -127,14 +128,14 @@ export class CallStages implements Stages<ParsedCall, CallRecord> {
           ...(judged && { judged }),
         },
         reach: reachOf(this.#reachScene(parsed, decision), this.#agreed),
-        heard: (outcome) => void this.#outcomes.push(outcome),
+        heard,
         heardLater: (outcome) => this.#noteSettled(outcome),
       }),
       code: code.forCall(() => this.#call),
       signal: limit ? AbortSignal.any([signal, limit]) : signal,
     })
     try {
-      return await parsed.tool.run(parsed.input, context)
+      return await parsed.tool.run(parsed.input, { ...context, heard })
     } catch (error) {
       if (!limit?.aborted || signal.aborted) throw error
       throw new Fault('timed-out', `the call took longer than the ${limits.seconds} s that ring ${number} allows`, {
@@ -154,7 +155,7 @@ export class CallStages implements Stages<ParsedCall, CallRecord> {
   }
 
   tainted({ tool: { name } }: ParsedCall, score: number): void {
-    this.#ports.recorder.tainted(name, score)
+    this.#ports.recorder.tainted(this.#call, name, score)
     this.#ports.tell({ type: 'taint', tool: name, score })
   }
 

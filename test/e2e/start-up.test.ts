@@ -53,14 +53,14 @@ const rows: readonly Row[] = [
     args: HOOK,
     hook: { hook_event_name: 'PreToolUse', tool_name: 'Read', tool_input: { file_path: 'src/a.ts' } },
     chunks: ['start-hook'],
-    most: 464,
+    most: 467,
   },
   {
     note: 'a hook after a call, which scans its result',
     args: HOOK,
     hook: { hook_event_name: 'PostToolUse', ...bash, tool_response: output },
     chunks: ['start-hook', 'injection'],
-    most: 614,
+    most: 617,
   },
   { note: 'a command in its sandbox', args: ['run', '--', 'true'], chunks: ['start-run'], most: 486 },
 ]

@@ -13,7 +13,7 @@ export async function rememberFinding(place: HookPlace, tool: string, finding: R
   if (finding.injection) await history?.taint()
   const recorder = openRecord(loaded, place.machine, { by: 'host', host: place.host, session: place.session })
   try {
-    if (finding.injection) recorder.tainted(tool, finding.score)
+    if (finding.injection) recorder.tainted(null, tool, finding.score)
     if (finding.masked !== null) recorder.note({ type: 'warning', tool, message: 'secrets in the result were masked' })
   } finally {
     recorder.close()

@@ -19,12 +19,24 @@ export type Recorded =
   /** What a person types into terminals of one project: each command is a process. */
   | { readonly by: 'person' }
 
+/** What the record has to know of a project. */
+export interface RecordedProject {
+  readonly root: string
+  readonly session: Pick<LoadedPolicy['session'], 'audit'>
+}
+
+/** Of a project whose manifest is not in force, or is not read for this line. */
+export function plainProject(root: string, maxBytes = 10_485_760): RecordedProject {
+  const stores = { value: false, rule: 'audit.arguments', source: 'built-in' }
+  return { root, session: { audit: { maxBytes, arguments: stores } } }
+}
+
 /**
  * The record of a session. It is opened with its first line: what cannot be recorded does not run, so that line throws, and a
  * session in which nothing happens leaves nothing.
  */
 export function openRecord(
-  loaded: LoadedPolicy,
+  loaded: RecordedProject,
   machine: Machine,
   recorded: Recorded,
   signer?: () => AuditSigner | null,
@@ -67,7 +79,7 @@ function agentOf(recorded: Recorded): { readonly agent?: string } {
   return recorded.by === 'host' ? { agent: recorded.host } : {}
 }
 
-function sessionName(recorded: Recorded, { root }: LoadedPolicy): string {
+function sessionName(recorded: Recorded, { root }: RecordedProject): string {
   switch (recorded.by) {
     case 'session':
       return recorded.id

@@ -11,7 +11,7 @@ import type { ShellFacts } from '../../shell/facts.ts'
 import { canonicalJson } from '../../system/canonical-json.ts'
 import { sha256 } from '../../system/sha256.ts'
 import { uniqueName } from '../../system/unique-name.ts'
-import { type ToolInput, type ToolLabel, toolLabels } from '../../tools/tool.ts'
+import { type ToolInput, type ToolLabel, type ToolOutput, toolLabels } from '../../tools/tool.ts'
 import type { ToolResult } from '../tool-result.ts'
 import { savedGrantOf } from './approver.ts'
 import { callSummary } from './call-summary.ts'
@@ -48,7 +48,7 @@ export interface SessionRecorder {
   /** `changes`: what the call's file tools changed. */
   end(
     record: CallRecord | null,
-    result: ToolResult,
+    result: EndedResult,
     outcomes: readonly RunOutcome[],
     changes?: readonly CallChanges[],
   ): void
@@ -58,12 +58,18 @@ export interface SessionRecorder {
   answered(call: string | null, subject: string, approver: string, approval: Approval): void
   /** What an answer grants from now on. */
   granted(grant: NoteEvent & { readonly type: 'grant'; readonly value: string }): void
-  tainted(tool: string, score: number): void
+  /** `call`: whose result it is; null for a host's, whose calls end elsewhere. */
+  tainted(call: string | null, tool: string, score: number): void
   note(event: NoteEvent): void
   /** Signs a shared log, when so many lines came that it is due. */
   sign(): Promise<void>
   close(): void
 }
+
+/** How a call ended, as far as the record says it. */
+export type EndedResult =
+  | { readonly status: 'done'; readonly output: ToolOutput }
+  | Exclude<ToolResult, { readonly status: 'done' }>
 
 /** Where lines go. */
 export interface RecordLog {
@@ -120,7 +126,7 @@ export function auditRecorder(log: RecordLog, options: RecorderOptions): Session
         ...(output?.exitCode !== undefined && { exit_code: output.exitCode }),
         ...(output && {
           output: {
-            parsed: record.parsed,
+            parsed: output.data === undefined ? 'text' : record.parsed,
             bytes: Buffer.byteLength(output.text),
             truncated: output.truncated !== undefined,
           },
@@ -152,7 +158,7 @@ export function auditRecorder(log: RecordLog, options: RecorderOptions): Session
       }),
     granted: ({ value, ...grant }) =>
       log.record({ ...grant, value_hash: sha256(value), ...(options.arguments && { value }) }),
-    tainted: (tool, score) => log.record({ type: 'taint', tool, score }),
+    tainted: (call, tool, score) => log.record({ type: 'taint', ...(call !== null && { call }), tool, score }),
     note: (event) => log.record(event),
     sign: () => log.sign(),
     close: () => log.close(),
@@ -178,12 +184,12 @@ function approverOf({ decision, reason, rules }: Decision, surface: string | nul
   return reason.code === 'auto-accepted' ? 'auto' : surface === 'typed' ? surface : null
 }
 
-function errorOf(result: ToolResult): { readonly code: string; readonly message: string } | null {
+function errorOf(result: EndedResult): { readonly code: string; readonly message: string } | null {
   if (result.status === 'refused') return { code: result.refusal.kind, message: result.refusal.message }
   return result.status === 'failed' ? result.error : null
 }
 
-function outcomeOf(result: ToolResult, outcomes: readonly RunOutcome[]): EndEvent['outcome'] {
+function outcomeOf(result: EndedResult, outcomes: readonly RunOutcome[]): EndEvent['outcome'] {
   if (result.status === 'failed') {
     if (result.error.code === 'cancelled') return 'cancelled'
     return result.error.code === 'timed-out' ? 'timeout' : 'failed'

@@ -19,6 +19,9 @@ function subjectOf(step: InitStep, index: number, plan: SandboxPlan): string | u
   return undefined
 }
 
+/** How a kernel says that it lacks something. Whatever else fails (no process, memory or disk left) may work the next time. */
+const LACKING: ReadonlySet<string> = new Set(['ENOSYS', 'EOPNOTSUPP', 'EINVAL', 'EPERM', 'EACCES', 'EBUSY', 'E2BIG'])
+
 /** The fault for a step at which the init gave up. */
 export function faultOfStep(failed: { step: number; errno: number; index: number }, plan: SandboxPlan): SandboxFault {
   const step = stepOf(failed.step)
@@ -28,6 +31,9 @@ export function faultOfStep(failed: { step: number; errno: number; index: number
   const name = errnoName(failed.errno)
   const message = `${what}${path === undefined ? '' : `: ${JSON.stringify(path)}`} (${name})`
   const about = path === undefined ? {} : { path }
+  // Only what a kernel lacks may be done without: else whoever uses up the machine would switch it off.
+  if ((step === 'DOOR' || step === 'PROGRAMS') && !LACKING.has(name))
+    return new SandboxFault('sandbox-processes', message, { remedy: STEP_MEANINGS.FORK.remedy })
   if (step !== 'EXEC') return new SandboxFault(code, message, { remedy, ...about })
   const missing = failed.errno === constants.errno.ENOENT || failed.errno === constants.errno.ENOTDIR
   return missing

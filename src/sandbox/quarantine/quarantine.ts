@@ -182,7 +182,7 @@ class Settling {
     const now = readTold(this.#tree)
     const changed = new Set(Object.keys(before).filter((path) => !now.has(path)))
     for (const [path, state] of now) if (before[path] !== state) changed.add(path)
-    const name = (path: string) => posix.relative(this.#tree.roots[0] ?? '/', path)
+    const name = (path: string) => posix.relative(this.#tree.roots.find((root) => isBelow(path, root)) ?? '/', path)
     for (const { path, message } of toldMessages([...changed].filter(this.#isOwn), ' while the command ran', name))
       this.findings.push({ path, action: 'told', message, kept: null })
   }

@@ -86,13 +86,15 @@ function ended(line: AuditLine): string {
   const stopped = [
     ...records(violations).map(({ kind, subject }) => `${text(kind)} ${text(subject)}`),
     ...names(refused_hosts).map((host) => `host ${host}`),
-    ...records(quarantine).map(({ path }) => `change of ${text(path)}`),
+    ...records(quarantine).flatMap(({ path, action }) => (action === 'told' ? [] : [`change of ${text(path)}`])),
   ]
+  const review = records(quarantine).flatMap(({ path, action }) => (action === 'told' ? [text(path)] : []))
   return list([
     `${text(outcome) || 'ended'}${exit}${killed}${took}`,
     text(error),
     reached.length === 0 ? '' : `reached: ${capped(reached)}`,
     stopped.length === 0 ? '' : `stopped: ${capped([...new Set(stopped)])}`,
+    review.length === 0 ? '' : `to review: ${capped([...new Set(review)])}`,
     changed(changes),
   ])
 }

@@ -12,6 +12,7 @@ import {
 import { asPatch } from '../../agents/hook/patch-command.ts'
 import { keepAnswer, keepOwner, programPath, runKey, runProgram } from '../../agents/hook/wrapped-runs.ts'
 import { runToolCall } from '../../call/run-tool-call.ts'
+import { denial } from '../../policy/decision.ts'
 import { messageOf } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
@@ -25,6 +26,7 @@ import {
   type Outcome,
   ProtocolError,
   type RulePlace,
+  useOf,
 } from './host/host.ts'
 import { everyReading } from './host/path-readings.ts'
 import { commandInside, type Move, type SandboxedForm, sandboxedCommand } from './host/sandboxed-command.ts'
@@ -137,10 +139,32 @@ async function decide(host: Host, request: HookRequest, input: Json, setting: Ho
     unwritten: host.environment ?? [],
     ownDenials: await ownDenials(host, request, root, setting),
   })
-  if ('closed' in opened)
+  if ('closed' in opened) {
+    await recordClosed(host, request, opened.closed, root, setting)
     return { outcome: { kind: 'deny', reason: reasonText(opened.closed), final: true }, notes: null }
+  }
   const { judge } = opened
   return { outcome: await judged(judge, host, request, input, setting, root), notes: await judge.startNotes() }
+}
+
+/** Every denial has its line; one that cannot be written is a denial all the same. */
+async function recordClosed(
+  host: Host,
+  { tool, given, session }: HookRequest,
+  why: string,
+  root: string,
+  { machine, inside }: HookSetting,
+): Promise<void> {
+  if (inside) return
+  try {
+    const { plainProject, openRecord } = await import('../../call/record/open.ts')
+    const recorder = openRecord(plainProject(root), machine, { by: 'host', host: host.name, session })
+    const decision = denial(tool, { code: 'not-in-force', message: why })
+    recorder.begin({ tool, input: given, subject: tool, decision, agent: host.name })
+    recorder.close()
+  } catch {
+    // The state directory may be what is wrong.
+  }
 }
 
 async function judged(
@@ -187,11 +211,14 @@ async function judged(
     return replaced(sandboxedCommand(text, wanted, { move, answer }))
   }
   const given = typeof inside === 'string' ? request.command!.replaced(inside) : request.given
-  const result = await runToolCall(hookStages(judge, read, wrap, { host, request, given, setting }), {
-    tool: request.tool,
-    input: {},
-    signal: new AbortController().signal,
-  })
+  const result = await runToolCall(
+    hookStages(judge, read, wrap, { host, request, given, setting, use: useOf(input) }),
+    {
+      tool: request.tool,
+      input: {},
+      signal: new AbortController().signal,
+    },
+  )
   switch (result.status) {
     case 'done':
       return result.output

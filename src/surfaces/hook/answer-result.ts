@@ -4,7 +4,7 @@ import type { HookPlace } from '../../agents/hook/judge.ts'
 import { type ResultFinding, scanResult } from '../../agents/hook/result.ts'
 import { programPath } from '../../agents/hook/wrapped-runs.ts'
 import type { HookSetting } from './answer-hook.ts'
-import type { HookResult, Host, Json } from './host/host.ts'
+import { type HookResult, type Host, type Json, useOf } from './host/host.ts'
 import { isSandboxed } from './host/sandboxed-command.ts'
 
 const ORDERS =
@@ -22,6 +22,7 @@ export async function answerResult(
   const place = () => placeOf(host, result, setting, setting.root ?? result.project ?? started())
   await noticeLoose(result, setting, place).catch(() => {})
   await endWrites(host, result, setting).catch(() => {})
+  await endCall(host, input, result, setting).catch(() => {})
   if (result.origin === 'agent') return ''
   const finding = await scanResult(result.value, result.origin === 'outside' && result.canReplace)
   if (!finding.injection && finding.masked === null) return ''
@@ -33,6 +34,20 @@ export async function answerResult(
     // The agent is told even where nothing can be written down.
   }
   return host.results.answer(input, { note: noteOf(finding), value: finding.masked })
+}
+
+/** A call that the host ran itself ends here for the record; a command in the sandbox has its own. */
+async function endCall(
+  host: Host,
+  input: Json,
+  { command, session, tool, value }: HookResult,
+  { machine, inside }: HookSetting,
+): Promise<void> {
+  if (inside || (command !== null && isSandboxed(command, programPath(machine)))) return
+  const { endOpen } = await import('../../agents/hook/open-calls.ts')
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+  const failed = /fail/i.test(String(input.hook_event_name)) || (input.error ?? null) !== null
+  endOpen({ machine, host: host.name, session }, { tool, use: useOf(input) }, { text, failed })
 }
 
 /** What the host's own tool has written by now is what undo restores from. */

@@ -17,6 +17,8 @@ export interface Asked {
   /** What the host's tool was given, with the command itself where the host shows our wrapping of it. */
   readonly given: Json
   readonly setting: HookSetting
+  /** The host's own id of the call; null where it says none. */
+  readonly use: string | null
 }
 
 /** The call's input with the command put into the sandbox, null where there is nothing to put; a person is asked to open places for it, or is not asked. */
@@ -107,9 +109,14 @@ export function hookStages(
     // What goes into the sandbox is counted there, by how it ends.
     outcome: (_, result) =>
       result.status === 'done' && result.output.kind === 'sandboxed' ? 'neither' : outcomeOf(result),
-    // How it ended is the host's to know, unless it did not begin.
+    // How it ended the host says to another hook, unless it did not begin.
     end: async (record, result) => {
       if (record && (result.status === 'refused' || result.status === 'failed')) recorder?.end(record, result, [])
+      else if (record && result.status === 'done' && host.results.events.length > 0) {
+        const { noteOpen } = await import('../../agents/hook/open-calls.ts')
+        const owner = { machine: setting.machine, host: host.name, session: request.session }
+        noteOpen(owner, { tool: request.tool, use: asked.use }, record, judge.loaded)
+      }
       await recorder?.sign()
       recorder?.close()
     },

@@ -3,8 +3,9 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
+import { createCordon } from '../../../src/session/cordon.ts'
 import type { Place } from '../place.ts'
-import { bash, no, type PromiseRow, read, remote, SURFACES } from '../promise.ts'
+import { bash, no, own, type PromiseRow, read, remote, SURFACES } from '../promise.ts'
 import { NO_TOOLS, RUNS_NOTHING } from './reasons.ts'
 
 const RUNS = { permission: { tools: { bash: 'allow', mcp__s__echo: 'allow' } } }
@@ -23,6 +24,27 @@ const modesOf = (place: Place): void => {
   expect(modes.length).toBeGreaterThan(0)
   expect(modes.every((mode) => mode === 0)).toBe(true)
 }
+
+/** A hook's process, as Claude Code starts it. */
+const hook = (place: Place, event: string, tool_name: string, more: object): Promise<{ readonly out: string }> =>
+  place.cordon(
+    ['hook', 'claude-code', '--root', place.root],
+    JSON.stringify({ hook_event_name: event, session_id: 'one-session', cwd: place.root, tool_name, ...more }),
+  )
+
+/** A tool of one process that prints no JSON, and one that takes too long. */
+const TOOLS = Object.fromEntries(
+  [
+    ['plain', [], 'echo "no JSON"'],
+    ['slow', ['execute', 'filesystem'], 'echo x > made.txt; sleep 20'],
+  ].flatMap(([name, labels, script]) => [
+    [
+      `$H/.config/cordon/tools/${name}.json`,
+      JSON.stringify({ name, description: 'x', script: `${name}.sh`, timeout: 1, output: 'json', labels }),
+    ],
+    [`$H/.config/cordon/tools/${name}.sh`, `#!/bin/sh\n${script}\n`],
+  ]),
+)
 
 const FLAGGED = { says: /instructions to you|steer|cordon/i }
 
@@ -46,6 +68,51 @@ export const AUDIT_ROWS: readonly PromiseRow[] = [
       check: DECIDES_ONLY,
       page: DECIDES_ONLY,
       gateway: { tries: [remote('echo', { after: (place) => expect(kinds(place)).toEqual(['begin', 'end']) })] },
+    },
+  },
+  {
+    id: 'A1',
+    promise:
+      'A host’s own tool has a line before and one after. A denial because a manifest is not signed has one too.',
+    shown: ['test/contract/hooks/results.test.ts'],
+    files: { 'a.txt': 'here\n', 'cordon.toml': 'schema_version = 1\n' },
+    on: {
+      ...onAll(no('It is about hooks.')),
+      hook: own(async (place) => {
+        const about = (id: string) => ({ tool_input: { file_path: place.path('a.txt') }, tool_use_id: id })
+        await hook(place, 'PreToolUse', 'Read', about('zero'))
+        expect(kinds(place)).toEqual(['denied'])
+        expect((await place.cordon(['sign', '--yes'])).code).toBe(0)
+        for (const id of ['one', 'two']) await hook(place, 'PreToolUse', 'Read', about(id))
+        await hook(place, 'PostToolUseFailure', 'Read', { ...about('two'), error: 'gone' })
+        await hook(place, 'PostToolUse', 'Read', { ...about('one'), tool_response: 'here' })
+        expect(kinds(place)).toEqual(['denied', 'begin', 'begin', 'end', 'end'])
+        const [, , second, ended, other] = place.record().filter(({ call }) => call !== undefined)
+        expect([ended?.call, ended?.outcome, other?.outcome]).toEqual([second?.call, 'failed', 'ok'])
+      }),
+    },
+  },
+  {
+    id: 'A1',
+    promise: 'The record says how a custom tool ended, how its output was read and what it changed.',
+    shown: ['test/contract/session/own-tools.test.ts'],
+    files: { ...TOOLS, 'a.txt': 'a\n' },
+    trusted: ['plain', 'slow'],
+    manifest: { permission: { tools: { plain: 'allow', slow: 'allow', bash: 'allow' } } },
+    on: {
+      ...onAll(no('The tools of a session are the same on every surface that has them.')),
+      session: own(async (place) => {
+        const cordon = await createCordon({ project: place.root, machine: place.machine })
+        const session = cordon.openSession()
+        for (const tool of ['plain', 'slow']) await session.call(tool, {})
+        // A sandbox with room for one process must not take undo from the others.
+        await session.call('bash', { command: 'rm a.txt' })
+        await cordon.close()
+        const [plain, slow, removed] = place.record().filter(({ type }) => type === 'end')
+        expect([plain?.outcome, plain?.output]).toEqual(['failed', expect.objectContaining({ parsed: 'text' })])
+        expect([slow?.outcome, slow?.changes]).toEqual(['timeout', expect.objectContaining({ made: 1 })])
+        expect(removed?.changes).toEqual(expect.objectContaining({ removed: 1 }))
+      }),
     },
   },
   {

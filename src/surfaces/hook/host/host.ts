@@ -240,6 +240,12 @@ export function optionalText(input: Json, ...names: readonly string[]): string |
   return null
 }
 
+/** The host's own id of a call: the same before it and after it. */
+export function useOf({ tool_use_id, tool_call_id, call_id }: Json): string | null {
+  const [id] = [tool_use_id, tool_call_id, call_id].filter((value) => typeof value === 'string')
+  return id ?? null
+}
+
 /** The host's record of the session, by its whole path; null where it says none. */
 export function recordOf({ transcript_path: path }: Json): string | null {
   return typeof path === 'string' && path.startsWith('/') ? path : null

@@ -84,7 +84,7 @@ export class GatewayGate {
       },
       run: work,
       scan: (_, output) => ({ output, notes: [], injection: output.injection }),
-      tainted: (_, score) => recorder.tainted(called, score),
+      tainted: (_, score) => recorder.tainted(begun?.call ?? null, called, score),
       end: (record, result) => recorder.end(record, result, []),
     }
     try {

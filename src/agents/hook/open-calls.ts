@@ -1,0 +1,89 @@
+/** Calls that a host runs itself: begun in one hook's process, ended in another's (A1). */
+
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { openRecord, plainProject } from '../../call/record/open.ts'
+import type { CallRecord } from '../../call/record/recorder.ts'
+import type { LoadedPolicy } from '../../project/load/load.ts'
+import type { Machine } from '../../system/machine.ts'
+import { sha256 } from '../../system/sha256.ts'
+import { openOwnDirectory, readOwnJson, removeIfThere, writeOwnJson } from '../../system/state.ts'
+
+/** A session of a host. */
+export interface OpenOwner {
+  readonly machine: Machine
+  readonly host: string
+  readonly session: string | null
+}
+
+/** Which of the session's calls: the host's own id of it, where it says one. */
+export interface HostCall {
+  readonly tool: string
+  readonly use: string | null
+}
+
+interface OpenCall extends CallRecord, HostCall {
+  readonly root: string
+  readonly maxBytes: number
+}
+
+/** Older ones were declined, or their host says nothing of results. */
+const MOST_OPEN = 50
+
+/** Notes a call that the host is about to run. */
+export function noteOpen(owner: OpenOwner, call: HostCall, record: CallRecord, loaded: LoadedPolicy): void {
+  const { root, session } = loaded
+  const directory = folderOf(owner)
+  openOwnDirectory(directory)
+  const open: OpenCall = { ...record, ...call, root, maxBytes: session.audit.maxBytes }
+  writeOwnJson(join(directory, record.call), open, false)
+  for (const { name } of opened(directory).slice(0, -MOST_OPEN)) removeIfThere(join(directory, name))
+}
+
+/** Writes the end of a call that the host ran. Of those that it does not tell apart the first ends first. */
+export function endOpen(
+  owner: OpenOwner,
+  call: HostCall,
+  result: { readonly text: string; readonly failed: boolean },
+): void {
+  const directory = folderOf(owner)
+  const fitting = opened(directory).filter(({ open: { tool, use } }) => tool === call.tool && use === call.use)
+  const [found] = fitting
+  if (!found) return
+  removeIfThere(join(directory, found.name))
+  const { root, maxBytes, ...record } = found.open
+  const { machine, host, session } = owner
+  const recorder = openRecord(plainProject(root, maxBytes), machine, { by: 'host', host, session })
+  try {
+    const output = { text: result.text, ...(result.failed && { isError: true }) }
+    recorder.end(record, { status: 'done', output }, [])
+  } finally {
+    recorder.close()
+  }
+}
+
+function opened(directory: string): readonly { readonly name: string; readonly open: OpenCall }[] {
+  return namesIn(directory)
+    .flatMap((name) => {
+      const open = readOwnJson(join(directory, name), isOpenCall, false)
+      return open ? [{ name, open }] : []
+    })
+    .toSorted((one, other) => one.open.started - other.open.started)
+}
+
+function namesIn(directory: string): readonly string[] {
+  return statSync(directory, { throwIfNoEntry: false })?.isDirectory() ? readdirSync(directory) : []
+}
+
+function isOpenCall(value: unknown): value is OpenCall {
+  const { call, started, parsed, tool, use, root, maxBytes } = (value ?? {}) as Partial<OpenCall>
+  return (
+    [call, parsed, tool, root].every((text) => typeof text === 'string') &&
+    (use === null || typeof use === 'string') &&
+    [started, maxBytes].every((number) => typeof number === 'number')
+  )
+}
+
+function folderOf({ machine, host, session }: OpenOwner): string {
+  return join(machine.stateDir, 'hook-calls', sha256(`${host}\0${session ?? ''}`).slice(0, 32))
+}
