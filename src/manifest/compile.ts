@@ -14,11 +14,13 @@ import type {
   PathRule,
   PathRules,
   Policy,
+  RuleRef,
   ShellFlags,
   Sourced,
 } from '../policy/policy.ts'
 import type { Verdict } from '../policy/verdict.ts'
 import { compileSandbox, compileSession } from './compile-settings.ts'
+import { OBSERVE_PATH } from './layers.ts'
 import { type CompileContext, Lookup, sourced } from './lookup.ts'
 import { didYouMean } from './schema/format.ts'
 import type { CommandEntry, HostEntry, Item, Manifest, PathEntry } from './schema/manifest.ts'
@@ -57,6 +59,7 @@ export function compileManifest(manifest: Manifest, options: CompileOptions): Co
     agent: agent(lookup),
     agents: agents(lookup),
     interactive: lookup.scalar('permission.interactive'),
+    observe: observeRule(lookup),
     autoAccept: lookup.scalar('permission.auto_accept'),
     tools: levels('permission.tools', lookup),
     flags: shellFlags(lookup),
@@ -128,6 +131,11 @@ function additionalDirectories(lookup: Lookup): Sourced<string>[] {
     })
     return []
   })
+}
+
+function observeRule({ manifest }: Lookup): RuleRef | null {
+  const setting = manifest.settings.get(OBSERVE_PATH)
+  return setting === undefined ? null : { rule: 'permission.mode', source: setting.source }
 }
 
 function agent(lookup: Lookup): Sourced<string> {

@@ -4,12 +4,16 @@ import { containsPattern, parsePathPattern } from '../files/path-pattern.ts'
 import { containsHost, parseHostPattern } from '../hosts/pattern.ts'
 import type { SuffixLookup } from '../hosts/suffix.ts'
 import type { RuleRef } from '../policy/policy.ts'
+import { OBSERVE } from './schema/key.ts'
 import type { BundleEntry, HostEntry, Item, Manifest, SecretEntry, Setting } from './schema/manifest.ts'
 import { plainValue } from './toml/plain.ts'
 import { type Finding, type Problem, problemAt } from './toml/problem.ts'
 
 /** Who wrote a manifest; later layers come later here. */
 export type LayerName = 'organisation' | 'user' | 'project' | 'command-line'
+
+/** Where a person's own `permission.mode = "observe"` is kept in the merged manifest. */
+export const OBSERVE_PATH = 'permission.observe'
 
 const PERSONAL_ORDER = ['user', 'project', 'command-line'] as const
 
@@ -40,8 +44,14 @@ export function mergeLayers(layers: Layers, suffixes: SuffixLookup | null = null
     for (const section of manifest.declared) declared.add(section)
     const warn: Warn = (at, finding) => warnings.push(problemAt('warning', at, finding))
     for (const [path, setting] of manifest.settings) {
-      if (setting.key.personal && layer === 'project') {
+      // Observe mode is the person's own choice, and leaves the mode of the other layers as it is.
+      const observes = path === 'permission.mode' && setting.value === OBSERVE
+      if ((setting.key.personal || observes) && (layer === 'project' || (observes && layer === 'organisation'))) {
         warn(setting, PERSONAL)
+        continue
+      }
+      if (observes) {
+        settings.set(OBSERVE_PATH, { setting, layer, floor: null })
         continue
       }
       const before = settings.get(path)

@@ -6,7 +6,7 @@
  *   3. explicit levels    [permission.tools], the mode, /perm
  *   4. everything else    ask where grants of this kind are declared, else the built-in level
  *
- * Then auto mode or auto_accept answers what is left to ask, and the strictest part decides the call.
+ * Then auto mode, auto_accept or observe mode answers what is left to ask, and the strictest part decides the call.
  */
 
 import type { PartDecision, PartSubject } from './decision.ts'
@@ -33,7 +33,8 @@ export function decidePart(part: PartQuestions, stance: Stance): PartDecision {
 }
 
 function answered(subject: PartSubject, ruling: Ruling, step: 1 | 2 | 3 | 4, stance: Stance): PartDecision {
-  if (ruling.decision !== 'ask' || ruling.firm || !stance.answersAsks) {
+  const answer = stance.answersAsks ?? stance.observes
+  if (ruling.decision !== 'ask' || ruling.firm || !answer) {
     const { decision, reason, rules, firm, relies } = ruling
     const part = { ...subject, decision, reason, rules, step }
     if (firm === undefined && relies === undefined) return part
@@ -42,11 +43,13 @@ function answered(subject: PartSubject, ruling: Ruling, step: 1 | 2 | 3 | 4, sta
   return {
     ...subject,
     decision: 'allow',
-    reason: {
-      code: 'auto-accepted',
-      message: `${stance.mode.value === 'auto' ? 'Auto mode' : 'auto_accept'} answered: ${ruling.reason.message}`,
-    },
-    rules: [stance.answersAsks, ...ruling.rules],
+    reason: stance.answersAsks
+      ? {
+          code: 'auto-accepted',
+          message: `${stance.mode.value === 'auto' ? 'Auto mode' : 'auto_accept'} answered: ${ruling.reason.message}`,
+        }
+      : { code: 'observed', message: `Observe mode did not ask: ${ruling.reason.message}` },
+    rules: [answer, ...ruling.rules],
     step,
   }
 }

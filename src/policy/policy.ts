@@ -122,6 +122,8 @@ export interface Policy {
   readonly agent: Sourced<string>
   readonly agents: ReadonlyMap<string, AgentRule>
   readonly interactive: Sourced<boolean>
+  /** The person's own `permission.mode = "observe"` (P11): nothing is asked; the mode of the project still decides what would be. */
+  readonly observe?: RuleRef | null
   readonly autoAccept: Sourced<boolean>
   /** `[permission.tools]`, without `/perm` changes: those are session facts. */
   readonly tools: ReadonlyMap<string, Sourced<Verdict>>

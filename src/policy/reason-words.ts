@@ -10,6 +10,7 @@ const WORDS: Readonly<Record<ReasonCode, string>> = {
   contained: 'it stays inside the sandbox',
   harmless: 'it does nothing by itself',
   'auto-accepted': 'auto mode said yes',
+  observed: 'observe mode did not ask',
   typed: 'typed by the person',
   baseline: 'every command sees it',
   'grant-prompts': 'its grant asks each time',

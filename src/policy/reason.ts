@@ -9,6 +9,7 @@ export type ReasonCode =
   | 'contained' // it stays inside the sandbox
   | 'harmless' // a coordinator, a builtin without effect, or a call of what is judged elsewhere
   | 'auto-accepted' // auto mode or auto_accept answered the ask
+  | 'observed' // observe mode recorded the ask and did not ask
   | 'typed' // the person typed it themselves (`cordon run`)
   | 'baseline' // the sandbox shows it to every command, read-only
   // ask

@@ -20,6 +20,7 @@ export function settle(decision: Decision, policy: Policy, prompter: boolean): S
       policy.runtimeGrants,
     )
   }
+  if (policy.observe) return refusal('observe mode asks nothing, and it does not answer this itself', policy.observe)
   if (!policy.interactive.value) {
     return refusal('permission.interactive is false: nobody is asked', policy.interactive)
   }

@@ -27,6 +27,8 @@ export interface Stance {
   readonly builtIn: Verdict
   /** The rule that answers remaining asks (auto mode, auto_accept), or null. */
   readonly answersAsks: RuleRef | null
+  /** The rule by which asks are recorded and not asked (P11), or null. */
+  readonly observes: RuleRef | null
 }
 
 /** The trust score of an agent that the manifest says nothing about (P8). */
@@ -59,6 +61,7 @@ export function takeStance(policy: Policy, session: SessionFacts, tool: string, 
       anyLevelDenial(tool, session, agent, policy),
     explicit: level ? levelRuling(tool, level) : modeLevel(mode, kind, boxed),
     answersAsks: askAnswer(mode, policy),
+    observes: policy.observe ?? null,
   }
 }
 

@@ -181,6 +181,7 @@ function approverOf({ decision, reason, rules }: Decision, surface: string | nul
   if (decision === 'ask') return surface
   const grant = rules.flatMap(({ rule }) => savedGrantOf(rule) ?? [])[0]
   if (grant !== undefined) return `grant:${grant}`
+  if (reason.code === 'observed') return 'observe'
   return reason.code === 'auto-accepted' ? 'auto' : surface === 'typed' ? surface : null
 }
 

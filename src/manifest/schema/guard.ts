@@ -1,6 +1,19 @@
 /** The sections that say how Cordon decides: permission, security, shell_policy, agents, rings. */
 
-import { BOOLEAN, choice, integer, type Key, LEVEL, listOf, MODE, SECONDS, type Section, SIZE, text } from './key.ts'
+import {
+  BOOLEAN,
+  choice,
+  integer,
+  type Key,
+  LEVEL,
+  listOf,
+  MODE,
+  MODE_OR_OBSERVE,
+  SECONDS,
+  type Section,
+  SIZE,
+  text,
+} from './key.ts'
 
 function flag(name: string, value: boolean, stricter: boolean, doc: string, spec = 'S2'): Key {
   return {
@@ -22,9 +35,9 @@ const PERMISSION: Section = {
   keys: [
     {
       name: 'mode',
-      type: MODE,
+      type: MODE_OR_OBSERVE,
       default: 'custom',
-      doc: '`plan` denies edits and commands. `default` asks before them. `auto_accept` edits without asking and asks before commands. `contained` asks only if an action leaves the sandbox or cannot be undone. `auto` runs everything that no deny rule stops. `custom` follows the rules as written.',
+      doc: '`plan` denies edits and commands. `default` asks before them. `auto_accept` edits without asking and asks before commands. `contained` asks only if an action leaves the sandbox or cannot be undone. `auto` runs everything that no deny rule stops. `custom` follows the rules as written. `observe`, in your own `cordon.toml` alone, keeps the mode of the project, asks nothing, and records what would have been asked.',
       spec: 'P2, P10',
       merge: 'later',
     },

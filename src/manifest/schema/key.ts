@@ -110,3 +110,7 @@ export function listOf(of: ValueType): ValueType {
 export const LEVEL: ValueType = choice(...VERDICTS)
 
 export const MODE: ValueType = choice(...MODES)
+
+/** Of a person's own layer alone (P11): the mode of the other layers stays, and nothing is asked. */
+export const OBSERVE = 'observe'
+export const MODE_OR_OBSERVE: ValueType = choice(...MODES, OBSERVE)

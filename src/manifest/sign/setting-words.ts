@@ -14,6 +14,7 @@ export const SETTING_WORDS: Readonly<Record<string, SettingWords>> = {
     auto_accept: 'Edits are made without asking; commands ask.',
     contained: 'What stays inside the sandbox runs without asking; what reaches out or cannot be undone asks.',
     auto: 'EVERYTHING that no rule denies runs without asking.',
+    observe: 'Nothing: only your own cordon.toml can set observe mode.',
   },
   'permission.agent': 'The agent at the start',
   'permission.interactive': {

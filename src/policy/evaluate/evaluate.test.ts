@@ -17,6 +17,7 @@ import { parseHostPattern } from '../../hosts/pattern.ts'
 import { parseUrl } from '../../hosts/url.ts'
 import type { SessionFacts, ShellFact, ToolCall } from '../call.ts'
 import type { AgentRule, HostRule, Policy } from '../policy.ts'
+import { settle } from '../settle.ts'
 import type { Verdict } from '../verdict.ts'
 import { evaluate } from './evaluate.ts'
 
@@ -79,6 +80,25 @@ describe('rings (P8)', () => {
 
   it('ring 3 runs no command', () => {
     expect(decide(bash('ls'), { ...agent(0.5), ...granted('ls:*') })).toBe('deny ring')
+  })
+})
+
+describe('observe mode (P11)', () => {
+  const observe = { observe: { rule: 'permission.mode', source: 'user.toml:2:1' } }
+
+  it('asks nothing that is not firm, and says what would have been asked', () => {
+    const asking = granted('ls:*')
+    expect(decide(bash('make'), asking)).toBe('ask not-granted')
+    expect(decide(bash('make'), { ...asking, ...observe })).toBe('allow observed')
+  })
+
+  it('answers no firm ask, and no denial', () => {
+    const firm = { ...granted('cat:*'), ...observe }
+    expect(decide(read('.env'), firm)).toBe('ask secret')
+    expect(decide(bash('sudo make'), firm)).toMatch(/^deny /)
+    const asked = { decision: 'ask', reason: { code: 'secret', message: '' }, rules: [], segments: [] } as const
+    expect(settle(asked, policyOf(observe), true)).toMatchObject({ outcome: 'refuse' })
+    expect(settle(asked, policyOf(), true)).toMatchObject({ outcome: 'prompt' })
   })
 })
 

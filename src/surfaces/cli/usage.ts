@@ -49,6 +49,11 @@ const root: FlagRow = { name: '--root', value: 'DIR', about: 'Judge against this
 
 const plan: FlagRow = { name: '--plan', about: 'Print what the sandbox would be, and do not run.' }
 const planJson: FlagRow = { name: '--json', about: 'With --plan: print it as JSON.' }
+const observe: FlagRow = {
+  name: '--observe',
+  about: 'Ask nothing: the sandbox blocks what no grant names, and the record has it.',
+}
+
 const quiet: FlagRow = {
   name: '--quiet',
   short: '-q',
@@ -162,7 +167,7 @@ const rows: readonly CommandRow[] = [
     name: 'run',
     summary: 'Run a command in the sandbox, with the manifest’s grants.',
     usage: 'cordon run [--read PATH] [--allow-host HOST] … [--] CMD ARG…\n  cordon run -i',
-    flags: [manifest, root, ...oneOff, plan, planJson, quiet, timeout, interactive],
+    flags: [manifest, root, ...oneOff, plan, planJson, observe, quiet, timeout, interactive],
     details: RUN_DETAILS,
   },
   {

@@ -240,7 +240,7 @@ export const PERMISSION_ROWS: readonly PromiseRow[] = [
     id: 'P11',
     promise:
       'Each ask states what a wrong yes could cost; a reviewer may answer within bounds; observe mode asks nothing.',
-    shown: ['src/policy/worst-case.test.ts'],
+    shown: ['src/policy/worst-case.test.ts', 'src/policy/evaluate/evaluate.test.ts', 'src/manifest/layers.test.ts'],
     manifest: { permission: { mode: 'contained' } },
     tries: [
       bash('git push origin topic', {

@@ -66,7 +66,7 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
       programs: given?.slice(0, 1) ?? [],
     })
   let opened = await inForce()
-  const asks = interactive && isTerminalDevice(2) && !args.flags.quiet && !args.flags.plan
+  const asks = interactive && isTerminalDevice(2) && !args.flags.quiet && !args.flags.plan && !args.flags.observe
   if (opened && asks && given && (await isSignedAgain(terminal, args, opened, given))) opened = await inForce()
   if (!opened) return EXIT.fault
   const { machine } = opened
