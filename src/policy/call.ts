@@ -1,5 +1,6 @@
 /** A tool call as the decision sees it: facts that were resolved before, nothing left to look up. */
 
+import type { PathPattern } from '../files/path-pattern.ts'
 import type { ProtectedPlace } from '../files/protected-paths.ts'
 import type { UrlFacts } from '../hosts/url.ts'
 import type { ShellAnalysis } from '../shell/facts.ts'
@@ -60,6 +61,14 @@ export interface ToolCall {
   readonly ownOnly?: boolean
 }
 
+/** Copies of the project's files, as denied paths need them. */
+export interface RepositoryFacts {
+  /** The path in the project of which this one, in a working tree or a clone of it, is a copy; null for every other. */
+  readonly originalOf: (path: string) => string | null
+  /** Whether the repository holds a file that the pattern reaches. */
+  readonly tracks: (pattern: PathPattern) => boolean
+}
+
 /** What the session knows at this moment. */
 export interface SessionFacts {
   readonly agent: string | null
@@ -90,6 +99,8 @@ export interface SessionFacts {
   readonly isShown?: (path: string) => boolean
   /** Why the configuration of the repository that git finds from a directory is not taken on trust: `absent` for a directory that is not there. */
   readonly repositoryProblem?: (directory: string) => string | null
+  /** The project's repository; without it nothing is known of copies of its files. */
+  readonly repository?: RepositoryFacts
   /** Read text that tries to steer the agent (A3). */
   readonly tainted: boolean
   /** Places that belong to Cordon itself. */

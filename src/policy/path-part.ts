@@ -90,10 +90,13 @@ function namesOf({ path, written }: PathFact): readonly string[] {
   return written === undefined ? [path] : [path, written]
 }
 
-function ruleDenial({ policy, access, fact }: PathScene): Ruling | null {
+function ruleDenial({ policy, session, access, fact }: PathScene): Ruling | null {
   const rules = access === 'write' ? policy.writes.deny : policy.reads.deny
+  if (rules.length === 0) return null
+  // What is denied in a project is denied in its working trees and clones.
+  const names = namesOf(fact).flatMap((path) => [path, session.repository?.originalOf(path) ?? path])
   // A rule that names a link denies what it leads to under that name; the sandbox hides it under every name.
-  const found = rules.filter((candidate) => namesOf(fact).some((path) => reachesPath(candidate.pattern, path)))
+  const found = rules.filter((candidate) => names.some((path) => reachesPath(candidate.pattern, path)))
   const rule = found.find(({ asks }) => !asks) ?? found[0]
   if (!rule) return null
   if (rule.asks) {

@@ -9,6 +9,7 @@ import type { LoadedPolicy } from './load/load.ts'
 import { nearbyFact, openRepositoryAt } from './load/nearby.ts'
 import { ownWorktrees } from './load/worktrees.ts'
 import { ownPlaces } from './place/own-places.ts'
+import { repositoryFacts } from './place/repository-copies.ts'
 import { repositoryProblems } from './place/repository-settings.ts'
 
 /** Whose answers apply. */
@@ -44,6 +45,7 @@ export function newSession(loaded: LoadedPolicy, machine: Machine): SessionFacts
     tainted: false,
     own: ownPlaces(loaded, machine, machineFiles),
     repositoryProblem: repositoryProblems(() => loaded.policy),
+    repository: repositoryFacts(() => loaded.policy.root),
   }
 }
 

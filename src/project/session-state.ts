@@ -25,16 +25,26 @@ export class SessionState {
   readonly #own: SessionFacts['own']
   readonly #worktrees: readonly string[]
 
-  readonly #looks: Pick<SessionFacts, 'isShown' | 'repositoryProblem'>
+  readonly #looks: Pick<SessionFacts, 'isShown' | 'repositoryProblem' | 'repository'>
 
   constructor(
     agent: string | null,
-    { own, roots, isShown, repositoryProblem }: Pick<SessionFacts, 'own' | 'roots' | 'isShown' | 'repositoryProblem'>,
+    {
+      own,
+      roots,
+      isShown,
+      repositoryProblem,
+      repository,
+    }: Pick<SessionFacts, 'own' | 'roots' | 'isShown' | 'repositoryProblem' | 'repository'>,
   ) {
     this.agent = agent
     this.#own = own
     this.#worktrees = roots
-    this.#looks = { ...(isShown && { isShown }), ...(repositoryProblem && { repositoryProblem }) }
+    this.#looks = {
+      ...(isShown && { isShown }),
+      ...(repositoryProblem && { repositoryProblem }),
+      ...(repository && { repository }),
+    }
   }
 
   /** `/perm TOOL LEVEL`. */

@@ -3,9 +3,11 @@
 import { dirname, join } from 'node:path'
 import type { Places } from '../confine/confinement.ts'
 import { isInside } from '../files/baseline.ts'
+import { foldName } from '../files/fold-name.ts'
 import { isGlob } from '../files/glob.ts'
-import { coversPath, literalPrefix, type PathPattern, reachesPath } from '../files/path-pattern.ts'
+import { coversPath, literalPrefix, type PathPattern, reachesPath, splitPath } from '../files/path-pattern.ts'
 import type { PathRule } from '../policy/policy.ts'
+import { checkoutsOf } from '../project/place/repository-copies.ts'
 import { Fault } from '../system/fault.ts'
 import type { Files } from '../system/files.ts'
 
@@ -111,10 +113,11 @@ export function namedForWriting(rules: readonly PathRule[], files: Files): strin
 
 /** Finds what deny rules hide and freeze. Files come and go: what was found for one command says nothing about the next. */
 export function restrictCommand(
-  { hidden, fixed }: Pick<Places, 'hidden' | 'fixed'>,
+  { roots, ...rules }: Pick<Places, 'roots' | 'hidden' | 'fixed'>,
   { reads, writes, partly }: Pick<Placement, 'reads' | 'writes' | 'partly'>,
   files: Files,
 ): Restriction {
+  const [hidden, fixed] = [withCopies(rules.hidden, roots, files), withCopies(rules.fixed, roots, files)]
   const folders = partly.map(({ folder }) => folder)
   const written = [...writes, ...partly.flatMap(({ paths }) => paths)]
   const unseen = unique(folders.flatMap((folder) => entriesBeside(folder, [...reads, ...written], files)))
@@ -123,6 +126,18 @@ export function restrictCommand(
     hidden: [...denied(hidden, [...reads, ...folders], files), ...unseen],
     frozen: [...denied(fixed, [...writes, ...folders], files), ...kept.filter((path) => !unseen.includes(path))],
   }
+}
+
+/** Rules of a project, in its working trees and clones as well. */
+function withCopies(rules: readonly PathRule[], roots: readonly string[], files: Files): readonly PathRule[] {
+  const [root] = roots
+  const own = root === undefined ? [] : rules.filter(({ pattern }) => isInside(literalPrefix(pattern), root))
+  if (root === undefined || own.length === 0) return rules
+  const copies = checkoutsOf(root, roots, files)
+  return [
+    ...rules,
+    ...copies.flatMap((copy) => own.map((rule) => ({ ...rule, pattern: moved(rule.pattern, root, copy) }))),
+  ]
 }
 
 /** What lies in a folder, as few names as possible, beside some places in it. */
@@ -201,4 +216,11 @@ function isCovered(path: string, shown: readonly string[]): boolean {
 
 function unique(paths: readonly string[]): string[] {
   return [...new Set(paths)]
+}
+
+function moved(pattern: PathPattern, from: string, to: string): PathPattern {
+  const absolute = to + pattern.absolute.slice(from.length)
+  const segments = splitPath(absolute)
+  const { folded } = pattern
+  return { ...pattern, absolute, segments, ...(folded && { folded: { ...folded, segments: segments.map(foldName) } }) }
 }

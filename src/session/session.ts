@@ -14,6 +14,7 @@ import { VERDICTS, type Verdict } from '../policy/verdict.ts'
 import { readBrief } from '../project/discovery-brief.ts'
 import { ownWorktrees } from '../project/load/worktrees.ts'
 import { ownPlaces } from '../project/place/own-places.ts'
+import { repositoryFacts } from '../project/place/repository-copies.ts'
 import { repositoryProblems } from '../project/place/repository-settings.ts'
 import { SessionState } from '../project/session-state.ts'
 import { openCommands, type SessionCommands } from '../run/port.ts'
@@ -71,6 +72,7 @@ export class Session {
       roots: ownWorktrees(loaded, machine.home, files),
       isShown: shownSecrets(() => project.loaded, machine, files),
       repositoryProblem: repositoryProblems(() => project.loaded.policy),
+      repository: repositoryFacts(() => project.loaded.policy.root),
     })
     const view = new SessionView({ id, project, state: this.#state, saved, machine, files, spillDirectory, directory })
     this.#view = view

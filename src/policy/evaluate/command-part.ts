@@ -8,6 +8,7 @@ import { type Policy, ref } from '../policy.ts'
 import type { Ruling } from '../stance.ts'
 import { asksAt, hazardDenial, ruleDenial } from './command-denial.ts'
 import { ELSEWHERE, grantsOf, wrapperGrants } from './command-grant.ts'
+import { historyDenial } from './git-history.ts'
 import { gitReads, isGit } from './git-look.ts'
 import { repositoryHazard } from './git-place.ts'
 import { lostIn } from './lost-files.ts'
@@ -78,6 +79,7 @@ export function commandQuestions(scene: Scene, fact: CommandFact, around: Comman
     denial: () =>
       hazardDenial(policy, fact, text) ??
       ruleDenial(scene, fact, text) ??
+      historyDenial(scene, fact, text) ??
       (elsewhere ? null : placeRuling(scene, fact, text)),
     grant: () => (hazard ? null : (harmless(policy, fact, text) ?? grantRuling(scene, fact, wrappers, text))),
     explicit: () =>

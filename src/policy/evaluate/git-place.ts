@@ -56,7 +56,7 @@ export function repositoryHazard(session: SessionFacts, fact: CommandFact): Haza
 }
 
 /** Where git starts to look for its repository; null when that cannot be known. */
-function directoryOf(fact: CommandFact): string | null {
+export function directoryOf(fact: CommandFact): string | null {
   let directory = fact.cwd
   for (let at = 1; at < fact.argv.length && directory !== null; at++) {
     const values = fact.argv[at]!.values

@@ -11,6 +11,7 @@ import { carriedScript, startedPlaces } from './carried-script.ts'
 import { guessedDenials } from './command-denial.ts'
 import { runsElsewhere } from './command-grant.ts'
 import { commandQuestions, wordsOf } from './command-part.ts'
+import { withMadeCheckouts } from './git-history.ts'
 import { hazardDenialIn } from './hidden-denial.ts'
 import { hostUseQuestions } from './named-hosts.ts'
 import { pathUseQuestions, redirectQuestions } from './named-paths.ts'
@@ -18,8 +19,9 @@ import { always, deny, type Scene, unknowable } from './scene.ts'
 import { mayReachOut } from './text-hosts.ts'
 
 /** Decides every part of a command text. */
-export function decideShell(policy: Policy, session: SessionFacts, stance: Stance, shell: ShellFact): PartDecision[] {
+export function decideShell(policy: Policy, known: SessionFacts, stance: Stance, shell: ShellFact): PartDecision[] {
   const { analysis } = shell
+  const session = 'facts' in analysis ? withMadeCheckouts(known, policy.root, analysis.facts) : known
   const sends = (): boolean => 'facts' in analysis && mayReachOut(policy, session, analysis.facts)
   const scene: Scene = { policy, session, stance, shell, carried: carriedPaths(policy, session, shell), sends }
   const questions = 'rejection' in shell.analysis ? rejected(scene) : questionsOf(scene, shell.analysis.facts)
