@@ -164,6 +164,7 @@ describe('what is sent along with what a person says', () => {
     ['opencode', 'AGENTS.md'],
     ['opencode', 'CONTEXT.md'],
     ['pi', 'CLAUDE.md'],
+    ['pi', 'AGENTS.override.md'],
     ['pi', '.pi/APPEND_SYSTEM.md'],
   ])('%s does not send %s when it is a link to a secret', async (host, name) => {
     put(name, 'Be kind!')

@@ -126,6 +126,7 @@ async function install(): Promise<HostInstall> {
       '.opencode/plugin/': [],
       '.opencode/plugins/': [],
       '.opencode/tool/': [],
+      '.opencode/tools/': [],
     },
     file: ({ scope, root, home, env }) =>
       scope === 'project'

@@ -22,7 +22,7 @@ export const pi: Host<'pi'> = pluginHost(
   TOOLS,
   'glob',
   {
-    memory: ['AGENTS.md', 'CLAUDE.md', '.pi/SYSTEM.md', '.pi/APPEND_SYSTEM.md'],
+    memory: ['AGENTS.md', 'AGENTS.override.md', 'CLAUDE.md', '.pi/SYSTEM.md', '.pi/APPEND_SYSTEM.md'],
     imports: false,
     texts: ['.pi/skills/', '.pi/prompts/', '.agents/skills/'],
     runsInline: false,
