@@ -13,7 +13,6 @@ import { sha256 } from '../../system/sha256.ts'
 import { uniqueName } from '../../system/unique-name.ts'
 import { type ToolInput, type ToolLabel, type ToolOutput, toolLabels } from '../../tools/tool.ts'
 import type { ToolResult } from '../tool-result.ts'
-import { savedGrantOf } from './approver.ts'
 import { callSummary } from './call-summary.ts'
 import { runFields } from './run-fields.ts'
 
@@ -173,6 +172,11 @@ function recordedWorst(
 ): NonNullable<AuditDecision['worst']> {
   const { bound, labels, text } = worstCaseOf(decision, facts)
   return { bound, labels, ...(inWords && { text }) }
+}
+
+/** The id of the saved grant that a rule of a decision stands for; null for every other rule. */
+export function savedGrantOf(rule: string): string | null {
+  return /^saved grant (g[a-z0-9]+)$/.exec(rule)?.[1] ?? null
 }
 
 /** Who answered beforehand: a saved grant, auto mode, or the surface's own; an answer of now has a line of its own. */

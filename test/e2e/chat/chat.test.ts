@@ -73,10 +73,10 @@ describe('a task', () => {
       ['once', ['y'], true],
       ['no', ['n'], false],
       ['told', ['m', 'not now', '\r'], false],
-      ['session', ['s'], true],
-      ['time', ['t', '1'], true],
-      ['always', ['a'], true],
-      ['never', ['d'], false],
+      ['session', ['s', '\r'], true],
+      ['time', ['t', '1', '\r'], true],
+      ['always', ['a', '\r'], true],
+      ['never', ['d', '\r'], false],
     ]
     const touch = (name: string) => ({ calls: [call('bash', { command: `touch ${name}.txt` })] })
     const asked = answers.flatMap(([name]) => [touch(name), { text: 'ok.' }])
