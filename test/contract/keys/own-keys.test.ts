@@ -95,7 +95,7 @@ it('tools.NAME.env_vars: narrows what the tool declares, and never widens it', a
 it('tools.NAME.max_output_bytes, timeout and enabled', async () => {
   expect((await probe({})).match(/#/g)).toHaveLength(500)
   expect((await probe({ max_output_bytes: 60 })).match(/#/g)!.length).toBeLessThan(60)
-  expect(await probe({ timeout: 0.4 }, { env: ['ONE', 'WAIT'] })).toContain('the time limit was reached')
+  expect(await probe({ timeout: 0.4 }, { env: ['ONE', 'WAIT'] })).toContain('[stopped: the time limit of 0.4 s')
   expect(await probe({ enabled: false })).toMatch(/^(Denied|Failed)/)
 })
 

@@ -42,6 +42,8 @@ export const PERMISSION_ROWS: readonly PromiseRow[] = [
     ],
     on: {
       run: TYPED,
+      // Without a manifest the agent's own settings decide whether to ask (M3).
+      hook: { tries: [bash('touch b.txt', { is: 'allow' }), read('a.txt', { is: 'allow' })] },
       gateway: { tries: [remote('echo', { is: 'ask' })] },
     },
   },
