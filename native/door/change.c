@@ -212,6 +212,8 @@ static void rename_spot(const struct call *c, struct spot *from, struct spot *to
   /* Two names of one file: the kernel says that it is done, and does nothing. */
   if (same && !exchanges) return answer(c, syscall(SYS_renameat2, from->parent, from->name, to->parent, to->name, flags) ? errno : 0);
   if (!error && by_content && (flags || S_ISDIR(from->about.st_mode))) error = EROFS;
+  /* A copy without credentials is mounted over it: what was made of that must not replace it. */
+  if (!error && by_content && to->is_there && to->mount != to->folder_mount) error = EBUSY;
   if (error) return refuse(c, about, CHANGE_PLACE, error);
   /* What fails anyway is not kept first: a second name would change the time by which undo knows that nobody changed the file. */
   if ((error = fails_over(from, to, flags))) return answer(c, error);

@@ -226,6 +226,7 @@ static int write_in_place(int folder, const char *name, const char *text, size_t
   int fd = openat(folder, aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd < 0 || write_all(fd, text, size) || fchmod(fd, mode & 0777) || renameat(folder, aside, folder, name)) error = errno;
   if (fd >= 0) close(fd);
+  if (fd >= 0 && error) unlinkat(folder, aside, 0);
   return error;
 }
 

@@ -243,6 +243,7 @@ function secretRuling({ policy, session, access, fact, actor }: PathScene): Ruli
     return openedByGrant(path, grants, policy) ? [] : [{ ...secret, path }]
   })
   const [secret] = secrets
+  if (!secret && actor.by !== 'command' && GIT_CONFIG.test(fact.path)) return credentialRuling(policy, session, fact)
   const place = isInsideRoots(policy, session, fact.path) ? '' : `, is outside the project ${policy.root}`
   if (!secret || (secrets.every(({ kind }) => kind === 'name') && session.isShown?.(fact.path))) return null
   return {
@@ -252,6 +253,25 @@ function secretRuling({ policy, session, access, fact, actor }: PathScene): Ruli
       code: 'secret',
       message: `${fact.given} looks like a ${PRIVATE_KEY.test(secret.shape) ? 'private key' : 'secret'} (${secret.shape})${place}, and no grant names it.`,
       remedy: `Work without it, or ask the user to grant it by name: paths = [{ path = ".", files = ["${secret.path.split('/').at(-1)}"] }] under [capabilities.allow.read].`,
+    },
+    rules: [{ rule: 'sandbox.os.command_mask_secrets', source: 'built-in' }],
+  }
+}
+
+const GIT_CONFIG = /\/\.git\/(?:.+\/)?config(?:\.worktree)?$/i
+
+/** Commands see git's configuration without the credentials in it; who opens it otherwise would see them. */
+function credentialRuling(policy: Policy, session: SessionFacts, fact: PathFact): Ruling | null {
+  const grants = [...policy.reads.allow, ...session.grants.reads].map((rule) => rule.pattern)
+  if (session.isShown?.(fact.path) !== false || grants.some(({ absolute }) => absolute === fact.path)) return null
+  return {
+    decision: 'ask',
+    firm: true,
+    reason: {
+      code: 'secret',
+      message: `${fact.given} contains a credential, and no grant names it.`,
+      remedy:
+        'Use a git command such as `git remote -v`: commands see it without the credential. The user can also grant the file by name.',
     },
     rules: [{ rule: 'sandbox.os.command_mask_secrets', source: 'built-in' }],
   }

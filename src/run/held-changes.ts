@@ -6,7 +6,13 @@ import type { ChangePlan } from '../sandbox/changes.ts'
 import { changeRules, gitKeyText, openedPlaces } from '../sandbox/protect/change-rules.ts'
 import type { ProtectFacts } from '../sandbox/protect/protect.ts'
 import type { GuardedRun } from '../sandbox/quarantine/run.ts'
-import { changeViolation, sharedViolation, unkeptViolation, type Violation } from '../sandbox/violation.ts'
+import {
+  changeViolation,
+  sharedViolation,
+  tokenViolation,
+  unkeptViolation,
+  type Violation,
+} from '../sandbox/violation.ts'
 import { CallStore, DEFAULT_PRUNE } from '../undo/call-store.ts'
 import type { JournalRecord } from '../undo/journal.ts'
 import { type NetChanges, netChanges } from '../undo/net-changes.ts'
@@ -87,7 +93,11 @@ export class HeldChanges {
     const refused = records.filter(({ op }) => op === 'refused')
     const unkept = new Set(refused.filter(({ errno }) => errno === UNKEPT).map(({ path }) => path))
     const shared = new Set(refused.filter(({ errno }) => errno === SHARED).map(({ path }) => path))
-    const held = new Set(refused.map(({ path }) => path).filter((path) => !unkept.has(path) && !shared.has(path)))
+    const tokens = new Set(
+      refused.filter(({ errno, path }) => errno === BUSY && isConfig(path)).map(({ path }) => path),
+    )
+    const others = [unkept, shared, tokens]
+    const held = new Set(refused.map(({ path }) => path).filter((path) => !others.some((one) => one.has(path))))
     return {
       ...net,
       call,
@@ -95,6 +105,7 @@ export class HeldChanges {
         ...[...held].map(changeViolation),
         ...[...unkept].map(unkeptViolation),
         ...[...shared].map(sharedViolation),
+        ...[...tokens].map(tokenViolation),
       ],
       unkept: [...unkept],
       // Counted only when it can matter: most calls keep little.
@@ -172,6 +183,9 @@ export function pruneKept(stateDir: string): void {
 const UNKEPT = 122
 /** EMLINK: a file with further names of which this one could not get a copy. */
 const SHARED = 31
+/** EBUSY: a configuration of git over which its copy without credentials is mounted. */
+const BUSY = 16
+const isConfig = (path: string): boolean => /\/config(?:\.worktree)?$/.test(path)
 
 const MAX_NAME = 200
 

@@ -7,6 +7,7 @@ import { deniedShapes } from '../files/secret-shapes.ts'
 import type { MaskFace, MaskIdentity } from '../sandbox/plan.ts'
 import type { SecretTree } from '../sandbox/protect/tree.ts'
 import { hiddenByList } from '../sandbox/quarantine/kept.ts'
+import type { GitToken } from '../sandbox/secrets/git-tokens.ts'
 import { type MaskFacts, MaskIndex } from '../sandbox/secrets/masks.ts'
 import { readIndexCache, writeIndexCache } from '../sandbox/secrets/masks-cache.ts'
 import { type Movable, movableOf, unseenSecrets } from '../sandbox/secrets/masks-moving.ts'
@@ -32,9 +33,11 @@ export interface Hidden {
   readonly opened: readonly string[]
   readonly faces: ReadonlyMap<string, MaskFace>
   readonly replaced: ReadonlyMap<string, MaskFace>
+  /** Credentials for which placeholders are shown. */
+  readonly tokens: readonly GitToken[]
 }
 
-const NO_FACES = { faces: new Map<string, MaskFace>(), replaced: new Map<string, MaskFace>() }
+const NO_FACES = { faces: new Map<string, MaskFace>(), replaced: new Map<string, MaskFace>(), tokens: [] }
 
 /** How often a tree that is being changed is looked through, and how long between: as long as its changes need to settle. */
 const MOST_LOOKS = 5
@@ -164,6 +167,7 @@ export class HiddenPaths {
       masks,
       faces: project.faces,
       replaced: project.replaced,
+      tokens: project.tokens,
       identities,
       held: [...always.held, ...byPlace, ...project.linked.keys(), ...kept],
       linked: new Map([...places.linked, ...project.linked]),

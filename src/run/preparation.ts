@@ -17,6 +17,7 @@ import type { TreeBaseline } from '../sandbox/quarantine/baseline.ts'
 import type { QuarantineFinding } from '../sandbox/quarantine/quarantine.ts'
 import { type GuardedRun, ProjectGuard } from '../sandbox/quarantine/run.ts'
 import { planRoom, type StandIn } from '../sandbox/room.ts'
+import type { GitToken } from '../sandbox/secrets/git-tokens.ts'
 import type { Movable } from '../sandbox/secrets/masks-moving.ts'
 import { readHostFacts } from '../sandbox/session.ts'
 import { unwritable } from '../system/fault.ts'
@@ -42,6 +43,8 @@ export interface Prepared {
   readonly recovered: readonly QuarantineFinding[]
   readonly movable: Movable
   readonly held: HeldChanges | null
+  /** Credentials for which the command sees placeholders. */
+  readonly tokens: readonly GitToken[]
 }
 
 /** What there is for this command besides its confinement. */
@@ -167,7 +170,8 @@ export class Site {
           learns,
           ...(terminal && { terminal }),
         })
-        return { plan, guard, recovered: [...recovered, ...guard.recovered], movable: hidden.movable, held: changes }
+        const { movable, tokens } = hidden
+        return { plan, guard, recovered: [...recovered, ...guard.recovered], movable, held: changes, tokens }
       } catch (error) {
         changes?.drop()
         guard.end()

@@ -187,6 +187,7 @@ export class CommandRunner {
       const prepared = preparing.complete()
       underway.begun = { ...prepared, watch: new MaskWatch(prepared.plan.masks, (path) => hidden.identityOf(path)) }
       running.add(prepared.movable)
+      network?.broker(prepared.tokens)
       requireCapable(this.#backend, prepared.plan, launchIo)
       return prepared.plan
     }

@@ -59,6 +59,16 @@ export function changeViolation(path: string): Violation {
   }
 }
 
+/** A configuration of git that commands see without its credentials cannot be replaced by what they made of that. */
+export function tokenViolation(path: string): Violation {
+  return {
+    kind: 'change-refused',
+    certainty: 'observed',
+    path,
+    message: `${path} was not changed: it contains a credential, so commands see a copy without it (take the credential out: git remote set-url NAME URL, with git credential to store it; or change the file yourself)`,
+  }
+}
+
 /** The door left something as it is, because it could not be kept and nobody was asked about the command. */
 export function unkeptViolation(path: string): Violation {
   return {

@@ -7,6 +7,7 @@ import { placeCommand } from '../../run/placement.ts'
 import { worktreeDirectories } from '../../sandbox/protect/protect.ts'
 import { hiddenByList } from '../../sandbox/quarantine/kept.ts'
 import type { KnownObjects } from '../../sandbox/secrets/git-objects.ts'
+import { holdsNoToken } from '../../sandbox/secrets/git-tokens.ts'
 import { isCommitted } from '../../sandbox/secrets/tracked.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
@@ -21,8 +22,10 @@ export function shownSecrets(
   return (path) => {
     const loaded = now()
     const { root, sandbox } = loaded
-    if (!sandbox.maskSecrets.value || sandbox.maskTracked.value) return false
+    if (!sandbox.maskSecrets.value) return false
     try {
+      if (/\/config(?:\.worktree)?$/i.test(path)) return !files.exists(path) || holdsNoToken(path)
+      if (sandbox.maskTracked.value) return false
       const { reads, writes } = placeCommand(projectPlaces(loaded), files)
       const roots = [...new Set([...reads, ...writes, ...worktreeDirectories(root)])]
       return isCommitted(path, roots, remembered) && !hiddenByList(machine.stateDir, roots).includes(path)

@@ -35,6 +35,10 @@ export interface BrokeredSecret {
   /** Headers and query parameters that may go to its hosts although they could carry another credential; `x-*` for all that start so. */
   readonly passHeaders?: readonly string[]
   readonly passParameters?: readonly string[]
+  /** The placeholder that the command sees already, in a file of the project. */
+  readonly placeholder?: string
+  /** Other credentials may go to its hosts: they could before somebody wrote this one into the project. */
+  readonly lenient?: boolean
 }
 
 export type LoginProtocol = 'postgres' | 'redis'
@@ -75,6 +79,8 @@ export interface SwappedRequest {
 export interface Broker {
   /** Variables for the sandbox: name and placeholder. */
   readonly environment: Readonly<Record<string, string>>
+  /** Puts in a further one, which has no variable. */
+  add(secret: BrokeredSecret & { readonly placeholder: string }): void
   /** Puts the values in where they may go, or says why the request must not leave. */
   swap(request: OutgoingRequest): SwappedRequest | { readonly refusal: EgressDenial }
   /** True for a request that is signed again and says no hash of its body, so that the body has to be there first. */
@@ -144,6 +150,11 @@ export function createBroker(secrets: readonly BrokeredSecret[]): Broker {
 
   return {
     environment,
+    add: (secret) => {
+      if (held.some((one) => one.placeholder === secret.placeholder)) return
+      held.push(hold(secret))
+      known = null
+    },
     swap,
     signsPayload: (target, rawHeaders) =>
       needsPayload(rawHeaders) && held.some((secret) => secret.signs && isGranted(secret, target)),
@@ -162,7 +173,8 @@ export function createBroker(secrets: readonly BrokeredSecret[]): Broker {
       }
     },
     fieldProblem: (target, names) => {
-      const granted = held.filter((secret) => isGranted(secret, target))
+      const granted = held.filter((secret) => !secret.lenient && isGranted(secret, target))
+      if (granted.length === 0) return null
       const found = foreignField(names, { parameters: granted.flatMap((secret) => secret.passParameters ?? []) })
       return found === null ? null : foreign(found, target)
     },
@@ -196,7 +208,7 @@ export function unfitValue({ name, value }: Pick<BrokeredSecret, 'name' | 'value
 function hold(secret: BrokeredSecret): Held {
   const unfit = unfitValue(secret)
   if (unfit !== null) throw new TypeError(unfit)
-  const placeholder = `cordon_${secret.name.toLowerCase()}_${randomBytes(20).toString('hex')}`
+  const placeholder = secret.placeholder ?? `cordon_${secret.name.toLowerCase()}_${randomBytes(20).toString('hex')}`
   return { ...secret, placeholder, search: createSearch([secretForms(placeholder, '')]) }
 }
 
@@ -255,7 +267,7 @@ function signedAgain(
 
 function foreignRefusal(held: readonly Held[], request: OutgoingRequest): EgressDenial | null {
   const granted = held.filter((secret) => isGranted(secret, request.target))
-  if (granted.length === 0) return null
+  if (granted.every((secret) => secret.lenient)) return null
   const found = foreignCredential(request, {
     placeholders: granted.map((secret) => secret.placeholder),
     strict: granted.some((secret) => secret.exclusive),
@@ -300,7 +312,7 @@ function basicCredentials(value: string): string | null {
 }
 
 function putInHeader(value: string, secret: Held): string {
-  const credentials = basicCredentials(value)
+  const credentials = value.includes(secret.placeholder) ? null : basicCredentials(value)
   if (credentials === null) return value.replaceAll(secret.placeholder, secret.value)
   return `Basic ${Buffer.from(credentials.replaceAll(secret.placeholder, secret.value), 'latin1').toString('base64')}`
 }

@@ -6,7 +6,7 @@ import type { Server } from 'node:net'
 import { join, posix } from 'node:path'
 import { type ClientFile, clientSettings } from '../../egress/clients/clients.ts'
 import { knownHostsFor, sshPatterns } from '../../egress/clients/known-hosts.ts'
-import { type Broker, createBroker } from '../../egress/credentials/broker.ts'
+import { type Broker, createBroker, unfitValue } from '../../egress/credentials/broker.ts'
 import { type Door, openDoor } from '../../egress/door.ts'
 import { type Aliases, aliasesOf } from '../../egress/route/aliases.ts'
 import type { EgressEvent } from '../../egress/route/event.ts'
@@ -15,9 +15,10 @@ import type { EgressRules } from '../../egress/route/rules.ts'
 import type { Upstream } from '../../egress/route/upstream.ts'
 import { createSessionCa, type SessionCa } from '../../egress/tls/ca.ts'
 import { classifyAddress } from '../../hosts/address.ts'
-import { matchesDenied } from '../../hosts/pattern.ts'
+import { matchesDenied, parseHostPattern } from '../../hosts/pattern.ts'
 import type { SandboxSettings, SecretSetting } from '../../manifest/schema/settings.ts'
 import type { GrantedSocket } from '../../sandbox/plan.ts'
+import type { GitToken } from '../../sandbox/secrets/git-tokens.ts'
 import { isAlive } from '../../system/alive.ts'
 import { machineResolver, type Resolver } from '../../system/dns.ts'
 import { unwritable } from '../../system/fault.ts'
@@ -165,6 +166,16 @@ export class SessionNetwork {
       })
       this.#doors.add(door)
       return door
+    }
+  }
+
+  /** From here on these credentials are put in for the placeholders that commands see of them. */
+  broker(tokens: readonly GitToken[]): void {
+    for (const { placeholder, value, host } of tokens) {
+      const parsed = host === null ? null : parseHostPattern(host, null)
+      const secret = { name: 'GIT_REMOTE', value, placeholder, lenient: true }
+      if (parsed === null || !('pattern' in parsed) || unfitValue(secret) !== null) continue
+      this.#secrets().add({ ...secret, hosts: [parsed.pattern] })
     }
   }
 

@@ -17,6 +17,7 @@ test('what is hidden for its path is not movable, and folders are told from file
     installed: [],
     faces: new Map(),
     replaced: new Map(),
+    tokens: [],
     skipped: { broken: 0, cycles: 0, directories: 0, certificates: 0, opened: 0, system: 0, installed: 0 },
   }
   const identities = new Map([

@@ -5,15 +5,17 @@ import {
   constants,
   type Dirent,
   fstatSync,
+  lstatSync,
   openSync,
   readdirSync,
+  readFileSync,
   readSync,
   realpathSync,
   statSync,
 } from 'node:fs'
 import { posix } from 'node:path'
 import { isBaselineRead } from '../../files/baseline.ts'
-import { decodePath } from '../../files/path-bytes.ts'
+import { decodePath, encodePath } from '../../files/path-bytes.ts'
 import type { PathPattern } from '../../files/path-pattern.ts'
 import {
   compileShapes,
@@ -35,6 +37,7 @@ import {
   SecretTree,
 } from '../protect/tree.ts'
 import type { KnownObjects } from './git-objects.ts'
+import { type GitToken, MOST_CONFIG, maskGitTokens } from './git-tokens.ts'
 import { cameWithPackage } from './installed.ts'
 import type { SecretMemory } from './memory.ts'
 import { withoutCovered } from './secrets.ts'
@@ -58,8 +61,10 @@ export interface Masks {
   readonly installed: readonly string[]
   /** What masks show in place of nothing. */
   readonly faces: ReadonlyMap<string, MaskFace>
-  /** Files that commands see with another text: git's lists of what is not to be added. */
+  /** Files that commands see with another text: git's lists of what is not to be added, its configuration without credentials. */
   readonly replaced: ReadonlyMap<string, MaskFace>
+  /** The credentials of those configurations. */
+  readonly tokens: readonly GitToken[]
   readonly skipped: SkippedCount
 }
 
@@ -102,6 +107,8 @@ export class MaskIndex {
   #byName = new WeakMap<Folder, readonly string[]>()
   #grants: readonly PathPattern[] = []
   readonly #certificates: Map<string, { readonly state: string; readonly plain: boolean }>
+  /** The names of secrets that have more than one, by device and inode. */
+  readonly #names: Map<string, { readonly state: string; readonly names: string[] }>
 
   /** `earlier` looked for the same in the same roots, and is closed: what it found is verified, as it would have done itself. */
   constructor(facts: MaskFacts, earlier: MaskIndex | null = null) {
@@ -111,6 +118,7 @@ export class MaskIndex {
     this.tree.watch = null
     this.#objects = earlier ? earlier.#objects : new Map()
     this.#certificates = earlier ? earlier.#certificates : new Map()
+    this.#names = earlier ? earlier.#names : new Map()
   }
 
   /** Makes the index true for a command that starts now. */
@@ -128,11 +136,13 @@ export class MaskIndex {
     for (const folder of this.tree.notable()) {
       if (folder.unreadable) collected.directories.add(folder.path)
       this.#judgeFolder(folder, grants, collected)
+      if (folder.gitDirectory) collectTokens(folder.path, grants, collected)
       if (folder.raw.length > 0) collectRaw(Buffer.from(folder.path), this.#shapeOf, true, collected)
     }
     const tracked = new TrackedFiles(this.tree, this.#facts.hideTracked ?? false, this.#objects)
     try {
       for (const path of collected.files) this.#settle(path, tracked, collected)
+      this.#addSecondNames(grants, collected)
       return collected.result(tracked.excludes())
     } finally {
       tracked.close()
@@ -152,6 +162,50 @@ export class MaskIndex {
 
   close(): void {
     this.tree.close()
+  }
+
+  /** A hard link is the secret by another name, which says nothing: hidden in the same way, unless a grant names it. */
+  #addSecondNames(grants: readonly PathPattern[], collected: Collected): void {
+    const shared = new Map<string, { readonly path: string; readonly state: string }>()
+    for (const path of [...collected.files, ...collected.configs.keys()]) {
+      const stat = lstatSync(Buffer.from(encodePath(path)), { throwIfNoEntry: false })
+      if (!stat?.isFile() || stat.nlink === 1) continue
+      const state = `${stat.ctimeMs} ${stat.nlink}`
+      shared.set(`${stat.dev}:${stat.ino}`, { path, state })
+    }
+    if (shared.size === 0) return
+    const isKnown = [...shared].every(([identity, { state }]) => {
+      const known = this.#names.get(identity)
+      return known?.state === state && known.names.every((name) => identityOf(name) === identity)
+    })
+    if (!isKnown) this.#findNames(shared)
+    for (const [identity, { path }] of shared) {
+      for (const name of this.#names.get(identity)?.names ?? []) {
+        if (name === path || collected.files.has(name) || grants.some((grant) => grant.absolute === name)) continue
+        const face = collected.configs.get(path) ?? collected.faces.get(path)
+        if (collected.configs.has(path)) collected.configs.set(name, face!)
+        else {
+          collected.files.add(name)
+          collected.linked.set(name, path)
+          if (face) collected.faces.set(name, face)
+        }
+      }
+    }
+  }
+
+  /** Looks for all names of these files in the tree. A new name changes the time of the file, so it is done once. */
+  #findNames(shared: ReadonlyMap<string, { readonly state: string }>): void {
+    for (const [identity, { state }] of shared) this.#names.set(identity, { state, names: [] })
+    for (const folder of this.tree.entries()) {
+      for (const entry of folder.unreadable ? [] : entriesOf(folder.path)) {
+        if (!entry.isFile()) continue
+        const path = Buffer.concat([Buffer.from(`${folder.path}/`), entry.name])
+        const stat = lstatSync(path, { throwIfNoEntry: false })
+        if (!stat || stat.nlink === 1) continue
+        const identity = `${stat.dev}:${stat.ino}`
+        if (shared.has(identity)) this.#names.get(identity)!.names.push(decodePath(path))
+      }
+    }
   }
 
   /** Takes out what came with a package or is in HEAD as it is, and says what the others show. */
@@ -279,13 +333,16 @@ class Collected {
   readonly opened: string[] = []
   readonly committed: string[] = []
   readonly faces = new Map<string, MaskFace>()
+  readonly configs = new Map<string, MaskFace>()
+  readonly tokens: GitToken[] = []
 
   result(replaced: ReadonlyMap<string, MaskFace>): Masks {
     return {
+      tokens: this.tokens,
       committed: this.committed,
       installed: this.installed,
       faces: this.faces,
-      replaced,
+      replaced: new Map([...replaced, ...this.configs]),
       files: withoutCovered(this.files, this.directories),
       directories: withoutCovered(this.directories, this.directories),
       linked: this.linked,
@@ -300,6 +357,37 @@ class Collected {
         installed: this.installed.length,
       },
     }
+  }
+}
+
+/** What holds a credential in a git directory. A literal grant opens it. */
+function collectTokens(directory: string, grants: readonly PathPattern[], collected: Collected): void {
+  for (const name of ['config', 'config.worktree']) {
+    let path = childPath(directory, name)
+    if (grants.some((grant) => grant.absolute === path)) continue
+    let text: string
+    try {
+      path = realpathSync.native(path)
+      if (statSync(path).size > MOST_CONFIG) {
+        collected.configs.set(path, { kind: 'closed' })
+        continue
+      }
+      text = readFileSync(path, 'latin1')
+    } catch {
+      continue
+    }
+    const masked = maskGitTokens(text)
+    if (masked === null) continue
+    collected.configs.set(path, { kind: 'text', bytes: Buffer.from(masked.text, 'latin1'), executable: false })
+    collected.tokens.push(...masked.tokens)
+  }
+}
+
+function entriesOf(folder: string): Dirent<Buffer>[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true, encoding: 'buffer' })
+  } catch {
+    return []
   }
 }
 
