@@ -112,10 +112,12 @@ function isShortened(option: string, given: readonly string[]): boolean {
 }
 
 /**
- * `--help` and `--version`: programs answer and end before they do anything else. Behind an option that may take it as its
+ * `--help` and `--version`, `-h` and `-V` alone: programs answer and end before they do anything else. Behind an option that may take it as its
  * value (`gh pr create --title --help`), or among the words of another command, it counts as nothing.
  */
 export function onlyTells(use: Use): boolean {
+  // Alone, with nothing to work on: `ssh -V`, `ansible -h`.
+  if (use.args.length === 1 && /^-[hV]$/.test(use.args[0]?.text ?? '')) return true
   // `--version` asks for it only in the first place: `cargo yank --version 1` names one.
   const at = use.args.findIndex(
     ({ text }, index) =>

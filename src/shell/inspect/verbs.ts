@@ -33,6 +33,9 @@ const reads = list(`
   doctor ping poll fetch download batch-get transact-get head-object detect-only list-all index ids names current heads tree display output
   template render test synth help version completion lookup-events measure compare trace explain-plan`)
 
+/** Reading verbs that are names of groups as well: `vault audit disable` is told by the next word, if that is a verb. */
+const nouns = list('audit check index output query scan status template test trace tree usage')
+
 /** Groups that are called like something one looks at: they decide only where no verb follows. */
 const groups = list(`
   logs log events event history releases release regions region domains domain plan plans health apps app ps config configs env envs ports
@@ -77,6 +80,8 @@ function kindOf(word: string, own: Verbs): Kind {
     const last = kindOf(segments.at(-1) ?? '', own)
     if (last !== null && last !== 'groups') return last
     const kinds = segments.map((segment) => kindOf(segment, own))
+    // `apps:leave`: a group says nothing about a verb that is not known.
+    if (last === null && kinds.every((kind) => kind === null || kind === 'groups')) return null
     return (['deletes', 'writes', 'reads', 'groups'] as const).find((kind) => kinds.includes(kind)) ?? null
   }
   // `batch-get-item` and `transact-get-items` are told by their second part.
@@ -123,8 +128,9 @@ export function verbEffect(use: Use, own: Verbs): readonly [Effect, string] | nu
   if (own.local?.split(' ').includes(first)) return ['local', '']
   if (isDryRun(use, own.dry?.split(' '))) return ['remote-read', `asks ${own.at} what would change`]
   let group = false
-  for (const word of words) {
-    const kind = kindOf(word, own)
+  for (const [index, word] of words.entries()) {
+    const next = nouns.has(word) ? kindOf(words[index + 1] ?? '', own) : null
+    const kind = next === 'deletes' || next === 'writes' ? next : kindOf(word, own)
     if (kind === 'deletes') return ['destructive', `deletes or resets something at ${own.at}`]
     if (kind === 'writes') return ['remote-write', `changes something at ${own.at}`]
     if (kind === 'reads') {

@@ -176,6 +176,7 @@ export function clusterPrograms(): ProgramTable {
       effects: `
   remote-read  | list, ls, status, get, history, hist, search, show, inspect |  | reads a cluster or a chart repository
   remote-read  | verify, repo list, repo ls, repo update, repo up, dependency list, dependency ls, dep list, dep ls |  | reads a cluster or a chart repository
+  remote-write | test |  | runs the test pods of a release
   remote-write | pull, fetch, dependency build, dependency update, dep build, dep up, dep update, repo add |  | fetches charts from elsewhere
   local        | repo index |  |
   local        | template, lint, version, create, package, completion, env, help, plugin list |  |`,

@@ -278,7 +278,10 @@ export function networkPrograms(): ProgramTable {
       effects: `
   remote-write | * |  | talks to another machine, which it can change`,
     },
-    sshpass: sshfsKind,
+    sshpass: {
+      ...sshfsKind,
+      wraps: [{ options: '\n  -v -e -h -V\n  -p -d -P <text>\n  -f <read>', run: 'words' }],
+    },
     openssl: {
       effects: `
   remote-read  | s_client |  | talks to another machine`,
@@ -318,6 +321,7 @@ export function networkPrograms(): ProgramTable {
       ...resticKind,
       effects: `
   remote-write | * |  | changes remote storage
+  remote-read  | snapshots, stats, ls, find, diff |  | reads from remote storage
   destructive  | forget, prune |  | deletes from remote storage`,
     },
     borg: {

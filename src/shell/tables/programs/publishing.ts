@@ -52,12 +52,7 @@ export function publishingPrograms(): ProgramTable {
       effects: `
   remote-write | * |  | changes something at another service`,
     },
-    stripe: {
-      partial: true,
-      effects: `
-  remote-write | * |  | changes something at another service
-  remote-read  | listen, logs, get |  | reads from another service`,
-    },
+    stripe: { partial: true, verbs: { at: 'another service', reads: 'listen logs' } },
     kamal: {
       partial: true,
       effects: `

@@ -185,7 +185,12 @@ export function systemPrograms(): ProgramTable {
       effects: `
   remote-read  | install |  | installs software`,
     },
-    'zypper rpm port emerge xbps-install pkg pkgin opkg winget choco scoop softwareupdate': yumKind,
+    rpm: {
+      ...yumKind,
+      options: `
+  -E --eval -D --define --pipe <run> # runs what a macro names`,
+    },
+    'zypper port emerge xbps-install pkg pkgin opkg winget choco scoop softwareupdate': yumKind,
     pacman: {
       ...yumKind,
       effects: `

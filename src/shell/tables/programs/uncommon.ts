@@ -47,6 +47,14 @@ export function uncommonPrograms(): ProgramTable {
     },
     'perldoc pod2usage cpanm ppm': { always: ['load', 'runs code that it fetches or is given'], operands: 'auto*' },
     'gvfs-open exo-open': runs,
+    dhclient: {
+      always: ['system', 'changes the addresses of the machine'],
+      options: '\n  -sf -cf -lf <run>',
+      style: 'word',
+    },
+    zic: { options: '\n  -y <run>\n  -d <grow>\n  -L -l -p -t <text>', operands: 'read*' },
+    procmail: { options: '\n  -m !run\n  -a -d -f <text>', operands: 'load*' },
+    easyrsa: { options: '\n  --vars --ssl-conf <load>', operands: 'text*' },
     '': {
       options: '\n  -o <write>\n  -plugin --plugin -dynamic-linker <load>\n  -T --script <load>\n  -L -l -rpath <text>',
       operands: 'read*',

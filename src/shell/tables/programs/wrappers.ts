@@ -19,6 +19,10 @@ const sopsRun: Wrap = {
 
 export function wrapperPrograms(): ProgramTable {
   return {
+    aoss: {
+      partial: true,
+      wraps: [{ options: '', run: 'words' }],
+    },
     genv: {
       partial: true,
       wraps: [envRun],
