@@ -96,7 +96,7 @@ export interface SessionFacts {
   /** This very command was seen to change what cannot be kept: nothing of it runs unasked. */
   readonly unkept?: boolean
   /** Whether commands see a secret-shaped file all the same, because git has it in HEAD as it is; without it, none is. */
-  readonly isShown?: (path: string) => boolean
+  readonly isShown?: (path: string, what?: 'secret' | 'configuration') => boolean
   /** Why the configuration of the repository that git finds from a directory is not taken on trust: `absent` for a directory that is not there. */
   readonly repositoryProblem?: (directory: string) => string | null
   /** The project's repository; without it nothing is known of copies of its files. */

@@ -263,7 +263,8 @@ const GIT_CONFIG = /\/\.git\/(?:.+\/)?config(?:\.worktree)?$/i
 /** Commands see git's configuration without the credentials in it; who opens it otherwise would see them. */
 function credentialRuling(policy: Policy, session: SessionFacts, fact: PathFact): Ruling | null {
   const grants = [...policy.reads.allow, ...session.grants.reads].map((rule) => rule.pattern)
-  if (session.isShown?.(fact.path) !== false || grants.some(({ absolute }) => absolute === fact.path)) return null
+  if (session.isShown?.(fact.path, 'configuration') !== false || grants.some(({ absolute }) => absolute === fact.path))
+    return null
   return {
     decision: 'ask',
     firm: true,

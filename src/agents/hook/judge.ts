@@ -170,7 +170,7 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
   let shown: SessionFacts['isShown']
   const session = {
     ...answered.session,
-    isShown: (path: string) => shown?.(path) ?? false,
+    isShown: (path: string, what?: 'secret' | 'configuration') => shown?.(path, what) ?? false,
     grants: { ...grants, reads: [...grants.reads, ...(place.hostFolders ?? []).map(hostsOwn)] },
     tainted: history?.tainted ?? false,
   }

@@ -19,12 +19,12 @@ export function shownSecrets(
   files: Files,
 ): NonNullable<SessionFacts['isShown']> {
   const remembered = new Map<string, KnownObjects>()
-  return (path) => {
+  return (path, what = 'secret') => {
     const loaded = now()
     const { root, sandbox } = loaded
     if (!sandbox.maskSecrets.value) return false
     try {
-      if (/\/config(?:\.worktree)?$/i.test(path)) return !files.exists(path) || holdsNoToken(path)
+      if (what === 'configuration') return !files.exists(path) || holdsNoToken(path)
       if (sandbox.maskTracked.value) return false
       const { reads, writes } = placeCommand(projectPlaces(loaded), files)
       const roots = [...new Set([...reads, ...writes, ...worktreeDirectories(root)])]

@@ -71,6 +71,8 @@ describe('with a token in the URL of a remote', () => {
     expect(check()).toMatch(/^ask .*contains a credential/)
     git('remote', 'set-url', 'origin', 'https://github.com/x/y')
     expect(check()).toMatch(/^allow/)
+    project.write('.kube/config', 'users: []\n')
+    expect(project.cordon(['check', '--tool', 'read', '--input', '{"path":".kube/config"}']).out).toMatch(/^ask/)
   })
 })
 
@@ -86,6 +88,16 @@ describe('a secret with a second, plain name', () => {
     linkSync(join(project.directory, path), join(project.directory, 'notes.txt'))
     expect(inside('cat notes.txt a.txt').out).toBe('a\n')
   })
+
+  test.each([['.git/hooks/notes'], ['.git/objects/notes'], ['.husky/notes'], ['node_modules/x/notes']])(
+    'also where nobody looks for secrets: %s',
+    (path) => {
+      project.write('.env', `K=${TOKEN}\n`)
+      project.write(join(path, '../other'), 'other\n')
+      linkSync(join(project.directory, '.env'), join(project.directory, path))
+      expect(inside(`cat ${path} ${join(path, '../other')}`).out).toBe('other\n')
+    },
+  )
 
   test('control: a plain file with two names is shown', () => {
     linkSync(join(project.directory, 'a.txt'), join(project.directory, 'b.txt'))
