@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { Fault } from '../system/fault.ts'
 import { holdLock, isLockHeld, withLock } from '../system/lock.ts'
-import { openOwnDirectory } from '../system/state.ts'
+import { openOwnDirectory, openState } from '../system/state.ts'
 import { type AuditEvent, SESSION_ID } from './event.ts'
 import { auditPlaces } from './log-files.ts'
 import { type AuditOptions, type AuditSigner, LogWriter } from './log-writer.ts'
@@ -25,7 +25,7 @@ export interface AuditLog {
 /** Opens the log of a session, and first closes what a killed process left open. Throws a Fault when it cannot. */
 export function openAuditLog(options: AuditOptions): AuditLog {
   if (!SESSION_ID.test(options.session)) throw new RangeError(`not a session id: ${JSON.stringify(options.session)}`)
-  const stateDir = openOwnDirectory(options.stateDir)
+  const stateDir = openState(options.stateDir)
   const places = auditPlaces(stateDir)
   openOwnDirectory(places.logs, stateDir)
   openOwnDirectory(places.heads, stateDir)

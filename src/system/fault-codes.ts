@@ -15,6 +15,7 @@ export const FAULT_EXITS = {
   'keychain-unavailable': 125,
   'output-unwritable': 125,
   'state-corrupt': 125,
+  'state-newer': 125,
   'state-unreadable': 125,
   'state-untrusted': 125,
   'state-unwritable': 125,

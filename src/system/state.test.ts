@@ -1,8 +1,18 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openOwnDirectory, readOwnFile, readOwnJson, reapHalfWritten, writeOwnFile } from './state.ts'
+import { openOwnDirectory, openState, readOwnFile, readOwnJson, reapHalfWritten, writeOwnFile } from './state.ts'
 
 let base: string
 let stateDir: string
@@ -98,4 +108,38 @@ it('half-written files of killed processes are cleared away, those of now are no
   for (const folder of [stateDir, join(stateDir, 'signatures')]) {
     expect([old!, fresh!, other!].map((name) => existsSync(join(folder, name)))).toEqual([false, true, true])
   }
+})
+
+describe('the version of the state', () => {
+  const version = () => join(stateDir, 'version')
+
+  it('is written by what writes, and an older state keeps what it held', () => {
+    writeOwnFile(join(stateDir, 'grants.json'), '{}')
+    openOwnDirectory(stateDir)
+    expect(existsSync(version())).toBe(false)
+    openState(stateDir)
+    openState(stateDir)
+    expect(readFileSync(version(), 'utf8')).toBe('1\n')
+    expect(readFileSync(join(stateDir, 'grants.json'), 'utf8')).toBe('{}')
+  })
+
+  it.each([
+    ['of a newer Cordon', '2\n', /was written by a newer Cordon \(version 2 of its state; this one knows 1\)/],
+    ['without a number', 'one\n', /is damaged: it holds no version/],
+    ['cut short', '', /is damaged: it holds no version/],
+  ])('%s is refused, and nothing is changed', (_name, text, message) => {
+    writeOwnFile(version(), text)
+    expect(() => openOwnDirectory(stateDir)).toThrow(message)
+    expect(() => openState(stateDir)).toThrow(message)
+    expect(readFileSync(version(), 'utf8')).toBe(text)
+  })
+
+  it('is not a link, nor writable by others', () => {
+    symlinkSync('/etc/hostname', version())
+    expect(() => openState(stateDir)).toThrow(/cannot be read/)
+    rmSync(version())
+    writeOwnFile(version(), '1\n')
+    chmodSync(version(), 0o666)
+    expect(() => openState(stateDir)).toThrow(/others may write it/)
+  })
 })

@@ -54,7 +54,36 @@ export function openOwnDirectory(path: string, within?: string): string {
     if (above === dirname(above)) break
   }
   if ((facts.mode & 0o077) !== 0) chmodSync(real, 0o700)
+  if (within === undefined) versionOf(real)
   return real
+}
+
+/** The form of what lies in the state directory. Whoever changes it raises this, and carries the older form over in `openState`. */
+const STATE_VERSION = 1
+const VERSION_FILE = 'version'
+
+/** The state directory, for what is about to write to it: of this version from here on. */
+export function openState(path: string): string {
+  const real = openOwnDirectory(path)
+  // State of Cordon before it had a version has the form of version 1.
+  if (versionOf(real) === null) writeOwnFile(join(real, VERSION_FILE), `${STATE_VERSION}\n`)
+  return real
+}
+
+/** Throws a fault for what a newer Cordon wrote: read by this one it could open what is closed there. Null: it has none. */
+function versionOf(directory: string): number | null {
+  const path = join(directory, VERSION_FILE)
+  if (!lstatSync(path, { throwIfNoEntry: false })) return null
+  const text = Buffer.from(readOwnFile(path) ?? '').toString('latin1')
+  const found = /^[1-9]\d{0,8}(?=\n$)/.exec(text)
+  if (!found) throw corrupt(path, 'it holds no version')
+  const version = Number(found[0])
+  if (version <= STATE_VERSION) return version
+  throw new Fault(
+    'state-newer',
+    `${directory} was written by a newer Cordon (version ${version} of its state; this one knows ${STATE_VERSION})`,
+    { remedy: 'Use that Cordon, or set XDG_STATE_HOME to another directory and sign again.' },
+  )
 }
 
 /**
