@@ -2,6 +2,7 @@
 
 import { type CgroupSupport, type Enforcement, type LimitReport, reportLimits } from './limits.ts'
 import type { SandboxPlan } from './plan.ts'
+import type { RepairStep } from './repair.ts'
 
 /** One promise, and whether this machine keeps it. */
 export interface Assurance {
@@ -9,6 +10,8 @@ export interface Assurance {
   readonly status: Enforcement
   readonly detail: string
   readonly remedy?: string
+  /** What `cordon doctor --fix` would do, as root. */
+  readonly repair?: readonly RepairStep[]
 }
 
 /** What a probe of this machine found. `usable` false: nothing runs. */

@@ -130,6 +130,7 @@ export const pureFiles: readonly string[] = [
   'egress/route/event-log.ts',
   'sandbox/limits.ts',
   'sandbox/report.ts',
+  'sandbox/repair.ts',
   'sandbox/violation.ts',
   'sandbox/bwrap/syscalls.ts',
   'sandbox/bwrap/steps.ts',

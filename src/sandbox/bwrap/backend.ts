@@ -161,6 +161,7 @@ export function createInitBackend(name: string, findLayer: () => RoomLayer, opti
         backend,
         () => find().cgroups()?.support ?? null,
         () => find().numbered,
+        () => machine?.layer.program ?? null,
       )
     },
     compile: (plan): CompiledSandbox => {

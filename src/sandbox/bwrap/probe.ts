@@ -2,12 +2,13 @@
 
 import { existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { release, tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { errorCode, messageOf } from '../../system/fault.ts'
 import type { Backend, LaunchResult } from '../backend.ts'
 import { ruleText } from '../changes.ts'
 import { type CgroupSupport, DEFAULT_OPEN_FILES } from '../limits.ts'
 import { attackLines, furnishProbe, heldBy, planProbe, REPORT_IT } from '../probe-room.ts'
+import { findCause, installBwrap, type MachineTraces, raiseInstances } from '../repair.ts'
 import { type Assurance, type Support, UNHELD_CHANGES, UNJUDGED_PROGRAMS } from '../report.ts'
 import { SandboxFault } from '../sandbox-fault.ts'
 import { LIMITS_SCRIPT, limitAssurances, type WatchFacts } from './probe-limits.ts'
@@ -68,6 +69,7 @@ export async function probeSandbox(
   backend: Backend,
   cgroup: () => CgroupSupport | null,
   numbered: () => boolean,
+  program: () => string | null = () => null,
 ): Promise<Support> {
   let base: string | null = null
   try {
@@ -75,7 +77,11 @@ export async function probeSandbox(
     const { result, listened, holds, judges } = await attackHeld(backend, base)
     const output = result.stdout?.bytes.toString('utf8') ?? ''
     if (result.exitCode !== 0 || !output.includes('writable'))
-      return unusable(backend, new Error(`the probe ended with ${result.exitCode} and said ${JSON.stringify(output)}`))
+      return unusable(
+        backend,
+        program,
+        new Error(`the probe ended with ${result.exitCode} and said ${JSON.stringify(output)}`),
+      )
     const assurances = [...heldBy(CHECKS, output)]
     assurances.push(
       listened
@@ -88,6 +94,7 @@ export async function probeSandbox(
             status: 'degraded',
             detail: 'opens of hidden files are not observed (they are hidden all the same)',
             remedy: 'Raise fs.inotify.max_user_instances.',
+            ...repairable(raiseInstances(THIS_MACHINE)),
           },
       holds
         ? { name: 'changes', status: 'enforced', detail: 'held while a command runs, and kept for `cordon undo`' }
@@ -113,7 +120,7 @@ export async function probeSandbox(
       numbered: numbered(),
     }
   } catch (error) {
-    return unusable(backend, error)
+    return unusable(backend, program, error)
   } finally {
     if (base !== null) rmSync(base, { recursive: true, force: true })
   }
@@ -237,18 +244,42 @@ const OWN_REMEDIES: ReadonlySet<string> = new Set([
   'probe-place',
 ])
 
-function unusable(backend: Backend, error: unknown): Support {
+function unusable(backend: Backend, program: () => string | null, error: unknown): Support {
   const fault = error instanceof SandboxFault ? error : null
   // What is not installed is clear; what the kernel refused needs a look at its settings.
   const known = fault !== null && OWN_REMEDIES.has(fault.code)
-  const remedy = (known ? null : diagnose()) ?? fault?.remedy ?? REPORT_IT
+  const cause = known ? null : findCause(THIS_MACHINE, program())
+  const repair = fault?.code === 'sandbox-missing' ? installBwrap(THIS_MACHINE) : (cause?.repair ?? [])
+  const remedy = cause?.remedy ?? fault?.remedy ?? REPORT_IT
   return {
     backend: backend.name,
     usable: false,
-    assurances: [{ name: 'sandbox', status: 'absent', detail: messageOf(error), remedy }],
+    assurances: [{ name: 'sandbox', status: 'absent', detail: messageOf(error), remedy, ...repairable(repair) }],
     cgroup: null,
     numbered: false,
   }
+}
+
+function repairable(repair: Assurance['repair']): Pick<Assurance, 'repair'> {
+  return repair && repair.length > 0 ? { repair } : {}
+}
+
+const THIS_MACHINE: MachineTraces = {
+  release: release(),
+  uid: process.getuid?.() ?? 0,
+  read: setting,
+  exists: existsSync,
+  isRootsAlone: (path) => {
+    try {
+      for (let place = realpathSync(path); ; place = dirname(place)) {
+        const { uid, mode } = lstatSync(place)
+        if (uid !== 0 || (mode & 0o022) !== 0) return false
+        if (place === dirname(place)) return realpathSync(path) === path
+      }
+    } catch {
+      return false
+    }
+  },
 }
 
 function setting(path: string): string | null {
@@ -257,39 +288,4 @@ function setting(path: string): string | null {
   } catch {
     return null
   }
-}
-
-/** Causes that a look at the machine explains better than the error does. */
-const CAUSES: readonly { readonly holds: () => boolean; readonly remedy: string }[] = [
-  {
-    holds: () => /^([0-4]\.|5\.([0-9]|1[01])\b)/.test(release()),
-    remedy: 'Upgrade the kernel: Cordon needs Linux 5.12 or newer.',
-  },
-  {
-    holds: () => setting('/proc/sys/user/max_user_namespaces') === '0',
-    remedy:
-      'User namespaces are switched off: sudo sysctl user.max_user_namespaces=15000 (and keep it in /etc/sysctl.d).',
-  },
-  {
-    holds: () => setting('/proc/sys/kernel/unprivileged_userns_clone') === '0',
-    remedy:
-      'User namespaces are closed to users: sudo sysctl kernel.unprivileged_userns_clone=1 (and keep it in /etc/sysctl.d).',
-  },
-  {
-    holds: () => setting('/proc/sys/kernel/apparmor_restrict_unprivileged_userns') === '1' && process.getuid?.() !== 0,
-    remedy:
-      'AppArmor keeps programs from making user namespaces (Ubuntu 23.10 and later). Allow it to bubblewrap: put the profile ' +
-      '`abi <abi/4.0>, include <tunables/global> profile bwrap /usr/bin/bwrap flags=(unconfined) { userns, }` into ' +
-      '/etc/apparmor.d/bwrap and run sudo apparmor_parser -r /etc/apparmor.d/bwrap.',
-  },
-  {
-    holds: () => existsSync('/.dockerenv') || existsSync('/run/.containerenv'),
-    remedy:
-      'This is a container, and its runtime keeps namespaces or a fresh /proc from being made. Start it with ' +
-      '--security-opt seccomp=unconfined --security-opt systempaths=unconfined (and apparmor=unconfined where AppArmor is used).',
-  },
-]
-
-function diagnose(): string | null {
-  return CAUSES.find(({ holds }) => holds())?.remedy ?? null
 }

@@ -364,10 +364,15 @@ const rows: readonly CommandRow[] = [
   {
     name: 'doctor',
     summary: 'Probe this machine by really running a sandbox, and say what holds.',
-    usage: 'cordon doctor [--engines] [--json]',
+    usage: 'cordon doctor [--engines] [--json]\n  cordon doctor --fix [--yes]',
     words: 0,
     flags: [
       json,
+      {
+        name: '--fix',
+        about: 'Show what would repair this machine, do it after a yes (as root, or by sudo), and probe again.',
+      },
+      { name: '--yes', about: 'With --fix: do not ask.' },
       { name: '--engines', about: 'Try every container engine that sandbox_run could use, and say what each holds.' },
     ],
     details:

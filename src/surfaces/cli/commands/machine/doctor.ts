@@ -29,6 +29,10 @@ const STYLES: Readonly<Record<'enforced' | 'degraded' | 'absent', Style>> = {
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('doctor')!, argv)
   if (args.flags.engines) return engines(terminal, args.flags.json === true)
+  if (args.flags.fix) {
+    const { repairMachine } = await import('./repair-machine.ts')
+    await repairMachine(terminal, (await findHealth()).support, args.flags.yes === true)
+  }
   const { support, score, agents } = await findHealth()
   const unseen = await unseenThings(agents)
   const { holds } = score
@@ -43,9 +47,10 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
 `)
     return exit
   }
-  for (const { name, status, detail, remedy } of support.assurances) {
+  for (const { name, status, detail, remedy, repair } of support.assurances) {
     terminal.out(`${paint(terminal, STYLES[status], status.padEnd(8))}  ${visible(name)}: ${visible(detail)}\n`)
     if (status !== 'enforced' && remedy) terminal.out(`          ${visible(remedy)}\n`)
+    if (repair) terminal.out('          `cordon doctor --fix` shows this, and does it after a yes.\n')
   }
   terminal.out(
     `\n${holds} of ${score.of} promises hold with ${support.backend}. ${support.usable ? 'Commands run in the sandbox here.' : 'No command runs here: there is no sandbox to run it in.'}\n`,
