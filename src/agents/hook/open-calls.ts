@@ -1,13 +1,13 @@
 /** Calls that a host runs itself: begun in one hook's process, ended in another's (A1). */
 
-import { readdirSync, statSync } from 'node:fs'
+import { readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { openRecord, plainProject } from '../../call/record/open.ts'
 import type { CallRecord } from '../../call/record/recorder.ts'
 import type { LoadedPolicy } from '../../project/load/load.ts'
 import type { Machine } from '../../system/machine.ts'
 import { sha256 } from '../../system/sha256.ts'
-import { openOwnDirectory, readOwnJson, removeIfThere, writeOwnJson } from '../../system/state.ts'
+import { openOwnDirectory, readOwnJson, removeIfThere } from '../../system/state.ts'
 
 /** A session of a host. */
 export interface OpenOwner {
@@ -36,7 +36,10 @@ export function noteOpen(owner: OpenOwner, call: HostCall, record: CallRecord, l
   const directory = folderOf(owner)
   openOwnDirectory(directory)
   const open: OpenCall = { ...record, ...call, root, maxBytes: session.audit.maxBytes }
-  writeOwnJson(join(directory, record.call), open, false)
+  // Under a name that only this call has: a random one would make every hook load node:crypto.
+  const path = join(directory, record.call)
+  writeFileSync(`${path}.new`, JSON.stringify(open), { mode: 0o600 })
+  renameSync(`${path}.new`, path)
   for (const { name } of opened(directory).slice(0, -MOST_OPEN)) removeIfThere(join(directory, name))
 }
 

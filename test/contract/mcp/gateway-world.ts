@@ -286,6 +286,6 @@ function recorder(recorded: string[]): Pick<SessionRecorder, 'begin' | 'end' | '
     // As the real one: a denial is one line.
     end: (_, { status }) => void (status === 'denied' || recorded.push(status)),
     answered: () => {},
-    tainted: (tool) => void recorded.push(`taint ${tool}`),
+    tainted: (_, tool) => void recorded.push(`taint ${tool}`),
   }
 }
