@@ -7,8 +7,9 @@ import { withLock } from '../system/lock.ts'
 import { openOwnDirectory, readOwnFile, readOwnJson, writeOwnFile, writeOwnJson } from '../system/state.ts'
 import { type BundleProblem, type BundleTrust, type VerifiedBundle, verifyBundle } from './bundle.ts'
 import type { FleetSettings } from './settings.ts'
+import { signersNeeded } from './weakening.ts'
 
-export type RefusedBundle = BundleProblem | 'rolled-back' | 'forked' | 'expired'
+export type RefusedBundle = BundleProblem | 'rolled-back' | 'forked' | 'expired' | 'two-people'
 
 export type Acceptance =
   | { readonly accepted: VerifiedBundle; readonly isNew: boolean }
@@ -61,6 +62,12 @@ export function acceptBundle(stateDir: string, settings: FleetSettings, text: st
       return { refused: 'forked', message: `there is another version ${known} than the one that was in force` }
     if (bundle.expires !== null && Date.parse(bundle.expires) <= now)
       return { refused: 'expired', message: `version ${bundle.version} has expired at ${bundle.expires}` }
+    const needed = signersNeeded(settings.signers, before?.bundle ?? null, bundle)
+    if (verdict.signers.length < needed)
+      return {
+        refused: 'two-people',
+        message: `version ${bundle.version} weakens rules that need several people, and one person signed it`,
+      }
     const isNew = before?.hash !== hash
     // What was revoked before the bundle that may no longer say so; then the bundle: a crash in between leaves a newer one than
     // the floor asks for, never an older one.

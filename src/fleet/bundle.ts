@@ -35,6 +35,8 @@ export interface Bundle {
   readonly issued: string
   readonly expires: string | null
   readonly closes: Closes
+  /** Seconds after which a machine that could not prove its membership closes what `closes` names. */
+  readonly grace?: number
   readonly layers: readonly PolicyLayer[]
   readonly approvers: readonly Approver[]
   readonly rules: readonly ApprovalRule[]
@@ -151,7 +153,7 @@ function parseSigned(text: string): SignedBundle | null {
 export function parseBundle(payload: string): Bundle | null {
   const value = parseJson(payload) as Bundle | null
   if (typeof value !== 'object' || value === null) return null
-  const { fleet, version, issued, expires, closes, layers, approvers, rules, revoked } = value
+  const { fleet, version, issued, expires, closes, grace, layers, approvers, rules, revoked } = value
   const whole =
     typeof fleet === 'string' &&
     Number.isSafeInteger(version) &&
@@ -159,12 +161,13 @@ export function parseBundle(payload: string): Bundle | null {
     isTime(issued) &&
     (expires === null || isTime(expires)) &&
     ['nothing', 'network', 'everything'].includes(closes) &&
+    (grace === undefined || (Number.isSafeInteger(grace) && grace > 0)) &&
     isList(layers, (layer) => isGroups(layer.groups) && typeof layer.manifest === 'string') &&
     isList(approvers, (one) => isKey(one.key) && typeof one.name === 'string' && isGroups(one.groups)) &&
     isList(rules, (rule) => isGroups(rule.groups) && isGroups(rule.tools) && isPeople(rule.people)) &&
     Array.isArray(revoked) &&
     revoked.every(isKey) &&
-    Object.keys(value).length === 9
+    Object.keys(value).length === ('grace' in value ? 10 : 9)
   return whole ? value : null
 }
 

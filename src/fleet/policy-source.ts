@@ -29,6 +29,8 @@ export async function fetchPolicy(place: string, etag: string | null, ports: Pol
     headers: etag === null ? {} : { 'if-none-match': etag },
   })
   if (status === 304 && etag !== null) return 'unchanged'
+  if (status === 401 || status === 403)
+    throw new Fault('fleet-refused', `${new URL(place).host} refuses this machine (${status})`)
   if (status !== 200) throw missing(`${new URL(place).host} answered ${status}`)
   return { text, etag: header('etag') }
 }

@@ -8,6 +8,10 @@ export interface FleetStatus {
   /** When the place of the policy was last asked, and what it called its answer. */
   readonly checked: string | null
   readonly etag: string | null
+  /** When a place of the policy last accepted this machine. */
+  readonly proved?: string | null
+  /** Since when the fleet's servers refuse this machine's login; null while they accept it. */
+  readonly refused?: string | null
   /** The last thing that went wrong with it; null once a good one was fetched. */
   readonly problem: { readonly code: string; readonly message: string; readonly time: string } | null
 }

@@ -4,11 +4,9 @@ import { dirname, resolve } from 'node:path'
 import { parseLine } from '../audit/event.ts'
 import { type CallChecker, openChecker } from '../call/decide/check-call.ts'
 import { type Bundle, isFor, parseBundle } from '../fleet/bundle.ts'
-import { mergeLayers } from '../manifest/layers.ts'
 import { openManifest } from '../manifest/load.ts'
 import type { Manifest } from '../manifest/schema/manifest.ts'
-import { canonicalManifest } from '../manifest/sign/canonical.ts'
-import { type ReachDiff, reachDiff } from '../manifest/sign/reach-diff.ts'
+import { parseSeconds } from '../manifest/schema/measure.ts'
 import { renderProblem } from '../manifest/toml/problem.ts'
 import type { Verdict } from '../policy/verdict.ts'
 import { loadPolicy } from '../project/load/load.ts'
@@ -25,12 +23,14 @@ interface DraftFile {
   /** How long the policy holds, and what it closes then. */
   readonly days?: number
   readonly closes?: Bundle['closes']
+  /** How long a machine may go without proving its membership, such as "15m". */
+  readonly grace?: string
   readonly approvers?: Bundle['approvers']
   readonly rules?: Bundle['rules']
   readonly revoked?: Bundle['revoked']
 }
 
-const KNOWN = ['layers', 'days', 'closes', 'approvers', 'rules', 'revoked']
+const KNOWN = ['layers', 'days', 'closes', 'grace', 'approvers', 'rules', 'revoked']
 
 export interface DraftFacts {
   readonly fleet: string
@@ -50,20 +50,21 @@ export async function readDraft(file: string, files: Files, facts: DraftFacts): 
     await openLayer({ text: manifest, label: path })
     layers.push({ groups, manifest })
   }
-  const { days, closes = 'nothing', approvers = [], rules = [], revoked = [] } = draft
+  const { days, closes = 'nothing', grace, approvers = [], rules = [], revoked = [] } = draft
   const bundle: Bundle = {
     fleet: facts.fleet,
     version: facts.version,
     issued: new Date(facts.now).toISOString(),
     expires: days === undefined ? null : new Date(facts.now + days * 86_400_000).toISOString(),
     closes,
+    ...(grace !== undefined && { grace: parseSeconds(grace)! }),
     layers,
     approvers,
     rules,
     revoked: [...new Set([...revoked, ...facts.revoked])],
   }
   if (parseBundle(JSON.stringify(bundle)) === null)
-    throw bad(file, 'approvers, rules, revoked or closes are not as they should be')
+    throw bad(file, 'approvers, rules, revoked, closes or grace have a wrong value')
   return bundle
 }
 
@@ -81,30 +82,25 @@ function parseDraft(text: string, file: string): DraftFile {
     draft.layers.every((layer) => typeof layer?.file === 'string' && Array.isArray(layer.groups))
   if (!whole) throw bad(file, '"layers" must be a list of { groups, file }')
   if (draft.days !== undefined && !(draft.days > 0)) throw bad(file, '"days" must be a number above 0')
+  if (draft.grace !== undefined && !(typeof draft.grace === 'string' && Number.isInteger(parseSeconds(draft.grace))))
+    throw bad(file, '"grace" must be a time such as "15m"')
+  if (draft.grace !== undefined && (draft.closes ?? 'nothing') === 'nothing')
+    throw bad(file, '"grace" needs "closes": "network" or "everything"')
   return draft
 }
 
-async function openLayer({ text, label }: WrittenManifest): Promise<Manifest> {
+/** The manifest of a layer. */
+export async function openLayer({ text, label }: WrittenManifest): Promise<Manifest> {
   const result = await openManifest({ text, file: label }, { bundles: bundleNames })
   if ('manifest' in result) return result.manifest
   throw new Fault('manifest', `the manifest does not load:\n${result.problems.map(renderProblem).join('\n')}`)
 }
 
 /** The manifests of a bundle for machines of these groups. */
-function layersFor(bundle: Bundle | null, groups: readonly string[]): readonly WrittenManifest[] {
+export function layersFor(bundle: Bundle | null, groups: readonly string[]): readonly WrittenManifest[] {
   return (bundle?.layers ?? [])
     .filter((layer) => isFor(layer.groups, groups))
     .map((layer) => ({ text: layer.manifest, label: `organisation (${layer.groups.join(', ')})` }))
-}
-
-/** What a bundle opens and closes for machines of these groups, against the one before it. */
-export async function bundleDiff(before: Bundle | null, after: Bundle, groups: readonly string[]): Promise<ReachDiff> {
-  const canonical = async (bundle: Bundle | null): Promise<string> => {
-    const manifests = []
-    for (const layer of layersFor(bundle, groups)) manifests.push(await openLayer(layer))
-    return canonicalManifest(mergeLayers({ organisation: manifests }).manifest)
-  }
-  return reachDiff(before === null ? null : await canonical(before), await canonical(after))
 }
 
 export interface FleetReplay {

@@ -4,6 +4,7 @@ import { type Bundle, claimedBundle, cosignBundle, signBundle, verifyBundle } fr
 import { storedBundle, trustOf } from '../fleet/bundle-store.ts'
 import { fleetHttp } from '../fleet/http.ts'
 import { fetchPolicy } from '../fleet/policy-source.ts'
+import { signersNeeded } from '../fleet/weakening.ts'
 import { Fault } from '../system/fault.ts'
 import { type Files, machineFiles } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
@@ -25,7 +26,7 @@ export async function publishedBundle(team: Team, machine: Machine): Promise<Bun
     if ('problem' in verdict || (known && known.version > verdict.bundle.version)) return known
     return verdict.bundle
   } catch (error) {
-    if (error instanceof Fault && error.code === 'fleet-unreachable') return known
+    if (error instanceof Fault && ['fleet-unreachable', 'fleet-refused'].includes(error.code)) return known
     throw error
   }
 }
@@ -36,14 +37,27 @@ export function nextBundle(team: Team, draft: string, before: Bundle | null, fil
   return readDraft(draft, files, { fleet: team.settings.fleet, version, now: Date.now(), revoked: team.revoked() })
 }
 
-/** The text of a bundle with the team member's signature, and how many more it needs. */
-export function signedBundle(team: Team, bundle: Bundle | string): { readonly text: string; readonly missing: number } {
+/** The text of a bundle with the team member's signature, and how many more it needs to follow `before`. */
+export function signedBundle(
+  team: Team,
+  bundle: Bundle | string,
+  before: Bundle | null,
+): { readonly text: string; readonly missing: number } {
   const text = typeof bundle === 'string' ? cosignBundle(bundle, team.key) : signBundle(bundle, team.key)
   if (text === null) throw new Fault('manifest', 'that is not a bundle')
   const counted = team.settings.keys.filter(
     (key) => !('problem' in verifyBundle(text, { ...trustOf(team.settings, []), keys: [key], signers: 1 })),
   )
-  return { text, missing: Math.max(0, team.settings.signers - counted.length) }
+  const needed = signersNeeded(team.settings.signers, before, claimedBundle(text)!)
+  if (needed > team.settings.keys.length)
+    throw new Fault(
+      'fleet-settings',
+      'this policy weakens rules that need several people, so two of the team must sign',
+      {
+        remedy: 'Found the fleet with a second key (cordon fleet init NAME --key KEY), or keep the rules.',
+      },
+    )
+  return { text, missing: Math.max(0, needed - counted.length) }
 }
 
 /** Where a bundle was put. */

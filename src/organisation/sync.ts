@@ -32,7 +32,8 @@ export async function syncPolicy(
   const failed = (outcome: 'refused' | 'unreachable', code: string, message: string): PolicySync => {
     if (before.problem?.code !== code || before.problem.message !== message)
       report(machine, { outcome, code, message, place, time })
-    writeStatus(directory, { ...before, checked: time, problem: { code, message, time } })
+    const refused = code === 'fleet-refused' ? (before.refused ?? time) : before.refused
+    writeStatus(directory, { ...before, checked: time, refused, problem: { code, message, time } })
     return { outcome, code, message }
   }
   try {
@@ -42,16 +43,28 @@ export async function syncPolicy(
       ports,
     )
     if (fetched === 'unchanged') {
-      writeStatus(directory, { ...before, checked: time, problem: null })
+      writeStatus(directory, { ...before, checked: time, proved: time, refused: null, problem: null })
       return { outcome: 'unchanged', policy: null }
     }
     const result = acceptBundle(machine.stateDir, settings, fetched.text, now)
     if ('refused' in result) return failed('refused', result.refused, result.message)
-    writeStatus(directory, { version: 1, checked: time, etag: fetched.etag, problem: null })
+    writeStatus(directory, {
+      version: 1,
+      checked: time,
+      etag: fetched.etag,
+      proved: time,
+      refused: null,
+      problem: null,
+    })
     return { outcome: result.isNew ? 'new' : 'unchanged', policy: result.accepted }
   } catch (error) {
     if (error instanceof Fault && error.code.startsWith('state-')) throw error
-    return failed('unreachable', 'fleet-unreachable', messageOf(error))
+    const refused = error instanceof Fault && error.code === 'fleet-refused'
+    return failed(
+      refused ? 'refused' : 'unreachable',
+      refused ? 'fleet-refused' : 'fleet-unreachable',
+      messageOf(error),
+    )
   }
 }
 

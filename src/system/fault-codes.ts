@@ -63,6 +63,7 @@ export const FAULT_EXITS = {
 
   // The fleet's side.
   'fleet-policy': 125,
+  'fleet-refused': 125,
   'fleet-revoked': 125,
   'fleet-settings': 125,
   'fleet-unreachable': 125,

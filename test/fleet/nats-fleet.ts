@@ -69,7 +69,7 @@ export async function openNatsFleet(count: number, asks = 30): Promise<NatsFleet
     bus: (machine) => openBus(settings, machine),
     async publish(more) {
       const next = bundle({ issued: new Date().toISOString(), revoked: openTeam(admin).revoked(), ...more })
-      await putBundle(team, admin, signedBundle(team, next).text, null)
+      await putBundle(team, admin, signedBundle(team, next, null).text, null)
     },
     async close() {
       desk.closeAllConnections()

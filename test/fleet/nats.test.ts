@@ -27,6 +27,8 @@ let ann: Machine
 let bob: Machine
 const keyOf = (of: Machine) => machineKey(openKeyStore(of.stateDir)).key
 
+const RULES = [{ groups: ['*'], tools: ['write'], people: 2 }]
+
 beforeAll(async () => {
   fleet = await openNatsFleet(1)
   machine = await fleet.machine('m1', 'machine', ['dev'])
@@ -39,7 +41,7 @@ beforeAll(async () => {
       { key: keyOf(ann).publicKey, name: 'Ann', groups: ['*'] },
       { key: keyOf(bob).publicKey, name: 'Bob', groups: ['*'] },
     ],
-    rules: [{ groups: ['*'], tools: ['write'], people: 2 }],
+    rules: RULES,
   })
   for (const one of [machine, ann, bob]) expect(await syncPolicy(fleet.settings, one)).toMatchObject({ outcome: 'new' })
 })
@@ -74,7 +76,7 @@ describe('identity', () => {
       token: nats,
       secret: stranger.secret,
     }
-    await expect(connectBus(options)).rejects.toThrow('cannot be reached')
+    await expect(connectBus(options)).rejects.toThrow('refuse this machine')
   })
 })
 
@@ -253,18 +255,31 @@ describe('hostile servers', () => {
   })
 })
 
+it('a machine that the servers refuse closes after the grace time, although it never saw a policy that revokes it', async () => {
+  const gone = await fleet.machine('cut-off')
+  await fleet.publish({ version: 2, rules: RULES })
+  await syncPolicy(fleet.settings, gone)
+  const minutes = (count: number) => Date.now() + count * 60_000
+  expect(organisationManifests(gone, minutes(20))).toBeDefined()
+  fleet.team.revoke(keyOf(gone).publicKey, Date.now())
+  await pushRevocations(fleet.team, fleet.admin)
+  await expect.poll(() => syncPolicy(fleet.settings, gone)).toMatchObject({ outcome: 'refused', code: 'fleet-refused' })
+  expect(organisationManifests(gone, minutes(5))).toBeDefined()
+  expect(() => organisationManifests(gone, minutes(20))).toThrow('has refused this machine since')
+})
+
 it('a machine that was taken back is out: by the policy, and on the servers', async () => {
   const gone = await fleet.machine('gone')
   await syncPolicy(fleet.settings, gone)
   fleet.team.revoke(keyOf(gone).publicKey, Date.now())
-  await fleet.publish({ version: 2 })
+  await fleet.publish({ version: 3, rules: RULES })
   expect(await syncPolicy(fleet.settings, gone)).toMatchObject({ outcome: 'new' })
   expect(() => organisationManifests(gone, Date.now())).toThrow('taken out of the fleet')
   const live = await fleet.bus(gone)
   await pushRevocations(fleet.team, fleet.admin)
   // Who is connected is cut off, and who comes anew is not let in.
   await live.connection.closed()
-  await expect(fleet.bus(gone)).rejects.toThrow('cannot be reached')
+  await expect(fleet.bus(gone)).rejects.toThrow('refuse this machine')
   const still = await fleet.bus(machine)
   await still.close()
 })

@@ -130,6 +130,10 @@ export async function openConnection(options: BusOptions): Promise<NatsConnectio
     void closeWhenRefused(connection)
     return connection
   } catch (error) {
+    if (isRefusal(error))
+      throw new Fault('fleet-refused', `the fleet’s NATS servers refuse this machine: ${messageOf(error)}`, {
+        cause: error,
+      })
     throw new Fault('fleet-unreachable', `the fleet’s NATS servers cannot be reached: ${messageOf(error)}`, {
       cause: error,
     })
@@ -148,7 +152,7 @@ async function closeWhenRefused(connection: NatsConnection): Promise<void> {
   }
 }
 
-function isRefusal(error: Error): boolean {
+function isRefusal(error: unknown): boolean {
   return error instanceof AuthorizationError && !/timeout/i.test(error.message)
 }
 

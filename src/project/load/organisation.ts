@@ -1,9 +1,10 @@
 /** The organisation's layer of a policy: what the fleet's bundle has for this machine, verified at every start. */
 
-import { isFor, type VerifiedBundle } from '../../fleet/bundle.ts'
+import { type Bundle, isFor, type VerifiedBundle } from '../../fleet/bundle.ts'
 import { fleetDirectory, storedBundle } from '../../fleet/bundle-store.ts'
 import { type Enrolment, readEnrolment } from '../../fleet/identity.ts'
 import { type FleetSettings, readFleetSettings } from '../../fleet/settings.ts'
+import { type FleetStatus, readStatus } from '../../fleet/status.ts'
 import { Fault } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
 import type { WrittenManifest } from './written-manifests.ts'
@@ -45,19 +46,31 @@ export function organisationManifests(machine: Machine, now: number): readonly W
   const written = bundle.layers
     .filter((layer) => isFor(layer.groups, groups))
     .map((layer) => ({ text: layer.manifest, label: `${label} (${layer.groups.join(', ')})` }))
-  return [...written, ...closedBy(policy, label, now)]
+  const status = readStatus(fleetDirectory(machine.stateDir))
+  return [...written, ...closedBy(bundle, status, label, now)]
 }
 
-/** What an expired bundle closes, as the layer that it is. */
-function closedBy({ bundle }: VerifiedBundle, label: string, now: number): readonly WrittenManifest[] {
-  if (bundle.expires === null || now < Date.parse(bundle.expires) || bundle.closes === 'nothing') return []
+/** How long a refused login may be an error of the servers rather than a revocation, where the policy says nothing. */
+const GRACE_SECONDS = 15 * 60
+
+/** What the bundle closes because it has expired, or because this machine could not prove that it still belongs to the fleet. */
+function closedBy(bundle: Bundle, status: FleetStatus, label: string, now: number): readonly WrittenManifest[] {
+  const overdue = (since: string | null | undefined, seconds: number) =>
+    now >= (since == null ? 0 : Date.parse(since)) + seconds * 1000
+  if (status.refused != null && overdue(status.refused, bundle.grace ?? GRACE_SECONDS))
+    throw new Fault('fleet-revoked', `the fleet "${bundle.fleet}" has refused this machine since ${status.refused}`, {
+      remedy: 'Ask the team; a new code joins it again: cordon fleet join URL CODE.',
+    })
+  const why =
+    bundle.expires !== null && now >= Date.parse(bundle.expires)
+      ? `expired at ${bundle.expires}`
+      : bundle.grace !== undefined && overdue(status.proved, bundle.grace)
+        ? `was last confirmed at ${status.proved ?? 'no time'}, longer ago than ${bundle.grace} seconds`
+        : null
+  if (why === null || bundle.closes === 'nothing') return []
   if (bundle.closes === 'everything')
-    throw new Fault(
-      'fleet-policy',
-      `the organisation’s policy has expired at ${bundle.expires}, and closes everything`,
-      {
-        remedy: 'Fetch a newer one: cordon fleet sync.',
-      },
-    )
-  return [{ text: 'schema_version = 1\n[security]\ndeny_domains = ["*"]\n', label: `${label} (expired)` }]
+    throw new Fault('fleet-policy', `the organisation’s policy ${why}, so it closes everything`, {
+      remedy: 'Fetch a newer one: cordon fleet sync.',
+    })
+  return [{ text: 'schema_version = 1\n[security]\ndeny_domains = ["*"]\n', label: `${label} (${why})` }]
 }

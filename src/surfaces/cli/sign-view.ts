@@ -34,18 +34,27 @@ const SIGNS: Readonly<Record<'opens' | 'changes' | 'closes', readonly [sign: str
 }
 
 /** What changes, in words, the widest first. */
-export function describeChanges(terminal: Terminal, view: Pick<SignatureView, 'changes' | 'absent'>): string {
-  return `${sentences(terminal, Math.max(40, Math.min(terminal.width, 120)), view, true).join('\n')}\n`
+export function describeChanges(terminal: Terminal, view: ShownChanges, opening: Style = SIGNS.opens[1]): string {
+  return `${sentences(terminal, Math.max(40, Math.min(terminal.width, 120)), view, true, opening).join('\n')}\n`
+}
+
+interface ShownChanges {
+  readonly changes: readonly { readonly direction: keyof typeof SIGNS; readonly text: string }[]
+  readonly absent: readonly string[]
 }
 
 function sentences(
   terminal: Terminal,
   columns: number,
-  view: Pick<SignatureView, 'changes' | 'absent'>,
+  view: ShownChanges,
   all: boolean,
+  opening: Style = SIGNS.opens[1],
 ): string[] {
   const { changes, absent } = view
-  const rows = changes.map(({ direction, text }) => sentence(terminal, columns, ...SIGNS[direction], text))
+  const rows = changes.map(({ direction, text }) => {
+    const [sign, style] = SIGNS[direction]
+    return sentence(terminal, columns, sign, direction === 'opens' ? opening : style, text)
+  })
   const left = all ? 0 : rows.length - SHOWN
   const more = left > 0 ? [paint(terminal, 'dim', `  and ${left} more, none of them wider (cordon sign --all)`)] : []
   const named = absent

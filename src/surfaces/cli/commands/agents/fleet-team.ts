@@ -1,7 +1,8 @@
 /** The team's verbs of `cordon fleet`: found it, invite machines, revoke them, and publish its policy. */
 
 import { resolve } from 'node:path'
-import { bundleDiff, replayBundles } from '../../../../organisation/draft.ts'
+import { bundleDiff } from '../../../../organisation/bundle-diff.ts'
+import { replayBundles } from '../../../../organisation/draft.ts'
 import { nextBundle, publishedBundle, putBundle, shownBundle, signedBundle } from '../../../../organisation/publish.ts'
 import { foundFleet, openTeam, type Team } from '../../../../organisation/team.ts'
 import { machineFiles } from '../../../../system/files.ts'
@@ -151,28 +152,19 @@ async function show(
   before: Shown | null,
   after: Shown,
 ): Promise<void> {
-  const groups = list(textFlag(args, 'groups'))
-  const changes = await bundleDiff(before, after, groups)
+  const given = textFlag(args, 'groups')
+  const groups = list(given)
+  const changes = await bundleDiff(before, after, given === undefined ? null : groups)
   const files = list(textFlag(args, 'records'))
   const lines = await recordLines(files, machine)
   const replay = lines === null ? null : await replayBundles(lines, { before, after }, groups, machine, machineFiles)
-  const returning = before?.revoked.filter((key) => !after.revoked.includes(key)) ?? []
   if (args.flags.json) {
-    terminal.out(
-      `${JSON.stringify({ version: after.version, diff: changes, returning: returning.map(keyId), replay })}\n`,
-    )
+    terminal.out(`${JSON.stringify({ version: after.version, changes, replay })}\n`)
     return
   }
   terminal.out(`version ${after.version}${before ? ` after ${before.version}` : ''}, `)
   terminal.out(after.expires === null ? 'without expiry\n' : `until ${after.expires}, then closes ${after.closes}\n`)
-  const shown = [...changes.opens, ...changes.changes, ...changes.closes]
-  terminal.out(describeChanges(terminal, { changes: shown, absent: [] }))
-  for (const key of after.revoked.filter((one) => !before?.revoked.includes(one)))
-    terminal.out(`${paint(terminal, 'green', '- closes')} the key ${keyId(key)} counts no more\n`)
-  for (const key of returning)
-    terminal.out(
-      `${paint(terminal, 'yellow', '! returns')} the key ${keyId(key)}: this draft does not list it as revoked. Machines that took an earlier version keep it revoked; new machines would trust it.\n`,
-    )
+  terminal.out(describeChanges(terminal, { changes, absent: [] }, 'red'))
   if (replay === null) return
   for (const { after: verdict, before: was, tool, subject, message } of replay.changed)
     terminal.out(
@@ -205,7 +197,7 @@ async function publish(terminal: Terminal, args: Arguments, team: Team, machine:
     terminal.err('nothing was published (--yes goes on without asking)\n')
     return EXIT.failed
   }
-  const signed = signedBundle(team, text ?? after)
+  const signed = signedBundle(team, text ?? after, before)
   const out = textFlag(args, 'out')
   if (signed.missing > 0) {
     const draft = resolve(machine.cwd, out ?? `${team.settings.fleet}-${after.version}.bundle`)
