@@ -1,5 +1,5 @@
 """A terminal for a test: a shell with job control on a pty, keys from stdin, its output on stdout, and on fd 3 lines: "R rows cols" is a size, "P file" a pause in the typing."""
-import fcntl, os, pty, select, struct, sys, termios
+import fcntl, os, pty, select, struct, sys, termios, time
 
 rows, cols = int(sys.argv[1]), int(sys.argv[2])
 pid, master = pty.fork()
@@ -22,6 +22,8 @@ while True:
         if fd == 3:
             for line in data.decode().splitlines():
                 if line.startswith("P "):
+                    # The kernel hands keys on a moment later: those that were sent before a pause were typed before it.
+                    time.sleep(0.05)
                     with open(line[2:], "a") as pauses:
                         pauses.write(".")
                     continue
