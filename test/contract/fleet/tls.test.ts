@@ -82,11 +82,11 @@ function strangerOf({ cert, key }: { readonly cert: string; readonly key: string
 }
 
 describe.each([
-  ['its own certificate', ['ca', 'cert', 'key'], null],
-  ['no certificate', ['ca'], '401'],
-  ['the certificate of a stranger', ['ca', 'strangerCert', 'strangerKey'], '401'],
-  ['a server of another authority', ['otherCa', 'cert', 'key'], 'certificate'],
-] as const)('%s', (_, [ca, cert, key], problem) => {
+  ['its own certificate', ['ca', 'cert', 'key'], null, 'new'],
+  ['no certificate', ['ca'], '401', 'refused'],
+  ['the certificate of a stranger', ['ca', 'strangerCert', 'strangerKey'], '401', 'refused'],
+  ['a server of another authority', ['otherCa', 'cert', 'key'], 'certificate', 'unreachable'],
+] as const)('%s', (_, [ca, cert, key], problem, outcome) => {
   const settings = () =>
     world.settings({
       policy: `${url}/policy`,
@@ -99,11 +99,11 @@ describe.each([
     const [shipped] = await shipRecords(settings(), world.machine, never, { attempts: 1 })
     const policy = await syncPolicy(settings(), world.machine)
     if (problem === null) {
-      expect([shipped, policy]).toMatchObject([{ sent: 2, problem: null }, { outcome: 'new' }])
+      expect([shipped, policy]).toMatchObject([{ sent: 2, problem: null }, { outcome }])
       expect(readReceived(taken.join('\n'))).toHaveLength(2)
     } else {
       expect(shipped).toMatchObject({ sent: 0, problem: expect.stringContaining(problem) })
-      expect(policy).toMatchObject({ outcome: 'unreachable', message: expect.stringContaining(problem) })
+      expect(policy).toMatchObject({ outcome, message: expect.stringContaining(problem) })
       expect(taken).toEqual([])
     }
   })
