@@ -1,9 +1,11 @@
 import { execFileSync, spawn } from 'node:child_process'
+import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import { createSessionCa } from '../tls/ca.ts'
 import { CLIENTS, clientSettings } from './clients.ts'
+import { NODE_PRELOAD } from './node-preload.ts'
 
 const ca = createSessionCa()
 const facts = { proxyHost: '127.0.0.1', proxyPort: 3128, directory: '/run/cordon', caPem: ca.pem, roots: 'ROOTS' }
@@ -44,9 +46,11 @@ describe('client settings', () => {
     expect(named.filter((path) => !placed.includes(path))).toEqual([])
   })
 
-  it('keep loopback inside the sandbox unless the machine is granted', () => {
+  it('keep loopback inside the sandbox, but for what the proxy alone reaches', () => {
     expect(clientSettings(facts).environment.NO_PROXY).toContain('127.0.0.1')
-    expect(clientSettings({ ...facts, hostLoopback: true }).environment.NO_PROXY).toBe('')
+    expect(clientSettings({ ...facts, proxiedLoopback: ['::1'] }).environment.NO_PROXY).toBe(
+      'localhost,.localhost,127.0.0.1',
+    )
   })
 
   it('write scripts that their interpreters accept', () => {
@@ -87,4 +91,24 @@ describe('client settings', () => {
     const { environment } = clientSettings({ ...facts, nodeOptions: '--max-old-space-size=4096' })
     expect(environment.NODE_OPTIONS).toBe('--require="/run/cordon/node-proxy.cjs" --max-old-space-size=4096')
   })
+})
+
+it('the preload of older Nodes reaches the proxy once for each request', async () => {
+  const asked: string[] = []
+  const proxy = createHttpServer()
+  proxy.on('connect', (request, socket) => {
+    asked.push(request.url!)
+    socket.write('HTTP/1.1 200 OK\r\n\r\n')
+    socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nreached'))
+  })
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve))
+  const { port } = proxy.address() as AddressInfo
+  const code = `${NODE_PRELOAD.replace(/^if .*$/m, 'install()')}
+    require('node:http').get('http://127.0.0.1:9/', (response) => response.pipe(process.stdout))`
+  // Loopback itself goes through the proxy: the connection to the proxy must not.
+  const env = { https_proxy: `http://127.0.0.1:${port}`, no_proxy: '' }
+  const child = spawn(process.execPath, ['-e', code], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  expect(await text(child.stdout)).toBe('reached')
+  expect(asked).toEqual(['127.0.0.1:9'])
+  await new Promise((resolve) => proxy.close(resolve))
 })

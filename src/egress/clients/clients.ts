@@ -16,8 +16,8 @@ export interface ClientFacts {
   readonly caPem: string
   /** The machine's own roots in PEM; hosts that are passed through are verified against them. */
   readonly roots: string
-  /** True when the rules grant an address of this machine: then loopback goes through the proxy, not to the sandbox's own. */
-  readonly hostLoopback?: boolean
+  /** Names and addresses of this machine that only the proxy reaches. Others of loopback are the sandbox's own. */
+  readonly proxiedLoopback?: readonly string[]
   /** True when TLS to some hosts is passed through, so that clients meet the hosts' own certificates. */
   readonly passthrough?: boolean
   /** The person's home, for what of their ssh settings a grant shows. */
@@ -67,6 +67,8 @@ interface ClientPlaces {
   readonly knownHosts: string
   readonly nodeOptions: string
 }
+
+const LOOPBACK: readonly string[] = ['localhost', '.localhost', '127.0.0.1', '::1']
 
 export const CLIENTS: readonly ClientRow[] = [
   {
@@ -188,7 +190,7 @@ function placesOf(facts: ClientFacts): ClientPlaces {
   const { proxyHost: host, directory } = facts
   const port = String(facts.proxyPort)
   const preload = `${directory}/node-proxy.cjs`
-  const local = facts.hostLoopback === true ? [] : ['localhost', '.localhost', '127.0.0.1', '::1']
+  const local = LOOPBACK.filter((name) => !facts.proxiedLoopback?.includes(name.replace(/^\./, '')))
   return {
     proxy: `http://${facts.proxyToken === undefined ? '' : `cordon:${facts.proxyToken}@`}${host}:${port}`,
     host,

@@ -21,7 +21,7 @@ function install() {
       method: 'CONNECT',
       path: authority,
       headers: { Host: authority },
-      agent: false,
+      agent: new http.Agent(),
     })
     request.once('connect', (response, socket) => {
       if (response.statusCode === 200) return callback(null, socket)

@@ -60,11 +60,12 @@ export const MACHINE_SSH_CONFIG = '/etc/ssh/ssh_config'
 export function sshConfig(
   connect: string,
   knownHosts: string,
-  facts: { readonly home?: string; readonly hostLoopback?: boolean },
+  facts: { readonly home?: string; readonly proxiedLoopback?: readonly string[] },
 ): string {
+  const local = ['localhost', '127.0.0.1', '::1'].filter((name) => !facts.proxiedLoopback?.includes(name))
   const lines = [
     // A server inside the sandbox is reached directly.
-    ...(facts.hostLoopback ? [] : ['Host localhost 127.0.0.1 ::1', 'ProxyCommand none', 'Host *']),
+    ...(local.length === 0 ? [] : [`Host ${local.join(' ')}`, 'ProxyCommand none', 'Host *']),
     `ProxyCommand '${connect}' %h %p`,
     `UserKnownHostsFile "${knownHosts}" ~/.ssh/known_hosts`,
     // A shared connection is a unix socket, and there are none inside.

@@ -41,6 +41,11 @@ export interface BrokeredSecret {
   readonly lenient?: boolean
 }
 
+/** An entry whose value cannot be used. Its hosts stay closed, because any other credential could go there. */
+export interface AbsentSecret extends Pick<BrokeredSecret, 'name' | 'hosts'> {
+  readonly problem: string
+}
+
 export type LoginProtocol = 'postgres' | 'redis'
 
 /** A login that is made outside. */
@@ -110,11 +115,12 @@ interface Held extends BrokeredSecret {
 }
 
 /** Makes the placeholders of a session. Throws for a value that no header could carry; the message never shows it. */
-export function createBroker(secrets: readonly BrokeredSecret[]): Broker {
+export function createBroker(secrets: readonly BrokeredSecret[], absent: readonly AbsentSecret[] = []): Broker {
   const held = secrets.map(hold)
-  const environment = Object.fromEntries(
-    held.map((secret) => [secret.name, (secret.around ?? ['', '']).join(secret.placeholder)]),
-  )
+  const environment = Object.fromEntries([
+    ...absent.map(({ name }) => [name, '']),
+    ...held.map((secret) => [secret.name, (secret.around ?? ['', '']).join(secret.placeholder)]),
+  ])
   let known: SecretSearch | null = null
   const search = () => {
     known ??= createSearch(held.map((secret) => secretForms(secret.value, secret.placeholder)))
@@ -124,6 +130,8 @@ export function createBroker(secrets: readonly BrokeredSecret[]): Broker {
   function swap(request: OutgoingRequest): SwappedRequest | { readonly refusal: EgressDenial } {
     let { path, rawHeaders } = request
     const used: string[] = []
+    const unset = absent.find((secret) => isGranted(secret, request.target))
+    if (unset) return { refusal: { code: 'secret-missing', message: unset.problem } }
     const database = held.find((secret) => secret.login && isGranted(secret, request.target))
     if (database) return { refusal: misplacedLogin(database) }
     const stranger = foreignRefusal(held, request)
@@ -191,7 +199,7 @@ export function createBroker(secrets: readonly BrokeredSecret[]): Broker {
         scrubMessage: (bytes) => scrubBytes(bytes, search(), true),
       }
     },
-    isFor: (target) => held.some((secret) => isGranted(secret, target)),
+    isFor: (target) => [...held, ...absent].some((secret) => isGranted(secret, target)),
     mayEcho: (target) => held.some((secret) => !secret.signs && !secret.login && isGranted(secret, target)),
     scrubText: (text) => scrubBytes(Buffer.from(text, 'latin1'), search()).toString('latin1'),
     scrubStream: (sameLength) => scrubStream(search(), sameLength),
@@ -284,7 +292,7 @@ function foreign(found: string, { host }: Target): EgressDenial {
   return { code: 'secret-foreign', message }
 }
 
-function isGranted(secret: Held, { host, port }: Target, suffixes?: SuffixLookup): boolean {
+function isGranted(secret: Pick<Held, 'hosts'>, { host, port }: Target, suffixes?: SuffixLookup): boolean {
   return secret.hosts.some((pattern) => reachesHost(pattern, host, port, suffixes))
 }
 

@@ -1,15 +1,15 @@
 import { expect, it } from 'vitest'
 import { parseHostPattern } from '../../hosts/pattern.ts'
-import { aliasesOf } from './aliases.ts'
+import { aliasesOf, proxiedLoopback } from './aliases.ts'
 
-const of = (...hosts: string[]) =>
-  aliasesOf({
-    allowed: hosts.map((text) => {
-      const parsed = parseHostPattern(text, { publicSuffix: () => 'org' })
-      if ('problem' in parsed) throw new Error(parsed.problem)
-      return { pattern: parsed.pattern, rule: text, source: 'test' }
-    }),
-  })
+const rulesOf = (hosts: readonly string[]) => ({
+  allowed: hosts.map((text) => {
+    const parsed = parseHostPattern(text, { publicSuffix: () => 'org' })
+    if ('problem' in parsed) throw new Error(parsed.problem)
+    return { pattern: parsed.pattern, rule: text, source: 'test' }
+  }),
+})
+const of = (...hosts: string[]) => aliasesOf(rulesOf(hosts))
 const doors = (...hosts: string[]) => of(...hosts).doors.map(({ address, port }) => `${address ?? '*'}:${port}`)
 
 it('a host has one address, and its ports are served there; the web’s everywhere', () => {
@@ -24,6 +24,7 @@ it('a host has one address, and its ports are served there; the web’s everywhe
 it.each([
   ['a server of this machine', ['127.0.0.1:5432'], ['127.0.0.1:5432']],
   ['the same by its name', ['localhost:5432'], ['127.0.0.1:5432']],
+  ['the web’s ports of this machine', ['127.0.0.1'], ['127.0.0.1:80', '127.0.0.1:443']],
   ['the ports of the name service and the proxy', ['127.0.0.1:53', '127.0.0.1:3128'], []],
   ['a port that is served everywhere', ['a.example.org:80', '127.0.0.1:80'], ['*:80']],
   ['a wildcard', ['*.example.org'], ['*:80', '*:443']],
@@ -51,3 +52,13 @@ it('an address and a port stand for the host they were given to', () => {
   expect(targetOf('127.0.0.1', 5432)).toMatchObject({ host: '127.0.0.1' })
   expect(targetOf('127.0.0.1', 5433)).toBeNull()
 })
+
+it.each([
+  ['no loopback', ['api.example.org'], false, []],
+  ['a port that is served inside', ['127.0.0.1:5432', 'localhost'], false, []],
+  ['a port of the name service or the proxy', ['127.0.0.1:3128'], false, ['localhost', '127.0.0.1']],
+  ['an address of IPv6', ['[::1]:5432'], false, ['::1']],
+  ['a sandbox without a loopback of its own', ['127.0.0.1:5432'], true, ['localhost', '127.0.0.1', '::1']],
+])('through the proxy alone: %s', (_, hosts, isShared, expected) =>
+  expect(proxiedLoopback(rulesOf(hosts), isShared)).toEqual(expected),
+)

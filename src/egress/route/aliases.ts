@@ -41,7 +41,8 @@ export function aliasesOf({ allowed }: Pick<EgressRules, 'allowed'>): Aliases {
   const loopback = new Map<number, Target>()
   for (const { host, port, kind } of patterns) {
     if (kind === 'name' ? isOwnName(host) : classifyAddress(host) === 'loopback' && host.startsWith('127.')) {
-      if (port !== null && !TAKEN.has(port)) loopback.set(port, { host, port, kind: kind === 'name' ? 'name' : 'ipv4' })
+      for (const each of port === null ? WEB_PORTS : [port])
+        if (!TAKEN.has(each)) loopback.set(each, { host, port: each, kind: kind === 'name' ? 'name' : 'ipv4' })
     } else if (kind === 'name') {
       for (const each of port === null ? WEB_PORTS : [port]) {
         const address = WEB_PORTS.includes(each) ? null : (addresses.get(host) ?? null)
@@ -74,6 +75,18 @@ export function aliasesOf({ allowed }: Pick<EgressRules, 'allowed'>): Aliases {
       return host === undefined ? null : { host, port, kind: 'name' }
     },
   }
+}
+
+/** Granted names and addresses of this machine that only the proxy reaches: the others are served where a program looks for them. */
+export function proxiedLoopback({ allowed }: Pick<EgressRules, 'allowed'>, isShared: boolean): readonly string[] {
+  const hosts = (allowed ?? []).flatMap(({ pattern: { host, port } }) => {
+    if (!isOwnName(host) && classifyAddress(host) !== 'loopback') return []
+    // A sandbox without a loopback of its own serves nothing there.
+    if (isShared) return ['localhost', '127.0.0.1', '::1']
+    if (host.includes(':')) return [host]
+    return port !== null && TAKEN.has(port) ? ['localhost', '127.0.0.1'] : []
+  })
+  return [...new Set(hosts)]
 }
 
 function isOwnName(host: string): boolean {

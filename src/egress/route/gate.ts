@@ -82,11 +82,10 @@ export function createGate(options: GateOptions): Gate {
     if (judgement.verdict === 'deny') return { refusal: judgement }
     const through = options.parent?.carries(target) === true
     const addresses = await resolveTarget(resolver, target)
-    if ('refusal' in addresses) {
-      return through && mayStayUnresolved(rules, judgement)
-        ? { route: { target, addresses: [], parent: 'name' }, rules }
-        : addresses
-    }
+    const isUnresolved = 'refusal' in addresses || addresses.length === 0
+    if (isUnresolved && through && mayStayUnresolved(rules, judgement))
+      return { route: { target, addresses: [], parent: 'name' }, rules }
+    if ('refusal' in addresses) return addresses
     if (signal.aborted) return { refusal: { code: 'upstream-unreachable', message: 'the command has ended' } }
     const resolved = judgeTarget(rules, target, addresses)
     if (resolved.verdict === 'deny') return { refusal: resolved }

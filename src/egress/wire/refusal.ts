@@ -24,6 +24,7 @@ export type EgressCode =
   | 'secret-foreign' // another credential, or what could carry one, for a host whose credential is brokered
   | 'secret-unread' // bytes that cannot be read, for a host that a secret is for
   | 'secret-absent' // a request without the credential that this host takes alone
+  | 'secret-missing' // the host of a secret whose value is not at its source, or cannot be used
   | 'key-missing' // the host of a bundle's key that is not set
   | 'socks-command' // BIND or UDP ASSOCIATE
   | 'socks-malformed' // not SOCKS5, or with authentication
@@ -88,6 +89,8 @@ export function remedyFor(code: EgressCode, target: Target | null): string | nul
       return `grant the port by name ("${authorityOf(target, null)}")`
     case 'key-missing':
       return 'set it where Cordon is started, or name it under [[secrets]]'
+    case 'secret-missing':
+      return 'set its value at that source, or remove the entry from [[secrets]]'
     case 'secret-foreign':
       return 'if it is none, list it in pass_headers or pass_parameters of the secret in [[secrets]]'
     case 'secret-unread':

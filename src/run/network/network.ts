@@ -6,22 +6,27 @@ import type { Server } from 'node:net'
 import { join, posix } from 'node:path'
 import { type ClientFile, clientSettings } from '../../egress/clients/clients.ts'
 import { knownHostsFor, sshPatterns } from '../../egress/clients/known-hosts.ts'
-import { type Broker, createBroker, unfitValue } from '../../egress/credentials/broker.ts'
+import {
+  type AbsentSecret,
+  type Broker,
+  type BrokeredSecret,
+  createBroker,
+  unfitValue,
+} from '../../egress/credentials/broker.ts'
 import { type Door, openDoor } from '../../egress/door.ts'
-import { type Aliases, aliasesOf } from '../../egress/route/aliases.ts'
+import { type Aliases, aliasesOf, proxiedLoopback } from '../../egress/route/aliases.ts'
 import type { EgressEvent } from '../../egress/route/event.ts'
 import type { AskHost } from '../../egress/route/gate.ts'
 import type { EgressRules } from '../../egress/route/rules.ts'
 import type { Upstream } from '../../egress/route/upstream.ts'
 import { createSessionCa, type SessionCa } from '../../egress/tls/ca.ts'
-import { classifyAddress } from '../../hosts/address.ts'
 import { matchesDenied, parseHostPattern } from '../../hosts/pattern.ts'
 import type { SandboxSettings, SecretSetting } from '../../manifest/schema/settings.ts'
 import type { GrantedSocket } from '../../sandbox/plan.ts'
 import type { GitToken } from '../../sandbox/secrets/git-tokens.ts'
 import { isAlive } from '../../system/alive.ts'
 import { machineResolver, type Resolver } from '../../system/dns.ts'
-import { unwritable } from '../../system/fault.ts'
+import { Fault, unwritable } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
 import { writeMade } from '../../system/made-file.ts'
 import { makeDirectories } from '../../system/state.ts'
@@ -82,6 +87,9 @@ function socketAt(path: string): Pick<GrantedSocket, 'links' | 'target'> | null 
   }
 }
 
+/** Faults of one entry of `[[secrets]]`. */
+const SECRET_FAULTS: ReadonlySet<string> = new Set(['secret-missing', 'secret-unfit'])
+
 /** Where the proxy of a command listens, inside its own network namespace. */
 const PROXY = { proxyHost: '127.0.0.1', proxyPort: 3128 } as const
 
@@ -132,16 +140,16 @@ export class SessionNetwork {
 
   /** The variables and files of a command; those that reach the same by ssh and on the host's loopback share a set. */
   settings(rules: EgressRules, shared: SharedProxy | null = null): DoorSettings {
-    const hostLoopback = reachesLoopback(rules)
+    const loopback = proxiedLoopback(rules, shared !== null)
     const knownHosts = this.#knownHosts(rules)
     const passthrough = rules.allowed?.some(({ tls }) => tls === 'pass') ?? false
     const gitHosts = (rules.allowed ?? []).flatMap(({ ssh, pattern: { wildcard, host, port } }) =>
       ssh === undefined ? [] : [`${wildcard ? '*.' : ''}${host}:${port}`],
     )
-    const key = `${hostLoopback} ${passthrough} ${gitHosts} ${shared?.port} ${knownHosts}`
+    const key = `${loopback} ${passthrough} ${gitHosts} ${shared?.port} ${knownHosts}`
     // Addresses of one's own for hosts need a loopback of one's own.
     const { names, doors } = shared ? { names: [], doors: [] } : aliasesOf(rules)
-    const known = this.#settings.get(key) ?? this.#makeSettings(hostLoopback, passthrough, knownHosts, gitHosts, shared)
+    const known = this.#settings.get(key) ?? this.#makeSettings(loopback, passthrough, knownHosts, gitHosts, shared)
     this.#settings.set(key, known)
     const { sockets, variables } = localSockets(rules, this.#options.machine)
     return { ...known, variables: { ...known.variables, ...variables }, names, doors, sockets }
@@ -197,8 +205,23 @@ export class SessionNetwork {
   }
 
   #secrets(): Broker {
-    this.#broker ??= createBroker(this.#options.secrets.map((secret) => readSecret(secret, this.#options.machine)))
+    this.#broker ??= this.#readSecrets()
     return this.#broker
+  }
+
+  /** A secret without a usable value closes its own hosts. Commands that do not use it run. */
+  #readSecrets(): Broker {
+    const found: BrokeredSecret[] = []
+    const absent: AbsentSecret[] = []
+    for (const secret of this.#options.secrets) {
+      try {
+        found.push(readSecret(secret, this.#options.machine))
+      } catch (error) {
+        if (!(error instanceof Fault) || !SECRET_FAULTS.has(error.code)) throw error
+        absent.push({ name: secret.name, hosts: secret.hosts.map((rule) => rule.pattern), problem: error.message })
+      }
+    }
+    return createBroker(found, absent)
   }
 
   /** The placeholders as the command finds them: in variables, or in files that variables name. */
@@ -225,7 +248,7 @@ export class SessionNetwork {
   }
 
   #makeSettings(
-    hostLoopback: boolean,
+    loopback: readonly string[],
     passthrough: boolean,
     knownHosts: string,
     gitHosts: readonly string[],
@@ -241,7 +264,7 @@ export class SessionNetwork {
       directory,
       caPem: this.#authority().pem,
       roots: this.#upstream.roots,
-      hostLoopback,
+      proxiedLoopback: loopback,
       passthrough,
       home: this.#options.machine.home,
       knownHosts,
@@ -257,14 +280,6 @@ export class SessionNetwork {
     }
     return { variables: { ...environment, ...brokered.variables }, directory, standIns }
   }
-}
-
-/** True when a rule names an address of this machine: then loopback goes through the door, not to the sandbox's own. */
-function reachesLoopback({ allowed }: EgressRules): boolean {
-  return (
-    allowed?.some(({ pattern }) => pattern.host === 'localhost' || classifyAddress(pattern.host) === 'loopback') ??
-    false
-  )
 }
 
 /** Removes what killed sessions left: their directories are named by a process that is gone. */

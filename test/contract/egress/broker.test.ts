@@ -60,6 +60,23 @@ describe('brokered secrets', () => {
     expect(await ask('other.example.org', 'X-Api-Key: sk-theirs')).toContain('200 OK')
   })
 
+  it('without a value close their own hosts, and no others', async () => {
+    world = createWorld()
+    await world.serveHttps((_, response) => response.end('reached'))
+    const absent = {
+      name: 'KEY',
+      hosts: hosts('api.example.org').map((rule) => rule.pattern),
+      problem: 'KEY is not set',
+    }
+    const broker = createBroker([], [absent])
+    expect(broker.environment).toEqual({ KEY: '' })
+    const { port } = await world.open({ allowed: hosts('api.example.org', 'other.example.org') }, { broker })
+    expect(await send(port, 'api.example.org', get('api.example.org', '/', 'X-Api-Key: sk-theirs'))).toMatch(
+      /secret-missing[\s\S]*KEY is not set/,
+    )
+    expect(await send(port, 'other.example.org', get('other.example.org', '/'))).toContain('reached')
+  })
+
   it('are put in for the granted host, and taken out of its answer', async () => {
     const { port, seen, placeholder } = await open()
     const answer = await send(

@@ -15,6 +15,7 @@ let world: World
 let parent: Server
 let heads: string[]
 let unresolvable: Set<string>
+let unknown: Set<string>
 let sockets: Set<Socket>
 let answer: string | null
 const ports = new Map<string, number>()
@@ -53,10 +54,12 @@ beforeEach(async () => {
   answer = null
   sockets = new Set()
   unresolvable = new Set()
+  unknown = new Set()
   world = createWorld({
     resolver: {
       resolve: async (name) => {
         if (unresolvable.has(name)) throw new Error('queryA ENOTFOUND')
+        if (unknown.has(name)) return []
         return [name === 'inside.example.org' ? '10.0.0.8' : PUBLIC_ADDRESS]
       },
     },
@@ -154,15 +157,19 @@ describe('a parent proxy', () => {
     expect(await get('/', upstream())).toMatch(/refused \(no HTTP\)/)
   })
 
-  it('looks up a listed name that cannot be resolved here, and no other', async () => {
-    unresolvable.add(HOST).add('open.example.com')
-    expect(await get('/', upstream())).toContain('reached')
-    const { ca: _ca, resolver } = world
-    const rules = { command: 'webfetch', allowed: null, denied: [], allowPrivate: false }
-    const open = await fetchGuarded('https://open.example.com/', { rules, resolver, upstream: upstream() })
-    expect(open).toMatchObject({ refusal: { code: 'host-unresolved' } })
-    expect(heads).toHaveLength(1)
-  })
+  it.each(['fails', 'knows no such name'])(
+    'looks up a listed name for which the resolver here %s, and no other',
+    async (how) => {
+      const names = how === 'fails' ? unresolvable : unknown
+      names.add(HOST).add('open.example.com')
+      expect(await get('/', upstream())).toContain('reached')
+      const { ca: _ca, resolver } = world
+      const rules = { command: 'webfetch', allowed: null, denied: [], allowPrivate: false }
+      const open = await fetchGuarded('https://open.example.com/', { rules, resolver, upstream: upstream() })
+      expect(open).toMatchObject({ refusal: { code: 'host-unresolved' } })
+      expect(heads).toHaveLength(1)
+    },
+  )
 
   it('is asked for the judged address where no rule lists the host: another answer of its own resolver leads nowhere', async () => {
     const rules = { command: 'webfetch', allowed: null, denied: [], allowPrivate: false }

@@ -94,6 +94,19 @@ export const NETWORK_ROWS: readonly PromiseRow[] = [
     on: COMMANDS_RUN,
   },
   {
+    id: 'N7',
+    promise: 'A secret without a value closes its own hosts. Commands that do not use it run.',
+    shown: ['test/contract/egress/broker.test.ts'],
+    files: { 'use.sh': '#!/bin/sh\necho "ran token=[$TOKEN]"\n' },
+    manifest: {
+      ...RUNS,
+      secrets: [{ name: 'TOKEN', source: 'env:NOT_SET', hosts: ['api.example.com'] }],
+      capabilities: { allow: { commands: { patterns: [{ command: './use.sh', domains: ['api.example.com'] }] } } },
+    },
+    tries: [bash('./use.sh', { says: /ran token=\[\]/ })],
+    on: COMMANDS_RUN,
+  },
+  {
     id: 'N8',
     promise:
       'Parent proxies, additional authorities, hosts passed through unopened, keys in ssh-agent, registries as signed. Named sockets are not built yet.',
