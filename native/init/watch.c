@@ -150,6 +150,9 @@ static int can_fork(void) {
   return child > 0; /* reaped with the others */
 }
 
+/* The init, its thread that makes changes and the command: a command of one process is full from its start to its end. */
+#define FULL_FROM_THE_START 3
+
 /* The kernel counts refused forks only for a control group: a room that is full when it is looked at has met its limit. */
 static void look_at_processes(int last) {
   uint64_t most = 0, there = 0;
@@ -157,7 +160,7 @@ static void look_at_processes(int last) {
   next_process_look = now_ms() + PROCESS_LOOK_MS;
   for (size_t i = 0; i < orders.limit_count; i++)
     if (orders.limits[i].which == RLIMIT_NPROC) most = orders.limits[i].limit;
-  DIR *all = most ? opendir("/proc") : NULL;
+  DIR *all = most > FULL_FROM_THE_START ? opendir("/proc") : NULL;
   if (!all) return;
   for (struct dirent *entry; (entry = readdir(all));) there += entry->d_name[0] >= '1' && entry->d_name[0] <= '9';
   closedir(all);

@@ -36,7 +36,7 @@ export function readInstructions(root: string, machine: Machine, files: Files): 
     if (text === null || text.trim() === '') return []
     const hash = createHash('sha256').update(text).digest('hex')
     const status = STATUS[trustStatus(store.stored(keyOf(root, name)), hash)]
-    return [{ name, text, hash, status, suspicious: scanText(text).injection }]
+    return [{ name, text, hash, status, suspicious: scanText(text, true).injection }]
   })
 }
 

@@ -11,8 +11,10 @@ export interface ToldName {
   readonly what: string
 }
 
+const GUIDANCE = 'agent guidance'
+
 export const toldNames: readonly ToldName[] = [
-  ...told('agent guidance', [
+  ...told(GUIDANCE, [
     'AGENTS.md',
     'AGENTS.override.md',
     'CLAUDE.md',
@@ -87,6 +89,12 @@ export function toldName(path: string): ToldName | null {
     if (found) return found.name
   }
   return null
+}
+
+/** True for instructions to agents in the root itself: hosts load them anyway. Below it they may belong to a package. */
+export function isGuidanceOf(root: string, path: string): boolean {
+  const name = path.startsWith(`${root}/`) ? path.slice(root.length + 1) : '/'
+  return !name.includes('/') && toldName(name)?.what === GUIDANCE
 }
 
 /** What a person is told of the changed paths among these, a sentence for each kind. `name` is how a path is written for them. */

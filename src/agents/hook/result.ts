@@ -15,7 +15,7 @@ const MAX_DEPTH = 64
 const MIN_CHARACTERS = 20
 
 /** Reads every text in a result. The scanners are loaded when there is something for them. */
-export async function scanResult(value: unknown, mask: boolean): Promise<ResultFinding> {
+export async function scanResult(value: unknown, mask: boolean, isGuidance = false): Promise<ResultFinding> {
   const texts: string[] = []
   const redactor = mask ? (await import('../../scan/redact/redact.ts')).createRedactor() : null
   let left = MAX_CHARACTERS
@@ -47,7 +47,7 @@ export async function scanResult(value: unknown, mask: boolean): Promise<ResultF
   const found = { masked: changed ? masked : null }
   if (text.length < MIN_CHARACTERS) return { ...found, injection: false, score: 0 }
   const { scanText } = await import('../../scan/injection/injection.ts')
-  const { injection, score } = scanText(text)
+  const { injection, score } = scanText(text, isGuidance)
   return { ...found, injection, score }
 }
 

@@ -36,9 +36,13 @@ const CONCEALED_BONUS: Readonly<Record<View['source'], number>> = {
   hidden: 0.3,
 }
 
-/** Scans a text. Never throws, whatever the text is. */
-export function scanText(text: string): InjectionScan {
-  if (text.length > MAX_TEXT) return scanEnds(text)
+/**
+ * Scans a text. Never throws, whatever the text is. Of guidance, which is written to give orders, only the rules' attacks count:
+ * to the classifier "always answer in French" reads like one.
+ */
+export function scanText(text: string, isGuidance = false): InjectionScan {
+  if (text.length > MAX_TEXT) return scanEnds(text, isGuidance)
+  if (isGuidance) return scanByRules(text)
   const views = normalise(text)
   return judged([...matches(views), ...classified(views)])
 }
@@ -126,11 +130,11 @@ function heaviestOfEach(found: readonly Found[]): InjectionFinding[] {
   return [...heaviest.values()].sort((a, b) => b.weight - a.weight || a.span.start - b.span.start)
 }
 
-function scanEnds(text: string): InjectionScan {
+function scanEnds(text: string, isGuidance: boolean): InjectionScan {
   const half = MAX_TEXT / 2
   const tailAt = text.length - half
-  const head = scanText(text.slice(0, half))
-  const tail = scanText(text.slice(tailAt))
+  const head = scanText(text.slice(0, half), isGuidance)
+  const tail = scanText(text.slice(tailAt), isGuidance)
   const moved = tail.findings.map((finding) => ({
     ...finding,
     span: { start: finding.span.start + tailAt, end: finding.span.end + tailAt },

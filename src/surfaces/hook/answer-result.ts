@@ -24,7 +24,8 @@ export async function answerResult(
   await endWrites(host, result, setting).catch(() => {})
   await endCall(host, input, result, setting).catch(() => {})
   if (result.origin === 'agent') return ''
-  const finding = await scanResult(result.value, result.origin === 'outside' && result.canReplace)
+  const isGuidance = await readsGuidance(input, result, () => place()?.root ?? null)
+  const finding = await scanResult(result.value, result.origin === 'outside' && result.canReplace, isGuidance)
   if (!finding.injection && finding.masked === null) return ''
   try {
     const { rememberFinding } = await import('../../agents/hook/finding.ts')
@@ -34,6 +35,20 @@ export async function answerResult(
     // The agent is told even where nothing can be written down.
   }
   return host.results.answer(input, { note: noteOf(finding), value: finding.masked })
+}
+
+/** True where the host's tool read instructions to agents in the root: one field of its input is their path. */
+async function readsGuidance(
+  { tool_input }: Json,
+  { command }: HookResult,
+  root: () => string | null,
+): Promise<boolean> {
+  if (command !== null || typeof tool_input !== 'object' || tool_input === null) return false
+  const paths = Object.values(tool_input).filter((value) => typeof value === 'string' && value.startsWith('/'))
+  if (paths.length !== 1) return false
+  const { isGuidanceOf } = await import('../../files/told-names.ts')
+  const at = root()
+  return at !== null && isGuidanceOf(at, String(paths[0]))
 }
 
 /** A call that the host ran itself ends here for the record; a command in the sandbox has its own. */
