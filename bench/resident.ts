@@ -27,7 +27,7 @@ export async function benchResident(): Promise<void> {
     const times = compare(commandsOf(place), ROUNDS)
     printHooks(times)
     printRuns(times)
-    for (const resident of residents(place.env).filter(({ program }) => program[1] === CLI)) {
+    for (const resident of residents(place.env, CLI).filter(({ program }) => program[1] === CLI)) {
       const { workers, bytes } = resident
       console.log(`\nthe resident: ${workers} workers, ${((bytes ?? 0) / 1024 / 1024).toFixed(0)} MB together`)
       stopResident(resident)

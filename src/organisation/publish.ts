@@ -6,7 +6,7 @@ import { fleetHttp } from '../fleet/http.ts'
 import { fetchPolicy } from '../fleet/policy-source.ts'
 import { signersNeeded } from '../fleet/weakening.ts'
 import { Fault } from '../system/fault.ts'
-import { type Files, machineFiles } from '../system/files.ts'
+import { type Files, machineFiles, requirePlainOutput } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import { fleetBucket, openBus } from './connection.ts'
 import { readDraft } from './draft.ts'
@@ -75,6 +75,7 @@ export async function putBundle(team: Team, machine: Machine, text: string, out:
   }
   if (place === null || !place.startsWith('/'))
     throw new Fault('fleet-settings', 'say where to put it: --out FILE, which your web server then serves')
+  requirePlainOutput(place)
   machineFiles.writeText(place, text)
   return place
 }

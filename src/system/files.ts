@@ -115,6 +115,13 @@ function readFault(path: string, error: unknown): Fault {
   )
 }
 
+/** Refuses a place where something else than a plain file is: a device or a link must not be replaced by an output. */
+export function requirePlainOutput(path: string): void {
+  const facts = lstatSync(path, { throwIfNoEntry: false })
+  if (facts && !facts.isFile())
+    throw new Fault('not-a-file', `${path} exists and is not a plain file`, { remedy: 'Name another file.' })
+}
+
 function writeText(path: string, text: string, options: { mode?: number; exclusive?: boolean } = {}): void {
   const temporary = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}.tmp`
   if (options.exclusive && lstatSync(path, { throwIfNoEntry: false }))

@@ -1,6 +1,6 @@
 /** The resident processes of this user: where they are found, what they hold, and their end. */
 
-import { lstatSync, readdirSync, readFileSync } from 'node:fs'
+import { lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { isSameProcess, startOf } from './alive.ts'
 import { ownUid } from './state.ts'
@@ -16,13 +16,26 @@ export interface Resident {
   readonly bytes: number | null
 }
 
-/** The residents that are there now. */
-export function residents(env: Readonly<Record<string, string | undefined>>): readonly Resident[] {
-  return places(env).flatMap((place) =>
+/** The residents that are there now; `script` is this Cordon's program. */
+export function residents(
+  env: Readonly<Record<string, string | undefined>>,
+  script: string,
+): readonly (Resident & { readonly isOwn: boolean })[] {
+  return places(env).flatMap((place, at) =>
     readdirSync(place)
       .filter((name) => name.endsWith('.lock'))
-      .flatMap((name) => residentOf(join(place, name)) ?? []),
+      .flatMap((name) => residentOf(join(place, name)) ?? [])
+      .map((resident) => ({ ...resident, isOwn: at === 0 && isSame(resident.program[1], script) })),
   )
+}
+
+function isSame(program: string | undefined, script: string): boolean {
+  try {
+    return program !== undefined && realpathSync(program) === script
+  } catch {
+    // Its checkout is gone.
+    return false
+  }
 }
 
 /** Ends one. A command that it runs goes on to its end. */

@@ -187,11 +187,12 @@ export const LISTS: Readonly<Record<string, ListWords>> = {
     kind: 'secret',
     effect: 'opens',
     name: 'name',
+    // Not "the secret NAME": the redactor takes what follows that word for its value.
     added: (subject, entry) =>
-      `The secret ${subject} from ${String(entry.source)} ${entry.login !== undefined ? 'logs in to' : entry.sign === undefined ? 'is sent to' : 'signs requests to'} ${texts(entry.hosts).join(', ')}${
+      `${subject} (${String(entry.source)}) is a secret: it ${entry.login !== undefined ? 'logs in to' : entry.sign === undefined ? 'is sent to' : 'signs requests to'} ${texts(entry.hosts).join(', ')}${
         entry.query === undefined ? '' : `, in the URL as ${String(entry.query)}`
       }${entry.part === 'password' || entry.after !== undefined ? '; commands see what stands around it there' : ''}.`,
-    removed: (subject) => `The secret ${subject} is no longer sent anywhere.`,
+    removed: (subject) => `${subject}, a secret, is no longer sent anywhere.`,
   },
   'sandbox.os.ca_files': {
     what: 'The list of certificate authorities',

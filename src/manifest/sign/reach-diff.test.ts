@@ -78,7 +78,7 @@ const rows: readonly Row[] = [
     name: 'a secret is named with its hosts',
     before: '',
     after: '[[secrets]]\nname = "GH_TOKEN"\nsource = "env:GH"\nhosts = ["api.github.com"]',
-    opens: ['The secret "GH_TOKEN" from env:GH is sent to api.github.com.'],
+    opens: ['"GH_TOKEN" (env:GH) is a secret: it is sent to api.github.com.'],
   },
   {
     name: 'declared reads ask for the rest',

@@ -10,6 +10,7 @@ import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import type { LoadedManifest } from '../load/load.ts'
 import { registryChanges } from '../registries/urls.ts'
+import { heldBack } from './held-back.ts'
 import { registriesOf } from './signed-text.ts'
 import { readRegistries, type TrustReport } from './trust.ts'
 
@@ -49,24 +50,32 @@ export function signatureView(
   const of = (direction: ReachChange['direction'], texts: readonly string[]): ViewedChange[] =>
     texts.map((text) => ({ direction, text }))
   const urls = Object.values(found).flatMap((facts) => facts.map(({ url }) => hostOf(url)))
-  const summary = reachSummary(
-    loaded.project ? canonicalManifest(loaded.project) : '{"declared":[],"settings":{}}',
-    urls,
-  )
+  const held = heldBack(loaded)
+  const summary = reachSummary(held ? canonicalManifest(held.manifest) : '{"declared":[],"settings":{}}', urls)
+  const noted = (change: ReachChange): ViewedChange => ({
+    direction: change.direction,
+    text: change.text + (held?.note(change) ?? ''),
+  })
+  const isOpen = (item: string): boolean => (held?.denied(item.split(' ')[0]!) ?? null) === null
+  const reached = summary.lines.find(({ label }) => label === 'reaches')?.items ?? []
+  const closed = { label: 'stays denied', items: reached.filter((item) => !isOpen(item)) }
   return {
     again: trust.status === 'changed',
     summary: {
       ...summary,
-      lines: summary.lines
-        .map((line) => (line.label === 'reads outside' ? { ...line, items: line.items.filter(isThere) } : line))
+      lines: [...summary.lines, closed]
+        .map((line) => {
+          const isListed = { 'reads outside': isThere, reaches: isOpen }[line.label]
+          return isListed ? { ...line, items: line.items.filter(isListed) } : line
+        })
         .filter(({ items }) => items.length > 0),
     },
     changes: [
-      ...widestFirst([...diff.opens, ...diff.changes].filter(isShown)),
+      ...widestFirst([...diff.opens, ...diff.changes].filter(isShown)).map(noted),
       ...of('opens', registries.opens),
-      ...diff.closes,
+      ...diff.closes.map(noted),
       ...of('closes', registries.closes),
-    ].map(({ direction, text }) => ({ direction, text })),
+    ],
     absent: hidden.filter((path) => !AGENT_READS.includes(path)),
   }
 }

@@ -385,7 +385,7 @@ const rows: readonly CommandRow[] = [
     words: 1,
     flags: [json],
     details:
-      'The first hook or command starts it; it ends after ten minutes without one. CORDON_RESIDENT=off does without it: everything is\ndecided and held the same way.',
+      'The first hook or command starts it; it ends after ten minutes without one. CORDON_RESIDENT=off does without it: everything is\ndecided and held the same way. `stop` ends those of this Cordon; a command that runs goes on to its end.',
   },
   {
     name: 'undo',

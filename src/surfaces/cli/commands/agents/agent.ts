@@ -5,6 +5,7 @@ import { resolve } from 'node:path'
 import { BUILT_IN_BACKEND, openBackend } from '../../../../run/open-backend.ts'
 import { createCordon, terminalPrompter } from '../../../../session/cordon.ts'
 import { Fault, messageOf } from '../../../../system/fault.ts'
+import { requirePlainOutput } from '../../../../system/files.ts'
 import { thisMachine } from '../../../../system/machine.ts'
 import { visible } from '../../../terminal/terminal.ts'
 import { parseArguments, textFlag } from '../../arguments.ts'
@@ -30,6 +31,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   if (action === 'build') {
     const output = resolve(textFlag(args, 'output') ?? file.replace(/\.[cm]?[jt]s$/, '.wasm'))
     if (output === resolve(file)) throw new UsageError('the component needs a name of its own: --output FILE.wasm')
+    requirePlainOutput(output)
     const component = await buildComponent(machine, await openBackend(BUILT_IN_BACKEND, machine), resolve(file))
     writeFileSync(output, component)
     const hash = components.hashOf(component)

@@ -5,7 +5,7 @@ import { bundleDiff } from '../../../../organisation/bundle-diff.ts'
 import { replayBundles } from '../../../../organisation/draft.ts'
 import { nextBundle, publishedBundle, putBundle, shownBundle, signedBundle } from '../../../../organisation/publish.ts'
 import { foundFleet, openTeam, type Team } from '../../../../organisation/team.ts'
-import { machineFiles } from '../../../../system/files.ts'
+import { machineFiles, requirePlainOutput } from '../../../../system/files.ts'
 import { keyId } from '../../../../system/keys/signing-key.ts'
 import type { Machine } from '../../../../system/machine.ts'
 import { paint, type Style, type Terminal, visible } from '../../../terminal/terminal.ts'
@@ -201,6 +201,7 @@ async function publish(terminal: Terminal, args: Arguments, team: Team, machine:
   const out = textFlag(args, 'out')
   if (signed.missing > 0) {
     const draft = resolve(machine.cwd, out ?? `${team.settings.fleet}-${after.version}.bundle`)
+    requirePlainOutput(draft)
     machineFiles.writeText(draft, signed.text)
     terminal.out(
       `${paint(terminal, 'yellow', 'signed')} ${visible(draft)}; ${signed.missing} more of the team must sign it: cordon fleet publish ${visible(draft)}\n`,

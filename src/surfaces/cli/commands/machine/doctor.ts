@@ -39,7 +39,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const dropped = agents.some((check) => !isInPlace(check))
   const tracked = await shownSecrets()
   const container = containerKind()
-  const resident = residents(thisMachine().env)
+  const resident = residents(thisMachine().env, machineFiles.canonical(process.argv[1] ?? ''))
   const exit = !support.usable ? EXIT.fault : dropped ? EXIT.failed : EXIT.ok
   if (args.flags.json) {
     const shown = { shown: tracked.paths, skipped: tracked.skipped, residents: resident, container }

@@ -1,5 +1,6 @@
 /** `cordon resident`: the process that serves hooks and commands without a start of their own. */
 
+import { machineFiles } from '../../../../system/files.ts'
 import { thisMachine } from '../../../../system/machine.ts'
 import { type Resident, residents, stopResident } from '../../../../system/residents.ts'
 import { visible } from '../../../terminal/terminal.ts'
@@ -11,13 +12,17 @@ export function run({ terminal, argv }: CommandContext): number {
   const args = parseArguments(commandRow('resident')!, argv)
   const [word = 'status'] = args.words
   if (word !== 'status' && word !== 'stop') throw new UsageError('cordon resident takes status or stop')
-  const found = residents(thisMachine().env)
-  if (word === 'stop') for (const resident of found) stopResident(resident)
-  if (args.flags.json) terminal.out(`${JSON.stringify({ residents: found, stopped: word === 'stop' })}\n`)
+  const found = residents(thisMachine().env, machineFiles.canonical(process.argv[1] ?? ''))
+  const isStop = word === 'stop'
+  const [own, others] = [found.filter(({ isOwn }) => isOwn), found.filter(({ isOwn }) => !isOwn)]
+  if (isStop) for (const resident of own) stopResident(resident)
+  if (args.flags.json) terminal.out(`${JSON.stringify({ residents: found, stopped: isStop })}\n`)
   else if (found.length === 0) terminal.out('No resident process is running.\n')
-  else
-    for (const resident of found)
-      terminal.out(`${word === 'stop' ? 'stopped: ' : ''}${visible(residentLine(resident))}\n`)
+  else {
+    for (const resident of own) terminal.out(`${isStop ? 'stopped: ' : ''}${visible(residentLine(resident))}\n`)
+    // Another checkout, or another runtime directory: whoever uses it stops it.
+    for (const resident of others) terminal.out(`of another Cordon: ${visible(residentLine(resident))}\n`)
+  }
   return EXIT.ok
 }
 

@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path'
 import { type AuditLine, type AuditQuery, type AuditTrail, openAuditTrail } from '../../../../report/audit-trail.ts'
-import { machineFiles } from '../../../../system/files.ts'
+import { machineFiles, requirePlainOutput } from '../../../../system/files.ts'
 import { thisMachine } from '../../../../system/machine.ts'
 import { redacted } from '../../../terminal/redacted-terminal.ts'
 import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
@@ -100,8 +100,8 @@ function report(terminal: Terminal, args: Arguments, trail: AuditTrail): number 
   }
   const file = resolve(out ?? 'cordon-audit.html')
   // A name that the person gave is new; our own may be made again, and neither takes the place of a device or a link.
-  const isOurs = out === undefined && !machineFiles.isLink(file) && !machineFiles.isDirectory(file)
-  machineFiles.writeText(file, text, { mode: 0o600, exclusive: !isOurs })
+  if (out === undefined) requirePlainOutput(file)
+  machineFiles.writeText(file, text, { mode: 0o600, exclusive: out !== undefined })
   terminal.out(`${file}\n`)
   return EXIT.ok
 }
