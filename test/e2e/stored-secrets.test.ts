@@ -65,19 +65,19 @@ it('at a terminal the value is not echoed', async () => {
   expect(readFileSync(file, 'utf8').trim()).toBe(VALUE)
 })
 
-const missing: readonly (readonly [source: string, said: RegExp])[] = [
-  ['keychain:github', /the secret github cannot be read: the system's keychain cannot be used here/],
-  ['file:/nowhere/token', /the secret API_TOKEN has no value at its source \(file \/nowhere\/token\)/],
-  ['env:NOBODY_SET_THIS', /the secret API_TOKEN has no value at its source \(env NOBODY_SET_THIS\)/],
-]
-
-it.each(missing)('a source without a value is a clear error and no crash: %s', (source, said) => {
-  sign(source)
+it('a keychain that cannot be used is a clear error and no crash', () => {
+  sign('keychain:github')
   const { code, err } = project.cordon(['run', '--', 'printenv', 'API_TOKEN'], OFF)
   expect(code).toBe(125)
-  expect(err).toMatch(said)
+  expect(err).toMatch(/the secret github cannot be read: the system's keychain cannot be used here/)
+  expect(err).toContain('cordon secrets set github')
   expect(err).not.toContain('internal error')
-  if (source.startsWith('keychain')) expect(err).toContain('cordon secrets set github')
+})
+
+it.each(['file:/nowhere/token', 'env:NOBODY_SET_THIS'])('without a value at %s its variable is empty', (source) => {
+  sign(source)
+  const { code, out } = project.cordon(['run', '--', 'printenv', 'API_TOKEN'], OFF)
+  expect([code, out]).toEqual([0, '\n'])
 })
 
 it('Cordon’s own keys are no secrets that a manifest can have sent anywhere', () => {

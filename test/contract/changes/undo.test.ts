@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { Keeper } from '../../../src/undo/keeper.ts'
 import { UNJUDGED } from '../../../src/undo/put-rules.ts'
 import { undoCall } from '../../../src/undo/undo.ts'
-import { eachUser, giveTo, own } from '../../users.ts'
+import { eachUser, giveTo, NEEDS_ROOT, own } from '../../users.ts'
 import { killOnce } from './kill.ts'
 import { compile, furnishProject, makePlace, type Place, runInside } from './room.ts'
 import { lookAtTree } from './tree-look.ts'
@@ -164,7 +164,7 @@ it.each([0, 7, 30, 60, 130, 240])(
   },
 )
 
-it.runIf(own.uid === 0)('restores the group that a command changed', () => {
+it('restores the group that a command changed', NEEDS_ROOT, () => {
   furnishProject(place)
   const file = join(place.project, 'a/b')
   chownSync(file, own.uid, own.uid)
