@@ -29,7 +29,7 @@ export async function proposeFromRecord(
 ): Promise<LearnedFromRecord> {
   const own = ownRecord ? queryAudit(machine.stateDir).map((line) => JSON.stringify(line)) : []
   const lines = recordLines([...texts, ...own], loaded.root)
-  const places = { loaded, machine, files }
+  const places = { loaded, machine, files, grantee: null }
   const found = recordedNeeds(
     lines,
     await openChecker(loaded, machine, files, undefined, { alone: true }),
@@ -63,7 +63,11 @@ export async function proposeFromRecord(
 }
 
 /** When the project's manifest was signed as it is; null where it is not, or nobody knows. */
-async function signedAt({ loaded, machine, files }: Omit<RecordParts, 'manifestText'>): Promise<string | null> {
+async function signedAt({
+  loaded,
+  machine,
+  files,
+}: Pick<RecordParts, 'loaded' | 'machine' | 'files'>): Promise<string | null> {
   const outcome = await loadPolicy({ machine, files, root: loaded.root, choice: { kind: 'project' } })
   const trust = 'loaded' in outcome ? judgeTrust(outcome.loaded, machine, files)?.trust : undefined
   return trust?.status === 'signed' ? trust.signedAt : null

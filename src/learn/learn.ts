@@ -4,9 +4,10 @@ import { chosenBundles, NO_GRANTS } from '../confine/run-grants.ts'
 import type { Decision } from '../policy/decision.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
 import { readRegistries } from '../project/sign/trust.ts'
-import { type TextPlaces, withLines } from './manifest-text.ts'
+import { granteeOf, type TextPlaces, withLines } from './manifest-text.ts'
 import { type Need, readNeeds, type Withheld, whyNotGranted } from './needs.ts'
 import { type ProposedLine, propose } from './proposal.ts'
+import { overhear, saidNeeds } from './said.ts'
 import { policyOfText, putBack, type TrialParts, type TrialResult, tryOnce } from './trial.ts'
 
 /** How sure it is that the lines are the right ones. */
@@ -73,7 +74,8 @@ class Learning {
 
   constructor(parts: LearnParts) {
     this.#parts = parts
-    this.#places = { loaded: parts.loaded, machine: parts.machine, files: parts.files }
+    const { loaded, machine, files, command } = parts
+    this.#places = { loaded, machine, files, grantee: granteeOf(command, loaded) }
   }
 
   async learn(): Promise<Learned | { readonly denied: Decision }> {
@@ -138,15 +140,24 @@ class Learning {
     this.#runs++
     const { askHost, askPort, ...closed } = this.#parts
     const asked = shown && askHost ? { askHost: this.#remembering(askHost), ...(askPort && { askPort }) } : {}
-    const ran = await tryOnce(loaded, { ...closed, ...asked, output: shown ? output : null })
-    if (!('denied' in ran) && shown) this.#observe(ran, loaded)
+    const heard = shown && output ? overhear(output) : null
+    const ran = await tryOnce(loaded, { ...closed, ...asked, output: heard?.stream ?? null })
+    const said = (await heard?.text()) ?? ''
+    if (!('denied' in ran) && shown) this.#observe(ran, loaded, said)
     return ran
   }
 
-  #observe({ observation, isShown }: Exclude<TrialResult, { denied: Decision }>, loaded: LoadedPolicy): void {
-    const { machine, files } = this.#parts
+  #observe(
+    { observation, isShown }: Exclude<TrialResult, { denied: Decision }>,
+    loaded: LoadedPolicy,
+    said: string,
+  ): void {
+    const { command, machine, files } = this.#parts
     const { needs, withheld, programs } = readNeeds(observation, { loaded, machine, files, isShown })
-    for (const need of needs) this.#needs.set(`${need.kind} ${need.value}`, need)
+    const allowlist = loaded.sandbox.envAllowlist?.map(({ value }) => value) ?? null
+    const spoken = saidNeeds(command, said, machine, allowlist)
+    for (const one of spoken.withheld) this.#withheld.set(one.subject, one)
+    for (const need of [...needs, ...spoken.needs]) this.#needs.set(`${need.kind} ${need.value}`, need)
     for (const one of withheld) this.#withheld.set(one.subject, one)
     this.#programs = new Set([...this.#programs, ...programs])
     this.#ports = [...new Set([...this.#ports, ...observation.ports])]

@@ -5,6 +5,8 @@ import type { Plain } from '../manifest/toml/plain.ts'
 import { pathAddition } from '../project/additions.ts'
 import { listPlace } from '../project/amend.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
+import { pinsScript } from '../shell/inspect/interpreters.ts'
+import { judgeGrant } from '../shell/tables/interpreter-names.ts'
 import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import type { ProposedLine } from './proposal.ts'
@@ -17,13 +19,15 @@ export interface ManifestEntry {
 }
 
 export interface TextPlaces {
+  /** The words of the one command that hosts and variables are for; null: they are for every granted command. */
+  readonly grantee: string | null
   readonly loaded: LoadedPolicy
   readonly machine: Machine
   readonly files: Files
 }
 
 /** The entries that a line stands for, those that keep the project open among them; or why the manifest cannot take it. */
-export function entriesOf(
+function entriesOf(
   line: ProposedLine,
   places: TextPlaces,
   declaresReads: boolean,
@@ -32,6 +36,7 @@ export function entriesOf(
     const value = line.wrapper === undefined ? line.value : { tool: line.value, wrappers: [line.wrapper] }
     return [{ section: ['sandbox', 'os'], name: 'command_tools', value }]
   }
+  if (line.kind === 'variable') return [{ section: COMMANDS, name: 'default_env_vars', value: line.value }]
   const grants =
     line.kind === 'read' || line.kind === 'write'
       ? pathAddition(line.value, line.kind, places).grants
@@ -50,6 +55,7 @@ export function entriesOf(
   return entries
 }
 
+const COMMANDS = ['capabilities', 'allow', 'commands']
 const READS = ['capabilities', 'allow', 'read']
 
 /** The text with every line in it; lines that it cannot take are given back with the reason. */
@@ -61,8 +67,10 @@ export function withLines(
   let edited = text ?? HEAD
   const left: { line: ProposedLine; reason: string }[] = []
   const added = new Set<string>()
+  const own = places.grantee === null ? [] : lines.filter(({ kind }) => kind === 'host' || kind === 'variable')
   const declaresReads = places.loaded.policy.reads.declared || lines.some(({ kind }) => kind === 'read')
   for (const line of lines) {
+    if (own.includes(line)) continue
     const entries = entriesOf(line, places, declaresReads)
     if ('reason' in entries) {
       left.push({ line, reason: entries.reason })
@@ -81,11 +89,27 @@ export function withLines(
       edited = next.text
     }
   }
+  if (own.length > 0) {
+    const valuesOf = (kind: ProposedLine['kind']) => own.filter((line) => line.kind === kind).map(({ value }) => value)
+    const [domains, env_vars] = [valuesOf('host'), valuesOf('variable')]
+    const lists = { ...(domains.length > 0 && { domains }), ...(env_vars.length > 0 && { env_vars }) }
+    const next = appendToList(edited, COMMANDS, 'patterns', { command: places.grantee!, ...lists })
+    if ('text' in next) edited = next.text
+    else left.push(...own.map((line) => ({ line, reason: 'the manifest has that list in a form that is not edited' })))
+  }
   return { text: edited, left }
 }
 
 const HEAD =
   '# Learned by cordon learn: what the command needs beyond the built-in rules, and nothing else.\nschema_version = 1\n'
+
+/** The words of a command as the pattern of a grant; null where it would cover more than this command, or is granted already. */
+export function granteeOf(command: readonly string[], { policy }: LoadedPolicy): string | null {
+  const text = command.join(' ')
+  if (command.length === 0 || !command.every((word) => /^[\w@%+:,./=-]+$/.test(word))) return null
+  if (judgeGrant(command, (name, rest) => pinsScript(name, rest)) !== null) return null
+  return policy.commands.allow.some(({ pattern }) => pattern.text === text) ? null : text
+}
 
 /** The text without these grants; those that stand in another form than a plain entry stay. */
 export function withoutGrants(

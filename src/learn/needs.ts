@@ -30,8 +30,8 @@ export interface Observation {
 
 /** Something that the command lacked. */
 export interface Need {
-  readonly kind: 'read' | 'write' | 'host'
-  /** A canonical path, or a link of the person's in a canonical folder, or a host with a port that is not the usual one. */
+  readonly kind: 'read' | 'write' | 'host' | 'variable'
+  /** The name of a variable, a canonical path, or a link of the person's in a canonical folder, or a host with a port that is not the usual one. */
   readonly value: string
   /** Of a link: where it leads. */
   readonly leads?: string

@@ -13,8 +13,8 @@ import type { Need, Needs } from './needs.ts'
 
 /** One grant that is proposed. */
 export interface ProposedLine {
-  readonly kind: 'tool' | 'host' | 'read' | 'write' | 'port'
-  /** The name of a bundle, a host, a canonical path, or a number. */
+  readonly kind: 'tool' | 'host' | 'read' | 'write' | 'port' | 'variable'
+  /** The name of a bundle or a variable, a host, a canonical path, or a number. */
   readonly value: string
   /** Of a bundle: the program that stands in front of it. */
   readonly wrapper?: string
@@ -45,6 +45,7 @@ const FOLDER_FROM = 3
 /** More than these a person does not read; what a command looks for beyond them is taken for an attempt to widen the proposal. */
 const MOST_PATHS = 64
 const MOST_HOSTS = 12
+const MOST_VARIABLES = 8
 const MOST_LINES = 16
 
 /** Proposes. `leftOut`: paths that were not even written down. */
@@ -54,12 +55,18 @@ export function propose(
   places: ProposalPlaces,
 ): Proposal {
   const bundled = chooseBundles(needs, programs, places)
-  const paths = bundled.rest.filter(({ kind }) => kind !== 'host')
+  const paths = bundled.rest
+    .filter(({ kind }) => kind === 'read' || kind === 'write')
+    .map((need) => lastingPlace(need, places))
+  const variables = bundled.rest.filter(({ kind }) => kind === 'variable')
   const hosts = bundled.rest.filter(({ kind }) => kind === 'host')
   const flooded = leftOut > 0 || paths.length > MOST_PATHS || hosts.length > MOST_HOSTS
   const all = [
     ...bundled.lines,
     ...hosts.map(({ value, evidence }) => line('host', value, 'the command connects to it', [evidence])),
+    ...variables
+      .slice(0, MOST_VARIABLES)
+      .map(({ value, evidence }) => line('variable', value, 'the command names it', [evidence])),
     // Of a flood nothing is drawn together: a folder would open what nobody looked for.
     ...(flooded ? withoutCovered(paths) : grouped(withoutCovered(paths), places)).map((need) => pathLine(need, places)),
   ]
@@ -76,6 +83,16 @@ export function propose(
 
 function line(kind: ProposedLine['kind'], value: string, why: string, evidence: readonly string[]): ProposedLine {
   return { kind, value, why, evidence: evidence.slice(0, 5) }
+}
+
+/** A folder that is named by a hash or a number of a process is another one next time: what it lies in lasts. */
+const PASSING = /^(?=.*\d)[\da-f]{16,}$|^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i
+
+function lastingPlace(need: Need, { isGrantable }: ProposalPlaces): Need {
+  const names = need.value.split('/')
+  const at = names.findIndex((name) => PASSING.test(name.replace(/\.\w+$/, '')))
+  const folder = names.slice(0, at).join('/')
+  return at > 1 && isGrantable(folder, need.kind === 'write' ? 'write' : 'read') ? { ...need, value: folder } : need
 }
 
 interface PathNeed {
@@ -137,6 +154,7 @@ function coverOf(bundle: Bundle, { home, registryHosts }: ProposalPlaces): (need
   let hosts: readonly string[] | null = null
   return ({ kind, value }) => {
     const inside = (folder: string): boolean => isInside(value, folder)
+    if (kind === 'variable') return false
     if (kind !== 'host') return shown.some(inside) || (kind === 'read' && installed.some(inside))
     hosts ??= [...freeHosts(bundle), ...registryHosts(bundle.tool)]
     return hosts.some((host) => host === value || (host.startsWith('*.') && value.endsWith(host.slice(1))))

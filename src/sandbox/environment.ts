@@ -33,7 +33,7 @@ export interface CommandEnvironment {
 }
 
 /** What every command sees where the manifest writes no `env_allowlist`. */
-const defaultAllowlist: Readonly<Record<EnvironmentRequest['platform'], readonly string[]>> = {
+export const defaultAllowlist: Readonly<Record<EnvironmentRequest['platform'], readonly string[]>> = {
   linux: [
     'PATH',
     'HOME',

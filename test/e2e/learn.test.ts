@@ -1,7 +1,7 @@
 /** `cordon learn` for what people run: the proposal works, and every line of it is needed. */
 
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Project } from './cordon.ts'
@@ -308,6 +308,23 @@ describe('what it does not do', () => {
     expect(lines).toMatchObject([{ kind: 'host', value: 'pkg.example.org' }])
     expect(diff).toEqual(['+ [capabilities.allow.commands]', '+ default_domains = ["pkg.example.org"]'])
     expect(text).toContain('command_fs = "system" # as it was')
+  })
+
+  it('a variable and a host are granted to the command that wants them', () => {
+    const script = '#!/bin/sh\nnode -e "fetch(\'https://pkg.example.org/x\')" 2>/dev/null\n: ${BUILD_TARGET:?}\n'
+    project.write('need.sh', script)
+    chmodSync(join(project.directory, 'need.sh'), 0o755)
+    const learn = (...options: string[]) => {
+      const words = ['learn', ...options, '--json', '--', './need.sh']
+      return JSON.parse(project.cordon(words, { env: { BUILD_TARGET: 'x' } }).out)
+    }
+    expect(learn().diff).toContain(
+      '+ patterns = [{ command = "./need.sh", domains = ["pkg.example.org"], env_vars = ["BUILD_TARGET"] }]',
+    )
+    // It does without the host.
+    const { proof, diff } = learn('--try')
+    expect(proof).toBe('proven')
+    expect(diff).toContain('+ patterns = [{ command = "./need.sh", env_vars = ["BUILD_TARGET"] }]')
   })
 
   it('a record tells what was refused', () => {
