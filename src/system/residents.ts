@@ -11,6 +11,8 @@ export interface Resident {
   readonly started: string | null
   /** The program that it serves: Node and Cordon. */
   readonly program: readonly string[]
+  /** The home that it was started for. */
+  readonly home: string | null
   readonly workers: number
   /** What all of it holds, with what is shared counted in parts; null where the kernel does not tell. */
   readonly bytes: number | null
@@ -18,7 +20,7 @@ export interface Resident {
 
 /** The residents that are there now. */
 export function residents(env: Readonly<Record<string, string | undefined>>): readonly Resident[] {
-  return places(env).flatMap((place) =>
+  return residentPlaces(env).flatMap((place) =>
     readdirSync(place)
       .filter((name) => name.endsWith('.lock'))
       .flatMap((name) => residentOf(join(place, name)) ?? []),
@@ -31,7 +33,9 @@ export function stopResident({ pid, started }: Resident): void {
 }
 
 /** Where the client looks (native/resident/place.c), as far as nobody else can write there. */
-function places({ XDG_RUNTIME_DIR: runtime }: Readonly<Record<string, string | undefined>>): readonly string[] {
+export function residentPlaces({
+  XDG_RUNTIME_DIR: runtime,
+}: Readonly<Record<string, string | undefined>>): readonly string[] {
   const usual = `/tmp/cordon-${ownUid()}`
   return [...(runtime?.startsWith('/') ? [join(runtime, 'cordon')] : []), usual].filter((place) => {
     const facts = lstatSync(place, { throwIfNoEntry: false })
@@ -51,6 +55,7 @@ function residentOf(lock: string): Resident | null {
       pid,
       started: startOf(pid),
       program: words.slice(2, 4),
+      home: /(?:^|\0)HOME=([^\0]*)/.exec(readFileSync(`/proc/${pid}/environ`, 'utf8'))?.[1] ?? null,
       workers: workers.length,
       bytes: sizes.includes(null) ? null : sizes.reduce<number>((sum, size) => sum + size!, 0),
     }
