@@ -14,6 +14,7 @@ export const FAULT_EXITS = {
   'keychain-off': 125,
   'keychain-unavailable': 125,
   'output-unwritable': 125,
+  'resident-busy': 125,
   'state-corrupt': 125,
   'state-newer': 125,
   'state-unreadable': 125,

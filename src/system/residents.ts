@@ -11,21 +11,26 @@ export interface Resident {
   readonly started: string | null
   /** The program that it serves: Node and Cordon. */
   readonly program: readonly string[]
+  /** The home that it was started for. */
+  readonly home: string | null
   readonly workers: number
   /** What all of it holds, with what is shared counted in parts; null where the kernel does not tell. */
   readonly bytes: number | null
 }
 
-/** The residents that are there now; `script` is this Cordon's program. */
+/** The residents that are there now; its own are those that serve the program `script` from this home. */
 export function residents(
   env: Readonly<Record<string, string | undefined>>,
   script: string,
 ): readonly (Resident & { readonly isOwn: boolean })[] {
-  return places(env).flatMap((place, at) =>
+  return residentPlaces(env).flatMap((place, at) =>
     readdirSync(place)
       .filter((name) => name.endsWith('.lock'))
       .flatMap((name) => residentOf(join(place, name)) ?? [])
-      .map((resident) => ({ ...resident, isOwn: at === 0 && isSame(resident.program[1], script) })),
+      .map((resident) => ({
+        ...resident,
+        isOwn: at === 0 && resident.home === env.HOME && isSame(resident.program[1], script),
+      })),
   )
 }
 
@@ -44,7 +49,9 @@ export function stopResident({ pid, started }: Resident): void {
 }
 
 /** Where the client looks (native/resident/place.c), as far as nobody else can write there. */
-function places({ XDG_RUNTIME_DIR: runtime }: Readonly<Record<string, string | undefined>>): readonly string[] {
+export function residentPlaces({
+  XDG_RUNTIME_DIR: runtime,
+}: Readonly<Record<string, string | undefined>>): readonly string[] {
   const usual = `/tmp/cordon-${ownUid()}`
   return [...(runtime?.startsWith('/') ? [join(runtime, 'cordon')] : []), usual].filter((place) => {
     const facts = lstatSync(place, { throwIfNoEntry: false })
@@ -64,6 +71,7 @@ function residentOf(lock: string): Resident | null {
       pid,
       started: startOf(pid),
       program: words.slice(2, 4),
+      home: /(?:^|\0)HOME=([^\0]*)/.exec(readFileSync(`/proc/${pid}/environ`, 'utf8'))?.[1] ?? null,
       workers: workers.length,
       bytes: sizes.includes(null) ? null : sizes.reduce<number>((sum, size) => sum + size!, 0),
     }

@@ -74,6 +74,8 @@ export const JSON_ROWS: readonly JsonRow[] = [
   { line: 'redact', input: 'plain\n', schema: PRINTED },
   { line: 'scan', input: 'plain\n', schema: object('injection', 'score', 'findings') },
   { line: 'doctor', schema: object('backend', 'usable', 'assurances') },
+  { line: 'setup', schema: object('changes', 'written', 'notes') },
+  { line: 'uninstall', schema: object('hooks', 'residents', 'files', 'keys', 'folders', 'stays', 'removed') },
   { line: 'resident status', schema: object('residents', 'stopped') },
   { line: 'undo --list', schema: { type: 'array' } },
   { line: 'bundles', schema: list('tool', 'summary') },

@@ -379,6 +379,28 @@ const rows: readonly CommandRow[] = [
       'Exit code 0 when all is well, 1 when an installed hook does not answer, 125 when no command can run in a sandbox here.',
   },
   {
+    name: 'setup',
+    summary: 'Put cordon on PATH and completions into your shell.',
+    usage: 'cordon setup [--yes] [--json]',
+    words: 0,
+    flags: [{ name: '--yes', about: 'Do not ask.' }, json],
+    details:
+      'Shows what it writes, and asks: a link in ~/.local/bin, and a file in which your shell looks for completions. It never changes\na start-up file; it prints the line that is missing. Exit code 1 when something is missing afterwards.',
+  },
+  {
+    name: 'uninstall',
+    summary: 'Remove Cordon from your account: hooks, resident, keys, state, settings.',
+    usage: 'cordon uninstall [--keep-record] [--yes] [--json]',
+    words: 0,
+    flags: [
+      { name: '--keep-record', about: 'Keep the audit record, which cordon audit verify can still check.' },
+      { name: '--yes', about: 'Do not ask.' },
+      json,
+    ],
+    details:
+      'Shows what goes and what stays, and asks. Agents run without Cordon afterwards. Manifests in projects stay, and so does the\nprogram itself. To remove one hook: cordon install AGENT --uninstall.',
+  },
+  {
     name: 'resident',
     summary: 'Show or stop the process that answers hooks and runs commands without a start of their own.',
     usage: 'cordon resident [status] [--json]\n  cordon resident stop',

@@ -117,6 +117,12 @@ export class Person {
     return this.sees(/(?:^|\n)(?:\$ )+$/)
   }
 
+  /** Closes the window: the terminal is gone, whatever runs in it. */
+  async closesWindow(): Promise<void> {
+    this.#child.kill('SIGKILL')
+    await this.#ended
+  }
+
   /** Leaves the shell. */
   async leaves(): Promise<void> {
     this.#child.stdin!.write('\u0015exit\r')

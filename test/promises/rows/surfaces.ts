@@ -2,7 +2,7 @@
 
 import { expect } from 'vitest'
 import { createCordon } from '../../../src/session/cordon.ts'
-import { type Cell, missing, no, own, type PromiseRow, SURFACES, type SurfaceName } from '../promise.ts'
+import { type Cell, no, own, type PromiseRow, SURFACES, type SurfaceName } from '../promise.ts'
 
 /** A promise about one surface, or a few. */
 function only(cells: Partial<Record<SurfaceName, Cell>>, why: string): Record<SurfaceName, Cell> {
@@ -138,7 +138,22 @@ export const SURFACE_ROWS: readonly PromiseRow[] = [
   {
     id: 'X11',
     promise: 'Packages for npm, Debian, archives and images; installing, removing and repairing it; state is migrated.',
-    shown: ['test/e2e/package.test.ts', 'test/e2e/doctor-fix.test.ts', 'test/e2e/state-version.test.ts'],
-    on: only({ run: missing('One command that sets up or uninstalls is not built.') }, 'It is about installing.'),
+    shown: [
+      'test/e2e/package.test.ts',
+      'test/e2e/doctor-fix.test.ts',
+      'test/e2e/state-version.test.ts',
+      'test/e2e/terminal/come-and-go.test.ts',
+    ],
+    on: only(
+      {
+        run: own(async (place) => {
+          await place.cordon(['setup', '--yes'])
+          expect(JSON.parse((await place.cordon(['uninstall', '--json'])).out).files).toHaveLength(1)
+          await place.cordon(['uninstall', '--yes'])
+          expect(JSON.parse((await place.cordon(['uninstall', '--json'])).out).files).toEqual([])
+        }),
+      },
+      'It is about installing.',
+    ),
   },
 ]

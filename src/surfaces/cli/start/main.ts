@@ -48,6 +48,8 @@ const LOADERS: Readonly<Record<string, Load>> = {
   fleet: () => import('../commands/agents/fleet.ts'),
   login: () => import('../commands/agents/login.ts'),
   acp: () => import('../commands/agents/acp.ts'),
+  setup: () => import('../commands/machine/setup.ts'),
+  uninstall: () => import('../commands/machine/uninstall.ts'),
   resident: () => import('../commands/machine/resident.ts'),
   completions: () => import('./completions.ts'),
 }
@@ -189,6 +191,8 @@ export async function runProcess(remember: () => void = () => {}): Promise<Proce
 
 /** Says that Cordon crashed, and where the report is; for what was thrown in a timer or a promise as well. */
 export async function tellCrash(error: unknown): Promise<void> {
+  const { isHangUp } = await import('../../terminal/hang-up.ts')
+  if (isHangUp(error)) return
   const say = (text: string): void => {
     try {
       processTerminal().err(redacted(text))

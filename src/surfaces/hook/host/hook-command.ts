@@ -21,7 +21,7 @@ const MARK = HOOK_MARK
  * process ends at its limit of processor time.
  */
 export function hookCommand(host: string, root: string | null, cordon: readonly string[]): string {
-  const sorry = 'cordon: the hook could not be run, so the call was blocked; cordon doctor tells more.'
+  const sorry = `cordon: the hook could not be run, so the call was blocked; cordon doctor says why. If Cordon was removed, delete its hooks from the settings of ${host}.`
   const otherwise = `echo "${sorry}" >&2; exit 2`
   const words = wordsOf(host, root, cordon)
   // The client holds the answer back itself; every shell reads this line, and a shell inside it takes each call a millisecond.

@@ -209,7 +209,8 @@ export const cline: Host<'cline'> = {
 }
 
 const PROGRAM_MARK = '# Written by cordon install; cordon install cline --uninstall removes it.'
-const UNJUDGED = 'cordon: the call could not be judged, so it was blocked; cordon doctor tells more.'
+const UNJUDGED =
+  'cordon: the call could not be judged, so it was blocked; cordon doctor says why. If Cordon was removed, delete its hooks from the settings of cline.'
 
 /** Cline runs a file, takes only its JSON for a block, and every exit code for an allow: what fails says `otherwise` itself. */
 function programOf(command: string, otherwise: Json): string {

@@ -11,7 +11,7 @@ const [PROGRAM, ...ARGUMENTS] = ${JSON.stringify(words)}
 /** What Cordon says about a call; a reason to block for whatever is not an answer. */
 function judge(call) {
   return new Promise((resolve) => {
-    const block = (why) => resolve({ decision: 'deny', reason: \`cordon: \${why}, so the call was blocked; cordon doctor tells more.\` })
+    const block = (why) => resolve({ decision: 'deny', reason: \`cordon: \${why}, so the call was blocked; cordon doctor says why. If Cordon was removed, delete its plugin from this agent.\` })
     let out = ''
     let err = ''
     const child = spawn(PROGRAM, ARGUMENTS, { stdio: ['pipe', 'pipe', 'pipe'] })

@@ -27,6 +27,11 @@ export function installedHook(
   return read(stateDir).find((hook) => isFor(hook, agent, scope, root)) ?? null
 }
 
+/** Every hook that was installed and not taken out. */
+export function installedHooks(stateDir: string): readonly InstalledHook[] {
+  return read(stateDir)
+}
+
 /** Remembers a hook; what an earlier installation made is remembered with it. */
 export function keepHook(stateDir: string, hook: InstalledHook): void {
   change(stateDir, (hooks) => {

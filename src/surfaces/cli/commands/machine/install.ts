@@ -1,7 +1,5 @@
 /** `cordon install`: puts Cordon in front of an agent, shows what changes, keeps a backup, and tests that the hook fires. */
 
-import { chmodSync, mkdirSync, rmdirSync, rmSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { programPath } from '../../../../agents/hook/wrapped-runs.ts'
 import { openPolicy } from '../../../../project/open.ts'
 import { findRoot } from '../../../../project/place/root.ts'
@@ -10,12 +8,11 @@ import { Fault } from '../../../../system/fault.ts'
 import { machineFiles } from '../../../../system/files.ts'
 import { thisMachine } from '../../../../system/machine.ts'
 import type { FileChange, InstallPlace } from '../../../hook/host/install-place.ts'
-import { forgetTrust, keepTrust, type TrustEntry, trustOf, withoutTrust } from '../../../hook/host/installed-trust.ts'
-import { SettingsError } from '../../../hook/host/settings-error.ts'
+import { keepTrust } from '../../../hook/host/installed-trust.ts'
 import { HOST_NAMES, type HostName, type InstalledHost, installOf } from '../../../hook/hosts/hosts.ts'
 import { type AgentCheck, checkAgent, findProgram, isInPlace, programInside } from '../../../hook/install/check.ts'
-import { backupOf, isOwnText, planSecondFile, planSettings } from '../../../hook/install/host-settings.ts'
-import { forgetHook, type InstalledHook, installedHook, keepHook } from '../../../hook/install/installed-hooks.ts'
+import { keepHook } from '../../../hook/install/installed-hooks.ts'
+import { planInstall, planRemoval, readFile, removeHook, writeChange } from '../../../hook/install/placed-hook.ts'
 import { lineDiff } from '../../../terminal/line-diff.ts'
 import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
 import { type Arguments, oneOf, parseArguments } from '../../arguments.ts'
@@ -41,11 +38,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     )
   }
   const { stateDir } = thisMachine()
-  const trusted = trustOf(stateDir, { agent, scope: place.scope, root: place.root })
-  const settings = planned(host, place, uninstall)
-  const changes = (uninstall ? untrusted(trusted, settings) : settings).filter(
-    (change) => change.before !== change.after,
-  )
+  const changes = uninstall ? planRemoval(host, place, stateDir) : planInstall(host, place)
   const showDiff = (): void => {
     for (const change of changes) terminal.out(describe(terminal, change))
   }
@@ -65,13 +58,13 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
       terminal.err('nothing was changed (--yes goes on without asking)\n')
       return EXIT.failed
     }
-    const made = changes.flatMap((change) => write(change, host.isProgram))
-    if (!uninstall) keepHook(stateDir, { agent, scope: place.scope, root: place.root, made })
-    else removeMade(stateDir, { agent, scope: place.scope, root: place.root })
+    if (!uninstall) {
+      const made = changes.flatMap((change) => writeChange(change, host.isProgram))
+      keepHook(stateDir, { agent, scope: place.scope, root: place.root, made })
+    }
   }
   if (uninstall) {
-    forgetTrust(stateDir, trusted)
-    forgetHook(stateDir, { agent, scope: place.scope, root: place.root })
+    removeHook(host, place, stateDir, changes)
     if (args.flags.json) terminal.out(`${JSON.stringify({ agent, scope: place.scope, changes: paths, ok: true })}\n`)
     terminal.err(changes.length > 0 ? `Cordon no longer guards ${agent} here\n` : 'there was nothing to take out\n')
     return EXIT.ok
@@ -155,84 +148,6 @@ function placeOf(args: Arguments): InstallPlace {
   }
 }
 
-function planned(host: InstalledHost, place: InstallPlace, uninstall: boolean): readonly FileChange[] {
-  try {
-    const change = uninstall ? unchanged(host, place) : planSettings(host, place, readFile, false)
-    const second = planSecondFile(host, place, readFile, uninstall)
-    const also = uninstall ? [] : (host.also?.(place, readFile) ?? [])
-    return [change, ...(second ? [second] : []), ...also]
-  } catch (error) {
-    if (error instanceof SettingsError)
-      throw new Fault('agent-settings', error.message, { remedy: 'Put that right, then run it again.' })
-    throw error
-  }
-}
-
-/** Taking out: what stood there before, where nobody has changed the file since; else the file without ours. */
-function unchanged(host: InstalledHost, place: InstallPlace): FileChange {
-  const change = planSettings(host, place, readFile, true)
-  const kept = change.before === null ? null : readFile(backupOf(machineFiles.canonical(change.path)))
-  if (kept === null) return change
-  const installed = planSettings(host, place, (path) => (path === change.path ? kept : readFile(path)), false)
-  return installed.after === change.before ? { ...change, after: kept } : change
-}
-
-/** The changes, and the host's files without the trust that our installation wrote there; a file can be in both. */
-function untrusted(entries: readonly TrustEntry[], changes: readonly FileChange[]): FileChange[] {
-  const paths = [...new Set(entries.map((entry) => entry.path))]
-  const taken = paths.flatMap((path) => {
-    const known = changes.find((change) => change.path === path)
-    const { before, after } = known ?? { before: readFile(path), after: readFile(path) }
-    if (after === null) return known ? [known] : []
-    const own = entries.filter((entry) => entry.path === path)
-    return [{ path, before, after: withoutTrust(after, own) }]
-  })
-  return [...changes.filter(({ path }) => !paths.includes(path)), ...taken]
-}
-
-/** The text of a file, null when there is none. */
-export function readFile(path: string): string | null {
-  return machineFiles.exists(path) ? machineFiles.readText(path) : null
-}
-
-/** Writes a change; the folders that had to be made for it. */
-function write({ path, before, after }: FileChange, isProgram = false): readonly string[] {
-  const target = before === null ? path : machineFiles.canonical(path)
-  const mode = before === null ? (isProgram ? 0o700 : 0o600) : statSync(target).mode & 0o777
-  const backup = backupOf(target)
-  if (after === null) {
-    // It held nothing but what we put there.
-    rmSync(target)
-    rmSync(backup, { force: true })
-    return []
-  }
-  // Of a file that holds ours already the older backup is the one without it.
-  const kept = readFile(backup)
-  if (after === kept) rmSync(backup)
-  else if (before !== null && !isOwnText(before)) machineFiles.writeText(backup, before, { mode })
-  const made = missingAbove(target)
-  mkdirSync(dirname(target), { recursive: true })
-  machineFiles.writeText(target, after, { mode })
-  chmodSync(target, mode)
-  return made
-}
-
-function missingAbove(path: string): readonly string[] {
-  const above = dirname(path)
-  return machineFiles.exists(above) || above === path ? [] : [...missingAbove(above), above]
-}
-
-/** Folders that the installation made and that are empty now. */
-function removeMade(stateDir: string, key: Pick<InstalledHook, 'agent' | 'scope' | 'root'>): void {
-  for (const folder of [...(installedHook(stateDir, key)?.made ?? [])].reverse()) {
-    try {
-      rmdirSync(folder)
-    } catch {
-      // Somebody has put something there.
-    }
-  }
-}
-
 /** Writes down what the host wants of the hook that is there now, and shows it: of several steps in one file the whole. */
 async function writeTrust(
   terminal: Terminal,
@@ -245,7 +160,7 @@ async function writeTrust(
     []) {
     if (change.before === change.after) continue
     keepTrust(stateDir, entries)
-    write(change)
+    writeChange(change)
     const earlier = written.findIndex(({ path }) => path === change.path)
     if (earlier < 0) written.push(change)
     else written[earlier] = { ...change, before: written[earlier]!.before }

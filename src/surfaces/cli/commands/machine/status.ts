@@ -6,11 +6,11 @@ import { type ManifestStanding, type Standing, standingOf } from '../../../../re
 import { cutMiddle, cutTo } from '../../../../scan/display-text.ts'
 import { thisMachine } from '../../../../system/machine.ts'
 import { type AgentCheck, checkAgents, isInPlace } from '../../../hook/install/check.ts'
+import { readFile } from '../../../hook/install/placed-hook.ts'
 import { paint, type Style, type Terminal } from '../../../terminal/terminal.ts'
 import { parseArguments } from '../../arguments.ts'
 import { cordonWords } from '../../cordon-words.ts'
 import { type CommandContext, commandRow, EXIT } from '../../usage.ts'
-import { readFile } from './install.ts'
 
 const LABEL = 11
 const MAX_REFUSALS = 5
