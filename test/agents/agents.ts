@@ -376,7 +376,7 @@ stream_max_retries = 0
 ]
 
 /** Models of today have one tool, which runs JavaScript that calls the others. */
-function codexScript(tool: string, input: unknown): ScriptedCall {
+export function codexScript(tool: string, input: unknown): ScriptedCall {
   return { tool: 'exec', input: { CUSTOM: `text(await tools.${tool}(${JSON.stringify(input)}))` } }
 }
 
