@@ -60,7 +60,7 @@ it('a bundle’s key without a host goes nowhere by itself, and brings its heade
 })
 
 it.each([
-  ['with its key the host is open', tools('claude-code'), ['claude'], ['api.anthropic.com'], []],
+  ['with its key the host is open', tools('claude-code'), ['claude'], ['api.anthropic.com', 'platform.claude.com'], []],
   ['without any of its keys it is closed', tools('codex'), ['codex'], [], ['api.openai.com']],
   [
     'a host that takes no key stays open',
@@ -85,4 +85,19 @@ it.each([
   const { allowed, keyless = [] } = rules
   expect(allowed?.map(({ pattern }) => pattern.host)).toEqual(open)
   if (closed) expect(keyless.map(({ host }) => host)).toEqual(closed)
+})
+
+it('what an agent asks for at its start is open for that alone, and its updates are declined', async () => {
+  const object = { schema_version: 1, ...tools('claude-code', 'codex') }
+  const outcome = await loadPolicy({ machine, files: machineFiles, root: '/', choice: { kind: 'object', object } })
+  if ('problems' in outcome) throw new Error(JSON.stringify(outcome.problems))
+  const keys = { kind: 'keys', env: machine.env } as const
+  const rulesOf = (word: string) =>
+    confine(outcome.loaded, { command: { words: [word] }, cwd: '/' }, [keys]).network.rules
+  const check = rulesOf('claude').allowed?.find(({ pattern }) => pattern.host === 'platform.claude.com')
+  expect(check).toMatchObject({ methods: ['GET'], paths: ['/v1/oauth/hello'] })
+  expect([...(rulesOf('claude').declined?.keys() ?? [])]).toContain('downloads.claude.ai')
+  expect([...(rulesOf('codex').declined?.keys() ?? [])]).toContain('ab.chatgpt.com')
+  expect(rulesOf('curl').declined).toBeUndefined()
+  expect(rulesOf('curl').allowed).toEqual([])
 })

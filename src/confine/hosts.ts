@@ -3,7 +3,7 @@
 import type { EgressRules } from '../egress/route/rules.ts'
 import type { SecretSetting } from '../manifest/schema/settings.ts'
 import type { Policy } from '../policy/policy.ts'
-import { keylessHosts } from '../project/load/keyed-hosts.ts'
+import { checkRules, declinedHosts, keylessHosts } from '../project/load/keyed-hosts.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
 import type { Entitlement } from './entitlement.ts'
 
@@ -15,15 +15,18 @@ export function egressRules(
 ): EgressRules {
   const brokered = new Set(secrets.map((secret) => secret.name))
   const keyless = keylessHosts(sandbox.bundles, programs, brokered)
+  const declined = declinedHosts(sandbox.bundles, programs)
   return {
     command: name,
     ...(whole !== undefined && { whole }),
-    allowed: hosts,
+    // Where there is no network at all there is nothing to check.
+    allowed: hosts === null || hosts.length === 0 ? hosts : [...hosts, ...checkRules(sandbox.bundles, programs)],
     denied: policy.commands.deniedDomains,
     allowPrivate: policy.http.allowPrivate,
     opensNamedLoopback: policy.http.privateClosed !== true,
     ...(policy.http.specialRanges && { specialRanges: policy.http.specialRanges }),
     ...(keyless.length > 0 && { keyless }),
+    ...(declined.size > 0 && { declined }),
     ...(suffixes && { suffixes }),
   }
 }

@@ -125,6 +125,7 @@ export function brokeredSecrets(
       exclusive: true,
       passHeaders: [...passHeaders, ...own.passHeaders],
       passParameters: [...passParameters, ...own.passParameters],
+      openPaths: own.openPaths,
     }
   })
   return [...narrowed, ...bundleSecrets(loaded, command, granted, env)]
@@ -144,7 +145,7 @@ function bundleSecrets(
     return bundle.secrets
       .filter(({ name, hosts }) => hosts.length > 0 && !written.has(name) && (env[name] ?? '') !== '')
       .map(
-        ({ name, hosts, header, passHeaders, passParameters }): SecretSetting => ({
+        ({ name, hosts, header, passHeaders, passParameters, openPaths }): SecretSetting => ({
           name,
           header,
           source: { kind: 'env', name },
@@ -152,6 +153,7 @@ function bundleSecrets(
           exclusive: true,
           passHeaders,
           passParameters,
+          openPaths,
         }),
       )
   })

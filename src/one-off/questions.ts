@@ -137,6 +137,8 @@ export class TypedQuestions {
   /** May it reach this host? Null where nobody is to be asked. */
   async askHost(question: HostQuestion): Promise<boolean | null> {
     const { host, port } = question.target
+    // Nothing of this machine answers there: it is a server of the command's own, which a yes would not reach.
+    if (isLoopbackHost(host) && !listeningPorts().has(port)) return null
     this.#screen = 'borrowed'
     const known = this.#known((kind, value) => {
       const parsed = kind === 'host' ? parseHostPattern(value, null) : null

@@ -72,7 +72,7 @@ const addFile = (path: string, content: string): string =>
 export const agents: readonly Agent[] = [
   {
     name: 'claude-code',
-    package: '@anthropic-ai/claude-code@2.1.325',
+    package: '@anthropic-ai/claude-code@2.1.327',
     program: 'claude',
     // The mode in which the agent itself asks nobody: what is stopped was stopped by the hook.
     args: ['-p', 'go', '--permission-mode', 'bypassPermissions', '--model', 'claude-sonnet-4-5'],
@@ -103,7 +103,7 @@ export const agents: readonly Agent[] = [
   },
   {
     name: 'codex',
-    package: '@openai/codex@0.166.0',
+    package: '@openai/codex@0.169.0',
     program: 'codex',
     args: ['exec', '--skip-git-repo-check', '-s', 'danger-full-access', 'go'],
     // It reads by commands, and there the kernel takes `..` away.
@@ -111,7 +111,7 @@ export const agents: readonly Agent[] = [
     prepare: ({ home, port }) =>
       put(
         join(home, '.codex/config.toml'),
-        `model = "gpt-5.1"
+        `model = "gpt-6.1-sol"
 model_provider = "scripted"
 approval_policy = "never"
 [model_providers.scripted]
@@ -133,6 +133,7 @@ stream_max_retries = 0
     call: (attempt, tools) => {
       if (attempt.kind === 'write' || attempt.kind === 'edit') {
         const patch = attempt.kind === 'edit' ? patchFile(attempt) : addFile(attempt.path, attempt.content)
+        if (tools.includes('exec')) return codexScript('apply_patch', patch)
         return tools.includes('apply_patch')
           ? { tool: 'apply_patch', input: { CUSTOM: patch } }
           : codexShell(`apply_patch <<'EOF'\n${patch}EOF`, tools)
@@ -235,7 +236,8 @@ stream_max_retries = 0
     },
     env: ({ port }) => ({
       COPILOT_PROVIDER_BASE_URL: `http://127.0.0.1:${port}/v1`,
-      COPILOT_MODEL: 'gpt-5',
+      COPILOT_MODEL: 'gpt-5.4',
+      COPILOT_PROVIDER_WIRE_API: 'responses',
       COPILOT_OFFLINE: 'true',
     }),
     call: (attempt) =>
@@ -243,13 +245,14 @@ stream_max_retries = 0
         ? { tool: 'bash', input: { command: attempt.command, description: 'x' } }
         : attempt.kind === 'read'
           ? { tool: 'view', input: { path: attempt.path } }
-          : attempt.kind === 'write'
-            ? { tool: 'create', input: { path: attempt.path, file_text: attempt.content } }
-            : { tool: 'edit', input: { path: attempt.path, old_str: attempt.before, new_str: attempt.after } },
+          : {
+              tool: 'apply_patch',
+              input: { CUSTOM: attempt.kind === 'edit' ? patchFile(attempt) : addFile(attempt.path, attempt.content) },
+            },
   },
   {
     name: 'pi',
-    package: '@mariozechner/pi-coding-agent@0.73.1',
+    package: '@earendil-works/pi-coding-agent@1.5.2',
     program: 'pi',
     args: ['-p', '--provider', 'scripted', '--model', 'scripted', 'go'],
     prepare: ({ home, port }) =>
@@ -372,7 +375,13 @@ stream_max_retries = 0
   },
 ]
 
+/** Models of today have one tool, which runs JavaScript that calls the others. */
+export function codexScript(tool: string, input: unknown): ScriptedCall {
+  return { tool: 'exec', input: { CUSTOM: `text(await tools.${tool}(${JSON.stringify(input)}))` } }
+}
+
 function codexShell(command: string, tools: readonly string[]): ScriptedCall {
+  if (tools.includes('exec')) return codexScript('exec_command', { cmd: command })
   if (tools.includes('exec_command')) return { tool: 'exec_command', input: { cmd: command } }
   if (tools.includes('shell_command')) return { tool: 'shell_command', input: { command } }
   return { tool: 'shell', input: { command: ['bash', '-lc', command] } }

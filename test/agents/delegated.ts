@@ -14,7 +14,11 @@ export const DELEGATED: Readonly<Partial<Record<Name, readonly Step[]>>> = {
     },
   ],
   // It works beside the first one, which has to be there for as long.
-  codex: [{ tool: 'multi_agent_v1.spawn_agent', input: { message: PROMPT } }, sh('sleep 9'), sh('sleep 9')],
+  codex: [
+    { tool: 'collaboration.spawn_agent', input: { task_name: 'other', message: PROMPT, fork_turns: 'none' } },
+    sh('sleep 9'),
+    sh('sleep 9'),
+  ],
   gemini: [{ tool: 'invoke_agent', input: { agent_name: 'generalist', prompt: PROMPT } }],
   opencode: [{ tool: 'task', input: { description: 'x', prompt: PROMPT, subagent_type: 'general' } }],
   copilot: [

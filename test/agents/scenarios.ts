@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { cpSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { Agent } from './agents.ts'
+import { type Agent, codexScript } from './agents.ts'
 import { ATTEMPTS } from './attempts.ts'
 import { DELEGATED } from './delegated.ts'
 import { cordon } from './program.ts'
@@ -70,12 +70,11 @@ const inBackground = (tool: string, more: Readonly<Record<string, unknown>>): re
 const typed =
   (chars: string): Call =>
   (body) => ({
-    tool: 'write_stdin',
-    input: {
-      session_id: Number(/session ID (\d+)/.exec(body)?.[1] ?? 0),
+    ...codexScript('write_stdin', {
+      session_id: Number(/session_id\W+(\d+)/.exec(body)?.[1] ?? 0),
       chars: `${chars}\n`,
       yield_time_ms: 2000,
-    },
+    }),
   })
 /** Commands beside the conversation: in the background, typed into an open shell, or in a process that stays. */
 const BESIDE: Readonly<Partial<Record<Name, Partial<Plan>>>> = {
@@ -89,7 +88,7 @@ const BESIDE: Readonly<Partial<Record<Name, Partial<Plan>>>> = {
     // Where a command is denied by its words, an open shell needs a yes: it could be typed there.
     manifest: 'schema_version = 1\n[permission]\nmode = "contained"\n',
     steps: [
-      { tool: 'exec_command', input: { cmd: 'sh', tty: true, yield_time_ms: 1000 } },
+      codexScript('exec_command', { cmd: 'sh', tty: true, yield_time_ms: 1000 }),
       typed('touch allowed.txt'),
       typed('touch ../outside.txt; touch denied-ran.txt ../denied-ran.txt'),
       typed('cat .env'),

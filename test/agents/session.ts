@@ -203,8 +203,12 @@ function lastMessages(body: string, count: number): readonly string[] {
 
 /** What stands before the model's first answer, whatever the protocol. */
 function beginning(body: string): string {
-  const { messages, input, contents } = JSON.parse(body) as Record<string, readonly { readonly role?: string }[]>
-  const all = messages ?? input ?? contents ?? []
+  type Item = { readonly role?: string; readonly type?: string }
+  const { messages, input, contents } = JSON.parse(body) as Record<string, readonly Item[]>
+  const all = (messages ?? input ?? contents ?? []).map((item) =>
+    // What one agent of Codex says to another.
+    item.type === 'agent_message' ? { ...item, role: 'user' } : item,
+  )
   const first = all.findIndex(({ role }) => role === undefined || role === 'assistant' || role === 'model')
   return JSON.stringify(all.slice(0, first === -1 ? all.length : first).filter(({ role }) => role === 'user'))
 }

@@ -39,9 +39,18 @@ import type { HookSessionKey } from './session.ts'
 /** One thing that a host's tool does, in Cordon's words. */
 export type HookCall =
   | { readonly kind: 'tool'; readonly tool: string; readonly input: Readonly<Record<string, unknown>> }
-  /** A tool that Cordon does not know: only its level decides. */
-  | { readonly kind: 'foreign'; readonly tool: string }
+  | ForeignCall
   | HostSearch
+
+/** A tool that Cordon does not know: its level decides, and what it may do is held to the rules. */
+export interface ForeignCall {
+  readonly kind: 'foreign'
+  readonly tool: string
+  /** What its input names; absent: nothing that could be judged. */
+  readonly actions?: Actions
+  /** Neither the host's own nor a server's, as far as Cordon knows. */
+  readonly isUnknown?: boolean
+}
 
 /** A search by the host itself, which reads every file below. */
 export interface HostSearch {
@@ -300,7 +309,8 @@ function whyLoose(command: string, host: string): string {
 function readCall(call: HookCall, around: Surroundings): ReadCall {
   const tool = call.kind === 'search' ? 'grep' : call.tool
   const labels = (call.kind === 'tool' && builtInSpec(tool)?.labels) || toolLabels
-  if (call.kind === 'foreign') return { call, labels, facts: null, subject: tool, touches: bareCall(tool) }
+  if (call.kind === 'foreign' && !call.actions)
+    return { call, labels, facts: null, subject: tool, touches: bareCall(tool) }
   try {
     const actions = call.kind === 'search' ? { reads: [call.path] } : actionsOf(call)
     const touches = resolveCall(tool, actions, around)
@@ -329,7 +339,8 @@ export function sessionKey(
   return { directory: join(machine.stateDir, 'hook-sessions'), host, session, root }
 }
 
-function actionsOf(call: HookCall & { kind: 'tool' }): Actions {
+function actionsOf(call: Exclude<HookCall, HostSearch>): Actions {
+  if (call.kind === 'foreign') return call.actions ?? {}
   const spec = builtInSpec(call.tool)
   if (!spec) throw new Fault('unknown-tool', `there is no tool "${call.tool}"`)
   return spec.actions(parseInput(spec, call.input))

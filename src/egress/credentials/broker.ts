@@ -35,6 +35,8 @@ export interface BrokeredSecret {
   /** Headers and query parameters that may go to its hosts although they could carry another credential; `x-*` for all that start so. */
   readonly passHeaders?: readonly string[]
   readonly passParameters?: readonly string[]
+  /** Paths that may be asked for without it: by GET, without a query. */
+  readonly openPaths?: readonly string[]
   /** The placeholder that the command sees already, in a file of the project. */
   readonly placeholder?: string
   /** Other credentials may go to its hosts: they could before somebody wrote this one into the project. */
@@ -149,7 +151,9 @@ export function createBroker(secrets: readonly BrokeredSecret[], absent: readonl
     }
     const signing = held.filter((secret) => secret.signs && isGranted(secret, request.target, request.suffixes))
     if (signing.length > 0) return signedAgain(signing, request, { path, rawHeaders, used })
-    if (used.length > 0 || !held.some((secret) => secret.exclusive && isGranted(secret, request.target))) {
+    const isOpen = ({ openPaths = [] }: Held): boolean => request.method === 'GET' && openPaths.includes(path)
+    const needsOne = held.some((secret) => secret.exclusive && isGranted(secret, request.target) && !isOpen(secret))
+    if (used.length > 0 || !needsOne) {
       return { path, rawHeaders, used }
     }
     const message = `a request to ${quote(request.target.host)} must carry the brokered credential, and this one carries none`

@@ -20,6 +20,14 @@ describe('the summary', () => {
     expect(lines).toEqual(['blocked: api.example.com (host-denied: is denied by "x") [2 times]'])
   })
 
+  it('has one line for all that was declined', () => {
+    const declined = (host: string) =>
+      refused({ ...FACTS, target: { ...TARGET, host } }, { code: 'host-declined', message: 'x' })
+    expect(summarize([declined('a.example'), declined('b.example'), declined('a.example')])).toEqual([
+      'declined without a question, for its updates, catalogues and telemetry: a.example, b.example; to allow one: cordon run --allow-host a.example …',
+    ])
+  })
+
   it('tells a failure from a refusal', () => {
     const event = refused(FACTS, { code: 'upstream-unreachable', message: 'cannot be reached' })
     expect(event.verdict).toBe('fault')

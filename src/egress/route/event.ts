@@ -53,17 +53,29 @@ export function summaryLine(event: EgressEvent): string {
   return visible(`${word}: ${subject} (${reason})${remedy === null ? '' : `; to allow: ${remedy}`}`)
 }
 
-/** Summary lines of what did not go through: one for each host, port and code, with a count. */
+/** Summary lines of what did not go through: one for each host, port and code, with a count, and one for all declined hosts. */
 export function summarize(events: readonly EgressEvent[]): string[] {
+  const declined = new Set<string>()
   const lines = new Map<string, { readonly line: string; count: number }>()
   for (const event of events) {
     if (event.verdict === 'allow') continue
+    if (event.code === 'host-declined' && event.host !== null) {
+      declined.add(event.host)
+      continue
+    }
     const key = `${event.host}:${event.port}:${event.code}`
     const known = lines.get(key)
     if (known) known.count += event.count
     else lines.set(key, { line: summaryLine(event), count: event.count })
   }
-  return Array.from(lines.values(), ({ line, count }) => (count === 1 ? line : `${line} [${count} times]`))
+  const blocked = Array.from(lines.values(), ({ line, count }) => (count === 1 ? line : `${line} [${count} times]`))
+  const [first] = declined
+  if (first === undefined) return blocked
+  const names = visible([...declined].join(', '))
+  return [
+    ...blocked,
+    `declined without a question, for its updates, catalogues and telemetry: ${names}; to allow one: cordon run --allow-host ${visible(first)} …`,
+  ]
 }
 
 function targetOfEvent(event: EgressEvent): Target | null {

@@ -66,9 +66,8 @@ export function createGate(options: GateOptions): Gate {
   async function admit(target: Target): Promise<Admission | { readonly refusal: EgressDenial }> {
     let rules = options.rules
     let judgement = judgeTarget(rules, target)
-    const keyless = isUndecided(judgement) ? keylessRefusal(rules, target) : null
-    // Nobody is asked: a yes would open the host to anybody's key.
-    if (keyless !== null) return { refusal: keyless }
+    const unasked = isUndecided(judgement) ? unaskedRefusal(rules, target) : null
+    if (unasked !== null) return { refusal: unasked }
     if (isUndecided(judgement) && options.ask) {
       const answer = await answerTo(target, judgement)
       if (answer === false) {
@@ -104,9 +103,14 @@ function mayStayUnresolved(rules: EgressRules, judgement: HostJudgement<HostRule
   return judgement.matched !== null && rules.denied.every((rule) => rule.pattern.kind === 'name')
 }
 
-function keylessRefusal({ keyless = [] }: EgressRules, { host }: Target): EgressDenial | null {
+/** Of a key's host a yes would open it to anybody's key; of a declined one there is nothing that a person should decide. */
+function unaskedRefusal({ keyless = [], declined }: EgressRules, { host }: Target): EgressDenial | null {
   const found = keyless.find((entry) => entry.host === host)
-  if (!found) return null
+  const by = declined?.get(host)
+  if (!found) {
+    if (by === undefined) return null
+    return { code: 'host-declined', message: `${quote(host)} has updates, catalogues or telemetry of ${by}` }
+  }
   const message = `${quote(host)} takes a key of yours, and ${found.names.join(', ')} ${found.names.length === 1 ? 'is' : 'are'} not set`
   return { code: 'key-missing', message }
 }

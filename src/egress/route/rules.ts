@@ -21,6 +21,8 @@ export interface EgressRules extends HostRules {
   readonly opensNamedLoopback?: boolean
   /** Hosts that stay closed because none of these keys is brokered, unless a rule names them. */
   readonly keyless?: readonly { readonly host: string; readonly names: readonly string[] }[]
+  /** Hosts of an agent's updates, catalogues and telemetry, with its name: nobody is asked about them. */
+  readonly declined?: ReadonlyMap<string, string>
   readonly suffixes?: SuffixLookup
 }
 

@@ -8,6 +8,7 @@ export type EgressCode =
   | HostCode
   | 'granted' // a request or a tunnel that went through
   | 'ask-refused' // a person was asked and did not agree
+  | 'host-declined' // updates, catalogues or telemetry of the agent: nobody is asked
   | 'host-mismatch' // Host, or :authority, is not the host of the tunnel or the URL
   | 'name-mismatch' // the TLS server name is not the host of the tunnel
   | 'hidden-name' // an encrypted ClientHello where TLS is passed through
@@ -79,6 +80,7 @@ export function remedyFor(code: EgressCode, target: Target | null): string | nul
     case 'port-unlisted':
     case 'host-below-suffix':
     case 'ask-refused':
+    case 'host-declined':
       return `cordon run --allow-host ${entry} …, or for good: cordon add host ${entry}`
     case 'host-private':
       return `set allow_private_hosts = true in [http] and grant "${entry}"`

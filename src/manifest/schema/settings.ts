@@ -43,6 +43,8 @@ export interface SecretSetting {
   /** Headers and parameters that may go to its hosts although they could carry another credential. Lower-case. */
   readonly passHeaders?: readonly string[]
   readonly passParameters?: readonly string[]
+  /** Paths that a bundle's program asks for by GET without it. */
+  readonly openPaths?: readonly string[]
 }
 
 /** Limits of one command; null means none. Times are seconds, sizes are bytes. */

@@ -56,6 +56,29 @@ export function keylessHosts(
   return Array.from(found, ([host, names]) => ({ host, names: [...names] }))
 }
 
+/** What a program's bundles ask for before they start: by GET, at exactly that path. */
+export function checkRules(bundles: readonly Sourced<BundleSetting>[], programs: readonly string[]): HostRule[] {
+  return bundles.flatMap(({ value, rule, source }) => {
+    const bundle = builtInBundle(value.tool)
+    if (!bundle?.programs.some((program) => programs.includes(program))) return []
+    return bundle.checks.flatMap((check): HostRule[] => {
+      const [, host = '', path = ''] = /^([^/]+)(\/.*)$/.exec(check) ?? []
+      const parsed = parseHostPattern(host, null)
+      return 'problem' in parsed ? [] : [{ pattern: parsed.pattern, methods: ['GET'], paths: [path], rule, source }]
+    })
+  })
+}
+
+/** Hosts that a program's bundles go without. Nobody is asked about them. */
+export function declinedHosts(
+  bundles: readonly Sourced<BundleSetting>[],
+  programs: readonly string[],
+): ReadonlyMap<string, string> {
+  const chosen = bundles.flatMap((choice) => builtInBundle(choice.value.tool) ?? [])
+  const own = chosen.filter((bundle) => bundle.programs.some((program) => programs.includes(program)))
+  return new Map(own.flatMap(({ tool, declined }) => declined.map((host) => [host, tool] as const)))
+}
+
 function withKeys(bundles: readonly Sourced<BundleSetting>[]) {
   return bundles.flatMap((choice) => {
     const bundle = builtInBundle(choice.value.tool)

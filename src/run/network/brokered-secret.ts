@@ -10,7 +10,8 @@ const URL_PASSWORD = /^([a-z][a-z0-9+.-]*:\/\/[^\s/?#:@]*:)([^\s/?#]+)(@[\s\S]*)
 
 /** Reads an entry at its source. Throws a Fault where there is nothing, or not what the entry says. */
 export function readSecret(secret: SecretSetting, machine: Machine): BrokeredSecret {
-  const { name, source, hosts, header, query, signs, login, exclusive = false, passHeaders, passParameters } = secret
+  const { name, source, hosts, header, query, signs, login, exclusive = false } = secret
+  const { passHeaders, passParameters, openPaths } = secret
   const text = source.kind === 'env' ? machine.env[source.name] : machine.readSecret(source)
   if (text === undefined || text === null || text === '') {
     throw new Fault('secret-missing', `the secret ${name} has no value at its source (${source.kind} ${source.name})`, {
@@ -45,6 +46,7 @@ export function readSecret(secret: SecretSetting, machine: Machine): BrokeredSec
     exclusive,
     ...(passHeaders && { passHeaders }),
     ...(passParameters && { passParameters }),
+    ...(openPaths && { openPaths }),
   }
 }
 

@@ -32,6 +32,8 @@ export interface BundleSecret {
   /** Headers and parameters of the tool's own that may go along; everything that is not known to be harmless stays here. */
   readonly passHeaders: readonly string[]
   readonly passParameters: readonly string[]
+  /** Asked for by GET without the key: whether the host is there. */
+  readonly openPaths: readonly string[]
 }
 
 /** What one tool gets. Paths are under the home directory. */
@@ -51,6 +53,10 @@ export interface Bundle {
   /** Variables with fixed values, for what the person's environment leaves open. */
   readonly set: Readonly<Record<string, string>>
   readonly hosts: readonly string[]
+  /** Addresses (`HOST/PATH`) that it asks for by GET before it starts. */
+  readonly checks: readonly string[]
+  /** Hosts of its updates, catalogues and telemetry: nobody is asked about them. */
+  readonly declined: readonly string[]
   /** The subcommands that use the network, `-` for none at all, `npx:*` for every use of a program; null for every use. */
   readonly online: readonly string[] | null
   readonly secrets: readonly BundleSecret[]

@@ -28,6 +28,8 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     env: ['AMP_URL', 'AMP_SETTINGS_FILE', 'EDITOR', 'VISUAL'],
     set: {},
     hosts: ['ampcode.com'],
+    checks: [],
+    declined: [],
     online: null,
     secrets: [
       {
@@ -36,6 +38,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
         header: 'authorization',
         passHeaders: ['x-amp-*', 'x-stainless-*', 'anthropic-*'],
         passParameters: ['stream'],
+        openPaths: [],
       },
     ],
     registries: [],
@@ -54,6 +57,8 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     env: ['NODE_ENV', 'BUN_INSTALL', 'BUN_RUNTIME_TRANSPILER_CACHE_PATH'],
     set: {},
     hosts: [],
+    checks: [],
+    declined: [],
     online: [
       'bunx:*',
       'install',
@@ -116,6 +121,8 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     env: ['CARGO_*', 'RUST*', 'SCCACHE_DIR'],
     set: {},
     hosts: ['github.com'],
+    checks: [],
+    declined: [],
     online: [
       'cross:*',
       'build',
@@ -244,6 +251,8 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     ],
     set: { DISABLE_AUTOUPDATER: '1', CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', IS_SANDBOX: '1' },
     hosts: ['api.anthropic.com'],
+    checks: ['platform.claude.com/v1/oauth/hello'],
+    declined: ['downloads.claude.ai', 'github.com'],
     online: null,
     secrets: [
       {
@@ -260,6 +269,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
           'x-service-name',
         ],
         passParameters: ['beta', 'limit', 'after_id', 'before_id'],
+        openPaths: ['/api/hello'],
       },
       {
         name: 'ANTHROPIC_AUTH_TOKEN',
@@ -275,6 +285,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
           'x-service-name',
         ],
         passParameters: ['beta', 'limit', 'after_id', 'before_id'],
+        openPaths: ['/api/hello'],
       },
       {
         name: 'CLAUDE_CODE_OAUTH_TOKEN',
@@ -290,6 +301,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
           'x-service-name',
         ],
         passParameters: ['beta', 'limit', 'after_id', 'before_id'],
+        openPaths: ['/api/hello'],
       },
     ],
     registries: [],
@@ -327,6 +339,8 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     env: ['CLINE_*', 'EDITOR', 'VISUAL'],
     set: {},
     hosts: ['api.anthropic.com', 'api.openai.com', 'generativelanguage.googleapis.com', 'openrouter.ai'],
+    checks: [],
+    declined: [],
     online: null,
     secrets: [
       {
@@ -343,6 +357,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
           'x-service-name',
         ],
         passParameters: ['beta', 'limit', 'after_id', 'before_id'],
+        openPaths: [],
       },
       {
         name: 'OPENAI_API_KEY',
@@ -364,6 +379,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
           'thread-id',
         ],
         passParameters: ['limit', 'after', 'before', 'order', 'include', 'include[]', 'client_version', 'stream'],
+        openPaths: [],
       },
       {
         name: 'GEMINI_API_KEY',
@@ -388,6 +404,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
           'updatemask',
           'filter',
         ],
+        openPaths: [],
       },
       {
         name: 'OPENROUTER_API_KEY',
@@ -395,6 +412,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
         header: 'authorization',
         passHeaders: ['http-referer', 'x-title', 'x-openrouter-*'],
         passParameters: ['limit', 'offset'],
+        openPaths: [],
       },
     ],
     registries: [],
@@ -425,6 +443,8 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     ],
     set: {},
     hosts: ['github.com', 'codeload.github.com', 'objects.githubusercontent.com'],
+    checks: [],
+    declined: [],
     online: null,
     secrets: [],
     registries: [],
@@ -460,6 +480,8 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     env: ['OPENAI_BASE_URL', 'OPENAI_ORGANIZATION', 'OPENAI_PROJECT', 'RUST_LOG', 'EDITOR', 'VISUAL'],
     set: {},
     hosts: ['api.openai.com'],
+    checks: [],
+    declined: ['github.com', 'api.github.com', 'raw.githubusercontent.com', 'chatgpt.com', 'ab.chatgpt.com'],
     online: null,
     secrets: [
       {
@@ -482,6 +504,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
           'thread-id',
         ],
         passParameters: ['limit', 'after', 'before', 'order', 'include', 'include[]', 'client_version', 'stream'],
+        openPaths: [],
       },
       {
         name: 'CODEX_API_KEY',
@@ -503,6 +526,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
           'thread-id',
         ],
         passParameters: ['limit', 'after', 'before', 'order', 'include', 'include[]', 'client_version', 'stream'],
+        openPaths: [],
       },
     ],
     registries: [],
@@ -528,6 +552,8 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     env: ['BUILDAH_ISOLATION', 'BUILDAH_FORMAT', 'STORAGE_DRIVER', 'KO_DOCKER_REPO'],
     set: {},
     hosts: [],
+    checks: [],
+    declined: [],
     online: null,
     secrets: [],
     registries: [
@@ -573,6 +599,8 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     env: ['CONTINUE_*', 'EDITOR', 'VISUAL'],
     set: {},
     hosts: ['api.anthropic.com', 'api.openai.com', 'generativelanguage.googleapis.com', 'openrouter.ai'],
+    checks: [],
+    declined: [],
     online: null,
     secrets: [
       {
@@ -589,6 +617,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
           'x-service-name',
         ],
         passParameters: ['beta', 'limit', 'after_id', 'before_id'],
+        openPaths: [],
       },
       {
         name: 'OPENAI_API_KEY',
@@ -610,6 +639,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
           'thread-id',
         ],
         passParameters: ['limit', 'after', 'before', 'order', 'include', 'include[]', 'client_version', 'stream'],
+        openPaths: [],
       },
       {
         name: 'GEMINI_API_KEY',
@@ -634,6 +664,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
           'updatemask',
           'filter',
         ],
+        openPaths: [],
       },
       {
         name: 'OPENROUTER_API_KEY',
@@ -641,6 +672,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
         header: 'authorization',
         passHeaders: ['http-referer', 'x-title', 'x-openrouter-*'],
         passParameters: ['limit', 'offset'],
+        openPaths: [],
       },
     ],
     registries: [],
@@ -675,7 +707,19 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     ],
     cache: [],
     install: [],
-    env: ['COPILOT_MODEL', 'COPILOT_OFFLINE', 'COPILOT_PROVIDER_BASE_URL', 'COPILOT_PROVIDER_TYPE', 'EDITOR', 'VISUAL'],
+    env: [
+      'COPILOT_MODEL',
+      'COPILOT_OFFLINE',
+      'COPILOT_PROVIDER_BASE_URL',
+      'COPILOT_PROVIDER_TYPE',
+      'COPILOT_PROVIDER_WIRE_API',
+      'COPILOT_PROVIDER_TRANSPORT',
+      'COPILOT_PROVIDER_AZURE_API_VERSION',
+      'COPILOT_PROVIDER_MODEL_ID',
+      'COPILOT_PROVIDER_WIRE_MODEL',
+      'EDITOR',
+      'VISUAL',
+    ],
     set: {},
     hosts: [
       'api.githubcopilot.com',
@@ -684,6 +728,8 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
       'api.enterprise.githubcopilot.com',
       'api.github.com',
     ],
+    checks: [],
+    declined: [],
     online: null,
     secrets: [
       {
@@ -692,6 +738,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
         header: 'authorization',
         passHeaders: ['x-stainless-*', 'x-initiator', 'x-interaction-type', 'openai-*', 'anthropic-*'],
         passParameters: ['api-version', 'beta'],
+        openPaths: [],
       },
     ],
     registries: [],
@@ -730,6 +777,8 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
       'openrouter.ai',
       'catwalk.charm.sh',
     ],
+    checks: [],
+    declined: [],
     online: null,
     secrets: [
       {
@@ -746,6 +795,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
           'x-service-name',
         ],
         passParameters: ['beta', 'limit', 'after_id', 'before_id'],
+        openPaths: [],
       },
       {
         name: 'OPENAI_API_KEY',
@@ -767,6 +817,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
           'thread-id',
         ],
         passParameters: ['limit', 'after', 'before', 'order', 'include', 'include[]', 'client_version', 'stream'],
+        openPaths: [],
       },
       {
         name: 'GEMINI_API_KEY',
@@ -791,6 +842,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
           'updatemask',
           'filter',
         ],
+        openPaths: [],
       },
       {
         name: 'OPENROUTER_API_KEY',
@@ -798,6 +850,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
         header: 'authorization',
         passHeaders: ['http-referer', 'x-title', 'x-openrouter-*'],
         passParameters: ['limit', 'offset'],
+        openPaths: [],
       },
     ],
     registries: [],
@@ -830,6 +883,8 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     env: ['EDITOR', 'VISUAL'],
     set: {},
     hosts: ['api2.cursor.sh', 'api5.cursor.sh'],
+    checks: [],
+    declined: [],
     online: null,
     secrets: [
       {
@@ -845,6 +900,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
           'x-new-onboarding-completed',
         ],
         passParameters: [],
+        openPaths: [],
       },
     ],
     registries: [],
@@ -864,6 +920,8 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     env: ['DENO_DIR', 'DENO_NO_UPDATE_CHECK', 'DENO_NO_PROMPT', 'NO_COLOR'],
     set: {},
     hosts: [],
+    checks: [],
+    declined: [],
     online: null,
     secrets: [],
     registries: [
@@ -897,6 +955,8 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     ],
     set: {},
     hosts: [],
+    checks: [],
+    declined: [],
     online: [
       'msbuild:*',
       'restore',
@@ -967,6 +1027,8 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     ],
     set: { GEMINI_SANDBOX: 'false', GEMINI_TELEMETRY_ENABLED: 'false' },
     hosts: ['generativelanguage.googleapis.com'],
+    checks: [],
+    declined: ['play.googleapis.com', 'registry.npmjs.org'],
     online: null,
     secrets: [
       {
@@ -992,6 +1054,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
           'updatemask',
           'filter',
         ],
+        openPaths: [],
       },
       {
         name: 'GOOGLE_API_KEY',
@@ -1016,6 +1079,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
           'updatemask',
           'filter',
         ],
+        openPaths: [],
       },
     ],
     registries: [],
@@ -1043,6 +1107,8 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
       'objects.githubusercontent.com',
       'raw.githubusercontent.com',
     ],
+    checks: [],
+    declined: [],
     online: null,
     secrets: [],
     registries: [],
@@ -1073,6 +1139,8 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
       'codeberg.org',
       'bitbucket.org',
     ],
+    checks: [],
+    declined: [],
     online: [
       'clone',
       'fetch',
@@ -1121,6 +1189,8 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     ],
     set: {},
     hosts: [],
+    checks: [],
+    declined: [],
     online: [
       'golangci-lint:*',
       'staticcheck:*',
@@ -1188,6 +1258,8 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     env: ['GOOSE_*', 'EDITOR', 'VISUAL'],
     set: {},
     hosts: ['api.anthropic.com', 'api.openai.com', 'generativelanguage.googleapis.com', 'openrouter.ai'],
+    checks: [],
+    declined: [],
     online: null,
     secrets: [
       {
@@ -1204,6 +1276,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
           'x-service-name',
         ],
         passParameters: ['beta', 'limit', 'after_id', 'before_id'],
+        openPaths: [],
       },
       {
         name: 'OPENAI_API_KEY',
@@ -1225,6 +1298,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
           'thread-id',
         ],
         passParameters: ['limit', 'after', 'before', 'order', 'include', 'include[]', 'client_version', 'stream'],
+        openPaths: [],
       },
       {
         name: 'GEMINI_API_KEY',
@@ -1249,6 +1323,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
           'updatemask',
           'filter',
         ],
+        openPaths: [],
       },
       {
         name: 'OPENROUTER_API_KEY',
@@ -1256,6 +1331,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
         header: 'authorization',
         passHeaders: ['http-referer', 'x-title', 'x-openrouter-*'],
         passParameters: ['limit', 'offset'],
+        openPaths: [],
       },
     ],
     registries: [],
@@ -1275,6 +1351,8 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     env: ['JAVA_HOME', 'GRADLE_OPTS', 'GRADLE_USER_HOME'],
     set: {},
     hosts: [],
+    checks: [],
+    declined: [],
     online: null,
     secrets: [],
     registries: [],
@@ -1294,6 +1372,8 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     env: ['JAVA_HOME', 'JDK_HOME', 'SDKMAN_DIR'],
     set: {},
     hosts: [],
+    checks: [],
+    declined: [],
     online: null,
     secrets: [],
     registries: [],
@@ -1310,6 +1390,8 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     env: ['JJ_USER', 'JJ_EMAIL', 'JJ_TIMESTAMP'],
     set: {},
     hosts: ['github.com', 'codeload.github.com', 'gitlab.com', 'codeberg.org'],
+    checks: [],
+    declined: [],
     online: ['git'],
     secrets: [],
     registries: [],
@@ -1326,6 +1408,8 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     env: ['MAKEFLAGS', 'MAKELEVEL', 'CC', 'CXX', 'CFLAGS', 'CXXFLAGS', 'CPPFLAGS', 'LDFLAGS', 'AR', 'CCACHE_DIR'],
     set: {},
     hosts: [],
+    checks: [],
+    declined: [],
     online: null,
     secrets: [],
     registries: [],
@@ -1342,6 +1426,8 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     env: ['JAVA_HOME', 'MAVEN_OPTS', 'MAVEN_ARGS', 'M2_HOME'],
     set: {},
     hosts: [],
+    checks: [],
+    declined: [],
     online: null,
     secrets: [],
     registries: [
@@ -1386,6 +1472,8 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     env: ['NODE_ENV', 'NODE_OPTIONS', 'NODE_PATH', 'NVM_*', 'VOLTA_HOME', 'FNM_*', 'ASDF_*', 'MISE_*'],
     set: {},
     hosts: [],
+    checks: [],
+    declined: [],
     online: null,
     secrets: [],
     registries: [],
@@ -1423,6 +1511,8 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     ],
     set: {},
     hosts: [],
+    checks: [],
+    declined: [],
     online: [
       'npx:*',
       'install',
@@ -1561,6 +1651,8 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     env: ['OPENCODE_*', 'EDITOR', 'VISUAL'],
     set: { OPENCODE_DISABLE_AUTOUPDATE: '1' },
     hosts: ['api.anthropic.com', 'api.openai.com', 'generativelanguage.googleapis.com', 'openrouter.ai', 'models.dev'],
+    checks: [],
+    declined: ['models.opencode.ai'],
     online: null,
     secrets: [
       {
@@ -1582,6 +1674,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
           'x-service-name',
         ],
         passParameters: ['beta', 'limit', 'after_id', 'before_id'],
+        openPaths: [],
       },
       {
         name: 'OPENAI_API_KEY',
@@ -1608,6 +1701,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
           'thread-id',
         ],
         passParameters: ['limit', 'after', 'before', 'order', 'include', 'include[]', 'client_version', 'stream'],
+        openPaths: [],
       },
       {
         name: 'GEMINI_API_KEY',
@@ -1637,6 +1731,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
           'updatemask',
           'filter',
         ],
+        openPaths: [],
       },
       {
         name: 'OPENROUTER_API_KEY',
@@ -1653,6 +1748,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
           'x-openrouter-*',
         ],
         passParameters: ['limit', 'offset'],
+        openPaths: [],
       },
     ],
     registries: [],
@@ -1673,6 +1769,8 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     env: ['COMPOSER_HOME', 'COMPOSER_CACHE_DIR', 'COMPOSER_NO_INTERACTION', 'PHP_INI_SCAN_DIR'],
     set: {},
     hosts: ['github.com', 'api.github.com', 'codeload.github.com'],
+    checks: [],
+    declined: [],
     online: [
       'install',
       'update',
@@ -1733,6 +1831,8 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     env: ['PI_*', 'EDITOR', 'VISUAL'],
     set: { PI_OFFLINE: '1' },
     hosts: ['api.anthropic.com', 'api.openai.com', 'generativelanguage.googleapis.com', 'openrouter.ai'],
+    checks: [],
+    declined: [],
     online: null,
     secrets: [
       {
@@ -1749,6 +1849,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
           'x-service-name',
         ],
         passParameters: ['beta', 'limit', 'after_id', 'before_id'],
+        openPaths: [],
       },
       {
         name: 'OPENAI_API_KEY',
@@ -1770,6 +1871,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
           'thread-id',
         ],
         passParameters: ['limit', 'after', 'before', 'order', 'include', 'include[]', 'client_version', 'stream'],
+        openPaths: [],
       },
       {
         name: 'GEMINI_API_KEY',
@@ -1794,6 +1896,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
           'updatemask',
           'filter',
         ],
+        openPaths: [],
       },
       {
         name: 'OPENROUTER_API_KEY',
@@ -1801,6 +1904,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
         header: 'authorization',
         passHeaders: ['http-referer', 'x-title', 'x-openrouter-*'],
         passParameters: ['limit', 'offset'],
+        openPaths: [],
       },
     ],
     registries: [],
@@ -1827,6 +1931,8 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     ],
     set: {},
     hosts: [],
+    checks: [],
+    declined: [],
     online: ['pipx:*', 'install', 'download', 'wheel', 'index', 'search', 'lock'],
     secrets: [],
     registries: [
@@ -1893,6 +1999,8 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     env: ['NODE_ENV', 'NODE_OPTIONS', 'PNPM_HOME', 'NVM_*', 'VOLTA_HOME', 'FNM_*'],
     set: {},
     hosts: [],
+    checks: [],
+    declined: [],
     online: [
       'pnpx:*',
       'install',
@@ -1967,6 +2075,8 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     env: ['POETRY_CACHE_DIR', 'POETRY_VIRTUALENVS_*', 'VIRTUAL_ENV', 'PYENV_*'],
     set: {},
     hosts: [],
+    checks: [],
+    declined: [],
     online: ['install', 'add', 'update', 'lock', 'publish', 'search', 'self', 'remove', 'show', 'sync', 'source'],
     secrets: [],
     registries: [
@@ -2026,6 +2136,8 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     ],
     set: {},
     hosts: [],
+    checks: [],
+    declined: [],
     online: null,
     secrets: [],
     registries: [],
@@ -2060,6 +2172,8 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     env: ['OPENAI_BASE_URL', 'OPENAI_MODEL', 'QWEN_*', 'EDITOR', 'VISUAL'],
     set: { QWEN_SANDBOX: 'false' },
     hosts: ['dashscope.aliyuncs.com', 'dashscope-intl.aliyuncs.com', 'api.openai.com'],
+    checks: [],
+    declined: [],
     online: null,
     secrets: [
       {
@@ -2068,6 +2182,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
         header: 'authorization',
         passHeaders: ['x-dashscope-*', 'x-stainless-*'],
         passParameters: ['stream'],
+        openPaths: [],
       },
       {
         name: 'OPENAI_API_KEY',
@@ -2075,6 +2190,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
         header: 'authorization',
         passHeaders: ['openai-*', 'x-openai-*', 'x-stainless-*'],
         passParameters: ['limit', 'after', 'before', 'order', 'stream'],
+        openPaths: [],
       },
     ],
     registries: [],
@@ -2094,6 +2210,8 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     env: ['RBENV_*', 'GEM_HOME', 'GEM_PATH', 'BUNDLE_PATH', 'BUNDLE_WITHOUT', 'BUNDLE_JOBS', 'RAILS_ENV', 'RACK_ENV'],
     set: {},
     hosts: [],
+    checks: [],
+    declined: [],
     online: ['install', 'update', 'add', 'lock', 'outdated', 'fetch', 'search', 'push', 'info'],
     secrets: [],
     registries: [
@@ -2120,6 +2238,8 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     env: ['RUSTUP_HOME', 'RUSTUP_TOOLCHAIN', 'RUSTUP_DIST_SERVER', 'RUSTUP_UPDATE_ROOT'],
     set: {},
     hosts: [],
+    checks: [],
+    declined: [],
     online: null,
     secrets: [],
     registries: [],
@@ -2138,6 +2258,8 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     env: ['TF_LOG', 'TF_IN_AUTOMATION', 'TF_INPUT', 'TF_WORKSPACE', 'TF_CLI_ARGS*', 'TF_PLUGIN_CACHE_DIR'],
     set: {},
     hosts: [],
+    checks: [],
+    declined: [],
     online: ['init', 'get', 'providers', 'login', 'plan', 'apply', 'destroy', 'refresh', 'import', 'test'],
     secrets: [],
     registries: [],
@@ -2157,6 +2279,8 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     env: ['UV_CACHE_DIR', 'UV_PYTHON', 'UV_OFFLINE', 'UV_LINK_MODE', 'UV_NO_PROGRESS', 'VIRTUAL_ENV'],
     set: {},
     hosts: [],
+    checks: [],
+    declined: [],
     online: [
       'uvx:*',
       'sync',
@@ -2213,6 +2337,8 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     env: ['NODE_ENV', 'NODE_OPTIONS', 'YARN_CACHE_FOLDER', 'YARN_ENABLE_*', 'NVM_*', 'VOLTA_HOME', 'FNM_*'],
     set: {},
     hosts: [],
+    checks: [],
+    declined: [],
     online: [
       '-',
       'install',

@@ -48,6 +48,8 @@ export function renderBundle(bundle: Bundle): string {
     ['Written with `install = true`', code(bundle.install)],
     ['Variables', code(bundle.env)],
     ['Sets', code(Object.entries(bundle.set).map(([name, value]) => `${name}=${value}`))],
+    ['Checked at its start', code(bundle.checks)],
+    ['Declined hosts', code(bundle.declined)],
     [bundle.fetch ? 'Hosts' : 'Hosts with `fetch = true`', code(bundle.hosts)],
     ['Subcommands that have them', code(bundle.online ?? [])],
     ['Keys brokered by `cordon run`', code(bundle.secrets.map((secret) => secret.name))],

@@ -27,6 +27,16 @@ export const bundleKeys: readonly BundleKey[] = [
   { name: 'set', type: 'values', doc: 'Variables with fixed values; one that passes from outside comes first.' },
   { name: 'hosts', type: 'texts', doc: 'Hosts that `fetch` opens.' },
   {
+    name: 'checks',
+    type: 'texts',
+    doc: 'Addresses (`HOST/PATH`) that it asks for before it starts: open for GET, to exactly that path.',
+  },
+  {
+    name: 'declined',
+    type: 'texts',
+    doc: 'Hosts of its updates, catalogues and telemetry: declined without a question, unless a rule names them.',
+  },
+  {
     name: 'online',
     type: 'texts',
     doc: 'Subcommands that use the network; others get no hosts. `-` is a use without one, `npx:*` every use of a program. Without this key every use does.',
@@ -36,12 +46,19 @@ export const bundleKeys: readonly BundleKey[] = [
   {
     name: 'secret',
     type: 'secrets',
-    doc: 'Keys of yours that `cordon run` brokers: inside there is a placeholder, which the proxy swaps for `hosts` in `header`.',
+    doc: 'Keys of yours that `cordon run` brokers: inside there is a placeholder, which the proxy swaps for `hosts` in `header`. `open_paths` are asked for without it, by GET.',
   },
   { name: 'registry', type: 'registries', doc: 'Where the tool’s own configuration names its registry.' },
 ]
 
-const SECRET_KEYS: ReadonlySet<string> = new Set(['name', 'hosts', 'header', 'pass_headers', 'pass_parameters'])
+const SECRET_KEYS: ReadonlySet<string> = new Set([
+  'name',
+  'hosts',
+  'header',
+  'pass_headers',
+  'pass_parameters',
+  'open_paths',
+])
 const REGISTRY_KEYS: ReadonlySet<string> = new Set([
   'command',
   'reads',
@@ -96,6 +113,8 @@ export function parseBundle(
     env: texts('env'),
     set: values(data.set ?? {}, say),
     hosts: texts('hosts'),
+    checks: texts('checks'),
+    declined: texts('declined'),
     online: data.online === undefined ? null : texts('online'),
     secrets: secrets(data.secret ?? [], say),
     registries: registries(data.registry ?? [], say),
@@ -125,14 +144,23 @@ function secrets(value: unknown, say: Say): readonly BundleSecret[] {
     return []
   }
   return value.flatMap((entry: unknown, index) => {
-    const { name, hosts = [], header, pass_headers = [], pass_parameters = [] } = isRecord(entry) ? entry : {}
+    const {
+      name,
+      hosts = [],
+      header,
+      pass_headers = [],
+      pass_parameters = [],
+      open_paths = [],
+    } = isRecord(entry) ? entry : {}
     const known = isRecord(entry) && Object.keys(entry).every((key) => SECRET_KEYS.has(key))
     const named = typeof name === 'string' && /^[A-Z][A-Z0-9_]*$/.test(name)
     const carried = typeof header === 'string' && /^[a-z][a-z0-9-]*$/.test(header)
-    const passed = isTexts(pass_headers) && isTexts(pass_parameters)
+    const passed = isTexts(pass_headers) && isTexts(pass_parameters) && isTexts(open_paths)
     if (known && named && carried && passed && isTexts(hosts) && (hosts.length > 0 || !('hosts' in entry)))
-      return [{ name, hosts, header, passHeaders: pass_headers, passParameters: pass_parameters }]
-    say(`secret[${index}]`, 'a table of name, hosts, header, pass_headers and pass_parameters', entry)
+      return [
+        { name, hosts, header, passHeaders: pass_headers, passParameters: pass_parameters, openPaths: open_paths },
+      ]
+    say(`secret[${index}]`, 'a table of name, hosts, header, pass_headers, pass_parameters and open_paths', entry)
     return []
   })
 }

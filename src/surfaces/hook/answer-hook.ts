@@ -133,7 +133,7 @@ async function decide(host: Host, request: HookRequest, input: Json, setting: Ho
     cwd: request.cwd ?? root,
     host: host.name,
     session: request.session,
-    shell: request.command !== null,
+    shell: request.command !== null || request.calls.some((one) => one.kind === 'foreign' && one.actions?.command),
     inside: setting.inside,
     hostFolders: ownFolders(host, input, setting),
     unwritten: host.environment ?? [],

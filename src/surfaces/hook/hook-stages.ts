@@ -66,6 +66,10 @@ export function hookStages(
       // What goes into the sandbox is written down there, with how it ended; inside one, the record is out of reach.
       const elsewhere = decision.decision === 'allow' && request.canRewrite && plainly() !== null
       if (elsewhere || setting.inside) return null
+      if (read.some(({ call }) => call.kind === 'foreign' && call.isUnknown)) {
+        const { noteUnknownTool } = await import('../../agents/hook/unknown-tools.ts')
+        noteUnknownTool(setting.machine.stateDir, host.name, request.tool)
+      }
       const { openRecord } = await import('../../call/record/open.ts')
       recorder = openRecord(judge.loaded, setting.machine, { by: 'host', host: host.name, session: request.session })
       const { call, subject, labels, facts } = judged()

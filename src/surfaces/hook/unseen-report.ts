@@ -1,6 +1,7 @@
 /** What agents would read or run by themselves in a project, for `cordon doctor`: what is refused, and what no hook can hold. */
 
 import { openHookJudge } from '../../agents/hook/judge.ts'
+import { unknownTools } from '../../agents/hook/unknown-tools.ts'
 import { promptDenials } from '../../agents/hook/unseen.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
@@ -34,7 +35,9 @@ export async function unseenIn(
         detail: `the project brings ${programs.join(' and ')}, which ${install.program} runs outside the sandbox once you trust the project`,
         remedy: `Read that first, or run the whole agent in the sandbox: ${inside}`,
       }
-      const rows = programs.length === 0 ? [] : [brought]
+      const rows: Unseen[] = programs.length === 0 ? [] : [brought]
+      const names = unknownTools(machine.stateDir, agent)
+      if (names.length > 0) rows.push(unknownRow(agent, names))
       if (!host.expands) return rows
       const opened = await openHookJudge({
         ...{ machine, files, root: place.root, exact: true, cwd: machine.cwd },
@@ -63,4 +66,13 @@ export async function unseenIn(
     }),
   )
   return found.flat()
+}
+
+/** Tools that the agent called and that have no row here. */
+function unknownRow(agent: HostName, names: readonly string[]): Unseen {
+  return {
+    agent,
+    detail: `it called tools that Cordon does not know, and each call asks: ${names.join(', ')}`,
+    remedy: `A newer Cordon may know them. To allow one: [permission.tools] ${JSON.stringify(names[0])} = "allow"`,
+  }
 }

@@ -23,7 +23,7 @@ async function ask(port: number, request: string): Promise<string> {
   return inside.receive()
 }
 
-async function open(more: { exclusive?: boolean } = {}) {
+async function open(more: { exclusive?: boolean; openPaths?: readonly string[] } = {}) {
   world = createWorld()
   const seen: string[] = []
   await world.serveHttps((message, response) => {
@@ -74,6 +74,16 @@ it('an exclusive host is not reached without the credential; another brokered on
   expect(await ask(loose.port, get('/'))).toContain('reached the host')
 })
 
+it('what a program asks for without its key at its start is open for exactly that', async () => {
+  const { port, seen } = await open({ exclusive: true, openPaths: ['/api/hello'] })
+  expect(await ask(port, get('/api/hello'))).toContain('reached the host')
+  expect(await ask(port, get('/api/hello?beta=carried'))).toContain('secret-absent')
+  expect(await ask(port, get('/api/hello/more'))).toContain('secret-absent')
+  expect(await ask(port, get('/api/hello').replace('GET', 'POST'))).toContain('secret-absent')
+  expect(await ask(port, get('/api/hello', 'X-Api-Key: sk-of-somebody-else'))).toContain('secret-foreign')
+  expect(seen).toEqual(['/api/hello'])
+})
+
 it('the host of a key that is not set is closed, and nobody is asked', async () => {
   world = createWorld()
   await world.serveHttps((_, response) => response.end('reached the host'))
@@ -89,6 +99,24 @@ it('the host of a key that is not set is closed, and nobody is asked', async () 
   expect(await (await RawClient.connect(port)).tunnel(`${HOST}:443`)).toContain('403 Blocked by Cordon (key-missing)')
   expect(await (await RawClient.connect(port)).tunnel('free.example.org:443')).toContain(' 200 ')
   expect(asked).toEqual([])
+})
+
+it('a declined host is refused and nobody is asked, unless a rule names it', async () => {
+  world = createWorld()
+  await world.serveHttps((_, response) => response.end('reached the host'))
+  const asked: string[] = []
+  const ask = async ({ target }: { target: { host: string } }) => {
+    asked.push(target.host)
+    return false
+  }
+  const declined = new Map([[HOST, 'codex']])
+  const { port } = await world.open({ allowed: hosts('free.example.org'), declined }, { ask })
+  expect(await (await RawClient.connect(port)).tunnel(`${HOST}:443`)).toContain('403 Blocked by Cordon (host-declined)')
+  expect(asked).toEqual([])
+  expect(await (await RawClient.connect(port)).tunnel('other.example.net:443')).toContain('(ask-refused)')
+  expect(asked).toEqual(['other.example.net'])
+  const named = await world.open({ allowed: hosts(HOST), declined }, { ask })
+  expect(await (await RawClient.connect(named.port)).tunnel(`${HOST}:443`)).toContain(' 200 ')
 })
 
 describe('one exit for what a host sends back', () => {

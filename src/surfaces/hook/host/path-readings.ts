@@ -62,7 +62,12 @@ export function pathForms(path: string, { cwd, home, habits }: ReadingPlace): re
 
 function readingsOf(call: HookCall, place: ReadingPlace): readonly HookCall[] {
   if (call.kind === 'search') return pathForms(call.path, place).map((path) => ({ ...call, path }))
-  if (call.kind === 'foreign') return [call]
+  if (call.kind === 'foreign') {
+    const { reads, writes } = call.actions ?? {}
+    if (!reads) return [call]
+    const forms = (paths: readonly string[]): readonly string[] => paths.flatMap((path) => pathForms(path, place))
+    return [{ ...call, actions: { reads: forms(reads), ...(writes && { writes: forms(writes) }) } }]
+  }
   const { tool, input } = call
   if (tool === 'apply_patch') return [call, ...patchReadings(String(input.patch), place)]
   const name = ['path', 'cwd'].find((field) => typeof input[field] === 'string')

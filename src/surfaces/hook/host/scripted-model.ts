@@ -72,7 +72,11 @@ export async function startModelServer(script: readonly ScriptedTurn[]): Promise
 
 /** The names of all tools that a request offers, whatever its protocol. */
 function toolNames(body: Body): string[] {
-  const tools = (body.tools ?? []) as Body[]
+  // Today's Codex sends them as an item of the conversation.
+  const items = Array.isArray(body.input) ? (body.input as Body[]) : []
+  const tools = [body, ...items.filter(({ type }) => type === 'additional_tools')].flatMap(
+    (holder) => (holder.tools ?? []) as Body[],
+  )
   return tools.flatMap((tool) => {
     const nested = (tool.functionDeclarations ?? tool.tools ?? []) as Body[]
     const own = tool.name ?? (tool.function as Body | undefined)?.name ?? tool.type

@@ -1,9 +1,10 @@
-/** How the tools of hosts become Cordon's: one row a tool, and what has no row is a foreign tool, which asks. */
+/** How the tools of hosts become Cordon's: one row a tool; what has no row asks, with what its input names. */
 
 import { posix } from 'node:path'
 import type { HookCall } from '../../../agents/hook/judge.ts'
 import { mentionedPaths } from '../../../custom/mentions.ts'
 import { type HookRequest, isObject, type Json, type Origin, optionalText, ProtocolError, text } from './host.ts'
+import { unknownTool } from './unknown-tool.ts'
 
 /** Makes Cordon's calls of a tool's input. */
 export type ToolRow = (input: Json) => readonly HookCall[]
@@ -11,7 +12,9 @@ export type ToolTable = Readonly<Record<string, ToolRow>>
 
 /** The calls of one tool by the table of its host. */
 export function callsOf(table: ToolTable, tool: string, input: Json): readonly HookCall[] {
-  return Object.hasOwn(table, tool) ? table[tool]!(input) : foreign(tool)
+  if (Object.hasOwn(table, tool)) return table[tool]!(input)
+  // A server's tool names what is the server's; its own rules are about that.
+  return /^mcp_/.test(tool) ? foreign(tool) : unknownTool(tool, input)
 }
 
 /** Where what a tool gives comes from; from outside when nobody can say. */
@@ -38,7 +41,7 @@ export function ranCommand(input: unknown): string | null {
 /** Tools that give back what the agent wrote. */
 const WRITERS: ReadonlySet<string> = new Set(['write', 'edit', 'apply_patch'])
 
-/** A tool that Cordon does not know, such as one of an MCP server: its level under [permission.tools] decides, else it asks. */
+/** A tool of which only the name counts, such as one of an MCP server: its level under [permission.tools] decides, else it asks. */
 export function foreign(tool: string): readonly HookCall[] {
   return [{ kind: 'foreign', tool }]
 }

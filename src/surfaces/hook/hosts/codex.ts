@@ -26,19 +26,36 @@ const handsOver: ToolRow = (input) => {
   return [...delegates(input), ...items.filter((item) => item.path !== undefined).flatMap(reads('path'))]
 }
 
+/** Tools of sub-agents. What they do comes here as well. */
+const AGENTS: ToolTable = {
+  spawn_agent: handsOver,
+  send_input: handsOver,
+  send_message: handsOver,
+  followup_task: handsOver,
+  resume_agent: nothing,
+  wait_agent: nothing,
+  close_agent: nothing,
+  interrupt_agent: nothing,
+  list_agents: nothing,
+}
+
+/** Tools of a namespace come under both names in one word. */
+function inNamespace(namespace: string, table: ToolTable): ToolTable {
+  return Object.fromEntries(Object.entries(table).map(([name, row]) => [`${namespace}${name}`, row]))
+}
+
 const TOOLS: ToolTable = {
   Bash: shell(),
   apply_patch: patches('command', 'input', 'patch'),
   view_image: reads('path'),
   update_plan: nothing,
   request_user_input: nothing,
-  // What other agents do comes here as well.
-  spawn_agent: handsOver,
-  send_input: handsOver,
-  resume_agent: nothing,
-  wait_agent: nothing,
-  close_agent: nothing,
-  list_agents: nothing,
+  request_user_input_async: nothing,
+  ...AGENTS,
+  ...inNamespace('collaboration', AGENTS),
+  ...inNamespace('clock', { curr_time: nothing, sleep: nothing }),
+  list_mcp_resources: nothing,
+  list_mcp_resource_templates: nothing,
   get_goal: nothing,
   create_goal: nothing,
   update_goal: nothing,

@@ -51,6 +51,8 @@ const TOOLS: ToolTable = {
   report_intent: nothing,
   fetch_copilot_cli_documentation: nothing,
   sql: queriesOwnTables,
+  // What other sessions said, here and elsewhere.
+  session_store_sql: () => foreign('session_store_sql'),
 }
 
 /** Its notes of a session are tables; a statement that could reach a file is for a person, though Copilot CLI refuses those itself. */
@@ -104,7 +106,7 @@ export const copilot: Host<'copilot'> = {
         : 'postToolUse',
   parse(input) {
     const tool = text(input, 'toolName')
-    const given = argumentsOf(input)
+    const given = argumentsOf(input, tool)
     const cwd = text(input, 'cwd')
     return {
       tool,
@@ -142,7 +144,7 @@ export const copilot: Host<'copilot'> = {
     events: ['postToolUse'],
     parse(input) {
       const tool = text(input, 'toolName')
-      const given = argumentsOf(input)
+      const given = argumentsOf(input, tool)
       return {
         tool,
         session: optionalText(input, 'sessionId'),
@@ -223,10 +225,12 @@ export const copilot: Host<'copilot'> = {
   },
 }
 
-/** Some versions give them as a text. */
-function argumentsOf(input: Json): Json {
-  if (typeof input.toolArgs !== 'string') return object(input, 'toolArgs')
-  const given: unknown = JSON.parse(input.toolArgs)
+/** Some versions give them as a text. On the wire of responses a patch is no JSON, but stands there as it is. */
+function argumentsOf(input: Json, tool: string): Json {
+  const { toolArgs } = input
+  if (typeof toolArgs !== 'string') return object(input, 'toolArgs')
+  if (tool === 'apply_patch' && !toolArgs.trimStart().startsWith('{')) return { input: toolArgs }
+  const given: unknown = JSON.parse(toolArgs)
   if (!isObject(given)) throw new ProtocolError('"toolArgs" is no object')
   return given
 }
