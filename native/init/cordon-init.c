@@ -182,6 +182,7 @@ int main(int argc, char **argv) {
     tell('F', failure[0] ? failure[0] : STEP_DOOR, failure[0] ? failure[1] : (uint32_t)errno, failure[2]);
     _exit(FAULT_STATUS);
   }
+  wait_for_start(report[0]);
   ssize_t n = read(report[0], failure, sizeof failure);
   if (n == (ssize_t)sizeof failure) {
     tell('F', failure[0], failure[1], failure[2]);

@@ -136,6 +136,7 @@ void drain_terminal(void);
 extern pid_t command_pid;
 uint64_t now_ms(void);
 void wait_at_gate(void);
+void wait_for_start(int report);
 void start_clocks(void);
 _Noreturn void watch_over(int signals, int watch, int mounts);
 #endif

@@ -59,6 +59,25 @@ void wait_at_gate(void) {
   }
 }
 
+static uint64_t deadline; /* kept here: the parent may be busy, and the command must not win time by that */
+
+/* Until the command runs, or has failed to. Its own first start may be one that the parent is asked about. */
+void wait_for_start(int report) {
+  for (;;) {
+    uint8_t message[6];
+    struct pollfd wait[] = {{.fd = report, .events = POLLIN}, {.fd = control, .events = POLLIN}};
+    if (poll(wait, 2, -1) < 0) continue;
+    if (wait[0].revents) break;
+    ssize_t n = recv(control, message, sizeof message, MSG_WAITALL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n != (ssize_t)sizeof message || message[0] == 'Q') _exit(128 + SIGKILL);
+    if (message[0] == 'J') programs_decide(u16_at(message + 2) | (uint32_t)u16_at(message + 4) << 16, message[1]);
+    if (message[0] == 'K') pending_signal = message[1];
+    if (message[0] == 'W' && orders.has_terminal) resize_terminal(u16_at(message + 2), u16_at(message + 4));
+  }
+  deadline = now_ms() + orders.milliseconds;
+}
+
 uint64_t now_ms(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
@@ -113,8 +132,6 @@ static _Noreturn void finish(int signals, int is_killed) {
   tell('X', (uint32_t)signalled, (uint32_t)code, 0);
   _exit(signalled ? 128 + code : code);
 }
-
-static uint64_t deadline; /* kept here: the parent may be busy, and the command must not win time by that */
 
 static uint64_t last_turn;
 

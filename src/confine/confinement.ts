@@ -241,7 +241,11 @@ function programsOf(policy: Policy, { allowed }: EgressRules, { by = 'agent', ju
   const asks = by === 'agent' && contained === true && (allowed === null || allowed.length > 0)
   const changing = asks ? text!.changing() : []
   const { session = null, commands = [] } = text ?? {}
-  return { policy, by, changing, session, commands, required: judged === true }
+  // Where a text needs no grant, neither does what it starts.
+  const needsGrants =
+    stance && !contained && stance.explicit?.decision !== 'allow' && !stance.answersAsks && !stance.observes
+  const every = by === 'agent' && needsGrants === true && policy.everyProgram.value
+  return { policy, by, changing, session, commands, every, required: judged === true || every }
 }
 
 /** The manifest's limits, less what the run's own take away. */

@@ -63,6 +63,7 @@ export function compileManifest(manifest: Manifest, options: CompileOptions): Co
     autoAccept: lookup.scalar('permission.auto_accept'),
     tools: levels('permission.tools', lookup),
     flags: shellFlags(lookup),
+    everyProgram: lookup.scalar('security.every_program'),
     runtimeGrants: lookup.scalar('security.runtime_grants'),
     outsideRoots: lookup.scalar('security.outside_roots'),
     promptReads: lookup.scalar('security.prompt_reads'),

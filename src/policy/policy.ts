@@ -128,6 +128,8 @@ export interface Policy {
   /** `[permission.tools]`, without `/perm` changes: those are session facts. */
   readonly tools: ReadonlyMap<string, Sourced<Verdict>>
   readonly flags: ShellFlags
+  /** Grants are needed by every program that a command starts, not by its text alone (S8). */
+  readonly everyProgram: Sourced<boolean>
   readonly runtimeGrants: Sourced<boolean>
   readonly outsideRoots: Sourced<'deny' | 'ask'>
   readonly promptReads: Sourced<boolean>

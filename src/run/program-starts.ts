@@ -3,7 +3,7 @@
 import { posix } from 'node:path'
 import type { ProgramRules } from '../confine/confinement.ts'
 import { typedText } from '../confine/typed-words.ts'
-import { decideStart, startDenial, startText } from '../policy/programs/start.ts'
+import { decideStart, type StartScene, startDenial, startText } from '../policy/programs/start.ts'
 import type { Ruling } from '../policy/stance.ts'
 import type { ProgramStart } from '../sandbox/programs.ts'
 import { programViolation, type Violation } from '../sandbox/violation.ts'
@@ -31,22 +31,23 @@ export type AskProgram = (question: ProgramQuestion) => Promise<true | string>
 
 /** Judges the starts of one run. */
 export class ProgramStarts {
-  readonly #rules: ProgramRules
-  readonly #home: string
+  readonly #rules: ProgramRules & Pick<StartScene, 'home' | 'path'>
   readonly #ask: AskProgram | null
   readonly #refused = new Map<string, Violation>()
   readonly #answers = new Map<string, Promise<boolean>>()
 
-  constructor(rules: ProgramRules, home: string, ask: AskProgram | null) {
+  constructor(rules: ProgramRules & Pick<StartScene, 'home' | 'path'>, ask: AskProgram | null) {
     this.#rules = rules
-    this.#home = home
     this.#ask = ask
   }
 
   /** Whether a person may be asked while a command runs. */
   get asks(): boolean {
-    const { policy, changing } = this.#rules
-    return this.#ask !== null && (changing.length > 0 || policy.commands.deny.some((rule) => rule.asks === true))
+    const { policy, changing, every } = this.#rules
+    return (
+      this.#ask !== null &&
+      (every === true || changing.length > 0 || policy.commands.deny.some((rule) => rule.asks === true))
+    )
   }
 
   judge(start: ProgramStart, signal: AbortSignal = new AbortController().signal): boolean | Promise<boolean> {
@@ -68,7 +69,7 @@ export class ProgramStarts {
 
   #decide(start: ProgramStart): Ruling | null {
     const { session } = this.#rules
-    if (session !== null) return decideStart({ ...this.#rules, session, home: this.#home }, start)
+    if (session !== null) return decideStart({ ...this.#rules, session }, start)
     const denial = startDenial(this.#rules.policy, start, this.#rules.by)
     return denial?.decision === 'deny' || this.#rules.by === 'agent' ? denial : null
   }

@@ -122,11 +122,11 @@ export class CommandRunner {
       // Without Landlock or a listener of seccomp's, what was planted is settled after the run, as on older kernels.
       if (error.code === 'changes-door' && this.#holdsChanges) {
         this.#holdsChanges = false
-        if (confinement.undo.relies === 'undo') throw withoutUndo(error)
-        if (confinement.programs.required) throw withoutJudge(error)
+        if (confinement.undo.relies === 'undo') throw (await rareFaults()).withoutUndo(error)
+        if (confinement.programs.required) throw (await rareFaults()).withoutJudge(confinement.programs, error)
       } else if (error.code === 'programs-judge' && this.#judgesPrograms) {
         this.#judgesPrograms = false
-        if (confinement.programs.required) throw withoutJudge(error)
+        if (confinement.programs.required) throw (await rareFaults()).withoutJudge(confinement.programs, error)
       }
       // Something was moved between the look and the mounts: look again, once.
       else if (!MOVED.has(error.code)) throw error
@@ -146,8 +146,9 @@ export class CommandRunner {
   }
 
   async #attempt(site: Site, confinement: Confinement, argv: readonly string[], io: RunIo): Promise<RunOutcome> {
-    if (confinement.undo.relies === 'undo' && !this.#holdsChanges) throw withoutUndo(null)
-    if (confinement.programs.required && !this.#judges) throw withoutJudge(null)
+    if (confinement.undo.relies === 'undo' && !this.#holdsChanges) throw (await rareFaults()).withoutUndo(null)
+    if (confinement.programs.required && !this.#judges)
+      throw (await rareFaults()).withoutJudge(confinement.programs, null)
     const expected = this.#expected?.confinement === confinement ? this.#expected.preparing : null
     this.#expected = null
     const arrangement = this.#backend.arrange ? await this.#arrange(confinement) : null
@@ -168,7 +169,7 @@ export class CommandRunner {
     const openDoor = network?.doorFor(this.#withAddresses(confinement), egress.add)
     const ports = new DevServerPorts(io.onNotice ?? (() => {}))
     const underway: { begun: Begun | null; door: Door | null } = { begun: null, door: null }
-    const programs = await this.#judgeOf(confinement)
+    const programs = await this.#judgeOf(confinement, () => underway.begun?.plan.env.PATH ?? '')
     const launchIo: LaunchIo = {
       ...io,
       ...(programs && { judge: (start) => programs.judge(start, io.signal), judgeAsks: programs.asks }),
@@ -297,10 +298,10 @@ export class CommandRunner {
   }
 
   /** What judges program starts is only loaded where one can be refused. */
-  async #judgeOf({ programs }: Confinement): Promise<ProgramStarts | null> {
+  async #judgeOf({ programs }: Confinement, path: () => string): Promise<ProgramStarts | null> {
     if (!this.#judges || programTable(programs, '').length === 0) return null
     const { ProgramStarts } = await import('./program-starts.ts')
-    return new ProgramStarts(programs, this.#machine.home, this.#options.askProgram ?? null)
+    return new ProgramStarts({ ...programs, home: this.#machine.home, path }, this.#options.askProgram ?? null)
   }
 
   #hasWayOut({ network: { rules } }: Confinement): boolean {
@@ -351,23 +352,7 @@ function networkKey({ network: { secrets, caFiles, parent } }: Confinement): str
   return JSON.stringify([secrets, caFiles, parent])
 }
 
-/** What was allowed because denials apply to each program does not run without that. */
-function withoutJudge(cause: Fault | null): Fault {
-  return new Fault(
-    'programs-unjudged',
-    'the command was allowed because the programs that it starts are judged, but this machine cannot do that',
-    { cause, remedy: 'Call it again: from now on such a command asks. `cordon doctor` says what is missing.' },
-  )
-}
-
-/** What was allowed because of undo does not run without it. */
-function withoutUndo(cause: Fault | null): Fault {
-  return new Fault(
-    'undo-unavailable',
-    'the command was allowed because `cordon undo` would bring back what it destroys, but nothing can be kept on this machine',
-    { cause, remedy: 'Call it again: from now on such a command asks. `cordon doctor` says what is missing.' },
-  )
-}
+const rareFaults = () => import('./missing-kernel.ts')
 
 /** One line for a run: installed packages and local clones share files by the thousand. */
 function apartFindings(paths: readonly string[], cwd: string): QuarantineFinding[] {

@@ -42,6 +42,7 @@ export function policyOf(changes: Partial<Policy> = {}): Policy {
     outsideRoots: sourced('deny', 'security.outside_roots'),
     promptReads: sourced(true, 'security.prompt_reads'),
     filterListings: sourced(false),
+    everyProgram: sourced(false),
     reads: { allow: [], deny: [], declared: false },
     nearby: [],
     writes: { allow: [], deny: [], declared: false },

@@ -119,6 +119,13 @@ const SECURITY: Section = {
       false,
       'Permits granting sudo or doas. It warns at every load and gains nothing inside the sandbox.',
     ),
+    flag(
+      'every_program',
+      false,
+      true,
+      'Each program that a command of an agent starts needs a grant, not only its text.',
+      'S8',
+    ),
     flag('system_python', false, false, 'Permits granting an interpreter, such as `python3:*` or `uv run:*`.'),
     flag(
       'runtime_grants',

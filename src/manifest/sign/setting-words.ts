@@ -44,6 +44,7 @@ export const SETTING_WORDS: Readonly<Record<string, SettingWords>> = {
   'security.implicit_coordinators': flag('echo, cd and their like need no grant'),
   'security.privilege_wrappers': flag('sudo and doas may be granted'),
   'security.system_python': flag('Interpreters may be granted, which run any code'),
+  'security.every_program': flag('Programs that a command starts need a grant as well'),
   'security.runtime_grants': {
     true: 'Your answers may open more than what is signed.',
     false: 'Nothing beyond what is signed: what would ask is refused.',

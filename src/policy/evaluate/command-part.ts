@@ -16,7 +16,7 @@ import { isReadable } from './readable-command.ts'
 import type { Scene } from './scene.ts'
 
 /** Need no grant while implicit_coordinators is on (S2). */
-const COORDINATORS: ReadonlySet<string> = new Set([
+export const COORDINATORS: ReadonlySet<string> = new Set([
   'echo',
   'printf',
   'true',

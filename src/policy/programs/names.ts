@@ -12,3 +12,8 @@ export const RUNS_INSIDE: ReadonlySet<string> = new Set(
 
 /** What asks for other rights (S4). */
 export const PRIVILEGED: ReadonlySet<string> = new Set('sudo sudo-rs sudoedit doas su pkexec run0 sg newgrp'.split(' '))
+
+/** What a program start does by itself is nothing but to start another one, which is judged then. */
+export const ONLY_RUNS: ReadonlySet<string> = new Set(
+  'env nice ionice nohup setsid stdbuf time timeout xargs'.split(' '),
+)

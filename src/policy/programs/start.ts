@@ -11,6 +11,7 @@ import { grantsOf } from '../evaluate/command-grant.ts'
 import { denyMatches, isExempt } from '../evaluate/command-match.ts'
 import { type CommandDenial, type Policy, ref } from '../policy.ts'
 import type { Ruling } from '../stance.ts'
+import { undeclared } from './declared.ts'
 import { PRIVILEGED, RUNS_INSIDE, type StartedFor } from './names.ts'
 import type { TableScene } from './table.ts'
 
@@ -45,14 +46,17 @@ export interface StartScene extends TableScene {
   /** The commands of the text that was decided before it ran. */
   readonly commands: readonly CommandFact[]
   readonly home: string
+  /** The PATH of the command. */
+  readonly path: () => string
 }
 
 /** Decides a start; null lets it run. What the text itself names was decided with it, and is not asked again. */
 export function decideStart(scene: StartScene, start: StartFact): Ruling | null {
   const denial = startDenial(scene.policy, start, scene.by)
   if (denial?.decision === 'deny' || scene.by === 'person') return denial?.decision === 'deny' ? denial : null
-  if (scene.commands.some((fact) => names(fact, start))) return null
-  return denial ?? (scene.changing.length > 0 ? changeElsewhere(scene, start) : null)
+  const isNamed = scene.commands.some((fact) => names(fact, start))
+  const asks = isNamed ? null : (denial ?? (scene.changing.length > 0 ? changeElsewhere(scene, start) : null))
+  return asks ?? (scene.every ? undeclared(scene, start, startText(start)) : null)
 }
 
 /** Whether a command of the text is this start: the same program, and the words that are known, in their order. */

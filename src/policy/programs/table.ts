@@ -5,7 +5,14 @@ import type { Policy } from '../policy.ts'
 import { PRIVILEGED, RUNS_INSIDE, type StartedFor } from './names.ts'
 
 /** Folders of programs, beside those on the PATH. */
-const FOLDERS = ['/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin', '/sbin', '/usr/lib/git-core']
+export const PROGRAM_FOLDERS: readonly string[] = [
+  '/usr/local/bin',
+  '/usr/bin',
+  '/bin',
+  '/usr/sbin',
+  '/sbin',
+  '/usr/lib/git-core',
+]
 const LOADERS = ['/lib64', '/lib', '/usr/lib/x86_64-linux-gnu', '/usr/lib/aarch64-linux-gnu']
 
 /** What decides which starts matter. */
@@ -14,12 +21,14 @@ export interface TableScene {
   readonly by: StartedFor
   /** Programs that ask because they change something elsewhere (P10): lines of `changingPrograms`. */
   readonly changing: readonly string[]
+  /** Grants are needed by every program, so every start matters. */
+  readonly every?: boolean
 }
 
 /** The lines for one command; none where every program start is allowed. `path`: the PATH that it has. */
-export function programTable({ policy, by, changing }: TableScene, path: string): readonly string[] {
+export function programTable({ policy, by, changing, every }: TableScene, path: string): readonly string[] {
   const { deny } = policy.commands
-  const lines = new Set<string>()
+  const lines = new Set<string>(every ? ['*'] : [])
   const programs = new Set<string>()
   for (const { pattern } of deny) {
     const [program, ...words] = pattern.words
@@ -34,10 +43,11 @@ export function programTable({ policy, by, changing }: TableScene, path: string)
   if (by === 'agent' && !policy.flags.privilege_wrappers.value) for (const name of PRIVILEGED) lines.add(`n ${name}`)
   for (const line of changing) lines.add(`n ${line}`)
   if (programs.size === 0) return [...lines]
-  const folders = [...new Set([...path.split(':').filter((folder) => folder.startsWith('/')), ...FOLDERS])]
+  const folders = [...new Set([...path.split(':').filter((folder) => folder.startsWith('/')), ...PROGRAM_FOLDERS])]
   for (const name of programs) for (const folder of folders) lines.add(`i ${name}\t${posix.join(folder, name)}`)
   for (const name of RUNS_INSIDE)
-    for (const folder of name.startsWith('ld') ? LOADERS : FOLDERS) lines.add(`i ${name}\t${posix.join(folder, name)}`)
+    for (const folder of name.startsWith('ld') ? LOADERS : PROGRAM_FOLDERS)
+      lines.add(`i ${name}\t${posix.join(folder, name)}`)
   return [...lines].filter((line) => !line.includes('\0'))
 }
 

@@ -60,6 +60,17 @@ eachUser(describe)('as $name', (user) => {
   })
 })
 
+it('answers for the very first program, which the parent is asked about', () => {
+  const [root, home] = [join(base, 'first', 'project'), join(base, 'first', 'home')]
+  mkdirSync(root, { recursive: true })
+  mkdirSync(home)
+  writeFileSync(join(root, 'cordon.toml'), manifest('[capabilities.deny.commands]\npatterns = ["touch mark"]\n'))
+  const args = ['run', '--manifest', 'cordon.toml', '--', 'env', 'touch', 'other', 'mark']
+  const env = { PATH: process.env.PATH ?? '', HOME: home, CORDON_RESIDENT: 'off', CORDON_KEYCHAIN: 'off' }
+  const ran = spawnSync(CORDON, args, { cwd: root, env, encoding: 'utf8', timeout: 60_000 })
+  expect(ran).toMatchObject({ status: 0, stderr: '' })
+})
+
 it('says in a session what was refused, and by what it was started', async () => {
   const world = openSessionWorld()
   try {

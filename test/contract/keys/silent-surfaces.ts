@@ -35,6 +35,11 @@ export const SILENT: readonly Silence[] = [
     why: 'check judges one call of a session that has just begun, and runs nothing',
   },
   {
+    keys: /^security\.every_program$/,
+    surfaces: ['check', 'run'],
+    why: 'check runs nothing; what a person types needs no grant, and neither does what it starts',
+  },
+  {
     keys: /^(security\.hide_model|debug\.|components\.)/,
     surfaces: ['check', 'mcp', 'hook', 'run'],
     why: 'only Cordon’s own agents have a model',

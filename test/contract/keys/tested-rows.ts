@@ -45,6 +45,7 @@ export const TESTED_ROWS: readonly TestedRow[] = [
   tested('secrets[].sign', 'test/contract/egress/aws-signature.test.ts', COMMANDS),
   tested('secrets[].login', 'test/contract/egress/servers.test.ts', COMMANDS),
   ...['pass_headers', 'pass_parameters'].map((field) => tested(`secrets[].${field}`, CARRIED, COMMANDS)),
+  tested('security.every_program', 'test/attacks/programs/every.test.ts', [...TALK, 'hook']),
   tested('security.hide_model', OWN, ['session']),
   tested('security.filter_listings', OWN, TALK),
   tested('security.taint_asks', 'test/contract/hooks/results.test.ts', ['hook']),

@@ -102,8 +102,12 @@ export const SHELL_ROWS: readonly PromiseRow[] = [
   {
     id: 'S8',
     promise:
-      'If the kernel supports it, denials apply to every program that a command starts, on its real arguments. The result and the record name what was refused and what started it.',
-    shown: ['test/attacks/programs/denied.test.ts', 'src/policy/programs/start.test.ts'],
+      'If the kernel supports it, denials apply to every program that a command starts, on its real arguments. The result and the record name what was refused and what started it. `every_program` does the same for grants.',
+    shown: [
+      'test/attacks/programs/denied.test.ts',
+      'test/attacks/programs/every.test.ts',
+      'src/policy/programs/start.test.ts',
+    ],
     manifest: { ...RUNS, capabilities: { deny: { commands: { patterns: ['touch:*'] } } } },
     files: { 'work.sh': '#!/bin/sh\ntouch out.txt\necho went on\n' },
     tries: [bash('./work.sh', { says: /went on/, leaves: { 'out.txt': null } })],

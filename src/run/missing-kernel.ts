@@ -1,0 +1,24 @@
+/** Faults of a command that was allowed because of what this machine turned out not to be able to do. */
+
+import type { ProgramRules } from '../confine/confinement.ts'
+import { Fault } from '../system/fault.ts'
+
+/** What was allowed because each program is judged does not run without that. */
+export function withoutJudge({ every }: Pick<ProgramRules, 'every'>, cause: Fault | null): Fault {
+  const [why, remedy] = every
+    ? ['`every_program = true` needs it', 'Set `[security] every_program = false` to judge texts alone.']
+    : ['the command was allowed because of it', 'Call it again: from now on such a command asks.']
+  return new Fault('programs-unjudged', `this machine cannot judge the programs that a command starts, and ${why}`, {
+    cause,
+    remedy: `${remedy} \`cordon doctor\` says what is missing.`,
+  })
+}
+
+/** What was allowed because of undo does not run without it. */
+export function withoutUndo(cause: Fault | null): Fault {
+  return new Fault(
+    'undo-unavailable',
+    'the command was allowed because `cordon undo` would bring back what it destroys, but nothing can be kept on this machine',
+    { cause, remedy: 'Call it again: from now on such a command asks. `cordon doctor` says what is missing.' },
+  )
+}
