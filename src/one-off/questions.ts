@@ -138,13 +138,16 @@ export class TypedQuestions {
   async askHost(question: HostQuestion): Promise<boolean | null> {
     const { host, port } = question.target
     this.#screen = 'borrowed'
-    const known = this.#known((kind, value) => {
-      const parsed = kind === 'host' ? parseHostPattern(value, null) : null
-      return parsed !== null && 'pattern' in parsed && matchesHost(parsed.pattern, host, port)
-    })
+    const known = question.about
+      ? null
+      : this.#known((kind, value) => {
+          const parsed = kind === 'host' ? parseHostPattern(value, null) : null
+          return parsed !== null && 'pattern' in parsed && matchesHost(parsed.pattern, host, port)
+        })
     if (known !== null) return known === 'allow'
     const { subject, input, decision } = hostQuestion(question)
-    return (await this.#put(this.#question(subject, decision, input), question.signal)).approved
+    const asked = { ...this.#question(subject, decision, input), ...(question.about && { suggestions: [] }) }
+    return (await this.#put(asked, question.signal)).approved
   }
 
   /** May its server be reached from this machine? */

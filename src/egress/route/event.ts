@@ -44,6 +44,7 @@ export function refused(facts: EventFacts, refusal: EgressDenial): EgressEvent {
 
 /** One line for the run's summary: what was blocked, for whom, and how to allow it. */
 export function summaryLine(event: EgressEvent): string {
+  if (isAboutPackage(event)) return visible(`packages: ${event.message}`)
   const target = targetOfEvent(event)
   const subject = target === null ? 'a connection' : authorityOf(target, target.port === 80 ? 80 : 443)
   const remedy = remedyFor(event.code, target)
@@ -57,13 +58,18 @@ export function summaryLine(event: EgressEvent): string {
 export function summarize(events: readonly EgressEvent[]): string[] {
   const lines = new Map<string, { readonly line: string; count: number }>()
   for (const event of events) {
-    if (event.verdict === 'allow') continue
-    const key = `${event.host}:${event.port}:${event.code}`
+    if (event.verdict === 'allow' && event.code !== 'package-withdrawn') continue
+    const key = `${event.host}:${event.port}:${event.code}${isAboutPackage(event) ? event.message : ''}`
     const known = lines.get(key)
     if (known) known.count += event.count
     else lines.set(key, { line: summaryLine(event), count: event.count })
   }
   return Array.from(lines.values(), ({ line, count }) => (count === 1 ? line : `${line} [${count} times]`))
+}
+
+/** What is said of a package names it, and not the host. */
+function isAboutPackage({ code }: EgressEvent): boolean {
+  return code.startsWith('package-')
 }
 
 function targetOfEvent(event: EgressEvent): Target | null {
