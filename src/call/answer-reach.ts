@@ -189,8 +189,14 @@ function hostRule(part: PartDecision, facts: ShellFacts | null): HostRule[] {
 export function hostQuestion({
   command,
   target,
+  about,
 }: HostQuestion): Pick<Question, 'tool' | 'subject' | 'input' | 'decision'> {
   const host = target.port === 443 || target.port === 80 ? target.host : `${target.host}:${target.port}`
+  if (about) {
+    const text = `${about.code} ${about.subject}`
+    const decision = soleDecision('ask', { kind: 'tool', text }, { code: about.code, message: about.message })
+    return { tool: 'bash', subject: command, input: { command, host }, decision }
+  }
   const message = `A running command wants to connect to ${host} (not allowed yet).`
   const decision = soleDecision('ask', { kind: 'host', text: host }, { code: 'host-not-granted', message })
   return { tool: 'bash', subject: command, input: { command, host }, decision }

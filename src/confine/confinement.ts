@@ -25,7 +25,7 @@ import { type AppliedBundle, type BundleFurnishing, furnish, type RegistryFacts 
 import { DEFAULT_MEMORY_SHARE, DEFAULT_OPEN_FILES, type Limits } from '../sandbox/limits.ts'
 import type { CommandFact } from '../shell/facts.ts'
 import { type Entitlement, entitleServer, entitleWords } from './entitlement.ts'
-import { egressRules, grantedHosts } from './hosts.ts'
+import { egressRules, grantedHosts, packageRules } from './hosts.ts'
 import { appliedBundles, brokeredSecrets, type RunGrants, type Variables } from './run-grants.ts'
 
 /** What a sandbox shows, and what may be changed in it. The rules are resolved on the disk when the command starts. */
@@ -197,7 +197,8 @@ export function confine(loaded: LoadedPolicy, decided: Decided, narrowing: reado
   const labels = all(narrowing, 'labels')[0]?.labels ?? null
   const keys = 'words' in command && env !== null ? { command: command.words, granted, env } : null
   const secrets = brokeredSecrets(loaded, keys, server)
-  const rules = egressRules(loaded, entitled, secrets)
+  const packages = packageRules(loaded, entitled, bundles, registries)
+  const rules = { ...egressRules(loaded, entitled, secrets), ...(packages && { packages }) }
   return {
     root: labels !== null && !labels.filesystem ? labels.script : loaded.root,
     standsFor: loaded.standsFor ?? null,

@@ -1,10 +1,15 @@
 /** What the way out of a command goes by: the hosts it has, and what closes some of them. PURE. */
 
+import { posix } from 'node:path'
+import type { Ecosystem } from '../egress/packages/release.ts'
+import type { PackageRules } from '../egress/packages/rules.ts'
 import type { EgressRules } from '../egress/route/rules.ts'
 import type { SecretSetting } from '../manifest/schema/settings.ts'
 import type { Policy } from '../policy/policy.ts'
 import { checkRules, declinedHosts, keylessHosts } from '../project/load/keyed-hosts.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
+import { builtInBundle } from '../sandbox/bundles/built-in.ts'
+import type { AppliedBundle, RegistryFacts } from '../sandbox/bundles/bundle.ts'
 import type { Entitlement } from './entitlement.ts'
 
 /** The rules of one command (N1); addresses of this machine are added where it has a way out. */
@@ -29,6 +34,24 @@ export function egressRules(
     ...(declined.size > 0 && { declined }),
     ...(suffixes && { suffixes }),
   }
+}
+
+/** What packages of a command are judged by; null where `[packages]` is not written. */
+export function packageRules(
+  { sandbox, root }: Pick<LoadedPolicy, 'sandbox' | 'root'>,
+  { programs }: Pick<Entitlement, 'programs'>,
+  applied: readonly AppliedBundle[],
+  facts: RegistryFacts,
+): PackageRules | null {
+  if (sandbox.packages === null) return null
+  const registries = Object.entries(facts).flatMap(([tool, found]) => {
+    const ecosystem = builtInBundle(tool)?.packages
+    if (ecosystem === undefined) return []
+    return found.map(({ url, subdomains }) => ({ ecosystem, url: url.endsWith('/') ? url : `${url}/`, subdomains }))
+  })
+  const named = programs.map((program) => builtInBundle(posix.basename(program))?.packages)
+  const managers = [...applied.map(({ bundle }) => bundle.packages), ...named].filter((one) => one !== undefined)
+  return { ...sandbox.packages, registries, managers: [...new Set<Ecosystem>(managers)], root }
 }
 
 /** Every host that the policy or this command's answers grant to some command, as patterns: what a remote of git may name. */

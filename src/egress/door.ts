@@ -3,9 +3,13 @@
 import type { Server, Socket } from 'node:net'
 import type { Resolver } from '../system/dns.ts'
 import type { Broker } from './credentials/broker.ts'
+import { PackageMemory } from './packages/memory.ts'
+import type { Ecosystem } from './packages/release.ts'
+import type { PackageRules } from './packages/rules.ts'
 import type { GitSsh } from './protocol/git-ssh.ts'
 import { relayLocal } from './protocol/local-socket.ts'
-import { type Passage, recordRefused, startRecord } from './protocol/passage.ts'
+import type { PackageGate } from './protocol/package-gate.ts'
+import { type PackageJudge, type Passage, recordRefused, startRecord } from './protocol/passage.ts'
 import { createProxy } from './proxy.ts'
 import type { Aliases } from './route/aliases.ts'
 import type { EgressEvent } from './route/event.ts'
@@ -30,12 +34,22 @@ export interface DoorOptions {
   readonly broker?: Broker | null
   /** Whose ssh logs in for git, where a rule says so. */
   readonly ssh?: Omit<GitSsh, 'dialer'>
+  /** What `rules.packages` is judged with. */
+  readonly packages?: PackageSupport
   readonly onEvent?: (event: EgressEvent) => void
   /** Asked about hosts that nobody decided on; without it they are refused. */
   readonly ask?: AskHost
   readonly limits?: Partial<DoorLimits>
   /** Closes the door. */
   readonly signal?: AbortSignal
+}
+
+export interface PackageSupport {
+  /** Shared by the doors of a session. */
+  readonly memory?: PackageMemory
+  /** Names in the lock files that are committed; null where there are none. */
+  readonly committed?: (ecosystem: Ecosystem) => ReadonlySet<string> | null
+  readonly now?: () => number
 }
 
 export interface DoorStats {
@@ -69,6 +83,24 @@ const WARM_HOSTS = 4
  */
 const WARM_MILLISECONDS = 15
 
+/** Loaded by the first request: most commands have no use for it. */
+function packageJudge(rules: PackageRules, options: DoorOptions, signal: AbortSignal): PackageJudge {
+  let gate: Promise<PackageGate> | null = null
+  const open = async (): Promise<PackageGate> => {
+    const { PackageGate } = await import('./protocol/package-gate.ts')
+    const { memory = new PackageMemory(), committed = () => null, now = Date.now } = options.packages ?? {}
+    const { command, whole = command } = options.rules
+    return new PackageGate({ rules, memory, committed, now, ask: options.ask, command: whole, signal })
+  }
+  return {
+    judge: async (passage, request) => {
+      gate ??= open()
+      return (await gate).judge(passage, request)
+    },
+    redirected: (read, location) => void gate?.then((opened) => opened.redirected(read, location)),
+  }
+}
+
 export function openDoor(options: DoorOptions): Door {
   const { listener, rules, signal } = options
   const limits: DoorLimits = { ...DEFAULT_LIMITS, ...options.limits }
@@ -92,6 +124,7 @@ export function openDoor(options: DoorOptions): Door {
     broker: options.broker ?? null,
     bodies: createBodyHold(),
     git: options.ssh ? { ...options.ssh, dialer: options.upstream.dialer } : null,
+    packages: rules.packages ? packageJudge(rules.packages, options, ended.signal) : null,
     limits,
     onEvent: (event) => {
       counts[event.verdict === 'allow' ? 'allowed' : event.verdict === 'deny' ? 'denied' : 'failed']++

@@ -169,7 +169,7 @@ class Learning {
       const answer = await ask(question)
       const { host, port } = question.target
       const value = port === 443 || port === 80 ? host : `${host}:${port}`
-      if (answer !== null) this.#answers.set(value, answer)
+      if (answer !== null && !question.about) this.#answers.set(value, answer)
       return answer
     }
   }

@@ -2,6 +2,7 @@
 
 import { posix } from 'node:path'
 import type { Sourced } from '../policy/policy.ts'
+import type { Verdict } from '../policy/verdict.ts'
 import { compileServers } from './compile-servers.ts'
 import { type Lookup, sourced } from './lookup.ts'
 import type { BundleEntry, HostEntry, PathEntry, SecretEntry } from './schema/manifest.ts'
@@ -9,6 +10,7 @@ import type {
   BundleSetting,
   ComponentSetting,
   CustomToolSettings,
+  PackageSettings,
   ParentSetting,
   RingSettings,
   SandboxSettings,
@@ -43,6 +45,20 @@ export function compileSandbox(lookup: Lookup): SandboxSettings {
       processes: lookup.scalar('limits.processes'),
       cpu: lookup.scalar('limits.cpu'),
     },
+    packages: packages(lookup),
+  }
+}
+
+function packages(lookup: Lookup): PackageSettings | null {
+  const { declared, settings } = lookup.manifest
+  if (!declared.has('packages') && ![...settings.keys()].some((path) => path.startsWith('packages.'))) return null
+  const level = (name: string): Verdict => lookup.scalar<Verdict>(`packages.${name}`).value
+  return {
+    minimumAge: lookup.scalar<number | null>('packages.minimum_age').value,
+    newDependencies: level('new_dependencies'),
+    installScripts: level('install_scripts'),
+    lookAlikes: level('look_alikes'),
+    trusted: lookup.texts('packages.trusted').map((name) => name.value),
   }
 }
 

@@ -128,6 +128,8 @@ function isLooser(user: Setting, project: Setting): boolean {
       return user.value === false && project.value === true
     case 'lower':
       return (project.value as number) > (user.value as number)
+    case 'higher':
+      return (project.value as number) < (user.value as number)
     case 'choice-order': {
       const values = user.key.type.kind === 'choice' ? user.key.type.values : []
       return values.indexOf(project.value as string) > values.indexOf(user.value as string)

@@ -140,13 +140,16 @@ export class TypedQuestions {
     // Nothing of this machine answers there: it is a server of the command's own, which a yes would not reach.
     if (isLoopbackHost(host) && !listeningPorts().has(port)) return null
     this.#screen = 'borrowed'
-    const known = this.#known((kind, value) => {
-      const parsed = kind === 'host' ? parseHostPattern(value, null) : null
-      return parsed !== null && 'pattern' in parsed && matchesHost(parsed.pattern, host, port)
-    })
+    const known = question.about
+      ? null
+      : this.#known((kind, value) => {
+          const parsed = kind === 'host' ? parseHostPattern(value, null) : null
+          return parsed !== null && 'pattern' in parsed && matchesHost(parsed.pattern, host, port)
+        })
     if (known !== null) return known === 'allow'
     const { subject, input, decision } = hostQuestion(question)
-    return (await this.#put(this.#question(subject, decision, input), question.signal)).approved
+    const asked = { ...this.#question(subject, decision, input), ...(question.about && { suggestions: [] }) }
+    return (await this.#put(asked, question.signal)).approved
   }
 
   /** May its server be reached from this machine? */

@@ -23,6 +23,8 @@ const WORDS: Readonly<Record<ReasonCode, string>> = {
   'remote-write': 'it changes something elsewhere',
   destructive: 'it cannot be undone',
   'host-not-granted': 'nobody granted the host',
+  package: 'a rule about packages asks',
+  limit: 'the limit of a host was reached',
   'port-not-opened': 'nobody opened the port',
   'maybe-denied': 'a deny rule may match',
   'rule-asks': 'a rule of the agent’s own settings asks',

@@ -23,6 +23,8 @@ export type ReasonCode =
   | 'remote-write' // it changes something on another machine
   | 'destructive' // it cannot be undone
   | 'host-not-granted' // a host nobody granted
+  | 'package' // a package that a rule of [packages] asks about
+  | 'limit' // more requests or bytes to a host than its rule has
   | 'port-not-opened' // a port on which a command listens, and that nobody opened
   | 'maybe-denied' // a deny rule may match; the words cannot be known
   | 'rule-asks' // a rule of the agent host's own settings asks

@@ -110,12 +110,15 @@ export class SessionQuestions {
     const answered = takeStance(policy, this.#view.facts(), 'bash').answersAsks !== null
     if (answered || settle(asked.decision, policy, true).outcome !== 'prompt') return null
     // An answer for the session or for a while holds for every command that comes to ask.
-    const settled = () => this.#view.facts().grants.hosts.some(({ pattern }) => matchesHost(pattern, host, port))
+    const { about } = question
+    const settled = () =>
+      about === undefined && this.#view.facts().grants.hosts.some(({ pattern }) => matchesHost(pattern, host, port))
     if (settled()) return true
     const { root } = this.#view.base(this.#view.entered)
     const places = { root, home: this.#parts.machine.home, resolve: (given: string) => given }
     const { signal } = question
-    return (await this.put({ question: { ...asked, facts: null, places }, call: null, settled, signal })).approved
+    const put = { ...asked, facts: null, places, ...(about && { suggestions: [] }) }
+    return (await this.put({ question: put, call: null, settled, signal })).approved
   }
 
   /** A program that a running command starts, which asks by its own words. */

@@ -30,6 +30,7 @@ import {
 } from '../wire/request-head.ts'
 import type { Target } from '../wire/target.ts'
 import { watchBody } from './body-watch.ts'
+import type { PackageAnswer } from './package-gate.ts'
 import {
   type Cleared,
   clearRequest,
@@ -68,8 +69,9 @@ export async function exchange(
   const held = passage.broker?.signsPayload(read.target, headers) ? await passage.bodies.hold(message) : null
   if (held !== null && 'refusal' in held) return refuse(passage, record, message, response, held.refusal, target)
   const cleared = await clearRequest(passage, read, head.method, headers, tunnel, held?.hash ?? null)
-  if ('refusal' in cleared || response.destroyed || message.socket.destroyed) held?.body.destroy()
+  if (!('admission' in cleared) || response.destroyed || message.socket.destroyed) held?.body.destroy()
   if ('refusal' in cleared) return refuse(passage, record, message, response, cleared.refusal, target)
+  if ('answer' in cleared) return answerWhole(passage, record, message, response, cleared.answer)
   if (response.destroyed || message.socket.destroyed) return
   new Exchange(passage, record, message, response, read, cleared, held?.body ?? message).send()
 }
@@ -104,6 +106,21 @@ function refuse(
   response.sendDate = false
   response.writeHead(answer.status, answer.statusText, [...answer.headers])
   endRefusal(message, response, answer.body)
+}
+
+/** An answer that Cordon wrote from the host's own. */
+function answerWhole(
+  passage: Passage,
+  record: Record,
+  message: IncomingMessage,
+  response: ServerResponse,
+  { status, headers, body }: PackageAnswer,
+): void {
+  recordAllowed(passage, record, { down: Buffer.byteLength(body) })
+  if (response.destroyed) return
+  response.sendDate = false
+  response.writeHead(status, [...headers])
+  response.end(message.method === 'HEAD' ? undefined : body)
 }
 
 /**
@@ -213,6 +230,8 @@ class Exchange {
       this.#answer(PACKED_IN_TRANSFER)
       return
     }
+    if (incoming.headers.location !== undefined && incoming.statusCode! >= 300)
+      this.#passage.packages?.redirected(this.#read, incoming.headers.location)
     const head = cleanHead(scrub, incoming, packed && !keepsLength(incoming.headers) ? PACKING : [])
     const body = packed ? scrubbedBody(scrub, incoming, incoming.headers) : incoming
     if (body === null) {

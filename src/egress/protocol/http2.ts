@@ -130,9 +130,17 @@ async function serveStream(
   const held = passage.broker?.signsPayload(tunnel.target, own) ? await passage.bodies.hold(stream) : null
   if (held !== null && 'refusal' in held) return refuse(passage, record, stream, headers, held.refusal, tunnel)
   const cleared = await clearRequest(passage, read, method, own, tunnel, held?.hash ?? null)
-  if ('refusal' in cleared || stream.destroyed) held?.body.destroy()
+  if (!('admission' in cleared) || stream.destroyed) held?.body.destroy()
   if ('refusal' in cleared) return refuse(passage, record, stream, headers, cleared.refusal, tunnel)
   if (stream.destroyed) return
+  if ('answer' in cleared) {
+    const { status, headers: fields, body } = cleared.answer
+    recordAllowed(passage, record, { down: Buffer.byteLength(body) })
+    const answered: OutgoingHttpHeaders = { ':status': status }
+    for (let at = 0; at + 1 < fields.length; at += 2) answered[fields[at]!.toLowerCase()] = fields[at + 1]!
+    stream.respond(answered)
+    return void stream.end(method === 'HEAD' ? undefined : body)
+  }
   relay(passage, record, stream, headers, cleared, tunnel, hostSession(), held?.body ?? stream)
 }
 

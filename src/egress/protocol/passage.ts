@@ -15,6 +15,7 @@ import { type EgressDenial, httpRefusal, refusalBytes } from '../wire/refusal.ts
 import type { RequestTarget, TunnelFacts } from '../wire/request-head.ts'
 import type { Target } from '../wire/target.ts'
 import type { GitSsh } from './git-ssh.ts'
+import type { PackageAnswer, PackageRequest, PackageVerdict } from './package-gate.ts'
 
 export interface Passage {
   readonly command: string
@@ -27,8 +28,16 @@ export interface Passage {
   readonly bodies: BodyHold
   /** With whose ssh git services are reached; null where with nobody's. */
   readonly git: GitSsh | null
+  /** What judges packages; null where nothing does. */
+  readonly packages: PackageJudge | null
   readonly limits: DoorLimits
   readonly onEvent: (event: EgressEvent) => void
+}
+
+export interface PackageJudge {
+  judge(passage: Passage, request: PackageRequest): Promise<PackageVerdict>
+  /** The host sends the client elsewhere for what it asked for. */
+  redirected(read: RequestTarget, location: string): void
 }
 
 /** A connection that was admitted as a whole: every request in it must name the same host. */
@@ -51,8 +60,22 @@ export function meant({ aliases }: Passage, target: Target): Target {
   )
 }
 
-/** Judges a request whose target was read: host, addresses, method, path, secrets. */
+/** Judges a request whose target was read: host, addresses, method, path, secrets, and the package that it fetches. */
 export async function clearRequest(
+  passage: Passage,
+  read: RequestTarget,
+  method: string,
+  rawHeaders: readonly string[],
+  tunnel: Tunnel | null,
+  payloadHash: string | null = null,
+): Promise<Cleared | { readonly refusal: EgressDenial } | { readonly answer: PackageAnswer }> {
+  const cleared = await clearHost(passage, read, method, rawHeaders, tunnel, payloadHash)
+  if ('refusal' in cleared || passage.packages === null) return cleared
+  return (await passage.packages.judge(passage, { read, method, rawHeaders, tunnel })) ?? cleared
+}
+
+/** The same without the package. */
+export async function clearHost(
   passage: Passage,
   read: RequestTarget,
   method: string,

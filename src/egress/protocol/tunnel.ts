@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream'
 import { TLSSocket } from 'node:tls'
 import { quote } from '../../hosts/host.ts'
 import type { Admission } from '../route/gate.ts'
-import { isPassedThrough, mayCarryRawBytes } from '../route/rules.ts'
+import { isPassedThrough, isRegistryHost, mayCarryRawBytes } from '../route/rules.ts'
 import { upstreamRefusal } from '../route/upstream.ts'
 import type { SessionCa } from '../tls/ca.ts'
 import {
@@ -96,7 +96,7 @@ function carrySpeech(call: TunnelCall, socket: Duplex, tunnel: Tunnel, speech: S
 
 /** A host that a secret is for gets nothing that cannot be read: somebody's own key could be in it. */
 function carriesRaw({ broker }: Passage, { rules, route: { target } }: Admission): boolean {
-  return mayCarryRawBytes(rules, target) && broker?.isFor(target) !== true
+  return mayCarryRawBytes(rules, target) && broker?.isFor(target) !== true && !isRegistryHost(rules, target)
 }
 
 async function carryTls(
@@ -112,7 +112,8 @@ async function carryTls(
   if (reading.state !== 'hello') {
     return refuseTls(call, socket, admission, { code: 'not-tls', message: `a broken ClientHello: ${reading.problem}` })
   }
-  const passed = isPassedThrough(admission.rules, target)
+  // Packages are judged by requests that can be read.
+  const passed = isPassedThrough(admission.rules, target) && !isRegistryHost(admission.rules, target)
   const judge = (hello: ClientHello) =>
     nameRefusal(hello, admission) ?? (passed ? unreadRefusal(call.passage, hello, admission) : null)
   const refusal = judge(reading.hello)

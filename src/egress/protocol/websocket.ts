@@ -59,6 +59,8 @@ export async function upgrade(
   const headers = [...upstreamHeaders(facts, read), 'Connection', 'Upgrade', 'Upgrade', 'websocket']
   const cleared = await clearRequest(passage, read, facts.method, headers, tunnel)
   if ('refusal' in cleared) return refuse(cleared.refusal)
+  if ('answer' in cleared)
+    return refuse({ code: 'upgrade-unknown', message: 'a package registry does not speak WebSocket' })
   if (socket.destroyed) return
 
   const given = cleared.scrub

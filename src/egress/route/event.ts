@@ -44,6 +44,7 @@ export function refused(facts: EventFacts, refusal: EgressDenial): EgressEvent {
 
 /** One line for the run's summary: what was blocked, for whom, and how to allow it. */
 export function summaryLine(event: EgressEvent): string {
+  if (isAboutPackage(event)) return visible(`packages: ${event.message}`)
   const target = targetOfEvent(event)
   const subject = target === null ? 'a connection' : authorityOf(target, target.port === 80 ? 80 : 443)
   const remedy = remedyFor(event.code, target)
@@ -58,12 +59,12 @@ export function summarize(events: readonly EgressEvent[]): string[] {
   const declined = new Set<string>()
   const lines = new Map<string, { readonly line: string; count: number }>()
   for (const event of events) {
-    if (event.verdict === 'allow') continue
+    if (event.verdict === 'allow' && event.code !== 'package-withdrawn') continue
     if (event.code === 'host-declined' && event.host !== null) {
       declined.add(event.host)
       continue
     }
-    const key = `${event.host}:${event.port}:${event.code}`
+    const key = `${event.host}:${event.port}:${event.code}${isAboutPackage(event) ? event.message : ''}`
     const known = lines.get(key)
     if (known) known.count += event.count
     else lines.set(key, { line: summaryLine(event), count: event.count })
@@ -76,6 +77,11 @@ export function summarize(events: readonly EgressEvent[]): string[] {
     ...blocked,
     `declined without a question, for its updates, catalogues and telemetry: ${names}; to allow one: cordon run --allow-host ${visible(first)} …`,
   ]
+}
+
+/** What is said of a package names it, and not the host. */
+function isAboutPackage({ code }: EgressEvent): boolean {
+  return code.startsWith('package-')
 }
 
 function targetOfEvent(event: EgressEvent): Target | null {

@@ -19,6 +19,15 @@ export interface HostQuestion {
   readonly target: Target
   readonly judgement: HostJudgement<HostRule>
   readonly signal: AbortSignal
+  /** The host was granted, and this is asked about it instead. */
+  readonly about?: HostConcern
+}
+
+/** What is asked about a host beyond whether it may be reached; the answer is for this command alone. */
+export interface HostConcern {
+  readonly code: 'package' | 'limit'
+  readonly subject: string
+  readonly message: string
 }
 
 /** True allows the host and port for the rest of the command; null: this is not a moment at which anybody is asked. */

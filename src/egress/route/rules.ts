@@ -6,6 +6,7 @@ import { type HostJudgement, judgeHost } from '../../hosts/judge.ts'
 import type { HostPattern } from '../../hosts/pattern.ts'
 import type { SuffixLookup } from '../../hosts/suffix.ts'
 import type { HostRule, HostRules } from '../../policy/policy.ts'
+import type { PackageRules } from '../packages/rules.ts'
 import { isMethod } from '../wire/form-fields.ts'
 import { isMethodField, isMethodOverride, isPlaceOverride } from '../wire/override-headers.ts'
 import type { EgressDenial } from '../wire/refusal.ts'
@@ -24,6 +25,8 @@ export interface EgressRules extends HostRules {
   /** Hosts of an agent's updates, catalogues and telemetry, with its name: nobody is asked about them. */
   readonly declined?: ReadonlyMap<string, string>
   readonly suffixes?: SuffixLookup
+  /** What `[packages]` says; absent where packages are not judged. */
+  readonly packages?: PackageRules
 }
 
 /** What narrows a rule is judged against. */
@@ -128,6 +131,14 @@ export function mayCarryRawBytes(rules: EgressRules, target: Target): boolean {
 export function isPassedThrough(rules: EgressRules, target: Target): boolean {
   // What narrows a rule can only be checked where requests are read.
   return admittingRules(rules, target)?.some((rule) => rule.tls === 'pass' && !isNarrowed(rule)) ?? false
+}
+
+/** True for a host that serves a signed registry whose packages are judged. */
+export function isRegistryHost({ packages }: EgressRules, { host }: Target): boolean {
+  return (packages?.registries ?? []).some(({ url, subdomains }) => {
+    const { hostname } = new URL(url)
+    return host === hostname || (subdomains && host.endsWith(`.${hostname}`))
+  })
 }
 
 /** The rules that admit the host; null where no list limits public hosts. */

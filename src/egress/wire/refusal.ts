@@ -27,6 +27,12 @@ export type EgressCode =
   | 'secret-absent' // a request without the credential that this host takes alone
   | 'secret-missing' // the host of a secret whose value is not at its source, or cannot be used
   | 'key-missing' // the host of a bundle's key that is not set
+  | 'package-young' // a version that was published too short a time ago
+  | 'package-undated' // a version of which nobody says when it was published
+  | 'package-unlisted' // a package file that no signed registry lists
+  | 'package-unreadable' // what the registry says of a package could not be read
+  | 'package-refused' // a rule or a person refused the package
+  | 'package-withdrawn' // fetched although it is yanked or deprecated
   | 'socks-command' // BIND or UDP ASSOCIATE
   | 'socks-malformed' // not SOCKS5, or with authentication
   | 'too-many-connections' // the limit of open connections

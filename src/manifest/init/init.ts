@@ -89,6 +89,7 @@ export function proposeManifest(facts: ProjectFacts, machine: MachineFacts = ANY
     renderReads(facts, machine),
     renderBundles(tools, facts),
     renderCommands(commandGroups(facts), facts.services),
+    fetchesPackages(facts) ? PACKAGES : '',
     HINTS,
   ]
     .filter((part) => part !== '')
@@ -227,6 +228,14 @@ function renderCommand(command: string): string {
   if (!REACHES_OUT.test(command.slice(command.lastIndexOf(' ') + 1))) return `  ${text},`
   return `  { command = ${text}, prompt = true }, # by its name it reaches out, so it asks each time`
 }
+
+const fetchesPackages = ({ node, rust, python }: ProjectFacts): boolean => Boolean(node || rust || python)
+
+const PACKAGES = `[packages]
+# Most attacks by package arrive in a version that is hours old, and are found within a day: younger versions
+# are left out of what the registry offers. "0s" takes them, and trusted = ["@acme/*"] those of such names.
+minimum_age = "1d"
+`
 
 const HINTS = `# More, when you need it:
 #

@@ -58,7 +58,7 @@ export interface Field {
 export type Merge = 'later' | 'concat' | 'meet' | 'deny-stands'
 
 /** Which of two values is the stricter one; keys that have one can only be made stricter by a project (M2). */
-export type Strictness = 'true' | 'false' | 'lower' | 'choice-order' | 'union' | 'meet'
+export type Strictness = 'true' | 'false' | 'lower' | 'higher' | 'choice-order' | 'union' | 'meet'
 
 export interface Key {
   readonly name: string

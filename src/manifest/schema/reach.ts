@@ -1,6 +1,17 @@
 /** The sections that say what may be reached: capabilities, files, http, secrets. */
 
-import { BOOLEAN, choice, type Field, integer, type Key, listOf, type Section, text, type ValueType } from './key.ts'
+import {
+  BOOLEAN,
+  choice,
+  type Field,
+  integer,
+  type Key,
+  listOf,
+  SECONDS,
+  type Section,
+  text,
+  type ValueType,
+} from './key.ts'
 
 const MATCH_FIELDS: readonly Field[] = [
   { name: 'match', type: listOf(text()), doc: 'Commands that the pattern must match; checked at load.' },
@@ -308,6 +319,61 @@ const HTTP: Section = {
   ],
 }
 
+const STRICT_LEVEL: ValueType = choice('deny', 'ask', 'allow')
+
+const PACKAGES: Section = {
+  path: 'packages',
+  doc: 'Packages that commands fetch from the registries you signed (npm, PyPI, crates). The section alone asks about look-alike names. Cordon judges at the proxy, so lock files and direct URLs count too. Dependencies from git are not packages of a registry.',
+  spec: 'N10',
+  example: '[packages]\nminimum_age = "3d"\nnew_dependencies = "ask"\ntrusted = ["@acme/*"]\n',
+  keys: [
+    {
+      name: 'minimum_age',
+      type: SECONDS,
+      default: null,
+      doc: 'How long a version must have been published. Younger ones are left out of what the registry offers, and their files are refused. So are versions without a date.',
+      spec: 'N10',
+      merge: 'later',
+      strictness: 'higher',
+    },
+    {
+      name: 'new_dependencies',
+      type: STRICT_LEVEL,
+      default: 'allow',
+      doc: 'Packages that no committed lock file names. One yes covers those of one run.',
+      spec: 'N10',
+      merge: 'later',
+      strictness: 'choice-order',
+    },
+    {
+      name: 'install_scripts',
+      type: STRICT_LEVEL,
+      default: 'allow',
+      doc: 'Versions that run their own code when installed: scripts of npm packages, source distributions of Python.',
+      spec: 'N10',
+      merge: 'later',
+      strictness: 'choice-order',
+    },
+    {
+      name: 'look_alikes',
+      type: STRICT_LEVEL,
+      default: 'ask',
+      doc: 'Names one edit away from a popular package, if no committed lock file names them.',
+      spec: 'N10',
+      merge: 'later',
+      strictness: 'choice-order',
+    },
+    {
+      name: 'trusted',
+      type: listOf(text()),
+      default: [],
+      doc: 'Packages that none of this applies to, such as `@acme/*`, and addresses that files may come from although no registry lists them, such as `https://nodejs.org/download/`.',
+      spec: 'N10',
+      merge: 'later',
+    },
+  ],
+}
+
 /** `[[secrets]]` is the one array of tables, so it is a key of the top level. */
 export const SECRETS: Key = {
   name: 'secrets',
@@ -403,4 +469,5 @@ export const REACH_SECTIONS: readonly Section[] = [
   PYTHON,
   FILES,
   HTTP,
+  PACKAGES,
 ]

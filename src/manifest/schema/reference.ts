@@ -122,6 +122,7 @@ function describeMerge(key: Key): string {
     true: '`true` is stricter',
     false: '`false` is stricter',
     lower: 'less is stricter',
+    higher: 'more is stricter',
     'choice-order': 'first is strictest',
     union: '',
     meet: 'fewer is stricter',

@@ -1,6 +1,7 @@
 /** What a manifest says beyond decisions: how the sandbox is furnished, what is limited, what is recorded. */
 
 import type { HostRule, PathRule, Sourced } from '../../policy/policy.ts'
+import type { Verdict } from '../../policy/verdict.ts'
 
 /** `[sandbox.os] backend`, on Linux. */
 export type CommandBackend = 'bwrap' | 'runc' | 'runsc'
@@ -47,6 +48,16 @@ export interface SecretSetting {
   readonly openPaths?: readonly string[]
 }
 
+/** `[packages]` (N10). */
+export interface PackageSettings {
+  /** In seconds; null: of any age. */
+  readonly minimumAge: number | null
+  readonly newDependencies: Verdict
+  readonly installScripts: Verdict
+  readonly lookAlikes: Verdict
+  readonly trusted: readonly string[]
+}
+
 /** Limits of one command; null means none. Times are seconds, sizes are bytes. */
 export interface LimitSettings {
   readonly commandTimeout: Sourced<number>
@@ -76,6 +87,8 @@ export interface SandboxSettings {
   /** The proxy that this machine stands behind. */
   readonly parent: ParentSetting
   readonly limits: LimitSettings
+  /** Null where nothing is said of packages: they are not judged. */
+  readonly packages: PackageSettings | null
 }
 
 export interface ParentSetting {

@@ -164,6 +164,14 @@ export const LISTS: Readonly<Record<string, ListWords>> = {
     added: (subject) => `Every command sees the variable ${subject}.`,
     removed: (subject) => `Commands no longer see the variable ${subject}.`,
   },
+  'packages.trusted': {
+    what: 'The list of trusted packages',
+    kind: 'setting',
+    effect: 'opens',
+    name: 'name',
+    added: (subject) => `The package ${subject} is not judged by age, scripts or name.`,
+    removed: (subject) => `The package ${subject} is judged again.`,
+  },
   'sandbox.os.command_tools': {
     what: 'The list of tools',
     kind: 'tool',

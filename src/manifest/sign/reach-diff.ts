@@ -197,6 +197,7 @@ function direction(key: Key, old: Plain, now: Plain): ReachChange['direction'] {
     return step(key.strictness === 'false' || LENIENT_UPWARDS.test(path) ? now : null)
   }
   if (typeof now === 'number' && typeof old === 'number') {
+    if (key.strictness === 'higher') return step(now < old)
     return step(key.strictness === 'lower' || LENIENT_UPWARDS.test(path) ? now > old : null)
   }
   if (key.type.kind === 'choice' && (key.strictness === 'choice-order' || LENIENT_UPWARDS.test(path))) {

@@ -84,6 +84,10 @@ export const SETTING_WORDS: Readonly<Record<string, SettingWords>> = {
   'files.discovery_brief': 'The file that names what may be changed',
   'files.read_size_limit': 'Characters that one read returns',
   'http.allow_private_hosts': flag('The web tools reach private addresses and this machine itself'),
+  'packages.minimum_age': 'Seconds for which a version of a package must have been published',
+  'packages.new_dependencies': levels('Packages that no committed lock file names'),
+  'packages.install_scripts': levels('Packages that run their own code when they are installed'),
+  'packages.look_alikes': levels('Packages whose name is one edit away from a popular one'),
   'sandbox.os.backend': {
     bwrap: 'Commands run in bubblewrap.',
     runc: 'Commands run in containers of runc.',
@@ -142,6 +146,10 @@ export const SETTING_WORDS: Readonly<Record<string, SettingWords>> = {
   'mcp_servers.*.secrets': 'The MCP server {} uses the secrets',
   'mcp_servers.*.requests': 'The MCP server {} may ask you for',
   'debug.dump_provider_payloads': flag('What is sent to the model, and its answers, are written to disk in clear text'),
+}
+
+function levels(what: string): SettingWords {
+  return { deny: `${what} are refused.`, ask: `${what} ask.`, allow: `${what} are installed without asking.` }
 }
 
 function flag(what: string): SettingWords {

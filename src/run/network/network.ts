@@ -13,7 +13,10 @@ import {
   createBroker,
   unfitValue,
 } from '../../egress/credentials/broker.ts'
-import { type Door, openDoor } from '../../egress/door.ts'
+import { type Door, openDoor, type PackageSupport } from '../../egress/door.ts'
+import { PackageMemory } from '../../egress/packages/memory.ts'
+import type { Ecosystem } from '../../egress/packages/release.ts'
+import type { PackageRules } from '../../egress/packages/rules.ts'
 import { type Aliases, aliasesOf, proxiedLoopback } from '../../egress/route/aliases.ts'
 import type { EgressEvent } from '../../egress/route/event.ts'
 import type { AskHost } from '../../egress/route/gate.ts'
@@ -31,6 +34,7 @@ import type { Machine } from '../../system/machine.ts'
 import { writeMade } from '../../system/made-file.ts'
 import { makeDirectories } from '../../system/state.ts'
 import { readSecret } from './brokered-secret.ts'
+import { committedPackages } from './committed-packages.ts'
 import { machineUpstream } from './machine-upstream.ts'
 
 interface LocalSockets {
@@ -130,6 +134,7 @@ export class SessionNetwork {
   readonly #doors = new Set<Door>()
   #ca: SessionCa | null = null
   #broker: Broker | null = null
+  #packages: PackageMemory | null = null
   readonly #settings = new Map<string, SharedSettings>()
 
   constructor(options: NetworkOptions) {
@@ -170,11 +175,23 @@ export class SessionNetwork {
         broker: this.#secrets(),
         ssh: this.#options.machine,
         onEvent,
+        ...(rules.packages && { packages: this.#packageSupport(rules.packages) }),
         ...(ask && { ask }),
       })
       this.#doors.add(door)
       return door
     }
+  }
+
+  /** What is known of packages, for every command of the session. Lock files are read again for each: it may have committed one. */
+  #packageSupport({ root }: PackageRules): PackageSupport {
+    this.#packages ??= new PackageMemory()
+    const known = new Map<Ecosystem, ReadonlySet<string> | null>()
+    const committed = (ecosystem: Ecosystem) => {
+      if (!known.has(ecosystem)) known.set(ecosystem, committedPackages(root, ecosystem))
+      return known.get(ecosystem) ?? null
+    }
+    return { memory: this.#packages, committed }
   }
 
   /** From here on these credentials are put in for the placeholders that commands see of them. */

@@ -44,6 +44,8 @@ export interface Bundle {
   readonly programs: readonly string[]
   /** It is an agent, not a tool of one. */
   readonly agent?: true
+  /** What its registries serve. */
+  readonly packages?: 'npm' | 'pypi' | 'crates'
   readonly read: readonly string[]
   /** Caches: written while `fetch` is on, otherwise read. */
   readonly cache: readonly string[]

@@ -42,6 +42,11 @@ export const bundleKeys: readonly BundleKey[] = [
     doc: 'Subcommands that use the network; others get no hosts. `-` is a use without one, `npx:*` every use of a program. Without this key every use does.',
   },
   { name: 'fetch', type: 'switch', doc: 'Whether it may fetch unless the manifest says otherwise.' },
+  {
+    name: 'packages',
+    type: 'text',
+    doc: 'What its registries serve, for `[packages]`: `npm`, `pypi` or `crates`.',
+  },
   { name: 'notes', type: 'texts', doc: 'What a person should know.' },
   {
     name: 'secret',
@@ -107,6 +112,7 @@ export function parseBundle(
     summary: text('summary'),
     programs: texts('programs'),
     ...(data.agent === true && { agent: true }),
+    ...(isPackageKind(data.packages) && { packages: data.packages }),
     read: places('read'),
     cache: places('cache'),
     install: places('install'),
@@ -123,9 +129,15 @@ export function parseBundle(
   }
   for (const key of ['agent', 'fetch'])
     if (data[key] !== undefined && typeof data[key] !== 'boolean') say(key, 'true or false', data[key])
+  if (data.packages !== undefined && !isPackageKind(data.packages))
+    say('packages', 'npm, pypi or crates', data.packages)
   if (bundle.programs.length === 0) say('programs', 'at least one program', bundle.programs)
   for (const name of bundle.env) if (!/^[A-Za-z_][A-Za-z0-9_]*\*?$/.test(name)) say('env', 'a variable name', name)
   return problems.length > 0 ? { problems } : { bundle }
+}
+
+function isPackageKind(value: unknown): value is NonNullable<Bundle['packages']> {
+  return value === 'npm' || value === 'pypi' || value === 'crates'
 }
 
 type Say = (key: string, expected: string, found: unknown) => void

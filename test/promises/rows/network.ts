@@ -134,8 +134,22 @@ export const NETWORK_ROWS: readonly PromiseRow[] = [
   {
     id: 'N10',
     promise:
-      'Packages are judged by age, newness, install scripts and names; requests and bytes to a host have limits.',
+      'Packages of signed npm, PyPI and crates registries are judged by age, newness, install scripts and names. Lock files and direct URLs do not bypass it.',
+    shown: ['test/contract/egress/packages.test.ts', 'test/e2e/packages.test.ts'],
+    on: {
+      ...Object.fromEntries(
+        SURFACES.map((name) => [
+          name,
+          no('It is of the proxy that every command has; the tests beside it drive that with real clients.'),
+        ]),
+      ),
+      gateway: GATEWAY,
+    },
+  },
+  {
+    id: 'N10',
+    promise: 'Requests and bytes to a host have limits.',
     shown: [],
-    on: nowhere('Packages are not judged at the proxy yet.'),
+    on: nowhere('Requests and bytes are counted, and not limited.'),
   },
 ]

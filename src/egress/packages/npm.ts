@@ -1,0 +1,90 @@
+/** Registries of npm: one JSON document for a package, with the time of each version. */
+
+import { isRecord } from '../../system/record.ts'
+import { compareVersions, isPreRelease, type PackageFacts, type RegistryProtocol, type Release } from './release.ts'
+import { timeOf } from './time-of.ts'
+
+const NAME = /^(?:@[^/@]+\/)?[^/@][^/]*$/
+const FILE = /(?:^|\/)((?:@[^/]+\/)?([^/]+))\/-\/([^/]+)-(\d[^/]*)\.t(?:ar\.)?gz$/
+
+export const npmProtocol: RegistryProtocol = {
+  spot: (path) => {
+    if (path === '' || path.startsWith('-/')) return { kind: 'other' }
+    const name = npmNameOfFile(path)
+    if (name !== null) return { kind: 'file', name }
+    if (NAME.test(path)) return { kind: 'metadata', name: path }
+    // The manifest of one version, or of a tag: it names the file, which is judged when it is fetched.
+    return /^(?:@[^/]+\/)?[^/@-][^/]*\/[^/]+$/.test(path) ? { kind: 'other' } : null
+  },
+  nameOfFile: (path, wide) => npmNameOfFile(path) ?? (wide && /\.t(?:ar\.)?gz$/.test(path) ? '' : null),
+  metadataPath: (name) => name.replace('/', '%2f'),
+  // The short form has no times.
+  accept: 'application/json',
+  read: (text) => {
+    const document: unknown = JSON.parse(text)
+    if (!isRecord(document) || !isRecord(document.versions) || typeof document.name !== 'string') return null
+    const times = isRecord(document.time) ? document.time : {}
+    const releases = Object.entries(document.versions).map(([version, manifest]) =>
+      releaseOf(version, manifest, times[version]),
+    )
+    return { name: document.name, releases } satisfies PackageFacts
+  },
+  render: (text, keeps) => {
+    const document = JSON.parse(text) as Packument
+    const times = document.time ?? {}
+    const kept = Object.entries(document.versions).filter(([version, manifest]) =>
+      keeps(releaseOf(version, manifest, times[version])),
+    )
+    const versions = Object.fromEntries(kept)
+    const tags = tagsOf(document['dist-tags'] ?? {}, Object.keys(versions))
+    const time = Object.fromEntries(
+      Object.entries(times).filter(
+        ([name]) => Object.hasOwn(versions, name) || !Object.hasOwn(document.versions, name),
+      ),
+    )
+    return { type: 'application/json', body: JSON.stringify({ ...document, versions, time, 'dist-tags': tags }) }
+  },
+}
+
+interface Packument {
+  readonly versions: Readonly<Record<string, unknown>>
+  readonly time?: Readonly<Record<string, unknown>>
+  readonly 'dist-tags'?: Readonly<Record<string, string>>
+}
+
+function npmNameOfFile(path: string): string | null {
+  const match = FILE.exec(path)
+  return match !== null && match[2] === match[3] ? match[1]! : null
+}
+
+const SCRIPTS = ['preinstall', 'install', 'postinstall']
+
+function releaseOf(version: string, manifest: unknown, time: unknown): Release {
+  const { dist, scripts, hasInstallScript, gypfile, deprecated } = isRecord(manifest) ? manifest : {}
+  const { tarball = null, attestations, signatures: _ } = isRecord(dist) ? dist : {}
+  return {
+    version,
+    file: typeof tarball === 'string' ? tarball : null,
+    published: timeOf(time),
+    scripts:
+      hasInstallScript === true ||
+      gypfile === true ||
+      (isRecord(scripts) && SCRIPTS.some((name) => Object.hasOwn(scripts, name))),
+    withdrawn: typeof deprecated === 'string' && deprecated !== '' ? `deprecated: ${deprecated}` : null,
+    provenance: isRecord(attestations) && attestations.provenance !== undefined,
+  }
+}
+
+/** A tag whose version was left out names the newest one below it; one with nothing below it is gone. */
+function tagsOf(tags: Readonly<Record<string, string>>, kept: readonly string[]): Record<string, string> {
+  const known = new Set(kept)
+  return Object.fromEntries(
+    Object.entries(tags).flatMap(([tag, version]) => {
+      if (known.has(version)) return [[tag, version]]
+      const below = kept.filter((one) => compareVersions(one, version) < 0 && (tag !== 'latest' || !isPreRelease(one)))
+      const newest =
+        below.sort(compareVersions).at(-1) ?? (tag === 'latest' ? kept.toSorted(compareVersions).at(-1) : undefined)
+      return newest === undefined ? [] : [[tag, newest]]
+    }),
+  )
+}

@@ -1,0 +1,89 @@
+/** Reads a document of a registry whole, by the same rules as the request of the command. */
+
+import type { IncomingMessage } from 'node:http'
+import { messageOf } from '../../system/fault.ts'
+import type { RoutedRequest } from '../route/route-agent.ts'
+import { onUnanswered, timeoutError } from '../route/upstream.ts'
+import { decoded } from '../wire/decoding.ts'
+import { http } from '../wire/http.ts'
+import type { EgressDenial } from '../wire/refusal.ts'
+import { authorityOf } from '../wire/target.ts'
+import type { PackageRequest } from './package-gate.ts'
+import { clearHost, type Passage } from './passage.ts'
+
+export interface FetchedDocument {
+  readonly status: number
+  readonly type: string
+  readonly text: string
+  readonly location: string | null
+}
+
+/** The largest document of a public registry that we have met is a third of it. */
+const MOST_BYTES = 96 * 1024 * 1024
+/** Kept of what the client sent: who it is. What it would take, and what it has already, is Cordon's own business here. */
+const KEPT: ReadonlySet<string> = new Set(['authorization', 'user-agent', 'cookie', 'x-api-key'])
+
+export async function fetchDocument(
+  passage: Passage,
+  { read, rawHeaders, tunnel }: PackageRequest,
+  accept: string,
+): Promise<FetchedDocument | { readonly refusal: EgressDenial }> {
+  const own = rawHeaders.filter((_, at) => KEPT.has(rawHeaders[at - (at % 2)]!.toLowerCase()))
+  const headers = [
+    'Host',
+    authorityOf(read.target, read.secure ? 443 : 80),
+    ...own,
+    'Accept',
+    accept,
+    'Accept-Encoding',
+    'gzip',
+  ]
+  const cleared = await clearHost(passage, read, 'GET', headers, tunnel)
+  if ('refusal' in cleared) return cleared
+  try {
+    const incoming = await new Promise<IncomingMessage>((resolve, reject) => {
+      const options: RoutedRequest = {
+        agent: passage.agent,
+        route: cleared.admission.route,
+        secure: read.secure,
+        method: 'GET',
+        path: cleared.path,
+        headers: [...cleared.rawHeaders],
+        setHost: false,
+        maxHeaderSize: passage.limits.headerBytes,
+      }
+      const request = http.request(options)
+      request.setTimeout(passage.limits.idleMilliseconds, () => request.destroy(timeoutError()))
+      request.once('error', reject)
+      onUnanswered(request, reject)
+      request.once('response', resolve)
+      request.end()
+    })
+    const text = await textOf(incoming)
+    const { scrub } = cleared
+    return {
+      status: incoming.statusCode ?? 0,
+      type: incoming.headers['content-type'] ?? '',
+      text: scrub ? scrub.scrubText(text) : text,
+      location: incoming.headers.location ?? null,
+    }
+  } catch (error) {
+    return { refusal: { code: 'package-unreadable', message: `${authorityOf(read.target, 443)}: ${messageOf(error)}` } }
+  }
+}
+
+async function textOf(incoming: IncomingMessage): Promise<string> {
+  const body = decoded(incoming, incoming.headers['content-encoding'])
+  if (body === null) throw new Error('it answered in an encoding that cannot be read')
+  const pieces: Buffer[] = []
+  let size = 0
+  for await (const piece of body as AsyncIterable<Buffer>) {
+    size += piece.length
+    if (size > MOST_BYTES) {
+      incoming.destroy()
+      throw new Error(`its answer is larger than ${MOST_BYTES / 1024 / 1024} MB`)
+    }
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces).toString('utf8')
+}

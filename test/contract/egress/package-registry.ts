@@ -1,0 +1,164 @@
+/** A registry with packages of every kind that the package gate judges: old, young, undated, imitated, with scripts, withdrawn. */
+
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import type { RequestListener } from 'node:http'
+import { join } from 'node:path'
+
+export const PACKAGE_HOST = 'pkg.example.org'
+/** Where files of Python and of one package of npm are. */
+export const FILES_HOST = 'files.example.org'
+const ORIGIN = `https://${PACKAGE_HOST}`
+
+const HOUR = 3_600_000
+/** Long ago, and an hour ago. */
+export const OLD = '2020-01-01T00:00:00Z'
+export const YOUNG: string = `${new Date(Date.now() - HOUR).toISOString().slice(0, 19)}Z`
+
+interface Sample {
+  readonly name: string
+  readonly version: string
+  readonly published: string | null
+  readonly script?: true
+  readonly withdrawn?: string
+}
+
+const SAMPLES: readonly Sample[] = [
+  { name: 'steady', version: '1.0.0', published: OLD },
+  { name: 'steady', version: '1.1.0', published: OLD },
+  { name: 'steady', version: '2.0.0', published: YOUNG },
+  { name: 'later', version: '1.0.0', published: OLD },
+  { name: 'newborn', version: '1.0.0', published: YOUNG },
+  { name: 'undated', version: '1.0.0', published: null },
+  { name: 'lodahs', version: '1.0.0', published: OLD },
+  { name: 'scripted', version: '1.0.0', published: OLD, script: true },
+  { name: 'retired', version: '1.0.0', published: OLD, withdrawn: 'use steady' },
+]
+
+type Routes = Map<string, { readonly type: string; readonly body: Buffer | string }>
+
+export interface PackageRegistry {
+  readonly listener: RequestListener
+  /** What was asked of it, in order: `METHOD host/path`. */
+  readonly asked: string[]
+  /** A further version from now on. */
+  add(sample: Sample): void
+}
+
+export function createPackageRegistry(directory: string): PackageRegistry {
+  const asked: string[] = []
+  const routes = routesOf(directory, SAMPLES)
+  return {
+    asked,
+    add: (sample) => {
+      const versions = [...SAMPLES.filter(({ name }) => name === sample.name), sample]
+      addNpm(directory, routes, sample.name, versions)
+    },
+    listener: (message, response) => {
+      const path = decodeURIComponent(message.url!.split('?')[0]!)
+      const host = message.headers.host!.split(':')[0]!
+      asked.push(`${message.method} ${host}${path}`)
+      const isNew = message.headers.accept?.includes('application/vnd.pypi.simple.v1+json') === true
+      const found = (isNew ? routes.get(`${host}${path} json`) : undefined) ?? routes.get(`${host}${path}`)
+      if (found === undefined) return void response.writeHead(404).end('{"error":"nothing there"}\n')
+      if (found.type === 'redirect') return void response.writeHead(302, { location: String(found.body) }).end()
+      response.writeHead(200, { 'content-type': found.type, etag: '"one"' }).end(found.body)
+    },
+  }
+}
+
+function routesOf(directory: string, samples: readonly Sample[]): Routes {
+  const routes: Routes = new Map()
+  const wheels = samples.map(({ name, version }) => [join(directory, wheelName(name, version)), name, version])
+  execFileSync('python3', ['-c', WHEELS], { input: JSON.stringify(wheels) })
+  for (const [name, versions] of Map.groupBy(samples, (sample) => sample.name)) {
+    addNpm(directory, routes, name, versions!)
+    addPython(directory, routes, name, versions!)
+    addCrate(directory, routes, name, versions!)
+  }
+  routes.set(`${PACKAGE_HOST}/broken`, { type: 'application/json', body: '{"name": "broken", "versions"' })
+  routes.set(`${PACKAGE_HOST}/impostor`, routes.get(`${PACKAGE_HOST}/steady`)!)
+  routes.set(`${PACKAGE_HOST}/simple/plain/`, {
+    type: 'text/html',
+    body: '<a href="/x.whl">plain-1.0-py3-none-any.whl</a>',
+  })
+  const stray = routes.get(`${PACKAGE_HOST}/steady/-/steady-2.0.0.tgz`)!
+  for (const path of ['/elsewhere/steady-2.0.0.tgz', '/steady/-/steady-9.9.9.tgz', '/steady/-/other-1.0.0.tgz'])
+    for (const host of [PACKAGE_HOST, FILES_HOST]) routes.set(`${host}${path}`, stray)
+  return routes
+}
+
+function addNpm(directory: string, routes: Routes, name: string, samples: readonly Sample[]): void {
+  const versions: Record<string, object> = {}
+  for (const { version, script, withdrawn } of samples) {
+    const root = join(directory, `npm-${name}-${version}`)
+    mkdirSync(join(root, 'package'), { recursive: true })
+    const manifest = { name, version, main: 'index.js', ...(script && { scripts: { postinstall: 'node -e 0' } }) }
+    writeFileSync(join(root, 'package', 'package.json'), JSON.stringify(manifest))
+    writeFileSync(join(root, 'package', 'index.js'), 'module.exports = 1\n')
+    const file = join(root, 'one.tgz')
+    execFileSync('tar', ['-czf', file, '-C', root, 'package'])
+    const bytes = readFileSync(file)
+    const tarball = `${ORIGIN}/${name}/-/${name}-${version}.tgz`
+    const integrity = `sha512-${createHash('sha512').update(bytes).digest('base64')}`
+    versions[version] = { ...manifest, dist: { tarball, integrity }, ...(withdrawn && { deprecated: withdrawn }) }
+    routes.set(`${PACKAGE_HOST}/${name}/-/${name}-${version}.tgz`, { type: 'application/octet-stream', body: bytes })
+  }
+  const time = Object.fromEntries(
+    samples.flatMap(({ version, published }) => (published ? [[version, published]] : [])),
+  )
+  const latest = samples.at(-1)!.version
+  const document = { name, 'dist-tags': { latest }, versions, time }
+  routes.set(`${PACKAGE_HOST}/${name}`, { type: 'application/json', body: JSON.stringify(document) })
+}
+
+const wheelName = (name: string, version: string): string => `${name}-${version}-py3-none-any.whl`
+
+const WHEELS = `
+import json, sys, zipfile
+for path, name, version in json.load(sys.stdin):
+  info = f'{name}-{version}.dist-info'
+  with zipfile.ZipFile(path, 'w') as wheel:
+    wheel.writestr(name + '.py', '')
+    wheel.writestr(info + '/METADATA', f'Metadata-Version: 2.1\\nName: {name}\\nVersion: {version}\\n')
+    wheel.writestr(info + '/WHEEL', 'Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n')
+    wheel.writestr(info + '/RECORD', '')
+`
+
+function addPython(directory: string, routes: Routes, name: string, samples: readonly Sample[]): void {
+  const files = samples.map(({ version, published, withdrawn }) => {
+    const filename = wheelName(name, version)
+    const bytes = readFileSync(join(directory, filename))
+    routes.set(`${FILES_HOST}/packages/${filename}`, { type: 'application/octet-stream', body: bytes })
+    const hashes = { sha256: createHash('sha256').update(bytes).digest('hex') }
+    const url = `https://${FILES_HOST}/packages/${filename}`
+    return { filename, url, hashes, ...(published && { 'upload-time': published }), yanked: withdrawn ?? false }
+  })
+  const document = { meta: { 'api-version': '1.1' }, name, versions: samples.map(({ version }) => version), files }
+  const anchors = files.map(({ filename, url }) => `<a href="${url}">${filename}</a>`)
+  const place = `${PACKAGE_HOST}/simple/${name}/`
+  routes.set(place, { type: 'text/html', body: anchors.join('\n') })
+  routes.set(`${place} json`, { type: 'application/vnd.pypi.simple.v1+json', body: JSON.stringify(document) })
+}
+
+function addCrate(directory: string, routes: Routes, name: string, samples: readonly Sample[]): void {
+  const lines = samples.map(({ version, published, withdrawn }) => {
+    const root = join(directory, `crate-${name}-${version}`)
+    const own = join(root, `${name}-${version}`)
+    mkdirSync(join(own, 'src'), { recursive: true })
+    writeFileSync(join(own, 'Cargo.toml'), `[package]\nname = "${name}"\nversion = "${version}"\nedition = "2021"\n`)
+    writeFileSync(join(own, 'src', 'lib.rs'), '')
+    const file = join(root, 'one.crate')
+    execFileSync('tar', ['-czf', file, '-C', root, `${name}-${version}`])
+    const bytes = readFileSync(file)
+    const cksum = createHash('sha256').update(bytes).digest('hex')
+    routes.set(`${PACKAGE_HOST}/crates/${name}-${version}.crate`, { type: 'application/octet-stream', body: bytes })
+    const entry = { name, vers: version, deps: [], cksum, features: {}, yanked: withdrawn !== undefined }
+    return JSON.stringify({ ...entry, ...(published && { pubtime: published }) })
+  })
+  const config = { dl: `${ORIGIN}/crates/{crate}-{version}.crate` }
+  routes.set(`${PACKAGE_HOST}/index/config.json`, { type: 'application/json', body: JSON.stringify(config) })
+  const path = `${name.slice(0, 2)}/${name.slice(2, 4)}/${name}`
+  routes.set(`${PACKAGE_HOST}/index/${path}`, { type: 'text/plain', body: `${lines.join('\n')}\n` })
+}

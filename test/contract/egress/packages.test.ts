@@ -1,0 +1,375 @@
+/** The package gate: what each client installs with it and without, and every way around it. */
+
+import { execFile } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { clientSettings } from '../../../src/egress/clients/clients.ts'
+import type { PackageRules } from '../../../src/egress/packages/rules.ts'
+import type { EgressEvent } from '../../../src/egress/route/event.ts'
+import { summarize } from '../../../src/egress/route/event.ts'
+import type { HostQuestion } from '../../../src/egress/route/gate.ts'
+import { systemRoots } from '../../../src/egress/route/upstream.ts'
+import { createPackageRegistry, FILES_HOST, OLD, PACKAGE_HOST, type PackageRegistry } from './package-registry.ts'
+import { createWorld, hosts, type OpenDoor, type World } from './world.ts'
+
+const RULES: PackageRules = {
+  minimumAge: 3 * 86_400,
+  newDependencies: 'allow',
+  installScripts: 'allow',
+  lookAlikes: 'allow',
+  trusted: [],
+  registries: [
+    { ecosystem: 'npm', url: `https://${PACKAGE_HOST}/`, subdomains: false },
+    { ecosystem: 'pypi', url: `https://${PACKAGE_HOST}/simple/`, subdomains: false },
+    { ecosystem: 'crates', url: `https://${PACKAGE_HOST}/index/`, subdomains: false },
+  ],
+  managers: ['npm', 'pypi', 'crates'],
+  root: '/nowhere',
+}
+
+let world: World
+let registry: PackageRegistry
+let directory: string
+const opened: OpenDoor[] = []
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'cordon-packages-'))
+  world = createWorld()
+  registry = createPackageRegistry(directory)
+  await world.serveHttps(registry.listener)
+  await world.serveHttp(registry.listener)
+})
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map(({ door }) => door.close()))
+  world.events.length = 0
+})
+afterAll(async () => {
+  await world.close()
+  rmSync(directory, { recursive: true, force: true })
+})
+
+interface Asks {
+  readonly answer?: boolean
+  readonly asked?: string[]
+}
+
+async function open(rules: Partial<PackageRules> | null, { answer, asked = [] }: Asks = {}): Promise<OpenDoor> {
+  const ask = async ({ about }: HostQuestion) => {
+    asked.push(about?.message ?? 'a host')
+    return answer ?? null
+  }
+  const door = await world.open(
+    { command: 'client', allowed: hosts(PACKAGE_HOST, FILES_HOST), ...(rules && { packages: { ...RULES, ...rules } }) },
+    { ...(answer !== undefined && { ask }), packages: { committed: () => new Set(['steady', 'lodahs']) } },
+  )
+  opened.push(door)
+  return door
+}
+
+interface Got {
+  readonly status: number
+  readonly text: string
+  readonly type: string
+}
+
+/** A request without TLS, which the proxy reads in the same way. */
+function get({ port }: OpenDoor, url: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Got> {
+  const { host } = new URL(url)
+  return new Promise((resolve, reject) => {
+    const sent = request({ host: '127.0.0.1', port, path: url, method, headers: { host, ...headers }, agent: false })
+    sent.on('error', reject)
+    sent.on('response', (response) => {
+      let text = ''
+      response.on('data', (piece) => {
+        text += piece
+      })
+      response.on('end', () =>
+        resolve({ status: response.statusCode!, text, type: String(response.headers['content-type']) }),
+      )
+    })
+    sent.end()
+  })
+}
+
+const at = (path: string, host = PACKAGE_HOST): string => `http://${host}${path}`
+const summary = (): string => summarize(world.events as EgressEvent[]).join('\n')
+
+describe('what a registry offers', () => {
+  it('npm: young versions are left out, and latest is the newest that is old enough', async () => {
+    const door = await open({})
+    const { status, text } = await get(door, at('/steady'), { accept: 'application/vnd.npm.install-v1+json' })
+    const document = JSON.parse(text)
+    expect(status).toBe(200)
+    expect(Object.keys(document.versions)).toEqual(['1.0.0', '1.1.0'])
+    expect(document['dist-tags']).toEqual({ latest: '1.1.0' })
+    expect(document.time['2.0.0']).toBeUndefined()
+    expect(summary()).toBe(
+      'packages: steady 2.0.0 was published 1 hour ago, and minimum_age is 3 days: 1.1.0 is the newest that is offered',
+    )
+  })
+
+  it.each([
+    ['JSON', 'application/vnd.pypi.simple.v1+json', /"filename":"steady-1\.1\.0-py3-none-any\.whl"/],
+    [
+      'HTML, from the JSON that has the times',
+      'text/html',
+      /<a href="https:\/\/files\.example\.org[^"]*#sha256=\w+">steady-1\.1\.0/,
+    ],
+  ])('PyPI: %s', async (_, accept, expected) => {
+    const { text, type } = await get(await open({}), at('/simple/steady/'), { accept })
+    expect(type).toContain(accept)
+    expect(text).toMatch(expected)
+    expect(text).not.toContain('steady-2.0.0')
+  })
+
+  it('crates: lines of young versions are left out', async () => {
+    const { text } = await get(await open({}), at('/index/st/ea/steady'))
+    expect(text.match(/"vers":"[^"]+"/g)).toEqual(['"vers":"1.0.0"', '"vers":"1.1.0"'])
+  })
+
+  it('a client cannot keep an older answer: validators are not passed on', async () => {
+    const { status, text } = await get(await open({}), at('/steady'), { 'if-none-match': '"one"' })
+    expect([status, text.includes('1.1.0')]).toEqual([200, true])
+  })
+
+  it('without the section nothing is judged', async () => {
+    const door = await open(null)
+    expect((await get(door, at('/steady'))).text).toContain('2.0.0')
+    expect((await get(door, at('/steady/-/steady-2.0.0.tgz'))).status).toBe(200)
+  })
+
+  it('a trusted name is not judged', async () => {
+    const door = await open({ trusted: ['new*'] })
+    expect((await get(door, at('/newborn'))).text).toContain('1.0.0')
+    expect((await get(door, at('/newborn/-/newborn-1.0.0.tgz'))).status).toBe(200)
+  })
+})
+
+const FILES: readonly (readonly [note: string, url: string, code: string | null])[] = [
+  ['npm: old enough', at('/steady/-/steady-1.1.0.tgz'), null],
+  ['PyPI: old enough, from its own host', at('/packages/steady-1.1.0-py3-none-any.whl', FILES_HOST), null],
+  ['crates: old enough', at('/crates/steady-1.1.0.crate'), null],
+  ['npm: as a lock file names it', at('/steady/-/steady-2.0.0.tgz'), 'package-young'],
+  ['npm: with a query', at('/steady/-/steady-2.0.0.tgz?x=1'), 'package-young'],
+  ['npm: encoded', at('/%73teady/-/steady-2.0.0.tgz'), 'package-young'],
+  ['npm: a segment of dots', at('/steady/-/x/%2e%2e/steady-2.0.0.tgz'), 'package-young'],
+  ['npm: two slashes', at('//steady/-/steady-2.0.0.tgz'), 'package-unlisted'],
+  ['npm: a version that the registry does not list', at('/steady/-/steady-9.9.9.tgz'), 'package-unlisted'],
+  ['npm: a file of another name', at('/steady/-/other-1.0.0.tgz'), 'package-unlisted'],
+  ['npm: another place of the registry', at('/elsewhere/steady-2.0.0.tgz'), 'package-unlisted'],
+  ['npm: another host', at('/elsewhere/steady-2.0.0.tgz', FILES_HOST), 'package-unlisted'],
+  ['npm: the same path on another host', at('/steady/-/steady-9.9.9.tgz', FILES_HOST), 'package-unlisted'],
+  ['npm: undated', at('/undated/-/undated-1.0.0.tgz'), 'package-undated'],
+  ['npm: metadata that is broken', at('/broken/-/broken-1.0.0.tgz'), 'package-unreadable'],
+  ['npm: metadata that is missing', at('/absent/-/absent-1.0.0.tgz'), 'package-unreadable'],
+  ['npm: metadata of another package', at('/impostor/-/impostor-1.0.0.tgz'), 'package-unreadable'],
+  ['PyPI: as a lock file names it', at('/packages/steady-2.0.0-py3-none-any.whl', FILES_HOST), 'package-young'],
+  ['PyPI: the metadata beside it', at('/packages/steady-2.0.0-py3-none-any.whl.metadata', FILES_HOST), 'package-young'],
+  ['PyPI: another place', at('/other/steady-1.1.0-py3-none-any.whl', FILES_HOST), 'package-unlisted'],
+  ['PyPI: an index without times', at('/packages/plain-1.0-py3-none-any.whl', FILES_HOST), 'package-unreadable'],
+  ['crates: as a lock file names it', at('/crates/steady-2.0.0.crate'), 'package-young'],
+  ['crates: the address of the API', at('/api/v1/crates/steady/2.0.0/download', FILES_HOST), 'package-unlisted'],
+]
+
+describe('attack: a file of a version that is not offered', () => {
+  it.each(FILES)('%s', async (_, url, code) => {
+    registry.asked.length = 0
+    const { status, text } = await get(await open({}), url)
+    expect([status, /\((package-\w+)\)/.exec(text)?.[1] ?? null]).toEqual(code === null ? [200, null] : [403, code])
+    if (code !== null) expect(registry.asked.filter((one) => /\.(?:tgz|whl|crate)$|download$/.test(one))).toEqual([])
+  })
+
+  it.each(FILES.filter(([, url, code]) => code === 'package-young' || url.includes('elsewhere')))(
+    'control, without the gate: %s',
+    async (_, url) => {
+      const { status } = await get(await open(null), url)
+      expect(status === 200 || url.endsWith('.metadata') || url.includes('%')).toBe(true)
+    },
+  )
+
+  it.each(['/broken', '/impostor', '/simple/plain/'])(
+    'metadata that cannot be read is not offered: %s',
+    async (path) => {
+      const { status, text } = await get(await open({}), at(path))
+      expect([status, text]).toEqual([403, expect.stringContaining('package-unreadable')])
+    },
+  )
+
+  it('a version that came up later is found by its file, and judged', async () => {
+    const door = await open({})
+    await get(door, at('/later'))
+    registry.add({ name: 'later', version: '1.2.0', published: OLD })
+    expect((await get(door, at('/later/-/later-1.2.0.tgz'))).status).toBe(200)
+  })
+})
+
+it('an address can be trusted, and what is beside it is not', async () => {
+  const door = await open({ trusted: [`https://${FILES_HOST}/elsewhere/`] })
+  expect((await get(door, at('/elsewhere/steady-2.0.0.tgz', FILES_HOST))).status).toBe(200)
+  expect((await get(door, at('/elsewhere2/steady-2.0.0.tgz', FILES_HOST))).status).toBe(403)
+})
+
+describe('what else a package is asked about', () => {
+  const rows: readonly (readonly [note: string, rules: Partial<PackageRules>, name: string, asks: RegExp | null])[] = [
+    ['a look-alike', { lookAlikes: 'ask' }, 'lodahs', null],
+    ['a new dependency', { newDependencies: 'ask' }, 'scripted', /scripted 1\.0\.0 is in no committed lock file/],
+    ['a dependency that is locked', { newDependencies: 'ask' }, 'steady', null],
+    ['a script', { installScripts: 'ask' }, 'scripted', /scripted 1\.0\.0 runs its own code/],
+    ['no script', { installScripts: 'ask' }, 'steady', null],
+  ]
+  it.each(rows)('%s', async (_, rules, name, asks) => {
+    const url = at(`/${name}/-/${name}-1.0.0.tgz`)
+    const asked: string[] = []
+    const yes = await open(rules, { answer: true, asked })
+    expect([(await get(yes, url)).status, (await get(yes, url)).status]).toEqual([200, 200])
+    expect(asked).toEqual(asks === null ? [] : [expect.stringMatching(asks)])
+    const refused = asks === null ? 200 : 403
+    expect((await get(await open(rules, { answer: false }), url)).status).toBe(refused)
+    expect((await get(await open(rules), url)).status).toBe(refused)
+  })
+
+  it('one yes covers the new packages of a run, and a denial asks nobody', async () => {
+    const asked: string[] = []
+    const door = await open({ newDependencies: 'ask' }, { answer: true, asked })
+    for (const name of ['scripted', 'retired']) await get(door, at(`/${name}/-/${name}-1.0.0.tgz`))
+    expect(asked).toHaveLength(1)
+    const closed = await open({ newDependencies: 'deny' }, { answer: true, asked })
+    expect((await get(closed, at('/retired/-/retired-1.0.0.tgz'))).text).toContain('package-refused')
+    expect(asked).toHaveLength(1)
+  })
+
+  it('what is deprecated or yanked is said once', async () => {
+    const door = await open({})
+    for (let time = 0; time < 2; time++) await get(door, at('/retired/-/retired-1.0.0.tgz'))
+    await get(door, at('/packages/retired-1.0.0-py3-none-any.whl', FILES_HOST))
+    await get(door, at('/crates/retired-1.0.0.crate'))
+    expect(summary().split('\n')).toEqual([
+      'packages: retired 1.0.0 is deprecated: use steady',
+      'packages: retired 1.0.0 is yanked: use steady',
+      'packages: retired 1.0.0 is yanked',
+    ])
+  })
+})
+
+/** A folder with clients that are not installed system-wide. */
+const EXTRA = process.env.CORDON_TEST_CLIENTS ?? '/nonexistent'
+
+interface Client {
+  readonly name: string
+  readonly program: string
+  readonly install: readonly string[]
+  readonly environment?: Readonly<Record<string, string>>
+  readonly files?: Readonly<Record<string, string>>
+  readonly old: RegExp
+  readonly young: RegExp
+}
+
+const NPM = { 'package.json': '{"name":"probe","version":"1.0.0"}' }
+const CLIENTS: readonly Client[] = [
+  {
+    name: 'npm',
+    program: 'npm',
+    install: ['install', 'steady', '--no-audit', '--no-fund', '--registry', `https://${PACKAGE_HOST}/`],
+    files: NPM,
+    old: /"steady": ?"\^1\.1\.0"/,
+    young: /"steady": ?"\^2\.0\.0"/,
+  },
+  {
+    name: 'pnpm',
+    program: `${EXTRA}/node_modules/.bin/pnpm`,
+    install: ['add', 'steady', '--registry', `https://${PACKAGE_HOST}/`],
+    files: { ...NPM, 'pnpm-workspace.yaml': 'minimumReleaseAge: 0\n' },
+    old: /"steady": ?"\^1\.1\.0"/,
+    young: /"steady": ?"\^2\.0\.0"/,
+  },
+  {
+    name: 'pip',
+    program: 'pip',
+    install: [
+      'install',
+      '--no-cache-dir',
+      '--target',
+      'lib',
+      '--index-url',
+      `https://${PACKAGE_HOST}/simple/`,
+      'steady',
+    ],
+    environment: { PIP_CONFIG_FILE: '/dev/null', PIP_FIND_LINKS: '', PIP_EXTRA_INDEX_URL: '' },
+    old: /Successfully installed steady-1\.1\.0/,
+    young: /Successfully installed steady-2\.0\.0/,
+  },
+  {
+    name: 'cargo',
+    program: 'cargo',
+    install: ['fetch'],
+    files: {
+      'Cargo.toml':
+        '[package]\nname = "probe"\nversion = "0.1.0"\nedition = "2021"\n[lib]\npath = "lib.rs"\n[dependencies]\nsteady = { version = ">=1", registry = "test" }\n',
+      'lib.rs': '',
+      '.cargo/config.toml': `[registries.test]\nindex = "sparse+https://${PACKAGE_HOST}/index/"\n`,
+    },
+    old: /name = "steady"\nversion = "1\.1\.0"/,
+    young: /name = "steady"\nversion = "2\.0\.0"/,
+  },
+]
+
+describe('real clients', () => {
+  for (const { name, program, install, environment = {}, files = {}, old, young } of CLIENTS) {
+    it.skipIf(!isInstalled(program)).each([
+      ['with the gate', {}, old],
+      ['without it', null, young],
+    ] as const)(`${name} %s`, async (note, rules, expected) => {
+      const door = await open(rules)
+      const root = join(directory, `${name}-${note.replaceAll(' ', '-')}`)
+      for (const [file, text] of Object.entries(files)) {
+        mkdirSync(join(root, file, '..'), { recursive: true })
+        writeFileSync(join(root, file), text)
+      }
+      mkdirSync(join(root, 'home'), { recursive: true })
+      const { ca } = world
+      const settings = clientSettings({
+        proxyHost: '127.0.0.1',
+        proxyPort: door.port,
+        directory: root,
+        caPem: ca.pem,
+        roots: systemRoots(),
+      })
+      for (const file of settings.files) {
+        writeFileSync(file.path, file.content)
+        chmodSync(file.path, file.mode)
+      }
+      const env = {
+        PATH: process.env.PATH,
+        HOME: join(root, 'home'),
+        ...(process.env.RUSTUP_HOME
+          ? { RUSTUP_HOME: process.env.RUSTUP_HOME }
+          : { RUSTUP_HOME: `${process.env.HOME}/.rustup` }),
+        ...settings.environment,
+        ...environment,
+      }
+      const output = await run(program, install, root, env)
+      const written = ['package.json', 'Cargo.lock'].map((file) => read(join(root, file))).join('\n')
+      expect(`${written}\n${output}`).toMatch(expected)
+    })
+  }
+})
+
+function isInstalled(program: string): boolean {
+  return program.startsWith('/')
+    ? existsSync(program)
+    : (process.env.PATH ?? '').split(':').some((one) => existsSync(join(one, program)))
+}
+
+function read(path: string): string {
+  return existsSync(path) ? String(readFileSync(path)) : ''
+}
+
+function run(program: string, args: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Promise<string> {
+  return new Promise((resolve) => {
+    const child = execFile(program, args, { cwd, env, timeout: 60_000 }, (_, out, err) => resolve(out + err))
+    child.stdin?.end()
+  })
+}
