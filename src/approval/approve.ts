@@ -2,7 +2,7 @@
 
 import { isGlob } from '../files/glob.ts'
 import type { Decision, PartDecision } from '../policy/decision.ts'
-import { worstCaseOf } from '../policy/worst-case.ts'
+import { type Bound, worstCaseOf } from '../policy/worst-case.ts'
 import type { ShellFacts } from '../shell/facts.ts'
 import { canonicalJson } from '../system/canonical-json.ts'
 import { messageOf } from '../system/fault.ts'
@@ -17,8 +17,11 @@ export interface Refusal {
   readonly message: string
 }
 
-/** `by`: where the answer was given, when that was not where it was asked. */
-export type Approval = { readonly by?: string } & (
+/**
+ * `by`: where the answer was given, when that was not where it was asked. `reviewed`: a reviewer answered, about a worst case of
+ * this bound.
+ */
+export type Approval = { readonly by?: string; readonly reviewed?: Bound } & (
   | { readonly approved: true; readonly remember: Remembered | null }
   | { readonly approved: false; readonly refusal: Refusal; readonly remember: Remembered | null }
 )

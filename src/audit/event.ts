@@ -106,6 +106,7 @@ export interface NoteEvent {
     | 'session'
     | 'mode'
     | 'approval'
+    | 'review'
     | 'grant'
     | 'taint'
     | 'violation'

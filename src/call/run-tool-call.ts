@@ -5,6 +5,7 @@
 
 import type { Approval } from '../approval/approve.ts'
 import type { Decision } from '../policy/decision.ts'
+import { asksTheSame } from '../policy/review-bound.ts'
 import { messageOf } from '../system/fault.ts'
 import type { ToolOutput } from '../tools/tool.ts'
 import { admitCall, type CallHistory, outcomeOf } from './admission.ts'
@@ -84,20 +85,27 @@ async function answer<Call, Record, Output>(
   signal: AbortSignal,
 ): Promise<CallResult<Output>> {
   if (decision.decision === 'deny') return { status: 'denied', decision }
+  let agreed = decision
   if (decision.decision === 'ask') {
     const approval = await stages.approve(call, decision, signal)
     signal.throwIfAborted()
     if (!approval.approved) return { status: 'refused', decision, refusal: approval.refusal }
     const now = await stages.decide(call, null)
     if (now.decision === 'deny') return { status: 'denied', decision: now }
+    // INVARIANT: a reviewer answers what it was shown, within its bound, and nothing that the call has become meanwhile.
+    if (approval.reviewed !== undefined && !asksTheSame(now, decision)) {
+      const message = 'what it would do has changed since the reviewer answered; try it again'
+      return { status: 'refused', decision, refusal: { kind: 'absent', message } }
+    }
+    if (approval.reviewed === 'undo') agreed = { ...decision, relies: 'undo' }
   }
   signal.throwIfAborted()
-  const { output, notes, injection } = stages.scan(call, await stages.run(call, decision, signal))
+  const { output, notes, injection } = stages.scan(call, await stages.run(call, agreed, signal))
   if (injection !== null) {
     await stages.history?.taint()
     stages.tainted(call, injection)
   }
-  return { status: 'done', output, decision, notes }
+  return { status: 'done', output, decision: agreed, notes }
 }
 
 function failureOf(error: unknown, signal: AbortSignal | null): ToolFailure {

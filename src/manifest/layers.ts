@@ -54,7 +54,7 @@ export function mergeLayers(layers: Layers, suffixes: SuffixLookup | null = null
         settings.set(OBSERVE_PATH, { setting, layer, floor: null })
         continue
       }
-      const before = settings.get(path)
+      const before = settings.get(path) ?? startOf(setting, layer)
       const merged = before === undefined ? setting : mergeSetting(before, setting, layer, suffixes, warn)
       settings.set(path, { setting: merged, layer, floor: layer === 'organisation' ? merged : (before?.floor ?? null) })
     }
@@ -117,6 +117,17 @@ function ignored(
     code: 'layer-ignored',
     message,
     found: `${JSON.stringify(plainValue(stronger.value))} at ${stronger.source}`,
+  }
+}
+
+/** What a project is held to where nobody has written a key that it may only tighten: the default. */
+function startOf(setting: Setting, layer: LayerName): Layered | undefined {
+  const { key } = setting
+  if (layer !== 'project' || !key.tightens) return undefined
+  return {
+    setting: { ...setting, value: key.default as Setting['value'], source: 'built-in' },
+    layer: 'user',
+    floor: null,
   }
 }
 

@@ -47,8 +47,7 @@ interface Cost {
 /** The worst case of a yes to a decision that asks. */
 export function worstCaseOf(decision: Decision, facts: ShellFacts | null): WorstCase {
   const asks = decision.segments.filter((part) => part.decision === 'ask')
-  const kept = decision.kept === true
-  const costs = asks.map((part) => costOf(part, factOf(part, facts), kept))
+  const costs = asks.flatMap((part) => costsOf(part, factOf(part, facts), decision))
   // INVARIANT: an ask that no part explains costs the most.
   if (costs.length === 0) costs.push({ bound: 'unbounded', text: 'Cordon cannot say what it does' })
   const labels = [...new Set(costs.flatMap(({ label }) => label ?? []))]
@@ -95,6 +94,13 @@ function listOf(hosts: readonly string[]): string {
   return hosts.length === 1 ? hosts[0]! : `${hosts[0]} and ${hosts.length - 1} more`
 }
 
+/** Whatever the reason to ask, a command that changes something elsewhere costs that. */
+function costsOf(part: PartDecision, fact: CommandFact | null, decision: Decision): readonly Cost[] {
+  const cost = grantedCost(part, fact, decision) ?? costOf(part, fact, decision.kept === true)
+  const changes = part.kind === 'command' && (fact?.effect === 'remote-write' || fact?.effect === 'destructive')
+  return changes ? [cost, effectCost(part, fact)] : [cost]
+}
+
 function costOf(part: PartDecision, fact: CommandFact | null, kept: boolean): Cost {
   const { text, reason } = part
   switch (reason.code) {
@@ -109,6 +115,7 @@ function costOf(part: PartDecision, fact: CommandFact | null, kept: boolean): Co
     case 'port-not-opened':
       return { bound: 'nothing', text: 'programs of this machine can use the server of this command' }
     case 'host-not-granted':
+      if (part.kind !== 'host') return kindCost(part, fact, kept)
       return { bound: 'host', hosts: [text], text: `${text} receives what the command can read: project files` }
     case 'remote-write':
     case 'destructive':
@@ -151,6 +158,17 @@ function kindCost(part: PartDecision, fact: CommandFact | null, kept: boolean): 
         ? { bound: 'undo', text: 'changes project files' }
         : { bound: 'lost', text: 'changes or deletes project files' }
   }
+}
+
+/** A look at hosts that are granted for it costs less than a look at any host. */
+function grantedCost(part: PartDecision, fact: CommandFact | null, { segments }: Decision): Cost | null {
+  if (part.kind !== 'command' || fact?.effect !== 'remote-read') return null
+  if (part.reason.code !== 'not-granted' && part.reason.code !== 'level-ask') return null
+  const reached = segments.filter(({ kind, command }) => kind === 'host' && command === part.command)
+  if (reached.length === 0 || reached.some(({ decision }) => decision !== 'allow')) return null
+  const hosts = [...new Set(reached.map(({ text }) => text))]
+  if (hosts.length > 1) return null
+  return { bound: 'granted-host', hosts, text: `${hosts[0]}, which is granted, receives what the command sends` }
 }
 
 /** By what a command does beyond the sandbox. */

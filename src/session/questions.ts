@@ -59,6 +59,8 @@ export class SessionQuestions {
   async put({ question, call, settled, signal }: Putting): Promise<Approval> {
     const { questions, recorder } = this.#parts
     const { policy } = this.#view.deciding(this.#view.entered)
+    const reviewed = await this.#review(question, call, signal)
+    if (reviewed) return reviewed
     const settlement = settle(question.decision, policy, questions !== null)
     if (settlement.outcome !== 'prompt' || !questions) {
       const message = settlement.outcome === 'refuse' ? settlement.message : 'nobody is there to ask'
@@ -75,6 +77,20 @@ export class SessionQuestions {
         await this.#remember({ ...remember!, grant })
       return approval
     })
+  }
+
+  /** The reviewer is asked first, about whole calls: what a running command carries to a host it cannot know. */
+  async #review(question: Question, call: string | null, signal: AbortSignal): Promise<Approval | null> {
+    const { machine, recorder } = this.#parts
+    const loaded = this.#view.deciding(this.#view.entered)
+    if (call === null || loaded.session.review.command.length === 0) return null
+    if (settle(question.decision, loaded.policy, true).outcome !== 'prompt') return null
+    const { review } = await import('../questions/review/review.ts')
+    const { tainted } = this.#view.facts()
+    const place = { machine, loaded, tainted, call, session: this.#id, record: recorder.note }
+    const reviewed = await review(question, place, signal)
+    if (reviewed) recorder.answered(call, question.subject, reviewed.by ?? 'review', reviewed)
+    return reviewed
   }
 
   async #remember(remembered: Remembered): Promise<void> {

@@ -197,6 +197,7 @@ export const checkers: readonly string[] = [
 export const manifestReaders: Readonly<Record<string, string>> = {
   'agents/import/manifest.ts': 'Whether lines of another agent load, from an object.',
   'chat/provider-setup.ts': 'No project is open: the user’s and the organisation’s rules need no signature.',
+  'chat/review-model.ts': 'No project is open: the user’s and the organisation’s rules need no signature.',
   'index.ts': 'The library exports it, to decide and to show; `createCordon` opens.',
   'learn/from-record.ts': 'It asks about the signature itself: when it was made.',
   'organisation/draft.ts': 'A draft of the organisation’s, from an object: nothing runs by it.',

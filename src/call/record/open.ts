@@ -79,7 +79,8 @@ function agentOf(recorded: Recorded): { readonly agent?: string } {
   return recorded.by === 'host' ? { agent: recorded.host } : {}
 }
 
-function sessionName(recorded: Recorded, { root }: RecordedProject): string {
+/** The name that a session has in the record. */
+export function sessionName(recorded: Recorded, { root }: Pick<RecordedProject, 'root'>): string {
   switch (recorded.by) {
     case 'session':
       return recorded.id

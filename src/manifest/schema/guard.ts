@@ -1,5 +1,6 @@
-/** The sections that say how Cordon decides: permission, security, shell_policy, agents, rings. */
+/** The sections that say how Cordon decides: permission, review, security, shell_policy, agents, rings. */
 
+import { DEFAULT_REVIEW_BOUND, REVIEW_BOUNDS } from '../../policy/review-bound.ts'
 import {
   BOOLEAN,
   choice,
@@ -64,6 +65,62 @@ const PERMISSION: Section = {
       doc: 'In mode `custom`: true turns every remaining ask into an allow. Deny rules still apply.',
       spec: 'P2',
       merge: 'later',
+    },
+  ],
+}
+
+const REVIEW: Section = {
+  path: 'review',
+  doc: 'A reviewer answers questions for you, within a bound. Set it in your own `~/.config/cordon/cordon.toml`; a project can only lower `up_to` and `per_hour`.',
+  spec: 'P11',
+  example: '[review]\nwith = ["cordon", "review", "model", "anthropic"]\nup_to = "adds"\n',
+  keys: [
+    {
+      name: 'with',
+      type: listOf(text()),
+      default: null,
+      doc: 'The program and its arguments. It reads the question as JSON on stdin and writes its answer as JSON. `cordon review model PROFILE` asks a model that `cordon login` has set up.',
+      spec: 'P11',
+      merge: 'later',
+      personal: true,
+    },
+    {
+      name: 'up_to',
+      type: choice('none', ...REVIEW_BOUNDS),
+      default: DEFAULT_REVIEW_BOUND,
+      doc: 'The worst case up to which the reviewer may say yes. `none`: it is not asked. `nothing`: nothing leaves. `undo`: `cordon undo` restores it. `granted-host`: one granted host receives project files. `reads`: files outside the project are read. `host`: one host that is not granted receives project files. `adds`: something is added elsewhere, such as a branch.',
+      spec: 'P11',
+      merge: 'later',
+      strictness: 'choice-order',
+      tightens: true,
+    },
+    {
+      name: 'per_hour',
+      type: integer(0, 10_000),
+      default: 60,
+      doc: 'How many questions the reviewer gets in an hour, in all projects together. The others are asked of you.',
+      spec: 'P11',
+      merge: 'later',
+      strictness: 'lower',
+      tightens: true,
+    },
+    {
+      name: 'timeout',
+      type: integer(1, 30),
+      default: 20,
+      doc: 'Seconds. After this time without an answer you are asked.',
+      spec: 'P11',
+      merge: 'later',
+      personal: true,
+    },
+    {
+      name: 'instructions',
+      type: text(),
+      default: null,
+      doc: 'What you want it to do, in your own words. It reads them with each question.',
+      spec: 'P11',
+      merge: 'later',
+      personal: true,
     },
   ],
 }
@@ -294,6 +351,7 @@ function ring(number: 1 | 2 | 3): Section {
 export const GUARD_SECTIONS: readonly Section[] = [
   PERMISSION,
   PERMISSION_TOOLS,
+  REVIEW,
   SECURITY,
   SHELL_POLICY,
   AGENTS,

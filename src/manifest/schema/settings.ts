@@ -1,6 +1,7 @@
 /** What a manifest says beyond decisions: how the sandbox is furnished, what is limited, what is recorded. */
 
 import type { HostRule, PathRule, Sourced } from '../../policy/policy.ts'
+import type { ReviewBound } from '../../policy/review-bound.ts'
 import type { Verdict } from '../../policy/verdict.ts'
 
 /** `[sandbox.os] backend`, on Linux. */
@@ -159,6 +160,16 @@ export interface ApprovalSettings {
   readonly desktop: boolean
 }
 
+/** `[review]` (P11). */
+export interface ReviewSettings {
+  /** The program and its arguments; empty for none. */
+  readonly command: readonly string[]
+  readonly upTo: ReviewBound | 'none'
+  readonly perHour: number
+  readonly seconds: number
+  readonly instructions: string | null
+}
+
 /** What the session, the tools and the record read. */
 export interface SessionSettings {
   readonly hideModel: Sourced<boolean>
@@ -168,6 +179,7 @@ export interface SessionSettings {
   readonly breaker: { readonly failures: number; readonly cooldown: number }
   readonly audit: { readonly maxBytes: number; readonly arguments: Sourced<boolean> }
   readonly approvals: ApprovalSettings
+  readonly review: ReviewSettings
   readonly tools: ReadonlyMap<string, CustomToolSettings>
   readonly mcpServers: readonly McpServerSetting[]
   readonly containers: ContainerSettings

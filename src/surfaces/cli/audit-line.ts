@@ -52,6 +52,12 @@ function sentenceOf(line: AuditLine): Sentence {
       const said = list([text(line.subject), `${answer}, by ${text(line.approver)}`])
       return { mark: '?', style: yes ? 'green' : 'yellow', what: 'answer', said }
     }
+    case 'review': {
+      const who = text(line.model) || text(line.reviewer)
+      const why = text(line.reason)
+      const said = list([text(line.subject), `${text(line.answer)}, by ${who}`, why, `worst case: ${text(line.bound)}`])
+      return { mark: '?', style: line.answer === 'yes' ? 'green' : 'yellow', what: 'review', said }
+    }
     case 'checkpoint':
       return { mark: '·', style: 'dim', what: 'signed', said: 'up to here' }
     default: {

@@ -490,6 +490,16 @@ const rows: readonly CommandRow[] = [
       '`answer` asks you as a session would, with every answer; `allow` grants one choice for a time. A grant never beats a deny;\ncordon grants lists and revokes it. What a session waits for is allowed once, unless --choice names what to save.',
   },
   {
+    name: 'review',
+    summary: 'Show what your reviewer answered, and test it on what you answered.',
+    usage:
+      'cordon review [log] [--last N] [--json]\n  cordon review replay [--last N] [--json]\n  cordon review model PROFILE',
+    words: 2,
+    flags: [{ name: '--last', value: 'N', about: 'How many answers (20).' }, root, json],
+    details:
+      '`replay` puts your own recorded answers to the reviewer of [review] once more, and says where it differs. `model` is a reviewer:\nit reads a question on stdin and asks a model that cordon login has set up.',
+  },
+  {
     name: 'ui',
     summary: 'Look at what agents do, and answer them, on a page of this machine.',
     usage: 'cordon ui [--root DIR] [--port N]\n  cordon ui --webhook-key',

@@ -48,6 +48,7 @@ export function hookStages(
   let begun: CallRecord | null = null
   let places: readonly string[] | null = null
   let left = false
+  let answered = false
   return {
     history: judge.history,
     parse: () => read,
@@ -85,21 +86,24 @@ export function hookStages(
       })
       return begun
     },
-    approve: async (_, decision) => {
+    approve: async (_, decision, signal) => {
       // Before anybody answers: what a name leads to by then was not asked about.
       const { placesAsked } = await import('../../agents/hook/reach.ts')
       places = placesAsked(judge, judged(), setting)
-      const approval = await approved(judge, judged(), decision, plainly(), places, asked)
+      const record = (event: Parameters<SessionRecorder['note']>[0]): void => recorder?.note(event)
+      const put = { judgement: judged(), decision, input: plainly(), places, call: begun?.call ?? null, record }
+      const approval = await approved(judge, put, asked, signal)
+      answered = (approval.approved && !request.canAsk) || approval.reviewed !== undefined
+      if (approval.reviewed === 'undo') judgement = withUndo(judged())
       // The host's own answer comes later, and is the host's to know.
-      if (approval.approved && !request.canAsk)
-        recorder?.answered(begun?.call ?? null, judged().subject, approval.by ?? 'terminal', approval)
+      if (answered) recorder?.answered(begun?.call ?? null, judged().subject, approval.by ?? 'terminal', approval)
       return approval
     },
     run: async (_, decision) => {
       // What a person agrees to goes with the command; nobody agreed to more than what was asked.
       const less = narrowed(judged(), request)
       const input = less?.input ?? (places === null ? plainly() : wrap(judged(), places))
-      if (decision.decision === 'ask' && request.canAsk) {
+      if (decision.decision === 'ask' && request.canAsk && !answered) {
         const why = await whyAsked(judge, judged(), decision, asked)
         if (input === null) await keepWrites(judge, read, asked)
         return { kind: 'ask', reason: reasonText(why, less?.note), input }
@@ -174,14 +178,27 @@ function mustSayItself({ call }: HookJudgement, input: Json): Decision {
   return soleDecision('ask', { kind: 'tool', text }, { code: 'outside-sandbox', message })
 }
 
+/** The same judgement where only undo allows it. */
+function withUndo(judgement: HookJudgement): HookJudgement {
+  return { ...judgement, decision: { ...judgement.decision, relies: 'undo' } }
+}
+
+/** An ask on its way. */
+interface PutAsk {
+  readonly judgement: HookJudgement
+  readonly decision: Decision
+  readonly input: Json | null
+  readonly places: readonly string[]
+  readonly call: string | null
+  readonly record: SessionRecorder['note']
+}
+
 /** Whether an ask goes on to the host, which puts it to its person; else it is kept, and refused with the way out. */
 async function approved(
   judge: HookJudge,
-  judgement: HookJudgement,
-  decision: Decision,
-  input: Json | null,
-  places: readonly string[],
+  { judgement, decision, input, places, call, record }: PutAsk,
   asked: Asked,
+  signal: AbortSignal,
 ): Promise<Approval> {
   const { host, request, setting } = asked
   const refused = (...sentences: readonly (string | undefined)[]): Approval => ({
@@ -192,6 +209,13 @@ async function approved(
   if (input !== null && !request.canRewrite) return refused(mustSayItself(judgement, input).reason.message)
   const notAsked = judge.whyNotAsked(decision)
   if (notAsked !== null) return refused(`${decision.reason.message} It was not asked: ${notAsked}.`)
+  const started = Date.now()
+  if (judge.loaded.session.review.command.length > 0 && !setting.inside) {
+    const { byReviewer } = await import('./by-reviewer.ts')
+    const of = { judge, host: host.name, machine: setting.machine, place: placeOf(judge, asked) }
+    const reviewed = await byReviewer(of, { ...judgement, decision }, { call, record }, signal)
+    if (reviewed) return reviewed
+  }
   if (request.canAsk) return { approved: true, remember: null }
   const needed = `This needs a yes from the user: ${await whyAsked(judge, judgement, decision, asked)}`
   if (setting.inside) {
@@ -213,7 +237,7 @@ async function approved(
   }
   const { askFleetAbout } = await import('../../organisation/prompter.ts')
   const question = hookQuestion(machine, place, judgement)
-  const byFleet = await askFleetAbout(machine, question, ASK_WAIT_SECONDS * 1000)
+  const byFleet = await askFleetAbout(machine, question, ASK_WAIT_SECONDS * 1000 - (Date.now() - started))
   if (byFleet) return byFleet
   const id = keepAsk(machine, ask, Date.now())
   return refused(needed, wayOut(id, judgement))

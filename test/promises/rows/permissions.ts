@@ -242,7 +242,14 @@ export const PERMISSION_ROWS: readonly PromiseRow[] = [
     id: 'P11',
     promise:
       'Each ask states what a wrong yes could cost; a reviewer may answer within bounds; observe mode asks nothing.',
-    shown: ['src/policy/worst-case.test.ts', 'src/policy/evaluate/evaluate.test.ts', 'src/manifest/layers.test.ts'],
+    shown: [
+      'src/policy/worst-case.test.ts',
+      'src/policy/review.test.ts',
+      'test/attacks/questions/reviewer.test.ts',
+      'test/contract/session/review.test.ts',
+      'src/policy/evaluate/evaluate.test.ts',
+      'src/manifest/layers.test.ts',
+    ],
     manifest: { permission: { mode: 'contained' } },
     tries: [
       bash('git push origin topic', {

@@ -39,6 +39,7 @@ const LOADERS: Readonly<Record<string, Load>> = {
   bundles: () => import('../commands/policy/bundles.ts'),
   hook: () => import('../commands/machine/hook.ts'),
   install: () => import('../commands/machine/install.ts'),
+  review: () => import('../commands/policy/review.ts'),
   approvals: () => import('../commands/run/approvals.ts'),
   ui: () => import('../commands/agents/ui.ts'),
   import: () => import('../commands/policy/import.ts'),

@@ -1,0 +1,30 @@
+/** An ask of a host's call, put to the reviewer (P11) before anybody is asked. */
+
+import { type AskPlace, hookQuestion } from '../../agents/hook/hook-asks.ts'
+import type { HookJudge, HookJudgement } from '../../agents/hook/judge.ts'
+import { sessionName } from '../../call/record/open.ts'
+import type { Approval } from '../../call/run-tool-call.ts'
+import { type ReviewPlace, review } from '../../questions/review/review.ts'
+import type { Machine } from '../../system/machine.ts'
+
+/** Whose ask it is. */
+export interface AskOf {
+  readonly judge: HookJudge
+  readonly host: string
+  readonly machine: Machine
+  readonly place: AskPlace
+}
+
+/** The reviewer's answer; null where the person is to be asked. */
+export async function byReviewer(
+  { judge, host, machine, place }: AskOf,
+  judgement: HookJudgement,
+  { call, record }: Pick<ReviewPlace, 'call' | 'record'>,
+  signal: AbortSignal,
+): Promise<Approval | null> {
+  const { loaded } = judge
+  const session = sessionName({ by: 'host', host, session: place.session }, loaded)
+  const { tainted } = judge.session
+  const from = { machine, loaded, tainted, call, session, record }
+  return review(hookQuestion(machine, place, judgement), from, signal)
+}
