@@ -65,7 +65,7 @@ static int note(struct spot *s, const struct setting *t, uint8_t *kept, uint32_t
   if (s->about.st_nlink == 0) return set_apart(&s->about, s->object);
   if (mark_of(t) == SEEN_ATTRIBUTES) *kept = keep_attributes(s, number);
   int error = may_not_lose(*kept, 0) ? EDQUOT : journal('a', s, NULL, *kept, *number);
-  if (error) drop_kept(*kept, *number);
+  if (error) drop_kept(s, *kept, *number);
   else *noted = 1;
   return error;
 }

@@ -9,9 +9,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* `.` and `..` are no names: the kernel says what is wrong with them. */
-static int is_dot(const struct spot *s) { return s->name[strspn(s->name, "./")] == 0 && strcspn(s->name, "/") <= 2; }
-
 static void refuse(const struct call *c, const struct spot *s, enum change change, int error) {
   journal_refused(s->path, change, error);
   answer(c, error);
@@ -139,7 +136,7 @@ static void remove_spot(const struct call *c, struct spot *s, int flags) {
   uint8_t kept = keep_removed(s, &number);
   if (may_not_lose(kept, 0)) return refuse(c, s, change, EDQUOT);
   if ((error = journal('u', s, NULL, kept, number))) {
-    drop_kept(kept, number);
+    drop_kept(s, kept, number);
     return answer(c, error);
   }
   if (unlinkat(s->parent, s->name, flags)) {
@@ -158,8 +155,8 @@ void answer_remove(const struct call *c, int at, uint64_t path, int flags) {
   int is_folder = s.is_there && S_ISDIR(s.about.st_mode);
   if (!is_ours(&s) || is_dot(&s)) let_go_on(c);
   else if (!s.is_there) answer(c, ENOENT);
-  /* Of the other kind it fails; the wall would have another word for it. */
-  else if (is_folder != !!(flags & AT_REMOVEDIR)) answer(c, unlinkat(s.parent, s.name, flags) ? errno : 0);
+  /* Of the other kind it fails, and with a slash behind a file's name; the wall would have another word for it. */
+  else if (is_folder != !!(flags & AT_REMOVEDIR) || (!is_folder && strchr(s.name, '/'))) answer(c, unlinkat(s.parent, s.name, flags) ? errno : 0);
   else remove_spot(c, &s, flags);
   leave_spot(&s);
 }
@@ -196,6 +193,7 @@ static int judge_rename(struct spot *from, struct spot *to, unsigned flags, cons
 
 /* The errno of a rename that cannot take the place of what is there, or 0. */
 static int fails_over(const struct spot *from, const struct spot *to, unsigned flags) {
+  if (!S_ISDIR(from->about.st_mode) && (strchr(from->name, '/') || strchr(to->name, '/'))) return ENOTDIR;
   if (!to->is_there || (flags & RENAME_EXCHANGE)) return 0;
   if (flags & RENAME_NOREPLACE) return EEXIST;
   return S_ISDIR(from->about.st_mode) && !S_ISDIR(to->about.st_mode) ? ENOTDIR : 0;
@@ -210,7 +208,7 @@ static void rename_spot(const struct call *c, struct spot *from, struct spot *to
   int error = judge_rename(from, to, flags, &about);
   int by_content = is_judged_by_content(to) || (exchanges && is_judged_by_content(from));
   /* Two names of one file: the kernel says that it is done, and does nothing. */
-  if (same && !exchanges) return answer(c, syscall(SYS_renameat2, from->parent, from->name, to->parent, to->name, flags) ? errno : 0);
+  if (same) return answer(c, syscall(SYS_renameat2, from->parent, from->name, to->parent, to->name, flags) ? errno : 0);
   if (!error && by_content && (flags || S_ISDIR(from->about.st_mode))) error = EROFS;
   /* A copy without credentials is mounted over it: what was made of that must not replace it. */
   if (!error && by_content && to->is_there && to->mount != to->folder_mount) error = EBUSY;
@@ -220,13 +218,13 @@ static void rename_spot(const struct call *c, struct spot *from, struct spot *to
   if (!exchanges) kept = keep_removed(to, &number);
   if (may_not_lose(kept, 0)) return refuse(c, to, CHANGE_PLACE, EDQUOT);
   if ((error = journal(exchanges ? 'x' : 'r', from, to, kept, number))) {
-    drop_kept(kept, number);
+    drop_kept(to, kept, number);
     return answer(c, error);
   }
   if (by_content) error = place_config(from, to);
   else error = syscall(SYS_renameat2, from->parent, from->name, to->parent, to->name, flags) ? errno : 0;
   if (error) {
-    journal_failed(from, kept, number);
+    journal_failed(to, kept, number);
     if (by_content && error == EROFS) return refuse(c, to, CHANGE_PLACE, error);
     return answer(c, error);
   }

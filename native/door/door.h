@@ -119,6 +119,7 @@ void servers_changed(int known); /* `known` is 0 where it may come only now */
 
 /* path.c */
 int copy_text(const struct call *c, uint64_t from, char *into, size_t size);
+int is_dot(const struct spot *s);
 int find_spot(const struct call *c, int at, const char *path, int follow, struct spot *s);
 int hold_object(const struct call *c, int fd, struct spot *s);
 int name_object(struct spot *s);
@@ -207,7 +208,7 @@ int keep_by_move(const struct spot *s);
 uint8_t keep_removed(struct spot *s, uint32_t *number);
 uint8_t keep_written(const struct spot *s, int fd, uint32_t *number);
 uint8_t keep_attributes(struct spot *s, uint32_t *number);
-void drop_kept(uint8_t kept, uint32_t number);
+void drop_kept(const struct spot *s, uint8_t kept, uint32_t number);
 int may_not_lose(uint8_t kept, int appends);
 int set_apart(const struct stat *about, int fd);
 int separate(struct spot *s, int fd, int with_content);

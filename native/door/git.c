@@ -254,7 +254,7 @@ static int note_replaced(int folder, const char *name, const struct stat *before
   if (s.object >= 0) close(s.object);
   s.object = -1;
   s.is_there = 0;
-  if (error) drop_kept(kept, number);
+  if (error) drop_kept(&s, kept, number);
   return error ? error : journal('c', &s, NULL, 0, 0);
 }
 

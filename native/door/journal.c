@@ -155,7 +155,7 @@ int journal(char op, const struct spot *s, const struct spot *to, uint8_t kept, 
   put(&r, (uint64_t)about->st_size, 8);
   put(&r, about->st_ino, 8);
   put_time(&r, &about->st_mtim);
-  put_time(&r, s->parent >= 0 ? &s->folder.st_mtim : &nothing.st_mtim);
+  put_time(&r, s->parent >= 0 && !is_dot(s) ? &s->folder.st_mtim : &nothing.st_mtim);
   put_time(&r, to && to->parent >= 0 ? &to->folder.st_mtim : &nothing.st_mtim);
   put_time(&r, s->is_there ? &s->about.st_changed : &nothing.st_mtim);
   put_time(&r, to && to->is_there ? &to->about.st_changed : &nothing.st_mtim);
@@ -181,13 +181,13 @@ static int write_mark(char op, uint32_t mode, uint32_t uid, const struct timespe
   return write_record(&r);
 }
 
-/* The change that was announced was not made. */
+/* The change that was announced was not made. `s` is what was kept for it. */
 void journal_failed(const struct spot *s, uint8_t kept, uint32_t number) {
   static const struct timespec none;
   int error = errno;
   if (journal_fd >= 0 && !is_loose(s)) {
     if (!was_left_out) write_mark('f', 0, 0, &none, "");
-    drop_kept(kept, number);
+    drop_kept(s, kept, number);
   }
   errno = error;
 }

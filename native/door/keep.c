@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/fs.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -58,17 +59,37 @@ static int kept_folder(uint32_t number) {
   return fd;
 }
 
-void drop_kept(uint8_t kept, uint32_t number) {
+static int is_same_file(int folder, const char *name, const struct stat *as) {
+  struct stat found;
+  return fstatat(folder, name, &found, AT_SYMLINK_NOFOLLOW) == 0 && found.st_dev == as->st_dev && found.st_ino == as->st_ino;
+}
+
+static intmax_t changed_at(const struct stat *about) { return (intmax_t)about->st_changed.tv_sec * 1000000000 + about->st_changed.tv_nsec; }
+
+/*
+ * A second name that was for nothing: the file is as it was, but its ctime is new. Undo of an earlier call would take that for a change
+ * of somebody else, so it is written down beside the journal, as src/undo/left-states.ts reads it.
+ */
+static void note_unchanged(const struct spot *s) {
+  static int left = -1;
+  struct stat now;
+  uint64_t mount;
+  if (s->parent < 0 || look_by_name(s->parent, s->name, AT_SYMLINK_NOFOLLOW, &now, &mount)) return;
+  if (now.st_ino != s->about.st_ino || now.st_dev != s->about.st_dev) return;
+  if (left < 0) left = openat(keep, "left", O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
+  /* The umask is the command's. */
+  if (left < 0 || fchmod(left, 0600)) return;
+  dprintf(left, "%ju %jd %ju %jd\n", (uintmax_t)now.st_ino, changed_at(&now), (uintmax_t)s->about.st_ino, changed_at(&s->about));
+}
+
+/* What was kept of `s` before a change that was not made. */
+void drop_kept(const struct spot *s, uint8_t kept, uint32_t number) {
   char name[16];
   if (!(kept & (KEPT_LINK | KEPT_COPY | KEPT_ATTRIBUTES)) || number == 0) return;
   snprintf(name, sizeof name, "%u", number);
   int folder = kept_folder(number);
   if (folder >= 0 && unlinkat(folder, name, 0) && errno == EISDIR) unlinkat(folder, name, AT_REMOVEDIR);
-}
-
-static int is_same_file(int folder, const char *name, const struct stat *as) {
-  struct stat found;
-  return fstatat(folder, name, &found, AT_SYMLINK_NOFOLLOW) == 0 && found.st_dev == as->st_dev && found.st_ino == as->st_ino;
+  if (kept & KEPT_LINK) note_unchanged(s);
 }
 
 static int copy_bytes(int from, int to, uint64_t size) {
@@ -175,7 +196,7 @@ uint8_t keep_attributes(struct spot *s, uint32_t *number) {
   int bad = fd < 0 || keep_attributes_of(s->object, fd);
   if (fd >= 0) close(fd);
   *number = last_number;
-  if (bad) drop_kept(KEPT_ATTRIBUTES, last_number);
+  if (bad) drop_kept(s, KEPT_ATTRIBUTES, last_number);
   return bad ? KEPT_LOST : KEPT_ATTRIBUTES;
 }
 
@@ -281,7 +302,7 @@ static int replace_by_copy(struct spot *s, const struct spot *beside) {
   int error = may_not_lose(kept, 0) ? EDQUOT : 0;
   if (!error && !is_same_file(s->parent, s->name, &s->about)) error = EMLINK; /* the host replaced it meanwhile */
   if (!error) error = journal('r', beside, s, kept | KEPT_APART, number);
-  if (error) drop_kept(kept, number);
+  if (error) drop_kept(s, kept, number);
   else if (renameat(s->parent, beside->name, s->parent, s->name)) {
     error = errno;
     journal_failed(s, kept, number);

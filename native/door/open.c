@@ -138,7 +138,7 @@ static int open_for_change(const struct call *c, struct spot *s, int flags) {
   if (may_not_lose(kept, (flags & (O_APPEND | O_TRUNC)) == O_APPEND)) journal_refused(s->path, CHANGE_WRITE, error = EDQUOT);
   if (!error && kept) error = journal('w', s, NULL, kept, number);
   if (error) {
-    drop_kept(kept, number);
+    drop_kept(s, kept, number);
     close(fd);
     answer(c, error);
     return -1;

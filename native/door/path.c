@@ -151,12 +151,14 @@ static int end_at_name(struct walk *w, struct spot *s, const char *name, size_t 
   return 0;
 }
 
+/* `.` and `..` are no names: the kernel says what is wrong with them, and the parent is not the folder that holds the object. */
+int is_dot(const struct spot *s) { return s->name[strspn(s->name, "./")] == 0 && strcspn(s->name, "/") <= 2; }
+
 /* The canonical path of what was found, and the place that it lies in. */
 static int name_spot(struct spot *s) {
   size_t length = strcspn(s->name, "/");
-  int is_dot = !strcmp(s->name, ".") || !strcmp(s->name, "..") || !strcmp(s->name, "./") || !strcmp(s->name, "../");
   s->path[0] = 0;
-  if (s->parent < 0 || (is_dot && s->is_there)) path_of_fd(s->object, s->path);
+  if (s->parent < 0 || (is_dot(s) && s->is_there)) path_of_fd(s->object, s->path);
   else {
     path_of_fd(s->parent, s->path);
     size_t at = strlen(s->path);

@@ -1,6 +1,6 @@
 /**
- * What undo itself left: each file that it restored, as it stands now, and as it stood when the call began that was undone. Its ctime
- * is new, but nobody else changed it, so that the call before can be undone as well.
+ * Files with a new ctime that nobody changed: what undo restored, with its state when the call began that was undone, and what the
+ * file broker kept for a change that then failed (`note_unchanged` in native/door/keep.c). So the call before can be undone as well.
  */
 
 import { existsSync, readFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import type { FileState } from './journal.ts'
 
 const NAME = 'left'
 
-/** A file after an undo, and what it stands for. */
+/** A file as it is now, and what that stands for. */
 export interface LeftState {
   readonly now: FileState
   readonly was: FileState
@@ -23,7 +23,7 @@ export function writeLeft(folder: string, states: readonly LeftState[]): void {
   writeMade(join(folder, NAME), lines.join(''))
 }
 
-/** All that undos left, by the state of now. */
+/** All of them, by the state of now. */
 export class LeftStates {
   readonly #store: CallStore
   #states: ReadonlyMap<string, FileState> | null = null
@@ -32,7 +32,7 @@ export class LeftStates {
     this.#store = store
   }
 
-  /** Whether a file is as it was at a time: not changed since, or only by undos of what changed it. */
+  /** Whether a file is as it was at a time: not changed since, or only as these say. */
   isAsAt(file: FileState, time: bigint): boolean {
     let state: FileState | undefined = file
     // INVARIANT: what a state stands for is older than it, so that this ends.
@@ -47,9 +47,9 @@ export class LeftStates {
   #read(): ReadonlyMap<string, FileState> {
     if (this.#states !== null) return this.#states
     const states = new Map<string, FileState>()
-    for (const { id, about } of this.#store.list()) {
+    for (const { id } of this.#store.list()) {
       const path = join(this.#store.folderOf(id), NAME)
-      if ((about.undoes === undefined && about.redoes === undefined) || !existsSync(path)) continue
+      if (!existsSync(path)) continue
       for (const line of readFileSync(path, 'utf8').split('\n')) {
         const [inode, changed, wasInode, wasChanged] = line.split(' ')
         if (wasChanged === undefined) continue

@@ -41,7 +41,7 @@ export function netChanges(records: readonly JournalRecord[]): NetChanges {
     else if ((op === 'written' || op === 'mode') && !made.has(path)) changed.add(path)
     else if (op === 'exchanged') {
       const wasMade = [made.delete(path), made.delete(other)]
-      for (const set of [made, changed]) if (isWorthIt(set)) exchangeBelow(set, path, other)
+      for (const set of [made, changed, removed]) if (isWorthIt(set)) exchangeBelow(set, path, other)
       // What the call had made is now under the other name, in the place of something that was there.
       for (const [one, theirs] of [
         [path, wasMade[1]],

@@ -30,10 +30,11 @@ export async function killOnce(
   const child = spawn(process.execPath, [join(import.meta.dirname, 'room.ts'), JSON.stringify(input)], {
     stdio: 'ignore',
   })
+  const closed = new Promise((resolve) => child.once('close', resolve))
   for (let waited = 0; !hasBegun(folder) && waited < MOST_STARTING_MS; waited += 5) await sleep(5)
   await sleep(delay)
   child.kill('SIGKILL')
-  await new Promise((resolve) => child.once('close', resolve))
+  await closed
   // The init ends with its parent; what it was in the middle of is done by then.
   let last = ''
   for (let now = lookNow(place); now !== last; now = lookNow(place)) {
