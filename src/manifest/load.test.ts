@@ -235,6 +235,18 @@ const errors: readonly { name: string; text: string; errors: string[]; suggestio
     note: '',
   },
   {
+    name: 'host allowed and denied',
+    text: '[security]\ndeny_domains = ["a.com"]\n[http]\nallowed_hosts = ["a.com"]\n',
+    errors: ['5:18 contradiction http.allowed_hosts[0]'],
+    note: 'of one file; another layer may deny what a project allows',
+  },
+  {
+    name: 'host of a command below a denied domain',
+    text: '[security]\ndeny_domains = ["*.example.com"]\n[capabilities.allow.commands]\npatterns = [{ command = "x", domains = ["a.example.com"] }]\n',
+    errors: ['5:41 shadowed capabilities.allow.commands.patterns[0].domains[0]'],
+    note: '',
+  },
+  {
     name: 'failed examples',
     text: allow('{ command = "ls:*", match = ["ls -l", "cat x"], not_match = ["ls"] }'),
     errors: [
@@ -350,12 +362,6 @@ const warnings: readonly { name: string; text: string; warnings: string[]; note:
     text: `${reads('"**"')}${noReads('{ path = "**", files = ["*.key"] }')}`,
     warnings: [],
     note: '',
-  },
-  {
-    name: 'host allowed and denied',
-    text: '[security]\ndeny_domains = ["a.com"]\n[http]\nallowed_hosts = ["a.com"]\n',
-    warnings: ['5:18 shadowed http.allowed_hosts[0]'],
-    note: 'deny wins by design',
   },
   {
     name: 'host under a wildcard',

@@ -36,7 +36,10 @@ export async function importManifest(draft: Draft, machine: Machine, files: File
   const kept = [...settled.entries]
   // Entries that load alone can contradict each other; then the more permissive goes.
   const order = { deny: 0, ask: 1, allow: 2 }
-  const weight = (entry: Entry): number => ('verdict' in entry ? order[entry.verdict] : 0)
+  const weight = (entry: Entry): number => {
+    if (entry.kind === 'host') return entry.use === 'nobody' ? order.deny : order.allow
+    return 'verdict' in entry ? order[entry.verdict] : order.deny
+  }
   const fitting: Entry[] = []
   for (const entry of kept.sort((a, b) => weight(a) - weight(b))) {
     const problem = await problemOf([...fitting, entry], machine, files)

@@ -6,6 +6,7 @@ import type { BundleEntry, CommandEntry, HostEntry, Item, Manifest, SecretEntry 
 import { itemsOf } from '../schema/manifest.ts'
 import type { Report } from '../toml/problem.ts'
 import { quoteShort } from '../toml/tree.ts'
+import { reportDenied } from './overlap.ts'
 
 interface Host {
   readonly item: Item
@@ -14,10 +15,7 @@ interface Host {
   readonly narrowed: string
 }
 
-/**
- * A host that is allowed and denied is a warning and no error: deny lists are made to be broad, they beat every list by
- * design, and no order of layers can turn that around.
- */
+/** Of one file: denials of another layer may be broader than what a project allows, and beat it. */
 export function checkHosts(manifest: Manifest, formats: FormatContext, report: Report): void {
   const everywhere = plainHosts(itemsOf<string>(manifest, 'security.deny_domains'), formats)
   const commands = plainHosts(itemsOf<string>(manifest, 'capabilities.deny.commands.domains'), formats)
@@ -50,12 +48,7 @@ function checkHostList(hosts: readonly Host[], denied: DeniedHosts, report: Repo
     seen.set(key, item)
     const stop = denied.covering(pattern)
     if (stop !== null) {
-      report.warn(item.at, item.rule, {
-        code: 'shadowed',
-        message: `${quoteShort(pattern.text)} is allowed, but denied as well, and deny wins`,
-        found: `${stop.rule} at ${stop.source}`,
-        suggestion: 'delete one of them',
-      })
+      reportDenied(report, item, pattern.text, stop.item, hostKey(pattern) === hostKey(stop.pattern))
       continue
     }
     const broader = wildcards.find((other) => other.item !== item && containsHost(other.pattern, pattern))
@@ -103,12 +96,13 @@ class DeniedHosts {
     }
   }
 
-  covering(inner: HostPattern): Item | null {
+  covering(inner: HostPattern): Host | null {
     for (let name = inner.host; name !== ''; name = name.includes('.') ? name.slice(name.indexOf('.') + 1) : '') {
-      for (const { item, pattern } of this.#byName.get(name) ?? []) {
+      for (const denied of this.#byName.get(name) ?? []) {
+        const { pattern } = denied
         const port = pattern.port === null || pattern.port === inner.port
         const host = pattern.host === inner.host ? pattern.wildcard === inner.wildcard : coversName(pattern, inner.host)
-        if (port && host) return item
+        if (port && host) return denied
       }
     }
     return null

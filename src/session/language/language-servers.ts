@@ -11,7 +11,7 @@ import { Fault, messageOf } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
 import type { LanguageQuestion } from '../../tools/agent/lsp.ts'
 import type { ToolOutput } from '../../tools/tool.ts'
-import { answerText, type Diagnostic, diagnosticsIn } from './answers.ts'
+import { answerText } from './answers.ts'
 import { LanguageConnection } from './connection.ts'
 
 interface LanguageRow {
@@ -72,13 +72,21 @@ export class LanguageServers {
   }
 
   async #start(row: LanguageRow): Promise<LanguageServer> {
+    let failure: unknown = null
     for (const argv of row.servers) {
       const program = await this.#find(argv[0]!)
       if (program === null) continue
       const server = new LanguageServer([program, ...argv.slice(1)], this.#root, this.#host)
-      await server.initialize(AbortSignal.timeout(START_MS))
-      return server
+      try {
+        await server.initialize(AbortSignal.timeout(START_MS))
+        return server
+      } catch (error) {
+        // A program of that name may be no server: TypeScript 5 has tsc without --lsp.
+        if (!server.isGone) throw error
+        failure = error
+      }
     }
+    if (failure !== null) throw failure
     const names = row.servers.map(([name]) => name).join(', ')
     throw new Fault('no-language-server', `there is no language server for ${row.language} here`, {
       remedy: `Install one of: ${names}.`,
@@ -104,7 +112,8 @@ class LanguageServer {
   readonly #connection: LanguageConnection
   readonly #root: string
   readonly #versions = new Map<string, { version: number; text: string }>()
-  readonly #diagnostics = new Map<string, readonly Diagnostic[]>()
+  /** As they were pushed. */
+  readonly #diagnostics = new Map<string, unknown>()
   #heard: (() => void)[] = []
   #pulls = false
   isGone = false
@@ -226,7 +235,7 @@ class LanguageServer {
   #notified(method: string, params: unknown): void {
     if (method !== 'textDocument/publishDiagnostics') return
     const { uri, diagnostics } = params as { uri?: unknown; diagnostics?: unknown }
-    if (typeof uri === 'string') this.#diagnostics.set(uri, diagnosticsIn({ items: diagnostics }))
+    if (typeof uri === 'string') this.#diagnostics.set(uri, diagnostics)
     for (const wake of this.#heard.splice(0)) wake()
   }
 }

@@ -8,7 +8,8 @@ import { MAX_CODE, madeLines, shownProgram, timeoutOf } from './program-text.ts'
 
 const MAX_FILES = 16
 const MAX_FILE_BYTES: number = 8 * 1024 ** 2
-const PLAIN_NAME = /^[\w][\w. +-]{0,99}$/
+/** `.env` is one, `..` and options are none. */
+const PLAIN_NAME = /^\.?\w[\w. +-]{0,99}$/
 
 export const sandboxRun: Tool = defineTool({
   name: 'sandbox_run',

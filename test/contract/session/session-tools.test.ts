@@ -1,6 +1,6 @@
 /** The tools that need something of their session, in every session: the library's, an MCP client's, an agent's. */
 
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { resultText } from '../../../src/call/tool-result.ts'
@@ -56,4 +56,41 @@ it('a tool that is offered later is decided like every other, and takes the plac
   session.setAgent('plan')
   expect((await session.call('mcp__x__y', {})).status).toBe('denied')
   expect(() => session.offer([{ ...late, name: 'bash' }])).toThrow(/already/)
+})
+
+/** A server that pushes one problem for each file that is opened. */
+const PUSHING_SERVER = `#!/usr/bin/python3
+import json, sys
+def send(message):
+    body = json.dumps({'jsonrpc': '2.0', **message}).encode()
+    sys.stdout.buffer.write(b'Content-Length: %d\\r\\n\\r\\n' % len(body) + body)
+    sys.stdout.buffer.flush()
+while True:
+    length = 0
+    while True:
+        line = sys.stdin.buffer.readline()
+        if not line: sys.exit()
+        if line.strip() == b'': break
+        if line.lower().startswith(b'content-length:'): length = int(line.split(b':')[1])
+    message = json.loads(sys.stdin.buffer.read(length))
+    if message.get('method') == 'initialize': send({'id': message['id'], 'result': {'capabilities': {}}})
+    if message.get('method') == 'textDocument/didOpen':
+        place = {'line': 3, 'character': 1}
+        problem = {'range': {'start': place, 'end': place}, 'severity': 1, 'message': 'wrong'}
+        uri = message['params']['textDocument']['uri']
+        send({'method': 'textDocument/publishDiagnostics', 'params': {'uri': uri, 'diagnostics': [problem]}})
+`
+
+it('lsp passes over a program that is no server, and says where a pushed problem is', async () => {
+  world.file('a.ts', 'x\n')
+  for (const [name, text] of [
+    ['tsc', '#!/bin/sh\necho "error TS5023: Unknown compiler option"\nexit 1\n'],
+    ['typescript-language-server', PUSHING_SERVER],
+  ] as const) {
+    world.file(`node_modules/.bin/${name}`, text)
+    chmodSync(join(world.root, 'node_modules/.bin', name), 0o755)
+  }
+  const session = (await world.open({ manifest: { object: { schema_version: 1 } } })).openSession()
+  const asked = await session.call('lsp', { action: 'diagnostics', path: 'a.ts' })
+  expect(resultText(asked)).toBe('4:2 error: wrong')
 })

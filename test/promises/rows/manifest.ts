@@ -27,6 +27,16 @@ export const MANIFEST_ROWS: readonly PromiseRow[] = [
     refuses: /git push|does not load/,
   },
   {
+    id: 'M1',
+    promise: 'So is a granted host that the same file denies.',
+    shown: ['src/manifest/load.test.ts'],
+    files: {
+      'cordon.toml':
+        'schema_version = 1\n[http]\nallowed_hosts = ["a.example.com"]\n[security]\ndeny_domains = ["*.example.com"]\n',
+    },
+    refuses: /a\.example\.com|does not load/,
+  },
+  {
     id: 'M2',
     promise:
       'Layers from built-in to command line. A deny of any layer applies, and a project only tightens what the user set.',

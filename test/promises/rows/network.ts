@@ -20,7 +20,8 @@ export const NETWORK_ROWS: readonly PromiseRow[] = [
   },
   {
     id: 'N2',
-    promise: 'Hosts are literal or below a registrable domain. Denied hosts are denied on every surface.',
+    promise:
+      'Hosts are literal, or a wildcard of a registrable domain or of a name below it. Denied hosts are denied on every surface.',
     shown: ['src/hosts/pattern.test.ts', 'test/cases/hosts.test.ts'],
     files: { 'cordon.toml': 'schema_version = 1\n[http]\nallowed_hosts = ["*.co.uk"]\n' },
     refuses: /co\.uk|does not load/,

@@ -66,7 +66,13 @@ export const TOOL_ROWS: readonly PromiseRow[] = [
     promise: 'Code runs in a new container.',
     shown: ['test/contract/code/engines.test.ts'],
     manifest: { permission: { tools: { sandbox_run: 'allow' } }, sandbox: { run: { engines: ['os'] } } },
+    files: { '.env': 'A=given\n' },
     tries: [
+      of(
+        'sandbox_run',
+        { language: 'bash', code: 'cat .env', files: ['.env'] },
+        { is: 'ask', answer: 'once', says: /A=given/ },
+      ),
       of('sandbox_run', { language: 'bash', code: 'echo ran; cat /etc/shadow' }, { says: /ran/, hides: /root:/ }),
     ],
     on: CORDONS_OWN,
