@@ -27,6 +27,7 @@ import type { CommandFact } from '../shell/facts.ts'
 import { type Entitlement, entitleServer, entitleWords } from './entitlement.ts'
 import { egressRules, grantedHosts, packageRules } from './hosts.ts'
 import { appliedBundles, brokeredSecrets, type RunGrants, type Variables } from './run-grants.ts'
+import { programWords } from './typed-words.ts'
 
 /** What a sandbox shows, and what may be changed in it. The rules are resolved on the disk when the command starts. */
 export interface Places {
@@ -47,6 +48,8 @@ export interface Places {
   readonly carried: readonly PathRule[]
   /** What the command's tools need of the home directory. */
   readonly tools: Pick<BundleFurnishing, 'reads' | 'writes'>
+  /** Words of the command that may name programs which the person installed below the home directory: those are shown. */
+  readonly programs: readonly string[]
   /** Deny rules: what is not shown, and what is not written. */
   readonly hidden: readonly PathRule[]
   readonly fixed: readonly PathRule[]
@@ -205,7 +208,10 @@ export function confine(loaded: LoadedPolicy, decided: Decided, narrowing: reado
     manifestPath: loaded.manifestPath,
     cwd,
     grants: entitled.grants,
-    places: placesOf(loaded, entitled.paths, { reads: furnished.reads, writes: furnished.writes }, narrowing),
+    places: {
+      ...placesOf(loaded, entitled.paths, { reads: furnished.reads, writes: furnished.writes }, narrowing),
+      programs: sandbox.commandFs.value === 'none' || labels !== null ? [] : programWords(entitled.whole ?? ''),
+    },
     network: {
       rules,
       remotes: grantedHosts(policy, rules),
@@ -326,6 +332,7 @@ function placesOf(
     },
     carried,
     tools,
+    programs: [],
     hidden: reads.deny,
     fixed: writes.deny,
     masks: {

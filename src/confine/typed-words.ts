@@ -47,3 +47,12 @@ function quoted(word: string): string {
 const KEYWORDS: ReadonlySet<string> = new Set(
   'if then elif else fi time for in until while do done case esac coproc select function'.split(' '),
 )
+
+/** More words than this are data. */
+const MOST_WORDS = 200
+
+/** The words of a text that may name programs: a word too many shows a folder of programs that is of no use. */
+export function programWords(text: string): readonly string[] {
+  const words = text.split(/[\s;|&<>()"'`=]+/, MOST_WORDS).filter((word) => /^[\w~/][\w@.+~/-]*$/.test(word))
+  return [...new Set(words)]
+}

@@ -66,8 +66,8 @@ test.each([
   { command: ['mine'], said: 'cordon run --read ~/tools', note: 'in a folder of PATH that is not shown' },
   {
     command: ['linked'],
-    said: 'a link to a file in /opt/agent/bin',
-    note: 'its folder may be shown, what it leads to is not',
+    said: 'a link to a file in /opt/agent, which is not shown',
+    note: 'its folder may be shown, what it leads to is not: a program in bin needs what is beside that',
   },
   { command: ['claude'], said: 'not installed', note: 'an agent that is not there: its bundle would not help' },
   { command: ['ls -la'], said: 'cordon run -- ls -la', note: 'one word with a blank' },

@@ -55,7 +55,10 @@ function hidden([program = '']: readonly string[], { path, home, exists, canonic
   // A link in a folder that is shown leads nowhere where its target is not.
   const real = dirname(canonical(`${folder}/${program}`))
   const isLink = real !== canonical(folder)
-  const named = isLink ? real : folder
+  // A program in a bin folder mostly needs what is beside that.
+  const whole =
+    basename(real) === 'bin' && ![home, '/', `${home}/.local`].includes(dirname(real)) ? dirname(real) : real
+  const named = isLink ? whole : folder
   const shown = named.startsWith(`${home}/`) ? `~${named.slice(home.length)}` : named
   return `It is ${isLink ? 'a link to a file ' : ''}in ${shown}, which is not shown; to show it: cordon run --read ${shown} …`
 }

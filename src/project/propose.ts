@@ -7,6 +7,7 @@ import { bundleNames } from '../sandbox/bundles/built-in.ts'
 import { AGENT_PROGRAMS } from '../sandbox/bundles/bundles.generated.ts'
 import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
+import { installersOnPath } from './place/installers.ts'
 
 export interface Proposal {
   readonly text: string
@@ -20,7 +21,17 @@ export function proposeForProject(directory: string, files: Files, machine: Mach
   const agents = installedAgents(machine, files)
   const there = (path: string): boolean => files.exists(path.replace(/^~/, () => machine.home).replace(/\/\*\*$/, ''))
   const text = proposeManifest(facts, { bundles: bundleNames, agents, reads: AGENT_READS.filter(there) })
-  return { text, found: [...findings(facts), ...agents.map(({ program }) => `${program} (installed)`)] }
+  const installers = installersOnPath({ home: machine.home, path: machine.env.PATH ?? '' })
+  return {
+    text,
+    found: [
+      ...findings(facts),
+      ...agents.map(({ program }) => `${program} (installed)`),
+      ...(installers.length > 0
+        ? [`programs of yours (${installers.join(', ')}), shown to commands that name them`]
+        : []),
+    ],
+  }
 }
 
 /** Agents with a bundle of their own whose program is on PATH. */
@@ -67,6 +78,7 @@ function findings(facts: ProjectFacts): string[] {
     facts.python ? at('python', `Python (${facts.python.manager})`) : null,
     facts.go ? at('go', 'Go') : null,
     facts.java ? at('java', `Java (${facts.java})`) : null,
+    ...facts.others.map(({ file }) => file),
     ...facts.runners.map((runner) => `${runner.file} (${runner.targets.length} targets)`),
     facts.docker ? 'containers' : null,
     facts.ports.length > 0 ? `servers on ${facts.ports.join(', ')}` : null,

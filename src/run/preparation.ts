@@ -6,6 +6,7 @@ import { isGlob } from '../files/glob.ts'
 import type { PathRule } from '../policy/policy.ts'
 import { programTable } from '../policy/programs/table.ts'
 import { homeLinks } from '../project/place/home-links.ts'
+import { installedPlaces } from '../project/place/installers.ts'
 import { ownPackage } from '../project/place/own-package.ts'
 import { ownCheckout } from '../project/place/own-places.ts'
 import { writablePathFolders } from '../project/place/path-folders.ts'
@@ -200,11 +201,20 @@ export class Site {
     const carried = placeCarried(places, this.#files)
     const isOpen = (path: string): boolean => !isReadOnly(places, path)
     const free = this.#existing(tools.writes).filter(isOpen)
-    const shown = [...tools.reads, ...tools.writes, ...(trust === undefined ? [] : [trust])]
-    const own = temporary === undefined ? [] : [temporary]
+    const { home, env, configDir, stateDir } = this.#machine
+    const own = [configDir, stateDir]
+    const programs = installedPlaces(places.programs, { home, path: env.PATH ?? '', own }, this.#files)
+    const shown = [...tools.reads, ...tools.writes, ...programs.places, ...(trust === undefined ? [] : [trust])]
+    const scratch = temporary === undefined ? [] : [temporary]
     return {
-      reads: [...reads, ...links, ...this.#existing(shown).filter((path) => !free.includes(path)), ...carried],
-      writes: [...this.#writes, ...free, ...carried.filter(isOpen), ...own],
+      reads: [
+        ...reads,
+        ...links,
+        ...programs.links,
+        ...this.#existing(shown).filter((path) => !free.includes(path)),
+        ...carried,
+      ],
+      writes: [...this.#writes, ...free, ...carried.filter(isOpen), ...scratch],
       free,
     }
   }

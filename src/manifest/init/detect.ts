@@ -48,6 +48,8 @@ export interface ProjectFacts {
   readonly go: { readonly programs: readonly string[] } | null
   readonly java: 'maven' | 'gradle' | null
   readonly runners: readonly RunnerFacts[]
+  /** Tools whose bundle a file at the root asks for, and nothing else is known of. */
+  readonly others: readonly { readonly bundle: string; readonly file: string }[]
   readonly docker: boolean
   /** Files that show how a secret one is to be written, and are named like it. */
   readonly samples: readonly string[]
@@ -95,12 +97,32 @@ export function detectProject(files: ProjectFiles): ProjectFacts {
     git: files.exists('.git'),
     github: files.exists('.github'),
     runners: detectRunners(files),
+    others: detectOthers(files),
     docker: files.exists('Dockerfile') || files.exists('compose.yaml') || files.exists('docker-compose.yml'),
     samples,
     ports: [...new Set(ports)].sort((one, other) => one - other).slice(0, MAX_PORTS),
     services: detectServices(files, samples),
     below,
   }
+}
+
+/** Bundles by the names of files that ask for them. */
+const OTHERS: readonly (readonly [bundle: string, file: RegExp])[] = [
+  ['cmake', /^(?:CMakeLists\.txt|meson\.build|MODULE\.bazel|WORKSPACE(?:\.bazel)?|conanfile\.(?:txt|py)|vcpkg\.json)$/],
+  ['dotnet', /^(?:global\.json|.+\.(?:sln|slnx|csproj|fsproj|vbproj))$/],
+  ['jj', /^\.jj$/],
+  ['php', /^composer\.json$/],
+  ['ruby', /^(?:Gemfile|.+\.gemspec)$/],
+  ['terraform', /^.+\.tf$/],
+]
+
+function detectOthers(files: ProjectFiles): ProjectFacts['others'] {
+  // The name goes into a comment of the manifest.
+  const names = files.list('.').filter((name) => name === '.jj' || SAFE_NAME.test(name))
+  return OTHERS.flatMap(([bundle, pattern]) => {
+    const file = names.find((name) => pattern.test(name))
+    return file === undefined ? [] : [{ bundle, file }]
+  })
 }
 
 /** What lies in a folder; a workspace has the files of its package manager at the `top`. */

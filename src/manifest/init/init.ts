@@ -121,6 +121,7 @@ function proposedBundles(facts: ProjectFacts): Proposed[] {
   }
   if (facts.go) found.push(['go', at('go', 'go.mod')])
   if (facts.java) found.push([facts.java, at('java', facts.java === 'maven' ? 'pom.xml' : 'build.gradle')])
+  for (const { bundle, file } of facts.others) found.push([bundle, file])
   if (facts.runners.length > 0) found.push(['make', facts.runners.map((runner) => runner.file).join(', ')])
   return found
 }
