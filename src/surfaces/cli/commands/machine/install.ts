@@ -16,6 +16,7 @@ import { HOST_NAMES, type HostName, type InstalledHost, installOf } from '../../
 import { type AgentCheck, checkAgent, findProgram, isInPlace, programInside } from '../../../hook/install/check.ts'
 import { backupOf, isOwnText, planSecondFile, planSettings } from '../../../hook/install/host-settings.ts'
 import { forgetHook, type InstalledHook, installedHook, keepHook } from '../../../hook/install/installed-hooks.ts'
+import { unguardedLine, unguardedSessions } from '../../../hook/install/open-sessions.ts'
 import { lineDiff } from '../../../terminal/line-diff.ts'
 import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
 import { type Arguments, oneOf, parseArguments } from '../../arguments.ts'
@@ -66,7 +67,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
       return EXIT.failed
     }
     const made = changes.flatMap((change) => write(change, host.isProgram))
-    if (!uninstall) keepHook(stateDir, { agent, scope: place.scope, root: place.root, made })
+    if (!uninstall) keepHook(stateDir, { agent, scope: place.scope, root: place.root, made, since: Date.now() })
     else removeMade(stateDir, { agent, scope: place.scope, root: place.root })
   }
   if (uninstall) {
@@ -88,6 +89,8 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   terminal.err(`${paint(terminal, hookStyle(check), headline)}  ${agent}: ${visible(detail)}\n`)
   if (place.scope === 'user' && !args.flags.user)
     terminal.err(`it holds in every project of yours: ${host.missed} (--project is for this one alone)\n`)
+  const open = changes.length === 0 ? null : unguardedLine(host.program, unguardedSessions(host, Date.now()))
+  if (open !== null) terminal.err(`${paint(terminal, 'yellow', 'cordon:')} ${open}. End it, and start it again.\n`)
   await tellWhatIsMissing(terminal, place.root)
   return ok ? EXIT.ok : EXIT.failed
 }
