@@ -62,6 +62,27 @@ describe('cordon run', () => {
     expect(err).not.toMatch(/^cordon: signed/m)
   })
 
+  it.each([
+    ['an agent with its bundle can start its hook', 'claude', ['--tool', 'claude-code'], /"permissionDecision":"deny"/],
+    ['an agent without it cannot', 'claude', [], /^$/],
+    ['another program cannot', 'other', ['--tool', 'claude-code'], /^$/],
+  ])('hooks inside: %s', (_, name, flags, answer) => {
+    const call = {
+      session_id: 's1',
+      cwd: project.directory,
+      permission_mode: 'default',
+      hook_event_name: 'PreToolUse',
+      tool_name: 'Bash',
+      tool_input: { command: 'sudo ls' },
+    }
+    const bin = join(project.directory, 'bin')
+    const hook = `CLAUDE_PROJECT_DIR='${project.directory}' '${process.execPath}' '${CLI}' hook claude-code`
+    project.write(`bin/${name}`, `#!/bin/sh\necho '${JSON.stringify(call)}' | ${hook} 2>/dev/null\n`)
+    chmodSync(join(bin, name), 0o755)
+    const env = { PATH: `${bin}:${process.env.PATH}` }
+    expect(project.cordon(['run', ...flags, '--', name], { env }).out).toMatch(answer)
+  })
+
   it('shows a command what its grant names beside the project', () => {
     const outside = join(project.directory, '../beside')
     mkdirSync(outside)

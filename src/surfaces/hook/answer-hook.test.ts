@@ -484,8 +484,10 @@ describe('the rewrite', () => {
     expect(updatedInput).toMatchObject({ timeout: 5, run_in_background: true })
   })
 
-  it('says no allow in Claude Code’s plan mode', async () => {
+  it('runs a command read-only in Claude Code’s plan mode', async () => {
     const answer = await world.ask('claude-code', claude('Bash', { command: 'ls' }, { permission_mode: 'plan' }))
-    expect(JSON.parse(answer.stdout).hookSpecificOutput).not.toHaveProperty('permissionDecision')
+    const { permissionDecision, updatedInput } = JSON.parse(answer.stdout).hookSpecificOutput
+    expect(permissionDecision).toBe('allow')
+    expect(updatedInput.command).toMatch(/cordon-run [0-9a-f]{12}\+read 'ls'$/)
   })
 })

@@ -9,6 +9,8 @@ import type { Read } from './host/host-install.ts'
 import type { InstallPlace } from './host/install-place.ts'
 import { findHost, type HostName, installOf } from './hosts/hosts.ts'
 import { broughtPrograms } from './install/brought-programs.ts'
+import { installedHook } from './install/installed-hooks.ts'
+import { unguardedLine, unguardedSessions } from './install/open-sessions.ts'
 import { unseenPlace } from './unseen-place.ts'
 
 export interface Unseen {
@@ -38,6 +40,8 @@ export async function unseenIn(
       const rows: Unseen[] = programs.length === 0 ? [] : [brought]
       const names = unknownTools(machine.stateDir, agent)
       if (names.length > 0) rows.push(unknownRow(agent, names))
+      const open = unguardedLine(install.program, unguardedSessions(install, installedAt(agent, place, machine)))
+      if (open !== null) rows.push({ agent, detail: open, remedy: 'End that session, and start it again.' })
       if (!host.expands) return rows
       const opened = await openHookJudge({
         ...{ machine, files, root: place.root, exact: true, cwd: machine.cwd },
@@ -66,6 +70,12 @@ export async function unseenIn(
     }),
   )
   return found.flat()
+}
+
+/** When the hook of either scope was first installed; null where nobody knows. */
+function installedAt(agent: HostName, { root }: InstallPlace, { stateDir }: Machine): number | null {
+  const times = ['user', 'project'].flatMap((scope) => installedHook(stateDir, { agent, scope, root })?.since ?? [])
+  return times.length === 0 ? null : Math.min(...times)
 }
 
 /** Tools that the agent called and that have no row here. */

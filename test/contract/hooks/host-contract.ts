@@ -69,7 +69,7 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
       ...['default', 'acceptEdits'].map(
         (mode): HostMode => ({ mode, says: { permission_mode: mode }, yes: 'ours', ask: 'person', driven: [mode] }),
       ),
-      { mode: 'plan', says: { permission_mode: 'plan' }, yes: 'host', ask: 'person', driven: ['plan'] },
+      { mode: 'plan', says: { permission_mode: 'plan' }, reads: true, yes: 'ours', ask: 'person', driven: ['plan'] },
       // Nobody sits in front of these, or nobody is asked.
       ...['auto', 'dontAsk', 'bypassPermissions', 'one of tomorrow'].map(
         (mode): HostMode => ({

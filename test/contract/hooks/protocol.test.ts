@@ -86,6 +86,18 @@ const rows: readonly Row[] = [
   },
   { note: 'a subagent by its new name', host: 'claude-code', input: claude('Agent', { prompt: 'x' }), expect: 'pass' },
   {
+    note: 'a subagent in a worktree',
+    host: 'claude-code',
+    input: claude('Agent', { prompt: 'x', isolation: 'worktree' }),
+    expect: 'pass',
+  },
+  {
+    note: 'a subagent on somebody else’s machine',
+    host: 'claude-code',
+    input: claude('Agent', { prompt: 'x', isolation: 'remote' }),
+    expect: 'ask',
+  },
+  {
     note: 'output of the background',
     host: 'claude-code',
     input: claude('BashOutput', { bash_id: '1' }),

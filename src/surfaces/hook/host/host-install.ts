@@ -39,6 +39,8 @@ export interface HostInstall extends HookFile {
   readonly isProgram?: true
   /** What in its settings, of any scope, keeps our hook from running, although it is there; absent: nothing that is known. */
   readonly switchedOff?: (place: InstallPlace, settings: (file: string) => Json) => SwitchedOff | null
+  /** Flags and variables with which a session of it has no hooks. */
+  readonly withoutHooks?: { readonly flags: readonly string[]; readonly variables: readonly string[] }
   /** Where hooks of others before a call stand in Claude Code's form; absent where of two hooks each is heard. */
   readonly others?: { readonly event: string; readonly files: (place: InstallPlace) => readonly string[] }
   readonly test: CommandTest | PluginTest

@@ -47,8 +47,6 @@ export interface HookRequest {
   readonly canAsk: boolean
   /** Relative paths that the host looks for in the whole project when they are not where they say. */
   readonly soughtElsewhere?: readonly string[]
-  /** The host asks its person by itself unless it is told not to, and should go on doing so. */
-  readonly leaveToHost: boolean
 }
 
 /** What becomes of a call. */

@@ -59,8 +59,8 @@ const TOOLS: ToolTable = {
   LSP: asksServer('filePath', 'file_path'),
   WebFetch: fetches,
   WebSearch: searchesWeb,
-  Task: delegates,
-  Agent: delegates,
+  Task: startsAgent('Task'),
+  Agent: startsAgent('Agent'),
   Skill: expanding(loadsSkill, 'args'),
   SlashCommand: expanding(runsSlash, 'command'),
   TodoWrite: nothing,
@@ -92,6 +92,14 @@ const TOOLS: ToolTable = {
   EnterWorktree: nothing,
   ExitWorktree: leavesWorktree,
   DeferredToolPlaceholder: nothing,
+}
+
+/** A sub-agent here, or in a worktree of its own. One that runs on a machine of somebody else takes the project there. */
+function startsAgent(tool: string): ToolRow {
+  return (input) => {
+    const where = optionalText(input, 'isolation')
+    return where === null || where === 'worktree' ? delegates(input) : [...delegates(input), ...foreign(tool)]
+  }
 }
 
 /** Runs a command and watches its output, or a socket, which no rule can be held against. */
@@ -138,6 +146,8 @@ export const claudeCode: Host<'claude-code'> = {
     remedy:
       'Claude Code’s own sandbox keeps Cordon from its records. Run `cordon install claude-code` again: it adds the wrapped form to sandbox.excludedCommands, since each such command is in Cordon’s sandbox.',
     isOn: isSandboxOn,
+    // By the command’s words it would ask about every wrapped one, and a lasting yes would be for all of them, those that write too.
+    isReadOnly: ({ permission_mode: mode }) => mode === 'plan',
   },
   ownFolders(input) {
     const [record, session] = [recordOf(input), sessionName(input)]
@@ -179,11 +189,10 @@ export const claudeCode: Host<'claude-code'> = {
         : null,
       canRewrite: true,
       canAsk: ASKING.has(mode),
-      leaveToHost: mode === 'plan',
     }
   },
-  answer: (request, outcome) => {
-    const answer = decisionOf(outcome, request.leaveToHost)
+  answer: (_, outcome) => {
+    const answer = decisionOf(outcome)
     return answer === null ? '' : JSON.stringify({ hookSpecificOutput: { hookEventName: 'PreToolUse', ...answer } })
   },
   prompts: {
@@ -259,6 +268,10 @@ export const claudeCode: Host<'claude-code'> = {
         withDenials(rows(text, commands, place, original), commands !== null, original, place.wrapper),
       missed:
         'Claude Code does not find a project’s hooks from a sub-directory outside git, nor with --setting-sources user',
+      withoutHooks: {
+        flags: ['--bare', '--restricted', '--safe-mode'],
+        variables: ['CLAUDE_CODE_SIMPLE', 'CLAUDE_CODE_RESTRICTED', 'CLAUDE_CODE_SAFE_MODE'],
+      },
       switchedOff: (place, settings) => claudeHooksOff(files(place), file(place), settings),
       others: { event: 'PreToolUse', files },
       test: {
@@ -316,12 +329,12 @@ function searchOf(tool: string, given: Json): Pick<HookRequest, 'calls' | 'narro
   }
 }
 
-function decisionOf(outcome: Outcome, leaveToHost: boolean): Json | null {
+function decisionOf(outcome: Outcome): Json | null {
   switch (outcome.kind) {
     case 'pass':
       return null
     case 'sandboxed':
-      return { ...(!leaveToHost && !outcome.left && { permissionDecision: 'allow' }), updatedInput: outcome.input }
+      return { ...(!outcome.left && { permissionDecision: 'allow' }), updatedInput: outcome.input }
     case 'narrowed':
       return { updatedInput: outcome.input, additionalContext: outcome.note }
     case 'ask':

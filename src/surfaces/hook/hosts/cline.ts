@@ -102,7 +102,6 @@ export const cline: Host<'cline'> = {
           : null,
       canRewrite: true,
       canAsk: false,
-      leaveToHost: false,
     }
   },
   answer(request, outcome) {

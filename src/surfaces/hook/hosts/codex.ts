@@ -98,7 +98,6 @@ export const codex: Host<'codex'> = {
         tool === 'Bash' ? { text: text(given, 'command'), replaced: (command) => ({ ...given, command }) } : null,
       canRewrite: true,
       canAsk: false,
-      leaveToHost: false,
     }
   },
   answer(_, outcome) {

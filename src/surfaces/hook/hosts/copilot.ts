@@ -119,7 +119,6 @@ export const copilot: Host<'copilot'> = {
         tool === 'bash' ? { text: text(given, 'command'), replaced: (command) => ({ ...given, command }) } : null,
       canRewrite: true,
       canAsk: false,
-      leaveToHost: false,
     }
   },
   answer(_, outcome) {

@@ -83,7 +83,6 @@ export const cursor: Host<'cursor'> = {
         tool === 'Shell' ? { text: text(given, 'command'), replaced: (command) => ({ ...given, command }) } : null,
       canRewrite: event === 'preToolUse',
       canAsk: ASKING.has(event),
-      leaveToHost: false,
     }
   },
   answer(_, outcome) {

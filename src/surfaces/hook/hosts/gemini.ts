@@ -135,7 +135,6 @@ export const gemini: Host<'gemini'> = {
       canRewrite: true,
       canAsk: false,
       ...(tool === 'replace' && !fromServer && { soughtElsewhere: pathsOf(given) }),
-      leaveToHost: false,
     }
   },
   answer(_, outcome) {

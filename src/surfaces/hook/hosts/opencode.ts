@@ -117,6 +117,7 @@ async function install(): Promise<HostInstall> {
   ])
   return {
     program: 'opencode',
+    withoutHooks: { flags: ['--pure'], variables: [] },
     brings: {
       ...Object.fromEntries(
         ['', '.opencode/'].flatMap((folder) =>

@@ -40,7 +40,6 @@ export function pluginHost<Name extends string>(
           tool === 'bash' ? { text: text(given, 'command'), replaced: (command) => ({ ...given, command }) } : null,
         canRewrite: true,
         canAsk: false,
-        leaveToHost: false,
       }
     },
     answer(_, outcome) {

@@ -101,7 +101,6 @@ export const qwen: Host<'qwen'> = {
           : null,
       canRewrite: false,
       canAsk: false,
-      leaveToHost: false,
     }
   },
   answer(_, outcome) {
@@ -161,6 +160,7 @@ export const qwen: Host<'qwen'> = {
       file: (place) => (place.scope === 'project' ? project(place) : user(place)),
       edit: groupedRows(PROMPT_EVENTS, { comments: true }),
       missed: 'Qwen Code finds a project’s hooks from the project’s own folder alone, and in a trusted one',
+      withoutHooks: { flags: ['--bare', '--safe-mode'], variables: ['QWEN_CODE_SIMPLE', 'QWEN_CODE_SAFE_MODE'] },
       switchedOff: (place, settings) => {
         const system = place.env.QWEN_CODE_SYSTEM_SETTINGS_PATH ?? '/etc/qwen-code/settings.json'
         const defaults = place.env.QWEN_CODE_SYSTEM_DEFAULTS_PATH ?? join(dirname(system), 'system-defaults.json')

@@ -14,6 +14,7 @@ import { denialsOfHost } from '../host/own-rules.ts'
 import { findHost, HOST_NAMES, type HostName, type InstalledHost, installOf } from '../hosts/hosts.ts'
 import { installedCommands, isOwnText, planSecondFile, planSettings } from './host-settings.ts'
 import { installedHook } from './installed-hooks.ts'
+import { hooksOff } from './open-sessions.ts'
 import { type Rehearsal, rehearse } from './rehearsal.ts'
 import { testCommands, testPlugin } from './self-test.ts'
 
@@ -86,7 +87,7 @@ export async function checkAgent(
     if (more && more.before !== more.after) return check('stale', `${more.path} is not the one of this Cordon`, again)
     const within = programInside(place)
     if (within) return check('silent', `${within} lies inside the project, where the agent can change it`, again)
-    const off = switchedOff(host, place, read)
+    const off = switchedOff(host, place, read) ?? offByVariable(host, place)
     if (off) return check('silent', off.detail, off.remedy)
     const program = findProgram(host.program, place.env.PATH)
     const test = await testInstalled(host, place, program)
@@ -119,6 +120,12 @@ export async function checkAgent(
   } catch (error) {
     return check('silent', messageOf(error), again)
   }
+}
+
+/** A variable of this shell with which every session that is started here has no hooks. */
+function offByVariable({ program, withoutHooks }: InstalledHost, { env }: InstallPlace): SwitchedOff | null {
+  const by = hooksOff(withoutHooks, [], () => env)
+  return by === null ? null : { detail: `${by} is set here, and ${program} then asks no hook`, remedy: `Unset ${by}.` }
 }
 
 /** Runs what is installed, and asks the program about it where that can be asked. */

@@ -12,6 +12,8 @@ export interface InstalledHook {
   readonly root: string
   /** Folders that the installation made, the outermost first. */
   readonly made: readonly string[]
+  /** When it was first installed, in milliseconds; absent in records of older versions. */
+  readonly since?: number
 }
 
 interface HookFile {
@@ -37,7 +39,8 @@ export function keepHook(stateDir: string, hook: InstalledHook): void {
   change(stateDir, (hooks) => {
     const known = hooks.find((other) => isFor(other, hook.agent, hook.scope, hook.root))
     const made = [...new Set([...(known?.made ?? []), ...hook.made])]
-    return [...hooks.filter((other) => other !== known), { ...hook, made }]
+    const since = known ? known.since : hook.since
+    return [...hooks.filter((other) => other !== known), { ...hook, made, ...(since !== undefined && { since }) }]
   })
 }
 
@@ -76,6 +79,7 @@ function isHook(value: unknown): value is InstalledHook {
     isObject(value) &&
     ['agent', 'scope', 'root'].every((name) => typeof value[name] === 'string') &&
     Array.isArray(value.made) &&
-    value.made.every((path) => typeof path === 'string')
+    value.made.every((path) => typeof path === 'string') &&
+    (value.since === undefined || typeof value.since === 'number')
   )
 }

@@ -12,6 +12,7 @@ import { keepTrust } from '../../../hook/host/installed-trust.ts'
 import { HOST_NAMES, type HostName, type InstalledHost, installOf } from '../../../hook/hosts/hosts.ts'
 import { type AgentCheck, checkAgent, findProgram, isInPlace, programInside } from '../../../hook/install/check.ts'
 import { keepHook } from '../../../hook/install/installed-hooks.ts'
+import { unguardedLine, unguardedSessions } from '../../../hook/install/open-sessions.ts'
 import { planInstall, planRemoval, readFile, removeHook, writeChange } from '../../../hook/install/placed-hook.ts'
 import { lineDiff } from '../../../terminal/line-diff.ts'
 import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
@@ -60,7 +61,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     }
     if (!uninstall) {
       const made = changes.flatMap((change) => writeChange(change, host.isProgram))
-      keepHook(stateDir, { agent, scope: place.scope, root: place.root, made })
+      keepHook(stateDir, { agent, scope: place.scope, root: place.root, made, since: Date.now() })
     }
   }
   if (uninstall) {
@@ -81,6 +82,8 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   terminal.err(`${paint(terminal, hookStyle(check), headline)}  ${agent}: ${visible(detail)}\n`)
   if (place.scope === 'user' && !args.flags.user)
     terminal.err(`it holds in every project of yours: ${host.missed} (--project is for this one alone)\n`)
+  const open = changes.length === 0 ? null : unguardedLine(host.program, unguardedSessions(host, Date.now()))
+  if (open !== null) terminal.err(`${paint(terminal, 'yellow', 'cordon:')} ${open}. End it, and start it again.\n`)
   await tellWhatIsMissing(terminal, place.root)
   return ok ? EXIT.ok : EXIT.failed
 }

@@ -1,10 +1,10 @@
 /** `cordon run`: a command in the sandbox, as transparent as a wrapper can be. */
 
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { type Confinement, confine, type Narrowing } from '../../../../confine/confinement.ts'
 import { chosenBundles, NO_GRANTS, type RunGrants, runGrantRules } from '../../../../confine/run-grants.ts'
 import { typedText } from '../../../../confine/typed-words.ts'
-import { agentWithoutBundle } from '../../../../one-off/agent-bundle.ts'
+import { agentWithoutBundle, isAgentInside } from '../../../../one-off/agent-bundle.ts'
 import type { TypedQuestions } from '../../../../one-off/questions.ts'
 import { runConfined } from '../../../../one-off/run-typed.ts'
 import type { Decision } from '../../../../policy/decision.ts'
@@ -75,6 +75,8 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
   const { loaded, session } = answered
   const typed = await typedGrants(loaded, args, machine, given === null)
   const granted = [typed?.all ?? NO_GRANTS, { ...NO_GRANTS, reads: await nearby(loaded, command, machine) }]
+  // Without Cordon's own files the agent's hook would block every prompt.
+  if (isAgentInside(command, bundlesOf(loaded, granted))) granted.push({ ...NO_GRANTS, reads: ownPlaces() })
   const backend = await openBackend(loaded.sandbox, { commands: 'one', stateDir: machine.stateDir })
   const told = new Set<string>()
   const tell = (line: string): void => {
@@ -293,6 +295,12 @@ async function keepLine(
   const { keptGrants } = await import('../../../../one-off/grants.ts')
   const kept = keptGrants(grants, outcome, home)
   return kept.length === 0 ? [] : [`to keep it: ${kept.map((words) => `cordon add ${words}`).join('; ')}`]
+}
+
+/** Cordon's own program and the Node that runs it. */
+function ownPlaces(): readonly string[] {
+  const script = machineFiles.canonical(process.argv[1] ?? '')
+  return [dirname(script), machineFiles.canonical(process.execPath)]
 }
 
 /** What the command names of the source near the project, where the manifest shows any. */

@@ -1,0 +1,113 @@
+/** Sessions of an agent that ask no hook: they began before it was there, or were started without hooks. */
+
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
+import { basename } from 'node:path'
+import { startOf } from '../../../system/alive.ts'
+import type { HostInstall } from '../host/host-install.ts'
+
+export interface OpenSession {
+  readonly pid: number
+  /** Why it asks no hook. */
+  readonly why: 'older' | 'without hooks'
+  /** The flag or variable that takes the hooks away. */
+  readonly by?: string
+}
+
+/** The clock of process starts, in ticks a second. */
+const TICKS = 100
+
+/** Sessions on this machine, outside of every sandbox. `since`: when the hook was installed, in milliseconds. */
+export function unguardedSessions(
+  { program, withoutHooks }: Pick<HostInstall, 'program' | 'withoutHooks'>,
+  since: number | null,
+): readonly OpenSession[] {
+  const boot = bootTime()
+  return processes().flatMap((pid): OpenSession[] => {
+    const words = wordsOf(pid)
+    if (words === null || !isSession(words, program) || !isOutside(pid)) return []
+    const by = hooksOff(withoutHooks, words, () => variablesOf(pid))
+    if (by !== null) return [{ pid, why: 'without hooks', by }]
+    const started = startOf(pid)
+    if (since === null || boot === null || started === null) return []
+    return boot + (Number(started) / TICKS) * 1000 < since ? [{ pid, why: 'older' }] : []
+  })
+}
+
+/** The flag or variable with which this command line has no hooks; null where it has them. */
+export function hooksOff(
+  off: HostInstall['withoutHooks'],
+  words: readonly string[],
+  variables: () => Readonly<Record<string, string | undefined>>,
+): string | null {
+  if (!off) return null
+  const end = words.indexOf('--')
+  const flag = off.flags.find((one) => (end < 0 ? words : words.slice(0, end)).includes(one))
+  if (flag !== undefined) return flag
+  const set = off.variables.length === 0 ? {} : variables()
+  return off.variables.find((name) => /^(?:1|true|yes|on)$/i.test(set[name] ?? '')) ?? null
+}
+
+/** The program itself, or a script of that name that an interpreter runs. */
+function isSession(words: readonly string[], program: string): boolean {
+  return words.slice(0, 2).some((word) => basename(word) === program)
+}
+
+function processes(): readonly number[] {
+  try {
+    return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []))
+  } catch {
+    return []
+  }
+}
+
+function wordsOf(pid: number): readonly string[] | null {
+  try {
+    if (statSync(`/proc/${pid}`).uid !== process.getuid?.()) return null
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(0, -1)
+  } catch {
+    return null
+  }
+}
+
+/** In a sandbox or a container it is not this hook that holds it. */
+function isOutside(pid: number): boolean {
+  try {
+    return readlinkSync(`/proc/${pid}/ns/mnt`) === readlinkSync('/proc/self/ns/mnt')
+  } catch {
+    return false
+  }
+}
+
+function variablesOf(pid: number): Readonly<Record<string, string>> {
+  try {
+    const lines = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0')
+    return Object.fromEntries(lines.map((line) => [line.split('=', 1)[0]!, line.slice(line.indexOf('=') + 1)]))
+  } catch {
+    return {}
+  }
+}
+
+/** When this machine started, in milliseconds; null where the system does not say. */
+function bootTime(): number | null {
+  try {
+    const seconds = /^btime (\d+)$/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1]
+    return seconds === undefined ? null : Number(seconds) * 1000
+  } catch {
+    return null
+  }
+}
+
+/** One sentence about such sessions; null where there are none. */
+export function unguardedLine(program: string, sessions: readonly OpenSession[]): string | null {
+  const named = (why: OpenSession['why']): string =>
+    sessions
+      .filter((one) => one.why === why)
+      .map(({ pid, by }) => `${pid}${by === undefined ? '' : ` (${by})`}`)
+      .join(', ')
+  const [older, off] = [named('older'), named('without hooks')]
+  const sentences = [
+    ...(older ? [`began before the hook was installed and may not ask it: process ${older}`] : []),
+    ...(off ? [`was started without hooks: process ${off}`] : []),
+  ]
+  return sentences.length === 0 ? null : `an open session of ${program} ${sentences.join('; another ')}`
+}
