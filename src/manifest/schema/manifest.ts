@@ -33,6 +33,8 @@ export interface HostEntry {
   readonly paths?: readonly Item<string>[]
   readonly tls?: 'open' | 'pass'
   readonly ssh?: 'fetch' | 'push'
+  readonly max_requests?: number
+  readonly max_upload?: number
 }
 
 export interface PathEntry {
