@@ -3,6 +3,7 @@
 import { posix } from 'node:path'
 import type { Sourced } from '../policy/policy.ts'
 import type { Verdict } from '../policy/verdict.ts'
+import { compileMcpRules } from './compile-mcp.ts'
 import { compileServers } from './compile-servers.ts'
 import { type Lookup, sourced } from './lookup.ts'
 import type { BundleEntry, HostEntry, PathEntry, SecretEntry } from './schema/manifest.ts'
@@ -160,6 +161,7 @@ export function compileSession(lookup: Lookup): SessionSettings {
       desktop: lookup.scalar<boolean>('approvals.desktop').value,
     },
     tools: new Map(lookup.namesUnder('tools').map((name) => [name, customTool(name, lookup)])),
+    mcpRules: compileMcpRules(lookup),
     mcpServers: compileServers(lookup),
     components: lookup.namesUnder('components').map((name) => component(name, lookup)),
     containers: {

@@ -61,7 +61,7 @@ export class Lookup {
   }
 
   /** Names under a section of free names: the agents of `[agents.NAME]`. */
-  namesUnder(section: 'agents' | 'tools' | 'mcp_servers' | 'components'): string[] {
+  namesUnder(section: 'agents' | 'tools' | 'mcp' | 'mcp_servers' | 'components'): string[] {
     const names = new Set<string>()
     const add = (path: string): void => {
       if (path.startsWith(`${section}.`)) names.add(splitKey(path)[1]!)

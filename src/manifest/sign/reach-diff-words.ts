@@ -164,6 +164,17 @@ export const LISTS: Readonly<Record<string, ListWords>> = {
     added: (subject) => `Every command sees the variable ${subject}.`,
     removed: (subject) => `Commands no longer see the variable ${subject}.`,
   },
+  'mcp.*.tools': {
+    what: 'The list of tools of an MCP server',
+    kind: 'tool',
+    effect: 'opens',
+    name: 'tool',
+    added: (subject, entry) => {
+      const does = { deny: 'never run', ask: 'ask', allow: 'run without asking' }[String(entry.level ?? 'allow')]
+      return `Tools ${subject} of the MCP server ${does}${words(' with', texts(entry.args))}.`
+    },
+    removed: (subject) => `Tools ${subject} of the MCP server have no rule of their own any more.`,
+  },
   'packages.trusted': {
     what: 'The list of trusted packages',
     kind: 'setting',
