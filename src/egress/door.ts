@@ -17,6 +17,7 @@ import { type AskHost, createGate } from './route/gate.ts'
 import { RouteAgent } from './route/route-agent.ts'
 import type { EgressRules } from './route/rules.ts'
 import type { Upstream } from './route/upstream.ts'
+import { Budget, HostUsage } from './route/usage.ts'
 import type { SessionCa } from './tls/ca.ts'
 import { createBodyHold } from './wire/body-hold.ts'
 import { DEFAULT_LIMITS, type DoorLimits } from './wire/limits.ts'
@@ -34,6 +35,8 @@ export interface DoorOptions {
   readonly broker?: Broker | null
   /** Whose ssh logs in for git, where a rule says so. */
   readonly ssh?: Omit<GitSsh, 'dialer'>
+  /** What the session has sent to hosts with limits; its own without it. */
+  readonly usage?: HostUsage
   /** What `rules.packages` is judged with. */
   readonly packages?: PackageSupport
   readonly onEvent?: (event: EgressEvent) => void
@@ -102,7 +105,7 @@ function packageJudge(rules: PackageRules, options: DoorOptions, signal: AbortSi
 }
 
 export function openDoor(options: DoorOptions): Door {
-  const { listener, rules, signal } = options
+  const { listener, rules, signal, usage = new HostUsage() } = options
   const limits: DoorLimits = { ...DEFAULT_LIMITS, ...options.limits }
   const agent = new RouteAgent(options.upstream, limits)
   const clients = new Set<Socket>()
@@ -124,6 +127,7 @@ export function openDoor(options: DoorOptions): Door {
     broker: options.broker ?? null,
     bodies: createBodyHold(),
     git: options.ssh ? { ...options.ssh, dialer: options.upstream.dialer } : null,
+    budget: (judged, target) => Budget.of({ usage, rules: judged, target, ask: options.ask, signal: ended.signal }),
     packages: rules.packages ? packageJudge(rules.packages, options, ended.signal) : null,
     limits,
     onEvent: (event) => {

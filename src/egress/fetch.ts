@@ -8,6 +8,7 @@ import { type AskHost, createGate, type Gate } from './route/gate.ts'
 import { RouteAgent, type RoutedRequest } from './route/route-agent.ts'
 import { type EgressRules, judgeRequest } from './route/rules.ts'
 import { onUnanswered, timeoutError, type Upstream, upstreamRefusal } from './route/upstream.ts'
+import { Budget, type HostUsage, headBytes } from './route/usage.ts'
 import { decoded } from './wire/decoding.ts'
 import { http } from './wire/http.ts'
 import { DEFAULT_LIMITS } from './wire/limits.ts'
@@ -28,6 +29,8 @@ export interface GuardedFetchOptions {
   /** For the whole of it, redirects included. */
   readonly milliseconds?: number
   readonly ask?: AskHost
+  /** What the session has sent to hosts with limits. */
+  readonly usage?: HostUsage
   readonly onEvent?: (event: EgressEvent) => void
   readonly signal?: AbortSignal
 }
@@ -152,6 +155,11 @@ async function visit(
   const path = url.href.slice(url.href.indexOf('/', url.href.indexOf('://') + 3))
   const narrowed = judgeRequest(admission.rules, target, { method: hop.method, path, rawHeaders })
   if (narrowed !== null) return refuse(narrowed)
+  const { usage, ask } = options
+  const budget = usage ? Budget.of({ usage, rules: admission.rules, target, ask, signal }) : null
+  const sent = headBytes(hop.method, path, rawHeaders) + (hop.body === undefined ? 0 : Buffer.byteLength(hop.body))
+  const limited = (await budget?.take(1, sent)) ?? null
+  if (limited !== null) return refuse(limited)
   const secure = url.scheme === 'https' || url.scheme === 'wss'
   const request: RoutedRequest = {
     agent,

@@ -3,6 +3,7 @@
 import { posix } from 'node:path'
 import type { Sourced } from '../policy/policy.ts'
 import type { Verdict } from '../policy/verdict.ts'
+import { compileMcpRules } from './compile-mcp.ts'
 import { compileServers } from './compile-servers.ts'
 import { type Lookup, sourced } from './lookup.ts'
 import type { BundleEntry, HostEntry, PathEntry, SecretEntry } from './schema/manifest.ts'
@@ -168,6 +169,7 @@ export function compileSession(lookup: Lookup): SessionSettings {
       instructions: lookup.scalar<string | null>('review.instructions').value,
     },
     tools: new Map(lookup.namesUnder('tools').map((name) => [name, customTool(name, lookup)])),
+    mcpRules: compileMcpRules(lookup),
     mcpServers: compileServers(lookup),
     components: lookup.namesUnder('components').map((name) => component(name, lookup)),
     containers: {

@@ -230,8 +230,11 @@ function listCoverage(path: string, suffixes: SuffixLookup | null): (outer: unkn
 
 function coversHostEntry(outer: HostEntry, inner: HostEntry, suffixes: SuffixLookup | null): boolean {
   const narrowed = (entry: HostEntry): string =>
-    JSON.stringify(plainValue([entry.methods ?? null, entry.paths ?? null]))
-  if ((outer.methods || outer.paths) && narrowed(outer) !== narrowed(inner)) return false
+    JSON.stringify(
+      plainValue([entry.methods ?? null, entry.paths ?? null, entry.max_requests ?? null, entry.max_upload ?? null]),
+    )
+  if ((outer.methods || outer.paths || outer.max_requests || outer.max_upload) && narrowed(outer) !== narrowed(inner))
+    return false
   if (outer.host === inner.host) return true
   const a = parseHostPattern(outer.host, suffixes)
   const b = parseHostPattern(inner.host, suffixes)

@@ -61,7 +61,7 @@ export class Lookup {
   }
 
   /** Names under a section of free names: the agents of `[agents.NAME]`. */
-  namesUnder(section: 'agents' | 'tools' | 'mcp_servers' | 'components'): string[] {
+  namesUnder(section: 'agents' | 'tools' | 'mcp' | 'mcp_servers' | 'components'): string[] {
     const names = new Set<string>()
     const add = (path: string): void => {
       if (path.startsWith(`${section}.`)) names.add(splitKey(path)[1]!)
@@ -130,6 +130,8 @@ export class Lookup {
       source: item.source,
       ...(entry.methods && { methods: entry.methods.map((method) => method.value) }),
       ...(entry.paths && { paths: entry.paths.map((path) => path.value) }),
+      ...(entry.max_requests !== undefined && { maxRequests: entry.max_requests }),
+      ...(entry.max_upload !== undefined && { maxUpload: entry.max_upload }),
       ...(entry.tls === 'pass' && { tls: 'pass' as const }),
       ...(entry.ssh !== undefined && { ssh: entry.ssh }),
     }
@@ -153,8 +155,13 @@ export function sourced<T>(item: Item<T>): Sourced<T> {
 const RUNNING = /^(?:capabilities\.allow\.commands\.|mcp_servers\.)/
 
 /** What an entry says that means nothing in its place; null where all of it is meant. */
-function misplacedEntry({ host, ssh, tls, methods, paths }: HostEntry, rule: string): string | null {
+function misplacedEntry(
+  { host, ssh, tls, methods, paths, max_requests, max_upload }: HostEntry,
+  rule: string,
+): string | null {
   const socket = namesUnixSocket(host)
+  if ((max_requests ?? max_upload) !== undefined && (socket || ssh !== undefined || tls === 'pass'))
+    return 'max_requests and max_upload count requests that Cordon reads: they do not go with ssh, tls = "pass" or a unix socket'
   if (socket && !RUNNING.test(rule) && !rule.includes('deny'))
     return 'a unix socket can be given to commands (default_domains, domains of a pattern) and MCP servers alone'
   if (socket && (ssh ?? tls ?? methods ?? paths) !== undefined)

@@ -62,6 +62,9 @@ export interface HostRule extends RuleRef {
   /** Upper-case methods and path globs that narrow the rule; undefined means any. */
   readonly methods?: readonly string[]
   readonly paths?: readonly string[]
+  /** Requests, and bytes of requests, for a session; undefined means any number. */
+  readonly maxRequests?: number
+  readonly maxUpload?: number
   /** TLS is passed on unopened: the name and the address are held, the content is not seen. */
   readonly tls?: 'pass'
   /** git alone, over ssh that Cordon runs outside with the person's own keys: to read repositories, or to write them too. */

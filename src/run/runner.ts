@@ -6,6 +6,7 @@ import type { Door } from '../egress/door.ts'
 import type { EgressEvent } from '../egress/route/event.ts'
 import { createEgressLog } from '../egress/route/event-log.ts'
 import type { EgressRules } from '../egress/route/rules.ts'
+import type { HostUsage } from '../egress/route/usage.ts'
 import { isInside } from '../files/baseline.ts'
 import { programTable } from '../policy/programs/table.ts'
 import { type Arrangement, type Backend, type LaunchIo, type LaunchResult, requireCapable } from '../sandbox/backend.ts'
@@ -59,6 +60,8 @@ export interface RunIo extends LaunchIo {
 export interface RunnerOptions extends Partial<Pick<NetworkOptions, 'ask' | 'resolver' | 'upstream'>> {
   /** Who is asked about a program that a running command starts; without it, what asks is refused. */
   readonly askProgram?: AskProgram
+  /** What the session has sent to hosts with limits. */
+  readonly usage?: HostUsage
   /** Somebody is there to be asked about every host: a command without any has a way out, too. */
   readonly asksAlways?: boolean
   /** Told how far a long look for secrets is: how many folders, and null at its end. */
@@ -74,6 +77,7 @@ export class CommandRunner {
   readonly #files: Files
   readonly #backend: Backend
   readonly #options: RunnerOptions
+  #usage: HostUsage | null = null
   readonly #sites = new Map<string, { readonly site: Site; users: number }>()
   readonly #networks = new Map<string, SessionNetwork>()
   #expected: { readonly confinement: Confinement; readonly preparing: Preparing } | null = null
@@ -320,10 +324,13 @@ export class CommandRunner {
     const known = this.#networks.get(key)
     if (known) return known.settings(this.#withAddresses(confinement), arrangement?.proxy ?? null)
     const { SessionNetwork } = await import('./network/network.ts')
-    const { ask, resolver, upstream } = this.#options
+    const { HostUsage } = await import('../egress/route/usage.ts')
+    this.#usage ??= new HostUsage()
+    const { ask, resolver, upstream, usage = this.#usage } = this.#options
     const made = new SessionNetwork({
       machine: this.#machine,
       secrets,
+      usage,
       sandbox: { caFiles, parent },
       ...(ask && { ask }),
       ...(resolver && { resolver }),

@@ -11,6 +11,7 @@ import { openRecord } from '../call/record/open.ts'
 import { auditSigner, signTails } from '../call/record/signer.ts'
 import { openCustomTools } from '../custom/tools.ts'
 import type { Upstream } from '../egress/route/upstream.ts'
+import { HostUsage } from '../egress/route/usage.ts'
 import { parseUrl } from '../hosts/url.ts'
 import { reapAmendments } from '../manifest/sign/amend.ts'
 import { renderProblem } from '../manifest/toml/problem.ts'
@@ -147,6 +148,7 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
       if (!SESSION_ID.test(id)) throw new Fault('session-id', `${JSON.stringify(id)} is not a session id`)
       const agent = session.agent ?? project.loaded.policy.agent.value
       const recorder = openRecord(project.loaded, machine, { by: 'session', id, agent }, () => auditSigner(machine))
+      const usage = new HostUsage()
       const opened: Session = openOr(
         recorder.close,
         () =>
@@ -163,13 +165,14 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
               ],
               openRunner: (asks) =>
                 new CommandRunner(machine, machineFiles, backend, {
+                  usage,
                   resolver,
                   upstream,
                   ...(asks && { ask: asks.host, askProgram: asks.program }),
                 }),
               spillDirectory: join(machineFiles.canonical(spill), id),
               openCode: (options) => openSessionCode({ ...options, machine, backend }),
-              openWeb: (policy, facts) => webPort(policy, facts, machine, resolver, upstream),
+              openWeb: (policy, facts) => webPort(policy, facts, machine, resolver, upstream, usage),
               questions: queue?.open() ?? null,
               saved,
               recorder,
@@ -305,6 +308,7 @@ function webPort(
   machine: Machine,
   resolver: Resolver,
   upstream: Upstream,
+  usage: HostUsage,
 ): WebPort {
   return {
     fetch: async (request) => {
@@ -322,6 +326,7 @@ function webPort(
         rules,
         resolver,
         upstream,
+        usage,
         method: request.method,
         headers: request.headers,
         ...(request.body !== undefined && { body: request.body }),

@@ -84,6 +84,8 @@ function importSandbox(sandbox: Settings, out: DraftWriter): void {
 function claudeRule(rule: string, verdict: Verdict): readonly Finding[] {
   if (rule.startsWith('mcp__')) {
     if (/^mcp__\w+?__\w[\w-]*$/.test(rule)) return [{ kind: 'level', tool: rule, verdict }]
+    const [, server] = /^mcp__([a-z0-9][a-z0-9-]{0,39})(?:__\*)?$/.exec(rule) ?? []
+    if (server !== undefined) return [{ kind: 'server', server, verdict }]
     return [
       note(`${verdict} "${rule}" names a whole server; its tools ask unless [permission.tools] names them one by one`),
     ]

@@ -241,7 +241,7 @@ it.each([
 })
 
 it.each([
-  ['claude-code', claude({ allow: ['Bash(*)', 'mcp__github', 'Bash(python3:*)', 'Teleport'] }), 4],
+  ['claude-code', claude({ allow: ['Bash(*)', 'mcp__Git_Hub', 'Bash(python3:*)', 'Teleport'] }), 4],
   ['claude-code', claude({ deny: ['Bash(git * --force)'] }), 1],
   ['codex', { sandbox_mode: 'workspace-write', sandbox_workspace_write: { network_access: true } }, 1],
   ['srt', { network: { allowUnixSockets: ['/x'], allowedDomains: ['*.com'] } }, 3],

@@ -152,6 +152,9 @@ function treeOf(entries: readonly Entry[]): Tree {
           levels[entry.tool] = strictest(levels[entry.tool], entry.verdict)
         }
         break
+      case 'server':
+        push(table('mcp', entry.server), 'tools', { tool: '*', level: entry.verdict })
+        break
       case 'mode':
         table('permission').mode = entry.mode
         break

@@ -7,6 +7,7 @@ import { bareCall } from '../../call/decide/resolve-call.ts'
 import { LiveHistory } from '../../call/live-history.ts'
 import type { Decision } from '../../policy/decision.ts'
 import { evaluate } from '../../policy/evaluate/evaluate.ts'
+import { judgeMcpCall, type McpCall } from '../../policy/mcp-rules.ts'
 import { settle } from '../../policy/settle.ts'
 import { type AnsweredPolicy, withAnswers } from '../../project/answers.ts'
 import { readOrganisation } from '../../project/load/written-manifests.ts'
@@ -23,7 +24,8 @@ export interface GatewayJudge {
   readonly history: CallHistory
   /** Takes a policy of the organisation into force that came or expired since; throws a Fault where none may be used. */
   refresh(): Promise<void>
-  decide(called: string, breakerOpenFor: number | null): Decision
+  /** `call`: the tool that is called, where it is one. */
+  decide(called: string, breakerOpenFor: number | null, call?: Omit<McpCall, 'called'>): Decision
   /** Why nobody may be asked although the decision is an ask; null when somebody may. */
   whyNotAsked(decision: Decision): string | null
 }
@@ -55,8 +57,13 @@ export async function openGatewayJudge(root: string, machine: Machine): Promise<
       answered = await openAnswered(root, machine)
       organisation = now
     },
-    decide: (called, breakerOpenFor) =>
-      evaluate(answered.loaded.policy, { ...answered.session, tainted, breakerOpenFor }, bareCall(called)),
+    decide: (called, breakerOpenFor, call) => {
+      const { policy, session } = answered.loaded
+      const base = evaluate(policy, { ...answered.session, tainted, breakerOpenFor }, bareCall(called))
+      const rules = call && session.mcpRules.get(call.server)
+      if (!rules || !call) return base
+      return judgeMcpCall(base, rules, { ...call, called }, { policy, canonical: machineFiles.canonical })
+    },
     whyNotAsked(decision) {
       const settled = settle(decision, answered.loaded.policy, true)
       return settled.outcome === 'refuse' ? settled.message : null

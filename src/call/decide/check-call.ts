@@ -117,7 +117,10 @@ export async function openChecker(
         const found = custom!.lookAtTool(request.tool, loaded, machine)
         if ('call' in found) {
           const agent = found.agent ?? session.agent
-          return { decision: evaluate(loaded.policy, { ...session, agent }, found.call), facts: null }
+          const base = evaluate(loaded.policy, { ...session, agent }, found.call)
+          const scene = { policy: loaded.policy, canonical: files.canonical }
+          const decision = custom!.withMcpRules(base, request, loaded, scene)
+          return { decision, facts: null }
         }
         return refused(request.tool, 'unknown-tool', found.problem, found.remedy)
       }

@@ -2,8 +2,11 @@
 
 import { toolPlaces } from '../../custom/tools.ts'
 import type { ToolCall } from '../../policy/call.ts'
+import type { Decision } from '../../policy/decision.ts'
+import { judgeMcpCall, type McpScene } from '../../policy/mcp-rules.ts'
 import type { LoadedPolicy } from '../../project/load/load.ts'
 import type { Machine } from '../../system/machine.ts'
+import { isRecord } from '../../system/record.ts'
 import { builtInSpecs } from '../../tools/built-in/registry.ts'
 import { discoverTools, toolTrust } from '../../tools/custom/discover.ts'
 import { createTrustStore } from '../../tools/custom/trust.ts'
@@ -11,6 +14,18 @@ import { bareCall } from './resolve-call.ts'
 
 /** The agent of a gateway: a section `[agents.mcp]` is about it. */
 export const GATEWAY_AGENT = 'mcp'
+
+/** The decision with the rules for the server's tools. Nobody asks the server here, so its hints are not known. */
+export function withMcpRules(
+  base: Decision,
+  { tool: called, input }: { readonly tool: string; readonly input: unknown },
+  { session }: LoadedPolicy,
+  scene: McpScene,
+): Decision {
+  const [, server = '', tool = ''] = /^mcp__(.+?)__(.+)$/.exec(called) ?? []
+  const call = { server, tool, called, input: isRecord(input) ? input : null, hints: null }
+  return judgeMcpCall(base, session.mcpRules.get(server), call, scene)
+}
 
 export type LookedAt =
   | { readonly call: ToolCall; readonly agent?: string }

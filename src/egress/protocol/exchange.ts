@@ -16,6 +16,7 @@ import {
 } from '../credentials/scrub.ts'
 import type { RoutedRequest } from '../route/route-agent.ts'
 import { onUnanswered, timeoutError, upstreamRefusal } from '../route/upstream.ts'
+import { metered } from '../route/usage.ts'
 import { http } from '../wire/http.ts'
 import { carryLargeBody, largeLength } from '../wire/large-body.ts'
 import { type EgressDenial, httpRefusal } from '../wire/refusal.ts'
@@ -212,7 +213,9 @@ class Exchange {
       rules: this.#cleared.admission.rules,
     }
     watchBody(watched, this.#passage.broker, count, (refusal) => this.#stop(refusal))
-    this.#body.pipe(request)
+    const { budget } = this.#cleared
+    if (budget === null) this.#body.pipe(request)
+    else this.#body.pipe(metered(budget, (refusal) => this.#stop(refusal))).pipe(request)
   }
 
   /** Stops a request that is under way: what has left is incomplete, and the host sees it broken off. */

@@ -15,6 +15,7 @@ import type { Duplex, Readable } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import { PACKING, PACKING_OFFERS, scrubbedBody, UNREADABLE } from '../credentials/scrub.ts'
 import { upstreamRefusal } from '../route/upstream.ts'
+import { metered } from '../route/usage.ts'
 import { type EgressDenial, httpRefusal } from '../wire/refusal.ts'
 import { agrees, authorityOf } from '../wire/target.ts'
 import { watchBody } from './body-watch.ts'
@@ -170,7 +171,9 @@ function relay(
   const method = headers[':method'] ?? ''
   const watched = { body, method, rawHeaders: cleared.rawHeaders, target: tunnel.target, rules }
   watchBody(watched, passage.broker, countUp, stop)
-  body.pipe(request)
+  const { budget } = cleared
+  if (budget === null) body.pipe(request)
+  else body.pipe(metered(budget, stop)).pipe(request)
   request.on('data', (chunk: Buffer) => {
     down += chunk.length
   })

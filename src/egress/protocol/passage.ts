@@ -7,8 +7,9 @@ import { allowed, type EgressEvent, type EventFacts, refused } from '../route/ev
 import type { Admission, Gate } from '../route/gate.ts'
 import { isLoopback } from '../route/loopback.ts'
 import type { RouteAgent } from '../route/route-agent.ts'
-import { judgeRequest } from '../route/rules.ts'
+import { type EgressRules, judgeRequest } from '../route/rules.ts'
 import type { Route } from '../route/upstream.ts'
+import { type Budget, headBytes } from '../route/usage.ts'
 import type { BodyHold } from '../wire/body-hold.ts'
 import type { DoorLimits } from '../wire/limits.ts'
 import { type EgressDenial, httpRefusal, refusalBytes } from '../wire/refusal.ts'
@@ -30,6 +31,8 @@ export interface Passage {
   readonly git: GitSsh | null
   /** What judges packages; null where nothing does. */
   readonly packages: PackageJudge | null
+  /** What is left for a host; null where nothing limits it. */
+  readonly budget: (rules: EgressRules, target: Target) => Budget | null
   readonly limits: DoorLimits
   readonly onEvent: (event: EgressEvent) => void
 }
@@ -48,6 +51,8 @@ export interface Tunnel extends TunnelFacts {
 /** A request that may leave, as it leaves. */
 export interface Cleared extends SwappedRequest {
   readonly admission: Admission
+  /** For its body; null where nothing limits it. */
+  readonly budget: Budget | null
   /** What takes secrets out of the answer; null where none can be in it. */
   readonly scrub: Broker | null
 }
@@ -70,7 +75,11 @@ export async function clearRequest(
   payloadHash: string | null = null,
 ): Promise<Cleared | { readonly refusal: EgressDenial } | { readonly answer: PackageAnswer }> {
   const cleared = await clearHost(passage, read, method, rawHeaders, tunnel, payloadHash)
-  if ('refusal' in cleared || passage.packages === null) return cleared
+  if ('refusal' in cleared) return cleared
+  const { budget } = cleared
+  const limited = (await budget?.take(1, headBytes(method, read.path, rawHeaders))) ?? null
+  if (limited !== null) return { refusal: limited }
+  if (passage.packages === null) return cleared
   return (await passage.packages.judge(passage, { read, method, rawHeaders, tunnel })) ?? cleared
 }
 
@@ -87,7 +96,8 @@ export async function clearHost(
   if ('refusal' in admission) return admission
   const refusal = judgeRequest(admission.rules, read.target, { method, path: read.path, rawHeaders })
   if (refusal !== null) return { refusal }
-  if (passage.broker === null) return { admission, path: read.path, rawHeaders, used: [], scrub: null }
+  const budget = passage.budget(admission.rules, read.target)
+  if (passage.broker === null) return { admission, path: read.path, rawHeaders, used: [], scrub: null, budget }
   const secure = read.secure || staysHere(admission.route)
   const swapped = passage.broker.swap({
     target: read.target,
@@ -99,7 +109,7 @@ export async function clearHost(
     suffixes: admission.rules.suffixes,
   })
   if ('refusal' in swapped) return swapped
-  return { ...swapped, admission, scrub: passage.broker.mayEcho(read.target) ? passage.broker : null }
+  return { ...swapped, admission, budget, scrub: passage.broker.mayEcho(read.target) ? passage.broker : null }
 }
 
 /** True for a connection that no cable carries. */

@@ -13,6 +13,7 @@ import {
 } from '../credentials/scrub.ts'
 import { websocketHead } from '../credentials/scrub-frames.ts'
 import { timeoutError, upstreamRefusal } from '../route/upstream.ts'
+import { metered } from '../route/usage.ts'
 import { http } from '../wire/http.ts'
 import { join } from '../wire/join.ts'
 import type { EgressDenial } from '../wire/refusal.ts'
@@ -95,9 +96,10 @@ export async function upgrade(
     if (head.length > 0) socket.unshift(head)
     const address = host.remoteAddress ?? null
     // A frame says how long it is, so an echo in it is blotted out and not exchanged.
-    join(socket, host, passage.limits.idleMilliseconds, { down: given?.scrubFrames(websocketHead) }).then((bytes) =>
-      recordAllowed(passage, record, { ...bytes, address, secrets: cleared.used }),
-    )
+    join(socket, host, passage.limits.idleMilliseconds, {
+      down: given?.scrubFrames(websocketHead),
+      up: cleared.budget === null ? undefined : metered(cleared.budget, () => host.destroy()),
+    }).then((bytes) => recordAllowed(passage, record, { ...bytes, address, secrets: cleared.used }))
   })
   request.end()
 }

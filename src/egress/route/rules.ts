@@ -124,12 +124,14 @@ export function judgeGit(
 export function mayCarryRawBytes(rules: EgressRules, target: Target): boolean {
   if (target.port === 80 || target.port === 443) return false
   const admitting = admittingRules(rules, target)
+  if (limitingRules(rules, target).length > 0) return false
   return admitting?.some((rule) => rule.pattern.port === target.port && !isNarrowed(rule)) ?? false
 }
 
 /** True when TLS to this host is passed through unread (`tls = "pass"`): only its name and address are checked then. */
 export function isPassedThrough(rules: EgressRules, target: Target): boolean {
-  // What narrows a rule can only be checked where requests are read.
+  // What narrows a rule, and what limits it, can only be checked where requests are read.
+  if (limitingRules(rules, target).length > 0) return false
   return admittingRules(rules, target)?.some((rule) => rule.tls === 'pass' && !isNarrowed(rule)) ?? false
 }
 
@@ -139,6 +141,12 @@ export function isRegistryHost({ packages }: EgressRules, { host }: Target): boo
     const { hostname } = new URL(url)
     return host === hostname || (subdomains && host.endsWith(`.${hostname}`))
   })
+}
+
+/** The rules that admit the host and limit what goes there: each of them applies, whatever else admits it. */
+export function limitingRules(rules: EgressRules, target: Target): readonly HostRule[] {
+  const limited = (rules.allowed ?? []).filter((rule) => rule.maxRequests !== undefined || rule.maxUpload !== undefined)
+  return limited.length === 0 ? [] : (admittingRules({ ...rules, allowed: limited }, target) ?? [])
 }
 
 /** The rules that admit the host; null where no list limits public hosts. */

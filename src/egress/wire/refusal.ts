@@ -27,6 +27,7 @@ export type EgressCode =
   | 'secret-absent' // a request without the credential that this host takes alone
   | 'secret-missing' // the host of a secret whose value is not at its source, or cannot be used
   | 'key-missing' // the host of a bundle's key that is not set
+  | 'limit-reached' // more requests or bytes than the entry of the host has for a session
   | 'package-young' // a version that was published too short a time ago
   | 'package-undated' // a version of which nobody says when it was published
   | 'package-unlisted' // a package file that no signed registry lists
@@ -93,6 +94,8 @@ export function remedyFor(code: EgressCode, target: Target | null): string | nul
     case 'method-unlisted':
     case 'path-unlisted':
       return `widen methods or paths of the entry for "${entry}"`
+    case 'limit-reached':
+      return `raise max_requests or max_upload of the entry for "${entry}"`
     case 'not-http':
       return `grant the port by name ("${authorityOf(target, null)}")`
     case 'key-missing':

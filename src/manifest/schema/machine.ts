@@ -1,6 +1,6 @@
 /** The sections that say how things run: the OS sandbox, limits, audit, custom tools, debugging. */
 
-import { BOOLEAN, choice, integer, listOf, SECONDS, type Section, SIZE, text, type ValueType } from './key.ts'
+import { BOOLEAN, choice, integer, LEVEL, listOf, SECONDS, type Section, SIZE, text, type ValueType } from './key.ts'
 import { HOST_ENTRY } from './reach.ts'
 
 const BUNDLE: ValueType = {
@@ -496,6 +496,68 @@ read = ["docs/**"]
   ],
 }
 
+const MCP_LEVEL = choice('deny', 'ask', 'allow')
+
+const MCP_RULES: Section = {
+  path: 'mcp.*',
+  doc: 'Rules for the tools of an MCP server behind `cordon mcp wrap`, by the name of the server. Levels in `[permission.tools]` that deny take precedence.',
+  spec: 'X2',
+  example: `[mcp.issues]
+trust_hints = true
+read_only = "allow"
+tools = [{ tool = "create_*", args = ["repo=acme/*"] }, { tool = "delete_*", level = "deny" }]
+`,
+  keys: [
+    {
+      name: 'tools',
+      type: listOf({
+        kind: 'entry',
+        short: 'tool',
+        fields: [
+          { name: 'tool', type: text(), required: true, doc: 'A name, or a glob of names (`get_*`).' },
+          { name: 'level', type: LEVEL, doc: '`allow` unless written. Of several entries the strictest applies.' },
+          {
+            name: 'args',
+            type: listOf(text()),
+            doc: 'Conditions on arguments: `repo=acme/*` a text, `path=./docs/**` a path (also `/` and `~/`) by the file rules, `url=https://api.example.com/v1/**` an address by the host rules. All must be met.',
+          },
+        ],
+      }),
+      default: [],
+      doc: 'Tools by name and argument.',
+      spec: 'X2',
+      merge: 'concat',
+    },
+    {
+      name: 'trust_hints',
+      type: BOOLEAN,
+      default: false,
+      doc: 'Believe what the server says of its tools (`readOnlyHint`, `destructiveHint`). Hints are claims: they are pinned with the tool, and a change asks.',
+      spec: 'X2',
+      merge: 'later',
+      strictness: 'false',
+    },
+    {
+      name: 'read_only',
+      type: MCP_LEVEL,
+      default: null,
+      doc: 'With `trust_hints`: tools that only read.',
+      spec: 'X2',
+      merge: 'later',
+      strictness: 'choice-order',
+    },
+    {
+      name: 'destructive',
+      type: MCP_LEVEL,
+      default: null,
+      doc: 'With `trust_hints`: tools that may destroy, by the hint or for want of one.',
+      spec: 'X2',
+      merge: 'later',
+      strictness: 'choice-order',
+    },
+  ],
+}
+
 export const MACHINE_SECTIONS: readonly Section[] = [
   SANDBOX,
   NETWORK,
@@ -506,5 +568,6 @@ export const MACHINE_SECTIONS: readonly Section[] = [
   AUDIT,
   TOOLS,
   MCP_SERVERS,
+  MCP_RULES,
   DEBUG,
 ]

@@ -1,6 +1,7 @@
 /** A manifest that loaded: every value typed by the schema, every value with the place it was written at. */
 
 import type { RuleRef, Sourced } from '../../policy/policy.ts'
+import type { Verdict } from '../../policy/verdict.ts'
 import type { Key } from './key.ts'
 
 /** A value of a list; `at` is its offset in the text, or -1. */
@@ -33,6 +34,14 @@ export interface HostEntry {
   readonly paths?: readonly Item<string>[]
   readonly tls?: 'open' | 'pass'
   readonly ssh?: 'fetch' | 'push'
+  readonly max_requests?: number
+  readonly max_upload?: number
+}
+
+export interface McpToolEntry {
+  readonly tool: string
+  readonly level?: Verdict
+  readonly args?: readonly Item<string>[]
 }
 
 export interface PathEntry {

@@ -9,6 +9,7 @@ import {
   listOf,
   SECONDS,
   type Section,
+  SIZE,
   text,
   type ValueType,
 } from './key.ts'
@@ -36,6 +37,16 @@ export const HOST_ENTRY: ValueType = {
       name: 'tls',
       type: { kind: 'choice', values: ['open', 'pass'] },
       doc: '`pass` leaves TLS closed, for pinned and client certificates. Name and address are checked; the content is not seen.',
+    },
+    {
+      name: 'max_requests',
+      type: integer(1),
+      doc: 'Requests of one session; the next one asks. Of several entries for a host each limit applies.',
+    },
+    {
+      name: 'max_upload',
+      type: SIZE,
+      doc: 'Bytes of requests of one session, with their addresses and headers (`"5 MB"`); what would go beyond it asks.',
     },
     {
       name: 'ssh',

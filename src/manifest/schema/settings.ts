@@ -1,5 +1,6 @@
 /** What a manifest says beyond decisions: how the sandbox is furnished, what is limited, what is recorded. */
 
+import type { McpRules } from '../../policy/mcp-rules.ts'
 import type { HostRule, PathRule, Sourced } from '../../policy/policy.ts'
 import type { ReviewBound } from '../../policy/review-bound.ts'
 import type { Verdict } from '../../policy/verdict.ts'
@@ -181,6 +182,8 @@ export interface SessionSettings {
   readonly approvals: ApprovalSettings
   readonly review: ReviewSettings
   readonly tools: ReadonlyMap<string, CustomToolSettings>
+  /** `[mcp.SERVER]`, by server. */
+  readonly mcpRules: ReadonlyMap<string, McpRules>
   readonly mcpServers: readonly McpServerSetting[]
   readonly containers: ContainerSettings
   readonly components: readonly ComponentSetting[]

@@ -8,7 +8,7 @@ const FIELD_DEFAULTS: Readonly<Record<string, Plain>> = { prompt: false, inherit
 
 /** Sections that mean something even when they are empty. */
 export const MEANT_BY_PRESENCE: RegExp =
-  /^(?:capabilities\.allow\.(?:read|write|commands)$|agents\.|tools\.|mcp_servers\.)/
+  /^(?:capabilities\.allow\.(?:read|write|commands)$|packages$|agents\.|tools\.|mcp_servers\.)/
 
 /**
  * Canonical JSON: keys sorted, lists as sorted sets. A default that was written out stays where it takes effect over the user's

@@ -164,6 +164,17 @@ export const LISTS: Readonly<Record<string, ListWords>> = {
     added: (subject) => `Every command sees the variable ${subject}.`,
     removed: (subject) => `Commands no longer see the variable ${subject}.`,
   },
+  'mcp.*.tools': {
+    what: 'The list of tools of an MCP server',
+    kind: 'tool',
+    effect: 'opens',
+    name: 'tool',
+    added: (subject, entry) => {
+      const does = { deny: 'never run', ask: 'ask', allow: 'run without asking' }[String(entry.level ?? 'allow')]
+      return `Tools ${subject} of the MCP server ${does}${words(' with', texts(entry.args))}.`
+    },
+    removed: (subject) => `Tools ${subject} of the MCP server have no rule of their own any more.`,
+  },
   'packages.trusted': {
     what: 'The list of trusted packages',
     kind: 'setting',
@@ -257,8 +268,13 @@ function hostNames(value: Plain | undefined): string[] {
   )
 }
 
-/** Whose name is used there, where Cordon logs in for git, or what a socket of the machine means. */
-function login({ host, ssh }: Entry): string {
+/** Whose name is used there, where Cordon logs in for git, what a socket of the machine means, and what limits it. */
+function login({ host, ssh, max_requests: requests, max_upload: bytes }: Entry): string {
+  const limits = [
+    ...(requests === undefined ? [] : [`${String(requests)} requests`]),
+    ...(bytes === undefined ? [] : [`${String(bytes)} bytes of requests`]),
+  ]
+  if (limits.length > 0) return `, for at most ${limits.join(' and ')} a session`
   if (namesUnixSocket(String(host))) return `; ${socketMeaning(String(host))}`
   if (ssh === undefined) return ''
   return ssh === 'push'

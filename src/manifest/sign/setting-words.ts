@@ -151,6 +151,9 @@ export const SETTING_WORDS: Readonly<Record<string, SettingWords>> = {
   'tools.*.max_output_bytes': 'Bytes of output that are kept of the tool {}',
   'tools.*.env_vars': 'Variables that the tool {} sees, of those it wants',
   'tools.*.domains': 'Hosts that the tool {} reaches, of those it wants',
+  'mcp.*.trust_hints': flag('What the MCP server {} says of its tools is believed'),
+  'mcp.*.read_only': toolLevels('The tools of the MCP server {} that say they only read'),
+  'mcp.*.destructive': toolLevels('The tools of the MCP server {} that may destroy'),
   'mcp_servers.*.command': 'The MCP server {} is started, by',
   'mcp_servers.*.read': 'The MCP server {} may read',
   'mcp_servers.*.write': 'The MCP server {} may write',
@@ -159,6 +162,10 @@ export const SETTING_WORDS: Readonly<Record<string, SettingWords>> = {
   'mcp_servers.*.secrets': 'The MCP server {} uses the secrets',
   'mcp_servers.*.requests': 'The MCP server {} may ask you for',
   'debug.dump_provider_payloads': flag('What is sent to the model, and its answers, are written to disk in clear text'),
+}
+
+function toolLevels(what: string): SettingWords {
+  return { deny: `${what} never run.`, ask: `${what} ask.`, allow: `${what} run without asking.` }
 }
 
 function levels(what: string): SettingWords {

@@ -98,6 +98,6 @@ function unique(rules: readonly HostRule[]): HostRule[] {
   return [...new Map(rules.map((rule) => [keyOf(rule), rule])).values()]
 }
 
-function keyOf({ pattern, methods, paths }: HostRule): string {
-  return JSON.stringify([pattern.text, methods ?? null, paths ?? null])
+function keyOf({ pattern, methods, paths, maxRequests, maxUpload }: HostRule): string {
+  return JSON.stringify([pattern.text, methods ?? null, paths ?? null, maxRequests ?? null, maxUpload ?? null])
 }

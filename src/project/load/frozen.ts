@@ -31,7 +31,7 @@ export function thawedPolicy({ policy, sandbox, session, warnings }: Frozen<Comp
       http: http as Compiled['policy']['http'],
     },
     sandbox,
-    session: { ...session, tools: new Map(session.tools) },
+    session: { ...session, tools: new Map(session.tools), mcpRules: new Map(session.mcpRules) },
     warnings,
   }
 }

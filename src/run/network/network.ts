@@ -22,6 +22,7 @@ import type { EgressEvent } from '../../egress/route/event.ts'
 import type { AskHost } from '../../egress/route/gate.ts'
 import type { EgressRules } from '../../egress/route/rules.ts'
 import type { Upstream } from '../../egress/route/upstream.ts'
+import type { HostUsage } from '../../egress/route/usage.ts'
 import { createSessionCa, type SessionCa } from '../../egress/tls/ca.ts'
 import { matchesDenied, parseHostPattern } from '../../hosts/pattern.ts'
 import type { SandboxSettings, SecretSetting } from '../../manifest/schema/settings.ts'
@@ -119,6 +120,7 @@ type SharedSettings = Omit<DoorSettings, 'names' | 'doors' | 'sockets'>
 export interface NetworkOptions {
   readonly machine: Machine
   readonly secrets: readonly SecretSetting[]
+  readonly usage: HostUsage
   readonly ask?: AskHost
   readonly resolver?: Resolver
   readonly upstream?: Upstream
@@ -174,6 +176,7 @@ export class SessionNetwork {
         resolver: this.#resolver,
         broker: this.#secrets(),
         ssh: this.#options.machine,
+        usage: this.#options.usage,
         onEvent,
         ...(rules.packages && { packages: this.#packageSupport(rules.packages) }),
         ...(ask && { ask }),

@@ -41,6 +41,23 @@ describe.each(pairs)('a %s client, a %s server', (client, era) => {
     expect(at.server.asked.map(({ method }) => method)).not.toContain('tools/call')
   })
 
+  it('follows rules by name, by argument and by hint, with what the server says of the tool', async () => {
+    const at = (level: 'allow' | 'deny' | null) => ({ value: level, rule: 'mcp.srv', source: 'cordon.toml' })
+    const one = { tool: 'echo', rule: 'mcp.srv.tools[0]', source: 'cordon.toml:3:1' }
+    const args = [{ name: 'text', kind: 'text', glob: 'acme/*' }] as const
+    const rules = { trustHints: true, readOnly: at('allow'), destructive: at(null), tools: [] }
+    const named = await open({ rules: { ...rules, tools: [{ ...one, level: 'allow', args }] } })
+    expect((await named.call('srv__echo', { text: 'acme/site' })).text).toBe('acme/site')
+    expect((await named.call('srv__echo', { text: 'other/site' })).isError).toBe(true)
+    const hinted = await open({ rules })
+    expect((await hinted.call('srv__echo', { text: 'hi' })).isError).toBe(true)
+    const reader = new PlayedServer()
+    reader.era = era
+    reader.tools = [{ ...echo, annotations: { readOnlyHint: true } }]
+    const trusted = await open({ servers: { srv: reader }, rules })
+    expect((await trusted.call('srv__echo', { text: 'hi' })).text).toBe('hi')
+  })
+
   it('calls once after a yes, and asks again the next time', async () => {
     const at = await open({ elicits: true, answer: 'yes' })
     expect((await at.call('srv__echo', { text: 'hi' })).text).toBe('hi')

@@ -6,6 +6,7 @@ import type { ServerRequest } from '../../../src/agents/mcp/servers.ts'
 import { LiveHistory } from '../../../src/call/live-history.ts'
 import type { SessionRecorder } from '../../../src/call/record/recorder.ts'
 import { soleDecision } from '../../../src/policy/decision.ts'
+import { judgeMcpCall, type McpRules } from '../../../src/policy/mcp-rules.ts'
 import type { Elsewhere } from '../../../src/surfaces/mcp/gateway/gate.ts'
 import { GatewaySession } from '../../../src/surfaces/mcp/gateway/session.ts'
 import { ERROR, type Json, RpcError, RpcPeer } from '../../../src/surfaces/mcp/json-rpc.ts'
@@ -97,6 +98,7 @@ export class PlayedServer {
 export interface WorldOptions {
   readonly servers?: Readonly<Record<string, PlayedServer>>
   readonly levels?: Readonly<Record<string, 'allow' | 'deny'>>
+  readonly rules?: McpRules
   readonly client?: Era
   readonly elicits?: boolean
   readonly samples?: boolean
@@ -139,7 +141,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const heard: { method: string; params: Json }[] = []
   let now = 1_000_000
   const gateway: GatewaySession = new GatewaySession({
-    judge: judge(options.levels ?? {}),
+    judge: judge(options.levels ?? {}, options.rules),
     recorder: recorder(recorded),
     elsewhere: options.elsewhere ?? { share: (inner) => inner, wait: async () => {}, fleet: async () => null },
     root: '/project',
@@ -256,7 +258,10 @@ function ownPins(pins: ReadonlyMap<string, DescriptionPin>, label: string): Reco
   return own.length === 0 ? null : Object.fromEntries(own.map(([name, pin]) => [name.slice(label.length + 1), pin]))
 }
 
-function judge(levels: Readonly<Record<string, 'allow' | 'deny'>>): Omit<GatewayJudge, 'answered'> {
+function judge(
+  levels: Readonly<Record<string, 'allow' | 'deny'>>,
+  rules: McpRules | undefined,
+): Omit<GatewayJudge, 'answered'> {
   const live = new LiveHistory({
     breaker: () => ({ failures: 1000, cooldown: 30 }),
     ring: () => ({ number: 2, limits: { callsPerMinute: null, seconds: null, memory: null } }),
@@ -267,12 +272,15 @@ function judge(levels: Readonly<Record<string, 'allow' | 'deny'>>): Omit<Gateway
     place: { root: '/project', home: '/home/you' },
     history: live.of('mcp'),
     refresh: async () => {},
-    decide: (called) =>
-      soleDecision(
+    decide: (called, _, call) => {
+      const base = soleDecision(
         levels[called] ?? 'ask',
         { kind: 'tool', text: called },
         { code: 'level-ask', message: 'its level' },
-      ),
+      )
+      if (!call || !rules) return base
+      return judgeMcpCall(base, rules, { ...call, called }, { policy: {} as never, canonical: (path) => path })
+    },
     whyNotAsked: () => null,
   }
 }

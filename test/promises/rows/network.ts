@@ -149,8 +149,17 @@ export const NETWORK_ROWS: readonly PromiseRow[] = [
   },
   {
     id: 'N10',
-    promise: 'Requests and bytes to a host have limits.',
-    shown: [],
-    on: nowhere('Requests and bytes are counted, and not limited.'),
+    promise: 'Requests and bytes to a host have limits for a session, with a question at the limit.',
+    shown: ['test/contract/egress/limits.test.ts'],
+    on: {
+      ...Object.fromEntries(
+        SURFACES.map((name) => [
+          name,
+          no('It is of the proxy that every command has; the tests beside it drive that with real requests.'),
+        ]),
+      ),
+      hook: no('Each command of a hook counts by itself.'),
+      gateway: GATEWAY,
+    },
   },
 ]

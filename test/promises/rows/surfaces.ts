@@ -32,7 +32,11 @@ export const SURFACE_ROWS: readonly PromiseRow[] = [
   {
     id: 'X2',
     promise: 'An MCP server, and a gateway that guards other servers.',
-    shown: ['test/contract/mcp/server.test.ts', 'test/contract/mcp/gateway.test.ts'],
+    shown: [
+      'test/contract/mcp/server.test.ts',
+      'test/contract/mcp/gateway.test.ts',
+      'src/manifest/compile-mcp.test.ts',
+    ],
     on: only(
       {
         mcp: own(async (place) => {

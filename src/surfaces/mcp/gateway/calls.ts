@@ -29,8 +29,10 @@ export class GatewayCalls {
     if (problem) throw new RpcError(ERROR.params, problem)
     if (!isObject(given)) throw new RpcError(ERROR.params, '"arguments" must be an object')
     const called = `mcp__${server.label}__${inner}`
+    const { annotations } = tool.definition
+    const hints = isObject(annotations) ? annotations : {}
     const gated = await this.#gate.pass(
-      { called, server: server.label, input: given, elicit: context.elicit },
+      { called, server: server.label, input: given, tool: { name: inner, hints }, elicit: context.elicit },
       async () => {
         const result = await server.request('tools/call', { name: inner, arguments: given }, context, signal)
         return guardedResult(result, tool.definition.outputSchema, called, server.origin)

@@ -36,6 +36,8 @@ export interface GatedCall {
   readonly called: string
   readonly server: string
   readonly input: Json
+  /** The tool, with what the server says of it; absent for anything else. */
+  readonly tool?: { readonly name: string; readonly hints: Json | null }
   /** The way to the person; null: an ask is a refusal. */
   readonly elicit: Elicit | null
 }
@@ -71,7 +73,11 @@ export class GatewayGate {
     const stages: Stages<GatedCall, CallRecord, GuardedResult> = {
       history: judge.history,
       parse: () => call,
-      decide: (_, breakerOpenFor) => judge.decide(called, breakerOpenFor),
+      decide: (_, breakerOpenFor) => {
+        const { tool } = call
+        const facts = tool && { server, tool: tool.name, input, hints: tool.hints }
+        return judge.decide(called, breakerOpenFor, facts)
+      },
       begin: (_, decision) => {
         begun = recorder.begin({ tool: called, input, subject: called, decision, agent: GATEWAY_AGENT })
         return begun

@@ -1,0 +1,105 @@
+/** Rules for tools of MCP servers: which calls they cover, and the ways around them. */
+
+import { describe, expect, it } from 'vitest'
+import { soleDecision } from '../policy/decision.ts'
+import { judgeMcpCall } from '../policy/mcp-rules.ts'
+import type { Verdict } from '../policy/verdict.ts'
+import { compileManifest } from './compile.ts'
+import { loadManifest } from './load.ts'
+
+const CONTEXT = { root: '/project', home: '/home/you', env: {} }
+
+function decided(
+  toml: string,
+  tool: string,
+  input: Record<string, unknown> | null = {},
+  hints: Record<string, unknown> | null = {},
+  base: Verdict = 'ask',
+  code: 'level-ask' | 'tainted' = 'level-ask',
+): Verdict {
+  const loaded = loadManifest(`schema_version = 1\n${toml}`, 'cordon.toml')
+  if ('problems' in loaded) throw new Error(JSON.stringify(loaded.problems))
+  const compiled = compileManifest(loaded.manifest, CONTEXT)
+  if ('problems' in compiled) throw new Error(JSON.stringify(compiled.problems))
+  const { policy, session } = compiled
+  const decision = soleDecision(base, { kind: 'tool', text: tool }, { code, message: '' })
+  const call = { server: 'hub', tool, called: `mcp__hub__${tool}`, input, hints }
+  const links: Readonly<Record<string, string>> = { '/project/docs/link': '/etc/passwd' }
+  return judgeMcpCall(decision, session.mcpRules.get('hub'), call, { policy, canonical: (path) => links[path] ?? path })
+    .decision
+}
+
+const TOOLS = `[mcp.hub]
+tools = [
+  "get_*",
+  { tool = "delete_*", level = "deny" },
+  { tool = "get_secret*", level = "ask" },
+  { tool = "create", args = ["repo=acme/*"] },
+  { tool = "write", args = ["path=./docs/**"] },
+  { tool = "fetch", args = ["url=https://api.example.com/v1/**"] },
+  { tool = "send", level = "deny", args = ["to=*@evil.example"] },
+]
+[capabilities.deny.read]
+paths = ["docs/private/**"]
+`
+
+describe('by name and argument', () => {
+  const rows: readonly (readonly [note: string, tool: string, input: Record<string, unknown> | null, is: Verdict])[] = [
+    ['a glob of names', 'get_issue', {}, 'allow'],
+    ['no entry', 'list', {}, 'ask'],
+    ['a denial', 'delete_repo', {}, 'deny'],
+    ['the strictest of two', 'get_secrets', {}, 'ask'],
+    ['a text that matches', 'create', { repo: 'acme/site' }, 'allow'],
+    ['a list of texts', 'create', { repo: ['acme/site', 'acme/app'] }, 'allow'],
+    ['attack: another in the list', 'create', { repo: ['acme/site', 'evil/app'] }, 'ask'],
+    ['attack: an empty list', 'create', { repo: [] }, 'ask'],
+    ['attack: without the argument', 'create', {}, 'ask'],
+    ['attack: an object in its place', 'create', { repo: { toString: 'acme/site' } }, 'ask'],
+    ['attack: dots', 'create', { repo: 'acme/../evil' }, 'ask'],
+    ['attack: an encoded slash', 'create', { repo: 'acme/%2e%2e%2fevil' }, 'ask'],
+    ['attack: one segment more', 'create', { repo: 'acme/site/../../evil' }, 'ask'],
+    ['attack: a sign that reads as another', 'create', { repo: 'acme/ﬁ\u202e' }, 'ask'],
+    ['nobody knows the input', 'create', null, 'ask'],
+    ['a path below', 'write', { path: 'docs/a.md' }, 'allow'],
+    ['the same, absolute', 'write', { path: '/project/docs/a.md' }, 'allow'],
+    ['attack: out of it', 'write', { path: 'docs/../.git/hooks/pre-commit' }, 'ask'],
+    ['attack: a link', 'write', { path: 'docs/link' }, 'ask'],
+    ['attack: a secret in it', 'write', { path: 'docs/.env' }, 'ask'],
+    ['attack: denied by the file rules', 'write', { path: 'docs/private/a' }, 'ask'],
+    ['an address below', 'fetch', { url: 'https://api.example.com/v1/items' }, 'allow'],
+    ['attack: another host', 'fetch', { url: 'https://api.example.com.evil.example/v1/items' }, 'ask'],
+    ['attack: a name before the host', 'fetch', { url: 'https://api.example.com@evil.example/v1/items' }, 'ask'],
+    ['attack: out of the path', 'fetch', { url: 'https://api.example.com/v1/../admin' }, 'ask'],
+    ['attack: an encoded way out', 'fetch', { url: 'https://api.example.com/v1/%2e%2e/admin' }, 'ask'],
+    ['a denial by argument', 'send', { to: 'a@evil.example' }, 'deny'],
+    ['the argument is another', 'send', { to: 'a@good.example' }, 'ask'],
+    ['attack: a denial is not evaded by a list', 'send', { to: ['a@good.example', 'a@evil.example'] }, 'deny'],
+    ['attack: nor by what cannot be read', 'send', { to: 'a@evil.example\u200b' }, 'deny'],
+  ]
+  it.each(rows)('%s', (_, tool, input, is) => {
+    expect(decided(TOOLS, tool, input)).toBe(is)
+  })
+
+  it.each([
+    ['a denial of the level stands', 'get_issue', 'deny', 'level-ask', 'deny'],
+    ['what was asked for another reason is still asked', 'get_issue', 'ask', 'tainted', 'ask'],
+    ['a denial beats a level of allow', 'delete_repo', 'allow', 'level-ask', 'deny'],
+    ['an ask beats a level of allow', 'get_secrets', 'allow', 'level-ask', 'ask'],
+  ] as const)('%s', (_, tool, base, code, is) => {
+    expect(decided(TOOLS, tool, {}, {}, base, code)).toBe(is)
+  })
+})
+
+describe('by hint', () => {
+  const hints = (trust: boolean) => `[mcp.hub]\ntrust_hints = ${trust}\nread_only = "allow"\ndestructive = "deny"\n`
+  it.each([
+    ['only reads', { readOnlyHint: true }, 'allow', 'ask'],
+    ['destroys', { destructiveHint: true }, 'deny', 'ask'],
+    ['does not say', {}, 'deny', 'ask'],
+    ['says that it does not destroy', { destructiveHint: false }, 'ask', 'ask'],
+    ['a hint that is no truth value', { readOnlyHint: 'true' }, 'deny', 'ask'],
+    ['was not asked', null, 'ask', 'ask'],
+  ] as const)('a tool that %s', (_, said, trusted, untrusted) => {
+    expect([decided(hints(true), 'x', {}, said), decided(hints(false), 'x', {}, said)]).toEqual([trusted, untrusted])
+  })
+})
