@@ -3,6 +3,7 @@
  * and the project alone as root: out of the box, with the answers of one trajectory remembered, and with those of all of a
  * project's. Then puts the cases of other guards to the same decision. The corpora stay outside the project
  * (`../shared/corpora`). `--all` prints every row, `--undo` judges as where undo covers the project.
+ * `--review UP_TO` counts what is left to the person with a reviewer that says yes to everything in its bound: the log went on.
  */
 
 import { existsSync, readFileSync } from 'node:fs'
@@ -14,6 +15,7 @@ import { AGENT_READS, proposeManifest } from '../src/manifest/init/init.ts'
 import { loadManifest } from '../src/manifest/load.ts'
 import type { Manifest } from '../src/manifest/schema/manifest.ts'
 import { plainValue } from '../src/manifest/toml/plain.ts'
+import { REVIEW_BOUNDS, type ReviewBound } from '../src/policy/review-bound.ts'
 import { bundleNames } from '../src/sandbox/bundles/built-in.ts'
 import { machineFiles } from '../src/system/files.ts'
 import { thisMachine } from '../src/system/machine.ts'
@@ -51,7 +53,12 @@ const PROJECT: Readonly<Record<string, string>> = {
 }
 
 const { values, positionals } = parseArgs({
-  options: { all: { type: 'boolean' }, undo: { type: 'boolean' }, guards: { type: 'boolean' } },
+  options: {
+    all: { type: 'boolean' },
+    undo: { type: 'boolean' },
+    guards: { type: 'boolean' },
+    review: { type: 'string' },
+  },
   allowPositionals: true,
 })
 const corpora = positionals[0] ?? join(import.meta.dirname, '../../shared/corpora')
@@ -113,9 +120,9 @@ async function noise(cases: readonly NoiseCase[]): Promise<void> {
   const per = (asks: readonly unknown[]) => ((100 * asks.length) / cases.length).toFixed(2)
   console.log(`${cases.length} commands, the project alone as root; asks in 100 (denials):`)
   for (const [name, result, goal] of [
-    ['out of the box', answered, 6],
-    ['with memory in a trajectory', once, 3],
-    ["with memory across a project's", project, 1.5],
+    ['out of the box', answered, 4],
+    ['with memory in a trajectory', once, 1.8],
+    ["with memory across a project's", project, 1],
   ] as const)
     console.log(`  ${name.padEnd(32)} ${per(result.asks).padStart(5)} (${per(result.denials)}), goal ${goal}`)
   console.log('\nout of the box:')
@@ -151,12 +158,18 @@ async function replay(
     const message = `${reason.message.slice(0, 220)}  => ${offer.slice(0, 200)}`
     const note = { what: `${reason.code}${saved.length > 0 ? '' : ' (nothing to save)'}`, message }
     if (answer.decision === 'deny') denials.push(note)
-    else {
+    else if (!isReviewed(answer)) {
       asks.push(note)
       granted.set(group, [...grants, ...saved])
     }
   }
   return { asks, denials }
+}
+
+/** Whether the reviewer of this measurement may answer. */
+function isReviewed({ worst }: Readonly<Record<string, unknown>>): boolean {
+  const { reviewer = null } = (worst ?? {}) as { readonly reviewer?: ReviewBound | null }
+  return reviewer !== null && REVIEW_BOUNDS.indexOf(reviewer) <= REVIEW_BOUNDS.indexOf(values.review as ReviewBound)
 }
 
 /** The repository's own folder: the part of a guessed root up to the repository's name, else what the guesses of its log share. */

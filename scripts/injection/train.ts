@@ -21,7 +21,7 @@ interface Model {
 }
 
 /** How much surer than on ordinary files a sentence has to be: letters ask people for things all the time. */
-const MARGIN = 0.25
+const MARGIN = 0.6
 const EPOCHS = 8
 const RATE = 0.5
 const DECAY = 2e-6

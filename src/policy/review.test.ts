@@ -69,6 +69,8 @@ const COMMANDS = [
   'ls',
 ]
 
+const COMMENT = 'gh api repos/o/r/pulls/1/comments -f body=fixed'
+
 const anyPart = fc.record({
   kind: fc.constantFrom('command', 'read', 'write', 'list', 'host', 'tool', 'redirect', 'syntax'),
   code: fc.constantFrom(...NOBODY_BUT_A_PERSON, ...OTHERS),
@@ -137,6 +139,16 @@ describe('a reviewer may answer', () => {
     ['a program of nobody without hosts', asking([part({ command: 0 })], true), './x', 'undo', 0, null],
     ['but not with hosts', asking([part({ command: 0 })], true), './x', 'undo', 1, 'default_domains'],
     ['nothing that cannot be read', asking([part({ command: 0 })], true), '$X y', 'adds', 0, 'read for certain'],
+    ['a comment at the forge', asking([part({ command: 0 }, 'remote-write')]), COMMENT, 'adds', 1, null],
+    ['a read outside', asking([part({ kind: 'read' }, 'outside-roots')]), 'cat /x', 'reads', 0, null],
+    [
+      'but not with hosts for every command',
+      asking([part({ kind: 'read' }, 'outside-roots')]),
+      'cat /x',
+      'adds',
+      1,
+      'hosts',
+    ],
     ['nothing that says nothing', asking([]), null, 'adds', 0, 'nothing says'],
   ]
   it.each(rows)('%s', (_, decision, command, upTo, hosts, why) => {

@@ -7,8 +7,8 @@ import type { CommandFact, ShellFacts } from '../shell/facts.ts'
 import type { Decision, PartDecision } from './decision.ts'
 import type { Policy } from './policy.ts'
 import type { ReasonCode } from './reason.ts'
-import type { ReviewBound } from './review-bound.ts'
-import { isWithin, type WorstCase } from './worst-case.ts'
+import { REVIEW_BOUNDS, type ReviewBound } from './review-bound.ts'
+import { isWithin, type WorstCase, worstCaseOf } from './worst-case.ts'
 
 /**
  * The only reasons to ask that a reviewer may answer. Everything else is a person's: what a rule or a tool wants a person to
@@ -47,20 +47,45 @@ export function whyNotReviewed(
   if (asks.length === 0) return 'nothing says what it is about'
   const firm = asks.find((part) => part.firm === true || !REVIEWABLE.has(part.reason.code))
   if (firm !== undefined) return `only a person answers this (${firm.reason.code})`
-  if (facts !== null && (facts.hazards.length > 0 || facts.commands.some(({ hazards }) => hazards.length > 0)))
+  if ((facts?.hazards.length ?? 0) > 0 || asks.some((part) => isUnclear(part, facts)))
     return 'its words cannot be read for certain'
   if (worst.labels.some((label) => label !== 'outside'))
     return `only a person sends data that is ${worst.labels.join(', ')}`
   if (!isWithin(worst.bound, upTo)) return `the worst case is above review.up_to (${worst.bound}, not ${upTo})`
   // INVARIANT: what a program does that no table knows is bounded by the sandbox alone, so it must reach no host by itself.
-  const reaches = commands.defaultDomains.length > 0
-  if (reaches && asks.some((part) => isUnknown(part, facts)))
-    return 'what the program does is not known, and default_domains gives it hosts'
+  if (commands.defaultDomains.length > 0) {
+    if (asks.some((part) => isUnknown(part, facts)))
+      return 'what the program does is not known, and default_domains gives it hosts'
+    if (worst.labels.length > 0) return 'default_domains gives it hosts, and it reads files outside the project'
+  }
   return null
 }
 
 function isUnknown(part: PartDecision, facts: ShellFacts | null): boolean {
-  if (part.kind !== 'command' && part.kind !== 'syntax') return false
-  const fact: CommandFact | undefined = part.command === undefined ? undefined : facts?.commands[part.command]
-  return fact === undefined || fact.effect === 'unknown'
+  return isCommand(part) && (factOf(part, facts)?.effect ?? 'unknown') === 'unknown'
+}
+
+/** A hazard that the worst case does not count: what the command changes elsewhere is counted by its kind. */
+function isUnclear(part: PartDecision, facts: ShellFacts | null): boolean {
+  const fact = factOf(part, facts)
+  if (!isCommand(part) || fact === null) return false
+  return fact.hazards.some(({ code }) => code !== 'changes-remote' || fact.kind == null)
+}
+
+function isCommand({ kind }: PartDecision): boolean {
+  return kind === 'command' || kind === 'syntax'
+}
+
+function factOf({ command }: PartDecision, facts: ShellFacts | null): CommandFact | null {
+  return command === undefined ? null : (facts?.commands[command] ?? null)
+}
+
+/** The worst case of an ask, with the first `review.up_to` by which a reviewer may answer it; null: only a person may. */
+export function reviewedWorstCase(
+  { decision, facts }: Omit<Reviewed, 'worst'>,
+  policy: Pick<Policy, 'commands'>,
+): WorstCase & { readonly reviewer: ReviewBound | null } {
+  const worst = worstCaseOf(decision, facts)
+  const within = REVIEW_BOUNDS.find((upTo) => whyNotReviewed({ decision, facts, worst }, upTo, policy) === null)
+  return { ...worst, reviewer: within ?? null }
 }

@@ -3,7 +3,7 @@
 import { resolve } from 'node:path'
 import type { Suggestion, suggestGrants } from '../../approval/suggestion.ts'
 import { renderProblem } from '../../manifest/toml/problem.ts'
-import { worstCaseOf } from '../../policy/worst-case.ts'
+import { reviewedWorstCase } from '../../policy/review.ts'
 import type { ManifestChoice } from '../../project/load/load.ts'
 import { repositoryAt } from '../../project/load/nearby.ts'
 import { openPolicy } from '../../project/open.ts'
@@ -56,7 +56,7 @@ export class BatchChecker {
       return {
         id,
         ...decision,
-        worst: worstCaseOf(decision, facts),
+        worst: reviewedWorstCase({ decision, facts }, checker.policy),
         suggestions: (await offerGrants(decision, facts, places)).map(asGrants),
       }
     } catch (error) {

@@ -5,7 +5,7 @@ import type { SessionFacts, ToolCall } from '../../policy/call.ts'
 import { type Decision, denial } from '../../policy/decision.ts'
 import { evaluate } from '../../policy/evaluate/evaluate.ts'
 import { keptPlaces } from '../../policy/path-part.ts'
-import type { PathRule } from '../../policy/policy.ts'
+import type { PathRule, Policy } from '../../policy/policy.ts'
 import type { ReasonCode } from '../../policy/reason.ts'
 import { NO_ANSWERS, newSession, withAnswers } from '../../project/answers.ts'
 import type { LoadedPolicy } from '../../project/load/load.ts'
@@ -40,6 +40,7 @@ export interface CheckedCall {
 export interface CallChecker {
   /** The canonical project root that it judges against. */
   readonly root: string
+  readonly policy: Policy
   /** Decides one call. Whatever goes wrong on the way is a denial. */
   check(request: CheckRequest): CheckedCall
 }
@@ -109,6 +110,7 @@ export async function openChecker(
   }
   return {
     root: loaded.root,
+    policy: loaded.policy,
     check(request) {
       if (misplaced)
         return refused(request.tool, 'not-a-project', `${misplaced.message}.`, misplaced.remedy ?? undefined)

@@ -342,12 +342,7 @@ export const INJECTION_HINTS: Readonly<
   },
   'instruction-heading': {
     reach: 0,
-    ways: [
-      [
-        ' instruction\t prompt\t override\t directive\t message\t note\n system \t hidden \t secret \t new \t admin \t ai \t agent \t assistant \t llm \t override \t priority \t updated ',
-        '#\t=\t-\t[\t**',
-      ],
-    ],
+    ways: [[' instruction\t prompt\t override\t directive\t message\t note\t agent ', '#\t=\t-\t[\t**']],
   },
   'end-of-data': {
     reach: 0,
@@ -428,7 +423,7 @@ export const INJECTION_HINTS: Readonly<
     reach: 10,
     ways: [
       [
-        ' note \t notes \t attention \t message \t messages \t instruction\t warning \t notice \t reminder \t memo \t directive\t request \t guidance \t dear \t hey \t hello \t hi \n ai\t llm\t language model\t chatbot\t claude \t chatgpt \t gpt \t copilot \t gemini \t codex \t agent\t assistant\t model\t system\t reviewer\t tool\t bot\t reading \t processing \t reviewing \t parsing \t handling \t summari\t analy\t working on \t read\t process\t handle\t review',
+        ' note \t notes \t attention \t warning \t notice \t message \t messages \t instruction\t reminder \t memo \t directive\t request \t guidance \t dear \t hey \t hello \t hi \n ai\t llm\t language model\t chatbot\t claude \t chatgpt \t gpt \t copilot \t gemini \t codex \t agent\t assistant\t model\t system\t reviewer\t tool\t bot\t reading \t processing \t reviewing \t parsing \t handling \t summari\t analy\t working on \t read\t process\t handle\t review',
         '',
       ],
       [

@@ -19,7 +19,7 @@ export const AIM_RULES: readonly InjectionRule[] = [
     'no-confirmation',
     'conceal',
     0.4,
-    '(?:do not|dont|never|without|no need to|skip|skipping)(?: (?:ask|asking|request|requesting|wait|waiting|seek|seeking|require|requiring|for|any|further|user|the|users|human|prior|explicit|additional|to)){1,5} (?:confirmation|permission|approval|consent|clarification|verification)|(?:do not|dont|without) (?:question(?:ing)? (?:this|these|it|the instructions?)|hesitat[^ ]* to (?:run|execute|send|delete|comply|obey))',
+    '(?:do not|dont|never|(?<!(?:do not|dont|never)(?: [^ ]+){1,9} )without|no need to|skip|skipping)(?: (?:ask|asking|request|requesting|wait|waiting|seek|seeking|require|requiring|for|any|further|user|the|users|human|prior|explicit|additional|to)){1,5} (?:confirmation|permission|approval|consent|clarification|verification)|(?:do not|dont|without) (?:question(?:ing)? (?:this|these|it|the instructions?)|hesitat[^ ]* to (?:run|execute|send|delete|comply|obey))',
   ),
 
   word(

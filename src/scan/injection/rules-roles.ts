@@ -51,7 +51,7 @@ export const ROLE_RULES: readonly InjectionRule[] = [
     'instruction-heading',
     'role',
     0.35,
-    /(?:^|\n)\s{0,8}(?:#{1,4}|={3,}|-{3,}|\[|\*\*)\s{0,3}(?:system|hidden|secret|new|admin|ai|agent|assistant|llm|override|priority|updated)\s{1,3}(?:instructions?|prompt|override|directive|message|note)/,
+    /(?:^|\n)\s{0,8}(?:#{1,4}|={3,}|-{3,}|\[|\*\*)\s{0,3}(?:(?:system|hidden|secret|new|admin|ai|assistant|llm|override|priority|updated)\s{1,3}(?:instructions?|prompt|override|directive|message|note)|agent\s{1,3}(?:prompt|override|directive|message|note))/,
   ),
   line(
     'end-of-data',
@@ -101,7 +101,7 @@ export const ROLE_RULES: readonly InjectionRule[] = [
     'note-to-agent',
     'address',
     0.6,
-    `(?:(?:note|notes|attention|message|messages|instructions?|warning|notice|reminder|memo|directives?|request|guidance)(?: (?:to|for|aimed at|intended for|directed at))?(?: (?:all|any|every|the|my|our|fellow|other|your)){0,3}|dear|hey|hello|hi) (?:${NAMED_AGENT}|(?:agents?|assistants?|bots?|models?) ${READING})|(?:to|for)(?: (?:any|all|every|the|our|my|other)){0,2} (?:${NAMED_AGENT}|agents?|assistants?|bots?|models?) (?:who |that |which )?(?:is |are )?${READING} (?:this|the|it|these)|(?:to|for) (?:ai agents|ai assistants|coding agents|llm agents)(?= (?:this|you|please|must|run|read|before|the|always|do|to))`,
+    `(?:(?:(?:note|notes|attention|warning|notice)(?: (?:to|for|aimed at|intended for|directed at))?|(?:message|messages|instructions?|reminder|memo|directives?|request|guidance) (?:to|for|aimed at|intended for|directed at))(?: (?:all|any|every|the|my|our|fellow|other|your)){0,3}|dear|hey|hello|hi) (?:${NAMED_AGENT}|(?:agents?|assistants?|bots?|models?) ${READING})|(?:to|for)(?: (?:any|all|every|the|our|my|other)){0,2} (?:${NAMED_AGENT}|agents?|assistants?|bots?|models?) (?:who |that |which )?(?:is |are )?${READING} (?:this|the|it|these)(?! (?:repo|repository|project|codebase))|(?:to|for) (?:ai agents|ai assistants|coding agents|llm agents)(?= (?:this|you|please|must|run|read|before|the|always|do|to))`,
   ),
   word(
     'agent-must',

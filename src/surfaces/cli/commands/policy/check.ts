@@ -5,8 +5,8 @@ import { linesOf } from '../../../../system/lines.ts'
 import type { BatchChecker } from '../../../../call/decide/batch.ts'
 import { type CheckedCall, type CheckRequest, openChecker } from '../../../../call/decide/check-call.ts'
 import type { Decision } from '../../../../policy/decision.ts'
+import { reviewedWorstCase } from '../../../../policy/review.ts'
 import type { Verdict } from '../../../../policy/verdict.ts'
-import { worstCaseOf } from '../../../../policy/worst-case.ts'
 import type { LoadedPolicy } from '../../../../project/load/load.ts'
 import { machineFiles } from '../../../../system/files.ts'
 import { type Machine, thisMachine } from '../../../../system/machine.ts'
@@ -34,7 +34,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   await printWarnings(terminal, loaded)
   const cwd = args.flags.root ? loaded.root : machineFiles.canonical(machine.cwd)
   const { decision, facts } = await decide(loaded, machine, { ...call, cwd })
-  const worst = decision.decision === 'ask' ? worstCaseOf(decision, facts) : null
+  const worst = decision.decision === 'ask' ? reviewedWorstCase({ decision, facts }, loaded.policy) : null
   terminal.out(
     args.flags.json
       ? `${JSON.stringify(worst === null ? decision : { ...decision, worst })}\n`

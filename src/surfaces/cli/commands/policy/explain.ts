@@ -2,6 +2,7 @@
 
 import { type CheckedCall, openChecker } from '../../../../call/decide/check-call.ts'
 import type { Decision, PartDecision } from '../../../../policy/decision.ts'
+import { reviewedWorstCase } from '../../../../policy/review.ts'
 import { worstCaseOf } from '../../../../policy/worst-case.ts'
 import { withAnswers } from '../../../../project/answers.ts'
 import type { LoadedPolicy } from '../../../../project/load/load.ts'
@@ -30,7 +31,9 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const network = checked.facts ? await networkOf(checked.facts, loaded, machine, cwd) : null
   if (args.flags.json) {
     const hosts = network && { network: network.json }
-    const worst = checked.decision.decision === 'ask' && { worst: worstCaseOf(checked.decision, checked.facts) }
+    const worst = checked.decision.decision === 'ask' && {
+      worst: reviewedWorstCase(checked, loaded.policy),
+    }
     const mask = secretMask(checked.facts)
     const masked = (_: string, field: unknown) => (typeof field === 'string' ? mask(field) : field)
     terminal.out(`${JSON.stringify({ ...checked.decision, ...worst, facts: checked.facts, ...hosts }, masked)}\n`)
