@@ -12,7 +12,7 @@ import type { RunOutcome } from '../run/runner.ts'
 import { Fault } from '../system/fault.ts'
 import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
-import { outsideWords, withTilde } from './outside-words.ts'
+import { outsideWords, ownLink, withTilde } from './outside-words.ts'
 
 /** Throws unless a place may be granted for one run: no secret, nothing protected, and not everything at once. */
 export function requireGrantable(path: string, how: 'read' | 'write', loaded: LoadedPolicy, machine: Machine): void {
@@ -65,13 +65,13 @@ export function nearbyWords(
   return paths
 }
 
-/** A canonical path that exists, from one as it was typed. */
-export function typedPath(typed: string, machine: Machine, files: Files): string {
+/** What a typed path names: the link itself, where it is one, because it is opened by its own name; and the canonical path. */
+export function typedPlaces(typed: string, machine: Machine, files: Files): readonly string[] {
   const { home, cwd } = machine
   const path =
     typed === '~' || typed.startsWith('~/') ? home + typed.slice(1) : typed.startsWith('/') ? typed : `${cwd}/${typed}`
   const canonical = files.canonical(path)
-  if (files.exists(canonical)) return canonical
+  if (files.exists(canonical)) return [...ownLink(path, files), canonical]
   throw new Fault('not-found', `${typed} is not there: there is no ${canonical}`, {
     remedy: 'Name what exists, from here or by its whole path.',
   })

@@ -8,12 +8,14 @@ export interface OutsideWord {
   readonly typed: string
   /** Canonical. */
   readonly path: string
+  /** The link that was named, which is opened by its own name; none for what is no link. */
+  readonly links: readonly string[]
 }
 
 export interface WordPlaces {
   readonly cwd: string
   readonly home: string
-  readonly files: Pick<Files, 'canonical' | 'exists'>
+  readonly files: Pick<Files, 'canonical' | 'exists' | 'isLink'>
   /** Whether the command sees this canonical path. */
   readonly isShown: (path: string) => boolean
 }
@@ -28,9 +30,12 @@ export function outsideWords(command: readonly string[], places: WordPlaces): re
   for (const word of spokenWords(command).slice(0, MOST_WORDS)) {
     if (found.size === MOST_FOUND) break
     for (const given of [word, word.slice(word.indexOf('=') + 1)]) {
-      const path = pathOf(given, places)
-      if (path === null || found.has(path) || !places.files.exists(path) || places.isShown(path)) continue
-      found.set(path, { typed: withTilde(path, places.home), path })
+      const named = pathOf(given, places)
+      const path = named === null ? null : places.files.canonical(named)
+      if (named === null || path === null || found.has(path) || !places.files.exists(path) || places.isShown(path))
+        continue
+      const links = ownLink(named, places.files)
+      found.set(path, { typed: withTilde(links[0] ?? path, places.home), path, links })
       break
     }
   }
@@ -55,10 +60,15 @@ export function shellText(command: readonly string[]): string | null {
   return option < 0 ? null : (command.slice(option + 1).find((word) => word !== '--') ?? null)
 }
 
-function pathOf(given: string, { cwd, home, files }: WordPlaces): string | null {
+function pathOf(given: string, { cwd, home }: WordPlaces): string | null {
   const isPath = /^(?:~\/|\/|\.\.?\/)|\//.test(given) || given === '..' || given === '~'
   if (!isPath || given.includes('://') || given.includes('\0') || given.length > 1024) return null
   if (/^\/(?:dev|proc|sys)(?:\/|$)/.test(given)) return null
-  const path = given === '~' || given.startsWith('~/') ? home + given.slice(1) : posix.resolve(cwd, given)
-  return files.canonical(path)
+  return given === '~' || given.startsWith('~/') ? home + given.slice(1) : posix.resolve(cwd, given)
+}
+
+/** The path itself where it is a link, by its real folder. */
+export function ownLink(path: string, files: Pick<Files, 'canonical' | 'isLink'>): readonly string[] {
+  const own = posix.join(files.canonical(posix.dirname(path)), posix.basename(path))
+  return files.isLink(own) ? [own] : []
 }

@@ -120,7 +120,7 @@ export class TypedQuestions {
   async #askFolders(command: string, words: readonly OutsideWord[]): Promise<AgreedPlaces> {
     const reads: string[] = []
     const writes: string[] = []
-    for (const { path, typed } of words) {
+    for (const { path, typed, links } of words) {
       if (!this.#isGrantable(path)) continue
       const known = this.#known((kind, value) => (kind === 'read' || kind === 'directory') && this.#covers(value, path))
       if (known === 'deny') continue
@@ -129,7 +129,7 @@ export class TypedQuestions {
       const approval = known === 'allow' ? YES : await this.#put(this.#question(command, decision))
       if (!approval.approved) continue
       if (approval.remember?.grant.kind === 'directory') writes.push(path)
-      else reads.push(path)
+      else reads.push(path, ...links)
     }
     return { reads, writes }
   }

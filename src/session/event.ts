@@ -22,6 +22,16 @@ export interface SandboxView {
   /** False while a directory of its own is a placeholder, before the first write. */
   readonly enforced: boolean
   readonly roots: readonly string[]
+  /** What commands see of the machine (`command_fs`). */
+  readonly commandFs: string
+  /** Bundles that commands may get, and hosts that every granted command reaches. */
+  readonly tools: readonly string[]
+  readonly hosts: readonly string[]
+  /** Path patterns that are granted, and those that are denied; the project itself needs none. */
+  readonly reads: readonly string[]
+  readonly writes: readonly string[]
+  readonly denied: readonly string[]
+  readonly hidesSecrets: boolean
 }
 
 /** A level and where it comes from (`/perms`). */

@@ -268,12 +268,23 @@ export class Session {
   /** `/sandbox`: where the session works. */
   sandbox(): SandboxView {
     const { loaded, facts } = this.#view.scope()
-    const { root, additionalDirectories } = loaded.policy
+    const { root, additionalDirectories, reads, writes, commands } = loaded.policy
+    const { commandFs, bundles, maskSecrets } = loaded.sandbox
     const { directory, entered } = this.#view
+    const texts = (rules: readonly { readonly pattern: { readonly text: string } }[]) => [
+      ...new Set(rules.map(({ pattern }) => pattern.text)),
+    ]
     return {
       directory: directory ?? root,
       enforced: directory === null || entered,
       roots: [root, ...additionalDirectories.map((place) => place.value), ...facts.roots],
+      commandFs: commandFs.value,
+      tools: bundles.map(({ value }) => value.tool),
+      hosts: texts(commands.defaultDomains),
+      reads: texts(reads.allow),
+      writes: texts(writes.allow),
+      denied: texts([...reads.deny, ...writes.deny]),
+      hidesSecrets: maskSecrets.value,
     }
   }
 

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SUITES } from '../../scripts/suites.ts'
 import { commands } from '../../src/surfaces/cli/usage.ts'
+import { TOOL_KEYS } from '../../src/tools/custom/tool-manifest.ts'
 
 const DOCUMENTS = globSync(['*.md', 'docs/**/*.md'])
 const { scripts, dependencies, devDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as Readonly<
@@ -79,4 +80,10 @@ it('every dependency has its reason, those of the run time with their versions, 
   const named = rows.flatMap((cell) => found(cell, /`([^`]+)`/g).map(([, name]) => name!))
   expect(named.toSorted()).toEqual(Object.keys({ ...dependencies, ...devDependencies }).toSorted())
   for (const [name, version] of Object.entries(dependencies)) expect(rows).toContain(`\`${name}\` ${version}`)
+})
+
+it('docs/guides/library.md has every key of a custom tool', () => {
+  const guide = readFileSync('docs/guides/library.md', 'utf8')
+  const [, table = ''] = guide.split('## Custom tools')
+  expect(Array.from(table.matchAll(/^\| `(\w+)` \| (?:required|none|`|\d)/gm), ([, key]) => key)).toEqual(TOOL_KEYS)
 })

@@ -1,5 +1,6 @@
 /** Remedies that Cordon prints, each run as it is printed: afterwards the thing works. */
 
+import { symlinkSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { DRIVERS } from './drivers.ts'
 import { Place } from './place.ts'
@@ -44,6 +45,29 @@ const ROWS: readonly RemedyRow[] = [
     remedy: /cordon (run --read \S+) …/,
     more: ['--', 'cat', '$B/aside/x.txt'],
     works: async () => true,
+  },
+  {
+    situation: 'a link to a file outside, shown to one run',
+    files: { '$B/aside/x.txt': 'aside\n' },
+    fails: (place) => {
+      symlinkSync(place.path('$B/aside/x.txt'), place.path('$B/aside/link'))
+      return runs(place, 'cat', place.path('$B/aside/link'))
+    },
+    remedy: /cordon (run --read \S+link) …/,
+    more: ['--', 'cat', '$B/aside/link'],
+    works: async () => true,
+  },
+  {
+    situation: 'a link to a file outside, added',
+    files: { '$B/aside/x.txt': 'aside\n' },
+    manifest: {},
+    fails: async (place) => {
+      symlinkSync(place.path('$B/aside/x.txt'), place.path('$B/aside/link'))
+      return `cordon add read ${place.path('$B/aside/link')}`
+    },
+    remedy: /cordon (add read \S+link)/,
+    more: ['--yes'],
+    works: async (place) => (await runs(place, 'cat', place.path('$B/aside/link'))) === 'aside\n',
   },
   {
     situation: 'a host that was stopped, without a manifest',
@@ -119,6 +143,36 @@ it('status offers no secret of the machine', async () => {
     await place.sign({})
     await runs(place, 'cat', '/etc/shadow')
     expect((await place.cordon(['status'])).out).not.toContain('add read /etc/shadow')
+  } finally {
+    place.close()
+  }
+})
+
+it('a denied host is not told to be listed', async () => {
+  const place = new Place({})
+  try {
+    await place.sign({ security: { deny_domains: ['bad.example.com'] }, http: { allowed_hosts: ['ok.example.org'] } })
+    const words = ['check', '--tool', 'webfetch', '--input', '{"url":"http://bad.example.com/"}']
+    expect((await place.cordon(words)).out).not.toContain('allowed_hosts')
+  } finally {
+    place.close()
+  }
+})
+
+it('a link opens no secret by another name', async () => {
+  const place = new Place({ files: { '$B/aside/.env': 'A=1\n' } })
+  try {
+    await place.sign({})
+    symlinkSync(place.path('$B/aside/.env'), place.path('$B/aside/plain'))
+    const link = place.path('$B/aside/plain')
+    for (const words of [
+      ['run', '--read', link, '--', 'cat', link],
+      ['add', 'read', link, '--yes'],
+    ]) {
+      const { code, out } = await place.cordon(words)
+      expect(code).not.toBe(0)
+      expect(out).not.toContain('A=1')
+    }
   } finally {
     place.close()
   }

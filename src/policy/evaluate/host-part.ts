@@ -116,7 +116,9 @@ function judge(policy: Policy, session: SessionFacts, fact: HostFact): Ruling {
       message: verdict.message,
       remedy: address
         ? 'Private and metadata addresses stay closed; for a local server the user can set [http] allow_private_hosts and list it.'
-        : `Use a granted host${allowedList(rules.allowed)}, or ask the user to add this one under [http] allowed_hosts.`,
+        : verdict.code === 'host-denied'
+          ? 'Do without it, or ask the user to change that rule.'
+          : `Use a granted host${allowedList(rules.allowed)}, or ask the user to add this one under [http] allowed_hosts.`,
     },
     rules: matched.length > 0 ? matched : [{ rule: 'http.allowed_hosts', source: 'manifest' }],
   }

@@ -82,12 +82,22 @@ export const slashCommands: readonly SlashCommand[] = [
   {
     name: 'sandbox',
     usage: '/sandbox',
-    about: 'Show where the agent works and what it can write.',
+    about: 'Show where the agent works, and what its commands see, change and reach.',
     run: ({ agent, say }) => {
-      const { directory, enforced, roots } = agent.session.sandbox()
+      const box = agent.session.sandbox()
+      const { directory, enforced } = box
+      const row = (label: string, items: readonly string[], none: string) =>
+        `${label.padEnd(9)} ${items.length === 0 ? none : items.join(', ')}`
+      const others = box.roots.filter((root) => root !== directory)
       say([
-        `works in ${directory}${enforced ? '' : ' (from the first write on)'}`,
-        ...roots.filter((root) => root !== directory).map((root) => `root ${root}`),
+        `${'works in'.padEnd(9)} ${directory}${enforced ? '' : ' (from the first write on)'}`,
+        ...(others.length > 0 ? [row('roots', others, '')] : []),
+        row('shows', [`${box.commandFs} files`, ...box.reads], ''),
+        row('writes', box.writes, 'the roots'),
+        row('denies', box.denied, 'nothing more than secrets and protected files'),
+        row('secrets', [], box.hidesSecrets ? 'hidden from commands' : 'SHOWN to commands'),
+        row('hosts', box.hosts, 'those of each grant alone'),
+        row('bundles', box.tools, 'none'),
       ])
     },
   },

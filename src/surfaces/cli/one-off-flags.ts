@@ -3,7 +3,7 @@
 import type { RunGrants } from '../../confine/run-grants.ts'
 import { parseHostPattern } from '../../hosts/pattern.ts'
 import { namesUnixSocket, parseUnixSocket } from '../../hosts/unix-socket.ts'
-import { typedPath } from '../../one-off/grants.ts'
+import { typedPlaces } from '../../one-off/grants.ts'
 import type { HostRule } from '../../policy/policy.ts'
 import { nearest } from '../../project/near-word.ts'
 import { bundleNames } from '../../run/open-backend.ts'
@@ -17,7 +17,7 @@ export const ONE_OFF_FLAGS: readonly string[] = ['read', 'write', 'allow-host', 
 
 /** Reads them. Throws a UsageError for what is none, and a Fault for a path that is not there. */
 export function oneOffGrants(args: Arguments, machine: Machine): RunGrants {
-  const paths = (name: string) => listFlag(args, name).map((typed) => typedPath(typed, machine, machineFiles))
+  const paths = (name: string) => listFlag(args, name).flatMap((typed) => typedPlaces(typed, machine, machineFiles))
   return {
     hosts: listFlag(args, 'allow-host', true).map(typedHost),
     reads: paths('read'),

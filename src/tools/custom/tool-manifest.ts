@@ -29,7 +29,8 @@ export interface ToolProblem {
 }
 
 const OUTPUTS: readonly CustomToolManifest['output'][] = ['text', 'json', 'lines']
-const KEYS: readonly string[] = [
+/** Every key of a tool's manifest. */
+export const TOOL_KEYS: readonly string[] = [
   'name',
   'description',
   'script',
@@ -57,7 +58,7 @@ export function parseToolManifest(
     problems.push({ key, message })
   }
   for (const key of Object.keys(value)) {
-    if (!KEYS.includes(key)) wrong(key, `is not known; the keys are ${KEYS.join(', ')}`)
+    if (!TOOL_KEYS.includes(key)) wrong(key, `is not known; the keys are ${TOOL_KEYS.join(', ')}`)
   }
   const text = (key: string, pattern: RegExp, expected: string): string => {
     const found = value[key]

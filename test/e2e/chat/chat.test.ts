@@ -436,4 +436,7 @@ it('tools of MCP servers have levels like every other: /perm, the same prompt, /
   await chat.ready()
   await chat.send('/perms')
   await chat.until(/mcp__sums__add\s+deny/)
+  await chat.ready()
+  await chat.send('/sandbox')
+  await chat.until(/shows\s+system files[\s\S]*secrets\s+hidden from commands/)
 })

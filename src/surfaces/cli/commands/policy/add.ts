@@ -1,6 +1,6 @@
 /** `cordon add`: puts a host, a place, a command or a port into the manifest and signs it, in one step. */
 
-import { typedPath } from '../../../../one-off/grants.ts'
+import { requireGrantable, typedPlaces } from '../../../../one-off/grants.ts'
 import {
   type Addition,
   type AdditionPlaces,
@@ -107,7 +107,10 @@ function additionOf(kind: keyof typeof EXAMPLES, value: string, places: Addition
       return commandAddition(value, places)
     case 'port':
       return portAddition(typedPort(value, 'port'), places)
-    default:
-      return pathAddition(typedPath(value, places.machine, machineFiles), kind, places)
+    default: {
+      const [path, target] = typedPlaces(value, places.machine, machineFiles)
+      if (target !== undefined) requireGrantable(target, kind, places.loaded, places.machine)
+      return pathAddition(path!, kind, places)
+    }
   }
 }
