@@ -184,6 +184,8 @@ export const protectedProjectNames: readonly ProtectedName[] = [
     ['Mistral Vibe', 'documented', '.vibe'],
     ['Command Code', 'documented', '.commandcode'],
     ['Oh My Pi', 'documented', '.omp'],
+    ['Kimi Code', 'documented', '.kimi-code', '.kimi'],
+    ['Augment', 'documented', '.augment/hooks', '.augment/mcp.json', '.augment/settings.local.json'],
   ]),
   ...group('shell', 'a file that a shell or a tool runs when a person enters the folder', [
     // What an allowed `.envrc` sources is not asked about again, nor is what nix-direnv keeps for it.

@@ -169,3 +169,18 @@ it('a grant of some files of a protected directory names those, and not the dire
   expect(named(rule('docs', ['a.md', '*.txt']))).toEqual(['/docs/a.md'])
   expect(named(rule('README.md', ['*.ts']))).toEqual(['/README.md'])
 })
+
+it('finds a few files by name among more than it would take one by one', () => {
+  const folder = join(root, 'many')
+  mkdirSync(folder)
+  const names = Array.from({ length: 20_100 }, (_, at) => `f${at}.txt`)
+  const files = {
+    ...machineFiles,
+    entries: (path: string) =>
+      path === folder ? [...names, '.env'].map((name) => ({ name, isFolder: false })) : machineFiles.entries!(path),
+  }
+  put('project/.env')
+  const placed = (file: string) => placeCommand(placesOf({ reads: rules(rule('**', [file])) }), files)
+  expect(placed('.env').reads).toEqual(expect.arrayContaining([join(root, '.env'), join(folder, '.env')]))
+  expect(() => placed('*.txt')).toThrow(/more than 20000 files in .* match/)
+})

@@ -38,8 +38,10 @@ export interface Restriction {
   readonly frozen: readonly string[]
 }
 
-/** A pattern with file globs is shown file by file; beyond this it has to be written as a directory. */
+/** A pattern with file globs is shown, or hidden, file by file; beyond so many it has to be written as a directory. */
 const MAX_EXPANDED = 20_000
+/** What is looked through for them: some seconds. */
+const MAX_VISITED = 2_000_000
 /** Names in a folder of which one is written: each of the others is a mount. */
 const MAX_BESIDE = 2_000
 
@@ -177,7 +179,7 @@ function expand(pattern: PathPattern, files: Files): string[] {
   if ((wholeTree && anyFile) || (!isGlob(pattern.absolute) && pattern.files === null)) return [prefix]
   // A directory whose files are narrowed by name is not itself one of them.
   const isFile = pattern.files === null || !files.isDirectory(prefix)
-  return walk(prefix, files).filter((path) => coversPath(pattern, path) && (isFile || path !== prefix))
+  return matchesBelow(prefix, files, (path) => coversPath(pattern, path) && (isFile || path !== prefix))
 }
 
 function denied(rules: readonly PathRule[], shown: readonly string[], files: Files): string[] {
@@ -185,29 +187,44 @@ function denied(rules: readonly PathRule[], shown: readonly string[], files: Fil
   for (const { pattern } of rules) {
     const prefix = literalPrefix(pattern)
     if (!files.exists(prefix)) continue
-    const candidates = isGlob(pattern.absolute) || pattern.files ? walk(prefix, files) : [prefix]
-    for (const path of candidates) if (reachesPath(pattern, path)) found.add(files.canonical(path))
+    const reaches = (path: string): boolean => reachesPath(pattern, path)
+    const isNarrow = isGlob(pattern.absolute) || pattern.files !== null
+    const paths = isNarrow ? matchesBelow(prefix, files, reaches) : [prefix].filter(reaches)
+    for (const path of paths) found.add(files.canonical(path))
   }
   return [...found].filter((path) => isCovered(path, shown))
 }
 
-/** Every path below a directory, the directory itself first; links are not followed. */
-function walk(directory: string, files: Files): string[] {
-  const found = [directory]
-  for (let at = 0; at < found.length; at++) {
-    const path = found[at]!
-    if (!files.isLink(path)) found.push(...files.list(path).map((name) => join(path, name)))
-    if (found.length > MAX_EXPANDED) {
-      throw new Fault(
-        'too-many-files',
-        `${directory} holds more than ${MAX_EXPANDED} files, too many to show one by one`,
-        {
-          remedy: 'Grant the directory as a whole (“dir/**”), or a narrower one.',
-        },
-      )
+/** The paths below a directory that match, the directory itself first; links are not followed. */
+function matchesBelow(directory: string, files: Files, matches: (path: string) => boolean): string[] {
+  const found = matches(directory) ? [directory] : []
+  const folders = files.isLink(directory) ? [] : [directory]
+  let visited = 0
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    for (const { name, isFolder } of entriesOf(folder, files)) {
+      const path = join(folder, name)
+      if (matches(path)) found.push(path)
+      if (isFolder) folders.push(path)
+      visited++
     }
+    if (found.length <= MAX_EXPANDED && visited <= MAX_VISITED) continue
+    const message =
+      found.length > MAX_EXPANDED
+        ? `more than ${MAX_EXPANDED} files in ${directory} match, too many to take one by one`
+        : `${directory} holds more than ${MAX_VISITED} files, too many to look through`
+    throw new Fault('too-many-files', message, {
+      remedy: 'Name the directory as a whole (“dir/**”), or a narrower one.',
+    })
   }
   return found
+}
+
+function entriesOf(folder: string, files: Files): readonly { readonly name: string; readonly isFolder: boolean }[] {
+  if (files.entries) return files.entries(folder)
+  return files.list(folder).map((name) => {
+    const path = join(folder, name)
+    return { name, isFolder: files.isDirectory(path) && !files.isLink(path) }
+  })
 }
 
 function isCovered(path: string, shown: readonly string[]): boolean {

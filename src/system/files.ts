@@ -29,6 +29,8 @@ export interface Files {
   isOwn(path: string): boolean
   /** Names in a directory, sorted; empty when it cannot be read. */
   list(path: string): readonly string[]
+  /** The same with what is a directory and no link; absent where each has to be asked about. */
+  entries?(path: string): readonly { readonly name: string; readonly isFolder: boolean }[]
   /** The text of a regular file of at most `limit` bytes, decoded strictly as UTF-8. */
   readText(path: string, limit?: number): string
   /** Replaces a file as a whole: a reader sees the old one or the new one. */
@@ -54,6 +56,16 @@ export const machineFiles: Files = {
   list: (path) => {
     try {
       return readdirSync(path).sort()
+    } catch {
+      return []
+    }
+  },
+  entries: (path) => {
+    try {
+      return readdirSync(path, { withFileTypes: true }).map((entry) => ({
+        name: entry.name,
+        isFolder: entry.isDirectory(),
+      }))
     } catch {
       return []
     }

@@ -252,7 +252,7 @@ stream_max_retries = 0
   },
   {
     name: 'pi',
-    package: '@earendil-works/pi-coding-agent@1.5.2',
+    package: '@mariozechner/pi-coding-agent@0.73.1',
     program: 'pi',
     args: ['-p', '--provider', 'scripted', '--model', 'scripted', 'go'],
     prepare: ({ home, port }) =>

@@ -36,8 +36,8 @@ export async function runMatrix(
 ): Promise<{ readonly table: readonly string[]; readonly failed: number; readonly ran: number }> {
   const by = asNobody ? 'user' : 'root'
   const past = wishes.results === undefined ? [] : recordedTrials(wishes.results)
-  const isDone = (trial: Parameters<typeof sameTrial>[0]): boolean =>
-    past.some((known) => known.problems.length === 0 && sameTrial(known, trial))
+  const isDone = (trial: Parameters<typeof sameTrial>[0] & Pick<Trial, 'package'>): boolean =>
+    past.some((known) => known.problems.length === 0 && sameTrial(known, trial) && known.package === trial.package)
   const chosen = agents.filter(({ name }) => wishes.agents.length === 0 || wishes.agents.includes(name))
   const missing = new Map(chosen.flatMap((agent) => [[agent.name, install(agent)] as const]))
   for (const [name, why] of missing) if (why !== null) say(`${name}: not run, and that is a failure: ${why}`)
@@ -46,7 +46,7 @@ export async function runMatrix(
     .flatMap(jobsOf)
     .filter(({ row, name }) => wishes.rows.length === 0 || wishes.rows.includes(row) || wishes.rows.includes(name))
     .flatMap((job) => wishes.guarded.map((guarded) => ({ ...job, guarded })))
-    .filter((job) => !isDone({ ...job, agent: job.agent.name, by }))
+    .filter((job) => !isDone({ ...job, agent: job.agent.name, package: job.agent.package, by }))
   const trials: Trial[] = []
   const worker = async (next: Iterable<(typeof jobs)[number]>): Promise<void> => {
     for (const { agent, row, name, guarded, run } of next) {
@@ -54,7 +54,7 @@ export async function runMatrix(
       const problems = await run(guarded).catch((error: unknown) => [String(error)])
       const seconds = Math.round((performance.now() - started) / 1000)
       const on = new Date().toISOString().slice(0, 10)
-      const trial: Trial = { agent: agent.name, row, name, guarded, by, problems, seconds, on }
+      const trial: Trial = { agent: agent.name, row, name, guarded, by, problems, seconds, on, package: agent.package }
       trials.push(trial)
       if (wishes.results !== undefined) recordTrial(wishes.results, trial)
       const place = `${guarded ? 'with Cordon' : 'bare'}${asNobody ? ', as a user' : ''}`

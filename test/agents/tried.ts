@@ -15,6 +15,8 @@ export interface Trial {
   readonly seconds: number
   /** The day. */
   readonly on: string
+  /** The agent in its version: another one is another trial. */
+  readonly package?: string
 }
 
 export const sameTrial = (one: TrialKey, other: TrialKey): boolean =>

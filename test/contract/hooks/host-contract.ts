@@ -265,7 +265,8 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
     effect: (answer) => {
       if (answer.permissionDecision === 'allow') {
         expect(answer.modifiedArgs).toBeTypeOf('object')
-        return 'sandboxed'
+        const { glob } = answer.modifiedArgs as { glob?: string }
+        return glob?.startsWith('!') ? 'narrowed' : 'sandboxed'
       }
       expect(Object.keys(answer).sort()).toEqual(['permissionDecision', 'permissionDecisionReason'])
       expect(answer).toMatchObject({

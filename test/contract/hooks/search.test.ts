@@ -83,7 +83,26 @@ const ROWS: readonly Row[] = [
   { note: 'all of the project', host: 'pi', input: narrowing('grep', { pattern: 'T' }), expect: 'narrowed' },
   { note: 'another ending', host: 'qwen', input: qwen('grep_search', { pattern: 'T', glob: '*.ts' }), expect: 'pass' },
   { note: 'all of the project', host: 'qwen', input: qwen('grep_search', { pattern: 'T' }), expect: 'deny' },
-  { note: 'all of the project', host: 'copilot', input: copilot('grep', { pattern: 'T' }), expect: 'deny' },
+  { note: 'all of the project', host: 'copilot', input: copilot('grep', { pattern: 'T' }), expect: 'narrowed' },
+  {
+    note: 'all of the project, by its other name, in several places',
+    host: 'copilot',
+    input: copilot('rg', { pattern: 'T', paths: ['src', 'odd name'] }),
+    expect: 'narrowed',
+  },
+  {
+    note: 'a filter of its own, which is one glob',
+    host: 'copilot',
+    input: copilot('rg', { pattern: 'T', glob: '.*' }),
+    expect: 'deny',
+  },
+  { note: 'the secret itself', host: 'copilot', input: copilot('rg', { pattern: 'T', paths: '.env' }), expect: 'deny' },
+  {
+    note: 'the secret itself among places',
+    host: 'copilot',
+    input: copilot('rg', { pattern: 'T', paths: ['src', '.env'] }),
+    expect: 'deny',
+  },
   { note: 'all of the project', host: 'cline', input: cline('search_codebase', { queries: ['T'] }), expect: 'deny' },
 ]
 

@@ -53,7 +53,11 @@ export const SURFACE_ROWS: readonly PromiseRow[] = [
   {
     id: 'X3',
     promise: 'Hooks for other agents that fail closed.',
-    shown: ['test/contract/hooks/protocol.test.ts', 'test/contract/hooks/process.test.ts'],
+    shown: [
+      'test/contract/hooks/protocol.test.ts',
+      'test/contract/hooks/process.test.ts',
+      'test/attacks/agent/unknown-tools.test.ts',
+    ],
     on: only(
       {
         hook: own(async (place) => {

@@ -1,9 +1,10 @@
 /** A tool that its host's table does not have: agents get new ones every week. It asks, and what its input names is judged with it. */
 
-import type { HookCall } from '../../../agents/hook/judge.ts'
-import type { Actions } from '../../../tools/tool.ts'
+import type { ForeignCall, HookCall } from '../../../agents/hook/judge.ts'
 import { isObject, type Json, ProtocolError } from './host.ts'
 import { quoteIfNeeded } from './sandboxed-command.ts'
+
+type Actions = NonNullable<ForeignCall['actions']>
 
 /** Fields whose text is a path, whatever it looks like, or a command. */
 const PATH_FIELD = /(?:^|_)(?:paths?|files?|filenames?|dirs?|directory|directories|folders?|cwd|workdir)$/i

@@ -13,6 +13,7 @@ import {
   foreign,
   globs,
   loadsSkill,
+  narrowedSearch,
   nothing,
   originOf,
   patches,
@@ -54,6 +55,9 @@ const TOOLS: ToolTable = {
   // What other sessions said, here and elsewhere.
   session_store_sql: () => foreign('session_store_sql'),
 }
+
+/** Searches through contents, which leave out what their `glob` says. */
+const SEARCHES: ReadonlySet<string> = new Set(['grep', 'rg'])
 
 /** Its notes of a session are tables; a statement that could reach a file is for a person, though Copilot CLI refuses those itself. */
 function queriesOwnTables(input: Json): ReturnType<ToolRow> {
@@ -111,7 +115,7 @@ export const copilot: Host<'copilot'> = {
     return {
       tool,
       given,
-      calls: callsOf(TOOLS, tool, given),
+      ...narrowedSearch(SEARCHES, 'glob', tool, given, callsOf(TOOLS, tool, given)),
       session: optionalText(input, 'sessionId'),
       cwd,
       project: cwd,
@@ -130,6 +134,11 @@ export const copilot: Host<'copilot'> = {
       case 'deny':
         return JSON.stringify({ permissionDecision: 'deny', permissionDecisionReason: outcome.reason })
       case 'narrowed':
+        return JSON.stringify({
+          permissionDecision: 'allow',
+          modifiedArgs: outcome.input,
+          additionalContext: outcome.note,
+        })
       case 'ask':
         throw new ProtocolError('Copilot CLI asks nobody when it runs without a terminal')
     }
