@@ -238,12 +238,16 @@ void not_found(const struct call *c) {
   else let_go_on(c);
 }
 
+/* A file that is open for writing anywhere cannot be run, so this process has closed one before the caller goes on. */
 void hand_in(const struct call *c, int fd, int flags) {
-  struct seccomp_notif_addfd give = {.id = c->id, .flags = SECCOMP_ADDFD_FLAG_SEND, .srcfd = (uint32_t)fd, .newfd_flags = flags & O_CLOEXEC};
+  int is_written = (flags & O_ACCMODE) != O_RDONLY;
+  struct seccomp_notif_addfd give = {.id = c->id, .flags = is_written ? 0 : SECCOMP_ADDFD_FLAG_SEND, .srcfd = (uint32_t)fd, .newfd_flags = flags & O_CLOEXEC};
   int given = ioctl(c->listener, SECCOMP_IOCTL_NOTIF_ADDFD, &give);
   int error = errno;
   close(fd);
   if (given < 0 && error != ENOENT) answer(c, error);
+  struct seccomp_notif_resp response = {.id = c->id, .val = given};
+  if (given >= 0 && is_written) (void)ioctl(c->listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 
 static void dispatch(const struct call *c) {

@@ -123,6 +123,7 @@ static _Noreturn void finish(int signals, int is_killed) {
   kill_and_reap(signals);
   door_shut();
   learn_tell();
+  if (programs_is_on()) programs_tell();
   private_home_tell();
   drain_pumps();
   give_input_back();

@@ -20,7 +20,7 @@ static ssize_t read_file(pid_t pid, const char *name, char *into, size_t size) {
   return n;
 }
 
-static pid_t parent_of(pid_t pid) {
+pid_t parent_of(pid_t pid) {
   char text[512];
   if (read_file(pid, "stat", text, sizeof text) <= 0) return 0;
   const char *end = strrchr(text, ')'); /* the name before it may hold anything */

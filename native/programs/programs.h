@@ -7,7 +7,8 @@
  * (stop.c), by the new image that nobody else can write, where what was not judged is killed.
  *
  * table.c decides which starts the parent is asked about, identity.c knows a listed program under another name, words.c reads words
- * and interpreter lines, chain.c says who started it.
+ * and interpreter lines, chain.c says who started it and
+ * tree.c what ran in the end.
  */
 #ifndef PROGRAMS_H
 #define PROGRAMS_H
@@ -52,6 +53,12 @@ int is_loader(const struct image *image);
 
 /* chain.c */
 size_t write_chain(pid_t tid, char *into, size_t size);
+pid_t parent_of(pid_t pid);
+
+/* tree.c */
+void note_started(pid_t pid, const struct image *image, const struct words *w);
+void programs_tell(void);
+void programs_send(uint32_t pid, uint32_t parent, const char *text, size_t length); /* given by init/tell.c */
 
 /* start.c */
 int programs_open(void);

@@ -66,7 +66,8 @@ static int is_judged(pid_t pid, const struct image *judged, const struct words *
   if (good && image.is_secret) good = 0;
   if (good && is_listed(&image, NULL, &now))
     good = allowed && image.device == judged->device && image.inode == judged->inode && now.length == allowed->length && !memcmp(now.bytes, allowed->bytes, now.length);
-  if (!good && now.bytes) programs_report(now.bytes, now.length);
+  if (good) note_started(pid, &image, &now);
+  else if (now.bytes) programs_report(now.bytes, now.length);
   free(now.bytes);
   return good;
 }

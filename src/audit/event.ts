@@ -61,6 +61,9 @@ export interface EndEvent {
   readonly refused_hosts?: readonly string[]
   /** What the kernel or the proxy stopped. */
   readonly violations?: readonly AuditViolation[]
+  /** The programs that ran, where starts are judged: the first of them, and how many more there were. */
+  readonly programs?: readonly AuditProgram[]
+  readonly programs_left_out?: number
   /** What it left behind that would have run later: taken back, or put aside. */
   readonly quarantine?: readonly { readonly path: string; readonly action: string }[]
   /** What it made, changed and removed: how many, and names up to a cap; the call by which `cordon undo` puts it back. */
@@ -70,6 +73,14 @@ export interface EndEvent {
   /** Ports on which the command served, reachable on this machine's loopback, and what came of them. */
   readonly served?: readonly AuditPort[]
   readonly error?: string
+}
+
+export interface AuditProgram {
+  readonly name: string
+  /** A hash of its words. */
+  readonly words: string
+  /** The position of the program that started it. */
+  readonly by?: number
 }
 
 export interface AuditChanges {

@@ -5,9 +5,11 @@ import type { ProgramRules } from '../confine/confinement.ts'
 import { typedText } from '../confine/typed-words.ts'
 import { decideStart, type StartScene, startDenial, startText } from '../policy/programs/start.ts'
 import type { Ruling } from '../policy/stance.ts'
+import type { LaunchResult } from '../sandbox/backend.ts'
 import type { ProgramStart } from '../sandbox/programs.ts'
 import { programViolation, type Violation } from '../sandbox/violation.ts'
 import { isInterpreterName } from '../shell/tables/interpreter-names.ts'
+import { type RecordedTree, ranPrograms } from './ran-programs.ts'
 
 /** Refusals that are reported; a loop can make any number. */
 const MOST_REPORTED = 50
@@ -79,6 +81,11 @@ export class ProgramStarts {
     const answer = await ask({ command, cwd: start.cwd, startedBy: startedBy(start), ruling, signal })
     if (answer !== true) this.#refuse(start, answer)
     return answer === true
+  }
+
+  /** What ran, for the record. */
+  ran(result: Pick<LaunchResult, 'programs'>): RecordedTree | null {
+    return ranPrograms(result)
   }
 
   /** What was refused, each once. */

@@ -22,6 +22,7 @@ import type { DoorSettings, NetworkOptions, SessionNetwork } from './network/net
 import type { ServedPort } from './network/served-port.ts'
 import { type Prepared, type Preparing, Site } from './preparation.ts'
 import type { AskProgram, ProgramStarts } from './program-starts.ts'
+import type { RecordedTree } from './ran-programs.ts'
 
 /** A command that ran, with everything that was stopped or put right on the way. */
 export interface RunOutcome {
@@ -33,6 +34,8 @@ export interface RunOutcome {
   readonly maskChanges: readonly MaskChange[]
   /** What it changed, and what it was kept from changing; null where changes do not go through the init. */
   readonly changes: CommandChanges | null
+  /** The programs that ran; null where starts are not judged. */
+  readonly programs: RecordedTree | null
   /** The decisions of the way out, each kind once with a count. */
   readonly egress: readonly EgressEvent[]
   /** The listed ports on which it served. */
@@ -226,6 +229,7 @@ export class CommandRunner {
           ...result,
           violations: [...(programs?.refused() ?? []), ...result.violations, ...(changes?.refused ?? [])],
         },
+        programs: programs?.ran(result) ?? null,
         plan,
         findings,
         maskChanges,

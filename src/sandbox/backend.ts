@@ -4,7 +4,7 @@ import type { Server, Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
 import type { Limits } from './limits.ts'
 import type { SandboxPlan, Sought } from './plan.ts'
-import type { ProgramJudge } from './programs.ts'
+import type { ProgramJudge, RanProgram } from './programs.ts'
 import type { Support } from './report.ts'
 import type { SandboxRoom } from './room.ts'
 import { SandboxFault } from './sandbox-fault.ts'
@@ -100,6 +100,8 @@ export interface LaunchResult {
   readonly unlisted: readonly number[]
   /** Files that it left in a home of its own, which is gone with it: their paths below it, the first few. */
   readonly leftBehind: readonly string[]
+  /** The first programs that it started, where starts are judged. */
+  readonly programs?: { readonly list: readonly RanProgram[]; readonly leftOut: number }
   /** With `learns` in the plan: what it looked for, in the order of the first time, and how much more there was. */
   readonly sought?: { readonly list: readonly Sought[]; readonly leftOut: number }
   /** False when opens of masked files could not be watched (they are hidden all the same). */

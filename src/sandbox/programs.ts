@@ -31,17 +31,35 @@ export interface ProgramStart extends ProgramImage {
   readonly cut: boolean
 }
 
+/** A program that ran. */
+export interface RanProgram {
+  readonly pid: number
+  /** The process that started it. */
+  readonly parent: number
+  /** Of its file. */
+  readonly name: string
+  /** The first of its words, up to a length. */
+  readonly words: readonly string[]
+}
+
 /** Decides a start. False: the caller gets EPERM. */
 export type ProgramJudge = (start: ProgramStart) => boolean | Promise<boolean>
+
+function textsIn(bytes: Buffer): readonly string[] {
+  const texts = bytes.toString('latin1').replace(/\0$/, '').split('\0')
+  return texts.map((text) => decodePath(Buffer.from(text, 'latin1')))
+}
+
+/** Parses a program that ran (native/programs/tree.c). */
+export function parseProgram(pid: number, parent: number, bytes: Buffer): RanProgram {
+  const [name = '', ...words] = textsIn(bytes)
+  return { pid, parent, name, words }
+}
 
 /** Parses the text of one start (native/programs/start.c); null for one that is not well-formed. */
 export function parseStart(bytes: Buffer): ProgramStart | null {
   if (bytes.at(-1) !== 0) return null
-  const texts = bytes
-    .toString('latin1')
-    .slice(0, -1)
-    .split('\0')
-    .map((text) => decodePath(Buffer.from(text, 'latin1')))
+  const texts = textsIn(bytes)
   let at = 0
   const next = (): string => texts[at++] ?? ''
   const image = (file: string): ProgramImage | null => {

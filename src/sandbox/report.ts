@@ -39,6 +39,8 @@ export interface PlanReport {
   readonly masks: readonly string[]
   readonly pins: readonly string[]
   readonly network: string
+  /** Programs that are judged when they start; null: rules about programs are decided by text alone. */
+  readonly programs: readonly string[] | null
   /** Hosts that it may reach, with what is said about them. */
   readonly hosts: readonly string[]
   /** Ports of servers inside that the host's loopback reaches. */
@@ -84,6 +86,7 @@ export function describePlan(plan: SandboxPlan, support: Support, hosts: readonl
     masks: plan.masks,
     pins: plan.pins.map((pin) => (pin.mode === 'read-only' ? pin.path : `${pin.path} (held in place)`)),
     network: plan.network.kind === 'none' ? 'none' : `only 127.0.0.1:${plan.network.port}, answered by Cordon`,
+    programs: plan.programs && listed(plan.programs.lines),
     hosts,
     servers: plan.servers,
     unixSockets: plan.unixSockets,
@@ -103,6 +106,15 @@ export function describePlan(plan: SandboxPlan, support: Support, hosts: readonl
       ),
     ],
   }
+}
+
+/** What the table of program starts is about, as a person reads it. */
+function listed(lines: readonly string[]): readonly string[] {
+  return lines.flatMap((line) => {
+    if (line === '*') return ['every program']
+    const text = line.slice(2).replaceAll('\t', ' ')
+    return line.startsWith('n ') ? [text] : line.startsWith('s ') ? [`any with "${text}" in its words`] : []
+  })
 }
 
 const MARKS: Readonly<Record<Enforcement, string>> = { enforced: 'enforced', degraded: 'DEGRADED', absent: 'ABSENT  ' }
@@ -128,6 +140,9 @@ export function formatPlan(report: PlanReport): string {
     ...list('private', report.private),
     ...list('hidden', report.masks),
     ...list('protected', report.pins),
+    ...(report.programs === null
+      ? ['rules about programs: none, or by text alone']
+      : list('judged by text and by process', report.programs)),
     `network: ${report.network}`,
     ...list('hosts', report.hosts),
     ...(report.servers.length > 0 ? [`reachable from this machine, on 127.0.0.1: ${report.servers.join(', ')}`] : []),

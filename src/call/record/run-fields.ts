@@ -1,6 +1,6 @@
 /** What the record says of commands that ran: hosts reached and refused, what was stopped, put aside or served. */
 
-import type { AuditViolation, EndEvent } from '../../audit/event.ts'
+import type { AuditProgram, AuditViolation, EndEvent } from '../../audit/event.ts'
 import { toldName } from '../../files/told-names.ts'
 import type { CallChanges } from '../../run/kept-changes.ts'
 import type { RunOutcome } from '../../run/runner.ts'
@@ -8,7 +8,10 @@ import type { RunOutcome } from '../../run/runner.ts'
 /** As many hosts as the way out keeps apart, and room for the rest. */
 const MAX_LISTED = 2_000
 
-type RunFields = Pick<EndEvent, 'hosts' | 'refused_hosts' | 'violations' | 'quarantine' | 'changes' | 'served'>
+type RunFields = Pick<
+  EndEvent,
+  'hosts' | 'refused_hosts' | 'violations' | 'programs' | 'programs_left_out' | 'quarantine' | 'changes' | 'served'
+>
 
 /** What a tool itself did, beside the commands that it ran. */
 export interface ToolDeeds {
@@ -37,10 +40,25 @@ export function runFields(
     ...(hosts.length > 0 && { hosts: hosts.slice(0, MAX_LISTED) }),
     ...(refused.length > 0 && { refused_hosts: refused.slice(0, MAX_LISTED) }),
     ...(violations.length > 0 && { violations }),
+    ...programsOf(outcomes),
     ...(quarantine.length > 0 && { quarantine: quarantine.slice(0, MAX_LISTED) }),
     ...changesOf([...changes, ...outcomes.flatMap((outcome) => outcome.changes ?? [])]),
     ...(served.length > 0 && { served }),
   }
+}
+
+/** The trees of several runs, one behind the other. */
+function programsOf(outcomes: readonly RunOutcome[]): Pick<EndEvent, 'programs' | 'programs_left_out'> {
+  const all: AuditProgram[] = []
+  let leftOut = 0
+  for (const { programs } of outcomes) {
+    const from = all.length
+    all.push(
+      ...(programs?.list ?? []).map(({ by, ...one }) => ({ ...one, ...(by !== undefined && { by: from + by }) })),
+    )
+    leftOut += programs?.leftOut ?? 0
+  }
+  return { ...(all.length > 0 && { programs: all }), ...(leftOut > 0 && { programs_left_out: leftOut }) }
 }
 
 function hostsOf({ egress }: RunOutcome, wanted: 'allow' | 'deny'): string[] {

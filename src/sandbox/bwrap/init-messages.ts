@@ -18,6 +18,8 @@ export type InitMessage =
   | { readonly kind: 'start'; readonly number: number; readonly bytes: number }
   /** A program that was not what was judged, and was killed; so many bytes of its words follow. */
   | { readonly kind: 'unjudged'; readonly bytes: number }
+  /** A program that ran; so many bytes of its name and words follow. Null: so many were left out. */
+  | { readonly kind: 'program'; readonly pid: number | null; readonly parent: number; readonly bytes: number }
   | { readonly kind: 'sought'; readonly what: SoughtKind | null; readonly bytes: number; readonly count: number }
   | { readonly kind: 'ready'; readonly watched: boolean }
   | { readonly kind: 'mask'; readonly index: number; readonly event: 'opened' | 'lifted' }
@@ -56,6 +58,8 @@ export function parseMessage(bytes: Uint8Array): InitMessage | null {
       return { kind: 'start', number: a, bytes: b }
     case 'Y':
       return { kind: 'unjudged', bytes: b }
+    case 'O':
+      return { kind: 'program', pid: a === 0 ? null : a, parent: c, bytes: b }
     case 'B':
       return { kind: 'sought', what: SOUGHT_KINDS[a - 1] ?? null, bytes: b, count: c }
     case 'R':

@@ -5,7 +5,7 @@ import { decodePath } from '../../files/path-bytes.ts'
 import { monotonicMs } from '../../system/monotonic.ts'
 import type { Asked, Captured, LaunchIo, LaunchResult } from '../backend.ts'
 import { FIRST_UNCHOSEN_PORT, type SandboxPlan, type Sought } from '../plan.ts'
-import { type ProgramStart, parseStart } from '../programs.ts'
+import { type ProgramStart, parseProgram, parseStart, type RanProgram } from '../programs.ts'
 import {
   limitViolation,
   type MetLimit,
@@ -40,6 +40,8 @@ export class LaunchProgress {
   readonly #asked: Asked[] = []
   readonly #sought: Sought[] = []
   #soughtLeftOut = 0
+  readonly #programs: RanProgram[] = []
+  #programsLeftOut = 0
   readonly #unlisted = new Set<number>()
   readonly #leftBehind: string[] = []
   readonly #met = new Set<MetLimit>()
@@ -104,6 +106,7 @@ export class LaunchProgress {
       asked: this.#asked,
       unlisted: [...this.#unlisted],
       leftBehind: this.#leftBehind,
+      ...(this.#programs.length > 0 && { programs: { list: this.#programs, leftOut: this.#programsLeftOut } }),
       ...(this.#plan.learns && { sought: { list: this.#sought, leftOut: this.#soughtLeftOut } }),
       masksWatched: this.#ready?.watched ?? false,
       milliseconds: monotonicMs() - this.#started,
@@ -116,9 +119,15 @@ export class LaunchProgress {
       this.#asked.push({ what: message.what, name: text.toString('latin1'), port: message.port })
     else if (message.kind === 'left') this.#leftBehind.push(decodePath(text))
     else if (message.kind === 'start') return
+    else if (message.kind === 'program') this.#noteProgram(message, text)
     else if (message.kind === 'unjudged') this.#violate(unjudgedViolation(decodePath(text)))
     else if (message.what === null) this.#soughtLeftOut += message.count
     else this.#sought.push({ what: message.what, path: decodePath(text) })
+  }
+
+  #noteProgram({ pid, parent }: Extract<InitMessage, { readonly kind: 'program' }>, text: Buffer): void {
+    if (pid === null) this.#programsLeftOut = parent
+    else this.#programs.push(parseProgram(pid, parent, text))
   }
 
   #note(message: InitMessage): void {

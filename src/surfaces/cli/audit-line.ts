@@ -98,11 +98,20 @@ function ended(line: AuditLine): string {
   return list([
     `${text(outcome) || 'ended'}${exit}${killed}${took}`,
     text(error),
+    started(line),
     reached.length === 0 ? '' : `reached: ${capped(reached)}`,
     stopped.length === 0 ? '' : `stopped: ${capped([...new Set(stopped)])}`,
     review.length === 0 ? '' : `to review: ${capped([...new Set(review)])}`,
     changed(changes),
   ])
+}
+
+/** The programs that ran beside the shell of the command itself. */
+function started({ programs, programs_left_out }: AuditLine): string {
+  const all = records(programs)
+  const own = new Set(all.flatMap(({ name, by: starter }) => (starter === undefined ? [] : [text(name)])))
+  const count = all.length + (typeof programs_left_out === 'number' ? programs_left_out : 0)
+  return own.size === 0 ? '' : `ran ${count} programs: ${capped([...own])}`
 }
 
 function changed(value: unknown): string {

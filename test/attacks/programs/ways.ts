@@ -6,6 +6,11 @@ export interface Way {
   readonly line: (mark: string) => string
 }
 
+/** The program that a way needs, beside those that every machine has. */
+export function neededBy({ note }: Way): string {
+  return note.includes('busybox') ? 'busybox' : note.split(' ')[0]!
+}
+
 const way = (note: string, line: (mark: string) => string): Way => ({ note, line })
 
 /** Ways of the helper, which has those that no shell has. */
@@ -50,16 +55,13 @@ const GIVEN: readonly (readonly [string, string])[] = [
   ['dd of a pipe', "echo 'LINE' | dd 2>/dev/null | sh"],
   ['base64', "echo 'LINE' | base64 | base64 -d | sh"],
   ['git alias', "git -c alias.x='!LINE' x"],
-  ['git pager', "git -c core.pager='LINE' -p --version"],
   ['git editor', "GIT_EDITOR='LINE;:' git var GIT_EDITOR | sh"],
   [
     'git hook',
-    "mkdir -p h; printf '#!/bin/sh\\nLINE\\n' > h/pre-commit; chmod +x h/pre-commit; git init -q r; git -C r -c core.hooksPath=$PWD/h -c user.name=a -c user.email=b commit -q --allow-empty -m x",
+    "mkdir -p h; printf '#!/bin/sh\\ncd ..; LINE\\n' > h/pre-commit; chmod +x h/pre-commit; git init -q r; git -C r -c core.hooksPath=$PWD/h -c user.name=a -c user.email=b commit -q --allow-empty -m x",
   ],
   ['git ext', "git -c protocol.ext.allow=always ls-remote 'ext::LINE'"],
   ['git bisect-like', "git -c alias.y='!f() { LINE; }; f' y"],
-  ['less', "LESSOPEN='|LINE' less /etc/passwd < /dev/null > /dev/null"],
-  ['man pager', "PAGER='LINE' man ls"],
   ['vim', "vim -es -c '!LINE' -c q"],
   ['ed', "echo '!LINE' | ed"],
   ['python -c', 'python3 -c "import os; os.system(\'LINE\')"'],
@@ -92,8 +94,6 @@ const GIVEN: readonly (readonly [string, string])[] = [
   ['rsync -e', "rsync -e 'sh -c LINE' x:y z"],
   ['ssh ProxyCommand', "ssh -o ProxyCommand='LINE' x"],
   ['gdb', "gdb -batch -ex 'shell LINE'"],
-  ['strace', 'strace -o /dev/null LINE'],
-  ['watch', 'timeout 1 watch -t -x LINE'],
   ['parallel', "parallel ::: 'LINE'"],
   ['run-parts', "mkdir -p rp; printf '#!/bin/sh\\nLINE\\n' > rp/x; chmod +x rp/x; run-parts rp"],
   [
@@ -104,8 +104,136 @@ const GIVEN: readonly (readonly [string, string])[] = [
   ['dc', "echo '!LINE' | dc"],
   ['cmake', 'echo \'execute_process(COMMAND sh -c "LINE")\' > c.cmake; cmake -P c.cmake'],
   ['gcc wrapper', "printf '#!/bin/sh\\nLINE\\n' > z; chmod +x z; echo 'int main;' > c.c; gcc -wrapper ./z -c c.c"],
-  ['debugedit of a specs', "printf '%s\\n' '*cc1:' '%(x)' > /dev/null; sh -c 'LINE'"],
-  ['openssl engine', "sh -c 'exec LINE'"],
+  ['env -i', 'env -i PATH=$PATH LINE'],
+  ['env of a folder', 'env -C . LINE'],
+  ['setarch', 'setarch -v LINE || setarch "$(uname -m)" LINE'],
+  ['ionice', 'ionice -c 3 LINE'],
+  ['chrt', 'chrt -o 0 LINE'],
+  ['taskset', 'taskset -c 0 LINE'],
+  ['prlimit', 'prlimit LINE'],
+  ['capsh', "capsh -- -c 'LINE'"],
+  ['dbus-run-session', 'dbus-run-session -- LINE'],
+  ['fakeroot', 'fakeroot LINE'],
+  ['flock -c', "flock lock -c 'LINE'"],
+  ['timeout of a shell', "timeout 9 sh -c 'LINE'"],
+  ['xargs of a shell', "echo 'LINE' | xargs -I{} sh -c '{}'"],
+  ['xargs -P', 'echo MARK | xargs -P 2 -n 1 touch'],
+  ['find -exec of a shell', "find . -maxdepth 0 -exec sh -c 'LINE' ';'"],
+  ['find -ok', "echo y | find . -maxdepth 0 -ok LINE ';'"],
+  ['tar --to-command', "tar cf x.tar starts; tar xf x.tar --to-command='LINE'"],
+  ['zip -TT', "zip -q x.zip starts -T -TT 'sh -c LINE #'; zip -q y.zip starts -T -TT 'LINE #'"],
+  [
+    'git external diff',
+    "git diff --no-index --ext-diff /etc/passwd /etc/group; GIT_EXTERNAL_DIFF='LINE #' git diff --ext-diff --no-index /etc/passwd /etc/group",
+  ],
+  ['git difftool', "git difftool --no-index -y -x 'LINE #' /etc/passwd /etc/group"],
+  [
+    'git submodule foreach',
+    "git init -q s; git -C s -c user.name=a -c user.email=b commit -q --allow-empty -m x; git init -q t; (cd t; git -c protocol.file.allow=always submodule add -q ../s u; git submodule foreach -q 'cd ../..; LINE')",
+  ],
+  [
+    'git rebase --exec',
+    "git init -q e; (cd e; for i in 1 2; do git -c user.name=a -c user.email=b commit -q --allow-empty -m $i; done; git -c user.name=a -c user.email=b rebase -q --exec 'cd ..; LINE' HEAD~1)",
+  ],
+  [
+    'git filter-branch',
+    "git init -q f; (cd f; git -c user.name=a -c user.email=b commit -q --allow-empty -m 1; FILTER_BRANCH_SQUELCH_WARNING=1 git filter-branch -f --msg-filter 'cd ../../..; LINE; cat' HEAD)",
+  ],
+  [
+    'git textconv',
+    "git init -q c; (cd c; echo '* diff=x' > .gitattributes; echo a > a; git add .; git -c diff.x.textconv='cd ..; LINE; cat #' diff --cached)",
+  ],
+  [
+    'git clean filter',
+    "git init -q d; (cd d; echo '* filter=x' > .gitattributes; echo a > a; git -c filter.x.clean='(cd ..; LINE); cat' add a)",
+  ],
+  ['git fsmonitor', "git init -q m; git -C m -c core.fsmonitor='cd ..; LINE #' status"],
+  ['git credential helper', "echo url=https://x.invalid | git -c credential.helper='!LINE;:' credential fill"],
+  ['git ssh command', "GIT_SSH_COMMAND='LINE #' git ls-remote ssh://x.invalid/y"],
+  [
+    'git proxy command',
+    "printf '#!/bin/sh\\nLINE\\n' > z; chmod +x z; git -c core.gitproxy=$PWD/z ls-remote git://x.invalid/y",
+  ],
+  ['git grep -O', "git init -q o; (cd o; echo x > x; git add x; git grep -O'cd ..; LINE #' x)"],
+  [
+    'git sequence editor',
+    "git init -q q; (cd q; for i in 1 2; do git -c user.name=a -c user.email=b commit -q --allow-empty -m $i; done; GIT_SEQUENCE_EDITOR='cd ..; LINE #' git rebase -i HEAD~1)",
+  ],
+  [
+    'git commit editor',
+    "git init -q j; (cd j; GIT_EDITOR='cd ..; LINE #' git -c user.name=a -c user.email=b commit --allow-empty)",
+  ],
+  [
+    'git of another folder',
+    "mkdir gx; printf '#!/bin/sh\\nLINE\\n' > gx/git-zz; chmod +x gx/git-zz; PATH=$PWD/gx:$PATH git zz",
+  ],
+  [
+    'git exec path',
+    "mkdir gy; printf '#!/bin/sh\\nLINE\\n' > gy/git-zz; chmod +x gy/git-zz; git --exec-path=$PWD/gy zz",
+  ],
+  [
+    'ssh LocalCommand of a match',
+    'ssh -F /dev/null -o \'Match exec "LINE"\' x; printf \'Match exec "LINE"\\n\' > sc; ssh -F sc -G x',
+  ],
+  ['wget askpass', "printf '#!/bin/sh\\nLINE\\n' > z; chmod +x z; wget -q --use-askpass=$PWD/z http://127.0.0.1:9/"],
+  ['sqlite3', "sqlite3 :memory: '.shell LINE'"],
+  ['sqlite3 system', "sqlite3 :memory: '.system LINE'"],
+  ['gdb python', 'gdb -batch -ex \'python import os; os.system("LINE")\''],
+  ['gdb make', "gdb -batch -ex '!LINE'"],
+  ['vi', "vi -es -c '!LINE' -c q"],
+  ['ex of input', "printf '!LINE\\nq\\n' | ex -s"],
+  ['vim system', 'vim -es -c \'call system("LINE")\' -c q'],
+  ['vim modeline-like script', "echo 'silent !LINE' > s.vim; vim -es -S s.vim -c q"],
+  ['ed r', "printf 'r !LINE\\nq\\n' | ed -s"],
+  ['pydoc', "python3 -c \"import pydoc; pydoc.pipepager('x', 'LINE')\""],
+  ['troff .sy', "echo '.sy LINE' | groff -U -Tascii"],
+  ['groff pre', "echo x | groff -P x -Tascii; echo '.pso LINE' | groff -U -Tascii"],
+  ['tclsh open', 'echo \'close [open "|LINE"]\' | tclsh'],
+  [
+    'java',
+    'printf \'class A{public static void main(String[] a)throws Exception{new ProcessBuilder("sh","-c","LINE").start().waitFor();}}\' > A.java; java A.java',
+  ],
+  ['gcc', 'printf \'#include <stdlib.h>\\nint main(){return system("LINE");}\' > p.c; gcc -o pc p.c && ./pc'],
+  ['g++', 'printf \'#include <cstdlib>\\nint main(){return system("LINE");}\' > p.cc; g++ -o pcc p.cc && ./pcc'],
+  [
+    'gcc -B',
+    "mkdir gb; printf '#!/bin/sh\\nLINE\\n' > gb/as; chmod +x gb/as; echo 'int x;' > c.c; gcc -B$PWD/gb -c c.c",
+  ],
+  ['ninja', "printf 'rule r\\n command = LINE\\nbuild x: r\\ndefault x\\n' > build.ninja; ninja"],
+  [
+    'cmake custom command',
+    'printf \'cmake_minimum_required(VERSION 3.5)\\nproject(x NONE)\\nexecute_process(COMMAND sh -c "cd $PWD; LINE")\\n\' > CMakeLists.txt; cmake -S . -B cm',
+  ],
+  ['make SHELL', "printf '#!/bin/sh\\nLINE\\n' > z; chmod +x z; printf 'a:\\n\\tx\\n' | make -sf - SHELL=$PWD/z"],
+  ['make $(shell)', "printf 'x := $(shell LINE)\\na:;\\n' | make -sf -"],
+  ['make include', "printf 'include y\\na:;\\ny:;LINE\\n' | make -sf -"],
+  ['perl execvp', 'perl -MPOSIX -e \'exec {"touch"} "ls", "MARK"\''],
+  ['perl s///ee', 'echo x | perl -pe \'s/x/system("LINE")/ee\''],
+  ['perl of a file', 'echo \'system("LINE")\' > x.pl; perl x.pl'],
+  ['python exec', "python3 -c \"import os; os.execvp('touch', ['ls', 'MARK'])\""],
+  [
+    'python posix_spawn',
+    "python3 -c \"import os; os.waitpid(os.posix_spawnp('touch', ['touch', 'MARK'], os.environ), 0)\"",
+  ],
+  ['python popen', 'python3 -c "import os; os.popen(\'LINE\').read()"'],
+  ['python ctypes', 'python3 -c "import ctypes; ctypes.CDLL(None).system(b\'LINE\')"'],
+  ['python asyncio', 'python3 -c "import asyncio; asyncio.run((lambda: asyncio.create_subprocess_shell(\'LINE\'))())"'],
+  ['python of a file', 'echo \'import os; os.system("LINE")\' > x.py; python3 x.py'],
+  ['python -m timeit', 'python3 -m timeit -n 1 -r 1 \'import os; os.system("LINE")\''],
+  ['python setup.py', 'echo \'import os; os.system("LINE")\' > setup.py; python3 setup.py --version'],
+  ['sitecustomize', 'echo \'import os; os.system("LINE")\' > sitecustomize.py; PYTHONPATH=. python3 -c 1'],
+  ['PERL5OPT', "printf 'package X; system(\"LINE\"); 1' > X.pm; PERL5OPT='-I. -MX' perl -e 1"],
+  ['NODE_OPTIONS', 'echo \'require("child_process").execSync("LINE")\' > x.js; NODE_OPTIONS="-r ./x.js" node -e 0'],
+  ['node spawn', 'node -e \'require("child_process").spawnSync("touch", ["MARK"])\''],
+  ['node execFile', 'node -e \'require("child_process").execFileSync("sh", ["-c", "LINE"])\''],
+  [
+    'node worker',
+    'node -e \'new (require("worker_threads").Worker)("require(\\"child_process\\").execSync(\\"LINE\\")", {eval: true})\'',
+  ],
+  [
+    'dpkg hook',
+    "dpkg --root=$PWD --force-not-root --status-logger='LINE #' --version; dpkg --admindir=$PWD --status-logger='LINE' --configure -a",
+  ],
 ]
 
 /** The program in ways that need no shell of their own. */

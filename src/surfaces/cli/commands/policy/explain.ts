@@ -36,12 +36,23 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     }
     const mask = secretMask(checked.facts)
     const masked = (_: string, field: unknown) => (typeof field === 'string' ? mask(field) : field)
-    terminal.out(`${JSON.stringify({ ...checked.decision, ...worst, facts: checked.facts, ...hosts }, masked)}\n`)
-  } else
-    terminal.out(`${draw(terminal, checked, loaded.root)}${network?.lines.map((line) => `  ${line}\n`).join('') ?? ''}`)
+    const judged = checked.facts && { judged: judgedBy(loaded) }
+    const all = { ...checked.decision, ...worst, facts: checked.facts, ...hosts, ...judged }
+    terminal.out(`${JSON.stringify(all, masked)}\n`)
+  } else {
+    const judged = Object.entries(judgedBy(loaded)).map(([rules, by]) => `${rules} by ${by}`)
+    const lines = [...(network?.lines ?? []), ...(checked.facts ? [`judged: ${judged.join('; ')}`] : [])]
+    terminal.out(`${draw(terminal, checked, loaded.root)}${lines.map((line) => `  ${line}\n`).join('')}`)
+  }
   hintAtInit(args, loaded, terminal)
   hintAtDraft(opened, terminal)
   return VERDICT_EXIT[checked.decision.decision]
+}
+
+/** What decides about a command: its text before it runs, or each program when it starts as well, where this machine can (S8). */
+function judgedBy({ policy }: LoadedPolicy): Readonly<Record<'denials' | 'grants' | 'hosts', string>> {
+  const both = 'text and process'
+  return { denials: both, grants: policy.everyProgram.value ? both : 'text', hosts: 'text' }
 }
 
 /** Which part of a text has which hosts, and whether its parts run apart for that (S3). */
