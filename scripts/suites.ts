@@ -136,6 +136,13 @@ export const SUITES: readonly Suite[] = [
     command: ['node', 'scripts/fuzz-changes.ts'],
   },
   {
+    name: 'sanitizers',
+    what: 'the init built with AddressSanitizer and UndefinedBehaviorSanitizer, and random texts for its parsers: [SECONDS [SEED]]',
+    needs: 'libasan, libubsan (gcc brings them)',
+    setUp: 'build',
+    command: ['bash', 'scripts/test-sanitizers.sh'],
+  },
+  {
     name: 'fuzz-programs',
     what: 'words and paths of program starts that change while they are judged: [SECONDS]',
     needs: '',

@@ -193,10 +193,14 @@ static int judge_rename(struct spot *from, struct spot *to, unsigned flags, cons
 
 /* The errno of a rename that cannot take the place of what is there, or 0. */
 static int fails_over(const struct spot *from, const struct spot *to, unsigned flags) {
-  if (!S_ISDIR(from->about.st_mode) && (strchr(from->name, '/') || strchr(to->name, '/'))) return ENOTDIR;
-  if (!to->is_there || (flags & RENAME_EXCHANGE)) return 0;
-  if (flags & RENAME_NOREPLACE) return EEXIST;
-  return S_ISDIR(from->about.st_mode) && !S_ISDIR(to->about.st_mode) ? ENOTDIR : 0;
+  if (flags & RENAME_EXCHANGE) return 0;
+  if (to->is_there && (flags & RENAME_NOREPLACE)) return EEXIST;
+  if (S_ISDIR(from->about.st_mode)) {
+    size_t length = strlen(from->path);
+    if (!strncmp(to->path, from->path, length) && to->path[length] == '/') return EINVAL;
+    return to->is_there && !S_ISDIR(to->about.st_mode) ? ENOTDIR : 0;
+  }
+  return strchr(from->name, '/') || strchr(to->name, '/') ? ENOTDIR : 0;
 }
 
 static void rename_spot(const struct call *c, struct spot *from, struct spot *to, unsigned flags) {

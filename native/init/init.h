@@ -119,6 +119,7 @@ int flush_relay(struct relay *r, int fd, int is_socket);
 void hand_in_streams(void);
 void streams_watch(struct pollfd *fds);
 void streams_serve(const struct pollfd *fds);
+int drain_wait_ms(size_t pending);
 void drain_pumps(void);
 void give_input_back(void);
 

@@ -123,12 +123,18 @@ void streams_serve(const struct pollfd *fds) {
     if (fds[i].revents) run_pump(&pumps[i]);
 }
 
+/*
+ * How long to wait at the end. A reader that has stopped, as by Ctrl-S, may take its time, as it may with any program; only the caller's
+ * end ends that. What the dead have written is there at once.
+ */
+int drain_wait_ms(size_t pending) { return pending ? -1 : 2000; }
+
 /* Everybody who could write is dead: what is in the pipes is all there is. */
 void drain_pumps(void) {
   for (struct pump *p = pumps + 1; p < pumps + 3; p++)
     while (p->from >= 0) {
       struct pollfd wait[2] = {{.fd = p->data.to ? p->to : p->from, .events = p->data.to ? POLLOUT : POLLIN}, {.fd = control, .events = 0}};
-      if (poll(wait, 2, 2000) <= 0 || (wait[1].revents & (POLLHUP | POLLERR))) return;
+      if (poll(wait, 2, drain_wait_ms(p->data.to)) <= 0 || (wait[1].revents & (POLLHUP | POLLERR))) return;
       run_pump(p);
     }
 }

@@ -78,7 +78,7 @@ void drain_terminal(void) {
   close(other_side);
   for (;;) {
     struct pollfd wait[2] = {{.fd = out.to ? 1 : master, .events = out.to ? POLLOUT : POLLIN}, {.fd = control, .events = 0}};
-    if (poll(wait, 2, 2000) <= 0 || (wait[1].revents & (POLLHUP | POLLERR))) break;
+    if (poll(wait, 2, drain_wait_ms(out.to)) <= 0 || (wait[1].revents & (POLLHUP | POLLERR))) break;
     if (out.to) {
       if (!flush_relay(&out, 1, 1)) break;
       continue;

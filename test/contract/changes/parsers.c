@@ -1,0 +1,125 @@
+/*
+ * Random texts for what the init reads from a command: git's configuration, the heads of programs, lines of interpreters, paths.
+ * `npm test -- sanitizers` builds it with sanitizers, which end it where one of them reads or writes beside its memory.
+ *   parsers SECONDS SEED
+ */
+#define is_blank is_blank_of_config
+#include "../../../native/door/git.c"
+#undef is_blank
+#include "../../../native/programs/identity.c"
+#include "../../../native/programs/words.c"
+#undef main
+#include <sys/mman.h>
+#include <time.h>
+
+#define MOST 8192
+
+static uint64_t state;
+static uint32_t pick(uint32_t below) {
+  state = state * 6364136223846793005u + 1442695040888963407u;
+  return (uint32_t)(state >> 33) % below;
+}
+
+static const char *const pieces[] = {
+    "[core]\n", "[remote \"origin\"]", "[a \"b\\\"c\\\\\"]", "[branch.x]", "[", "]", "\"", "\\", "\\\n", "\n", "\r\n", " = ", "\t", "#", ";",
+    "bare = false", "fsmonitor", "worktree = ../..", "url = https://u:p@example.com:443/x", "url = git@example.com:x", "ssh://[::1]:22/",
+    "hooksPath", "\xef\xbb\xbf", "\xe2\x80\x8c", "\xe2\x84\xaa", "../", "/", "//", ".git", "hooks", "config", ".VSCODE", "node_modules",
+    "#!", "#! /bin/sh -e", "#!/usr/bin/env ", "\x7f" "ELF\x02\x01\x01", "GNU", "%2e", "@", ":", "*", "**", "=", "x",
+};
+
+static const char *const settings[] = {"core.bare", "remote.origin.url", "user.name", "branch.x.merge", "branch.x.remote", "core.excludesfile", "core.worktree", "core.pager"};
+
+/* Pieces and bytes, without a NUL where it is to be a text. */
+static size_t random_text(char *into, size_t size, int is_text) {
+  size_t length = 0, wanted = pick(pick(8) ? 300 : (uint32_t)size - 1);
+  while (length < wanted) {
+    const char *piece = pieces[pick(sizeof pieces / sizeof *pieces)];
+    char byte[2] = {(char)(is_text ? 1 + pick(255) : pick(256)), 0};
+    size_t repeat = pick(40) ? 1 : pick(2000);
+    const char *from = pick(4) ? piece : byte;
+    size_t part = from == byte ? 1 : strlen(piece);
+    while (repeat-- && length + part < size) {
+      memcpy(into + length, from, part);
+      length += part;
+    }
+    if (length + 64 >= size) break;
+  }
+  into[length] = 0;
+  return length;
+}
+
+/* Of its exact size, so that a byte beside it is seen. */
+static char *exactly(const char *text, size_t length) {
+  char *copy = malloc(length + 1);
+  memcpy(copy, text, length);
+  copy[length] = 0;
+  return copy;
+}
+
+static void try_config(char *text, size_t length) {
+  static char other[MOST];
+  char *config = exactly(text, length), *before = exactly(other, random_text(other, 400, 1)), host[NAME_MAX];
+  (void)is_harmless(config, pick(2) ? before : "");
+  for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) (void)is_harmless_setting(settings[i], config, before);
+  (void)address_host(config, host);
+  (void)is_own_folder(config);
+  free(config);
+  free(before);
+}
+
+static void try_head(int file, const char *text, size_t length) {
+  static Elf64_Ehdr elf;
+  uint8_t id[ID_BYTES];
+  char line[LINE_BYTES + 1];
+  const char *interpreter, *option;
+  /* Half of them are programs whose tables lie anywhere. */
+  memcpy(&elf, text, length < sizeof elf ? length : sizeof elf);
+  memcpy(elf.e_ident, "\x7f" "ELF\x02\x01\x01", 7);
+  elf.e_phoff = pick(2) ? sizeof elf : pick(4 * MOST);
+  elf.e_phnum = (uint16_t)pick(1 << pick(16));
+  elf.e_phentsize = sizeof(Elf64_Phdr);
+  if (ftruncate(file, 0) || pwrite(file, text, length, 0) < 0 || (pick(2) && pwrite(file, &elf, sizeof elf, 0) < 0)) abort();
+  (void)build_id(file, id);
+  size_t head = length < LINE_BYTES ? length : LINE_BYTES;
+  memcpy(line, text, head);
+  line[head] = 0;
+  (void)take_line(line, (ssize_t)head, &interpreter, &option);
+}
+
+static void try_path(const char *text, size_t length) {
+  static struct spot spot;
+  static const enum change changes[] = {CHANGE_MAKE, CHANGE_WRITE, CHANGE_PLACE, CHANGE_FOLDER};
+  if (length + 2 > sizeof spot.path) length = sizeof spot.path - 2;
+  spot.parent = spot.object = -1;
+  spot.path[0] = '/';
+  memcpy(spot.path + 1, text, length);
+  spot.path[length + 1] = 0;
+  (void)judge(&spot, changes[pick(4)]);
+  (void)judge_link(&spot);
+  (void)is_above_held(spot.path);
+  (void)is_on_way(spot.path);
+}
+
+int main(int argc, char **argv) {
+  static char text[MOST];
+  static char rules[][64] = {".vscode", ".git/hooks", "*.local/x", ".git/**/config", "/a/b", "node_modules/**", ".cargo/config*"};
+  static char keys[][64] = {"core.bare\tbool", "remote.*.url\turl", "user.name\ttext", "branch.*.merge\tword", "branch.*.remote\tremote",
+                            "core.excludesfile\tinside", "core.worktree\tworktree", "core.pager\tquiet"};
+  if (argc != 3) return 2;
+  state = strtoull(argv[2], NULL, 10);
+  for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) (void)door_take_rule((uint8_t)(1 + i % 4), rules[i]);
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) (void)door_take_key(keys[i]);
+  if (door_hold("/a/.env") || door_hold("/x/.git/config")) return 2;
+  door_sort_held();
+  int file = memfd_create("head", 0);
+  time_t end = time(NULL) + atoi(argv[1]);
+  unsigned long rounds = 0;
+  for (; time(NULL) < end; rounds++) {
+    size_t length = random_text(text, sizeof text, 1);
+    try_config(text, length);
+    try_path(text, length);
+    try_head(file, text, random_text(text, sizeof text, 0));
+  }
+  printf("%lu rounds of parsers, seed %s\n", rounds, argv[2]);
+  return 0;
+}
