@@ -1,7 +1,7 @@
 /** The resident processes of this user: where they are found, what they hold, and their end. */
 
 import { lstatSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { isSameProcess, startOf } from './alive.ts'
 import { ownUid } from './state.ts'
 
@@ -11,8 +11,8 @@ export interface Resident {
   readonly started: string | null
   /** The program that it serves: Node and Cordon. */
   readonly program: readonly string[]
-  /** The home that it was started for. */
-  readonly home: string | null
+  /** The folder of its socket. */
+  readonly place: string
   readonly workers: number
   /** What all of it holds, with what is shared counted in parts; null where the kernel does not tell. */
   readonly bytes: number | null
@@ -55,7 +55,7 @@ function residentOf(lock: string): Resident | null {
       pid,
       started: startOf(pid),
       program: words.slice(2, 4),
-      home: /(?:^|\0)HOME=([^\0]*)/.exec(readFileSync(`/proc/${pid}/environ`, 'utf8'))?.[1] ?? null,
+      place: dirname(lock),
       workers: workers.length,
       bytes: sizes.includes(null) ? null : sizes.reduce<number>((sum, size) => sum + size!, 0),
     }
