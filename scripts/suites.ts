@@ -65,6 +65,13 @@ export const SUITES: readonly Suite[] = [
     command: vitest('projects'),
   },
   {
+    name: 'soak',
+    what: 'thousands of commands through hook, run and resident, and what they leave: COMMANDS',
+    needs: '',
+    setUp: 'build',
+    command: ['node', 'scripts/soak.ts'],
+  },
+  {
     name: 'models',
     what: 'the protocols of providers, spoken with a real model server',
     needs: 'llama-server',

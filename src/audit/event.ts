@@ -111,6 +111,12 @@ export interface AuditViolation {
   readonly count?: number
 }
 
+/** Every type of a line. */
+export const EVENT_TYPES: readonly AuditEvent['type'][] = [
+  ...(['begin', 'denied', 'end', 'session', 'mode', 'approval', 'grant', 'taint', 'violation', 'background'] as const),
+  ...(['trust', 'signing', 'warning', 'checkpoint', 'rotated', 'recovered', 'closed'] as const),
+]
+
 /** Anything else of a session: its start, modes, answers, grants, taint. */
 export interface NoteEvent {
   readonly type:

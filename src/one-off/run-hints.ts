@@ -32,7 +32,7 @@ export function runHints(run: FailedRun): readonly string[] {
     outcome.plan.network.kind === 'none' || outcome.egress.some(({ verdict }) => verdict === 'deny')
       ? explainOffline(command, bundles)
       : null
-  return [...unseen(run), offline, identity(run)].filter((line) => line !== null)
+  return [...unseen(run), offline, identity(run), signature(run)].filter((line) => line !== null)
 }
 
 function unseen({ command, cwd, outcome, loaded, machine, files }: FailedRun): readonly string[] {
@@ -74,19 +74,45 @@ function writtenPaths(command: readonly string[], cwd: string, { home }: Machine
 /** What of git writes a name into history. */
 const SIGNED_WORK = /^(?:commit|merge|rebase|cherry-pick|revert|am|tag|stash|pull|notes)$/
 
-function identity({ command, outcome, loaded, machine, files }: FailedRun): string | null {
+/** The words of git in a command that writes history; null where there are none. */
+function historyWords(command: readonly string[]): readonly string[] | null {
   const words = spokenWords(command)
   const git = words.findIndex((word) => posix.basename(word) === 'git')
-  if (git < 0 || !words.slice(git + 1).some((word) => SIGNED_WORK.test(word))) return null
+  const own = words.slice(git + 1)
+  return git >= 0 && own.some((word) => SIGNED_WORK.test(word)) ? own : null
+}
+
+/** Keys of signatures stay outside: what signs inside is the person's agent, where the manifest grants it. */
+function signature({ command, outcome, loaded, machine, files }: FailedRun): string | null {
+  const words = historyWords(command)
+  const { sockets } = outcome.plan
+  if (words === null || words.includes('--no-gpg-sign') || sockets.length > 0) return null
+  const settings = ['.gitconfig', '.config/git/config'].map((name) => posix.join(machine.home, name))
+  const text = [...settings, posix.join(loaded.root, '.git/config')].map((path) => textOf(path, files)).join('\n')
+  const signs =
+    /^\s*gpgsign\s*=\s*(?:true|yes|on|1)\b/im.test(text) || words.some((word) => /^(?:-S|--gpg-sign)/.test(word))
+  if (!signs) return null
+  const isSsh = /^\s*format\s*=\s*ssh\b/im.test(text)
+  const key = /^\s*signingkey\s*=\s*(\S+)/im.exec(text)?.[1] ?? '~/.ssh/id_ed25519.pub'
+  const [shown, socket] = isSsh
+    ? [withTilde(key.replace(/^"|"$/g, ''), machine.home), '${SSH_AUTH_SOCK}']
+    : ['~/.gnupg/pubring.kbx', '~/.gnupg/S.gpg-agent']
+  return `git signs, and private keys stay outside. To sign by your ${isSsh ? 'ssh' : 'gpg'}-agent, put into cordon.toml the read path "${shown}" and { command = "git ${words.find((word) => SIGNED_WORK.test(word))}:*", domains = ["unix:${socket}"] }; without a signature: --no-gpg-sign`
+}
+
+function textOf(path: string, files: Files): string {
+  try {
+    return files.exists(path) ? files.readText(path, 1 << 20) : ''
+  } catch {
+    return ''
+  }
+}
+
+function identity({ command, outcome, loaded, machine, files }: FailedRun): string | null {
+  if (historyWords(command) === null) return null
   const { env, binds } = outcome.plan
   if (env.GIT_AUTHOR_EMAIL || env.EMAIL) return null
-  const named = (path: string): boolean => {
-    try {
-      return files.exists(path) && /^\s*email\s*=\s*\S/im.test(files.readText(path, 1 << 20))
-    } catch {
-      return false
-    }
-  }
+  const named = (path: string): boolean => /^\s*email\s*=\s*\S/im.test(textOf(path, files))
   const own = ['.gitconfig', '.config/git/config'].map((name) => posix.join(machine.home, name)).filter(named)
   const shown = own.some((path) => binds.some((bind) => isInside(path, bind.path)))
   if (shown || named(posix.join(loaded.root, '.git/config'))) return null

@@ -12,6 +12,7 @@ import type { Machine } from '../system/machine.ts'
 import { CallStore } from '../undo/call-store.ts'
 
 export type { AuditLine } from '../audit/event.ts'
+export { EVENT_TYPES } from '../audit/event.ts'
 export type { AuditQuery } from '../audit/read.ts'
 
 export interface AuditTrail {

@@ -12,11 +12,14 @@ import { Fault } from '../system/fault.ts'
 export type { LaunchIo, LaunchResult } from '../sandbox/backend.ts'
 export { builtInBundle, builtInBundles, bundleNames } from '../sandbox/bundles/built-in.ts'
 export { CommandRunner, type RunIo, type RunOutcome } from './runner.ts'
+
+type BundleDescription = ReturnType<typeof import('../sandbox/bundles/doc.ts').describeBundle>
+
 export { formatPlan, type PlanReport, type Support }
 
-/** A bundle as a page; only `cordon bundles` shows one. */
-export async function renderBundle(bundle: Bundle): Promise<string> {
-  return (await import('../sandbox/bundles/doc.ts')).renderBundle(bundle)
+/** What a bundle gives; only `cordon bundles` shows it. */
+export async function describeBundle(bundle: Bundle): Promise<BundleDescription> {
+  return (await import('../sandbox/bundles/doc.ts')).describeBundle(bundle)
 }
 
 /** Signals that a wrapper passes on to its command, which decides what they mean. */

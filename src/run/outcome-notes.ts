@@ -22,6 +22,7 @@ export function outcomeNotes(
   const notes = [
     ...(result.timedOut ? [`stopped: ${timeLimit(plan.limits.timeoutMs)} was reached`] : []),
     ...cut([...new Set(violations)]),
+    ...hookManagerNote(outcome),
     ...groupedMessages(findings),
     ...maskChanges.map((change) => change.message),
     ...lostNotes(changes?.lost ?? []),
@@ -32,6 +33,25 @@ export function outcomeNotes(
     ...(drift === null ? [] : [drift]),
   ]
   return [...new Set(notes)].slice(0, 2 * MAX_NOTES)
+}
+
+/** Where husky, lefthook and pre-commit write: the install of a package does it in passing. */
+const HOOK_PLACES = [
+  ['.git/hooks', /\/\.git\/hooks(?:\/|$)/],
+  ['.husky', /\/\.husky(?:\/|$)/],
+  ['core.hooksPath in .git/config', /\/\.git\/config$/],
+] as const
+
+/** Names the setting and the remedy. A refused change of .git/config may have been about something else. */
+function hookManagerNote({ result, plan }: RunOutcome): readonly string[] {
+  const paths = result.violations.flatMap(({ kind, path = '' }) => (kind === 'change-refused' ? [path] : []))
+  const place = HOOK_PLACES.find(([, pattern]) => paths.some((path) => pattern.test(path)))
+  if (place === undefined) return []
+  const isAboutHooks = place !== HOOK_PLACES[2] || /hooks|husky|\b(?:npm|pnpm|yarn|bun)\b/i.test(plan.argv.join(' '))
+  if (!isAboutHooks) return []
+  return [
+    `git runs hooks outside the sandbox, so commands cannot set them up (${place[0]}). If this was husky, lefthook or pre-commit, set it up yourself, outside: npx husky, lefthook install, pre-commit install`,
+  ]
 }
 
 /** Ports of this machine that the command named and had no way to, while it served none of them itself. */

@@ -47,7 +47,7 @@ export function maskViolation(path: string, event: 'opened' | 'lifted'): Violati
 /** The door refused a change at the moment it was to be made. */
 export function changeViolation(path: string): Violation {
   const why = /\/config(?:\.worktree)?$/.test(path)
-    ? 'the change holds a git setting that can run a program, or a remote on a host that is not granted'
+    ? 'the change sets something that can run a program, such as core.hooksPath, or a remote on a host that is not granted'
     : /\/\.git$/i.test(path)
       ? 'it would point to a repository in a cache that this command can write; a git command by itself has no such cache'
       : 'programs run it, or take settings from it, outside the sandbox'

@@ -1,7 +1,7 @@
 /** The resident processes of this user: where they are found, what they hold, and their end. */
 
 import { lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { isSameProcess, startOf } from './alive.ts'
 import { ownUid } from './state.ts'
 
@@ -11,14 +11,14 @@ export interface Resident {
   readonly started: string | null
   /** The program that it serves: Node and Cordon. */
   readonly program: readonly string[]
-  /** The home that it was started for. */
-  readonly home: string | null
+  /** The folder of its socket. */
+  readonly place: string
   readonly workers: number
   /** What all of it holds, with what is shared counted in parts; null where the kernel does not tell. */
   readonly bytes: number | null
 }
 
-/** The residents that are there now; its own are those that serve the program `script` from this home. */
+/** The residents that are there now; its own are those that this Cordon, the program `script`, finds and started. */
 export function residents(
   env: Readonly<Record<string, string | undefined>>,
   script: string,
@@ -29,7 +29,7 @@ export function residents(
       .flatMap((name) => residentOf(join(place, name)) ?? [])
       .map((resident) => ({
         ...resident,
-        isOwn: at === 0 && resident.home === env.HOME && isSame(resident.program[1], script),
+        isOwn: at === 0 && isSame(resident.program[1], script),
       })),
   )
 }
@@ -71,7 +71,7 @@ function residentOf(lock: string): Resident | null {
       pid,
       started: startOf(pid),
       program: words.slice(2, 4),
-      home: /(?:^|\0)HOME=([^\0]*)/.exec(readFileSync(`/proc/${pid}/environ`, 'utf8'))?.[1] ?? null,
+      place: dirname(lock),
       workers: workers.length,
       bytes: sizes.includes(null) ? null : sizes.reduce<number>((sum, size) => sum + size!, 0),
     }

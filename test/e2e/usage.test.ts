@@ -36,6 +36,8 @@ const rows: readonly [string, string][] = [
   ['audit query --since yesterday', 'takes a time such as'],
   ['audit query --verdict maybe', 'allow, ask or deny, not “maybe”'],
   ['audit verify --session gone', 'there is no record of a session gone'],
+  ['audit query --type foo', 'begin, denied, end'],
+  ['run --env NOSUCH -- true', 'there is no such variable here'],
   ['install claud-code', 'did you mean claude-code?'],
   ['import cladue-code', 'did you mean claude-code?'],
   ['completions tcsh', 'bash, zsh or fish, not “tcsh”'],

@@ -39,27 +39,36 @@ export function renderBundles(bundles: readonly Bundle[]): string {
   return `${[INTRODUCTION, table, ...bundles.map(renderBundle), format].join('\n\n').replace(/\n{3,}/g, '\n\n')}\n`
 }
 
+/** What a bundle gives: each with a label, and the notes. */
+export function describeBundle(bundle: Bundle): {
+  readonly lines: readonly (readonly [label: string, values: readonly string[]])[]
+  readonly notes: readonly string[]
+} {
+  const rows: readonly (readonly [string, readonly string[]])[] = [
+    ['Applies to', bundle.programs],
+    ['Reads', bundle.read],
+    [bundle.fetch ? 'Caches (written)' : 'Caches (written with `fetch = true`)', bundle.cache],
+    ['Written with `install = true`', bundle.install],
+    ['Variables', bundle.env],
+    ['Sets', Object.entries(bundle.set).map(([name, value]) => `${name}=${value}`)],
+    ['Checked at its start', bundle.checks],
+    ['Declined hosts', bundle.declined],
+    [bundle.fetch ? 'Hosts' : 'Hosts with `fetch = true`', bundle.hosts],
+    ['Subcommands that have them', bundle.online ?? []],
+    ['Keys brokered by `cordon run`', bundle.secrets.map((secret) => secret.name)],
+    ['Registry', [...new Set(bundle.registries.map(registrySentence))]],
+  ]
+  return { lines: rows.filter(([, values]) => values.length > 0), notes: bundle.notes }
+}
+
 /** One bundle as Markdown. */
 export function renderBundle(bundle: Bundle): string {
-  const rows: [string, string][] = [
-    ['Applies to', code(bundle.programs)],
-    ['Reads', code(bundle.read)],
-    [bundle.fetch ? 'Caches (written)' : 'Caches (written with `fetch = true`)', code(bundle.cache)],
-    ['Written with `install = true`', code(bundle.install)],
-    ['Variables', code(bundle.env)],
-    ['Sets', code(Object.entries(bundle.set).map(([name, value]) => `${name}=${value}`))],
-    ['Checked at its start', code(bundle.checks)],
-    ['Declined hosts', code(bundle.declined)],
-    [bundle.fetch ? 'Hosts' : 'Hosts with `fetch = true`', code(bundle.hosts)],
-    ['Subcommands that have them', code(bundle.online ?? [])],
-    ['Keys brokered by `cordon run`', code(bundle.secrets.map((secret) => secret.name))],
-    ['Registry', [...new Set(bundle.registries.map(registrySentence))].join('; ')],
-  ]
-  const table = rows.filter(([, value]) => value !== '').map(([name, value]) => `| ${name} | ${value} |`)
-  const notes = bundle.notes.map((note) => `- ${note}`)
-  return [`## ${bundle.tool}`, '', bundle.summary, '', '| | |', '|---|---|', ...table, '', ...notes]
-    .join('\n')
-    .trimEnd()
+  const { lines, notes } = describeBundle(bundle)
+  const table = lines.map(
+    ([label, values]) => `| ${label} | ${label === 'Registry' ? values.join('; ') : code(values)} |`,
+  )
+  const list = notes.map((note) => `- ${note}`)
+  return [`## ${bundle.tool}`, '', bundle.summary, '', '| | |', '|---|---|', ...table, '', ...list].join('\n').trimEnd()
 }
 
 function registrySentence(source: Bundle['registries'][number]): string {

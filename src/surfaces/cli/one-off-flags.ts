@@ -23,7 +23,7 @@ export function oneOffGrants(args: Arguments, machine: Machine): RunGrants {
     reads: paths('read'),
     writes: paths('write'),
     ports: listFlag(args, 'port', true).map((text) => typedPort(text, '--port')),
-    env: listFlag(args, 'env', true).map(typedVariable),
+    env: listFlag(args, 'env', true).map((name) => typedVariable(name, machine)),
     tools: listFlag(args, 'tool', true).map(typedTool),
     registries: {},
   }
@@ -53,8 +53,11 @@ export function typedPort(text: string, flag: string): number {
   return port
 }
 
-function typedVariable(name: string): string {
-  if (/^[A-Za-z_]\w*$/.test(name)) return name
+function typedVariable(name: string, { env }: Machine): string {
+  if (/^[A-Za-z_]\w*$/.test(name)) {
+    if (env[name] !== undefined) return name
+    throw new UsageError(`--env ${name}: there is no such variable here; to set it: cordon run -- env ${name}=… CMD`)
+  }
   const given = /^([A-Za-z_]\w*)=/.exec(name)?.[1]
   throw new UsageError(
     given === undefined

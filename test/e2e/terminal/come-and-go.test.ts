@@ -2,11 +2,11 @@
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { hookCommand } from '../../../src/surfaces/hook/host/hook-command.ts'
 import { until } from '../../until.ts'
-import { Project } from '../cordon.ts'
+import { CLI, Project } from '../cordon.ts'
 import { CTRL_C, Person } from './person.ts'
 
 let project: Project
@@ -15,11 +15,11 @@ beforeEach(() => {
   project = new Project({ 'cordon.toml': 'schema_version = 1\n' })
 })
 afterEach(() => {
-  project.cordon(['resident', 'stop'])
   project.remove()
 })
 
 const env = { CORDON_KEYCHAIN: 'off', SHELL: '/bin/bash' }
+const CLIENT = join(dirname(CLI), 'native', `cordon-client-${process.arch}`)
 const LINK = '.local/bin/cordon'
 const COMPLETIONS = '.local/share/bash-completion/completions/cordon'
 
@@ -33,7 +33,7 @@ it('setup shows what it writes and asks; uninstall shows what goes and asks', as
     expect(await person.atPrompt()).toContain('nothing was changed')
     expect(existsSync(inHome('.local/bin'))).toBe(false)
   }
-  person.line('cordon setup')
+  person.line('export XDG_RUNTIME_DIR=$HOME/.runtime; mkdir -m 700 ~/.runtime; cordon setup')
   await person.sees('[y/N] ')
   person.line('y')
   expect(await person.atPrompt()).toContain('~/.bashrc: export PATH="$HOME/.local/bin:$PATH"')
@@ -44,10 +44,14 @@ it('setup shows what it writes and asks; uninstall shows what goes and asks', as
   person.line('cordon sign --yes; cordon install claude-code --yes; cordon run -- true')
   await person.atPrompt()
   expect(readFileSync(inHome('.claude/settings.json'), 'utf8')).toContain('cordon hook')
+  person.line(`unset CORDON_RESIDENT; ${CLIENT} "$NODE" "$CLI" run -- echo served`)
+  await person.sees('\nserved')
+  await person.atPrompt()
   person.line('cordon uninstall')
   const shown = await person.sees('[y/N] ')
   expect(shown).toContain('hook      claude-code (every project): ~/.claude/settings.json')
   expect(shown).toContain('folder    ~/.local/state/cordon: signatures, grants, the record')
+  expect(shown).toMatch(/process {3}\d+, the resident/)
   expect(shown).toContain('stays: cordon.toml in your projects')
   person.keys(CTRL_C)
   expect(await person.atPrompt()).toContain('nothing was changed')
@@ -58,7 +62,7 @@ it('setup shows what it writes and asks; uninstall shows what goes and asks', as
   person.line('y')
   await person.sees('Cordon is removed')
   await person.atPrompt()
-  expect(existsSync(inHome('.claude'))).toBe(false)
+  for (const gone of ['.claude', '.runtime/cordon']) expect(existsSync(inHome(gone))).toBe(false)
   for (const path of [LINK, COMPLETIONS, '.cache/cordon'])
     expect([path, existsSync(inHome(path))]).toEqual([path, false])
   expect(readdirSync(inHome('.local/state/cordon')).sort()).toEqual([

@@ -1,6 +1,7 @@
 /** `cordon secrets`: values for `[[secrets]]` with `source = "keychain:NAME"`, typed unseen or piped in, never shown. */
 
 import { openSecrets } from '../../../../project/sign/keys.ts'
+import { requireSecretName } from '../../../../system/keychain-entry.ts'
 import { thisMachine } from '../../../../system/machine.ts'
 import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
 import { oneOf, parseArguments } from '../../arguments.ts'
@@ -31,6 +32,8 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     terminal.out(`removed ${visible(name)}\n`)
     return EXIT.ok
   }
+  // Nobody types a value for a name that cannot be.
+  requireSecretName(name)
   const value = process.stdin.isTTY
     ? await typedUnseen(terminal, `The value of ${name} (it is not shown): `)
     : await piped()

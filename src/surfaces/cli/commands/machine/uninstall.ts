@@ -99,7 +99,10 @@ async function planEverything(machine: Machine, keepsRecord: boolean): Promise<R
   }
   return {
     hooks: await placedHooks(machine),
-    residents: residents(machine.env, process.argv[1] ?? '').filter(({ home }) => home === machine.home),
+    // Those that a call of this person finds.
+    residents: residents(machine.env, process.argv[1] ?? '').filter(
+      ({ place }) => place === residentPlaces(machine.env)[0],
+    ),
     files: accountFiles(machine)
       .filter((file) => ['same', 'older'].includes(standingOf(file)))
       .map(({ path }) => path),
@@ -241,12 +244,12 @@ async function carryOut({ hooks, residents: running, files, keys, folders }: Rem
       for (const name of readdirSync(path))
         if (!kept.includes(name)) rmSync(join(path, name), { recursive: true, force: true })
   }
-  for (const place of residentPlaces(machine.env)) {
-    try {
-      rmdirSync(place)
-    } catch {
-      // A resident for another home is there.
-    }
+  const [place] = residentPlaces(machine.env)
+  if (place === undefined) return
+  try {
+    rmdirSync(place)
+  } catch {
+    // Somebody has started one again.
   }
 }
 

@@ -1,7 +1,8 @@
 /** `cordon bundles`: what development tools get in the sandbox. */
 
 import { nearest } from '../../../../project/near-word.ts'
-import { builtInBundles, bundleNames, renderBundle } from '../../../../run/open-backend.ts'
+import { builtInBundles, bundleNames, describeBundle } from '../../../../run/open-backend.ts'
+import { wrapWords } from '../../../../scan/display-text.ts'
 import { thisMachine } from '../../../../system/machine.ts'
 import { paint, visible } from '../../../terminal/terminal.ts'
 import { parseArguments } from '../../arguments.ts'
@@ -21,10 +22,16 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   else if (chosen) {
     const { registryUrls } = await import('../../../../project/registries/urls.ts')
     const urls = registryUrls(chosen, thisMachine(), process.cwd())
-    const found = urls.map((url) => `- ${visible(url)}`).join('\n')
-    terminal.out(
-      `${await renderBundle(chosen)}\n\nRegistries here, as signing would find them:\n${found || '- none'}\n`,
-    )
+    const { lines, notes } = await describeBundle(chosen)
+    const rows = [...lines, ['Registries here', urls.length > 0 ? urls.map(visible) : ['none']] as const]
+    const indent = Math.max(...rows.map(([label]) => label.length)) + 2
+    const block = (label: string, text: string): string =>
+      wrapWords(text, terminal.width - indent)
+        .map((line, at) => `${(at === 0 ? label : '').padEnd(indent)}${line}\n`)
+        .join('')
+    terminal.out(`${paint(terminal, 'bold', chosen.tool)}: ${chosen.summary}\n\n`)
+    for (const [label, values] of rows) terminal.out(block(label, values.join('  ')))
+    for (const note of notes) terminal.out(`\n${wrapWords(note, terminal.width).join('\n')}\n`)
   } else {
     const width = Math.max(...bundleNames.map((text) => text.length))
     for (const bundle of bundles)

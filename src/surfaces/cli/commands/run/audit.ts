@@ -1,7 +1,13 @@
 /** `cordon audit`: what was asked, decided and done, and whether the record is whole. */
 
 import { resolve } from 'node:path'
-import { type AuditLine, type AuditQuery, type AuditTrail, openAuditTrail } from '../../../../report/audit-trail.ts'
+import {
+  type AuditLine,
+  type AuditQuery,
+  type AuditTrail,
+  EVENT_TYPES,
+  openAuditTrail,
+} from '../../../../report/audit-trail.ts'
 import { machineFiles, requirePlainOutput } from '../../../../system/files.ts'
 import { thisMachine } from '../../../../system/machine.ts'
 import { redacted } from '../../../terminal/redacted-terminal.ts'
@@ -116,6 +122,8 @@ function queryOf(args: Arguments): AuditQuery {
   if (limit !== undefined && !/^\d+$/.test(limit)) throw new UsageError('--limit takes a number')
   const verdict = textFlag(args, 'verdict')
   if (verdict !== undefined) oneOf(['allow', 'ask', 'deny'], verdict, '--verdict takes')
+  const type = textFlag(args, 'type')
+  if (type !== undefined) oneOf(EVENT_TYPES, type, '--type takes')
   return {
     ...Object.fromEntries(fields),
     ...timeFlag(args, 'since'),

@@ -145,6 +145,7 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
         ? (await import('../../../../project/said-notes.ts')).notesToSay(loaded, machine)
         : loadWarnings(loaded)
     for (const note of notes) tell(note)
+    if (given === null) tell('this shell is inside the sandbox; exit leaves it')
     const bundleless = agentWithoutBundle(command, bundles)
     if (bundleless !== null) tell(bundleless)
     if (questions) granted.push({ ...NO_GRANTS, ...(await questions.askNamed(command, confined(), runner)) })
