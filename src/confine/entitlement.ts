@@ -78,7 +78,7 @@ export function entitleServer(
   words: Entitlement,
   { name, argv, domains, envVars }: McpServerSetting,
 ): Entitlement {
-  const tools = (policy.commands.toolDomains.get(argv[0]!) ?? []).filter((rule) =>
+  const tools = (policy.commands.toolDomains.get(argv[0] ?? '') ?? []).filter((rule) =>
     usesNetwork(rule.commands, argv.slice(1)),
   )
   return { ...words, name: `MCP server ${name}`, paths: [], envVars, hosts: [...domains, ...tools] }

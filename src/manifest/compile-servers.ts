@@ -26,8 +26,18 @@ function server(name: string, lookup: Lookup): McpServerSetting | null {
     })
     return null
   }
-  const argv = command.value === null ? null : splitWords(command.value)
-  if (argv === null || argv.length === 0) {
+  const url = lookup.scalar<string | null>(`${path}.url`, 'mcp_servers.*.url')
+  if (url.value !== null && command.value !== null) {
+    lookup.error(url, {
+      code: 'bad-value',
+      message: `the server ${name} has a command and an address`,
+      expected: '`command` for a server that runs here, or `url` for one elsewhere',
+      found: quoteShort(url.value),
+    })
+    return null
+  }
+  const argv = url.value !== null ? [] : command.value === null ? null : splitWords(command.value)
+  if (argv === null || (argv.length === 0 && url.value === null)) {
     lookup.error(command, {
       code: 'bad-value',
       message: `the server ${name} has no command that can be run`,
@@ -47,6 +57,7 @@ function server(name: string, lookup: Lookup): McpServerSetting | null {
   return {
     name,
     argv,
+    url: url.value,
     files: ownFiles ? { read: rules('read'), write: rules('write') } : null,
     domains: lookup.hosts(lookup.items<HostEntry>(`${path}.domains`)),
     envVars: lookup.texts(`${path}.env_vars`).map((variable) => variable.value),

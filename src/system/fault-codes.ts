@@ -113,6 +113,7 @@ export const FAULT_EXITS = {
   'no-manifest': 2,
   'no-origin': 2,
   'no-provider': 2,
+  'login-needed': 2,
   'no-servers': 2,
   'no-shell': 2,
   'no-skill': 2,

@@ -36,7 +36,7 @@ it('a server behind the gateway has it in what is said at its end', async () => 
   if (!('loaded' in opened)) throw new Error(JSON.stringify(opened))
   const recorder = openRecord(opened.loaded, machine, { by: 'gateway', name: 's' })
   const argv = ['sh', 'leave.sh']
-  const spec = { name: 's', argv, grants: null, env: {}, requests: [], definition: null }
+  const spec = { name: 's', argv, remote: null, grants: null, env: {}, requests: [], definition: null }
   const answered = await withAnswers(opened.loaded, { machine, files: machineFiles, session: null, agent: null })
   const { signal } = new AbortController()
   const streams = { stdin: new PassThrough().end(), stdout: new PassThrough(), stderr: new PassThrough(), signal }

@@ -19,6 +19,7 @@ import { machineFiles } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { isRecord } from '../../system/record.ts'
 import { type DescriptionPin, pinOf } from './pins.ts'
+import type { RemoteServer } from './remote.ts'
 
 export type { ServerRequest } from '../../manifest/schema/settings.ts'
 
@@ -27,6 +28,8 @@ export interface ServerSpec {
   /** Its tools, prompts and resources stand under this name. */
   readonly name: string
   readonly argv: readonly string[]
+  /** Of a server elsewhere, with the headers that its configuration sets; null for one that runs here. */
+  readonly remote: Omit<RemoteServer, 'name'> | null
   /** Grants of its own; null: what a command that the person typed gets. */
   readonly grants: McpServerSetting | null
   /** Variables that its configuration sets. */
@@ -44,6 +47,7 @@ export function manifestServers({ session }: LoadedPolicy): readonly ServerSpec[
   return session.mcpServers.map((grants) => ({
     name: grants.name,
     argv: grants.argv,
+    remote: grants.url === null ? null : { url: grants.url, domains: grants.domains, headers: {} },
     grants,
     env: {},
     requests: grants.requests,
@@ -55,7 +59,7 @@ export function manifestServers({ session }: LoadedPolicy): readonly ServerSpec[
 export function typedServer(argv: readonly string[], name: string | null): ServerSpec {
   const plain = (name ?? basename(argv.at(-1)!)).toLowerCase().replace(/[^a-z0-9]+/g, '-')
   const label = plain.replace(/^-+/, '').slice(0, 40) || 'server'
-  return { name: label, argv, grants: null, env: {}, requests: ['elicitation'], definition: null }
+  return { name: label, argv, remote: null, grants: null, env: {}, requests: ['elicitation'], definition: null }
 }
 
 /** The servers of a file in the form that MCP clients share: `{"mcpServers": {NAME: {command, args, env}}}`. */
@@ -80,14 +84,56 @@ export function configServers(file: string): readonly ServerSpec[] {
     if (!SERVER_NAME.test(name)) throw bad(`${JSON.stringify(name)} must be small letters, digits and "-"`)
     if (!isRecord(entry)) throw bad(`${name} is not a table`)
     const { command, args = [], env = {}, url } = entry
-    if (url !== undefined) throw bad(`${name} is a server elsewhere, and only servers that run here can be wrapped`)
+    if (url !== undefined || entry.type === 'http') return configRemote(name, entry, bad)
     if (typeof command !== 'string' || command === '') throw bad(`${name} has no command`)
     if (!Array.isArray(args) || !args.every(isText)) throw bad(`the args of ${name} are not a list of texts`)
     if (!isRecord(env) || !Object.values(env).every(isText)) throw bad(`the env of ${name} is not a table of texts`)
     const argv = [command, ...args]
     const variables = env as Readonly<Record<string, string>>
-    return { name, argv, grants: null, env: variables, requests: ['elicitation'], definition: defined(argv, variables) }
+    return {
+      name,
+      argv,
+      remote: null,
+      grants: null,
+      env: variables,
+      requests: ['elicitation'],
+      definition: defined(argv, variables),
+    }
   })
+}
+
+/** `{type: "http", url, headers}`. */
+function configRemote(
+  name: string,
+  { url, headers = {}, type = 'http' }: Readonly<Record<string, unknown>>,
+  bad: (what: string) => Fault,
+): ServerSpec {
+  if (type !== 'http' && type !== 'streamable-http')
+    throw bad(`${name} is of the type ${JSON.stringify(type)}, and only "http" can be reached`)
+  if (typeof url !== 'string' || !isRemoteUrl(url)) throw bad(`the url of ${name} is not https://HOST/PATH`)
+  if (!isRecord(headers) || !Object.values(headers).every((value) => isText(value) && !/[\r\n]/.test(value)))
+    throw bad(`the headers of ${name} are not a table of texts`)
+  const own = headers as Readonly<Record<string, string>>
+  return remoteServer(name, url, own, defined([url], own))
+}
+
+/** A server elsewhere that was typed, or stands in a file. */
+export function remoteServer(
+  name: string,
+  url: string,
+  headers: Readonly<Record<string, string>> = {},
+  definition: DescriptionPin | null = null,
+): ServerSpec {
+  const remote = { url, domains: [], headers }
+  return { name, argv: [], remote, grants: null, env: {}, requests: ['elicitation'], definition }
+}
+
+/** Plain HTTP goes to this machine alone. */
+export function isRemoteUrl(url: string): boolean {
+  return (
+    /^(?:https:\/\/[^\s/?#@]+|http:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?)(?:\/[^\s#]*)?$/.test(url) &&
+    URL.canParse(url)
+  )
 }
 
 /** Values of variables are often secrets, so only their hashes are kept. */

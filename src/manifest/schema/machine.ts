@@ -430,7 +430,7 @@ const DEBUG: Section = {
 
 const MCP_SERVERS: Section = {
   path: 'mcp_servers.*',
-  doc: 'An MCP server that `cordon mcp wrap` runs, by name, with its own grants and nothing else.',
+  doc: 'An MCP server that `cordon mcp wrap` runs or reaches, by name, with its own grants and nothing else.',
   spec: 'X2',
   example: `[mcp_servers.files]
 command = "npx -y @modelcontextprotocol/server-filesystem docs"
@@ -441,8 +441,16 @@ read = ["docs/**"]
       name: 'command',
       type: text(),
       default: null,
-      doc: 'Required: the program and its arguments. No shell runs it; quotes group words.',
+      doc: 'The program and its arguments. No shell runs it; quotes group words. Required, or `url`.',
       spec: 'X2',
+      merge: 'later',
+    },
+    {
+      name: 'url',
+      type: text('web-address'),
+      default: null,
+      doc: 'The address of a server elsewhere, reached over streamable HTTP. Its host is granted; an authorization server on another host needs an entry in `domains`.',
+      spec: 'X2, N3',
       merge: 'later',
     },
     {

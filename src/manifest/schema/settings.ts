@@ -143,7 +143,10 @@ export type ServerRequest = 'elicitation' | 'sampling' | 'roots'
 /** An MCP server and what it gets in its sandbox (X2). */
 export interface McpServerSetting {
   readonly name: string
+  /** Empty for a server elsewhere. */
   readonly argv: readonly string[]
+  /** Of a server elsewhere (streamable HTTP); null for one that runs here. */
+  readonly url: string | null
   /** Null: what commands may read and write. */
   readonly files: { readonly read: readonly PathRule[]; readonly write: readonly PathRule[] } | null
   readonly domains: readonly HostRule[]

@@ -191,7 +191,7 @@ function direction(key: Key, old: Plain, now: Plain): ReachChange['direction'] {
   const step = (looser: boolean | null): ReachChange['direction'] =>
     looser === null ? 'changes' : looser ? 'opens' : 'closes'
   const path = PATHS.get(key) ?? ''
-  if (path === 'mcp_servers.*.command' && (old === null || now === null)) return step(now !== null)
+  if (/^mcp_servers\.\*\.(?:command|url)$/.test(path) && (old === null || now === null)) return step(now !== null)
   if (typeof now === 'boolean') {
     if (key.strictness === 'true' || STRICT_WHEN_TRUE.test(path)) return step(!now)
     return step(key.strictness === 'false' || LENIENT_UPWARDS.test(path) ? now : null)

@@ -131,9 +131,15 @@ function hosts(read: Settings): string[] {
     ...patterns(read).map(({ domains }) => hostEntries(domains)),
     read.entries('http.allowed_hosts', 'host'),
     ...read.names('mcp_servers').map((name) => read.entries(`mcp_servers.${name}.domains`, 'host')),
+    ...read.names('mcp_servers').map((name) => addressHost(read.value(`mcp_servers.${name}.url`))),
     read.entries('secrets', 'name').flatMap((secret) => hostEntries(secret.hosts)),
   ]
   return lists.flat().map(({ host, ssh }) => `${String(host)}${ssh === 'push' ? ' (pushes with your ssh keys)' : ''}`)
+}
+
+/** The host of a server elsewhere. */
+function addressHost(url: Plain | undefined): Entry[] {
+  return typeof url === 'string' && URL.canParse(url) ? [{ host: new URL(url).host }] : []
 }
 
 function hostEntries(value: Plain | undefined): Entry[] {

@@ -155,6 +155,7 @@ export const SETTING_WORDS: Readonly<Record<string, SettingWords>> = {
   'mcp.*.read_only': toolLevels('The tools of the MCP server {} that say they only read'),
   'mcp.*.destructive': toolLevels('The tools of the MCP server {} that may destroy'),
   'mcp_servers.*.command': 'The MCP server {} is started, by',
+  'mcp_servers.*.url': 'The MCP server {} is reached at',
   'mcp_servers.*.read': 'The MCP server {} may read',
   'mcp_servers.*.write': 'The MCP server {} may write',
   'mcp_servers.*.domains': 'The MCP server {} may reach',

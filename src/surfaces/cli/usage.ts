@@ -554,7 +554,7 @@ const rows: readonly CommandRow[] = [
     name: 'mcp',
     summary: 'Serve the guarded tools over MCP, or put a guard around other MCP servers.',
     usage:
-      'cordon mcp [--root DIR]\n  cordon mcp --http [--port N] [--token-file FILE]\n  cordon mcp wrap [--name NAME] -- SERVER ARG…\n  cordon mcp wrap [--name NAME] [--config FILE]',
+      'cordon mcp [--root DIR]\n  cordon mcp --http [--port N] [--token-file FILE]\n  cordon mcp wrap [--name NAME] -- SERVER ARG…\n  cordon mcp wrap [--name NAME] [--config FILE]\n  cordon mcp wrap [--name NAME] --url URL\n  cordon mcp list\n  cordon mcp login|logout NAME [--url URL]',
     flags: [
       root,
       { name: '--http', about: 'Streamable HTTP on loopback instead of stdio.' },
@@ -565,6 +565,7 @@ const rows: readonly CommandRow[] = [
         value: 'NAME',
         about: 'The name that a wrapped server’s tools are put under; of several, the one meant.',
       },
+      { name: '--url', value: 'URL', about: 'The address of a server elsewhere (streamable HTTP).' },
       {
         name: '--config',
         value: 'FILE',

@@ -32,6 +32,7 @@ const SAMPLES: readonly Sample[] = [
   { name: 'newborn', version: '1.0.0', published: YOUNG },
   { name: 'undated', version: '1.0.0', published: null },
   { name: 'lodahs', version: '1.0.0', published: OLD },
+  { name: 'expres', version: '1.0.0', published: OLD },
   { name: 'scripted', version: '1.0.0', published: OLD, script: true },
   { name: 'retired', version: '1.0.0', published: OLD, withdrawn: 'use steady' },
 ]

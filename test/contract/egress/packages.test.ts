@@ -63,7 +63,7 @@ async function open(rules: Partial<PackageRules> | null, { answer, asked = [] }:
   }
   const door = await world.open(
     { command: 'client', allowed: hosts(PACKAGE_HOST, FILES_HOST), ...(rules && { packages: { ...RULES, ...rules } }) },
-    { ...(answer !== undefined && { ask }), packages: { committed: () => new Set(['steady', 'lodahs']) } },
+    { ...(answer !== undefined && { ask }), packages: { committed: () => new Set(['steady', 'expres']) } },
   )
   opened.push(door)
   return door
@@ -214,7 +214,9 @@ it('an address can be trusted, and what is beside it is not', async () => {
 
 describe('what else a package is asked about', () => {
   const rows: readonly (readonly [note: string, rules: Partial<PackageRules>, name: string, asks: RegExp | null])[] = [
-    ['a look-alike', { lookAlikes: 'ask' }, 'lodahs', null],
+    ['a look-alike', { lookAlikes: 'ask' }, 'lodahs', /lodahs is one edit away from lodash/],
+    ['a look-alike that is locked', { lookAlikes: 'ask' }, 'expres', null],
+    ['no look-alike', { lookAlikes: 'ask' }, 'steady', null],
     ['a new dependency', { newDependencies: 'ask' }, 'scripted', /scripted 1\.0\.0 is in no committed lock file/],
     ['a dependency that is locked', { newDependencies: 'ask' }, 'steady', null],
     ['a script', { installScripts: 'ask' }, 'scripted', /scripted 1\.0\.0 runs its own code/],

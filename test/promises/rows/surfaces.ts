@@ -35,6 +35,7 @@ export const SURFACE_ROWS: readonly PromiseRow[] = [
     shown: [
       'test/contract/mcp/server.test.ts',
       'test/contract/mcp/gateway.test.ts',
+      'test/contract/mcp/remote.test.ts',
       'src/manifest/compile-mcp.test.ts',
     ],
     on: only(

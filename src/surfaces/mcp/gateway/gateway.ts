@@ -3,7 +3,16 @@
 import { PassThrough, type Readable, Writable } from 'node:stream'
 import { type GatewayJudge, openGatewayJudge } from '../../../agents/mcp/judge.ts'
 import { ServerPins } from '../../../agents/mcp/pins.ts'
-import { configServers, manifestServers, runServer, type ServerSpec, typedServer } from '../../../agents/mcp/servers.ts'
+import { connectRemote } from '../../../agents/mcp/remote.ts'
+import { RemoteLogin } from '../../../agents/mcp/remote-login.ts'
+import {
+  configServers,
+  manifestServers,
+  remoteServer,
+  runServer,
+  type ServerSpec,
+  typedServer,
+} from '../../../agents/mcp/servers.ts'
 import { openRecord } from '../../../call/record/open.ts'
 import { auditSigner, signTails } from '../../../call/record/signer.ts'
 import { openFleetPrompter } from '../../../organisation/prompter.ts'
@@ -24,6 +33,8 @@ export interface WrapRequest {
   readonly root: string
   /** The server that was typed; empty: those of the config file or the manifest. */
   readonly server: readonly string[]
+  /** The address of the server that was typed, for one elsewhere. */
+  readonly url: string | null
   /** A file in the form that MCP clients share. */
   readonly config: string | null
   /** What a typed server's tools are put under; of several servers, the one that is meant. */
@@ -68,11 +79,23 @@ export async function wrapServers(request: WrapRequest): Promise<number> {
     servers: trusted.map((spec) => ({
       label: spec.name,
       connect: (receive) =>
-        launched(spec.name, (io) => runServer(spec, answered, machine, recorder, io), receive, request.terminal),
-      pins: new ServerPins(machine, loaded.root, spec.name, spec.argv),
+        spec.remote !== null
+          ? connectRemote(
+              {
+                server: { name: spec.name, ...spec.remote },
+                loaded,
+                machine,
+                login: new RemoteLogin(machine.stateDir, spec.name, spec.remote.url),
+              },
+              receive,
+            )
+          : launched(spec.name, (io) => runServer(spec, answered, machine, recorder, io), receive, request.terminal),
+      pins: new ServerPins(machine, loaded.root, spec.name, spec.remote === null ? spec.argv : [spec.remote.url]),
       accept: request.accept,
       requests: spec.requests,
-      known: Object.values(spec.env).filter((value) => value.length >= MIN_SECRET),
+      known: [...Object.values(spec.env), ...Object.values(spec.remote?.headers ?? {})].filter(
+        (value) => value.length >= MIN_SECRET,
+      ),
     })),
   })
   const closeRecord = (): void => {
@@ -96,10 +119,11 @@ export async function wrapServers(request: WrapRequest): Promise<number> {
 }
 
 function wantedServers(
-  { server, config, name }: WrapRequest,
+  { server, url, config, name }: WrapRequest,
   { answered: { loaded } }: GatewayJudge,
 ): readonly ServerSpec[] {
   if (server.length > 0) return [typedServer(server, name)]
+  if (url !== null) return [remoteServer(name ?? 'remote', url)]
   const all = config === null ? manifestServers(loaded) : configServers(config)
   if (all.length === 0) {
     throw new Fault('no-servers', `${loaded.manifestPath} names no MCP server`, {

@@ -22,15 +22,25 @@ export async function run({ terminal, argv, bare }: CommandContext): Promise<num
   if (verb === 'wrap') {
     const config = textFlag(args, 'config') ?? null
     if (server.length > 0 && config !== null) throw new UsageError('--config names the servers: leave the command away')
+    const url = textFlag(args, 'url') ?? null
+    const { isRemoteUrl } = await import('../../../../agents/mcp/servers.ts')
+    if (url !== null && (server.length > 0 || config !== null || !isRemoteUrl(url)))
+      throw new UsageError('--url takes https://HOST/PATH, and stands by itself')
     const { wrapServers } = await import('../../../mcp/gateway/gateway.ts')
     return wrapServers({
       root,
       server,
+      url,
       config,
       name: textFlag(args, 'name') ?? null,
       accept: args.flags.accept === true,
       terminal,
     })
+  }
+  if (verb === 'login' || verb === 'logout' || verb === 'list') {
+    const { mcpLogin, mcpLogout, mcpList } = await import('./mcp-servers.ts')
+    const run = { login: mcpLogin, logout: mcpLogout, list: mcpList }[verb]
+    return run({ terminal, root, words: server, url: textFlag(args, 'url') ?? null })
   }
   if (verb !== undefined) throw new UsageError('say cordon mcp, or cordon mcp wrap -- SERVER')
   if (args.flags.port !== undefined && !args.flags.http) throw new UsageError('--port goes with --http')

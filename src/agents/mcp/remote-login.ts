@@ -1,0 +1,138 @@
+/** Who a person is at a remote MCP server: OAuth of the MCP specification, with tokens in the key store and never in a sandbox. */
+
+import { createHash, randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import type { OAuthClientProvider } from '@modelcontextprotocol/sdk/client/auth.js'
+import type {
+  OAuthClientInformationMixed,
+  OAuthClientMetadata,
+  OAuthTokens,
+} from '@modelcontextprotocol/sdk/shared/auth.js'
+import { Fault } from '../../system/fault.ts'
+import { openKeyStore } from '../../system/keys/keychain.ts'
+import { isRecord } from '../../system/record.ts'
+import { openOwnDirectory } from '../../system/state.ts'
+
+interface Login {
+  readonly client?: OAuthClientInformationMixed
+  readonly tokens?: OAuthTokens
+}
+
+/** Where the answer of the authorization server comes back to while a person logs in. */
+export interface Redirect {
+  readonly url: string
+  /** Opens the address in the person's browser. */
+  readonly open: (address: URL) => void
+}
+
+/** The login at one server. It is kept under the very address, so that no other server is given its tokens. */
+export class RemoteLogin implements OAuthClientProvider {
+  readonly #name: string
+  readonly #stateDir: string
+  readonly #key: string
+  readonly #redirect: Redirect | null
+  readonly #state = randomBytes(24).toString('base64url')
+  #verifier: string | null = null
+
+  /** Without a redirect nobody is there to log in: what needs it fails and says how. */
+  constructor(stateDir: string, name: string, url: string, redirect: Redirect | null = null) {
+    this.#name = name
+    this.#stateDir = stateDir
+    this.#key = `mcp-${createHash('sha256').update(new URL(url).href).digest('hex').slice(0, 40)}`
+    this.#redirect = redirect
+  }
+
+  get redirectUrl(): string {
+    return this.#redirect?.url ?? 'http://127.0.0.1/callback'
+  }
+
+  get clientMetadata(): OAuthClientMetadata {
+    return {
+      client_name: 'Cordon',
+      redirect_uris: [this.redirectUrl],
+      grant_types: ['authorization_code', 'refresh_token'],
+      response_types: ['code'],
+      token_endpoint_auth_method: 'none',
+    }
+  }
+
+  state(): string {
+    return this.#state
+  }
+
+  clientInformation(): OAuthClientInformationMixed | undefined {
+    const { client } = this.#read()
+    if (this.#redirect === null && client === undefined) throw loginNeeded(this.#name)
+    // A new login comes back to a new port, which the client of an earlier one was not registered with.
+    return this.#redirect === null || this.#verifier !== null ? client : undefined
+  }
+
+  saveClientInformation(client: OAuthClientInformationMixed): void {
+    this.#write({ client })
+  }
+
+  tokens(): OAuthTokens | undefined {
+    return this.#read().tokens
+  }
+
+  saveTokens(tokens: OAuthTokens): void {
+    this.#write({ ...this.#read(), tokens })
+  }
+
+  redirectToAuthorization(address: URL): void {
+    if (this.#redirect === null) throw loginNeeded(this.#name)
+    this.#redirect.open(address)
+  }
+
+  saveCodeVerifier(verifier: string): void {
+    this.#verifier = verifier
+  }
+
+  codeVerifier(): string {
+    if (this.#verifier === null) throw loginNeeded(this.#name)
+    return this.#verifier
+  }
+
+  invalidateCredentials(scope: 'all' | 'client' | 'tokens' | 'verifier' | 'discovery'): void {
+    if (scope === 'verifier') this.#verifier = null
+    else if (scope === 'tokens') this.#write({ ...this.#read(), tokens: undefined })
+    else if (scope !== 'discovery') this.forget()
+  }
+
+  get isLoggedIn(): boolean {
+    return this.#read().tokens !== undefined
+  }
+
+  /** True where there was something to forget. */
+  forget(): boolean {
+    const known = this.#store().read(this.#key) !== null
+    this.#store().delete(this.#key)
+    return known
+  }
+
+  #store() {
+    openOwnDirectory(join(this.#stateDir, 'keys'), this.#stateDir)
+    return openKeyStore(this.#stateDir)
+  }
+
+  #read(): Login {
+    const stored = this.#store().read(this.#key)
+    if (stored === null) return {}
+    try {
+      const value: unknown = JSON.parse(stored.value)
+      return isRecord(value) ? (value as Login) : {}
+    } catch {
+      return {}
+    }
+  }
+
+  #write(login: { readonly client?: unknown; readonly tokens?: unknown }): void {
+    this.#store().write(this.#key, JSON.stringify(login))
+  }
+}
+
+function loginNeeded(name: string): Fault {
+  return new Fault('login-needed', `the MCP server “${name}” wants to know who you are`, {
+    remedy: `Run in a terminal of your own: cordon mcp login ${name}`,
+  })
+}

@@ -1,0 +1,152 @@
+/** The `fetch` of clients that Cordon runs itself: each request is judged, resolved once, dialled as judged, and never redirected. */
+
+import type { IncomingMessage } from 'node:http'
+import { type Readable, Transform } from 'node:stream'
+import { ReadableStream } from 'node:stream/web'
+import { parseUrl } from '../hosts/url.ts'
+import type { Resolver } from '../system/dns.ts'
+import { allowed, type EgressEvent, refused } from './route/event.ts'
+import { createGate } from './route/gate.ts'
+import { RouteAgent, type RoutedRequest } from './route/route-agent.ts'
+import { type EgressRules, judgeRequest } from './route/rules.ts'
+import { onUnanswered, type Upstream } from './route/upstream.ts'
+import { decoded } from './wire/decoding.ts'
+import { http } from './wire/http.ts'
+import { DEFAULT_LIMITS } from './wire/limits.ts'
+import type { EgressDenial } from './wire/refusal.ts'
+import { authorityOf, type Target } from './wire/target.ts'
+
+export interface FetchLikeOptions {
+  readonly rules: EgressRules
+  readonly resolver: Resolver
+  readonly upstream: Upstream
+  /** Of one message: a whole answer, or one event of a stream. */
+  readonly messageBytes: number
+  readonly onEvent?: (event: EgressEvent) => void
+  readonly signal: AbortSignal
+}
+
+export type FetchLike = (url: string | URL, init?: RequestInit) => Promise<Response>
+
+/** A refusal by the host rules. */
+export class FetchRefused extends Error {
+  readonly refusal: EgressDenial
+
+  constructor(refusal: EgressDenial) {
+    super(`${refusal.message} [${refusal.code}]`)
+    this.refusal = refusal
+  }
+}
+
+/** What Cordon writes itself. */
+const OWN_HEADERS: ReadonlySet<string> = new Set([
+  'host',
+  'connection',
+  'content-length',
+  'transfer-encoding',
+  'accept-encoding',
+])
+const BODILESS: ReadonlySet<number> = new Set([101, 204, 205, 304])
+
+export function createFetchLike(options: FetchLikeOptions): FetchLike {
+  const { rules, resolver, upstream, onEvent } = options
+  return async (given, init = {}) => {
+    const text = String(given)
+    const parsed = parseUrl(text)
+    if ('problem' in parsed) throw new FetchRefused({ code: 'url-invalid', message: parsed.problem })
+    const { url } = parsed
+    const target: Target = { host: url.host, port: url.port, kind: url.kind }
+    const method = (init.method ?? 'GET').toUpperCase()
+    const facts = { command: rules.command, kind: 'fetch' as const, target, method, path: url.path }
+    const refuse = (refusal: EgressDenial): never => {
+      onEvent?.(refused(facts, refusal))
+      throw new FetchRefused(refusal)
+    }
+    const signal = AbortSignal.any([options.signal, ...(init.signal ? [init.signal] : [])])
+    const admission = await createGate({ rules, resolver, parent: upstream.parent, signal }).admit(target)
+    if ('refusal' in admission) return refuse(admission.refusal)
+    const secure = url.scheme === 'https'
+    const path = url.href.slice(url.href.indexOf('/', url.href.indexOf('://') + 3))
+    const body = init.body === undefined || init.body === null ? null : Buffer.from(String(init.body))
+    const rawHeaders = ['Host', authorityOf(target, secure ? 443 : 80), 'Accept-Encoding', 'gzip']
+    for (const [name, value] of new Headers(init.headers)) if (!OWN_HEADERS.has(name)) rawHeaders.push(name, value)
+    if (init.body instanceof URLSearchParams && !rawHeaders.includes('content-type'))
+      rawHeaders.push('content-type', 'application/x-www-form-urlencoded;charset=UTF-8')
+    if (body !== null) rawHeaders.push('Content-Length', String(body.length))
+    const narrowed = judgeRequest(admission.rules, target, { method, path, rawHeaders })
+    if (narrowed !== null) return refuse(narrowed)
+    const agent = new RouteAgent(upstream, DEFAULT_LIMITS)
+    const request: RoutedRequest = {
+      agent,
+      route: admission.route,
+      secure,
+      method,
+      path,
+      headers: rawHeaders,
+      setHost: false,
+      signal,
+    }
+    try {
+      const incoming = await send(request, body)
+      onEvent?.(allowed({ ...facts, up: body?.length ?? 0, address: admission.route.addresses[0] ?? null }))
+      return responseOf(incoming, agent, options.messageBytes)
+    } catch (error) {
+      agent.destroy()
+      throw error
+    }
+  }
+}
+
+function send(options: RoutedRequest, body: Buffer | null): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const request = http.request(options)
+    request.once('error', reject)
+    onUnanswered(request, reject)
+    request.once('response', resolve)
+    request.end(body ?? undefined)
+  })
+}
+
+function responseOf(incoming: IncomingMessage, agent: RouteAgent, most: number): Response {
+  const status = incoming.statusCode ?? 0
+  const headers = new Headers()
+  for (let at = 0; at + 1 < incoming.rawHeaders.length; at += 2)
+    if (!/^(?:content-encoding|content-length|transfer-encoding)$/i.test(incoming.rawHeaders[at]!))
+      headers.append(incoming.rawHeaders[at]!, incoming.rawHeaders[at + 1]!)
+  incoming.once('close', () => agent.destroy())
+  if (BODILESS.has(status)) {
+    incoming.resume()
+    return new Response(null, { status, headers })
+  }
+  const plain = decoded(incoming, incoming.headers['content-encoding']) ?? incoming
+  const isStream = incoming.headers['content-type']?.includes('text/event-stream') === true
+  const held = plain.pipe(limited(most, isStream))
+  plain.once('error', (error) => held.destroy(error))
+  held.once('close', () => incoming.destroy())
+  return new Response(webStream(held) as ConstructorParameters<typeof Response>[0], { status, headers })
+}
+
+/** Ends a body that grows past what one message may have; in a stream of events each begins anew. */
+function limited(most: number, isStream: boolean): Transform {
+  let size = 0
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      const end = isStream ? Math.max(chunk.lastIndexOf('\n\n'), chunk.lastIndexOf('\r\n\r\n')) : -1
+      size = end < 0 ? size + chunk.length : chunk.length - end
+      if (size > most) done(new Error(`a message of more than ${most} bytes`))
+      else done(null, chunk)
+    },
+  })
+}
+
+function webStream(body: Readable): ReadableStream<Uint8Array> {
+  const pieces = body[Symbol.asyncIterator]()
+  return new ReadableStream({
+    async pull(controller) {
+      const { value, done } = await pieces.next()
+      if (done) controller.close()
+      else controller.enqueue(new Uint8Array(value as Buffer))
+    },
+    cancel: () => void body.destroy(),
+  })
+}
