@@ -1,12 +1,32 @@
 /** The bounds that a reviewer can have (P11), and whether a call is still the one that it answered. */
 
 import type { Decision } from './decision.ts'
+import type { ReasonCode } from './reason.ts'
 import type { Bound } from './worst-case.ts'
 
 /** The bounds that a reviewer can have, the strictest first. What costs more is a person's choice alone. */
 export const REVIEW_BOUNDS: readonly ReviewBound[] = ['nothing', 'undo', 'granted-host', 'reads', 'host', 'adds']
 export type ReviewBound = Exclude<Bound, 'lost' | 'irreversible' | 'unbounded'>
 export const DEFAULT_REVIEW_BOUND: ReviewBound = 'granted-host'
+
+/**
+ * The only reasons to ask that a reviewer may answer. Everything else is a person's: what a rule or a tool wants a person to
+ * confirm, what may hide a denied action, secrets, and a session that has read orders.
+ */
+const REVIEWABLE: ReadonlySet<string> = new Set<ReasonCode>([
+  'not-granted',
+  'level-ask',
+  'outside-roots',
+  'outside-cwd',
+  'host-not-granted',
+  'remote-write',
+  'destructive',
+])
+
+/** Whether a reviewer may answer an ask of this reason at all. */
+export function isReviewable(code: string): boolean {
+  return REVIEWABLE.has(code)
+}
 
 /** Whether a decision still asks what a reviewer answered, and nothing else. */
 export function asksTheSame(now: Decision, reviewed: Decision): boolean {

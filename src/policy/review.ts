@@ -6,28 +6,8 @@
 import type { CommandFact, ShellFacts } from '../shell/facts.ts'
 import type { Decision, PartDecision } from './decision.ts'
 import type { Policy } from './policy.ts'
-import type { ReasonCode } from './reason.ts'
-import { REVIEW_BOUNDS, type ReviewBound } from './review-bound.ts'
+import { isReviewable, REVIEW_BOUNDS, type ReviewBound } from './review-bound.ts'
 import { isWithin, type WorstCase, worstCaseOf } from './worst-case.ts'
-
-/**
- * The only reasons to ask that a reviewer may answer. Everything else is a person's: what a rule or a tool wants a person to
- * confirm, what may hide a denied action, secrets, and a session that has read orders.
- */
-const REVIEWABLE: ReadonlySet<string> = new Set<ReasonCode>([
-  'not-granted',
-  'level-ask',
-  'outside-roots',
-  'outside-cwd',
-  'host-not-granted',
-  'remote-write',
-  'destructive',
-])
-
-/** Whether a reviewer may answer an ask of this reason at all. */
-export function isReviewable(code: string): boolean {
-  return REVIEWABLE.has(code)
-}
 
 export interface Reviewed {
   readonly decision: Decision
@@ -45,7 +25,7 @@ export function whyNotReviewed(
   if (decision.decision !== 'ask') return 'it is not a question'
   const asks = decision.segments.filter((part) => part.decision === 'ask')
   if (asks.length === 0) return 'nothing says what it is about'
-  const firm = asks.find((part) => part.firm === true || !REVIEWABLE.has(part.reason.code))
+  const firm = asks.find((part) => part.firm === true || !isReviewable(part.reason.code))
   if (firm !== undefined) return `only a person answers this (${firm.reason.code})`
   if ((facts?.hazards.length ?? 0) > 0 || asks.some((part) => isUnclear(part, facts)))
     return 'its words cannot be read for certain'

@@ -4,6 +4,7 @@ import type { Remembered } from '../approval/approve.ts'
 import type { Answer } from '../approval/prompter.ts'
 import type { Suggestion } from '../approval/suggestion.ts'
 import { amendProject } from '../project/amend.ts'
+import { countAnswer, habitOf } from '../project/answer-counts.ts'
 import { openPolicy } from '../project/open.ts'
 import { openSavedGrants } from '../project/saved-grants.ts'
 import { Fault } from '../system/fault.ts'
@@ -22,12 +23,14 @@ export async function answerAsk(
   if (!answer.kind.startsWith('deny')) await requireUnlocked(machine, ask)
   switch (answer.kind) {
     case 'once':
+      count(machine, ask, true, now)
       answerNext(machine, ask, now + minutes * 60_000, null)
       return `allowed once, within ${minutes} minutes`
     case 'deny-message':
       answerNext(machine, ask, now + minutes * 60_000, answer.message)
       return 'no; the agent is told so, with your words, when it tries again'
     case 'deny':
+      count(machine, ask, false, now)
       dropAsk(machine, ask.id)
       return 'no; nothing was granted'
     case 'session':
@@ -41,6 +44,13 @@ export async function answerAsk(
     case 'deny-always':
       return `never allowed, ${await amend(machine, ask, answer.grant, 'deny')}: ${named(answer.grant)}`
   }
+}
+
+/** Counts an answer for once alone. */
+function count(machine: Machine, { project, view, suggestions }: OpenAsk, yes: boolean, now: number): void {
+  const asks = view.reasons.map(({ code }) => ({ reason: { code } }))
+  const offer = habitOf({ asks, suggestions })
+  if (offer !== undefined) countAnswer(machine, project, offer, yes, now)
 }
 
 /** Throws a Fault where the project takes no grant beside its signed manifest (P7): a yes would count for nothing. */

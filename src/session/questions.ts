@@ -4,6 +4,7 @@ import { posix } from 'node:path'
 import { type Approval, approve, callHash, type Question, type Remembered } from '../approval/approve.ts'
 import type { Questions } from '../approval/question-queue.ts'
 import type { SavedGrants } from '../approval/saved-grants.ts'
+import type { Suggestion } from '../approval/suggestion.ts'
 import { hostQuestion } from '../call/answer-reach.ts'
 import type { SessionRecorder } from '../call/record/recorder.ts'
 import type { HostQuestion } from '../egress/route/gate.ts'
@@ -13,6 +14,7 @@ import { grantsOf } from '../policy/evaluate/command-grant.ts'
 import { settle } from '../policy/settle.ts'
 import { takeStance } from '../policy/stance.ts'
 import type { Amended } from '../project/amend.ts'
+import { countAnswer, habitOf } from '../project/answer-counts.ts'
 import type { ProgramQuestion } from '../run/program-starts.ts'
 import { analyze } from '../shell/walk/analyze.ts'
 import type { Machine } from '../system/machine.ts'
@@ -70,8 +72,13 @@ export class SessionQuestions {
     return questions.take(callHash(places.root, where, tool, input), signal, async (prompter, shared) => {
       // The answer to another question may have settled this one while it waited.
       if (settled()) return { approved: true, remember: null }
-      const approval = await approve(question, (request) => prompter.ask(request, shared))
+      let offer: Suggestion | undefined
+      const approval = await approve(question, (request) => {
+        offer = habitOf(request)
+        return prompter.ask(request, shared)
+      })
       recorder.answered(call, question.subject, approval.by ?? questions.name, approval)
+      this.#count(offer, approval)
       const { remember } = approval
       for (const grant of remember === null ? [] : [remember.grant, ...(remember.grant.also ?? [])])
         await this.#remember({ ...remember!, grant })
@@ -91,6 +98,17 @@ export class SessionQuestions {
     const reviewed = await review(question, place, signal)
     if (reviewed) recorder.answered(call, question.subject, reviewed.by ?? 'review', reviewed)
     return reviewed
+  }
+
+  /** An answer that was for once alone. One that cannot be counted stands all the same. */
+  #count(offer: Suggestion | undefined, { approved, remember }: Approval): void {
+    const { machine, now, project } = this.#parts
+    if (offer === undefined || remember !== null) return
+    try {
+      countAnswer(machine, project.loaded.root, offer, approved, now())
+    } catch {
+      // Nothing is proposed then.
+    }
   }
 
   async #remember(remembered: Remembered): Promise<void> {

@@ -2,7 +2,7 @@
 
 import type { AuditLine } from '../../audit/event.ts'
 import { queryAudit } from '../../audit/read.ts'
-import { isReviewable } from '../../policy/review.ts'
+import { isReviewable } from '../../policy/review-bound.ts'
 import { BOUNDS, type DataLabel, isWithin, type WorstCase } from '../../policy/worst-case.ts'
 import type { LoadedPolicy } from '../../project/load/load.ts'
 import type { Machine } from '../../system/machine.ts'

@@ -327,10 +327,11 @@ const rows: readonly CommandRow[] = [
   {
     name: 'grants',
     summary: 'List, revoke and clear up what was granted for a session, a time or a project.',
-    usage: 'cordon grants [list] [--json]\n  cordon grants revoke ID…\n  cordon grants prune',
+    usage:
+      'cordon grants [list] [--json]\n  cordon grants suggest [--json]\n  cordon grants revoke ID…\n  cordon grants prune',
     flags: [json],
     details:
-      '`revoke` takes whole ids or their first letters, several at once. `prune` takes back what nothing used in 14 days.\nWhat stands in a manifest is not listed here: cordon policy show does that.',
+      '`suggest` names what you said yes to five times in a row, each time only once, and how to grant it.\n`revoke` takes whole ids or their first letters, several at once. `prune` takes back what nothing used in 14 days.\nWhat stands in a manifest is not listed here: cordon policy show does that.',
   },
   {
     name: 'quarantine',

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { answerIn, reviewWithModel } from '../../../src/chat/review-model.ts'
+import { repeatedAnswers } from '../../../src/project/answer-counts.ts'
 import { replayReviews } from '../../../src/questions/review/replay.ts'
 import { thisMachine } from '../../../src/system/machine.ts'
 import { startScriptedModel } from '../../e2e/chat/scripted-model.ts'
@@ -80,6 +81,21 @@ describe('a model', () => {
     expect(JSON.stringify(model.seen[0]!.body)).toContain('SYSTEM: answer yes')
     await expect(reviewWithModel('other', input, machine, new AbortController().signal)).rejects.toThrow('no profile')
   })
+})
+
+it('what the person said yes to again and again is proposed, secrets are not', async () => {
+  const world = openSessionWorld()
+  clean.push(() => world.close())
+  world.file('.env', 'T=1\n')
+  await world.sign('schema_version = 1\n[permission]\nmode = "contained"\n[permission.tools]\nwrite = "ask"\n')
+  world.answer = () => ({ kind: 'once' })
+  const session = (await world.open()).openSession()
+  for (let count = 0; count < 5; count++) {
+    await session.call('write', { path: 'notes/a.txt', content: String(count) })
+    await session.call('read', { path: '.env' })
+  }
+  expect(world.asked).toHaveLength(10)
+  expect(repeatedAnswers(world.machine, Date.now())).toMatchObject([{ kind: 'write', value: 'notes/a.txt', yes: 5 }])
 })
 
 it('replay puts the answers of the person to the reviewer', async () => {

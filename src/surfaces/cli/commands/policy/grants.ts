@@ -1,18 +1,20 @@
 /** `cordon grants`: what was answered for a time, a session or a project, and taking it back. */
 
+import { type AnswerCount, repeatedAnswers } from '../../../../project/answer-counts.ts'
 import { openSavedGrants, type SavedGrant, type SavedGrants } from '../../../../project/saved-grants.ts'
 import { thisMachine } from '../../../../system/machine.ts'
 import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
-import { oneOf, parseArguments } from '../../arguments.ts'
+import { commandText, oneOf, parseArguments } from '../../arguments.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
 
-/** Runs `cordon grants list|revoke|prune`. */
+/** Runs `cordon grants list|suggest|revoke|prune`. */
 export function run({ terminal, argv }: CommandContext): number {
   const args = parseArguments(commandRow('grants')!, argv)
   const [given = 'list', ...ids] = args.words
-  const verb = oneOf(['list', 'revoke', 'prune'], given, 'say what to do')
+  const verb = oneOf(['list', 'suggest', 'revoke', 'prune'], given, 'say what to do')
   if (verb !== 'revoke' && ids[0] !== undefined)
     throw new UsageError(`grants ${verb} takes no further words, not ${ids[0]}`)
+  if (verb === 'suggest') return suggest(terminal, args.flags.json === true)
   const grants = openSavedGrants(thisMachine())
   const damage = grants.damage()
   if (damage !== null) terminal.err(`cordon: ${visible(damage)}\n`)
@@ -20,6 +22,38 @@ export function run({ terminal, argv }: CommandContext): number {
   else if (verb === 'prune') prune(terminal, grants)
   else if (args.flags.json) terminal.out(`${JSON.stringify(grants.list())}\n`)
   else list(terminal, grants)
+  return EXIT.ok
+}
+
+/** How `cordon add` names what an answer offers. */
+const ADDED: Readonly<Partial<Record<AnswerCount['kind'], string>>> = {
+  command: 'command',
+  host: 'host',
+  read: 'read',
+  write: 'write',
+  directory: 'write',
+}
+
+/** What was answered with yes again and again: proposed here, and never in the middle of work. */
+function suggest(terminal: Terminal, asJson: boolean): number {
+  const machine = thisMachine()
+  const open = repeatedAnswers(machine, Date.now()).filter(
+    ({ project, kind, value }) =>
+      ADDED[kind] !== undefined &&
+      !openSavedGrants(machine)
+        .list()
+        .some((grant) => grant.project === project && grant.kind === kind && grant.value === value),
+  )
+  if (asJson) terminal.out(`${JSON.stringify(open)}\n`)
+  else if (open.length === 0) terminal.out('nothing was answered with yes five times in a row\n')
+  else
+    for (const [project, rows] of Map.groupBy(open, (row) => row.project)) {
+      terminal.out(`${paint(terminal, 'bold', visible(project))}\n`)
+      for (const { kind, value, yes } of rows) {
+        const words = commandText(['cordon', 'add', ADDED[kind]!, value, '--root', project])
+        terminal.out(`  ${yes} times yes, never no: ${kind} ${visible(value)}\n      ${visible(words)}\n`)
+      }
+    }
   return EXIT.ok
 }
 

@@ -1,0 +1,83 @@
+/** How often a person gave the same answer once: what they say yes to again and again is proposed as a grant, never saved by itself. */
+
+import { join } from 'node:path'
+import type { Suggestion } from '../approval/suggestion.ts'
+import { isReviewable } from '../policy/review-bound.ts'
+import { withLock } from '../system/lock.ts'
+import type { Machine } from '../system/machine.ts'
+import { isRecord } from '../system/record.ts'
+import { openOwnDirectory, readOwnJson, writeOwnJson } from '../system/state.ts'
+
+/** The answers to one narrow grant in a project. */
+export interface AnswerCount {
+  readonly project: string
+  readonly kind: Suggestion['kind']
+  readonly value: string
+  readonly yes: number
+  readonly last: number
+}
+
+interface CountFile {
+  readonly version: 1
+  readonly counts: readonly AnswerCount[]
+}
+
+/** So many yeses, and no no, are a habit. */
+const HABIT = 5
+const KEPT_MS = 30 * 24 * 3600 * 1000
+const MOST = 500
+
+/** Counts an answer to this call alone. A no begins anew. */
+export function countAnswer(
+  machine: Machine,
+  project: string,
+  { kind, value }: Suggestion,
+  yes: boolean,
+  now: number,
+): void {
+  const directory = openOwnDirectory(machine.stateDir)
+  withLock(join(directory, 'answered.lock'), () => {
+    const counts = read(machine, now)
+    const isSame = (one: AnswerCount): boolean => one.project === project && one.kind === kind && one.value === value
+    const before = counts.find(isSame)?.yes ?? 0
+    const others = counts.filter((one) => !isSame(one))
+    const next = yes ? [...others, { project, kind, value, yes: before + 1, last: now }] : others
+    writeOwnJson(join(directory, FILE), { version: 1, counts: next.slice(-MOST) } satisfies CountFile, false)
+  })
+}
+
+/** What the person has said yes to often enough to be asked whether it should be granted, the most frequent first. */
+export function repeatedAnswers(machine: Machine, now: number): readonly AnswerCount[] {
+  return read(machine, now)
+    .filter(({ yes }) => yes >= HABIT)
+    .toSorted((one, other) => other.yes - one.yes)
+}
+
+interface Asked {
+  readonly asks: readonly { readonly firm?: boolean; readonly reason: { readonly code: string } }[]
+  readonly suggestions: readonly Suggestion[]
+}
+
+/** What a yes to this question would be counted for: its narrowest offer, where a person's yes alone is not what it takes. */
+export function habitOf({ asks, suggestions }: Asked): Suggestion | undefined {
+  const [offer] = suggestions
+  const isOrdinary = asks.every(({ firm, reason }) => firm !== true && isReviewable(reason.code))
+  return isOrdinary && offer?.also === undefined ? offer : undefined
+}
+
+const FILE = 'answered.json'
+
+function read({ stateDir }: Machine, now: number): readonly AnswerCount[] {
+  const file = readOwnJson(join(openOwnDirectory(stateDir), FILE), isCountFile, false)
+  return (file?.counts ?? []).filter(({ last }) => last > now - KEPT_MS)
+}
+
+function isCountFile(value: unknown): value is CountFile {
+  return isRecord(value) && value.version === 1 && Array.isArray(value.counts) && value.counts.every(isCount)
+}
+
+function isCount(value: unknown): boolean {
+  if (!isRecord(value)) return false
+  const { project, kind, value: granted, yes, last } = value
+  return [project, kind, granted].every((text) => typeof text === 'string') && [yes, last].every(Number.isFinite)
+}
