@@ -3,6 +3,7 @@
  * its path means by then. They are set here, on the very file that was judged, and what was there before is written down or kept.
  */
 #define _GNU_SOURCE
+#include "../bare/bare.h"
 #include "door.h"
 #include "../attributes.h"
 #include <errno.h>
@@ -84,6 +85,7 @@ static int set(struct spot *s, const struct setting *t) {
   if (!s->is_there) return ENOENT;
   if (strchr(s->name, '/') && !S_ISDIR(s->about.st_mode)) return ENOTDIR;
   if (open_object(s) < 0) return errno;
+  if (bare_is_on() && (error = bare_refuses(s))) return error;
   if (is_shared(s) && !is_private(s)) {
     if (is_set(t, &s->about)) return 0;
     if ((error = is_ours(s) ? separate(s, s->object, 1) : apart_outside(s->object))) {

@@ -1,5 +1,6 @@
 /* The calls that make, link, move and remove names, and those that change a file by its path. */
 #define _GNU_SOURCE
+#include "../bare/bare.h"
 #include "door.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -52,7 +53,8 @@ static int find_new(const struct call *c, int at, uint64_t path, struct spot *s)
   }
   if (is_ours(s) && !s->is_there) return 0;
   if (is_ours(s)) answer(c, EEXIST);
-  else let_go_on(c);
+  else if (s->is_there) let_go_on(c);
+  else leave_outside(c, s);
   leave_spot(s);
   return -1;
 }
@@ -101,6 +103,8 @@ void answer_link(const struct call *c, int from_at, uint64_t from_path, int to_a
   /* The kernel looks at the source first. A directory it refuses at the very end, and the wall would have another word before that. */
   if (strchr(from.name, '/') && !(from.is_there && S_ISDIR(from.about.st_mode))) let_go_on(c);
   else if (!from.is_there) answer(c, ENOENT);
+  /* What is not the command's to change would get a name in a place where it is. */
+  else if (bare_is_on() && !is_ours(&from)) answer(c, EXDEV);
   else if (find_new(c, to_at, to_path, &to) == 0) {
     /* By a second name a protected file could be written. */
     int error = is_ours(&from) && from.about.st_nlink > 0 ? judge(&from, CHANGE_WRITE) : 0;
@@ -153,7 +157,8 @@ void answer_remove(const struct call *c, int at, uint64_t path, int flags) {
   if ((flags & ~AT_REMOVEDIR) || copy_text(c, path, text, sizeof text)) return let_go_on(c);
   if (find_spot(c, at, text, 0, &s)) return not_found(c);
   int is_folder = s.is_there && S_ISDIR(s.about.st_mode);
-  if (!is_ours(&s) || is_dot(&s)) let_go_on(c);
+  if (!is_ours(&s) && s.is_there) leave_outside(c, &s);
+  else if (!is_ours(&s) || is_dot(&s)) let_go_on(c);
   else if (!s.is_there) answer(c, ENOENT);
   /* Of the other kind it fails, and with a slash behind a file's name; the wall would have another word for it. */
   else if (is_folder != !!(flags & AT_REMOVEDIR) || (!is_folder && strchr(s.name, '/'))) answer(c, unlinkat(s.parent, s.name, flags) ? errno : 0);

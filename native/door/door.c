@@ -1,6 +1,7 @@
 /* The door itself: the wall around the command, and a thread that answers the calls which the wall would refuse. */
 #define _GNU_SOURCE
 #include "door.h"
+#include "../bare/bare.h"
 #include "../init/learn.h"
 #include "../programs/programs.h"
 #include <errno.h>
@@ -52,7 +53,7 @@ int door_take_place(enum place_kind kind, const char *path) {
 }
 
 /* Where nothing can be changed it is there for who looks on. */
-int door_is_on(void) { return root_count > 0 || learn_is_on() || programs_is_on(); }
+int door_is_on(void) { return root_count > 0 || learn_is_on() || programs_is_on() || bare_is_on(); }
 
 /* Whether a change there is made by this process. */
 int is_ours(const struct spot *s) { return s->place && s->place->kind != PLACE_FREE; }
@@ -68,6 +69,13 @@ int is_private(const struct spot *s) { return s->place && s->place->kind == PLAC
 
 static int is_below(const struct door_place *p, const struct door_place *above) {
   return p->length > above->length && !strncmp(p->path, above->path, above->length) && p->path[above->length] == '/';
+}
+
+/* No place that the wall would have to open. */
+int door_is_safe_alone(void) {
+  for (size_t i = 0; i < place_count; i++)
+    if (places[i].kind == PLACE_FREE) return 0;
+  return 1;
 }
 
 /* A right for a place is a right for all below it, mounts among them: none of that may be the door's. */
@@ -131,6 +139,7 @@ static int allow_beneath(int ruleset, const char *path, uint64_t rights) {
 
 /* In the command's process: from here on it may change nothing outside the free places. */
 int door_wall(void) {
+  if (bare_is_on()) return bare_wall();
   long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
   if (version < 0) return -1;
   if (version < 2) { /* without it nothing could be moved from folder to folder even in /tmp */
@@ -222,7 +231,16 @@ static void respond(const struct call *c, int error, uint32_t flags) {
 void answer(const struct call *c, int error) { respond(c, error, 0); }
 
 /* The kernel goes on with the call, in the caller's domain: in the roots the wall stops it, whatever the path says by then. */
-void let_go_on(const struct call *c) { respond(c, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE); }
+void let_go_on(const struct call *c) {
+  if (bare_is_on() && !bare_may_go_on(c)) answer(c, EACCES);
+  else respond(c, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);
+}
+
+/* A change outside the places, which a mount or the wall refuses. */
+void leave_outside(const struct call *c, const struct spot *s) {
+  if (bare_is_on() && bare_shows(s->path)) answer(c, EROFS);
+  else let_go_on(c);
+}
 
 void answer_or_go_on(const struct call *c, int error) {
   if (error) answer(c, error);
@@ -250,6 +268,36 @@ void hand_in(const struct call *c, int fd, int flags) {
   if (given >= 0 && is_written) (void)ioctl(c->listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
 }
 
+static int only_reads(int flags) { return !(flags & (O_PATH | O_CREAT | O_TRUNC)) && (flags & O_ACCMODE) == O_RDONLY; }
+
+/* Without namespaces: what changes nothing in the roots. False: it is a call like others. */
+static int dispatch_bare(const struct call *c) {
+  const uint64_t *a = c->args;
+  int first = (int)a[0];
+  switch (c->number) {
+  case SYS_openat:
+    if (!only_reads((int)a[2])) return 0;
+    bare_open(c, first, a[1], (int)a[2]);
+    return 1;
+  case SYS_clone: bare_fork(c); return 1;
+  case SYS_kill:
+  case SYS_tkill:
+  case SYS_tgkill:
+  case SYS_rt_sigqueueinfo:
+  case SYS_rt_tgsigqueueinfo:
+  case SYS_pidfd_send_signal: bare_signal(c); return 1;
+#ifdef SYS_open
+  case SYS_open:
+    if (!only_reads((int)a[1])) return 0;
+    bare_open(c, AT_FDCWD, a[0], (int)a[1]);
+    return 1;
+  case SYS_fork:
+  case SYS_vfork: bare_fork(c); return 1;
+#endif
+  default: return 0;
+  }
+}
+
 static void dispatch(const struct call *c) {
   const uint64_t *a = c->args;
   int nr = c->number;
@@ -270,9 +318,9 @@ static void dispatch(const struct call *c) {
   case SYS_truncate: answer_truncate(c, a[0], (off_t)a[1]); return;
   case SYS_umask: note_umask((unsigned)a[0]); let_go_on(c); return;
   case SYS_fchmod: answer_mode_of(c, first, (mode_t)a[1]); return;
-  case SYS_connect: answer_socket_connect(c, first, a[1], (uint32_t)a[2]); return;
-  case SYS_bind: answer_bind(c, first, a[1], (uint32_t)a[2]); return;
-  case SYS_listen: answer_listen(c, first, (int)a[1]); return;
+  case SYS_connect: (bare_is_on() ? bare_connect : answer_socket_connect)(c, first, a[1], (uint32_t)a[2]); return;
+  case SYS_bind: (bare_is_on() ? bare_bind : answer_bind)(c, first, a[1], (uint32_t)a[2]); return;
+  case SYS_listen: (bare_is_on() ? bare_listen : answer_listen)(c, first, (int)a[1]); return;
   case SYS_fchmodat: answer_mode(c, first, a[1], (mode_t)a[2], 0); return;
   case 452: answer_mode(c, first, a[1], (mode_t)a[2], (int)a[3]); return; /* fchmodat2, newer than some headers */
   case SYS_fchown: answer_owner_of(c, first, (uid_t)a[1], (gid_t)a[2]); return;
@@ -331,10 +379,12 @@ void try_later(const struct call *c) {
 
 static void answer_one(const struct call *c) {
   pthread_mutex_lock(&busy);
-  int error = lock_roots();
-  if (error) answer(c, error);
-  else dispatch(c);
-  unlock_roots();
+  if (!bare_is_on() || !dispatch_bare(c)) {
+    int error = lock_roots();
+    if (error) answer(c, error);
+    else dispatch(c);
+    unlock_roots();
+  }
   pthread_mutex_unlock(&busy);
 }
 

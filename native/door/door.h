@@ -59,6 +59,7 @@ enum change { CHANGE_MAKE = 1, CHANGE_WRITE, CHANGE_REMOVE, CHANGE_MOVE, CHANGE_
 /* door.c */
 void answer(const struct call *c, int error);
 void let_go_on(const struct call *c);
+void leave_outside(const struct call *c, const struct spot *s);
 void answer_or_go_on(const struct call *c, int error);
 void not_found(const struct call *c);
 void try_later(const struct call *c);
@@ -68,6 +69,7 @@ void note_umask(unsigned mask);
 void use_umask(mode_t mask);
 int door_take_place(enum place_kind kind, const char *path);
 int door_is_on(void);
+int door_is_safe_alone(void);
 const struct door_place *any_root(void);
 const struct door_place *place_of(const char *path);
 int is_ours(const struct spot *s);

@@ -1,5 +1,6 @@
 /* The calls that open for writing or make a file: done here, and the descriptor handed in. */
 #define _GNU_SOURCE
+#include "../bare/bare.h"
 #include "door.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -198,7 +199,8 @@ void answer_open(const struct call *c, int at, uint64_t path, int flags, mode_t 
   if (find_spot(c, at, text, is_tmpfile || (!(flags & O_NOFOLLOW) && !is_new_only), &s)) return not_found(c);
   int is_there = s.is_there;
   if (is_stream(&s)) open_stream(c, &s, flags);
-  else if (!is_ours(&s)) let_go_on(c);
+  else if (bare_is_on() && !writes && is_there && !is_new_only && !is_tmpfile) bare_open(c, at, path, flags & ~O_CREAT);
+  else if (!is_ours(&s)) leave_outside(c, &s);
   else if (is_tmpfile && is_there && S_ISDIR(s.about.st_mode)) make_nameless(c, &s, flags, mode);
   else if (is_tmpfile || (flags & O_DIRECTORY) || strchr(s.name, '/')) let_go_on(c);
   else if (!is_there && (flags & O_CREAT)) make_file(c, &s, flags, mode);

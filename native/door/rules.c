@@ -1,5 +1,6 @@
 /* What may be changed: names that run code for somebody else, by rules, and what stands already, by path and inode. */
 #define _GNU_SOURCE
+#include "../bare/bare.h"
 #include "door.h"
 #include <dirent.h>
 #include <errno.h>
@@ -216,8 +217,10 @@ static const struct rule *rule_about(const struct spot *s, int *is_exact) {
  */
 int judge(const struct spot *s, enum change change) {
   int is_exact = 0;
-  if (is_loose(s)) return 0;
-  if ((change == CHANGE_REMOVE || change == CHANGE_MOVE || change == CHANGE_UNFOLDER) && is_above_held(s->path)) return EBUSY;
+  int takes_away = change == CHANGE_REMOVE || change == CHANGE_MOVE || change == CHANGE_UNFOLDER;
+  if (takes_away && (bare_is_on() || !is_loose(s)) && is_above_held(s->path)) return EBUSY;
+  int refused = bare_is_on() ? bare_refuses(s) : 0;
+  if (refused || is_loose(s)) return refused;
   const struct rule *rule = rule_about(s, &is_exact);
   uint8_t action = rule ? rule->action : ACTION_FREE;
   if (is_exact && (action & ACTION_FOLDER) && (change == CHANGE_FOLDER || change == CHANGE_UNFOLDER)) return 0;

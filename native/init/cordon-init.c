@@ -7,6 +7,7 @@
  *                                             stdin, stdout and stderr are STDIO_FD and the two that follow; nothing
  *                                             starts before JOIN_FD says that the cgroups are joined; HOST_FD is the host's
  *                                             root directory, by which the door finds the folder for what is kept
+ *   cordon-init bare CONTROL_FD …             the same without namespaces: where the kernel refuses them (bare/bare.h)
  *   cordon-init enter FILE... -- PROG ARG...  outside: exec PROG, which runs the above, with a last argument jJOIN_FD,
  *                                             and have it and its child join the cgroups whose cgroup.procs are named
  *
@@ -14,7 +15,9 @@
  */
 #define _GNU_SOURCE
 #include "init.h"
+#include "../bare/bare.h"
 #include "../door/door.h"
+#include "learn.h"
 #include "local-sockets.h"
 #include "names.h"
 #include "../programs/programs.h"
@@ -65,6 +68,12 @@ static void prepare_door(void) {
   if (door_prepare(host)) fail(STEP_DOOR);
 }
 
+/* What only namespaces can do is not asked for by mistake. */
+static void check_bare_orders(void) {
+  if (orders.readonly_count || orders.process_numbers || orders.memory_share || orders.has_names || orders.server_count || orders.any_server) bad_orders(0);
+  if (orders.listener_count || local_sockets_count() || learn_is_on() || joining >= 0 || !door_is_safe_alone()) bad_orders(0);
+}
+
 static _Noreturn void run_command(void) {
   sigset_t none;
   if (orders.has_terminal) enter_terminal();
@@ -90,9 +99,12 @@ static _Noreturn void run_command(void) {
 
 int main(int argc, char **argv) {
   if (argc >= 2 && !strcmp(argv[1], "enter")) return enter_cgroups(argc, argv);
+  int bare = argc > 3 && !strcmp(argv[1], "bare");
+  if (bare) argv++, argc--;
   if (argc > 3 && argv[argc - 1][0] == 'j') joining = atoi(argv[--argc] + 1);
   if (argc > 3 && argv[argc - 1][0] == 'h') host = atoi(argv[--argc] + 1);
-  if (argc < 3 || argc > 4 || getpid() != 1) return FAULT_STATUS;
+  if (argc < 3 || argc > 4 || (bare ? joining >= 0 : getpid() != 1)) return FAULT_STATUS;
+  if (bare) bare_guard();
   control = atoi(argv[1]);
   int stdio = atoi(argv[2]);
   ipc = argc == 4 ? atoi(argv[3]) : -1;
@@ -103,32 +115,36 @@ int main(int argc, char **argv) {
   greet_joiner();
 
   /* Mounts that the host makes later must not appear in here: they would come with the host's flags. Orders may take a while. */
-  if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL)) fail(STEP_PRIVATE);
+  if (!bare && mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL)) fail(STEP_PRIVATE);
   read_orders();
+  if (bare != bare_is_on()) bad_orders(0);
+  if (bare) check_bare_orders();
   /* Ports are also told to a parent that takes no sockets. */
   if (!orders.any_server && (orders.has_listener || orders.server_count) != (ipc >= 0)) bad_orders(0);
   if ((orders.has_listener || orders.server_count) && ipc < 0) bad_orders(0);
-  if (orders.has_listener) hand_over_listeners();
+  if (orders.has_listener && !bare) hand_over_listeners();
+  if (orders.has_listener && bare && bare_open_way()) fail(STEP_LISTENER);
   if (local_sockets_open()) fail(STEP_LISTENER);
   if (orders.has_names && names_open(orders.refused_port)) fail(STEP_LISTENER);
   if (servers_open()) fail(STEP_LISTENER);
 
   /* A second, bare view of /proc for this program's own writes; the visible one becomes read-only. */
-  int proc = (int)syscall(SYS_open_tree, AT_FDCWD, "/proc", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+  int proc = bare ? open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC) : (int)syscall(SYS_open_tree, AT_FDCWD, "/proc", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
   if (proc < 0) fail(STEP_PROC);
   if (orders.process_numbers) limit_process_numbers(proc);
   check_bound();
   if (door_is_on()) prepare_door();
   if (host >= 0) close(host);
-  int watch = mask_all();
-  for (size_t i = 0; i < orders.readonly_count; i++) make_readonly(orders.readonly[i].path, orders.readonly[i].flags & 1);
+  int watch = bare ? -1 : mask_all();
+  if (bare) bare_look();
+  for (size_t i = 0; !bare && i < orders.readonly_count; i++) make_readonly(orders.readonly[i].path, orders.readonly[i].flags & 1);
   if (orders.has_gate) {
     note_places();
     wait_at_gate();
     check_places();
   }
 
-  leave_mount_owner(proc);
+  if (!bare) leave_mount_owner(proc);
   wait_until_joined();
   /* Should the machine run out of memory, this goes before the person's programs. */
   write_at(proc, "self/oom_score_adj", "300", STEP_LIMITS);
@@ -140,13 +156,13 @@ int main(int argc, char **argv) {
   set_limits(1);
   drop_capabilities();
   /* The same uid as the command's: a process that cannot be dumped cannot be traced, nor its descriptors be opened in /proc. */
-  if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) || prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0)) fail(STEP_CAPABILITIES);
+  if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) || (!bare && prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0))) fail(STEP_CAPABILITIES);
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) fail(STEP_NO_NEW_PRIVS);
   if (!door_is_on() && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &orders.filter)) fail(STEP_SECCOMP);
 
-  if (orders.has_listener)
+  if (orders.has_listener && !bare)
     for (size_t i = 0; i <= orders.listener_count; i++) await_handover();
-  if (ipc >= 0 && !orders.server_count && !orders.any_server && !local_sockets_count()) {
+  if (ipc >= 0 && !(bare && orders.has_listener) && !orders.server_count && !orders.any_server && !local_sockets_count()) {
     close(ipc);
     ipc = -1;
   }
@@ -190,6 +206,6 @@ int main(int argc, char **argv) {
   }
   close(report[0]);
   index_masks();
-  tell('R', watch >= 0 || !has_watched_masks(), 0, 0);
+  tell('R', bare || watch >= 0 || !has_watched_masks(), 0, 0);
   watch_over(signals, watch, mounts);
 }

@@ -69,6 +69,8 @@ _Noreturn void fail_at(enum step step, uint32_t index);
 _Noreturn void fail(enum step step);
 
 /* places.c */
+int open_place(const char *path);
+int is_out_of_reach(const char *path);
 void check_bound(void);
 int mask_all(void);
 void note_places(void);
@@ -128,6 +130,7 @@ void give_input_back(void);
 void open_terminal(void);
 void own_terminal(void);
 void enter_terminal(void);
+int terminal_fd(void);
 void resize_terminal(uint16_t rows, uint16_t cols);
 void terminal_watch(struct pollfd *fds);
 void terminal_serve(void);

@@ -1,6 +1,7 @@
 /* Reads the orders (protocol.h): bounds first, then each record, and nothing that is not understood. */
 #define _GNU_SOURCE
 #include "init.h"
+#include "../bare/bare.h"
 #include "learn.h"
 #include "local-sockets.h"
 #include "names.h"
@@ -64,6 +65,7 @@ static int take_door_record(uint8_t type, uint8_t *p, uint32_t length, uint32_t 
     if (length < 3) bad_orders(at);
     bad = door_take_place(p[0], path_at(p + 1, length - 1, at));
     break;
+  case 'W': bad = bare_take(path_at(p, length, at)); break;
   case 'L':
     if (length < 2 || p[length - 1]) bad_orders(at);
     for (uint8_t *end = p + length; p < end && !bad;) {

@@ -28,6 +28,8 @@
  *   L learn      { text }...: paths that are looked for in vain are told, but for those below one of these (learn.h); needs the
  *                places of o
  *   J programs   { text }...: lines of the table of program starts (programs/table.c); every start is then judged; needs the places of o
+ *   W wall       path: there are no namespaces; only what lies at or below one of these may be read or run, and all that is opened goes
+ *                through the door (bare/bare.h). Needs the word `bare`, and places of o of the kinds 1 and 3 only
  *   z end        (empty)
  * Flags: m 1 = may be missing, 2 = not watched, 4 = only this very file; p 1 = read-only (otherwise only held in place); r 1 = with submounts.
  * m and p are carried out in their order. Afterwards CONTROL_FD carries, towards this program, { u8 type, u8 a, u16 b, u16 c }:

@@ -1,6 +1,7 @@
 /* What the command does not get: other numbers of processes, the mounts, capabilities, more than its limits. */
 #define _GNU_SOURCE
 #include "init.h"
+#include "../bare/bare.h"
 #include "../door/door.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -88,14 +89,32 @@ void keep_capability(int cap, int keeps) {
   }
 }
 
+/* Without namespaces there may be nothing to drop, nor a right to drop it. With no_new_privs nothing comes back but root's own set. */
+static int has_nothing_to_drop(void) {
+  struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+  struct __user_cap_data_struct now[2];
+  if (syscall(SYS_capget, &header, now)) return 0;
+  if (now[0].permitted | now[1].permitted | now[0].inheritable | now[1].inheritable) return 0;
+  for (int cap = 0; geteuid() == 0 && prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
+    if (prctl(PR_CAPBSET_READ, cap, 0, 0, 0)) return 0;
+  return 1;
+}
+
+static int has_capability(int cap) {
+  struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+  struct __user_cap_data_struct now[2];
+  return syscall(SYS_capget, &header, now) == 0 && (now[CAP_TO_INDEX(cap)].permitted & CAP_TO_MASK(cap)) != 0;
+}
+
 void drop_capabilities(void) {
+  if (bare_is_on() && has_nothing_to_drop()) return;
   /* uid 0 regains the bounding set at each exec, so the set is emptied and the root rule switched off and locked. */
   unsigned long bits = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP | SECBIT_NO_SETUID_FIXUP_LOCKED |
                        SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
   if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) || prctl(PR_SET_SECUREBITS, bits, 0, 0, 0)) fail(STEP_CAPABILITIES);
   for (int cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
     if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0)) fail(STEP_CAPABILITIES);
-  keep_capability(CAP_SYS_PTRACE, door_is_on());
+  keep_capability(CAP_SYS_PTRACE, door_is_on() && has_capability(CAP_SYS_PTRACE));
 }
 
 /* The filter keeps the core limit from being changed, so it comes before the filter; the others bind the command alone. */
@@ -103,6 +122,7 @@ void set_limits(int core) {
   for (size_t i = 0; i < orders.limit_count; i++) {
     struct rlimit now, wanted = {orders.limits[i].limit, orders.limits[i].limit};
     if ((orders.limits[i].which == RLIMIT_CORE) != core) continue;
+    if (orders.limits[i].which == RLIMIT_NPROC && bare_is_on()) continue; /* counts all that the person runs: bare/tree.c counts the command's */
     if (getrlimit((int)orders.limits[i].which, &now)) fail(STEP_LIMITS);
     if (wanted.rlim_max > now.rlim_max) wanted.rlim_cur = wanted.rlim_max = now.rlim_max;
     /* Programs that use select() rely on the low soft limit, and those that need more raise it themselves. */

@@ -1,6 +1,7 @@
 /* Watches over the command: its end, its limits, what the parent asks for; and sees to it that nothing is left. */
 #define _GNU_SOURCE
 #include "init.h"
+#include "../bare/bare.h"
 #include "../door/door.h"
 #include "learn.h"
 #include "local-sockets.h"
@@ -108,11 +109,13 @@ static int take_message(void) {
 
 /* Nothing but this process may be left when the end is told: the parent goes on from there. */
 static void kill_and_reap(int signals) {
-  kill(-1, SIGKILL);
+  if (bare_is_on()) bare_end();
+  else kill(-1, SIGKILL);
   for (int tries = 0; tries < 100; tries++) {
     struct pollfd wait = {.fd = signals, .events = POLLIN};
     struct signalfd_siginfo info;
     if (reap() && waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD) return;
+    if (bare_is_on()) bare_kill();
     poll(&wait, 1, 50); /* one that sleeps in the kernel cannot be hurried; the end of this process waits for it too */
     while (read(signals, &info, sizeof info) == (ssize_t)sizeof info) continue;
   }
@@ -174,7 +177,7 @@ static int can_fork(void) {
 /* The kernel counts refused forks only for a control group: a room that is full when it is looked at has met its limit. */
 static void look_at_processes(int last) {
   uint64_t most = 0, there = 0;
-  if (processes_told || (!last && now_ms() < next_process_look)) return;
+  if (bare_is_on() || processes_told || (!last && now_ms() < next_process_look)) return;
   next_process_look = now_ms() + PROCESS_LOOK_MS;
   for (size_t i = 0; i < orders.limit_count; i++)
     if (orders.limits[i].which == RLIMIT_NPROC) most = orders.limits[i].limit;

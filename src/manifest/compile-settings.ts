@@ -25,6 +25,7 @@ import { joinKey } from './toml/tree.ts'
 export function compileSandbox(lookup: Lookup): SandboxSettings {
   return {
     backend: lookup.scalar('sandbox.os.backend'),
+    require: lookup.scalar('sandbox.os.require'),
     commandFs: lookup.scalar('sandbox.os.command_fs'),
     maskSecrets: lookup.scalar('sandbox.os.command_mask_secrets'),
     maskTracked: lookup.scalar('sandbox.os.mask_tracked'),

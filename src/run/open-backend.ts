@@ -6,6 +6,7 @@ import type { SandboxSettings } from '../manifest/schema/settings.ts'
 import type { Backend } from '../sandbox/backend.ts'
 import type { Bundle } from '../sandbox/bundles/bundle.ts'
 import { type BwrapOptions, createBwrapBackend } from '../sandbox/bwrap/backend.ts'
+import { namespacesRefused } from '../sandbox/bwrap/namespaces.ts'
 import { describePlan, formatPlan, type PlanReport, type Support } from '../sandbox/report.ts'
 import { Fault } from '../system/fault.ts'
 
@@ -34,6 +35,12 @@ export const PASSED_SIGNALS: readonly NodeJS.Signals[] = [
   'SIGTSTP',
 ]
 
+/** What decides about the sandbox. */
+export interface OpenSettings {
+  readonly backend: Pick<SandboxSettings['backend'], 'value'>
+  readonly require?: Pick<SandboxSettings['require'], 'value'>
+}
+
 /** What the settings ask for where nobody wrote anything. */
 export const BUILT_IN_BACKEND = { backend: { value: 'bwrap' } } as const
 
@@ -42,11 +49,16 @@ export const BUILT_IN_BACKEND = { backend: { value: 'bwrap' } } as const
  * The other backends are loaded where they are asked for: most starts have no use for them.
  */
 export async function openBackend(
-  { backend }: { readonly backend: Pick<SandboxSettings['backend'], 'value'> },
+  { backend, require }: OpenSettings,
   options: Pick<BwrapOptions, 'commands' | 'stateDir'> = {},
 ): Promise<Backend> {
   const { value } = backend
   if (process.platform === 'linux') {
+    const refused = value === 'bwrap' && require?.value !== 'namespaces' ? await namespacesRefused() : null
+    if (value === 'landlock' || refused !== null) {
+      const { createLandlockBackend } = await import('../sandbox/landlock/backend.ts')
+      return createLandlockBackend({ ...options, refused })
+    }
     if (value === 'bwrap') return createBwrapBackend(options)
     const { createContainerBackend } = await import('../sandbox/oci/command-backend.ts')
     return createContainerBackend(value, options)

@@ -139,10 +139,13 @@ export class Site {
         // One that began meanwhile may have moved what was being looked for.
         this.hidden.requireAll(hidden, this.#moving(guard.alive))
         const { masks, held, identities, faces, replaced } = hidden
-        const env = this.#variables(environment, {
+        const seen = this.#variables(environment, {
           fixed: door?.variables ?? NO_WAY_OUT,
           temporary: arrangement?.temporary ?? TEMPORARY,
         })
+        const own = arrangement?.home
+        const env =
+          own !== undefined && planRoom(room).scratch.includes(seen.HOME ?? '') ? { ...seen, HOME: own } : seen
         const lines = judges() ? programTable(programs, env.PATH ?? '') : []
         const plan = planSandbox({
           ...room,

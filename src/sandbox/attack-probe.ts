@@ -13,7 +13,7 @@ import { SandboxFault } from './sandbox-fault.ts'
 export interface AttackCheck {
   readonly name: string
   readonly detail: string
-  /** bash 3.2; exit status 0 means that the attack worked. `$P` project, `$O` a place outside, `$PORT` a server outside, `$KERNEL` the release of the machine's own. */
+  /** bash 3.2; exit status 0 means that the attack worked. `$P` project, `$O` a place outside, `$PORT` a server outside, `$KERNEL` the release of the machine's own, `$HOSTPID` this process. */
   readonly attack: string
 }
 
@@ -74,7 +74,7 @@ async function attackFromInside(backend: Pick<Backend, 'launch'>, script: string
     const port = await portOf(server)
     const plan = planProbe(base, {
       argv: ['/bin/bash', '-c', script],
-      env: { PORT: String(port), KERNEL: release() },
+      env: { PORT: String(port), KERNEL: release(), HOSTPID: String(process.pid) },
       network: 'none',
       limits: { timeoutMs: 10_000 },
     })

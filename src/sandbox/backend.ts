@@ -125,6 +125,8 @@ export type Capability =
   | 'programs'
   /** Opens of masked files are observed, and told. */
   | 'observed-masks'
+  /** Tells when the host puts another file in the place of a hidden one, which then shows; without it, that is hidden as well. */
+  | 'lifted-masks'
   /** Notices that a file is not the one that was looked at: `maskIdentities`, `verify`. */
   | 'moved-files'
   /** `standIns`. */
@@ -167,6 +169,8 @@ export interface PlanUnderway {
 export interface Arrangement {
   /** Its private folder for temporary files, canonical; shown and writable. */
   readonly temporary: string
+  /** What HOME means where the person's own is not shown; absent: the same path. */
+  readonly home?: string
   /** Where its proxy is, and what it must show there: others of the machine can knock, too. */
   readonly proxy: { readonly port: number; readonly token: string } | null
   dispose(): void
@@ -174,6 +178,8 @@ export interface Arrangement {
 
 export interface Backend {
   readonly name: string
+  /** Told to the person once: why this one was taken, and not the usual one. */
+  readonly notice?: string
   readonly capabilities: ReadonlySet<Capability>
   /** Really runs a sandbox, and attacks from inside it. */
   probe(): Promise<Support>

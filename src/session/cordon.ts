@@ -139,7 +139,11 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
   const open = new Set<Session>()
   return {
     root,
-    notes: startNotes(project.loaded, machine, [...custom.notes, ...(damage === null ? [] : [damage])]),
+    notes: startNotes(project.loaded, machine, [
+      ...custom.notes,
+      ...(damage === null ? [] : [damage]),
+      ...(backend.notice === undefined ? [] : [backend.notice]),
+    ]),
     loaded: () => project.loaded,
     openSession(session = {}) {
       requireFields('openSession', session, SESSION_FIELDS)

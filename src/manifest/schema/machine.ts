@@ -31,10 +31,19 @@ wrappers = ["make"]
   keys: [
     {
       name: 'backend',
-      type: choice('bwrap', 'runc', 'runsc'),
+      type: choice('bwrap', 'landlock', 'runc', 'runsc'),
       default: 'bwrap',
-      doc: 'What runs commands on Linux: bubblewrap, a container of `runc`, or gVisor (`runsc`, without network). `docs/guides/code.md` compares them. A backend that is missing or fails its probe runs nothing. Set it only in your own `~/.config/cordon/cordon.toml` or with `--manifest`.',
+      doc: 'What runs commands on Linux: bubblewrap, `landlock` (without namespaces; taken by itself where bubblewrap cannot run), a container of `runc`, or gVisor (`runsc`, without network). `docs/guides/code.md` compares them. A backend that is missing or fails its probe runs nothing. Set it only in your own `~/.config/cordon/cordon.toml` or with `--manifest`.',
       spec: 'O1',
+      merge: 'later',
+      personal: true,
+    },
+    {
+      name: 'require',
+      type: choice('nothing', 'namespaces'),
+      default: 'nothing',
+      doc: 'With `namespaces`, no command runs where the machine refuses namespaces to bubblewrap. By default commands then run behind Landlock (`docs/guides/containers.md` says what that leaves open). Set it only in your own `~/.config/cordon/cordon.toml` or with `--manifest`.',
+      spec: 'O9',
       merge: 'later',
       personal: true,
     },

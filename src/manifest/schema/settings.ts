@@ -6,7 +6,10 @@ import type { ReviewBound } from '../../policy/review-bound.ts'
 import type { Verdict } from '../../policy/verdict.ts'
 
 /** `[sandbox.os] backend`, on Linux. */
-export type CommandBackend = 'bwrap' | 'runc' | 'runsc'
+export type CommandBackend = 'bwrap' | 'landlock' | 'runc' | 'runsc'
+
+/** `[sandbox.os] require`: what a machine must have for a command to run. */
+export type Required = 'nothing' | 'namespaces'
 
 export type CommandFs = 'none' | 'system' | 'permissive' | 'all'
 
@@ -71,6 +74,7 @@ export interface LimitSettings {
 
 export interface SandboxSettings {
   readonly backend: Sourced<CommandBackend>
+  readonly require: Sourced<Required>
   readonly commandFs: Sourced<CommandFs>
   readonly maskSecrets: Sourced<boolean>
   /** `mask_tracked`: what git has in HEAD is hidden as well. */

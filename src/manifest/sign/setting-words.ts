@@ -103,8 +103,13 @@ export const SETTING_WORDS: Readonly<Record<string, SettingWords>> = {
   'packages.look_alikes': levels('Packages whose name is one edit away from a popular one'),
   'sandbox.os.backend': {
     bwrap: 'Commands run in bubblewrap.',
+    landlock: 'Commands run behind Landlock, without namespaces.',
     runc: 'Commands run in containers of runc.',
     runsc: 'Commands run in gVisor, without network.',
+  },
+  'sandbox.os.require': {
+    nothing: 'Commands run without namespaces where the machine refuses them.',
+    namespaces: 'No command runs where the machine refuses namespaces.',
   },
   'sandbox.os.command_fs': {
     none: 'Commands see nothing of the system without a grant.',

@@ -28,12 +28,16 @@ export const INIT_CAPABILITIES: readonly string[] = [
   'CAP_NET_BIND_SERVICE',
 ]
 
+export function requireFewBinds({ binds }: Pick<SandboxRoom, 'binds'>): void {
+  if (binds.length > MAX_BINDS)
+    throw new RangeError(
+      `the grants show ${binds.length} separate places, at most ${MAX_BINDS} are possible; grant the directories that hold them`,
+    )
+}
+
 /** Compiles the arguments, without the program's own name; `channel`: the init has sockets to hand out. */
 export function compileArguments(plan: SandboxRoom, channel: boolean): string[] {
-  if (plan.binds.length > MAX_BINDS)
-    throw new RangeError(
-      `the grants show ${plan.binds.length} separate places, at most ${MAX_BINDS} are possible; grant the directories that hold them`,
-    )
+  requireFewBinds(plan)
   const args = [
     '--unshare-user',
     '--unshare-pid',

@@ -35,9 +35,11 @@ export interface BwrapOptions extends InitBackendOptions {
   readonly bwrap?: string
 }
 
-const CAPABILITIES: ReadonlySet<Capability> = new Set([
+/** What the init does for a room of its own. */
+export const INIT_CAPABILITIES: ReadonlySet<Capability> = new Set([
   'programs',
   'observed-masks',
+  'lifted-masks',
   'moved-files',
   'stand-ins',
   'listener',
@@ -68,7 +70,7 @@ function isExecutable(path: string): boolean {
  * could be the project's, and `npx` and `npm run` put the project's node_modules/.bin first; a command that could write it
  * is refused it (see compileRoom).
  */
-function findBwrap(): string {
+export function findBwrap(): string {
   const own = findNative(`bwrap-${process.arch}`)
   if (own) return own
   const system = BWRAP_FOLDERS.map((folder) => join(folder, 'bwrap')).find(isExecutable)
@@ -153,7 +155,7 @@ export function createInitBackend(name: string, findLayer: () => RoomLayer, opti
   }
   const backend: Backend = {
     name,
-    capabilities: CAPABILITIES,
+    capabilities: INIT_CAPABILITIES,
     probe: async () => {
       // Most runs ask nothing of the machine.
       const { probeSandbox } = await import('./probe.ts')

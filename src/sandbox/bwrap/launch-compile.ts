@@ -77,12 +77,13 @@ function withOwn(limits: Limits, { own }: RoomLayer): Limits {
 /** The orders for the init. Throws a fault for a plan that cannot be expressed. */
 export function compileFurnishing(
   plan: SandboxPlan,
-  machine: Pick<BwrapSetup, 'architecture' | 'cgroups' | 'numbered'>,
+  machine: Pick<BwrapSetup, 'architecture' | 'cgroups' | 'numbered'> & { readonly layer?: Pick<RoomLayer, 'bare'> },
   io: Pick<LaunchIo, 'terminal' | 'stderr' | 'verify'> = {},
 ): Uint8Array {
   const terminalFds = io.terminal
     ? STDIN_TERMINAL | STDOUT_TERMINAL | (io.stderr === undefined ? STDERR_TERMINAL : 0)
     : 0
+  const bare = machine.layer?.bare === true
   return orFault(() =>
     compileOrders({
       plan,
@@ -92,6 +93,7 @@ export function compileFurnishing(
         changes: plan.changes !== null,
         ...(plan.learns && { learns: true }),
         ...(plan.programs && { programs: true }),
+        ...(bare && { bare }),
       }),
       limits: resourceLimits(
         plan.limits,
@@ -100,6 +102,7 @@ export function compileFurnishing(
       processNumbers: processNumbers(plan.limits, machine.numbered),
       terminalFds,
       gate: io.verify !== undefined,
+      bare,
       bound: readIdentities(plan.binds.map(({ path }) => path)),
     }),
   )

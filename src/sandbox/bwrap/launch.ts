@@ -1,7 +1,7 @@
 /** Runs one command in a sandbox with an init: starts it, feeds it, listens to its init, ends it, and says what happened. */
 
 import type { ChildProcess } from 'node:child_process'
-import type { Server, Socket } from 'node:net'
+import { createServer, type Server, type Socket } from 'node:net'
 import { constants } from 'node:os'
 import { Readable, Writable } from 'node:stream'
 import { monotonicMs } from '../../system/monotonic.ts'
@@ -122,7 +122,9 @@ async function attend(
     const relay = io.terminal ? relayTerminal(streams, control, io.terminal) : null
     if (relay) cleanups.push(relay.end)
     cleanups.push(passSignals(control, io.forwardSignals ?? [], relay))
+    const way = layer.bare && plan.network.kind === 'listener' ? openWay(io, servers) : null
     child.on('message', (word, handle) => {
+      if (word === 'way') return takeWay(way, handle as Socket | undefined)
       if (typeof word === 'number' && word < 0) return connectedTo(plan, io, -word - 1, handle as Socket | undefined)
       if (typeof word === 'number') return inside.connected(word, handle as Socket)
       const server = handle as Server | undefined
@@ -184,6 +186,19 @@ class Countdown {
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#timer = null
   }
+}
+
+/** Without a network of its own a command's connections come one by one, to a server that listens nowhere. */
+function openWay(io: LaunchIo, servers: Server[]): Server {
+  const server = createServer({ pauseOnConnect: false })
+  servers.push(server)
+  io.onListener?.(server, null)
+  return server
+}
+
+function takeWay(way: Server | null, socket: Socket | undefined): void {
+  if (way && socket) way.emit('connection', socket)
+  else socket?.destroy()
 }
 
 /** A connection to the path of one of the plan's sockets. */

@@ -9,6 +9,8 @@ export interface RoomLayer {
   readonly program: string
   /** Its rooms may be laid out before there is a command: the init takes the command's streams with its orders. */
   readonly ahead?: true
+  /** There are no namespaces: the init runs beside its parent, and sees to everything itself (native/bare/). */
+  readonly bare?: true
   /** How it is installed. */
   readonly install: string
   /** What it takes by itself of a control group; absent: next to nothing. */

@@ -58,6 +58,8 @@ export interface OrderInput {
   readonly gate: boolean
   /** What must be at the places that bubblewrap binds. */
   readonly bound: ReadonlyMap<string, MaskIdentity>
+  /** True: there are no namespaces, and what mounts would do the init does. */
+  readonly bare?: boolean
 }
 
 function maskHead(identity: MaskIdentity | undefined, flags = 0): Uint8Array {
@@ -88,6 +90,7 @@ export function compileOrders({
   terminalFds,
   gate,
   bound,
+  bare = false,
 }: OrderInput): Uint8Array {
   const writer = new OrderWriter()
   for (const argument of plan.argv) writer.record('a', text(argument, 'an argument'))
@@ -118,14 +121,17 @@ export function compileOrders({
   }
   for (const path of HIDDEN_PROC) writer.record('m', Uint8Array.of(MASK_OPTIONAL | MASK_UNWATCHED), pathBytes(path))
 
-  if (plan.changes) orderChanges(writer, plan, plan.changes)
+  if (plan.changes) orderChanges(writer, plan, plan.changes, bare)
+  if (bare) orderWall(writer, plan)
   if (plan.learns) orderLearning(writer, plan)
   if (plan.programs) writer.record('J', ...plan.programs.lines.map((line) => text(line, 'a line about programs')))
 
   // The whole of /proc: to root started here, every file in it that belongs to root is the host's.
-  writer.record('r', Uint8Array.of(1), pathBytes('/proc'))
-  writer.record('r', Uint8Array.of(0), pathBytes('/dev'))
-  writer.record('r', Uint8Array.of(0), pathBytes('/'))
+  if (!bare) {
+    writer.record('r', Uint8Array.of(1), pathBytes('/proc'))
+    writer.record('r', Uint8Array.of(0), pathBytes('/dev'))
+    writer.record('r', Uint8Array.of(0), pathBytes('/'))
+  }
   for (const { name, limit } of limits)
     writer.record(
       'l',
@@ -167,7 +173,7 @@ export function compileOrders({
       numbers(2, (view) => view.setUint16(0, port, true)),
     )
   }
-  writeNames(writer, plan)
+  if (!bare) writeNames(writer, plan)
   if (plan.limits.timeoutMs !== undefined && plan.limits.timeoutMs <= MAX_MILLISECONDS)
     writer.record('w', u32(Math.max(1, Math.ceil(plan.limits.timeoutMs))))
   if (plan.servers.length > 0) writer.record('d', serverPorts(plan))
@@ -177,7 +183,8 @@ export function compileOrders({
     )
   for (const { path } of plan.sockets) writer.record('U', pathBytes(path))
   if (plan.tellsPorts) writer.record('P')
-  if (plan.env.HOME !== undefined && plan.scratch.includes(plan.env.HOME)) writer.record('H', pathBytes(plan.env.HOME))
+  if (!bare && plan.env.HOME !== undefined && plan.scratch.includes(plan.env.HOME))
+    writer.record('H', pathBytes(plan.env.HOME))
   if (gate) writer.record('g')
   writer.record('s', filter)
   return writer.finish()
@@ -191,11 +198,16 @@ const CHANGED_LOOSELY = 3
 const MUST = { nothing: 0, 'but-appends': 1, everything: 2 } as const
 
 /** Where changes go through the init, where they do not, what it judges by, and where it keeps. */
-function orderChanges(writer: OrderWriter, plan: SandboxPlan, { rules, gitKeys, keep, free }: ChangePlan): void {
+function orderChanges(
+  writer: OrderWriter,
+  plan: SandboxPlan,
+  { rules, gitKeys, keep, free }: ChangePlan,
+  bare: boolean,
+): void {
   const place = (kind: number, path: string) => writer.record('o', Uint8Array.of(kind), pathBytes(path))
   const writable = plan.binds.filter(({ mode }) => mode === 'read-write').map(({ path }) => path)
   const roots = writable.filter((path) => !free.includes(path))
-  for (const path of ['/dev', '/proc', ...plan.scratch])
+  for (const path of bare ? [] : ['/dev', '/proc', ...plan.scratch])
     place(writable.some((one) => isInside(one, path)) ? CHANGED_LOOSELY : CHANGED_FREELY, path)
   // Stores of packages share their files with other projects, by hard links.
   for (const path of writable.filter((one) => free.includes(one))) place(CHANGED_LOOSELY, path)
@@ -209,6 +221,21 @@ function orderChanges(writer: OrderWriter, plan: SandboxPlan, { rules, gitKeys, 
     view.setUint8(16, MUST[keep.must])
   })
   writer.record('u', limits, pathBytes(keep.folder))
+}
+
+/** What is shown may be read and run, and nothing else; private places that lie in it are hidden, because nothing can be mounted there. */
+function orderWall(writer: OrderWriter, { binds, scratch, emptied }: SandboxPlan): void {
+  if (binds.length === 0)
+    throw new RangeError('a command that is shown nothing can only run where there are namespaces')
+  for (const { path } of binds) writer.record('W', pathBytes(path))
+  for (const path of [...scratch, ...emptied]) {
+    if (!binds.some((bind) => isInside(path, bind.path))) continue
+    if (binds.some((bind) => bind.path !== path && isInside(bind.path, path)))
+      throw new RangeError(
+        `${path} lies in what is shown, holds more of it, and can be private only where there are namespaces`,
+      )
+    writer.record('m', Uint8Array.of(MASK_OPTIONAL | MASK_UNWATCHED), pathBytes(path))
+  }
 }
 
 /** What is bound is there as it is outside, so what is missing in it is missing. */

@@ -8,7 +8,7 @@ import type { Backend, LaunchResult } from '../backend.ts'
 import { ruleText } from '../changes.ts'
 import { type CgroupSupport, DEFAULT_OPEN_FILES } from '../limits.ts'
 import { attackLines, furnishProbe, heldBy, planProbe, REPORT_IT } from '../probe-room.ts'
-import { findCause, installBwrap, type MachineTraces, raiseInstances } from '../repair.ts'
+import { type Cause, findCause, installBwrap, type MachineTraces, raiseInstances } from '../repair.ts'
 import { type Assurance, type Support, UNHELD_CHANGES, UNJUDGED_PROGRAMS } from '../report.ts'
 import { SandboxFault } from '../sandbox-fault.ts'
 import { LIMITS_SCRIPT, limitAssurances, type WatchFacts } from './probe-limits.ts'
@@ -234,6 +234,11 @@ function cgroupAssurance(cgroup: CgroupSupport | null): Assurance {
     detail: 'no control group can be made here: memory is limited for each process by itself',
     remedy: 'Run Cordon where it may make control groups (as root, or in a delegated cgroup v2 scope).',
   }
+}
+
+/** Why namespaces cannot be had here, where a look at the machine says it. */
+export function causeHere(): Cause | null {
+  return findCause(THIS_MACHINE, null)
 }
 
 const OWN_REMEDIES: ReadonlySet<string> = new Set([

@@ -2,12 +2,16 @@
 
 import {
   type Architecture,
+  BARE_CALLS,
+  type BareCall,
   CHANGING_CALLS,
   INSPECTED_CALLS,
   type InspectedCall,
   LAST_KNOWN_CALL,
   LOOKING_CALLS,
+  PROCESS_CALLS,
   REFUSED_CALLS,
+  SHARED_CALLS,
   STARTING_CALLS,
 } from './syscalls.ts'
 
@@ -22,6 +26,8 @@ export interface FilterOptions {
   readonly learns?: boolean
   /** True when the init judges program starts. Only with `changes`. */
   readonly programs?: boolean
+  /** True without namespaces: opens, connections, signals and new processes go to the init as well. Only with `changes`. */
+  readonly bare?: boolean
 }
 
 interface Instruction {
@@ -41,6 +47,7 @@ const AUDIT_ARCH: Readonly<Record<Architecture, number>> = { x64: 0xc000003e, ar
 const X32_BIT = 0x40000000
 
 const EPERM = 1
+const EACCES = 13
 const ENOTTY = 25
 const ENOSYS = 38
 const EPROTONOSUPPORT = 93
@@ -108,15 +115,19 @@ function oneOf(values: readonly number[], hit: Instruction, miss: Instruction): 
   return [...values.map((value, i) => equal(value, values.length - i, 0)), miss, hit]
 }
 
-function cloneBlock(): Instruction[] {
-  return [loadLow(0), anyBit(NAMESPACE_FLAGS, 0, 1), refuse(EPERM), ALLOW]
+/** A thread is no process of its own. */
+const CLONE_THREAD = 0x10000
+
+function cloneBlock(bare: boolean): Instruction[] {
+  const rest = bare ? [anyBit(CLONE_THREAD, 1, 0), ASK, ALLOW] : [ALLOW]
+  return [loadLow(0), anyBit(NAMESPACE_FLAGS, 0, 1), refuse(EPERM), ...rest]
 }
 
-function ioctlBlock(): Instruction[] {
+function ioctlBlock(bare: boolean): Instruction[] {
   const each = (values: readonly number[], hit: Instruction) => values.flatMap((value) => [equal(value, 0, 1), hit])
   return [
     loadLow(1),
-    ...each(REFUSED_IOCTLS, refuse(EPERM)),
+    ...each(bare ? [...REFUSED_IOCTLS, ...OWNER_IOCTLS] : REFUSED_IOCTLS, refuse(EPERM)),
     ...each(CLONE_IOCTLS, ALLOW),
     ...each(FILE_SYSTEM_IOCTLS, refuse(ENOTTY)),
     and(IOCTL_TYPE),
@@ -129,8 +140,31 @@ function unshareBlock(): Instruction[] {
   return [loadLow(0), anyBit(NAMESPACE_FLAGS | CLONE_NEWTIME, 0, 1), refuse(EPERM), ALLOW]
 }
 
-function socketBlock(unixSockets: boolean, changes: boolean): Instruction[] {
-  const internet = [loadLow(2), ...oneOf(INTERNET_PROTOCOLS, ALLOW, refuse(EPROTONOSUPPORT))]
+/** In the machine's own network only connect() may say where a socket leads: the init makes it. A datagram says so itself. */
+const CONNECTED_INTERNET: readonly Instruction[] = [
+  loadLow(1),
+  and(0xf),
+  equal(SOCK_STREAM, 1, 0),
+  refuse(EACCES),
+  loadLow(2),
+  ...oneOf([0, 6], ALLOW, refuse(EPROTONOSUPPORT)),
+]
+
+/** MSG_FASTOPEN connects while it sends. */
+const sendBlock = (flags: number): Instruction[] => [loadLow(flags), anyBit(0x20000000, 0, 1), refuse(EPERM), ALLOW]
+
+/** PR_SET_DUMPABLE: the init could not read what such a process asks for. */
+const PRCTL_BLOCK = [loadLow(0), equal(4, 0, 1), PRETEND, ALLOW]
+
+/** F_SETOWN and F_SETOWN_EX: the kernel would then send signals in the caller's name, to anybody. */
+const FCNTL_BLOCK = [loadLow(1), ...oneOf([8, 15], refuse(EPERM), ALLOW)]
+/** FIOSETOWN and SIOCSPGRP, the same of sockets. */
+const OWNER_IOCTLS = [0x8901, 0x8902]
+
+function socketBlock(unixSockets: boolean, changes: boolean, bare: boolean): Instruction[] {
+  const internet = bare
+    ? CONNECTED_INTERNET
+    : [loadLow(2), ...oneOf(INTERNET_PROTOCOLS, ALLOW, refuse(EPROTONOSUPPORT))]
   // NETLINK_ROUTE only: getaddrinfo and os.networkInterfaces() list addresses with it; other netlink families are attack surface.
   const netlink = [loadLow(2), equal(0, 0, 1), ALLOW, refuse(EPROTONOSUPPORT)]
   const family = (value: number, block: readonly Instruction[]) => [equal(value, 0, block.length), ...block]
@@ -162,7 +196,11 @@ function socketpairBlock(unixSockets: boolean, changes: boolean): Instruction[] 
 /** The core limit stays at 1 (see limits.ts); programs that set it to 0 for safety are told yes. */
 const SETRLIMIT_BLOCK = [loadLow(0), equal(RLIMIT_CORE, 0, 1), PRETEND, ALLOW]
 /** Asking for the limit (no new value) goes through. */
-const PRLIMIT_BLOCK = [
+const prlimitBlock = (bare: boolean): Instruction[] => [
+  // Those of other processes are nobody's business.
+  ...(bare
+    ? [loadLow(0), equal(0, 6, 0), loadLow(2), equal(0, 0, 3), loadHigh(2), equal(0, 0, 1), ALLOW, refuse(EPERM)]
+    : []),
   loadLow(1),
   equal(RLIMIT_CORE, 1, 0),
   ALLOW,
@@ -186,14 +224,25 @@ function modeBlock(argument: number, otherwise: Instruction): Instruction[] {
   return [loadLow(argument), anyBit(S_ISUID, 0, 1), refuse(EPERM), otherwise]
 }
 
-function openBlock(flags: number, mode: number, changes: boolean, learns: boolean): Instruction[] {
-  const rest = learns ? [ASK] : changes ? [loadLow(flags), anyBit(CHANGING, 0, 1), ASK, ALLOW] : [ALLOW]
+function openBlock(flags: number, mode: number, changes: boolean, looks: boolean): Instruction[] {
+  const rest = looks ? [ASK] : changes ? [loadLow(flags), anyBit(CHANGING, 0, 1), ASK, ALLOW] : [ALLOW]
   return [loadLow(flags), anyBit(CREATING, 0, 3), loadLow(mode), anyBit(S_ISUID, 0, 1), refuse(EPERM), ...rest]
 }
+
+/** Looked at only where there are no namespaces. */
+const BARE_BLOCKS: readonly (readonly [BareCall, readonly Instruction[]])[] = [
+  ['prctl', PRCTL_BLOCK],
+  ['fcntl', FCNTL_BLOCK],
+  ['sendto', sendBlock(3)],
+  ['sendmsg', sendBlock(2)],
+  ['sendmmsg', sendBlock(3)],
+]
 
 function segments(options: FilterOptions): Segment[] {
   const { architecture, unixSockets, changes } = options
   const learns = changes && options.learns === true
+  const bare = changes && options.bare === true
+  const looks = learns || bare
   const starts = changes && options.programs === true
   const change = changes ? ASK : ALLOW
   const blocks = new Map<number, readonly Instruction[]>()
@@ -202,28 +251,34 @@ function segments(options: FilterOptions): Segment[] {
     if (number !== null) blocks.set(number, [refuse(call.errno === 'EPERM' ? EPERM : ENOSYS)])
   }
   const inspected: Record<InspectedCall, readonly Instruction[]> = {
-    clone: cloneBlock(),
+    clone: cloneBlock(bare),
     unshare: unshareBlock(),
-    socket: socketBlock(unixSockets, changes),
+    socket: socketBlock(unixSockets, changes, bare),
     socketpair: socketpairBlock(unixSockets, changes),
-    ioctl: ioctlBlock(),
+    ioctl: ioctlBlock(bare),
     personality: [loadLow(0), ...oneOf(PERSONALITIES, ALLOW, refuse(EPERM))],
     setrlimit: SETRLIMIT_BLOCK,
-    prlimit64: PRLIMIT_BLOCK,
+    prlimit64: prlimitBlock(bare),
     chmod: modeBlock(1, change),
     fchmod: modeBlock(1, change),
     fchmodat: modeBlock(2, change),
     fchmodat2: modeBlock(2, change),
-    open: openBlock(1, 2, changes, learns),
+    open: openBlock(1, 2, changes, looks),
     creat: modeBlock(1, change),
-    openat: openBlock(2, 3, changes, learns),
+    openat: openBlock(2, 3, changes, looks),
     mknod: modeBlock(1, change),
     mknodat: modeBlock(2, change),
   }
+  for (const call of bare ? SHARED_CALLS : []) {
+    const number = call[architecture]
+    if (number !== null) blocks.set(number, [refuse(ENOSYS)])
+  }
+  for (const [name, block] of bare ? BARE_BLOCKS : []) blocks.set(BARE_CALLS[name][architecture], block)
   for (const call of [
     ...(changes ? CHANGING_CALLS : []),
     ...(learns ? LOOKING_CALLS : []),
     ...(starts ? STARTING_CALLS : []),
+    ...(bare ? PROCESS_CALLS : []),
   ]) {
     const number = call[architecture]
     if (number !== null) blocks.set(number, [ASK])
@@ -257,8 +312,8 @@ function search(list: readonly Segment[]): Instruction[] {
 }
 
 /** How a filter is called. */
-export function filterName({ architecture, unixSockets, changes, learns, programs }: FilterOptions): string {
-  return `${architecture} ${unixSockets} ${changes}${learns ? ' learns' : ''}${programs ? ' programs' : ''}`
+export function filterName({ architecture, unixSockets, changes, learns, programs, bare }: FilterOptions): string {
+  return `${architecture} ${unixSockets} ${changes}${learns ? ' learns' : ''}${programs ? ' programs' : ''}${bare ? ' bare' : ''}`
 }
 
 /** The filter as instructions: architecture first, because the same number means different calls on different ones. */

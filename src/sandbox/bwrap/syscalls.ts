@@ -154,6 +154,35 @@ export const CHANGING_CALLS: readonly ChangingCall[] = [
 /** Calls that start a program, sent to the init where it judges what runs (native/programs/). */
 export const STARTING_CALLS: readonly ChangingCall[] = [changing('execve', 59, 221), changing('execveat', 322, 281)]
 
+/** Calls that make or signal processes, sent to the init where there are no namespaces (native/bare/tree.c). */
+export const PROCESS_CALLS: readonly ChangingCall[] = [
+  changing('fork', 57, null),
+  changing('vfork', 58, null),
+  changing('kill', 62, 129),
+  changing('tkill', 200, 130),
+  changing('tgkill', 234, 131),
+  changing('rt_sigqueueinfo', 129, 138),
+  changing('rt_tgsigqueueinfo', 297, 240),
+  changing('pidfd_send_signal', 424, 424),
+]
+
+/** Objects of the whole machine, by number or name: refused where there is no namespace for them. */
+export const SHARED_CALLS: readonly ChangingCall[] = [
+  changing('shmget', 29, 194),
+  changing('shmat', 30, 196),
+  changing('shmctl', 31, 195),
+  changing('semget', 64, 190),
+  changing('semop', 65, 193),
+  changing('semtimedop', 220, 192),
+  changing('semctl', 66, 191),
+  changing('msgget', 68, 186),
+  changing('msgsnd', 69, 189),
+  changing('msgrcv', 70, 188),
+  changing('msgctl', 71, 187),
+  changing('mq_open', 240, 180),
+  changing('mq_unlink', 241, 181),
+]
+
 /** Calls that only look or run, sent to the init as well where it is to tell what a command looks for (native/init/learn.c has the same list). */
 export const LOOKING_CALLS: readonly ChangingCall[] = [
   changing('stat', 4, null),
@@ -207,6 +236,17 @@ export const INSPECTED_CALLS: Readonly<Record<InspectedCall, Readonly<Record<Arc
   openat: { x64: 257, arm64: 56 },
   mknod: { x64: 133, arm64: null },
   mknodat: { x64: 259, arm64: 33 },
+}
+
+export type BareCall = 'prctl' | 'fcntl' | 'sendto' | 'sendmsg' | 'sendmmsg'
+
+/** Calls whose arguments are looked at where there are no namespaces. */
+export const BARE_CALLS: Readonly<Record<BareCall, Readonly<Record<Architecture, number>>>> = {
+  prctl: { x64: 157, arm64: 167 },
+  fcntl: { x64: 72, arm64: 25 },
+  sendto: { x64: 44, arm64: 206 },
+  sendmsg: { x64: 46, arm64: 211 },
+  sendmmsg: { x64: 307, arm64: 269 },
 }
 
 /** The last call this table was checked against (file_setattr): newer ones are answered as by an older kernel. */

@@ -3,7 +3,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough, Writable } from 'node:stream'
+import type { Backend } from '../../../src/sandbox/backend.ts'
 import { createBwrapBackend } from '../../../src/sandbox/bwrap/backend.ts'
+import { createLandlockBackend } from '../../../src/sandbox/landlock/backend.ts'
 import { type CommandEngine, createContainerBackend } from '../../../src/sandbox/oci/command-backend.ts'
 import type { Pin } from '../../../src/sandbox/plan.ts'
 import { planIn } from '../../plan-in.ts'
@@ -16,9 +18,14 @@ export interface RoomInput {
   readonly masks: readonly string[]
   readonly pins: readonly Pin[]
   /** A container engine in bubblewrap's place. */
-  readonly engine?: CommandEngine
+  readonly engine?: CommandEngine | 'landlock'
   /** Every room, unless told. */
   readonly rooms?: readonly Room[]
+}
+
+function backendOf(engine: RoomInput['engine']): Backend {
+  if (engine === 'landlock') return createLandlockBackend()
+  return engine ? createContainerBackend(engine) : createBwrapBackend()
 }
 
 async function attackRoom(input: RoomInput, room: Room): Promise<string> {
@@ -33,7 +40,7 @@ async function attackRoom(input: RoomInput, room: Room): Promise<string> {
     unixSockets: room === 'unix',
     limits: { timeoutMs: 280_000, outputBytes: 10_000_000 },
   })
-  const backend = input.engine ? createContainerBackend(input.engine) : createBwrapBackend()
+  const backend = backendOf(input.engine)
   if (room !== 'terminal') {
     const result = await backend.launch(plan, { stdout: 'capture', stderr: 'capture' })
     return result.stdout!.bytes.toString('utf8') + result.stderr!.bytes.toString('utf8')

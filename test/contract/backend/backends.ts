@@ -8,6 +8,7 @@ import { describe, test } from 'vitest'
 import type { Backend, Capability, LaunchIo } from '../../../src/sandbox/backend.ts'
 import { createBwrapBackend } from '../../../src/sandbox/bwrap/backend.ts'
 import { createSeatbeltBackend } from '../../../src/sandbox/experimental/seatbelt/backend.ts'
+import { createLandlockBackend } from '../../../src/sandbox/landlock/backend.ts'
 import { createContainerBackend } from '../../../src/sandbox/oci/command-backend.ts'
 import { commandEnginesHere } from '../code/engines-here.ts'
 
@@ -16,6 +17,7 @@ export const BACKENDS: readonly { readonly name: string; readonly backend: Backe
     ? [{ name: 'seatbelt', backend: createSeatbeltBackend() }]
     : [
         { name: 'bwrap', backend: createBwrapBackend() },
+        { name: 'landlock', backend: createLandlockBackend() },
         { name: 'bwrap, laid out ahead', backend: aheadOf(createBwrapBackend({ commands: 'many' })) },
         ...commandEnginesHere().map((engine) => ({ name: engine, backend: createContainerBackend(engine) })),
       ]

@@ -114,11 +114,18 @@ export const SANDBOX_ROWS: readonly PromiseRow[] = [
   {
     id: 'O9',
     promise: 'Backends by choice behind one contract; what one cannot promise is declared and counted.',
-    shown: ['test/contract/backend/backend.test.ts', 'test/contract/seatbelt/profile.test.ts'],
+    shown: [
+      'test/contract/backend/backend.test.ts',
+      'test/attacks/sandbox/landlock.test.ts',
+      'test/attacks/sandbox/no-namespaces.test.ts',
+    ],
+    files: FILES,
+    manifest: RUNS,
+    tries: [bash('./sees.sh', { says: /privileges=1/ })],
     on: Object.fromEntries(
-      ['session', 'run', 'check', 'hook', 'mcp', 'gateway', 'chat', 'acp', 'page'].map((name) => [
+      ['session', 'check', 'hook', 'mcp', 'gateway', 'chat', 'acp', 'page'].map((name) => [
         name,
-        missing('There is no backend for machines without namespaces, and no `require`.'),
+        missing('Only `cordon run` was tried where a container refuses namespaces.'),
       ]),
     ),
   },

@@ -83,6 +83,7 @@ export async function runCommand({ terminal, args, command: given, endBy }: RunC
     if (!told.has(line) && !args.flags.quiet) say(terminal, line)
     told.add(line)
   }
+  if (backend.notice) tell(backend.notice)
   const questions = asks ? await openQuestions(loaded, machine, tell) : null
   const runner = new CommandRunner(machine, machineFiles, backend, {
     ...(questions && { ask: (one) => questions.askHost(one), asksAlways: true }),

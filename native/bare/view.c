@@ -1,0 +1,261 @@
+/* Opens for reading: what a path leads to is found, judged and opened here, and the descriptor handed in. */
+#define _GNU_SOURCE
+#include "bare.h"
+#include "../init/init.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#define MOST_WAITING 16
+#define STACK_BYTES (128 * 1024)
+#define DELETED " (deleted)"
+
+/* Masks by path, and those that are files by what they are: a second name shows the same. */
+static struct place **masked, **files, **fixed;
+static size_t masked_count, file_count, fixed_count;
+
+static int by_path(const void *a, const void *b) { return strcmp((*(struct place *const *)a)->path, (*(struct place *const *)b)->path); }
+
+static int compare_identity(uint64_t device, uint64_t inode, const struct place *p) {
+  if (inode != p->inode) return inode < p->inode ? -1 : 1;
+  return device < p->device ? -1 : device > p->device;
+}
+
+static int by_identity(const void *a, const void *b) {
+  const struct place *one = *(struct place *const *)a;
+  return compare_identity(one->device, one->inode, *(struct place *const *)b);
+}
+
+static void look_at_mask(struct place *p) {
+  struct stat about;
+  int place = open_place(p->path);
+  if (place < 0) {
+    if ((errno == ENOENT && (p->flags & 1)) || is_out_of_reach(p->path)) return;
+    fail_at(STEP_MASK, p->index);
+  }
+  if (fstat(place, &about)) fail_at(STEP_MASK, p->index);
+  close(place);
+  if ((p->flags & 4) && (about.st_dev != p->device || about.st_ino != p->inode)) {
+    errno = ESTALE;
+    fail_at(STEP_MASK, p->index);
+  }
+  masked[masked_count++] = p;
+  if (S_ISDIR(about.st_mode) || (p->flags & 2)) return;
+  p->device = about.st_dev;
+  p->inode = about.st_ino;
+  files[file_count++] = p;
+}
+
+/* Before the command starts. */
+void bare_look(void) {
+  masked = allocate(orders.place_count + 1, sizeof *masked);
+  files = allocate(orders.place_count + 1, sizeof *files);
+  fixed = allocate(orders.place_count + 1, sizeof *fixed);
+  for (size_t i = 0; i < orders.place_count; i++) {
+    struct place *p = &orders.places[i];
+    if (p->kind == 'm') look_at_mask(p);
+    else if (p->flags & 1) fixed[fixed_count++] = p;
+  }
+  qsort(masked, masked_count, sizeof *masked, by_path);
+  qsort(fixed, fixed_count, sizeof *fixed, by_path);
+  qsort(files, file_count, sizeof *files, by_identity);
+}
+
+/* The one of a sorted list at a path or above it; NULL when there is none. */
+static struct place *find_above(struct place **list, size_t count, const char *path) {
+  char part[PATH_MAX];
+  struct place key = {.path = part}, *wanted = &key, **found;
+  size_t length = strlen(path);
+  if (!count || length >= sizeof part) return NULL;
+  for (size_t end = 1; end <= length; end++) {
+    if (end < length && path[end] != '/') continue;
+    memcpy(part, path, end);
+    part[end] = 0;
+    if ((found = bsearch(&wanted, list, count, sizeof *list, by_path))) return *found;
+  }
+  return NULL;
+}
+
+static struct place *mask_of(const char *path, const struct stat *about) {
+  struct place key = {.device = about->st_dev, .inode = about->st_ino}, *wanted = &key;
+  struct place **found = file_count ? bsearch(&wanted, files, file_count, sizeof *files, by_identity) : NULL;
+  return found ? *found : find_above(masked, masked_count, path);
+}
+
+static void tell_mask(struct place *p) {
+  if ((p->flags & 2) || (p->reported & 1)) return;
+  p->reported |= 1;
+  tell('V', p->index, 0, 0);
+}
+
+/* What mounts would have kept from being changed. 0, or the errno. */
+int bare_refuses(const struct spot *s) {
+  struct place *mask = s->is_there ? mask_of(s->path, &s->about) : find_above(masked, masked_count, s->path);
+  if (mask) {
+    tell_mask(mask);
+    return EACCES;
+  }
+  return !is_ours(s) || find_above(fixed, fixed_count, s->path) ? EROFS : 0;
+}
+
+static int is_device(const struct stat *about) {
+  struct stat own;
+  unsigned number = minor(about->st_rdev);
+  if (major(about->st_rdev) == 1) return number < 10 && (0x3a8 >> number & 1); /* null, zero, full, random and urandom */
+  if (!orders.has_terminal) return 0;
+  return about->st_rdev == makedev(5, 0) || (fstat(terminal_fd(), &own) == 0 && own.st_rdev == about->st_rdev);
+}
+
+/* 0 when it may be seen. */
+static int judge_view(const char *path, const struct stat *about) {
+  char named[PATH_MAX];
+  size_t length = strlen(path), tail = sizeof DELETED - 1;
+  struct place *mask = mask_of(path, about);
+  if (mask) {
+    tell_mask(mask);
+    return mask->flags & 2 ? ENOENT : EACCES;
+  }
+  if (S_ISCHR(about->st_mode)) return is_device(about) ? 0 : ENOENT;
+  if (S_ISSOCK(about->st_mode)) return ENXIO;
+  if (S_ISBLK(about->st_mode)) return EACCES;
+  if (path[0] != '/') return S_ISFIFO(about->st_mode) && !strncmp(path, "pipe:[", 6) ? 0 : EACCES;
+  if (!strcmp(path, "/proc")) return 0;
+  if (!strncmp(path, "/proc/", 6)) {
+    pid_t pid = atoi(path + 6);
+    if (pid > 0 && strstr(path + 6, "/net/")) return ENOENT; /* the whole machine's */
+    return pid <= 0 || bare_is_inside(pid) ? 0 : ENOENT;
+  }
+  /* By a descriptor of its own a command opens again what has no name any more. */
+  if (about->st_nlink == 0 && length > tail && !strcmp(path + length - tail, DELETED)) {
+    if (!strncmp(path, "/memfd:", 7)) return 0;
+    memcpy(named, path, length - tail);
+    named[length - tail] = 0;
+    path = named;
+    if (find_above(masked, masked_count, path)) return EACCES;
+  }
+  if (bare_shows(path)) return 0;
+  return S_ISDIR(about->st_mode) && bare_is_above_shown(path) ? EACCES : ENOENT;
+}
+
+/* A link of /proc leads each process elsewhere; what begins there is walked step by step, as the caller. */
+static int is_of_this_process(const char *path) {
+  char own[32];
+  int length = snprintf(own, sizeof own, "/proc/%d", getpid());
+  return !strncmp(path, own, (size_t)length) && (path[length] == 0 || path[length] == '/');
+}
+
+/* A descriptor for its path alone of what a path of the caller's leads to. -1: errno says why. */
+static int find(const struct call *c, int at, const char *path, int flags) {
+  static struct spot s;
+  static char found[PATH_MAX];
+  char link[64];
+  int from = -1, fd;
+  struct open_how how = {.flags = O_PATH | O_CLOEXEC | (unsigned)(flags & (O_NOFOLLOW | O_DIRECTORY)), .resolve = RESOLVE_NO_MAGICLINKS};
+  if (path[0] != '/') {
+    if (at == AT_FDCWD) snprintf(link, sizeof link, "/proc/%d/cwd", c->tid);
+    else snprintf(link, sizeof link, "/proc/%d/fd/%d", c->tid, at);
+    if ((from = open(link, O_PATH | O_CLOEXEC)) < 0) {
+      if (errno == ENOENT) errno = EBADF;
+      return -1;
+    }
+  }
+  fd = (int)syscall(SYS_openat2, from, path, &how, sizeof how);
+  int error = errno;
+  if (from >= 0) close(from);
+  errno = error;
+  if (fd < 0 && (errno == ENOENT || errno == ENOTDIR || errno == EACCES) && strncmp(path, "/proc/", 6)) return -1;
+  if (fd >= 0) {
+    path_of_fd(fd, found);
+    if (!is_of_this_process(found)) return fd;
+    close(fd);
+  }
+  if (find_spot(c, at, path, !(flags & O_NOFOLLOW), &s)) return -1;
+  fd = s.is_there && open_object(&s) >= 0 ? fcntl(s.object, F_DUPFD_CLOEXEC, 3) : -1;
+  if (!s.is_there) errno = ENOENT;
+  error = errno;
+  leave_spot(&s);
+  errno = error;
+  return fd;
+}
+
+static int open_again(int fd, int flags) {
+  char link[32];
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  return open(link, (flags & ~(O_NOFOLLOW | O_CREAT | O_EXCL)) | O_NOCTTY | O_CLOEXEC);
+}
+
+struct fifo {
+  struct call call;
+  int fd, flags;
+};
+
+static atomic_int waiting;
+
+static void *open_fifo(void *given) {
+  struct fifo *one = given;
+  int fd = open_again(one->fd, one->flags);
+  if (fd < 0) answer(&one->call, errno);
+  else hand_in(&one->call, fd, one->flags);
+  close(one->fd);
+  free(one);
+  atomic_fetch_sub(&waiting, 1);
+  return NULL;
+}
+
+/* Nobody may write into it for long: that is waited for elsewhere. */
+static int open_apart(const struct call *c, int fd, int flags) {
+  pthread_attr_t small;
+  pthread_t thread;
+  struct fifo *one = atomic_load(&waiting) < MOST_WAITING ? malloc(sizeof *one) : NULL;
+  if (!one) return -1;
+  *one = (struct fifo){.call = *c, .fd = fcntl(fd, F_DUPFD_CLOEXEC, 3), .flags = flags};
+  atomic_fetch_add(&waiting, 1);
+  pthread_attr_init(&small);
+  pthread_attr_setstacksize(&small, STACK_BYTES);
+  pthread_attr_setdetachstate(&small, PTHREAD_CREATE_DETACHED);
+  int bad = one->fd < 0 || pthread_create(&thread, &small, open_fifo, one);
+  pthread_attr_destroy(&small);
+  if (!bad) return 0;
+  atomic_fetch_sub(&waiting, 1);
+  if (one->fd >= 0) close(one->fd);
+  free(one);
+  return -1;
+}
+
+static void show(const struct call *c, int found, const struct stat *about, int flags) {
+  if (S_ISLNK(about->st_mode)) return answer(c, ELOOP);
+  if (S_ISFIFO(about->st_mode) && !(flags & O_NONBLOCK)) {
+    if (open_apart(c, found, flags)) answer(c, EAGAIN);
+    return;
+  }
+  /* A lease of somebody must not make this process wait. */
+  int fd = open_again(found, flags | O_NONBLOCK);
+  if (fd >= 0 && !(flags & O_NONBLOCK) && fcntl(fd, F_SETFL, flags & (O_APPEND | O_ASYNC | O_DIRECT | O_NOATIME))) {
+    close(fd);
+    fd = -1;
+  }
+  if (fd < 0) answer(c, errno);
+  else hand_in(c, fd, flags);
+}
+
+void bare_open(const struct call *c, int at, uint64_t path, int flags) {
+  static char text[PATH_MAX], canonical[PATH_MAX];
+  struct stat about;
+  if (copy_text(c, path, text, sizeof text)) return answer(c, errno);
+  if (!text[0]) return answer(c, ENOENT);
+  int fd = find(c, at, text, flags);
+  if (fd < 0) return answer(c, errno);
+  path_of_fd(fd, canonical);
+  int error = canonical[0] == 0 ? ENAMETOOLONG : fstat(fd, &about) ? errno : judge_view(canonical, &about);
+  if (error) answer(c, error);
+  else show(c, fd, &about, flags);
+  close(fd);
+}

@@ -1,0 +1,108 @@
+/**
+ * Commands without namespaces, for containers and systems that refuse them: cordon-init runs as a process like others, Landlock is
+ * the wall, and all that a command opens, changes or connects to goes through the init (native/bare/bare.h).
+ */
+
+import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Arrangement, Backend, Capability, PlanUnderway } from '../backend.ts'
+import { initWords, requireFewBinds } from '../bwrap/args.ts'
+import { createInitBackend, INIT_CAPABILITIES, type InitBackendOptions } from '../bwrap/backend.ts'
+import type { RoomLayer } from '../bwrap/layer.ts'
+import type { SandboxPlan } from '../plan.ts'
+import { SandboxFault } from '../sandbox-fault.ts'
+
+/** What needs mounts, names or a network of one's own. */
+const WITHOUT: ReadonlySet<Capability> = new Set([
+  'stand-ins',
+  'unix-sockets',
+  'watched-limits',
+  'sought-paths',
+  'lifted-masks',
+])
+
+const LAYER: RoomLayer = {
+  title: 'cordon-init',
+  program: '/proc/self/exe',
+  install: 'native/build.sh makes it',
+  bare: true,
+  words: (room, channel) => {
+    requireFewBinds(room)
+    const [program = '', ...rest] = initWords(channel)
+    return [program, 'bare', ...rest]
+  },
+}
+
+export interface LandlockOptions extends Pick<InitBackendOptions, 'init' | 'stateDir'> {
+  /** Why namespaces cannot be had, where that is why it was chosen. */
+  readonly refused?: string | null
+}
+
+/** The backend where bubblewrap cannot run. */
+export function createLandlockBackend({ refused = null, init, stateDir }: LandlockOptions = {}): Backend {
+  const inner = createInitBackend('landlock', () => LAYER, {
+    ...(init !== undefined && { init }),
+    ...(stateDir !== undefined && { stateDir }),
+    cgroups: false,
+  })
+  const backend: Backend = {
+    name: inner.name,
+    ...(refused !== null && { notice: noticeOf(refused) }),
+    capabilities: new Set([...INIT_CAPABILITIES].filter((one) => !WITHOUT.has(one))),
+    probe: async () => (await import('./probe.ts')).probeLandlock(backend, refused),
+    compile: (plan) => inner.compile(barePlan(plan, '/tmp')),
+    arrange: async () => arrangePlace(),
+    launch: async (planned, io = {}) => {
+      const plan = 'complete' in planned ? planned.complete() : planned
+      const arranged = 'complete' in planned ? arrangementOf(planned) : null
+      const place = arranged ?? arrangePlace()
+      try {
+        return await inner.launch(barePlan(plan, place.temporary), io)
+      } finally {
+        if (!arranged) place.dispose()
+      }
+    },
+    release: inner.release,
+  }
+  return backend
+}
+
+function noticeOf(refused: string): string {
+  return `this machine refuses namespaces (${refused}), so commands run behind Landlock, which leaves more open: \`cordon doctor\` says what, and how to allow them`
+}
+
+function arrangementOf({ arrangement }: PlanUnderway): Arrangement | null {
+  return arrangement ?? null
+}
+
+/** A folder for temporary files in the place of /tmp, which is everybody's here. */
+function arrangePlace(): Arrangement {
+  const temporary = mkdtempSync(join(realpathSync.native(tmpdir()), 'cordon-command-'))
+  const home = join(temporary, 'home')
+  mkdirSync(home)
+  return { temporary, home, proxy: null, dispose: () => rmSync(temporary, { recursive: true, force: true }) }
+}
+
+/** The plan as it can be carried out without mounts: one private folder, and every change through the init. */
+export function barePlan(plan: SandboxPlan, temporary: string): SandboxPlan {
+  if (plan.baseline === 'all')
+    throw new SandboxFault('sandbox-unable', 'command_fs = "all" needs namespaces, which this machine refuses', {
+      remedy: 'Write another command_fs, or allow user namespaces: `cordon doctor` says how.',
+    })
+  const writable = plan.binds.filter(({ mode }) => mode === 'read-write').map(({ path }) => path)
+  const changes = plan.changes ?? { rules: [], gitKeys: '', keep: null, free: writable }
+  const { memoryShare: _, ...limits } = plan.limits
+  return {
+    ...plan,
+    env: plan.scratch.includes(plan.env.TMPDIR ?? '') ? { ...plan.env, TMPDIR: temporary } : plan.env,
+    binds: writable.includes(temporary) ? plan.binds : [...plan.binds, { path: temporary, mode: 'read-write' }],
+    changes: { ...changes, free: [...changes.free, temporary] },
+    network: plan.network.kind === 'none' ? plan.network : { ...plan.network, doors: [] },
+    names: [],
+    // What it serves is on the machine's own loopback already.
+    servers: [],
+    tellsPorts: false,
+    limits,
+  }
+}
