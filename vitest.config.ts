@@ -13,7 +13,7 @@ const compiled = process.env.CORDON_TEST_COMPILED
 const config: ReturnType<typeof defineConfig> = defineConfig({
   test: {
     // Vitest leaves one core to itself, which is half of a small machine. Tests wait for processes for a quarter of their time,
-    // and with one worker more than there are cores a seventh of a run's processor time was nobody's.
+    // and with one worker more than there are cores a seventh of a run's processor time was no one's.
     maxWorkers: availableParallelism() + 2,
     env: {
       // What a test starts is its own: nothing serves it that another one left running. The tests of the resident ask for theirs.

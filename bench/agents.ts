@@ -1,6 +1,6 @@
 /**
  * What a session of a real agent costs under the hook: twenty calls of a scripted model, bare, with hooks that do nothing, with those and
- * each command in a bubblewrap of its own, and guarded, in turns. `node bench/run.ts agents`; CORDON_BENCH_ROUNDS says how often (3
+ * each command in its own bubblewrap, and guarded, in turns. `node bench/run.ts agents`; CORDON_BENCH_ROUNDS says how often (3
  * otherwise), CORDON_BENCH_AGENTS with which of them.
  */
 
@@ -62,7 +62,7 @@ const WAYS: Readonly<
 > = {
   bare: { plan: PLAN, hooks: false },
   floor: { plan: FLOOR, hooks: true },
-  // The model asks for it, in the place of a hook that would rewrite what it asks for.
+  // The model asks for it, instead of a hook that would rewrite what it asks for.
   bubblewrap: { plan: { ...FLOOR, steps: steps((command) => `${BUBBLEWRAP} '${command}'`) }, hooks: true },
   guarded: { plan: PLAN, hooks: true },
 }

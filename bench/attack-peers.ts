@@ -10,7 +10,7 @@ import { KERNEL_ATTACKS } from '../test/attacks/sandbox/kernel-attacks.ts'
 import { asUser, ORDINARY as USER } from '../test/users.ts'
 import { installPeers, type Peer } from './peers.ts'
 
-const ATTACKS: readonly Attack[] = [...FILE_ATTACKS, ...KERNEL_ATTACKS].filter((attack) => attack.room === 'usual')
+const ATTACKS: readonly Attack[] = [...FILE_ATTACKS, ...KERNEL_ATTACKS].filter((attack) => attack.layout === 'usual')
 
 /** As the test does: a caller without a core limit, and one descriptor that a careless program leaks. */
 function careless(fixture: Fixture, argv: readonly string[]): [string, string[]] {
@@ -55,8 +55,8 @@ function inPeer(peer: Peer): (fixture: Fixture, scratch: string) => string {
 }
 
 function inCordon(fixture: Fixture): string {
-  const rooms = join(import.meta.dirname, '../test/attacks/sandbox/rooms.ts')
-  const [program, args] = careless(fixture, asUser(USER, [process.execPath, rooms]))
+  const sandboxes = join(import.meta.dirname, '../test/attacks/sandbox/sandboxes.ts')
+  const [program, args] = careless(fixture, asUser(USER, [process.execPath, sandboxes]))
   const ran = spawnSync(program, args, { input: JSON.stringify(fixture), encoding: 'utf8', maxBuffer: 1 << 26 })
   return `${ran.stdout}${ran.stderr}`
 }

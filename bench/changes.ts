@@ -1,6 +1,6 @@
 /**
- * What the door for changes costs: real work in a sandbox whose changes are held and kept for undo, against bare bubblewrap with the
- * same namespaces and binds; what a door would cost at the least (`door-floor.c`: told and let go on, and told and removed); and what
+ * What the broker for changes costs: real work in a sandbox whose changes are held and kept for undo, against bare bubblewrap with the
+ * same namespaces and binds; what a broker would cost at the least (`broker-floor.c`: told and let go on, and told and removed); and what
  * `cordon learn` adds, which is told of every look as well. In turns, in one run, by the clock (medians) and by processor time (the least
  * of the rounds, which a busy machine distorts less, without the start of the sandbox). `node bench/changes.ts [ROUNDS [NAME]]`: NAME is how the works begin that are wanted.
  */
@@ -19,7 +19,7 @@ import { median, printTable } from './measure.ts'
 
 interface Work {
   readonly name: string
-  /** In a shell of its own, before the clock starts. */
+  /** In its own shell, before the clock starts. */
   readonly before: string
   readonly command: string
   readonly goal: number | null
@@ -32,7 +32,7 @@ const base = mkdtempSync(join(tmpdir(), 'cordon-bench-changes-'))
 const project = join(base, 'project')
 const given = join(base, 'given')
 const store = new CallStore(join(base, 'state'))
-const floor = join(given, 'door-floor')
+const floor = join(given, 'broker-floor')
 const taken = join(project, 'processor-time')
 const times = [floor, 'times', taken]
 const npm = join(dirname(process.execPath), '../lib/node_modules/npm/bin/npm-cli.js')
@@ -133,7 +133,7 @@ function furnish(): void {
     )
     writeFileSync(join(given, 'c', `f${i}.c`), `#include <stdio.h>\n#include <stdlib.h>\n${lines.join('\n')}\n`)
   }
-  execFileSync('cc', ['-O2', '-o', floor, join(import.meta.dirname, 'door-floor.c')])
+  execFileSync('cc', ['-O2', '-o', floor, join(import.meta.dirname, 'broker-floor.c')])
   fill(join(given, 'tree'), FILES)
   fill(join(given, 'repo'), 2_000)
   const git = (...words: string[]) =>
@@ -210,7 +210,7 @@ function run(side: Side, command: string): Promise<void> {
   const words = ['/bin/sh', '-c', command]
   if (side === 'bare') return runBare(words)
   if (side === 'told') return runBare([floor, 'answers', ...words])
-  // Removing is what the door does itself in every case; of the other works only the notices are counted.
+  // Removing is what the broker does itself in every case; of the other works only the notices are counted.
   if (side === 'removed') return runBare([floor, 'removes', ...words])
   return runHeld(words, side === 'watched')
 }

@@ -5,8 +5,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { BUILT_IN_BACKEND, openBackend } from '../src/run/open-backend.ts'
+import { containerRoot } from '../src/sandbox/oci/container-root.ts'
 import { findEngineProgram } from '../src/sandbox/oci/local-engine.ts'
-import { containerRoom } from '../src/sandbox/oci/room.ts'
 import { containerSpec } from '../src/sandbox/oci/spec.ts'
 import { containerLimits, openEngines } from '../src/session/code/engines.ts'
 import { createCordon } from '../src/session/cordon.ts'
@@ -121,7 +121,7 @@ async function compareRunc(base: string, machine: ReturnType<typeof thisMachine>
   const settings = { engines: ['runc'], image: null, memoryBytes: 256 * 1024 ** 2, seconds: 10 }
   const limits = containerLimits(settings, 65_536)
   const engines = openEngines(settings, limits, machine, await openBackend(BUILT_IN_BACKEND))
-  const room = containerRoom()
+  const layout = containerRoot()
   const input = join(base, 'in')
   mkdirSync(input)
   const bundle = join(base, 'bundle')
@@ -133,15 +133,15 @@ async function compareRunc(base: string, machine: ReturnType<typeof thisMachine>
     '/in',
     '/out',
     '/work',
-    ...room.shown.filter((one) => !one.includes('cache')),
+    ...layout.shown.filter((one) => !one.includes('cache')),
   ]) {
     mkdirSync(join(bundle, 'rootfs', path), { recursive: true })
   }
   writeFileSync(join(bundle, 'rootfs/etc/ld.so.cache'), '')
-  for (const { path, target } of room.links) symlinkSync(target, join(bundle, 'rootfs', path))
+  for (const { path, target } of layout.links) symlinkSync(target, join(bundle, 'rootfs', path))
   const spec = containerSpec({
     argv: ['/bin/bash', '-c', 'echo hi'],
-    room,
+    layout,
     in: input,
     outs: [],
     fileBytes: limits.fileBytes,
@@ -168,7 +168,7 @@ async function compareRunc(base: string, machine: ReturnType<typeof thisMachine>
   )
 }
 
-/** The engine in a worker of a Node of its own, without Cordon. */
+/** The engine in a worker of its own Node, without Cordon. */
 function bareQuickjs(base: string, inside: string): string {
   const path = join(base, 'bare.mjs')
   writeFileSync(

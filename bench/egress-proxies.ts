@@ -1,4 +1,4 @@
-/** What the bench of the way out runs in processes of their own: the origin, Cordon's door, and the peer's proxy. */
+/** What the bench of the way out runs their own in processes: the origin, Cordon's proxy, and the peer's proxy. */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { createSecureContext, type SecureContext } from 'node:tls'
 import { fileURLToPath } from 'node:url'
-import { openDoor } from '../src/egress/door.ts'
+import { openProxy } from '../src/egress/command-proxy.ts'
 import { createUpstream } from '../src/egress/route/upstream.ts'
 import { createSessionCa } from '../src/egress/tls/ca.ts'
 import { createWorld, hosts, listen, PUBLIC_ADDRESS } from '../test/contract/egress/world.ts'
@@ -170,14 +170,14 @@ async function serveOrigin(): Promise<void> {
   process.exit()
 }
 
-async function serveDoor(): Promise<void> {
+async function serveProxy(): Promise<void> {
   const { originPort, authority } = await readOrders()
   const allowed = hosts(HOST)
   const started = process.hrtime.bigint()
   const listener = createServer()
   await listenOn(listener)
   const ca = createSessionCa()
-  const door = openDoor({
+  const proxy = openProxy({
     listener,
     rules: { command: 'bench', allowed, denied: [], allowPrivate: false },
     ca,
@@ -190,7 +190,7 @@ async function serveDoor(): Promise<void> {
   })
   tell({ ca: ca.pem, started: String(started) })
   await serveUntilEnd()
-  await door.close()
+  await proxy.close()
 }
 
 async function servePeer(): Promise<void> {
@@ -224,6 +224,6 @@ function listenOn(server: Server): Promise<void> {
 if (import.meta.main) {
   const [, , name] = process.argv
   if (name === 'origin') await serveOrigin()
-  else if (name === 'cordon') await serveDoor()
+  else if (name === 'cordon') await serveProxy()
   else await servePeer()
 }

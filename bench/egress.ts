@@ -134,7 +134,7 @@ async function memoryGrowth(name: ProxyName, origin: Origin, requests: number): 
   return [after.resident - before.resident, after.heap - before.heap]
 }
 
-/** Prints one table; the peer stands in it where it can be installed. Two minutes on a quiet machine; most of it is for memory, by the count of requests. */
+/** Prints one table; the peer is in it where it can be installed. Two minutes on a quiet machine; most of it is for memory, by the count of requests. */
 export async function benchEgress(requests = 20_000): Promise<void> {
   installPeers()
   const started = performance.now()

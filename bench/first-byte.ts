@@ -1,5 +1,5 @@
 /**
- * From spawn to the first byte through the door, in a session that is running, against bare bubblewrap. Bare bubblewrap has no
+ * From spawn to the first byte through the broker, in a session that is running, against bare bubblewrap. Bare bubblewrap has no
  * network to anywhere, so its client talks to itself, or, with the host's network left in, to the same server directly.
  */
 
@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { clientSettings } from '../src/egress/clients/clients.ts'
-import { openDoor } from '../src/egress/door.ts'
+import { openProxy } from '../src/egress/command-proxy.ts'
 import { createUpstream } from '../src/egress/route/upstream.ts'
 import { createSessionCa } from '../src/egress/tls/ca.ts'
 import { createBwrapBackend } from '../src/sandbox/bwrap/backend.ts'
@@ -74,7 +74,7 @@ export async function benchFirstByte(): Promise<void> {
     const source = fileURLToPath(new URL('./first-byte.c', import.meta.url))
     execFileSync('cc', ['-std=gnu11', '-O2', '-static', '-o', client, source])
 
-    // A session lays the next room out ahead; the first command, and one of another kind, start one of their own.
+    // A session lays the next layout out ahead; the first command, and one of another kind, start one of their own.
     const backends = { ahead: createBwrapBackend({ commands: 'many' }), own: createBwrapBackend() }
     const ca = createSessionCa()
     const resolver = { resolve: async () => [PUBLIC_ADDRESS] }
@@ -96,13 +96,13 @@ export async function benchFirstByte(): Promise<void> {
       const given = bareArguments(args, argv, shareNetwork)
       return () => untilFirstByte(program, given, { PATH: '/usr/bin:/bin' })
     }
-    const cordon = (argv: readonly string[], room: keyof typeof backends) => {
+    const cordon = (argv: readonly string[], layout: keyof typeof backends) => {
       const plan = planOf(argv)
       const rules = { command: 'bench', allowed: hosts(HOST), denied: [], allowPrivate: false }
       return async () => {
         const started = performance.now()
         let first: number | null = null
-        let door: ReturnType<typeof openDoor> | null = null
+        let broker: ReturnType<typeof openProxy> | null = null
         const stdout = new Writable({
           write(_chunk, _encoding, done) {
             first ??= performance.now() - started
@@ -110,10 +110,10 @@ export async function benchFirstByte(): Promise<void> {
           },
         })
         const onListener = (listener: Server) => {
-          door = openDoor({ listener, rules, ca, upstream, resolver })
+          broker = openProxy({ listener, rules, ca, upstream, resolver })
         }
-        const result = await backends[room].launch(plan, { stdout, stderr: 'capture', onListener })
-        await (door as ReturnType<typeof openDoor> | null)?.close()
+        const result = await backends[layout].launch(plan, { stdout, stderr: 'capture', onListener })
+        await (broker as ReturnType<typeof openProxy> | null)?.close()
         if (first === null || result.exitCode !== 0)
           throw new Error(`no byte: ${result.stderr?.bytes.toString('utf8')}`)
         return first as number
@@ -136,8 +136,8 @@ export async function benchFirstByte(): Promise<void> {
       { name: 'small client, HTTP; bare: to itself', bare: toItself, cordon: cordon(small, 'ahead') },
       { name: 'small client, HTTP; bare: direct, host network', bare: toServer, cordon: cordon(small, 'ahead') },
       { name: 'curl, HTTPS; bare: direct, host network', bare: curled, cordon: cordon(curl(), 'ahead') },
-      { name: 'the first of these, without a room laid out ahead', bare: toItself, cordon: cordon(small, 'own') },
-      { name: 'the last of these, without a room laid out ahead', bare: curled, cordon: cordon(curl(), 'own') },
+      { name: 'the first of these, without a layout laid out ahead', bare: toItself, cordon: cordon(small, 'own') },
+      { name: 'the last of these, without a layout laid out ahead', bare: curled, cordon: cordon(curl(), 'own') },
     ]
     const table = [['', 'bare bwrap', 'cordon', 'ratio', `target ${TARGET}x`]]
     for (const { name, bare: other, cordon: own } of rows) {

@@ -22,7 +22,7 @@ const PEER_TARGETS: Readonly<Record<string, number>> = { 'codex sandbox': 0.5, '
 export async function benchResident(): Promise<void> {
   const base = mkdtempSync('/var/tmp/cordon-bench-')
   try {
-    // With a resident of its own, which nobody else uses and which may be ended.
+    // With its own resident, which no one else uses and which may be ended.
     const place = makePlace(base)
     const times = compare(commandsOf(place), ROUNDS)
     printHooks(times)

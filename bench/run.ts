@@ -1,4 +1,4 @@
-/** `npm run bench`: every table in one run; name parts to run only those. Each part has a process of its own. */
+/** `npm run bench`: every table in one run; name parts to run only those. Each part has its own process. */
 
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'

@@ -18,7 +18,7 @@ interface SandboxFigures {
   readonly launchMs: number
   /** The target is 1.3. */
   readonly ratio: number
-  /** In a room that was laid out ahead, as the commands of a session after a pause are. */
+  /** In a layout that was prepared ahead, as the commands of a session after a pause are. */
   readonly aheadMs: number
   readonly aheadRatio: number
   readonly limitedMs: number
@@ -30,7 +30,7 @@ interface SandboxFigures {
 
 const ROUNDS = 60
 
-/** For a room to be laid out. */
+/** For a space to be prepared. */
 const PAUSE_MS = 40
 
 async function median(work: () => Promise<unknown>, rounds = ROUNDS, pause = 0): Promise<number> {

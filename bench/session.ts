@@ -136,7 +136,7 @@ export async function benchSession(): Promise<void> {
   }
 }
 
-/** The same room without Cordon: bubblewrap with its namespaces and the binds that a command gets. */
+/** The same layout without Cordon: bubblewrap with its namespaces and the binds that a command gets. */
 function bareBubblewrap(root: string): Promise<void> {
   const binds = ['/usr', '/etc', '/opt'].flatMap((path) => ['--ro-bind-try', path, path])
   const links = ['bin', 'sbin', 'lib', 'lib64'].flatMap((name) => ['--symlink', `usr/${name}`, `/${name}`])

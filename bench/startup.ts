@@ -46,7 +46,7 @@ export async function benchStartup(): Promise<void> {
   }
 }
 
-/** Makes the place, with a home and a runtime directory of its own. */
+/** Makes the place, with a home and its own runtime directory. */
 export function makePlace(base: string): Place {
   const [project, empty, home] = ['project', 'empty', 'home'].map((name) => join(base, name)) as [
     string,

@@ -64,7 +64,7 @@ static_client() {
 }
 
 # The init, with the judges of changes and of program starts.
-set -- "$here"/init/*.c "$here"/door/*.c "$here"/programs/*.c "$here"/bare/*.c
+set -- "$here"/init/*.c "$here"/broker/*.c "$here"/programs/*.c "$here"/bare/*.c
 
 for platform in $platforms; do
   # Before anything is built: half a package is none.
@@ -72,7 +72,7 @@ for platform in $platforms; do
 done
 for platform in $platforms; do
   init=$folder/cordon-init-$platform
-  if ! is_current "$init" "$@" "$here"/*.h "$here"/init/*.h "$here"/door/*.h "$here"/programs/*.h "$here"/bare/*.h; then
+  if ! is_current "$init" "$@" "$here"/*.h "$here"/init/*.h "$here"/broker/*.h "$here"/programs/*.h "$here"/bare/*.h; then
     compiler=$(compiler_for "$platform")
     if ! compile "$compiler" "$init" -static -pthread "$@" 2>/dev/null; then
       if [ "$platforms" != "$own" ]; then

@@ -1,4 +1,4 @@
-/* A clock that nobody sets. */
+/* A clock that no one sets. */
 #ifndef CLOCK_H
 #define CLOCK_H
 #include <stdint.h>

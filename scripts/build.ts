@@ -25,7 +25,7 @@ import { changingPrograms, programNames } from '../src/shell/tables/programs/reg
 import { errorCode } from '../src/system/fault.ts'
 
 process.chdir(resolve(import.meta.dirname, '..'))
-// What is built here is run: nobody else may write it.
+// What is built here is run: no one else may write it.
 process.umask(process.umask() | 0o022)
 
 const release = process.argv.includes('--release')
@@ -69,7 +69,7 @@ const PARTS = {
   suffix: ['src/hosts/suffix.ts'],
   hook: ['src/surfaces/cli/commands/machine/hook.ts'],
   record: ['src/call/record/open.ts'],
-  // Loaded late, and by nearly every hook: small files of their own would cost more than they hold.
+  // Loaded late, and by nearly every hook: their own small files would cost more than they hold.
   'hook-memory': ['src/agents/hook/session.ts'],
   unseen: ['src/agents/hook/unseen.ts'],
   'own-rules': ['src/surfaces/hook/host/own-rules.ts'],
@@ -219,7 +219,7 @@ async function writePage(): Promise<void> {
   for (const name of ['index.html', 'page.css', 'icon.svg']) cpSync(`${client}/${name}`, `${draft}/page/${name}`)
 }
 
-/** The first chunk, the file that holds it, and the files for commands of their own. */
+/** The first chunk, the file that holds it, and the files their own for commands. */
 interface Start {
   readonly main: string
   readonly starts: Readonly<Record<string, string>>

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { fuzzOnce, stormOnce } from '../test/contract/changes/fuzz.ts'
-import { compile, makePlace } from '../test/contract/changes/room.ts'
+import { compile, makePlace } from '../test/contract/changes/sandbox.ts'
 import { ORDINARY, own } from '../test/users.ts'
 
 const rounds = Number(process.argv[2] ?? 50)

@@ -1,4 +1,4 @@
-/** `npm test -- fuzz-egress [SEEDS] [CONNECTIONS]`: many broken connections against a door; fails when another host is reached or it stops. */
+/** `npm test -- fuzz-egress [SEEDS] [CONNECTIONS]`: many broken connections against a proxy; fails when another host is reached or it stops. */
 
 import { GRANTED } from '../test/egress/generator.ts'
 import { playRounds } from '../test/egress/rounds.ts'

@@ -7,11 +7,11 @@ is_built() {
   [ -f "$stamp" ] && [ -x "$here/node_modules/node/bin/node" ] || return 1
   # The folders that it was built from.
   read -r folders <"$stamp" || return 1
-  for path in $folders native native/door native/init native/launch native/resident scripts/build.ts tsconfig.json tsconfig.build.json package-lock.json; do
+  for path in $folders native native/broker native/init native/launch native/resident scripts/build.ts tsconfig.json tsconfig.build.json package-lock.json; do
     if [ "$here/$path" -nt "$stamp" ]; then return 1; fi
   done
   if [ "${1:-}" != every ] && [ ! -t 2 ]; then return 0; fi
-  for folder in $folders native native/door native/init native/launch native/resident; do
+  for folder in $folders native native/broker native/init native/launch native/resident; do
     for file in "$here/$folder"/*; do
       if [ "$file" -nt "$stamp" ]; then return 1; fi
     done

@@ -1,7 +1,7 @@
 /** Kills everything at many moments while a command changes a tree, and puts it back each time: `npm test -- fuzz-kills [POINTS [FIRST]]`. */
 
 import { killOnce } from '../test/contract/changes/kill.ts'
-import { furnishProject, makePlace } from '../test/contract/changes/room.ts'
+import { furnishProject, makePlace } from '../test/contract/changes/sandbox.ts'
 
 const points = Number(process.argv[2] ?? 500)
 const first = Number(process.argv[3] ?? 0)

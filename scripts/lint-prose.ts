@@ -31,7 +31,7 @@ export function retiredWords(glossary: string): readonly RetiredWord[] {
   const section = glossary.split(/^## Retired words$/m)[1] ?? ''
   return [...section.matchAll(/^\| (`.+?) \| (.+?) \|$/gm)].flatMap(([, words, instead]) =>
     [...words!.matchAll(/`([^`]+)`/g)].map(([, word]) => ({
-      // "There is no timer" is plain English; "this is no timer" is not.
+      // "There is not a timer" is plain English; "this is not a timer" is not.
       pattern: new RegExp(`(?<!\\bthere )\\b${word!.replaceAll(' ', '\\s+')}\\b`, 'i'),
       instead: instead!,
     })),

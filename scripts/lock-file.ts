@@ -1,6 +1,6 @@
 /** What package-lock.json says of optional packages, and what it leaves out. */
 
-/** An entry of the lock file, as far as it is looked at here. */
+/** An entry of the lock file, as far as it is checked here. */
 export interface LockedPackage {
   readonly version?: string
   readonly dev?: boolean
@@ -33,7 +33,7 @@ export function missingPlatforms(packages: Packages): readonly (readonly [place:
     Object.entries(optionalDependencies ?? {}).flatMap(([name, version]) => {
       const found = versionFrom(packages, parent, name)
       if (found !== null && (found === version || !EXACT.test(version))) return []
-      // Beside its parent: where npm puts it when another version stands at the top.
+      // Beside its parent: where npm puts it when another version is at the top.
       const beside = parent.slice(0, parent.lastIndexOf('node_modules/'))
       return [[`${beside}node_modules/${name}`, entryOf(name, version, dev ?? false)] as const]
     }),

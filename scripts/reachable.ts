@@ -11,7 +11,7 @@ export function closedFolder(folder: string): string | null {
 }
 
 /**
- * Runs a program with a folder mounted where others can reach it too: in a mount namespace of its own, so that nothing of
+ * Runs a program with a folder mounted where others can reach it too: in its own mount namespace, so that nothing of
  * it is left, however it ends. The words may name the folder as `$HERE`. Null when this machine has no such namespace.
  */
 export function runReachable(folder: string, argv: readonly string[], env: NodeJS.ProcessEnv): number | null {

@@ -17,7 +17,7 @@ export interface RelatedTest {
 /** What a file names by a string: a program that it starts, a table that it reads, a document. */
 const NAMED = /['"`]((?:\.{0,2}\/)*[\w.@-]+(?:\/[\w.@-]+)*\.(?:tsx?|c|h|py|cjs|jsonl?|toml|sh|md))['"`]/g
 const TEST = /\.test\.ts$/
-/** What no import leads to: the tests of the native files, and those that read the whole tree. */
+/** What no import points to: the tests of the native files, and those that read the whole tree. */
 const DRIVES: readonly (readonly [changed: RegExp, tests: RegExp])[] = [
   [/^native\//, /^test\/(?:contract\/(?:backend|changes)|attacks\/changes)\//],
   [/./, /^test\/layers\//],

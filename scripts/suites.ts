@@ -1,4 +1,4 @@
-/** The suites of `npm test -- SUITE`: what is not part of every run, because it needs programs, hours or a machine of its own. */
+/** The suites of `npm test -- SUITE`: what is not part of every run, because it needs programs, hours or its own machine. */
 
 export interface Suite {
   readonly name: string

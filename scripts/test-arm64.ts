@@ -41,7 +41,7 @@ function client(words: readonly string[]): readonly [status: number | null, outp
 
 /** The init as the first process of namespaces of its own, with these orders. */
 function init(orders: Uint8Array): Promise<readonly InitMessage[]> {
-  const room = [
+  const layout = [
     '--unshare-all',
     '--uid',
     '0',
@@ -54,7 +54,7 @@ function init(orders: Uint8Array): Promise<readonly InitMessage[]> {
     '--tmpfs',
     '/dev/shm',
   ]
-  const words = [...room, '--cap-add', 'ALL', QEMU, file('init'), '3', '4']
+  const words = [...layout, '--cap-add', 'ALL', QEMU, file('init'), '3', '4']
   const child = spawn('bwrap', words, { stdio: ['ignore', 'ignore', 'inherit', 'pipe', 'pipe', 'pipe', 'pipe'] })
   const control = child.stdio[3] as Socket
   const chunks: Buffer[] = []

@@ -1,5 +1,5 @@
 /**
- * `npm test -- conformance`: the published MCP conformance suite against a server of its own kind, alone and behind `cordon mcp
+ * `npm test -- conformance`: the published MCP conformance suite against its own server kind, alone and behind `cordon mcp
  * wrap`. Fails when a check that holds for the server alone does not hold behind the gateway.
  */
 

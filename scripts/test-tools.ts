@@ -1,12 +1,12 @@
 /**
- * Real tools in a sandbox whose changes go through the door, and in the same one without it: the same output, status and tree.
+ * Real tools in a sandbox whose changes go through the broker, and in the same one without it: the same output, status and tree.
  * `npm test -- tools [NAME]`. What is not installed is said, and makes the run incomplete (status 2).
  */
 
 import { spawnSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { makePlace, type Place, runInside } from '../test/contract/changes/room.ts'
+import { makePlace, type Place, runInside } from '../test/contract/changes/sandbox.ts'
 import { lookAtTree } from '../test/contract/changes/tree-look.ts'
 
 interface Tool {

@@ -47,7 +47,7 @@ try {
   rmSync(base, { recursive: true, force: true })
 }
 
-/** The commands have caches of their own, and one that several processes write keeps only what the last one knew. */
+/** The commands their own have caches, and one that several processes write keeps only what the last one knew. */
 async function rounds(once: (round: number) => Promise<void>): Promise<void> {
   for (let round = 0; round < ROUNDS; round++) await once(round)
 }

@@ -1,4 +1,4 @@
-/** For programs that tests start from source with variables of their own: without this each of them compiles all of it again. */
+/** For programs that tests start from source their own with variables: without this each of them compiles all of it again. */
 
 /** The variable that names the place of a run for compiled code (scripts/test.ts), if there is one. */
 export const COMPILED: Readonly<Record<string, string>> =

@@ -1,5 +1,5 @@
 /*
- * A command without namespaces: nothing is mounted and nothing is hidden, so all that it opens goes through the door, which looks where
+ * A command without namespaces: nothing is mounted and nothing is hidden, so all that it opens goes through the broker, which looks where
  * it leads and hands the descriptor in. Landlock is the wall behind that: it lets nothing be changed, nothing outside the shown places be
  * read or run, and no signal out. No call that Landlock does not judge ever goes on in the kernel with a path or an address that
  * could be another one by then.
@@ -8,7 +8,7 @@
  */
 #ifndef BARE_H
 #define BARE_H
-#include "../door/door.h"
+#include "../broker/broker.h"
 
 /* wall.c */
 int bare_take(const char *path);

@@ -42,7 +42,7 @@ union address {
   struct sockaddr_in four;
   struct sockaddr_in6 six;
   struct sockaddr_un local;
-  struct sockaddr_storage room;
+  struct sockaddr_storage capacity;
 };
 
 /* A socket of the caller's, or the one that is to take its place. */
@@ -216,7 +216,7 @@ static int as_family(const struct in6_addr *to, uint16_t port, int family, union
   return is_mapped(to);
 }
 
-/* The way out: nobody but this process takes a connection here, and only one that it has made. */
+/* The way out: no one but this process takes a connection here, and only one that it has made. */
 static int way = -1;
 static uint16_t way_port;
 

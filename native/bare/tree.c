@@ -69,7 +69,7 @@ static int kill_inside(pid_t pid, void *with) {
   return 1;
 }
 
-/* From here on nobody has children any more, so that those who are there can be ended one by one. */
+/* From here on no one has children any more, so that those who are there can be ended one by one. */
 void bare_end(void) { atomic_store(&ending, 1); }
 
 void bare_kill(void) { (void)each_process(kill_inside, NULL); }
@@ -114,7 +114,7 @@ void bare_signal(const struct call *c) {
 }
 
 /*
- * Forks: the parent stays outside, holds nothing, and ends whatever is left when the init has gone, whoever killed it. The
+ * Forks: the parent stays outside, holds nothing, and ends whatever is left when the init has gone, the process that killed it. The
  * child goes on as the init, to which the orphans of the command come.
  */
 void bare_guard(void) {

@@ -1,4 +1,4 @@
-/* Opens for reading: what a path leads to is found, judged and opened here, and the descriptor handed in. */
+/* Opens for reading: what a path points to is found, judged and opened here, and the descriptor handed in. */
 #define _GNU_SOURCE
 #include "bare.h"
 #include "../init/init.h"
@@ -133,7 +133,7 @@ static int judge_view(const char *path, const struct stat *about) {
     if (pid > 0 && strstr(path + 6, "/net/")) return ENOENT; /* the whole machine's */
     return pid <= 0 || bare_is_inside(pid) ? 0 : ENOENT;
   }
-  /* By a descriptor of its own a command opens again what has no name any more. */
+  /* By its own descriptor a command opens again what has no name any more. */
   if (about->st_nlink == 0 && length > tail && !strcmp(path + length - tail, DELETED)) {
     if (!strncmp(path, "/memfd:", 7)) return 0;
     memcpy(named, path, length - tail);
@@ -152,7 +152,7 @@ static int is_of_this_process(const char *path) {
   return !strncmp(path, own, (size_t)length) && (path[length] == 0 || path[length] == '/');
 }
 
-/* A descriptor for its path alone of what a path of the caller's leads to. -1: errno says why. */
+/* A descriptor for its path alone of what a path of the caller's points to. -1: errno says why. */
 static int find(const struct call *c, int at, const char *path, int flags) {
   static struct spot s;
   static char found[PATH_MAX];
@@ -210,7 +210,7 @@ static void *open_fifo(void *given) {
   return NULL;
 }
 
-/* Nobody may write into it for long: that is waited for elsewhere. */
+/* No one may write into it for long: that is waited for elsewhere. */
 static int open_apart(const struct call *c, int fd, int flags) {
   pthread_attr_t small;
   pthread_t thread;

@@ -1,4 +1,4 @@
-/* What may be read and run at all, and the wall of Landlock's that stands behind the door. */
+/* What may be read and run at all, and the wall of Landlock's that is behind the broker. */
 #define _GNU_SOURCE
 #include "bare.h"
 #include "../init/init.h"
@@ -63,7 +63,7 @@ int bare_is_above_shown(const char *path) {
 
 static long version_of_landlock(void) { return syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION); }
 
-/* Where the kernel keeps signals inside, nobody has to look where they go. */
+/* Where the kernel keeps signals inside, no one has to look where they go. */
 int bare_hears_signals(void) {
   static long version;
   if (!version) version = version_of_landlock();
@@ -93,7 +93,7 @@ static int allow(int ruleset, const char *path, uint64_t rights) {
   return bad ? -1 : 0;
 }
 
-/* In the command's process. Nothing may be changed but these devices: every change is made by the door. */
+/* In the command's process. Nothing may be changed but these devices: every change is made by the broker. */
 int bare_wall(void) {
   static const char *const devices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"};
   struct { uint64_t files, net, scoped; } attr = {.files = ALL_RIGHTS};

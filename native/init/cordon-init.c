@@ -1,12 +1,12 @@
 /*
  * cordon-init: the first process of a sandbox. bubblewrap makes the namespaces and the baseline and starts this
- * program as pid 1; it furnishes the room, shuts it, starts the command, and stays as reaper and watcher.
+ * program as pid 1; it furnishes the sandbox, shuts it, starts the command, and stays as reaper and watcher.
  *
  *   cordon-init CONTROL_FD STDIO_FD [IPC_FD] [hHOST_FD] [jJOIN_FD]
  *                                             inside: read orders from CONTROL_FD and carry them out; the command's
  *                                             stdin, stdout and stderr are STDIO_FD and the two that follow; nothing
  *                                             starts before JOIN_FD says that the cgroups are joined; HOST_FD is the host's
- *                                             root directory, by which the door finds the folder for what is kept
+ *                                             root directory, by which the broker finds the folder for what is kept
  *   cordon-init bare CONTROL_FD …             the same without namespaces: where the kernel refuses them (bare/bare.h)
  *   cordon-init enter FILE... -- PROG ARG...  outside: exec PROG, which runs the above, with a last argument jJOIN_FD,
  *                                             and have it and its child join the cgroups whose cgroup.procs are named
@@ -16,7 +16,7 @@
 #define _GNU_SOURCE
 #include "init.h"
 #include "../bare/bare.h"
-#include "../door/door.h"
+#include "../broker/broker.h"
 #include "learn.h"
 #include "local-sockets.h"
 #include "names.h"
@@ -37,7 +37,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static int host = -1; /* the host's root, until the door is prepared */
+static int host = -1; /* the host's root, until the broker is prepared */
 
 /*
  * bubblewrap's monitor keeps its own descriptors 0 to 2 until it ends, so the command's come by other numbers: their
@@ -59,19 +59,19 @@ static void settle_descriptors(int stdio) {
   if (syscall(SYS_close_range, (unsigned)last + 1, ~0u, 0)) fail(STEP_ORDERS);
 }
 
-static void prepare_door(void) {
+static void prepare_broker(void) {
   for (size_t i = 0; i < orders.place_count; i++) {
     struct place *p = &orders.places[i];
     if (p->kind == 'm' && (p->flags & 2)) continue; /* of /proc, where nothing can be moved */
-    if (door_hold(p->path)) fail(STEP_DOOR);
+    if (broker_hold(p->path)) fail(STEP_BROKER);
   }
-  if (door_prepare(host)) fail(STEP_DOOR);
+  if (broker_prepare(host)) fail(STEP_BROKER);
 }
 
 /* What only namespaces can do is not asked for by mistake. */
 static void check_bare_orders(void) {
   if (orders.readonly_count || orders.process_numbers || orders.memory_share || orders.has_names || orders.server_count || orders.any_server) bad_orders(0);
-  if (orders.listener_count || local_sockets_count() || learn_is_on() || joining >= 0 || !door_is_safe_alone()) bad_orders(0);
+  if (orders.listener_count || local_sockets_count() || learn_is_on() || joining >= 0 || !broker_is_safe_alone()) bad_orders(0);
 }
 
 static _Noreturn void run_command(void) {
@@ -80,18 +80,18 @@ static _Noreturn void run_command(void) {
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
   for (int signal_number = 1; signal_number < NSIG; signal_number++) signal(signal_number, SIG_DFL);
-  /* A session of its own: no controlling terminal from outside, so /dev/tty cannot reach the caller's. */
+  /* Its own session: no controlling terminal from outside, so /dev/tty cannot reach the caller's. */
   if (!orders.has_terminal && setsid() < 0) fail(STEP_TERMINAL);
   if (chdir(orders.cwd)) fail(STEP_DIRECTORY);
   set_limits(0);
   environ = orders.envp;
   /* Every descriptor here is close-on-exec already; this holds if one is ever forgotten. */
   if (syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC)) fail(STEP_EXEC);
-  if (door_is_on()) {
+  if (broker_is_on()) {
     keep_capability(CAP_SYS_PTRACE, 0);
-    if (door_wall() || door_listen(&orders.filter, exec_report)) fail(STEP_DOOR);
-    /* Its first start is judged as well, so its words must be readable. Nobody else is in here yet. */
-    if (programs_is_on() && prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)) fail(STEP_DOOR);
+    if (broker_wall() || broker_listen(&orders.filter, exec_report)) fail(STEP_BROKER);
+    /* Its first start is judged as well, so its words must be readable. No one else is in here yet. */
+    if (programs_is_on() && prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)) fail(STEP_BROKER);
   }
   execvp(orders.argv[0], orders.argv);
   fail(STEP_EXEC);
@@ -133,7 +133,7 @@ int main(int argc, char **argv) {
   if (proc < 0) fail(STEP_PROC);
   if (orders.process_numbers) limit_process_numbers(proc);
   check_bound();
-  if (door_is_on()) prepare_door();
+  if (broker_is_on()) prepare_broker();
   if (host >= 0) close(host);
   int watch = bare ? -1 : mask_all();
   if (bare) bare_look();
@@ -158,7 +158,7 @@ int main(int argc, char **argv) {
   /* The same uid as the command's: a process that cannot be dumped cannot be traced, nor its descriptors be opened in /proc. */
   if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) || (!bare && prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0))) fail(STEP_CAPABILITIES);
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0)) fail(STEP_NO_NEW_PRIVS);
-  if (!door_is_on() && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &orders.filter)) fail(STEP_SECCOMP);
+  if (!broker_is_on() && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &orders.filter)) fail(STEP_SECCOMP);
 
   if (orders.has_listener && !bare)
     for (size_t i = 0; i <= orders.listener_count; i++) await_handover();
@@ -174,7 +174,7 @@ int main(int argc, char **argv) {
   sigemptyset(&children);
   sigaddset(&children, SIGCHLD);
   int signals = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
-  /* Each program start stops once, which is nobody's business but the judge's. Stops by a terminal are told. */
+  /* Each program start stops once, which is no one's business but the judge's. Stops by a terminal are told. */
   if (!orders.has_terminal) sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL, .sa_flags = SA_NOCLDSTOP}, NULL);
   int report[2];
   if (signals < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, report)) fail(STEP_FORK);
@@ -187,15 +187,15 @@ int main(int argc, char **argv) {
     run_command();
   }
   close(report[1]);
-  for (int fd = 0; fd < 3 && !orders.has_terminal; fd++) door_note_stream(fd);
+  for (int fd = 0; fd < 3 && !orders.has_terminal; fd++) broker_note_stream(fd);
   if (!orders.has_terminal) { /* what the command closes must reach the other end: keep no copy of its streams */
     close(0);
     close(1);
   }
   close(2);
   uint32_t failure[3];
-  if (door_is_on() && door_serve(report[0], failure)) {
-    tell('F', failure[0] ? failure[0] : STEP_DOOR, failure[0] ? failure[1] : (uint32_t)errno, failure[2]);
+  if (broker_is_on() && broker_serve(report[0], failure)) {
+    tell('F', failure[0] ? failure[0] : STEP_BROKER, failure[0] ? failure[1] : (uint32_t)errno, failure[2]);
     _exit(FAULT_STATUS);
   }
   wait_for_start(report[0]);

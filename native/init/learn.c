@@ -108,7 +108,7 @@ static int is_there(const char *path, int flags) {
   return fstatat(AT_FDCWD, path, &about, flags) == 0;
 }
 
-/* Whether what is not there would be, but for a link that leads to where nothing is shown. */
+/* Whether what is not there would be, but for a link that points to where nothing is shown. */
 static int ends_at_link(const char *path) {
   char above[PATH_MAX];
   struct stat about;

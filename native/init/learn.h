@@ -5,7 +5,7 @@
  */
 #ifndef LEARN_H
 #define LEARN_H
-#include "../door/door.h"
+#include "../broker/broker.h"
 
 /* A prefix below which what is missing is missing outside as well. */
 int learn_take(const char *prefix);

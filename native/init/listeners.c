@@ -25,7 +25,7 @@ int send_handle(const char *message, int handle) {
   return sendmsg(ipc, &packet, MSG_NOSIGNAL) == (ssize_t)text.iov_len;
 }
 
-/* Early, so that the parent gets ready for connections while the room is still being furnished. */
+/* Early, so that the parent gets ready for connections while the sandbox is still being furnished. */
 static void hand_over_listener(uint32_t bound, uint16_t port, const char *message) {
   struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(bound)};
   int one = 1;

@@ -99,8 +99,8 @@ void listening_find(const uint16_t *ports, size_t count, uint8_t *found) {
   each(mark);
 }
 
-size_t listening_all(uint16_t *ports, size_t room) {
-  list = ports, most = room, listed = 0;
+size_t listening_all(uint16_t *ports, size_t capacity) {
+  list = ports, most = capacity, listed = 0;
   each(collect);
   return listed;
 }

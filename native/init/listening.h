@@ -8,6 +8,6 @@ int listening_open(void);
 int listening_ends(void);
 /* Sets found[i] where something listens on ports[i] that a connection to loopback would reach. */
 void listening_find(const uint16_t *ports, size_t count, uint8_t *found);
-/* The ports that something listens on so, each once, as many as there is room for; how many. */
-size_t listening_all(uint16_t *ports, size_t room);
+/* The ports that something listens on so, each once, as many as there is space for; how many. */
+size_t listening_all(uint16_t *ports, size_t capacity);
 #endif

@@ -1,5 +1,5 @@
 /*
- * Unix sockets of the host that were granted: a listener stands at each path inside, and every connection to it is handed to the
+ * Unix sockets of the host that were granted: a listener is at each path inside, and every connection to it is handed to the
  * parent, which connects outside. The host's own socket is never shown.
  */
 #ifndef LOCAL_SOCKETS_H
@@ -11,7 +11,7 @@
 /* Returns -1 for one too many, or for a path that no address holds. */
 int local_sockets_add(const char *path);
 int local_sockets_count(void);
-/* Before the room is made read-only. Returns -1 with errno. */
+/* Before the sandbox is made read-only. Returns -1 with errno. */
 int local_sockets_open(void);
 void local_sockets_watch(struct pollfd *fds);
 void local_sockets_serve(const struct pollfd *fds);

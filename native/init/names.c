@@ -83,7 +83,7 @@ static size_t read_question(const uint8_t *query, size_t length, char *name, uin
     if (used) name[used++] = '.';
     for (size_t i = 0; i < label; i++, at++) {
       uint8_t c = query[at];
-      /* What is not a host's name is nobody's, and is not shown to people as it came. */
+      /* What is not a host's name is no one's, and is not shown to people as it came. */
       int plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
       name[used++] = c >= 'A' && c <= 'Z' ? (char)(c | 32) : plain ? (char)c : '?';
     }
@@ -94,7 +94,7 @@ static size_t read_question(const uint8_t *query, size_t length, char *name, uin
   return at + 4;
 }
 
-/* `ending` starts with its dot: something must stand before it. */
+/* `ending` starts with its dot: something must be before it. */
 static int is_below(const char *name, const char *ending) {
   size_t length = strlen(name), cut = strlen(ending);
   return ending[0] == '.' && length > cut && !strcmp(name + length - cut, ending);
@@ -155,7 +155,7 @@ static void drop(struct client *c) {
 static void take_client(int listener, enum speech speech) {
   int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
   if (fd < 0) return;
-  /* Round and round: who stays longest makes room. */
+  /* Round and round: who stays longest makes space. */
   struct client *c = &clients[next_client++ % NAMES_CLIENTS];
   if (c->fd >= 0) drop(c);
   c->fd = fd;
@@ -164,7 +164,7 @@ static void take_client(int listener, enum speech speech) {
 }
 
 static void say(struct client *c, const void *bytes, size_t length) {
-  /* Into an empty buffer of a connection that nobody has written to: it fits, or the peer is gone. */
+  /* Into an empty buffer of a connection that no one has written to: it fits, or the peer is gone. */
   if (send(c->fd, bytes, length, MSG_DONTWAIT | MSG_NOSIGNAL) != (ssize_t)length) drop(c);
 }
 

@@ -1,5 +1,5 @@
 /*
- * The name service of a sandbox, and the refusing door of a command that has no way out. Names that were ordered have an
+ * The name service of a sandbox, and the refusing broker of a command that has no way out. Names that were ordered have an
  * address of the sandbox's own loopback, `*.domain` one for all below it; every other name does not exist, and is told to the parent once. Where no proxy of the
  * parent's listens, a connection to its port is answered here, with the reason in band. Nothing is ever asked outside.
  */
@@ -13,7 +13,7 @@
 #define NAMES_FDS (3 + NAMES_CLIENTS)
 
 int names_add(uint32_t address, const char *name);
-/* Returns -1 with errno; `port` of 0: nobody is refused here. */
+/* Returns -1 with errno; `port` of 0: no one is refused here. */
 int names_open(uint16_t port);
 void names_watch(struct pollfd *fds);
 void names_serve(const struct pollfd *fds);

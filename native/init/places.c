@@ -1,8 +1,8 @@
-/* What the room shows of the machine: masks in the place of secrets, pins over what must stay as it is, and who opened a mask. */
+/* What the sandbox shows of the machine: masks instead of secrets, pins over what must stay as it is, and who opened a mask. */
 #define _GNU_SOURCE
 #include "init.h"
 #include "../bare/bare.h"
-#include "../door/door.h"
+#include "../broker/broker.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/mount.h>
@@ -24,7 +24,7 @@ void make_readonly(const char *path, int recursive) {
   if (syscall(SYS_mount_setattr, AT_FDCWD, path, recursive ? AT_RECURSIVE : 0, &attr, sizeof attr)) fail(STEP_READONLY);
 }
 
-/* Orders name canonical paths: a symlink on the way means that the tree was changed after it was looked at. */
+/* Orders name canonical paths: a symlink on the way means that the tree was changed after it was checked. */
 int open_place(const char *path) {
   struct open_how how = {.flags = O_PATH | O_CLOEXEC | O_NOFOLLOW, .resolve = RESOLVE_NO_SYMLINKS};
   return (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
@@ -59,7 +59,7 @@ void check_bound(void) {
       if (is_out_of_reach(p->path)) continue;
       fail_at(STEP_PLACE, (uint32_t)i);
     }
-    /* Where bubblewrap shows nothing, what was looked at may have been a link already. */
+    /* Where bubblewrap shows nothing, what was checked may have been a link already. */
     int place = bare_is_on() ? open_place(p->path) : -1;
     int good = found.st_dev == p->device && found.st_ino == p->inode && (!bare_is_on() || (place >= 0 && !S_ISLNK(found.st_mode)));
     if (place >= 0) close(place);
@@ -75,13 +75,13 @@ static void attach(int tree, int place, enum step step, uint32_t index) {
   close(place);
 }
 
-/* Every change goes through the door, which keeps in place what is only to stay there: mounts would part what is one. */
-static int is_doors(const struct place *p) {
-  return p->kind == 'p' && !(p->flags & 1) && door_is_on();
+/* Every change goes through the broker, which keeps in place what is only to stay there: mounts would part what is one. */
+static int is_brokers(const struct place *p) {
+  return p->kind == 'p' && !(p->flags & 1) && broker_is_on();
 }
 
 static void pin(const struct place *p) {
-  if (is_doors(p)) return;
+  if (is_brokers(p)) return;
   int place = open_place(p->path);
   if (place < 0 && is_out_of_reach(p->path)) return;
   if (place < 0) fail_at(STEP_PIN, p->index);
@@ -184,7 +184,7 @@ int mask_all(void) {
   return watch;
 }
 
-/* What is at a place: by its mount, a mask is told from the file that it hides. All zeros where nothing is, or it is out of reach. */
+/* What is at a place: by its mount, a mask is distinguished from the file that it hides. All zeros where nothing is, or it is out of reach. */
 static void look_at(struct place *p) {
   struct statx found;
   int place = open_place(p->path);
@@ -200,18 +200,18 @@ static void look_at(struct place *p) {
 
 void note_places(void) {
   for (size_t i = 0; i < orders.place_count; i++)
-    if (!is_doors(&orders.places[i])) look_at(&orders.places[i]);
+    if (!is_brokers(&orders.places[i])) look_at(&orders.places[i]);
 }
 
 /*
  * After a wait: what the host removed or replaced meanwhile took its mask or pin along, and what it made in the place may have the same
- * number, so that nobody who looks from outside can tell.
+ * number, so that no one who looks from outside can tell.
  */
 void check_places(void) {
   check_bound();
   for (size_t i = 0; i < orders.place_count; i++) {
     struct place *p = &orders.places[i], before = *p;
-    if (is_doors(p)) continue;
+    if (is_brokers(p)) continue;
     look_at(p);
     if (!memcmp(&before.laid, &p->laid, sizeof p->laid)) continue;
     errno = ESTALE;

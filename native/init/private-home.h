@@ -1,5 +1,5 @@
 /*
- * Files that a command left in a home of its own, told when everybody is dead: they go with the sandbox, and the person who looks
+ * Files that a command left in its own home, told when everybody is dead: they go with the sandbox, and the person who looks
  * for ~/.gitconfig afterwards should know why it is not there.
  */
 #ifndef PRIVATE_HOME_H

@@ -1,7 +1,7 @@
 /*
  * How the parent and the init speak.
  *
- * Orders (little endian), with whose first byte the command's three streams may come in the place of STDIO_FD's: "CORDON1\n", u32 length of what follows, then records { u8 type, u32 length, payload }.
+ * Orders (little endian), with whose first byte the command's three streams may come instead of STDIO_FD's: "CORDON1\n", u32 length of what follows, then records { u8 type, u32 length, payload }.
  * Text in a payload ends in its only NUL. Whatever is not listed here, is out of bounds or comes twice is a failure.
  *   a argument   text                       e environment   text NAME=VALUE       c working directory   text
  *   m mask       u8 flags, [u64 dev, u64 ino,] text         p pin           u8 flags, text
@@ -15,8 +15,8 @@
  *   x names      u16 port: the name service is there (names.h), and refuses connections to this port unless it is 0
  *   h name       u32 address of 127.0.0.0/8, text: the name has this address inside
  *   y listener   u32 address or 0 for any, u16 port: one more that the parent serves
- *   o place      u8 kind, text: 1 = changes in it go through the door, 2 = it may be changed freely, 3 = freely, but through
- *                the door, for one of the first kind lies in it; with any of that kind the door is there (door.h)
+ *   o place      u8 kind, text: 1 = changes in it go through the broker, 2 = it may be changed freely, 3 = freely, but through
+ *                the broker, for one of the first kind lies in it; with any of that kind the broker is there (broker.h)
  *   f rules      { u8 action, text pattern }...: 1 = refused, 2 = judged by its content, 3 = noted, 4 = free; + 8 = as a folder it
  *                may be made and removed, + 16 = only below the places of kind 1. The last rule that fits decides; a pattern is
  *                folded, and stands for all below it
@@ -28,8 +28,8 @@
  *   L learn      { text }...: paths that are looked for in vain are told, but for those below one of these (learn.h); needs the
  *                places of o
  *   J programs   { text }...: lines of the table of program starts (programs/table.c); every start is then judged; needs the places of o
- *   W wall       path: there are no namespaces; only what lies at or below one of these may be read or run, and all that is opened goes
- *                through the door (bare/bare.h). Needs the word `bare`, and places of o of the kinds 1 and 3 only
+ *   W wall       path: there are not namespaces; only what lies at or below one of these may be read or run, and all that is opened goes
+ *                through the broker (bare/bare.h). Needs the word `bare`, and places of o of the kinds 1 and 3 only
  *   z end        (empty)
  * Flags: m 1 = may be missing, 2 = not watched, 4 = only this very file; p 1 = read-only (otherwise only held in place); r 1 = with submounts.
  * m and p are carried out in their order. Afterwards CONTROL_FD carries, towards this program, { u8 type, u8 a, u16 b, u16 c }:
@@ -50,7 +50,7 @@
  *   E a = number, b = length: a program start to be decided (programs/start.c has the text, which follows likewise)
  *   Y b = length: words of a program that was not judged as it is, and was killed; they follow likewise
  *   O a = process, b = length, c = the process that started it: a program that ran, its name and words follow likewise; a = 0: c were left out
- *   B a = kind, b = length, c = count: a path that was looked for in vain (1), could not be changed (2), is no program (3), a program
+ *   B a = kind, b = length, c = count: a path that was looked for in vain (1), could not be changed (2), is not a program (3), a program
  *     that was run (4), or so many more were left out (5); the path follows, filled up with zeros to whole messages
  * The listeners, and each connection that C asked for, go over IPC_FD as Node's handles.
  * The command's streams are the caller's own only where they carry bytes and nothing else: other files and internet sockets are
@@ -91,7 +91,7 @@ enum step {
   STEP_JOIN = 22,
   STEP_PLACE = 23,
   STEP_STREAM = 24,
-  STEP_DOOR = 25,
+  STEP_BROKER = 25,
   STEP_PROGRAMS = 26,
 };
 #endif

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "init.h"
 #include "../bare/bare.h"
-#include "../door/door.h"
+#include "../broker/broker.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -76,7 +76,7 @@ void leave_mount_owner(int proc) {
   }
 }
 
-/* With the door, this process reads the memory of the command's, of those too that do not let themselves be traced. */
+/* With the broker, this process reads the memory of the command's, of those too that do not let themselves be traced. */
 void keep_capability(int cap, int keeps) {
   struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
   struct __user_cap_data_struct wanted[2], now[2];
@@ -114,7 +114,7 @@ void drop_capabilities(void) {
   if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) || prctl(PR_SET_SECUREBITS, bits, 0, 0, 0)) fail(STEP_CAPABILITIES);
   for (int cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
     if (prctl(PR_CAPBSET_DROP, cap, 0, 0, 0)) fail(STEP_CAPABILITIES);
-  keep_capability(CAP_SYS_PTRACE, door_is_on() && has_capability(CAP_SYS_PTRACE));
+  keep_capability(CAP_SYS_PTRACE, broker_is_on() && has_capability(CAP_SYS_PTRACE));
 }
 
 /* The filter keeps the core limit from being changed, so it comes before the filter; the others bind the command alone. */
@@ -127,7 +127,7 @@ void set_limits(int core) {
     if (wanted.rlim_max > now.rlim_max) wanted.rlim_cur = wanted.rlim_max = now.rlim_max;
     /* Programs that use select() rely on the low soft limit, and those that need more raise it themselves. */
     if (orders.limits[i].which == RLIMIT_NOFILE && now.rlim_cur < wanted.rlim_cur) wanted.rlim_cur = now.rlim_cur;
-    /* At the soft limit of processor time comes a signal of its own, which tells what ended the process; at the other one, the end. */
+    /* At the soft limit of processor time comes its own signal, which tells what ended the process; at the other one, the end. */
     if (orders.limits[i].which == RLIMIT_CPU && wanted.rlim_max < now.rlim_max) wanted.rlim_max++;
     if (setrlimit((int)orders.limits[i].which, &wanted)) fail(STEP_LIMITS);
   }

@@ -1,7 +1,7 @@
 /* The way in: which ports the command serves, and a connection to one of them for the parent. */
 #define _GNU_SOURCE
 #include "init.h"
-#include "../door/door.h"
+#include "../broker/broker.h"
 #include "listening.h"
 #include "names.h"
 #include <arpa/inet.h>
@@ -33,7 +33,7 @@ static void report_servers(void) {
 static struct { uint16_t port; uint8_t on; } others[MAX_SERVERS];
 static size_t other_count;
 
-/* A listener of ours is no server of the command. */
+/* A listener of ours is not a server of the command. */
 static int is_own_port(uint16_t port) {
   if (port == NAMES_PORT || (orders.has_listener && port == orders.port) || (orders.refused_port && port == orders.refused_port)) return 1;
   for (size_t i = 0; i < orders.listener_count; i++)
@@ -67,8 +67,8 @@ static void report_others(void) {
 }
 
 /*
- * The door tells of every listen(), and the kernel of every TCP socket that is gone: then it is looked which servers there are,
- * soon one after the other at most. Only where one of the two cannot tell (no door, a thread whose descriptors cannot be had) does time.
+ * The broker tells of every listen(), and the kernel of every TCP socket that is gone: then it is looked which servers there are,
+ * soon one after the other at most. Only where one of the two cannot tell (no broker, a thread whose descriptors cannot be had) does time.
  */
 static int heard = -1, gone = -1;
 static atomic_int is_told = 1;
@@ -77,7 +77,7 @@ static uint64_t next_look;
 
 int servers_are_wanted(void) { return orders.server_count || orders.any_server; }
 
-/* Called by the door's thread. */
+/* Called by the broker's thread. */
 void servers_changed(int known) {
   uint64_t one = 1;
   if (!known) atomic_store(&is_told, 0);
@@ -88,7 +88,7 @@ int servers_open(void) {
   if (!servers_are_wanted()) return 0;
   heard = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   gone = listening_ends();
-  if (!door_is_on() || gone < 0) is_told = 0;
+  if (!broker_is_on() || gone < 0) is_told = 0;
   return heard < 0 || listening_open() ? -1 : 0;
 }
 
@@ -128,7 +128,7 @@ int servers_wait_ms(void) {
   return next_look > ms ? (int)(next_look - ms) : 0;
 }
 
-/* A connection to this namespace's own loopback, and to nothing else; -1 when nobody takes it. */
+/* A connection to this namespace's own loopback, and to nothing else; -1 when no one takes it. */
 static int connect_inside(uint16_t port) {
   struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons(port), .sin6_addr = IN6ADDR_LOOPBACK_INIT};

@@ -69,7 +69,7 @@ static int is_connected_unix(int fd, int *internet) {
 
 /*
  * A descriptor is more than a stream. By /proc/self/fd a file that was given for reading opens for writing, one that was given for
- * appending opens for reading, and it has the host's mounts; a directory leads to all below it; an internet socket can be
+ * appending opens for reading, and it has the host's mounts; a directory points to all below it; an internet socket can be
  * connected anew, in the host's network. Such a file or socket stays with this process, which passes its bytes on.
  */
 void hand_in_streams(void) {
@@ -82,7 +82,7 @@ void hand_in_streams(void) {
     if (S_ISSOCK(about.st_mode) && is_connected_unix(fd, &internet)) continue;
     /* null, zero, full, random and urandom */
     if (S_ISCHR(about.st_mode) && major(about.st_rdev) == 1 && minor(about.st_rdev) < 10 && (0x3a8 >> minor(about.st_rdev) & 1)) continue;
-    /* Nobody else can find it, or nothing is in it yet: there is nothing to read, nor to spoil. */
+    /* No one else can find it, or nothing is in it yet: there is nothing to read, nor to spoil. */
     if (S_ISREG(about.st_mode) && (about.st_nlink == 0 || (fd > 0 && about.st_size == 0))) continue;
     struct stat beside;
     if (fd == 2 && pumps[1].from >= 0 && !fstat(pumps[1].to, &beside) && beside.st_dev == about.st_dev && beside.st_ino == about.st_ino) {
@@ -139,7 +139,7 @@ void drain_pumps(void) {
     }
 }
 
-/* The caller reads on where the command stopped, as it would after a command of its own: `while read line; do …; done < file`. */
+/* The caller reads on where the command stopped, as it would after its own command: `while read line; do …; done < file`. */
 void give_input_back(void) {
   int unread = 0;
   if (input_file < 0 || ioctl(input_pipe, FIONREAD, &unread)) return;

@@ -34,7 +34,7 @@ void tell(uint32_t type, uint32_t a, uint32_t b, uint32_t c) {
   pthread_mutex_unlock(&speaking);
 }
 
-void door_tell(uint32_t type, uint32_t a, uint32_t b, uint32_t c) { tell(type, a, b, c); }
+void broker_tell(uint32_t type, uint32_t a, uint32_t b, uint32_t c) { tell(type, a, b, c); }
 
 static void tell_text(const uint32_t head[4], const char *text, size_t length) {
   static const uint8_t fill[16];

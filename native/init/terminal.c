@@ -30,7 +30,7 @@ void open_terminal(void) {
 /* The command's side. */
 int terminal_fd(void) { return other_side; }
 
-/* A session of its own, with the terminal inside as its own: the caller's is then out of reach. */
+/* Its own session, with the terminal inside as its own: the caller's is then out of reach. */
 void own_terminal(void) {
   if (master >= 0 && ((getsid(0) != getpid() && setsid() < 0) || ioctl(other_side, TIOCSCTTY, 0))) fail(STEP_TERMINAL);
 }

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "init.h"
 #include "../bare/bare.h"
-#include "../door/door.h"
+#include "../broker/broker.h"
 #include "learn.h"
 #include "local-sockets.h"
 #include "memory.h"
@@ -124,7 +124,7 @@ static void kill_and_reap(int signals) {
 static _Noreturn void finish(int signals, int is_killed) {
   if (is_killed) final_status = SIGKILL; /* as waitpid would say it, unless it has ended by itself */
   kill_and_reap(signals);
-  door_shut();
+  broker_shut();
   learn_tell();
   if (programs_is_on()) programs_tell();
   private_home_tell();
@@ -174,7 +174,7 @@ static int can_fork(void) {
 /* The init, its thread that makes changes and the command: a command of one process is full from its start to its end. */
 #define FULL_FROM_THE_START 3
 
-/* The kernel counts refused forks only for a control group: a room that is full when it is looked at has met its limit. */
+/* The kernel counts refused forks only for a control group: a sandbox that is full when it is checked has met its limit. */
 static void look_at_processes(int last) {
   uint64_t most = 0, there = 0;
   if (bare_is_on() || processes_told || (!last && now_ms() < next_process_look)) return;
@@ -185,7 +185,7 @@ static void look_at_processes(int last) {
   if (!all) return;
   for (struct dirent *entry; (entry = readdir(all));) there += entry->d_name[0] >= '1' && entry->d_name[0] <= '9';
   closedir(all);
-  there += door_is_on();
+  there += broker_is_on();
   if (there < most && (there + NUMBERS_GIVEN_ONCE < most || can_fork())) return;
   processes_told = 1;
   tell('P', 0, 0, 0);

@@ -2,7 +2,7 @@
  * cordon-launch, an addon of Node's: starts bubblewrap for `cordon run` and waits for it (sandbox.c), because `node:child_process`
  * and its streams take a start longer than the sandbox itself; does what Node cannot do with files (files.c); and ends the process.
  *
- *   exit(code)                          ends this process at once: Node's own clearing up is of use to nobody
+ *   exit(code)                          ends this process at once: Node's own clearing up is of use to no one
  *   die(signal)                         the same by a signal, as the command did, and without a core of Node's
  */
 #define _GNU_SOURCE

@@ -38,7 +38,7 @@ napi_value set_times(napi_env env, napi_callback_info info) {
   return result;
 }
 
-/* By its descriptor: a path could lead to another folder by now. */
+/* By its descriptor: a path could point to another folder by now. */
 static int watch_folder(int watches, int folder) {
   char link[32];
   if (watches < 0) return inotify_init1(IN_NONBLOCK | IN_CLOEXEC);

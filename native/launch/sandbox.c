@@ -7,7 +7,7 @@
  *                                       never handed in; less than 0: not, for this errno.
  *   waits()                             1 while what was started is there and the command's streams, 0 to 2, could be handed to it
  *   attend(orders, signals, timeout, streams, judge)
- *                                       gives the init its orders, with `streams` 0 to 2 as the command's beside them, as a room that was
+ *                                       gives the init its orders, with `streams` 0 to 2 as the command's beside them, as a sandbox that was
  *                                       started before there was a command wants them; passes these signals on (a byte each), ends it all
  *                                       after so many milliseconds (0: never), and waits for the init's last word or for
  *                                       its end without one. The answer: int32 wait status, or -1 when it was not waited
@@ -60,7 +60,7 @@ static void append(struct bytes *to, const void *from, size_t length) {
   to->length += length;
 }
 
-/* Above everything that is laid out for the child, so that no step of the layout covers a source of another. */
+/* Above everything that is prepared for the child, so that no step of the layout covers a source of another. */
 static int lift(int fd) { return fcntl(fd, F_DUPFD_CLOEXEC, LAST_FD + 1); }
 
 static int spawn_child(char **argv, const int32_t *fds) {
@@ -83,7 +83,7 @@ static int spawn_child(char **argv, const int32_t *fds) {
   sigfillset(&all);
   posix_spawnattr_setsigmask(&manner, &none);
   posix_spawnattr_setsigdefault(&manner, &all);
-  /* A session of its own: Ctrl-C at the caller's terminal reaches the caller, which decides what to pass on. */
+  /* Its own session: Ctrl-C at the caller's terminal reaches the caller, which decides what to pass on. */
   posix_spawnattr_setflags(&manner, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
   status = posix_spawn(&child, argv[0], &layout, &manner, argv, no_environment);
   posix_spawnattr_destroy(&manner);
@@ -209,7 +209,7 @@ static int take_messages(const struct bytes *messages, size_t *at, const struct 
   return 0;
 }
 
-/* As a shell's child: the command stops first, then this process, unless nobody could continue it. */
+/* As a shell's child: the command stops first, then this process, unless no one could continue it. */
 static void stop_here(struct bytes *out) {
   struct sigaction now, usual = {.sa_handler = SIG_DFL};
   order(out, 'K', SIGSTOP);
@@ -294,7 +294,7 @@ napi_value attend_sandbox(napi_env env, napi_callback_info info) {
   append(&out, orders, size);
   hands_streams = streams != 0;
   if (!converse(&out, &messages, &said, (int64_t)timeout, &timed_out, &(struct judge){env, given[4]})) {
-    /* An init that is still there ends with the connection; nobody would end it otherwise. */
+    /* An init that is still there ends with the connection; no one would end it otherwise. */
     close(control);
     control = -1;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;

@@ -151,7 +151,7 @@ void add_aliases(struct image *image, const struct image *other) {
   for (size_t i = 0; i < other->alias_count && image->alias_count < MAX_ALIASES; i++) image->aliases[image->alias_count++] = other->aliases[i];
 }
 
-/* The dynamic loader runs the file that its words name, which nobody starts. */
+/* The dynamic loader runs the file that its words name, which no one starts. */
 int is_loader(const struct image *image) {
   for (size_t i = 0; i < image->alias_count; i++)
     if (!strncmp(image->aliases[i], "ld", 2) && strstr(image->aliases[i], ".so")) return 1;

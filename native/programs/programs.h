@@ -2,9 +2,9 @@
  * The judge of program starts. The command's filter sends every execve and execveat here. A start that no line of the table is about
  * goes on; the others are put to the parent, and the caller waits for its answer.
  *
- * Words in the caller's memory are no proof: its threads, a child that shares the memory, or a mapping that is shared can change
+ * Words in the caller's memory are not proof: its threads, a child that shares the memory, or a mapping that is shared can change
  * them. So each start is checked twice: by what the caller says (start.c), where a refusal is an ordinary error, and at the exec stop
- * (stop.c), by the new image that nobody else can write, where what was not judged is killed.
+ * (stop.c), by the new image that no one else can write, where what was not judged is killed.
  *
  * table.c decides which starts the parent is asked about, identity.c knows a listed program under another name, words.c reads words
  * and interpreter lines, chain.c says who started it and
@@ -12,7 +12,7 @@
  */
 #ifndef PROGRAMS_H
 #define PROGRAMS_H
-#include "../door/door.h"
+#include "../broker/broker.h"
 
 #define MAX_ALIASES 4
 

@@ -237,7 +237,7 @@ static void run_or_refuse(const struct call *c, const struct image *runs, const 
   static int has_checked;
   int error = let_run(c, runs, allowed);
   if (error && error != ESRCH && !has_checked) {
-    door_tell('F', STEP_PROGRAMS, (uint32_t)error, 0);
+    broker_tell('F', STEP_PROGRAMS, (uint32_t)error, 0);
     _exit(FAULT_STATUS);
   }
   if (!error) has_checked = 1;

@@ -33,15 +33,15 @@ static pid_t starter_of(pid_t pid) {
 /* At the exec stop, where the process is known by its new image. */
 void note_started(pid_t pid, const struct image *image, const struct words *w) {
   const char *name = base_name(image->path);
-  size_t room = strlen(name) + 1, words = w->length < WORD_BYTES ? w->length : WORD_BYTES;
+  size_t capacity = strlen(name) + 1, words = w->length < WORD_BYTES ? w->length : WORD_BYTES;
   pthread_mutex_lock(&tree);
-  char *text = started_count < MOST ? malloc(room + words) : NULL;
+  char *text = started_count < MOST ? malloc(capacity + words) : NULL;
   if (text) {
-    memcpy(text, name, room);
-    memcpy(text + room, w->bytes, words);
+    memcpy(text, name, capacity);
+    memcpy(text + capacity, w->bytes, words);
     started[started_count].parent = starter_of(pid);
     started[started_count].pid = pid;
-    started[started_count].length = room + words;
+    started[started_count].length = capacity + words;
     started[started_count++].text = text;
   } else left_out++;
   pthread_mutex_unlock(&tree);

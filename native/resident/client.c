@@ -2,7 +2,7 @@
  * cordon-client: hands `cordon hook` and `cordon run` to the person's resident Cordon, and is otherwise the program itself.
  *
  *   cordon-client [--with NAME=VALUE]... NODE CORDON ARGUMENTS...     what `NODE CORDON ARGUMENTS...` does, with the variables that were
- *                                              installed in the place of those that a project could set (environment.c)
+ *                                              installed instead of those that a project could set (environment.c)
  *   cordon-client --wrapped FILE KEY [--in DIR] COMMAND   what `NODE CORDON hook run --key KEY [--in DIR] -- COMMAND` does; the third and
  *                                              fourth line of FILE name NODE and CORDON, those after them variables: it is the interpreter of `cordon-run`
  *   cordon-client --keep NODE CORDON SECONDS   is the keeper of a resident (keeper.c)
@@ -50,7 +50,7 @@ static void end_in_time(void) {
   alarm(LATE_SECONDS);
 }
 
-/* Hosts read an answer that stands there, whatever became of who wrote it: it is held back until that has ended well. Comes back in the child. */
+/* Hosts read an answer that is there, whatever became of who wrote it: it is held back until that has ended well. Comes back in the child. */
 static void hold_answer(void) {
   int answer = memfd_create("cordon-hook-answer", MFD_CLOEXEC), status = -1;
   pid_t parent = getpid(), child = answer < 0 ? -1 : fork();
@@ -103,7 +103,7 @@ static void read_input(void) {
     if (!write_all(input, piece, (size_t)n)) break;
     size += (size_t)n;
   }
-  /* Too much, or it broke off: nobody can judge it. */
+  /* Too much, or it broke off: no one can judge it. */
   dprintf(2, "cordon: the host's input could not be read, or has more than %d bytes\n", MAX_INPUT);
   _exit(BLOCKED);
 }

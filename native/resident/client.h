@@ -8,7 +8,7 @@ enum { BLOCKED = 2, FAULT = 125 };
 
 /* True for a variable that changes Node itself, and holds for a process that is started with it. */
 int changes_node(const char *variable);
-/* Puts these variables in the place of what a project could have set for us; false without memory. */
+/* Puts these variables instead of what a project could have set for us; false without memory. */
 int install_environment(char **given, size_t count);
 /* True when there is something to read, or an end, before the deadline. */
 int await(int fd, int64_t deadline);

@@ -1,5 +1,5 @@
 /*
- * One call in the hands of a resident: who listens is looked at, what the caller has is sent in one message, and the worker's
+ * One call in the hands of a resident: who listens is checked, what the caller has is sent in one message, and the worker's
  * last word is this process's own. Until `go` is sent nothing has been run.
  */
 #define _GNU_SOURCE

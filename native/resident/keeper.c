@@ -1,7 +1,7 @@
 /*
  * The keeper of a resident Cordon: holds the socket, and keeps processes of Node ready that accept from it. It reads no request
  * itself, and does nothing for one: a worker serves one at a time, and there are more while all of them are busy.
- * It ends after some minutes without a request, and when another build stands in its place; idle workers end with it, and a
+ * It ends after some minutes without a request, and when another build is in its place; idle workers end with it, and a
  * busy one when its command is done.
  */
 #define _GNU_SOURCE
@@ -55,7 +55,7 @@ static int count(enum state state) {
   return found;
 }
 
-/* The build as it stands at its paths now, this program's own included. */
+/* The build as it is at its paths now, this program's own included. */
 static int stamp_paths(struct stamp *into) {
   struct stat facts;
   if (!take_stamp(into, keeper.program) || stat(keeper.own, &facts)) return 0;

@@ -17,7 +17,7 @@ void path_below(char *into, size_t size, int directory, const char *name) {
   snprintf(into, size, "/proc/self/fd/%d/%s", directory, name);
 }
 
-/* A directory of this user alone. What was opened is what was looked at. */
+/* A directory of this user alone. What was opened is what was checked. */
 static int open_own(const char *path) {
   struct stat facts;
   int fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -55,7 +55,7 @@ static uint64_t hash(uint64_t so_far, const char *bytes, size_t length) {
   return so_far;
 }
 
-/* A file of /proc as it is, cut to the room there is; -1 when it cannot be read. */
+/* A file of /proc as it is, cut to the sandbox there is; -1 when it cannot be read. */
 static ssize_t read_file(const char *path, char *into, size_t size) {
   size_t length = 0;
   int fd = open(path, O_RDONLY | O_CLOEXEC);

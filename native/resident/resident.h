@@ -48,7 +48,7 @@ int open_place(const char *runtime_directory, int make);
 int is_configuration(const char *variable);
 /* The name of the resident for this program, in this control group, with this configuration; `suffix` such as ".socket". */
 int name_resident(char *into, size_t size, const char *const program[2], const char *suffix);
-/* Which files Node, the program and the client are; 0 when one cannot be looked at. */
+/* Which files Node, the program and the client are; 0 when one cannot be checked. */
 int take_stamp(struct stamp *into, const char *const program[2]);
 /*
  * All that a process hands down to what it starts and that another would not have: users, groups, capabilities,

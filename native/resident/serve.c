@@ -57,7 +57,7 @@ static int answer(int fd, enum answer what) {
   return send(fd, &ready, sizeof ready, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof ready;
 }
 
-/* Whether the caller lives in these surroundings. That it is still there at the end says that its number was nobody else's. */
+/* Whether the caller lives in these surroundings. That it is still there at the end says that its number was no one else's. */
 static int is_neighbour(int fd, pid_t peer) {
   char there[SURROUNDINGS];
   int held = -1;
@@ -130,7 +130,7 @@ static int is_proven(int handed) {
 }
 
 /*
- * From here on the caller's end is ours: nobody would read the answer, and its command must not outlive it. By a pipe into which nothing is
+ * From here on the caller's end is ours: no one would read the answer, and its command must not outlive it. By a pipe into which nothing is
  * ever written: of the connection the kernel may still tell that the last message came, after that was read.
  */
 static int end_with(int fd) {
@@ -238,7 +238,7 @@ static napi_value next(napi_env env, napi_callback_info info) {
     napi_get_null(env, &result);
     if (!told || found < 0 || event.data.fd == QUIT_FD) return result;
     int fd = accept4(LISTENER_FD, NULL, NULL, SOCK_CLOEXEC);
-    /* The keeper has stopped listening; whoever waits on would be told so without end. */
+    /* The keeper has stopped listening; the process that waits on would be told so without end. */
     if (fd < 0 && errno == EINVAL) return result;
     if (fd < 0) continue;
     size_t length;

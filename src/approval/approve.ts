@@ -91,7 +91,7 @@ export async function approve(
   try {
     given = await ask(requestOf(question))
   } catch (error) {
-    return no({ kind: 'absent', message: `nobody could be asked (${messageOf(error)})` }, null)
+    return no({ kind: 'absent', message: `no one could be asked (${messageOf(error)})` }, null)
   }
   const answer = parseAnswer(given)
   if (answer === null) return no({ kind: 'absent', message: 'the answer could not be understood' }, null)

@@ -101,7 +101,7 @@ describe('an ask', () => {
     expect(seen).toContain('admits exactly this command')
   })
 
-  it('counts what is saved together, where only the first has room', () => {
+  it('counts what is saved together, where only the first has space', () => {
     const also = [{ kind: 'host', value: '*.evil.example', admits: 'every host below it' }] as const
     const view = askView(
       requestOf('a\n'.repeat(80), [part('not-granted', 'a')], { suggestions: [{ ...grants[0]!, also }] }),

@@ -85,7 +85,7 @@ export const TIMES: readonly { readonly key: string; readonly label: string; rea
   { key: '3', label: '1 day', seconds: 86_400 },
 ]
 
-/** A yes for longer than this is no yes for a time. */
+/** A yes for longer than this is not a yes for a time. */
 export const LONGEST_SECONDS: number = 30 * 86_400
 export const LONGEST_MESSAGE = 2000
 
@@ -360,7 +360,7 @@ export function worstLine({ worst }: AskView): string {
   return `Worst case: ${visible(worst)}`
 }
 
-/** The worst case and why it asks, in one paragraph: every reason, the worst first, for a dialog that has room for no more. */
+/** The worst case and why it asks, in one paragraph: every reason, the worst first, for a dialog that has space for no more. */
 export function askSummary(view: AskView, most: number): string {
   const reasons = view.reasons.flatMap(({ messages }) => messages)
   const said = reasons.map(({ text, count: times }) => (times > 1 ? `${text} (${times} times)` : text))

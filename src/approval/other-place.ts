@@ -7,7 +7,7 @@ import { isInside } from '../files/baseline.ts'
 export interface Surroundings {
   readonly root: string
   readonly home: string
-  /** The repository that a path lies in, by a look at the disk; null when it lies in none, or cannot be looked at. */
+  /** The repository that a path lies in, by a look at the disk; null when it lies in none, or cannot be checked. */
   readonly repository?: (path: string) => string | null
 }
 

@@ -55,16 +55,16 @@ const WORST_ROWS = 2
 
 /** The rows of the prompt, each at most as wide as the screen; only these escapes are in them that are written here. */
 export function promptRows(view: AskView, state: PromptState, screen: Screen): string[] {
-  const { head, body, foot, room, fits } = layOut(view, state, screen)
-  const shown = fits ? body : window(body, scrollOf(view, state, screen), room, columnsOf(screen))
+  const { head, body, foot, space, fits } = layOut(view, state, screen)
+  const shown = fits ? body : window(body, scrollOf(view, state, screen), space, columnsOf(screen))
   // On a very small screen the subject and the keys matter most.
   return [...[...head, ...shown].slice(0, Math.max(1, screen.rows - foot.length)), ...foot]
 }
 
 /** How far the person can scroll. */
 export function maximumScroll(view: AskView, state: PromptState, screen: Screen): number {
-  const { body, room, fits } = layOut(view, state, screen)
-  return fits ? 0 : Math.max(0, body.length - (room - 1))
+  const { body, space, fits } = layOut(view, state, screen)
+  return fits ? 0 : Math.max(0, body.length - (space - 1))
 }
 
 /** The first row that is shown: a script of many lines opens at the line that asks. */
@@ -82,7 +82,7 @@ interface Layout {
   readonly body: readonly string[]
   readonly foot: readonly string[]
   /** Rows for the body, with the one that says how much is not shown. */
-  readonly room: number
+  readonly space: number
   readonly fits: boolean
 }
 
@@ -98,11 +98,11 @@ function layOut(view: AskView, state: PromptState, screen: Screen): Layout {
     ...wrapRows(offerRows(view.offers[state.choice]), columns),
   ]
   const free = screen.rows - head.length - keys.length - 1
-  if (body.length <= free) return { head, body: [...body, ''], foot: keys, room: free, fits: true }
+  if (body.length <= free) return { head, body: [...body, ''], foot: keys, space: free, fits: true }
   const pinned = [...head, ...wrapRows(reasonRows(view).slice(0, 1), columns).slice(0, PINNED_WHY)]
   const foot = [pinnedGrant(view, state, columns), ...keys]
-  const room = Math.max(MIN_BODY_ROWS, screen.rows - pinned.length - foot.length)
-  return { head: pinned, body, foot, room, fits: false }
+  const space = Math.max(MIN_BODY_ROWS, screen.rows - pinned.length - foot.length)
+  return { head: pinned, body, foot, space, fits: false }
 }
 
 function columnsOf({ columns }: Screen): number {
@@ -124,7 +124,7 @@ function headRows(view: AskView, columns: number): string[] {
   ]
 }
 
-/** The exact command, path or URL; what asks is underlined. A bar stands before every row, so no row can pass for ours. */
+/** The exact command, path or URL; what asks is underlined. A bar is before every row, so no row can pass for ours. */
 function subjectRows({ tool, subject, marks }: AskView, columns: number): string[] {
   return tool === subject ? [] : barredRows(subject, marks, columns)
 }
@@ -161,8 +161,8 @@ function pinnedGrant({ offers }: AskView, { choice }: PromptState, columns: numb
   return `${dim(`save ${several}`)}${bold(cutTo(`${offer.kind} ${offer.value}`, Math.max(4, columns - LABEL - several.length)))}`
 }
 
-function window(rows: readonly string[], first: number, room: number, columns: number): string[] {
-  const shown = rows.slice(first, first + room - 1)
+function window(rows: readonly string[], first: number, space: number, columns: number): string[] {
+  const shown = rows.slice(first, first + space - 1)
   const hidden = rows.length - shown.length
   return [...shown, inverse(cutTo(` ${hidden} more rows of ${rows.length}: ↑ ↓ `, columns))]
 }
@@ -205,7 +205,7 @@ function typedRows({ message }: PromptState, columns: number): string[] {
   return rows.slice(-2).map((row) => `> ${row.map((piece) => piece.text).join('')}`)
 }
 
-/** How to answer in somebody else's screen, where a key that was meant for them is no answer. */
+/** How to answer in somebody else's screen, where a key that was meant for them is not an answer. */
 function wordRows(view: AskView, state: PromptState, columns: number): string[] {
   if (!state.armed) return [inverse(cutTo(' Keys go to the command until you stop typing for a second. ', columns))]
   const offered = Object.entries(WORDS).filter(([, { kind }]) => view.answers.includes(kind))

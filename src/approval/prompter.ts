@@ -45,7 +45,7 @@ export interface Prompter {
   readonly name: string
   /**
    * Who is behind the call that asks, where different people are reached through one prompter: their questions are never one,
-   * and nobody waits for the answer of somebody else.
+   * and no one waits for the answer of somebody else.
    */
   asker?(): string
   /** A yes is for the one call: what an answer would save could open something to somebody else. */

@@ -43,7 +43,7 @@ function covered(text: string, spans: readonly Span[]): string {
   return shown
 }
 
-/** What a text is told apart by: whatever is none of these stays in sight. */
+/** What a text is distinguished by: whatever is not one of these stays in sight. */
 const RUN = /[A-Za-z0-9_+=~%!-]+/g
 /** A value that a program takes as it is may hold a little more. */
 const VALUE_RUN = /[A-Za-z0-9_+=~%!.,:@#^*?-]+/g

@@ -33,7 +33,7 @@ export interface GrantProject {
 
 interface GrantFile {
   readonly version: 1
-  /** What is no grant is left as it is, and counts for nothing. */
+  /** What is not a grant is left as it is, and counts for nothing. */
   readonly grants: readonly unknown[]
 }
 
@@ -58,7 +58,7 @@ export class SavedGrants {
     return this.#read().filter((grant) => grant.expires === null || grant.expires > this.#now())
   }
 
-  /** A sentence where entries of the file are no grants and were passed over; null where all are. */
+  /** A sentence where entries of the file are not grants and were passed over; null where all are. */
   damage(): string | null {
     const bad = this.#entries().filter((entry) => !isGrant(entry)).length
     return bad === 0 ? null : `${bad} of the saved grants cannot be read and count for nothing: see ${this.#file}`

@@ -30,7 +30,7 @@ export interface Suggestion {
 export interface GrantPlaces extends Surroundings {
   /** The canonical path of one as it was written. */
   readonly resolve: (given: string) => string
-  /** Whether there is a file; absent where nobody knows. */
+  /** Whether there is a file; absent where no one knows. */
   readonly exists?: (path: string) => boolean
 }
 
@@ -191,7 +191,7 @@ function workingPlace(path: string, places: GrantPlaces): Suggestion[] {
 function secretSuggestions(part: PartDecision, facts: ShellFacts | null, places: GrantPlaces): Suggestion[] {
   const path = pathOfPart(part, facts, places.resolve)
   if (path === null || isGlob(path) || !isPlainPattern(path, places.root, places.home)) return []
-  // A place of credentials is nobody's project: only a grant that a person writes opens it.
+  // A place of credentials is no one's project: only a grant that a person writes opens it.
   const isPlace = secretOf(path, places)?.kind === 'place' || isCredentialPlace(path, places)
   if (isPlace && !isInside(path, places.root)) return []
   const value = isInside(path, places.root) ? posix.relative(places.root, path) : path

@@ -30,7 +30,7 @@ export interface PromptTerminal {
   close(): void
 }
 
-/** Time, for whoever waits for a pause. */
+/** Time, for the process that waits for a pause. */
 export interface PromptClock {
   now(): number
   /** Does something later; the answer takes it back. */
@@ -51,7 +51,7 @@ const CLOCK: PromptClock = {
  */
 export interface PromptPlace {
   readonly screen: 'own' | 'borrowed'
-  /** Takes the keys that came too early to be an answer: they were meant for whoever had the screen. */
+  /** Takes the keys that came too early to be an answer: they were meant for the process that had the screen. */
   readonly unread?: (keys: string) => void
 }
 
@@ -167,7 +167,7 @@ function converse<State extends { readonly armed: boolean }, Result>(
         finish(() => resolve(without))
         return
       }
-      // What a terminal says by itself (the mouse, a change of focus) and the arrows are no typing.
+      // What a terminal says by itself (the mouse, a change of focus) and the arrows are not typing.
       const isTyped = !(keys.startsWith(ESCAPE) && keys.length > 1)
       if (isTyped && !state.armed) {
         if (clock.now() - last < quiet) {
@@ -202,7 +202,7 @@ function converse<State extends { readonly armed: boolean }, Result>(
   })
 }
 
-/** One key of a person looking at an ask. A paste, or several keys at once, is no answer to anything. */
+/** One key of a person looking at an ask. A paste, or several keys at once, is not an answer to anything. */
 export function answerTo(
   view: AskView,
   screen: Screen,
@@ -326,13 +326,13 @@ const LEAVE_SCREEN = '\u001b[?25h\u001b[?1049l'
 const CLEAR = '\u001b[H\u001b[2J'
 const SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGQUIT']
 
-/** The terminal of this process. Throws a Fault when there is none: then nobody can be asked. */
+/** The terminal of this process. Throws a Fault when there is none: then no one can be asked. */
 export function openTerminal(): PromptTerminal {
   let fd: number
   try {
     fd = openSync('/dev/tty', constants.O_RDWR | constants.O_NOCTTY)
   } catch (error) {
-    throw new Fault('no-terminal', 'there is no terminal to ask at', { cause: error })
+    throw new Fault('no-terminal', 'there is no terminal to ask on', { cause: error })
   }
   const input = new ReadStream(fd)
   const output = new WriteStream(openSync('/dev/tty', constants.O_WRONLY | constants.O_NOCTTY))
@@ -362,7 +362,7 @@ export function openTerminal(): PromptTerminal {
       const onEnd = () => onKeys(null)
       input.on('data', onData).once('end', onEnd).once('error', onEnd).once('close', onEnd)
       const onWindow = () => {
-        // Node looks at the size again by itself only for stdout and stderr.
+        // Node checks the size again by itself only for stdout and stderr.
         ;(output as WriteStream & { _refreshSize?(): void })._refreshSize?.()
         onResize()
       }
@@ -383,7 +383,7 @@ export function openTerminal(): PromptTerminal {
   }
 }
 
-/** Takes what was typed before the question was seen: it is no answer to it. */
+/** Takes what was typed before the question was seen: it is not an answer to it. */
 function takeTyped(): string {
   const fd = openSync('/dev/tty', constants.O_RDONLY | constants.O_NOCTTY | constants.O_NONBLOCK)
   const buffer = Buffer.alloc(4096)

@@ -92,7 +92,7 @@ export function walkChain(
     }
     if (event.session !== session) {
       note('swapped', row, event.seq, `line ${row.line} belongs to session ${event.session}`)
-      // One file in the place of another: its every line would say the same.
+      // One file instead of another: its every line would say the same.
       if (last === null) break
     } else if (event.seq !== expectedSeq) noteOrder(row, event, expectedSeq, numbers, seen, note)
     else if (event.prev !== expectedPrev) noteBreak(row, event, last, note)

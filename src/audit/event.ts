@@ -14,7 +14,7 @@ export interface AuditDecision {
   readonly rules?: readonly string[]
   /** Of an ask: what a wrong yes could cost at most (P11). */
   readonly worst?: { readonly bound: string; readonly labels: readonly string[]; readonly text?: string }
-  /** Who answered an ask: `terminal`, `elicitation`, `grant:ID`, `auto`, `host`, `typed`; null when nobody was asked. */
+  /** Who answered an ask: `terminal`, `elicitation`, `grant:ID`, `auto`, `host`, `typed`; null when no one was asked. */
   readonly approver?: string | null
 }
 

@@ -43,7 +43,7 @@ export function sessionParts(stateDir: string, session: string): readonly number
     .sort((a, b) => a - b)
 }
 
-/** What is in a directory; nothing where there is none. One that cannot be looked at must not pass for an empty one. */
+/** What is in a directory; nothing where there is none. One that cannot be checked must not pass for an empty one. */
 function list(directory: string): string[] {
   try {
     return readdirSync(directory)

@@ -271,7 +271,7 @@ export class LogWriter {
   }
 }
 
-/** Even a link that leads nowhere is there, and is refused when it is opened. */
+/** Even a link that points nowhere is there, and is refused when it is opened. */
 function isThere(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false }) !== undefined
 }
@@ -291,6 +291,6 @@ function unwritable(path: string, error: unknown): Fault {
     code === 'ENOSPC' ? 'the disk is full' : code === 'EROFS' ? 'the file system is read-only' : (code ?? 'unknown')
   return new Fault('audit-unwritable', `the audit log ${path} cannot be written (${why}), so nothing may run`, {
     cause: error,
-    remedy: 'Make room or make it writable; a call that cannot be recorded does not run.',
+    remedy: 'Free some space or make it writable; a call that cannot be recorded does not run.',
   })
 }

@@ -16,7 +16,7 @@ export interface AuditLog {
   record(event: AuditEvent): void
   /** Signs every line up to here. */
   checkpoint(signer: AuditSigner): void
-  /** Whether a checkpoint is due that nobody had the key for. */
+  /** Whether a checkpoint is due that no one had the key for. */
   readonly isDue: boolean
   /** Writes the last checkpoint and marks the log as ended. In a shared log only this process's part of it ends. */
   close(): void

@@ -5,7 +5,7 @@ import type { AuditDecision, AuditLine } from './event.ts'
 const VERSION = '1.3.0'
 const CLASS = 6003
 const CATEGORY = 6
-/** "Other": a call of a tool is none of create, read, update, delete. */
+/** "Other": a call of a tool is not one of create, read, update, delete. */
 const ACTIVITY = 99
 
 interface Disposition {
@@ -14,7 +14,7 @@ interface Disposition {
   readonly disposition: string
 }
 
-/** What an ask came to is said by a line of its own. */
+/** What an ask came to is said by its own line. */
 const DISPOSITIONS: Readonly<Record<string, Disposition>> = {
   allow: { action_id: 1, disposition_id: 1, disposition: 'Allowed' },
   ask: { action_id: 99, disposition_id: 99, disposition: 'Asked' },

@@ -98,7 +98,7 @@ export class AuditQueue {
     const head = readHead(join(heads, `${session}.head`))
     const current = typeof head === 'object' ? head : null
     const path = join(logs, partName(session, part))
-    // Beyond the head is what nobody was told about yet: a line that may still be taken back.
+    // Beyond the head is what no one was told about yet: a line that may still be taken back.
     const limit = current?.part === part ? current.size : Number.POSITIVE_INFINITY
     const chunk = readLines(path, offset, limit, maxLines, maxBytes)
     const lines = chunk.texts.map((text) => ({ session, part, ...text }))

@@ -12,7 +12,7 @@ export interface Ring {
   readonly limits: RingSettings
 }
 
-/** What an agent's calls leave for those after them; in memory, or in a file where each call is a process of its own. */
+/** What an agent's calls leave for those after them; in memory, or in a file where each call is its own process. */
 export interface CallHistory {
   ring(): Ring
   /** Takes a call into the rate; or seconds until the next one may come. */

@@ -43,7 +43,7 @@ export function askedPlaces(scene: ReachScene): readonly string[] {
 
 /**
  * The reach of a call: what a person agreed to, and what the manifest opens to who names it. A name may lead elsewhere by now:
- * what it leads to is opened only where they were asked about that, or where it is near as well. Without a yes `asked` is null.
+ * what it points to is opened only where they were asked about that, or where it is near as well. Without a yes `asked` is null.
  */
 export function reachOf(scene: ReachScene, asked: readonly string[] | null): CallReach {
   return reachIn(scene, asked && ((path) => asked.includes(path)))
@@ -82,7 +82,7 @@ function reachIn(scene: ReachScene, wasAsked: ((path: string) => boolean) | null
     ...shown.filter((path) => isNear(path) && files.exists(path)),
   ]
   const read = places(['read'], ['outside-roots', 'secret', 'named-by-grant'])
-  // What opens a secret is the file under the name that was read, not one that a link by that name leads to.
+  // What opens a secret is the file under the name that was read, not one that a link by that name points to.
   const written = new Set(
     parts.flatMap((part) =>
       filesOf(
@@ -156,7 +156,7 @@ function literalPlace(path: string | null): string | null {
   return path === null || at < 0 ? path : posix.dirname(path.slice(0, at + 1))
 }
 
-/** What a command is shown of a place nearby: what it names, or the whole repository where nobody knows what else it will look for. */
+/** What a command is shown of a place nearby: what it names, or the whole repository where no one knows what else it will look for. */
 function shownPlace(
   path: string | null,
   part: PartDecision,

@@ -15,7 +15,7 @@ export interface Admission {
 /** How a call came out: a person's no, a cancelled call and a limit say nothing about the agent. */
 export type CallOutcome = 'good' | 'bad' | 'neither'
 
-/** What a breaker remembers, for hooks, whose every call is a process of its own. */
+/** What a breaker remembers, for hooks, whose every call is its own process. */
 export interface BreakerState {
   readonly inARow: number
   /** Milliseconds since 1970; null while it is closed. */

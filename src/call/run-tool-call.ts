@@ -20,7 +20,7 @@ export interface ToolRequest {
   readonly signal: AbortSignal
 }
 
-/** What a result holds after somebody looked at it before the agent does. */
+/** What a result holds after somebody checked it before the agent does. */
 export interface Scanned<Output> {
   readonly output: Output
   readonly notes: readonly string[]
@@ -30,7 +30,7 @@ export interface Scanned<Output> {
 
 /** The stages of a surface; each does one thing, and none knows the others. */
 export interface Stages<Call, Record, Output = ToolOutput> {
-  /** What the agent's calls before this one left: their rate, its breaker, its taint; null where there is no agent. */
+  /** What the agent's calls before this one left: their rate, its breaker, its taint; null where there is not an agent. */
   readonly history: CallHistory | null
   parse(request: ToolRequest): Call
   /** Without effects: it is asked again after a person answered, and a deny that came meanwhile stands. */

@@ -154,12 +154,12 @@ export class AgentSession {
     return this.#model
   }
 
-  /** Instructions that nobody has agreed to as they are now. */
+  /** Instructions that no one has agreed to as they are now. */
   get untrusted(): readonly ProjectInstructions[] {
     return this.#instructions.filter(({ status }) => status !== 'trusted')
   }
 
-  /** Looks at the instructions again, after somebody agreed to them. */
+  /** Checks the instructions again, after somebody agreed to them. */
   reread(): void {
     this.#instructions = readInstructions(this.cordon.root, this.#options.machine, machineFiles)
   }
@@ -296,7 +296,7 @@ export class AgentSession {
         try {
           return footprintOf(builtInSpec(name)?.actions(input) ?? null, root)
         } catch {
-          // What it would touch cannot be told; the session says what is wrong with it.
+          // What it would touch cannot be known; the session says what is wrong with it.
           return null
         }
       },

@@ -19,7 +19,7 @@ import { isFull, keptOf, SUMMARY_REQUEST, summaryMessage, tokensOf, toldAsText, 
 import type { Model } from './model.ts'
 import type { Restored, Spent, Transcript } from './transcript.ts'
 
-/** What an agent's tools are behind: the session, and what stands beside it. */
+/** What an agent's tools are behind: the session, and what is beside it. */
 export interface AgentTools {
   offered(): readonly OfferedTool[]
   /** Runs one call; it never throws. */
@@ -39,7 +39,7 @@ export interface AgentParts {
   readonly tell: (event: AgentEvent) => void
 }
 
-/** What happens in a turn, for whoever shows it. */
+/** What happens in a turn, for the process that shows it. */
 export type AgentEvent =
   | { readonly type: 'text' | 'thinking'; readonly text: string }
   /** The model is about to call a tool; its input is still on the way. */
@@ -130,7 +130,7 @@ export class Agent {
     for (let turns = 0; ; turns++) {
       if (limits.maxTurns !== undefined && turns >= limits.maxTurns) return { reason: 'max-turns' }
       if (this.#isOverBudget(limits)) return { reason: 'budget' }
-      await this.#makeRoom(signal)
+      await this.#makeSandbox(signal)
       const { message, stop } = await this.#answer(signal)
       const calls = message.parts.filter((part) => part.type === 'call')
       // Whatever did not end as a call was cut or refused: nothing of it is run.
@@ -178,7 +178,7 @@ export class Agent {
             return { message, stop: event.stop }
           }
         }
-        throw new ProviderFault('provider-cut', 'the answer had no end', { resumable: true })
+        throw new ProviderFault('provider-cut', 'the response was truncated', { resumable: true })
       } catch (error) {
         if (signal.aborted) {
           this.#keepHalf(said)
@@ -236,7 +236,7 @@ export class Agent {
     return { id: call.id, name: call.name, text, isError }
   }
 
-  async #makeRoom(signal: AbortSignal): Promise<void> {
+  async #makeSandbox(signal: AbortSignal): Promise<void> {
     const { system, tools } = this.#parts
     const estimated = tokensOf(this.#messages, system(), tools.offered())
     if (isFull(this.#parts.model(), this.#counted, estimated)) await this.compact(signal)

@@ -4,7 +4,7 @@ import { posix } from 'node:path'
 import type { CallPart } from '../providers/conversation.ts'
 import type { Actions } from '../tools/tool.ts'
 
-/** What a call touches; null: nobody can say, so it runs alone. */
+/** What a call touches; null: no one can say, so it runs alone. */
 export interface Footprint {
   readonly reads: readonly string[]
   readonly writes: readonly string[]

@@ -1,4 +1,4 @@
-/** What a tool call is about, in one line, for whoever shows it. */
+/** What a tool call is about, in one line, for the process that shows it. */
 
 const KEYS = [
   'command',

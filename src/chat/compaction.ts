@@ -15,7 +15,7 @@ export const SUMMARY_REQUEST: string =
   'decided; which files were read, made or changed, and how; commands and their outcomes; what is open, and the very next step. ' +
   'Leave out what is done with. Write no greeting and call no tool.'
 
-/** A summary as the model reads it, in the place of what it sums up. */
+/** A summary as the model reads it, instead of what it sums up. */
 export function summaryMessage(summary: string): Message {
   const text = `What happened so far, in short (the conversation was longer than fits):\n\n${summary}`
   return { role: 'user', parts: [{ type: 'text', text }] }
@@ -27,7 +27,7 @@ export function tokensOf(messages: readonly Message[], system = '', tools: reado
   return Math.ceil((characters + system.length + JSON.stringify(tools).length) / PER_TOKEN)
 }
 
-/** Looked at again with every line of an answer, and messages never change. */
+/** Checked again with every line of an answer, and messages never change. */
 const lengths = new WeakMap<Message, number>()
 /** What stands around a part, and what a picture counts as, in characters. */
 const AROUND = 40
@@ -59,11 +59,11 @@ export function isFull(model: Model, counted: number, estimated: number): boolea
 
 /** How many of the last messages stay: they begin with words of the person, never with a result whose call is gone. */
 export function keptOf(messages: readonly Message[], context: number): number {
-  let room = context * RECENT
+  let space = context * RECENT
   let kept = 0
   for (let at = messages.length - 1; at > 0; at--) {
-    room -= lengthOf(messages[at]!) / PER_TOKEN
-    if (room < 0) break
+    space -= lengthOf(messages[at]!) / PER_TOKEN
+    if (space < 0) break
     if (messages[at]!.role === 'user') kept = messages.length - at
   }
   return kept
@@ -71,9 +71,9 @@ export function keptOf(messages: readonly Message[], context: number): number {
 
 /** The conversation for the request that sums it up; cut from the middle when it would not even fit that. */
 export function toSumUp(messages: readonly Message[], context: number): readonly Message[] {
-  const room = context * 0.7
-  if (tokensOf(messages) <= room) return messages
-  const limit = Math.max(200, Math.floor((room * PER_TOKEN) / Math.max(1, messages.length)))
+  const space = context * 0.7
+  if (tokensOf(messages) <= space) return messages
+  const limit = Math.max(200, Math.floor((space * PER_TOKEN) / Math.max(1, messages.length)))
   return messages.map((message) => shortened(message, limit))
 }
 

@@ -1,4 +1,4 @@
-/** The gateway for MCP servers is a process of its own: this very program, with other words. */
+/** The gateway for MCP servers is its own process: this very program, with other words. */
 
 /** `cordon mcp wrap` for a project. */
 export function gatewayCommand(root: string): readonly string[] {

@@ -65,7 +65,7 @@ export class McpTools {
     clearTimeout(timer)
   }
 
-  /** A tool of a server. What it touches nobody knows: it counts as a command. */
+  /** A tool of a server. What it touches no one knows: it counts as a command. */
   #tool(name: string, description: string, schema: unknown): Tool {
     return {
       name,
@@ -183,7 +183,7 @@ export class McpTools {
     })
   }
 
-  /** One of the answers that are named; none where nobody is there. */
+  /** One of the answers that are named; none where no one is there. */
   async #question(message: string, options: unknown): Promise<string | null> {
     const words = Array.isArray(options) ? options.filter((word): word is string => typeof word === 'string') : []
     const asked = this.#options.prompter?.question?.(message, words, new AbortController().signal)

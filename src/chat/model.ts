@@ -166,7 +166,7 @@ function endpointRule({ host, port, kind }: UrlFacts): HostRule {
   return { pattern: parsed.pattern, rule: 'the profile', source: 'config.json' }
 }
 
-/** An endpoint that was written as a private address or name is meant to be one; a public name never leads to one. */
+/** An endpoint that was written as a private address or name is meant to be one; a public name never points to one. */
 function isPrivateEndpoint({ host, kind }: UrlFacts): boolean {
   return kind === 'name' ? classifyName(host) !== 'public' : classifyAddress(host) !== 'public'
 }

@@ -1,4 +1,4 @@
-/** Messages as they are read back from disk: a file that somebody changed must not become a conversation that nobody held. */
+/** Messages as they are read back from disk: a file that somebody changed must not become a conversation that no one held. */
 
 import type { Message } from '../providers/conversation.ts'
 import { isRecord } from '../system/record.ts'

@@ -26,7 +26,7 @@ export interface SubAgentParts {
 
 const MAX_TURNS = 60
 
-/** Runs tasks one after the other or at once, each in a session of its own. */
+/** Runs tasks one after the other or at once, each in its own session. */
 export class SubAgents {
   readonly #parts: SubAgentParts
   #count = 0
@@ -92,7 +92,7 @@ function freer(agent: string): Fault {
   })
 }
 
-/** A call of a child, told apart from those of its parent. */
+/** A call of a child, distinguished from those of its parent. */
 function named(event: Extract<AgentEvent, { type: 'calling' | 'result' }>): AgentEvent {
   const call: CallPart = { ...event.call, name: `task › ${event.call.name}` }
   return { ...event, call }

@@ -1,4 +1,4 @@
-/** What the model is told before anything else: where it works, under which rules, and what the project asks of it. */
+/** Message to the model before anything else: where it works, under which rules, and what the project asks of it. */
 
 export interface PromptFacts {
   readonly root: string

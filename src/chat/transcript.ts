@@ -52,7 +52,7 @@ type Line =
       readonly at: string
     }
   | { readonly type: 'message'; readonly at: string; readonly message: Message; readonly spent?: Spent }
-  /** What stands in the place of everything before the last `kept` messages. */
+  /** What is instead of everything before the last `kept` messages. */
   | {
       readonly type: 'compacted'
       readonly at: string
@@ -197,7 +197,7 @@ export function mended(messages: readonly Message[]): readonly Message[] {
   })
 }
 
-const LOST = 'Interrupted: nobody knows how far this call came. Look before you repeat it.'
+const LOST = 'Interrupted: this call may have been partly done. Check before you repeat it.'
 
 /** The lines of a file, and the number of the first that is none; a last one without its end was never finished. */
 function linesOf(bytes: Uint8Array): { readonly lines: Line[]; readonly unread: number | null } {
@@ -294,5 +294,5 @@ function wordsOf(line: Line): string {
 }
 
 function damaged(path: string, why: string): Fault {
-  return new Fault('state-corrupt', `${path} is no conversation: ${why}`)
+  return new Fault('state-corrupt', `${path} is not a valid transcript: ${why}`)
 }

@@ -60,7 +60,7 @@ const MAX_FILES = 16
 /** A plain name: no path, nothing hidden, nothing that a terminal would act on. */
 export const FILE_NAME: RegExp = /^[\w][\w. +-]{0,99}$/
 
-/** Reads a line from inside; null for what is none of these. */
+/** Reads a line from inside; null for what is not one of these. */
 export function parseFrame(line: string): InsideFrame | null {
   let value: Record<string, unknown>
   try {

@@ -247,9 +247,9 @@ class Run {
   }
 
   print(stream: 'stdout' | 'stderr', text: string): void {
-    const room = this.#program.limits.outputBytes - this.#printed
+    const space = this.#program.limits.outputBytes - this.#printed
     this.#printed += text.length
-    if (room > 0) this.#texts[stream] += text.slice(0, room)
+    if (space > 0) this.#texts[stream] += text.slice(0, space)
     if (this.#printed > 64 * this.#program.limits.outputBytes) this.#exceed('output')
   }
 

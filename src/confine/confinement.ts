@@ -70,7 +70,7 @@ export interface Environment {
 
 /** How the network is reached, and what is put in on the way. */
 export interface Network {
-  /** Without a host there is no network. */
+  /** Without a host there is not a network. */
   readonly rules: EgressRules
   /** Hosts that some command of the policy may reach: a remote of git may name them. */
   readonly remotes: readonly string[]
@@ -84,7 +84,7 @@ export interface Network {
 
 /** What program starts of a run are judged by. */
 export interface ProgramRules extends TableScene {
-  /** Null where there is no agent whose answers count. */
+  /** Null where there is not an agent whose answers count. */
   readonly session: SessionFacts | null
   /** The commands of the text that was decided. */
   readonly commands: readonly CommandFact[]
@@ -107,7 +107,7 @@ export interface Confinement {
   readonly environment: Environment
   readonly limits: Limits
   readonly programs: ProgramRules
-  /** What undo has to keep: why nobody was asked, and whose run it is. */
+  /** What undo has to keep: why no one was asked, and whose run it is. */
   readonly undo: { readonly relies: Decision['relies'] | null; readonly session: string | null }
   /** The bundles that apply, and the registries that were signed for them; null where nothing was signed. */
   readonly bundles: { readonly applied: readonly AppliedBundle[]; readonly signed: RegistryFacts | null }
@@ -360,7 +360,7 @@ function readOnlyOf(
 }
 
 /**
- * Without `filesystem` the project and every granted directory are not there; the home directory is none of a tool's business.
+ * Without `filesystem` the project and every granted directory are not there; the home directory is not one of a tool's business.
  * Without `execute` (`limitsOf`) it is one process that can start no other: a fork or a thread fails. It can still replace
  * itself, which gains it nothing: the sandbox around it stays the same.
  */

@@ -24,7 +24,7 @@ export function egressRules(
   return {
     command: name,
     ...(whole !== undefined && { whole }),
-    // Where there is no network at all there is nothing to check.
+    // Where there is not a network at all there is nothing to check.
     allowed: hosts === null || hosts.length === 0 ? hosts : [...hosts, ...checkRules(sandbox.bundles, programs)],
     denied: policy.commands.deniedDomains,
     allowPrivate: policy.http.allowPrivate,

@@ -21,7 +21,7 @@ export interface RunGrants {
   readonly env: readonly string[]
   /** Names of bundles, for this command whatever it is called. */
   readonly tools: readonly string[]
-  /** Registries of those of them that nobody signed. */
+  /** Registries of those of them that no one signed. */
   readonly registries: RegistryFacts
 }
 

@@ -1,4 +1,4 @@
-/** Commands that stand in the skills and commands which a project brings along for other agents: those run them outside every hook. */
+/** Commands that are in the skills and commands which a project brings along for other agents: those run them outside every hook. */
 
 import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
@@ -21,7 +21,7 @@ export interface InlineCommands {
   /** Files that its text names with `@`. */
   readonly mentions: readonly string[]
   readonly status: TrustStatus
-  /** Why it could not be looked at: it may run anything, and cannot be approved. */
+  /** Why it could not be checked: it may run anything, and cannot be approved. */
   readonly unread: string | null
 }
 
@@ -75,7 +75,7 @@ export function commandFiles(
     ...settings.filter((path) => existsSync(path)).flatMap((path) => lookAt(path, root)),
   ]
   const unknown = cut.map((path) =>
-    unseenFile(path, `holds more than ${MAX_ENTRIES} files, or folders too deep, to be looked at`),
+    unseenFile(path, `holds more than ${MAX_ENTRIES}files, or folders nested too deep, to be looked at`),
   )
   if (!found.some(({ commands }) => commands.length > 0)) return [...found, ...unknown]
   const store = createTrustStore(machine.stateDir)
@@ -123,7 +123,7 @@ function lookAt(path: string, place: string): readonly (InlineCommands & { reado
   const settings = /\.jsonc?$/.test(path) ? settingsCommands(whole) : null
   const hash = trustHash(new Uint8Array(), bytes)
   const texts = settings ?? [[null, whole] as const]
-  // What stands in an agent's text is neither run nor put in.
+  // What is in an agent's text is neither run nor put in.
   const isAgent = place.endsWith('/agents')
   return texts.map(([name, text]) => {
     const head = name === null ? headPrograms(text) : []

@@ -5,7 +5,7 @@ import type { Machine } from '../system/machine.ts'
 import { skillFolders } from './skill-folders.ts'
 import type { SkillGate } from './skill-gate.ts'
 
-/** What stands between a command and such a script; nothing where the project has none. */
+/** What is between a command and such a script; nothing where the project has none. */
 export async function openSkillGate(root: string, machine: Machine, files: Files): Promise<Partial<SkillGate>> {
   if (!skillFolders(root).some(files.exists)) return {}
   const { skillGate } = await import('./skill-gate.ts')

@@ -60,11 +60,11 @@ export function approveSkill(
   return scripts.map((script: SkillScript) => script.name)
 }
 
-/** What stands between a command and the scripts of the project's skills. */
+/** What is between a command and the scripts of the project's skills. */
 export interface SkillGate {
-  /** Why a file may not be run: it is one of them, or a copy, and nobody approved it, or it changed since. Null: it may. */
+  /** Why a file may not be run: it is one of them, or a copy, and no one approved it, or it changed since. Null: it may. */
   readonly scriptProblem: (path: string) => string | null
-  /** The same of the first such script that a path is, or that lies below it; what is no script is free to be taken along. */
+  /** The same of the first such script that a path is, or that lies below it; what is not a script is free to be taken along. */
   readonly scriptBelow: (path: string) => string | null
 }
 
@@ -78,7 +78,7 @@ export function skillGate(root: string, machine: Machine): SkillGate {
   return {
     scriptProblem: (path) => {
       if (!folders.some((folder) => isInside(path, folder))) return copyProblem(root, machine, path)
-      // A user's skill of the same name stands before the project's, whose files are then nobody's.
+      // A user's skill of the same name is before the project's, whose files are then no one's.
       return problemOf(skillRows(root, machine).find((candidate) => candidate.path === path)?.status)
     },
     scriptBelow: (path) => {
@@ -98,7 +98,7 @@ function copyProblem(root: string, machine: Machine, path: string): string | nul
   for (const skill of skills)
     for (const script of skill.scripts) {
       if (Buffer.compare(script.bytes, bytes) !== 0 || skillScriptStatus(skill, script, store) === 'ok') continue
-      return `it is a copy of ${script.name} of the skill ${skill.name}, which this project brings along and nobody approved`
+      return `it is a copy of ${script.name} of the skill ${skill.name}, which comes with this project and is not approved`
     }
   return null
 }

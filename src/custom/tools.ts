@@ -90,7 +90,9 @@ export function openCustomTools(
           ({ tool }) =>
             `the tool ${tool.manifest.name} is not trusted and does not run (cordon tools trust ${tool.manifest.name})`,
         ),
-      ...discovery.failed.map(({ path, problems }) => `${path} is no tool: ${problems.map(sentenceOf).join('; ')}`),
+      ...discovery.failed.map(
+        ({ path, problems }) => `${path} is not a valid tool: ${problems.map(sentenceOf).join('; ')}`,
+      ),
     ],
     forSession: (host) => trusted.map((tool) => sessionTool(tool, { host, machine, store, places, now })),
   }
@@ -183,7 +185,7 @@ async function runTool(
   }
 }
 
-/** `#!` or an executable of its own; anything else is a script for sh. */
+/** `#!` or its own executable; anything else is a script for sh. */
 function startsItself(script: Uint8Array): boolean {
   const start = Buffer.from(script.subarray(0, 4)).toString('latin1')
   return start.startsWith('#!') || start === '\x7fELF'
@@ -237,7 +239,7 @@ function parseOutput(
   try {
     return { data: JSON.parse(text) }
   } catch (error) {
-    return { problem: `the tool declares JSON, and its output is none: ${messageOf(error)}` }
+    return { problem: `the tool declares JSON, but its output is not JSON: ${messageOf(error)}` }
   }
 }
 

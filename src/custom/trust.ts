@@ -1,4 +1,4 @@
-/** The custom tools as a person looks at them, and their word for one (T3). */
+/** The custom tools as a person checks them, and their word for one (T3). */
 
 import { toolTrust } from '../tools/custom/discover.ts'
 import type { CustomToolManifest } from '../tools/custom/tool-manifest.ts'

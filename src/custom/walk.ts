@@ -6,7 +6,7 @@ import { join } from 'node:path'
 export const MAX_ENTRIES = 40_000
 const MAX_DEPTH = 12
 
-/** What was found; cut where there was more than is looked at. */
+/** What was found; cut where there was more than is checked. */
 export interface Walk {
   readonly found: readonly string[]
   readonly isCut: boolean
@@ -38,7 +38,7 @@ export function filesBelow(folder: string, isWanted: (path: string, folder: stri
   return { found, isCut }
 }
 
-/** The folders of these names in a tree; links on the way to them are left, since what they lead to is found where it is. */
+/** The folders of these names in a tree; links on the way to them are left, since what they point to is found where it is. */
 export function foldersNamed(root: string, names: ReadonlySet<string>): Walk {
   const found: string[] = []
   const pending = [root]

@@ -1,4 +1,4 @@
-/** The proxy of a door: every connection is told apart by its first byte and served under the command's own rules. */
+/** The proxy of a proxy: every connection is distinguished by its first byte and served under the command's own rules. */
 
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
@@ -85,7 +85,7 @@ export function createProxy(passage: Passage, ca: SessionCa): Proxy {
     exchange(passage, message, response, tunnels.get(message.socket) ?? null).catch(() => response.destroy())
   }
   server.on('request', answer)
-  // An expectation that nobody knows; without this, Node would answer it unheard.
+  // An expectation that no one knows; without this, Node would answer it unheard.
   server.on('checkExpectation', answer)
   server.on('upgrade', (message, socket, head) => {
     upgrade(passage, message, socket, head, tunnels.get(message.socket) ?? null).catch(() => socket.destroy())
@@ -161,7 +161,7 @@ async function serve(parts: Omit<TunnelCall, 'kind'>, server: Server, socket: So
   refuseOutright(passage, socket, { code: 'malformed-request', message })
 }
 
-/** A program that knows no proxy connected to the address of a host: the same tunnel, with nobody to confirm it to. */
+/** A program that knows no proxy connected to the address of a host: the same tunnel, with no one to confirm it to. */
 async function serveDirect(call: TunnelCall, socket: Socket): Promise<void> {
   const { passage } = call
   const { localAddress = '', localPort = 0 } = socket

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isBaselineRead, isInside, isPrivateTmp, isProcessDoor, isSandboxDevice } from './baseline.ts'
+import { isBaselineRead, isInside, isPrivateTmp, isProcessPath, isSandboxDevice } from './baseline.ts'
 
 test.each([
   ['/a/b', '/a', true, 'below it'],
@@ -35,7 +35,7 @@ test.each([
   expect(isSandboxDevice(path)).toBe(writable)
 })
 
-const doors: readonly (readonly [path: string, door: boolean])[] = [
+const links: readonly (readonly [path: string, broker: boolean])[] = [
   ...['root', 'cwd', 'exe', 'fd', 'map_files', 'mem', 'environ'].map((name) => [`/proc/1/${name}`, true] as const),
   ['/proc/self/task/7/mem', true],
   ['/proc/1/root/etc/passwd', true],
@@ -45,8 +45,8 @@ const doors: readonly (readonly [path: string, door: boolean])[] = [
   ['/proc/rootless', false],
   ['/proc/1/environment', false],
 ]
-test.each(doors)('a way through a process by %s: %s', (path, door) => {
-  expect(isProcessDoor(path)).toBe(door)
+test.each(links)('a way through a process by %s: %s', (path, broker) => {
+  expect(isProcessPath(path)).toBe(broker)
 })
 
 test('a private /tmp is one on macOS as well', () => {

@@ -35,7 +35,7 @@ export function isBaselineRead(path: string): boolean {
 }
 
 /** True for a way through /proc to the kernel's memory or to what a process holds: its root, directory, descriptors, memory. */
-export function isProcessDoor(path: string): boolean {
+export function isProcessPath(path: string): boolean {
   if (/^\/proc\/(kcore|kmsg|kallsyms|kpage\w+|sysrq-trigger)$/.test(path)) return true
   return /^\/proc\/[^/]+\/(task\/[^/]+\/)?(root|cwd|exe|fd|map_files|mem|environ)(\/|$)/.test(path)
 }

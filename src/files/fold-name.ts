@@ -1,7 +1,7 @@
 /** Names as a careless file system or git compares them. */
 
 /**
- * A name without case and without the code points that HFS+ ignores. By way of the upper case: `ſ` is a letter of its own in lower
+ * A name without case and without the code points that HFS+ ignores. By way of the upper case: `ſ` is its own letter in lower
  * case, and a Mac finds `.ssh` under `.ſsh`.
  */
 export function foldName(name: string): string {
@@ -15,7 +15,7 @@ export function foldPath(path: string): string {
 }
 
 /**
- * A path as the broker folds it (`fold` in native/door/rules.c): ASCII alone, and what a careless file system takes for it. Rules for the
+ * A path as the broker folds it (`fold` in native/broker/rules.c): ASCII alone, and what a careless file system takes for it. Rules for the
  * broker are folded in this way, so that a place whose path has other letters in upper case is the same to both.
  */
 export function foldForBroker(path: string): string {

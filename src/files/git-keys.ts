@@ -9,14 +9,14 @@ export { type GitValueRule, harmlessGitKeys } from './git-key-table.ts'
 export interface GitKeyFacts {
   /** Whether a person granted this host, or it was known to the repository before. */
   readonly isKnownHost: (host: string) => boolean
-  /** Whether `core.worktree` with this value leads to a folder of the roots. */
+  /** Whether `core.worktree` with this value points to a folder of the roots. */
   readonly isOwnFolder: (value: string) => boolean
 }
 
 const NOTHING_KNOWN: GitKeyFacts = { isKnownHost: () => false, isOwnFolder: () => false }
 
 /**
- * True when a setting can do nothing but what its name says: run no program, load no configuration, trust nobody, send and take
+ * True when a setting can do nothing but what its name says: run no program, load no configuration, trust no one, send and take
  * nothing elsewhere. The key is as git prints it (`section.Sub.name`); the section and the last name ignore case. A value that is
  * not known is thought of as the worst one.
  */
@@ -44,7 +44,7 @@ export function gitValueRule(key: string): GitValueRule | null {
   )
 }
 
-/** The host that an address of git leads to, null for a local path, undefined for what runs a program or cannot be told. */
+/** The host that an address of git points to, null for a local path, undefined for what runs a program or cannot be known. */
 export function gitAddressHost(address: string): string | null | undefined {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused.
   if (address === '' || /[\u0000-\u001f\u007f]/.test(address) || /^\s*-/.test(address)) return undefined

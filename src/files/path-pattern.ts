@@ -30,7 +30,7 @@ export interface PathPatternContext {
 
 const MAX_LENGTH = 1024
 
-/** Parses a path entry of the manifest: relative ones stand under the root, `~/` is the home directory. */
+/** Parses a path entry of the manifest: relative ones are under the root, `~/` is the home directory. */
 export function parsePathPattern(
   text: string,
   context: PathPatternContext,

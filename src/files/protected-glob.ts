@@ -5,7 +5,7 @@ import { splitPath } from './path-pattern.ts'
 import { protectedNames } from './protected-names.ts'
 import { foldName, type ProtectedFacts, protectedPath } from './protected-paths.ts'
 
-/** What stands in a repository or a project and is written by a glob only on purpose. */
+/** What is in a repository or a project and is written by a glob only on purpose. */
 const inProject: readonly string[] = ['.git', '.git/hooks', '.git/config', 'cordon.toml', 'cordon.toml.sig']
 
 /**

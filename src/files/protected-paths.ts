@@ -27,7 +27,7 @@ export interface ProtectedPlace {
   readonly path: string
   readonly kind: ProtectedKind
   readonly reason: string
-  /** In a folder of a package manager's programs: the names that would stand in the way of another program. */
+  /** In a folder of a package manager's programs: the names that would be in the way of another program. */
   readonly names?: ReadonlySet<string>
   /** A person may answer for it: their own file, which is kept in a place that they work on. */
   readonly asks?: boolean
@@ -44,7 +44,7 @@ export interface ProtectedPath {
   readonly asks?: boolean
 }
 
-/** Below a git directory: what makes git run code. `modules` and `worktrees` hold git directories of their own. */
+/** Below a git directory: what makes git run code. `modules` and `worktrees` hold their own git directories. */
 const GIT_INTERNALS: readonly (readonly [name: string, reason: string])[] = [
   ['hooks', 'a git hook, which git runs outside the sandbox'],
   ['config', 'the configuration of a git repository, whose keys can run code; use `git config` for ordinary keys'],

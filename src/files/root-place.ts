@@ -1,4 +1,4 @@
-/** Which folders are no project: a root there would hand an agent the machine, the home, or other people's work (F10). */
+/** Which folders are not project: a root there would hand an agent the machine, the home, or other people's work (F10). */
 
 import { isInside } from './baseline.ts'
 
@@ -54,7 +54,7 @@ export function rootProblem(root: string, home: string): string | null {
   if (root === '/') return 'it is the whole machine'
   if (root === home) return 'it is your home directory'
   if (isInside(home, root)) return 'your home directory lies in it'
-  if (COLLECTIONS.includes(root)) return 'it holds the work of others'
+  if (COLLECTIONS.includes(root)) return 'it contains other projects'
   if (SYSTEM.some((folder) => isInside(root, folder)) && !EXCEPTIONS.some((folder) => isInside(root, folder)))
     return 'it is a folder of the system'
   return null

@@ -93,7 +93,7 @@ const MAYBE_BELOW = new RegExp(
   `/(?:${[...FOLDER_SHAPES.keys()].map((name) => name.replaceAll('.', '\\.')).join('|')})(?:/|$)`,
 )
 
-/** What stands behind the name of an example: nobody writes a secret into it. */
+/** What is behind the name of an example: no one writes a secret into it. */
 const EXAMPLE = /^\.?env[._-](.*[._-])?(example|sample|template|dist|tmpl|tpl|schema)$|^(example|sample|template)\.env$/
 
 /** What editors and people put behind or around the name of a copy. */

@@ -1,4 +1,4 @@
-/** An ask that goes to the fleet, the answers to it, and when they settle it: the machine believes nobody else about that. */
+/** An ask that goes to the fleet, the answers to it, and when they settle it: the machine believes no one else about that. */
 
 import { createHash, randomBytes } from 'node:crypto'
 import { isSignedBy } from '../system/keys/ed25519.ts'
@@ -15,7 +15,7 @@ export interface FleetAsk {
   /** What would be done and why it is asked, without secrets: in short, for lists. */
   readonly subject: string
   readonly why: string
-  /** The whole question, as every surface shows it. Parsed by whoever shows it. */
+  /** The whole question, as every surface shows it. Parsed by the process that shows it. */
   readonly view: unknown
   /** The hash of the whole call that it is about. */
   readonly call: string
@@ -52,7 +52,7 @@ export type Settlement =
   | { readonly settled: 'no'; readonly by: string; readonly message: string | null }
   | { readonly settled: null; readonly missing: number }
 
-/** A machine's clock may be a little behind that of whoever answers. */
+/** A machine's clock may be a little behind that of the process that answers. */
 const SKEW_MS = 5 * 60_000
 
 function askMessage(payload: string): string {
@@ -67,7 +67,7 @@ export function askHash(payload: string): string {
   return createHash('sha256').update(askMessage(payload)).digest('hex')
 }
 
-/** A name for an ask; by its beginning it is known, without reading it, when nobody need look at it any more. */
+/** A name for an ask; by its beginning it is known, without reading it, when no one need look at it any more. */
 export function newAskId(deadline: number): string {
   const seconds = Math.ceil(deadline / 1000)
   return seconds.toString(16).padStart(8, '0') + randomBytes(10).toString('hex')
@@ -150,7 +150,7 @@ export function settleAsk({ payload, ask, groups, bundle, now }: AskFacts, answe
   const approvers = approversFor(bundle, ask.machine, groups)
   const hash = askHash(payload)
   if (now > Date.parse(ask.deadline))
-    return { settled: 'no', by: 'deadline', message: 'nobody of the fleet answered in time' }
+    return { settled: 'no', by: 'deadline', message: 'no one in the fleet answered in time' }
   const yes = new Set<string>()
   for (const text of answers) {
     const answer = verifyAnswer(text, ask, hash)
@@ -163,7 +163,7 @@ export function settleAsk({ payload, ask, groups, bundle, now }: AskFacts, answe
   return missing <= 0 ? { settled: 'yes', by: [...yes] } : { settled: null, missing }
 }
 
-/** The answer in a text, when whoever it names gave it to this very ask and in time. */
+/** The answer in a text, when the process that it names gave it to this very ask and in time. */
 export function verifyAnswer(text: string, ask: FleetAsk, hash: string): FleetAnswer | null {
   const signed = parse<SignedAnswer>(text)
   if (typeof signed?.payload !== 'string' || typeof signed.signature !== 'string') return null

@@ -102,7 +102,7 @@ export function verifyBundle(text: string, trust: BundleTrust): BundleVerdict {
   return { bundle, hash: bundleHash(payload), signers }
 }
 
-/** The bundle in a text whose signatures nobody has looked at: to show, to sign, never to use. */
+/** The bundle in a text whose signatures no one has checked: to show, to sign, never to use. */
 export function claimedBundle(text: string): Bundle | null {
   const signed = parseSigned(text)
   return signed && parseBundle(signed.payload)

@@ -31,13 +31,13 @@ export function makeInvite(
   return { code: `${id}-${secret}` }
 }
 
-/** The parts of a code; null when it is none. */
+/** The parts of a code; null when it is not. */
 export function parseCode(code: string): { readonly id: string; readonly secret: string } | null {
   const match = /^([0-9a-f]{8})-([0-9a-f]{32})$/.exec(code.trim())
   return match && { id: match[1]!, secret: match[2]! }
 }
 
-/** Proves that whoever sends a text has the code. */
+/** Proves that the process that sends a text has the code. */
 export function codeProof(secret: string, purpose: 'join' | 'joined', text: string): string {
   return createHmac('sha256', Buffer.from(secret, 'hex')).update(`cordon-fleet-${purpose}-v1\0${text}`).digest('hex')
 }
@@ -47,7 +47,7 @@ export function isProof(given: unknown, wanted: string): boolean {
   return timingSafeEqual(Buffer.from(given), Buffer.from(wanted))
 }
 
-/** Takes the invite that a proof is for; nobody takes it again. Null for a wrong proof, and after its time. */
+/** Takes the invite that a proof is for; no one takes it again. Null for a wrong proof, and after its time. */
 export function takeInvite(
   teamDirectory: string,
   id: string,

@@ -1,4 +1,4 @@
-/** Where a policy bundle comes from: a file, HTTPS with ETag, or a JetStream bucket. What it says is nobody's word until it was verified. */
+/** Where a policy bundle comes from: a file, HTTPS with ETag, or a JetStream bucket. What it says is no one's word until it was verified. */
 
 import { readFileSync, statSync } from 'node:fs'
 import { errorCode, Fault } from '../system/fault.ts'

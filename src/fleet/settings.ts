@@ -93,7 +93,7 @@ export function parseFleetSettings(text: string, path: string): FleetSettings {
   }
 }
 
-/** Plain HTTP is for this machine alone: there is nobody in between. */
+/** Plain HTTP is for this machine alone: there is no one in between. */
 export function isSecureUrl(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url === null || url.username !== '' || url.password !== '') return false

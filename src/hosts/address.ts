@@ -73,7 +73,7 @@ const IPV6_TABLE = IPV6_RANGES.map(([prefix, bits, name]) => ({ prefix: parseIpv
 
 /**
  * Classifies an address as DNS or a canonical URL writes it. An IPv4 address inside an IPv6 one takes the class of the
- * inner address, or `reserved` when that is public: a carrier is no way to reach what can be named directly.
+ * inner address, or `reserved` when that is public: a carrier is not a way to reach what can be named directly.
  */
 export function classifyAddress(ip: string): AddressClass {
   const ipv4 = parseIpv4(ip)
@@ -90,7 +90,7 @@ export function canonicalAddress(ip: string): string | null {
   return ipv6 === null ? null : formatIpv6(ipv6)
 }
 
-/** Ranges of special use that a resolver or a VPN of the person may answer with in the place of real addresses. */
+/** Ranges of special use that a resolver or a VPN of the person may answer with instead of real addresses. */
 export type SpecialRange = 'benchmarking' | 'documentation' | 'class-e'
 
 const SPECIAL_IPV4: readonly (readonly [prefix: string, bits: number, name: SpecialRange])[] = [

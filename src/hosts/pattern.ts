@@ -7,7 +7,7 @@ import type { SuffixLookup } from './suffix.ts'
 export interface HostPattern {
   /** As written in the manifest. */
   readonly text: string
-  /** Canonical: ASCII lower-case, no trailing dot, IPv6 without brackets; of a wildcard, the domain it stands on. */
+  /** Canonical: ASCII lower-case, no trailing dot, IPv6 without brackets; of a wildcard, the domain it is on. */
   readonly host: string
   readonly wildcard: boolean
   /** Null when none was written: 80 and 443 for an allow, every port for a deny. */
@@ -28,7 +28,7 @@ interface Split {
 const MAX_LENGTH = 1024
 /** Of a deny list alone: no host is called so, and an allow list cannot hold it. */
 const EVERY = '*'
-/** A label that stands in no suffix list: what lies below a domain is a suffix when this one is. */
+/** A label that is in no suffix list: what lies below a domain is a suffix when this one is. */
 const ANY_LABEL = 'cordon-any-label'
 
 /** True when parsing this entry consults the suffix list, so that a caller loads it only then. */

@@ -1,4 +1,4 @@
-/** The Public Suffix List, private section included; in a module of its own because loading it costs milliseconds. */
+/** The Public Suffix List, private section included; in its own module because loading it costs milliseconds. */
 
 import { getPublicSuffix } from 'tldts'
 

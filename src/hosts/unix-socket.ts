@@ -27,10 +27,10 @@ export function parseUnixSocket(text: string): ParsedHostPattern {
 const MEANINGS: readonly (readonly [RegExp, string])[] = [
   [
     /docker|containerd|crio|buildkit|podman|lxd|incus|libvirt/i,
-    'whoever speaks to it can run anything on this machine, in most set-ups as root: NO SANDBOX HOLDS',
+    'a program that uses it can run anything on this machine, usually as root: NO SANDBOX APPLIES',
   ],
-  [/agent|ssh_auth|ssh-|keyring|gnupg|1password/i, 'whoever speaks to it can use EVERY KEY in it, for any host'],
-  [/dbus|bus$|systemd|wayland|x11/i, 'whoever speaks to it can start programs OUTSIDE of the sandbox'],
+  [/agent|ssh_auth|ssh-|keyring|gnupg|1password/i, 'a program that uses it can use EVERY KEY in it, for any host'],
+  [/dbus|bus$|systemd|wayland|x11/i, 'a program that uses it can start programs OUTSIDE the sandbox'],
 ]
 
 /** What a person is told of a socket that is given to commands, by its path or the entry. */

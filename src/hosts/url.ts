@@ -1,4 +1,4 @@
-/** URL facts: where a URL really leads, or why it cannot be told with certainty. */
+/** URL facts: where a URL really leads, or why it cannot be known with certainty. */
 
 import { checkHost, type HostKind, quote } from './host.ts'
 

@@ -62,7 +62,7 @@ export async function proposeFromRecord(
   }
 }
 
-/** When the project's manifest was signed as it is; null where it is not, or nobody knows. */
+/** When the project's manifest was signed as it is; null where it is not, or no one knows. */
 async function signedAt({
   loaded,
   machine,

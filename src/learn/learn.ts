@@ -30,7 +30,7 @@ export interface Learned {
   /** Lines that the command turned out to do without. */
   readonly dropped: readonly ProposedLine[]
   readonly withheld: readonly Withheld[]
-  /** Ports that it listened on, and that nobody needs for it to work. */
+  /** Ports that it listened on, and that no one needs for it to work. */
   readonly ports: readonly number[]
   readonly warnings: readonly string[]
   readonly proof: Proof
@@ -105,7 +105,7 @@ class Learning {
     // A single line is needed: without it was the closed run.
     if (lines.length === 1 && !this.#wasOpened()) return this.#result(lines, [], 'proven', 0)
     if (!this.#restores || ('isHeld' in worked && !worked.isHeld) || !this.#putBack(worked)) {
-      this.#warnings.push('what it changed could not be put back, so it was not tried without each line')
+      this.#warnings.push('its changes could not be undone, so it was not tried without each line')
       return this.#result(lines, [], 'works', 0)
     }
     let kept = lines
@@ -115,7 +115,7 @@ class Learning {
       const ran = await this.#run(without, false)
       if (!('denied' in ran) && ran.observation.exitCode === 0) kept = without
       if (!this.#putBack(ran)) {
-        this.#warnings.push('what a trial changed could not be put back')
+        this.#warnings.push('the changes of a trial could not be undone')
         return this.#result(
           kept,
           lines.filter((one) => !kept.includes(one)),

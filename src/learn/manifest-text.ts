@@ -111,7 +111,7 @@ export function granteeOf(command: readonly string[], { policy }: LoadedPolicy):
   return policy.commands.allow.some(({ pattern }) => pattern.text === text) ? null : text
 }
 
-/** The text without these grants; those that stand in another form than a plain entry stay. */
+/** The text without these grants; those that are in another form than a plain entry stay. */
 export function withoutGrants(
   text: string,
   grants: readonly { readonly kind: 'command' | 'host'; readonly value: string }[],

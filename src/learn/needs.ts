@@ -1,4 +1,4 @@
-/** What a watched run lacked: what exists outside and was looked for in vain, and the hosts that it was refused. A probe is no need. */
+/** What a watched run lacked: what exists outside and was looked for in vain, and the hosts that it was refused. A probe is not a need. */
 
 import { basename, dirname, join } from 'node:path'
 import type { EgressEvent } from '../egress/route/event.ts'
@@ -121,7 +121,7 @@ function ownLink(path: string, { policy, root }: LoadedPolicy, files: Files): st
   return files.isLink(at) && !roots.some((one) => isInside(at, one)) ? at : null
 }
 
-/** On the way up from the project, or the home itself: looked at by every search for a configuration. */
+/** On the way up from the project, or the home itself: checked by every search for a configuration. */
 function isAbove(path: string, root: string, home: string): boolean {
   return isInside(root, path) || isInside(home, path)
 }

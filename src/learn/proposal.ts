@@ -16,7 +16,7 @@ export interface ProposedLine {
   readonly kind: 'tool' | 'host' | 'read' | 'write' | 'port' | 'variable'
   /** The name of a bundle or a variable, a host, a canonical path, or a number. */
   readonly value: string
-  /** Of a bundle: the program that stands in front of it. */
+  /** Of a bundle: the program that is in front of it. */
   readonly wrapper?: string
   readonly why: string
   readonly evidence: readonly string[]
@@ -34,7 +34,7 @@ export interface ProposalPlaces {
   readonly command: readonly string[]
   readonly loaded: LoadedPolicy
   readonly home: string
-  /** Whether a folder may be granted in the place of files in it. */
+  /** Whether a folder may be granted instead of files in it. */
   readonly isGrantable: (folder: string, how: 'read' | 'write') => boolean
   /** Hosts of a bundle's registries on this machine. */
   readonly registryHosts: (tool: string) => readonly string[]
@@ -67,7 +67,7 @@ export function propose(
     ...variables
       .slice(0, MOST_VARIABLES)
       .map(({ value, evidence }) => line('variable', value, 'the command names it', [evidence])),
-    // Of a flood nothing is drawn together: a folder would open what nobody looked for.
+    // Of a flood nothing is drawn together: a folder would open what no one looked for.
     ...(flooded ? withoutCovered(paths) : grouped(withoutCovered(paths), places)).map((need) => pathLine(need, places)),
   ]
   const lines = all.slice(0, MOST_LINES)
@@ -102,7 +102,7 @@ interface PathNeed {
 }
 
 function pathLine({ kind, value, evidence }: PathNeed, { home }: ProposalPlaces): ProposedLine {
-  const why = kind === 'write' ? 'the command changes it' : 'it is there outside, and was not found inside'
+  const why = kind === 'write' ? 'the command changes it' : 'it exists, but is hidden from the sandbox'
   return line(kind === 'write' ? 'write' : 'read', value, `${withTilde(value, home)}: ${why}`, evidence)
 }
 
@@ -131,7 +131,7 @@ function chooseBundles(
   return { lines, rest }
 }
 
-/** How a bundle would come alive for the command; null: it would not. What runs any code is no wrapper for one. */
+/** How a bundle would come alive for the command; null: it would not. What runs any code is not a wrapper for one. */
 function appliesTo(
   bundle: Bundle,
   command: readonly string[],

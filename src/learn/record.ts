@@ -1,4 +1,4 @@
-/** What a recorded history says about a manifest: hosts that were refused, places that a person let it reach, grants that nobody used. */
+/** What a recorded history says about a manifest: hosts that were refused, places that a person let it reach, grants that no one used. */
 
 import { type AuditLine, parseLine } from '../audit/event.ts'
 import type { CallChecker } from '../call/decide/check-call.ts'

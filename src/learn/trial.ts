@@ -29,7 +29,7 @@ export interface TrialParts {
   /** Where the command's own words go, both of its streams; null: nowhere. */
   readonly output: Writable | null
   readonly timeoutMs: number
-  /** Asked about each host while it runs; absent: nobody is. */
+  /** Asked about each host while it runs; absent: no one is. */
   readonly askHost?: (question: HostQuestion) => Promise<boolean | null>
   readonly askPort?: (port: number) => Promise<boolean>
 }
@@ -41,7 +41,7 @@ export type TrialResult =
       readonly call: string | null
       /** Whether the command saw a canonical path. */
       readonly isShown: (path: string) => boolean
-      /** Whether it worked on the tree in ways that cannot be put back. */
+      /** Whether it worked on the tree in ways that cannot be restored. */
       readonly isHeld: boolean
     }
   | { readonly denied: Decision }

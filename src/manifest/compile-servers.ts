@@ -6,7 +6,7 @@ import type { HostEntry, SecretEntry } from './schema/manifest.ts'
 import type { McpServerSetting, ServerRequest } from './schema/settings.ts'
 import { joinKey, quoteShort } from './toml/tree.ts'
 
-/** Names stand before the names of tools and in addresses of resources: no character of theirs may be read as a separator. */
+/** Names are before the names of tools and in addresses of resources: no character of theirs may be read as a separator. */
 export const SERVER_NAME: RegExp = /^[a-z0-9][a-z0-9-]{0,39}$/
 
 /** The servers of the manifest; problems are noted in the lookup. */

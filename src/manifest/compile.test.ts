@@ -183,8 +183,8 @@ test('a directory that is a link where commands may write is left out', () => {
   const { policy, warnings } = compiled(text, { ...HERE, realpath })
   expect(policy.additionalDirectories.map((entry) => entry.value)).toEqual(['/h/work', '/h'])
   expect(warnings.map(({ code, suggestion }) => [code, suggestion])).toEqual([
-    ['unused', 'write where it leads: "/h"'],
-    ['unused', 'write where it leads: "/h"'],
+    ['unused', 'write the path it points to: "/h"'],
+    ['unused', 'write the path it points to: "/h"'],
   ])
 })
 

@@ -106,7 +106,7 @@ function warnOfDangers(lookup: Lookup): void {
 }
 
 /**
- * The directories beside the root, at the end of their links. A link that stands in another of these places may be the work of a
+ * The directories beside the root, at the end of their links. A link that is in another of these places may be the work of a
  * command there: it makes nothing a root.
  */
 function additionalDirectories(lookup: Lookup): Sourced<string>[] {
@@ -128,7 +128,9 @@ function additionalDirectories(lookup: Lookup): Sourced<string>[] {
           ? `there is no directory ${quoteShort(item.value)}, so it is left out`
           : `${quoteShort(item.value)} is a link in a directory that commands may change, so it is left out`,
       suggestion:
-        value === null ? 'make the directory, or delete the entry' : `write where it leads: ${quoteShort(value)}`,
+        value === null
+          ? 'make the directory, or delete the entry'
+          : `write the path it points to: ${quoteShort(value)}`,
     })
     return []
   })
@@ -207,7 +209,7 @@ function pathRules(verb: 'read' | 'write', lookup: Lookup): PathRules {
   }
 }
 
-/** Whoever writes the brief says what the next session may change: that is not the agent. */
+/** Whatever process writes the brief says what the next session may change: that is not the agent. */
 function withBrief(writes: PathRules, brief: string | null): PathRules {
   if (brief === null) return writes
   const rule = { pattern: exactPath(brief), prompt: false, rule: 'files.discovery_brief', source: 'built-in' }

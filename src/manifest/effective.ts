@@ -69,7 +69,7 @@ export function renderEffective(values: readonly EffectiveValue[]): string {
   }
   const blocks = [...sections].map(([section, lines]) => {
     const block = section === '' ? lines : [`[${section}]`, ...lines]
-    // Such a section takes effect by being there, so one that nobody wrote is shown as a comment.
+    // Such a section takes effect by being there, so one that no one wrote is shown as a comment.
     const unwritten = MEANT_BY_PRESENCE.test(section) && lines.every((line) => line.endsWith('# built-in'))
     return block.map((line) => (unwritten && !line.startsWith('#') ? `# ${line}` : line)).join('\n')
   })

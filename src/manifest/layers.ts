@@ -30,11 +30,11 @@ export interface Merged {
 interface Layered {
   readonly setting: Setting
   readonly layer: LayerName
-  /** What the organisation has set here: nobody goes below it, not even whoever may loosen what stands in between. */
+  /** What the organisation has set here: no one goes below it, not even the process that may loosen what is in between. */
   readonly floor: Setting | null
 }
 
-/** Merges the layers over the built-in defaults, which need no layer: what nobody wrote has the schema's default. */
+/** Merges the layers over the built-in defaults, which need no layer: what no one wrote has the schema's default. */
 export function mergeLayers(layers: Layers, suffixes: SuffixLookup | null = null): Merged {
   const settings = new Map<string, Layered>()
   const declared = new Set<string>()
@@ -82,7 +82,7 @@ function mergeSetting(
 ): Setting {
   const { key } = setting
   const { floor } = before
-  // The person at the keyboard may loosen their own limits; a project may not, and nobody what the organisation has set.
+  // The person at the keyboard may loosen their own limits; a project may not, and no one what the organisation has set.
   const bound = floor !== null || (before.layer === 'user' && layer === 'project')
   if (key.merge === 'deny-stands') return before.setting.value === 'deny' ? before.setting : setting
   if (key.merge === 'concat') return concat(before.setting, setting, warn)
@@ -93,7 +93,7 @@ function mergeSetting(
   }
   if (key.strictness === undefined && key.organisation === undefined) return setting
   if (floor !== null && isLooser(floor, setting)) {
-    warn(setting, ignored(floor, 'nobody can loosen what the organisation has set, so the stricter value holds'))
+    warn(setting, ignored(floor, 'a value set by the organisation cannot be loosened, so the stricter one applies'))
     return before.setting
   }
   const byUser = before.layer === 'user' && layer === 'project' && key.strictness !== undefined
@@ -106,12 +106,12 @@ function mergeSetting(
 
 const PERSONAL: Finding = {
   code: 'layer-ignored',
-  message: 'this is about the machine of whoever runs it, so only their own cordon.toml can say it',
+  message: 'this concerns the machine of the person who runs it, so only their own cordon.toml may set it',
 }
 
 function ignored(
   stronger: Setting,
-  message = 'a project cannot loosen what the user has set, so the stricter value holds',
+  message = 'a project cannot loosen a value set by the user, so the stricter one applies',
 ): Finding {
   return {
     code: 'layer-ignored',
@@ -120,7 +120,7 @@ function ignored(
   }
 }
 
-/** What a project is held to where nobody has written a key that it may only tighten: the default. */
+/** What a project is held to where no one has written a key that it may only tighten: the default. */
 function startOf(setting: Setting, layer: LayerName): Layered | undefined {
   const { key } = setting
   if (layer !== 'project' || !key.tightens) return undefined
@@ -167,7 +167,7 @@ function concat(before: Setting, after: Setting, warn: Warn): Setting {
         // The first one stands: a project must not send the user's secret to hosts of its own.
         warn(item, {
           code: 'layer-ignored',
-          message: `the secret ${name} is already defined, and the first definition holds`,
+          message: `the secret ${name} is already defined, and the first definition is used`,
           found: `${first.rule} at ${first.source}`,
         })
         continue
@@ -186,7 +186,7 @@ function identity(item: Item): string {
   return JSON.stringify(plainValue(item.value))
 }
 
-/** A filter that both layers have set: what passes must pass both. An empty list is no filter. */
+/** A filter that both layers have set: what passes must pass both. An empty list is not a filter. */
 function meet(before: Setting, after: Setting, suffixes: SuffixLookup | null, warn: Warn): Setting {
   const first = itemsIn(before)
   const second = itemsIn(after)

@@ -72,7 +72,7 @@ test.each([
   { command: ['claude'], said: 'not installed', note: 'an agent that is not there: its bundle would not help' },
   { command: ['ls -la'], said: 'cordon run -- ls -la', note: 'one word with a blank' },
   { command: ['ls | wc'], said: "cordon run -- sh -c 'ls | wc'", note: 'one word that wants a shell' },
-  { command: ['./nothing.sh'], said: 'no such file outside either', note: 'a slip' },
+  { command: ['./nothing.sh'], said: 'does not exist outside', note: 'a slip' },
 ])('a program that is not found: $command ($note)', ({ command, said }) => {
   expect(explainMissing(missing, command, [], outside)).toMatchObject({
     code: 'command-not-found',

@@ -42,7 +42,7 @@ const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
 /** It is nowhere outside either. */
 function absent([program = '']: readonly string[], { path, exists }: Outside): string | null {
-  if (program.includes('/')) return exists(program) ? null : 'There is no such file outside either.'
+  if (program.includes('/')) return exists(program) ? null : 'It does not exist outside the sandbox either.'
   const found = path.split(':').some((folder) => folder.startsWith('/') && exists(`${folder}/${program}`))
   return found ? null : 'It is not installed: nothing of that name is in your PATH. Install it, or check the spelling.'
 }
@@ -52,7 +52,7 @@ function hidden([program = '']: readonly string[], { path, home, exists, canonic
   if (program.includes('/')) return null
   const folder = path.split(':').find((one) => one.startsWith('/') && exists(`${one}/${program}`))
   if (folder === undefined) return null
-  // A link in a folder that is shown leads nowhere where its target is not.
+  // A link in a folder that is shown points nowhere where its target is not.
   const real = dirname(canonical(`${folder}/${program}`))
   const isLink = real !== canonical(folder)
   // A program in a bin folder mostly needs what is beside that.

@@ -35,8 +35,7 @@ export function requireGrantable(path: string, how: 'read' | 'write', loaded: Lo
   const { reads, writes } = loaded.policy
   const denials = how === 'read' ? reads.deny : [...reads.deny, ...writes.deny]
   const denied = denials.find(({ pattern }) => reachesPath(pattern, path))
-  if (denied)
-    refuse(`${denied.rule} (${denied.source}) denies it`, 'A denial of the manifest stands; take it out there.')
+  if (denied) refuse(`${denied.rule} (${denied.source}) denies it`, 'The manifest denies it; remove that rule there.')
   const wide = rootProblem(path, home)
   if (wide && !(how === 'read' && wide === 'it is a folder of the system'))
     refuse(wide, 'Name the folder in it that the command needs.')
@@ -72,7 +71,7 @@ export function typedPlaces(typed: string, machine: Machine, files: Files): read
     typed === '~' || typed.startsWith('~/') ? home + typed.slice(1) : typed.startsWith('/') ? typed : `${cwd}/${typed}`
   const canonical = files.canonical(path)
   if (files.exists(canonical)) return [...ownLink(path, files), canonical]
-  throw new Fault('not-found', `${typed} is not there: there is no ${canonical}`, {
+  throw new Fault('not-found', `${typed} does not exist: there is no ${canonical}`, {
     remedy: 'Name what exists, from here or by its whole path.',
   })
 }

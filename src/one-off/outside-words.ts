@@ -8,7 +8,7 @@ export interface OutsideWord {
   readonly typed: string
   /** Canonical. */
   readonly path: string
-  /** The link that was named, which is opened by its own name; none for what is no link. */
+  /** The link that was named, which is opened by its own name; none for what is not a link. */
   readonly links: readonly string[]
 }
 
@@ -53,7 +53,7 @@ export function spokenWords(command: readonly string[]): readonly string[] {
   return text === null ? command : [...command.slice(0, 1), ...text.split(/[\s;|&<>()"'`]+/).filter(Boolean)]
 }
 
-/** The text that a shell is to run; null where the command is no shell with one. */
+/** The text that a shell is to run; null where the command is not a shell with one. */
 export function shellText(command: readonly string[]): string | null {
   if (!/^(?:ba|da|z|k|mk|a|fi)?sh$/.test(posix.basename(command[0] ?? ''))) return null
   const option = command.findIndex((word, at) => at > 0 && /^-[a-z]*c[a-z]*$/.test(word))

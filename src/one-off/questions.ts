@@ -134,7 +134,7 @@ export class TypedQuestions {
     return { reads, writes }
   }
 
-  /** May it reach this host? Null where nobody is to be asked. */
+  /** May it reach this host? Null where no one is to be asked. */
   async askHost(question: HostQuestion): Promise<boolean | null> {
     const { host, port } = question.target
     // Nothing of this machine answers there: it is a server of the command's own, which a yes would not reach.
@@ -196,7 +196,7 @@ export class TypedQuestions {
     return asked
   }
 
-  /** The person at the terminal, and whoever is at the page instead; most runs ask nothing, and load nothing of it. */
+  /** The person at the terminal, and the process that is at the page instead; most runs ask nothing, and load nothing of it. */
   async #person(): Promise<Prompter> {
     const unread = (keys: string) => {
       this.#unread += keys

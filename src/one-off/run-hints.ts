@@ -44,7 +44,7 @@ function unseen({ command, cwd, outcome, loaded, machine, files }: FailedRun): r
     const how = written.has(path) ? 'write' : 'read'
     const why =
       /^\/(?:var\/)?tmp\//.test(path) && !isInside(path, machine.home)
-        ? `${typed} is in this machine's ${path.startsWith('/var') ? '/var/tmp' : '/tmp'}, and the command has one of its own`
+        ? `${typed} is in this machine's ${path.startsWith('/var') ? '/var/tmp' : '/tmp'}, and the command has a private one`
         : `${typed} is outside the project, and the command does not see it`
     try {
       requireGrantable(path, how, loaded, machine)

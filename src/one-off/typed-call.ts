@@ -43,7 +43,7 @@ export function readTyped(argv: readonly string[], cwd: string, machine: Machine
 
 /**
  * Decides it. What is denied to the agent by a rule that somebody wrote, or by its mode, is denied to everybody in the project; what is
- * built in is there for agents, whose commands nobody reads before they run. The person has answered by typing. `server`: a program
+ * built in is there for agents, whose commands no one reads before they run. The person has answered by typing. `server`: a program
  * that lives on for an agent, which its mode is not about.
  */
 export function decideTyped(

@@ -83,7 +83,7 @@ export async function answerAsk(
 }
 
 /**
- * Hands answers in that programs send, such as a bot in a chat: each is signed by whoever gave it, so that the one who carries
+ * Hands answers in that programs send, such as a bot in a chat: each is signed by the process that gave it, so that the one who carries
  * it has no say in it.
  */
 export function answerRelay(settings: FleetSettings, machine: Machine): (body: string) => Promise<void> {
@@ -96,9 +96,9 @@ export function answerRelay(settings: FleetSettings, machine: Machine): (body: s
       const asks = (await readAsks(bus, Date.now())).map((text) => verifyAsk(text, settings, revoked))
       const found = asks.find((one) => one?.ask.id === ask)
       const text = JSON.stringify(answer)
-      // Looked at before it is passed on: what is no answer would take the one place that its giver has.
+      // Checked before it is passed on: what is not an answer would take the one place that its giver has.
       const given = found ? verifyAnswer(text, found.ask, askHash(found.signed.payload)) : null
-      if (!found || !given) throw new Fault('not-found', 'that is no answer to an ask that waits')
+      if (!found || !given) throw new Fault('not-found', 'that does not answer an open ask')
       await publishAnswer(bus, keyId(found.ask.machine), found.ask.id, keyId(given.by), text)
     } finally {
       await bus.close()

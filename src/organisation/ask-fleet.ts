@@ -37,7 +37,7 @@ export function fleetPrompter(
   }
 }
 
-/** Asks, on a connection of its own; whatever fails is no answer, and with that a no. */
+/** Asks, on its own connection; whatever fails is not an answer, and with that a no. */
 export async function askFleet(
   settings: FleetSettings,
   machine: Machine,
@@ -86,7 +86,7 @@ function asker(settings: FleetSettings, machine: Machine): Asker {
 function newAsk(settings: FleetSettings, { key, certificate }: Asker, { project, request }: FleetQuestion): PendingAsk {
   const view = withAnswers(askView(request), ['once', 'deny', 'deny-message'])
   const { tool, subject, where, call } = view
-  // Nobody says yes to a part of a call.
+  // No one says yes to a part of a call.
   const size = askText(view, { whole: true }).length
   if (size > MAX_TEXT || view.fields.some(({ hidden }) => hidden > 0))
     throw new Fault('fleet-unreachable', `the call is too long to be put to the fleet (over ${MAX_TEXT} characters)`)
@@ -108,7 +108,7 @@ function newAsk(settings: FleetSettings, { key, certificate }: Asker, { project,
   return { call, ask, signed: signAsk(ask, key, certificate) }
 }
 
-/** Tries again what servers under load or without a leader refuse. After that time nobody need answer. */
+/** Tries again what servers under load or without a leader refuse. After that time no one need answer. */
 async function again<T>(until: number, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   for (;;) {
     signal.throwIfAborted()

@@ -42,7 +42,7 @@ export async function followAsks(
     }
     for (const [id, settled] of open) {
       if (waiting.some(({ ask }) => ask.id === id)) continue
-      settled.abort(new Error('it was answered elsewhere, or nobody waits any more'))
+      settled.abort(new Error('it was answered elsewhere, or no longer waiting'))
       open.delete(id)
     }
   }

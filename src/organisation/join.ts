@@ -31,12 +31,12 @@ export async function joinByCode(machine: Machine, url: string, code: string, na
   })
   if (status !== 200)
     throw new Fault('no-fleet', `the fleet did not take this machine (${status})`, {
-      remedy: 'A code holds once and for a while: ask the team for a new one.',
+      remedy: 'A code works once and for a limited time: ask the team for a new one.',
     })
   const answer = JSON.parse(text) as JoinAnswer
-  // Whoever sits in between has no code, and so cannot put settings or keys of their own into the answer.
+  // Whatever process sits in between has no code, and so cannot put settings their own or keys into the answer.
   if (typeof answer.text !== 'string' || !isProof(answer.proof, codeProof(parts.secret, 'joined', answer.text)))
-    throw new Fault('no-fleet', 'the answer is not by whoever gave out the code, so nothing of it was used')
+    throw new Fault('no-fleet', 'the answer does not come from the team that issued the code, so it was ignored')
   const { settings: settingsText, certificate } = JSON.parse(answer.text) as {
     settings: string
     certificate: Certificate

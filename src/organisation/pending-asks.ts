@@ -21,7 +21,7 @@ interface PendingFile {
 
 const MAX_PENDING = 100
 
-/** The ask of a call that nobody has answered yet, or the one that `make` makes for it. */
+/** The ask of a call that no one has answered yet, or the one that `make` makes for it. */
 export function pendingAsk(machine: Machine, call: string, now: number, make: () => PendingAsk): PendingAsk {
   let found: PendingAsk | undefined
   change(machine, (asks) => {

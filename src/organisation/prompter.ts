@@ -9,7 +9,7 @@ import type { FleetQuestion } from './ask-fleet.ts'
 /** How long a question to the fleet is waited for where the asker does not wait for ever. */
 type Wait = Pick<FleetQuestion, 'waitMs'>
 
-/** The prompter; null where nobody of a fleet answers asks of this machine. */
+/** The prompter; null where no one of a fleet answers asks of this machine. */
 export async function openFleetPrompter(machine: Machine, project: string, wait: Wait = {}): Promise<Prompter | null> {
   if (!mayBeInFleet(machine)) return null
   const { fleetPrompter } = await import('./ask-fleet.ts')

@@ -46,7 +46,7 @@ export interface Team {
   members(): readonly Member[]
   revoked(): readonly PublicKey[]
   invite(what: Pick<Invite, 'role' | 'groups' | 'expires'>): string
-  /** Enrols whoever proves to have a code; null for a wrong, used or old one. */
+  /** Enrols the process that proves to have a code; null for a wrong, used or old one. */
   enrol(request: JoinRequest, now: number): JoinAnswer | null
   /** Takes a key back: for the next policy, and for the NATS servers. */
   revoke(key: PublicKey, now: number): void
@@ -83,7 +83,7 @@ function teamDirectory(machine: Machine): string {
 export function foundFleet(machine: Machine, settings: Record<string, unknown>, now: number): Team {
   const directory = teamDirectory(machine)
   const path = join(directory, FLEET_FILE)
-  if (readOwnFile(path) !== null) throw new Fault('exists', `${path} is there: this user runs a fleet already`)
+  if (readOwnFile(path) !== null) throw new Fault('exists', `${path} exists: this user already runs a fleet`)
   const { key } = userSigningKey({ stateDir: machine.stateDir, keys: openKeyStore(machine.stateDir) })
   const keys = [...new Set([key.publicKey, ...((settings.keys as PublicKey[] | undefined) ?? [])])]
   const whole = { version: 1, ...settings, keys }

@@ -26,7 +26,7 @@ export interface FleetView {
   readonly checked: string | null
 }
 
-/** Looks; null where this machine is in no fleet. Asks nobody. */
+/** Looks; null where this machine is in no fleet. Asks no one. */
 export function fleetView(machine: Machine, now: number): FleetView | null {
   const settings = readFleetSettings(machine)
   if (settings === null) return null

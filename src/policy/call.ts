@@ -41,7 +41,7 @@ export interface ShellFact {
   readonly syntaxError: string | null
   /** Follows the symlinks of an absolute path as far as it exists. */
   readonly canonical: (path: string) => string
-  /** Why a file may not be run as a script, such as one of a project's skills that nobody approved; null when it may. */
+  /** Why a file may not be run as a script, such as one of a project's skills that no one approved; null when it may. */
   readonly scriptProblem?: ((path: string) => string | null) | undefined
   /** The same of the first such script that a path is, or that lies below it. */
   readonly scriptBelow?: ((path: string) => string | null) | undefined

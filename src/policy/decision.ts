@@ -18,7 +18,7 @@ export interface PartSubject {
   readonly kind: 'tool' | 'command' | 'syntax' | 'redirect' | 'read' | 'write' | 'list' | 'host'
   /** The command words, path or URL, as a person reads them. */
   readonly text: string
-  /** Where it stands in a command text. */
+  /** Where it is in a command text. */
   readonly span?: Span
   /** Index of the simple command it belongs to, in the order of the shell facts. */
   readonly command?: number
@@ -44,7 +44,7 @@ export interface Decision {
   readonly rules: readonly RuleRef[]
   readonly segments: readonly PartDecision[]
   /**
-   * `undo`: a part of it is allowed because undo keeps what it destroys. `keeping`: it was not known to destroy anything and nobody
+   * `undo`: a part of it is allowed because undo keeps what it destroys. `keeping`: it was not known to destroy anything and no one
    * was asked, so where changes are held it changes nothing that cannot be kept.
    */
   readonly relies?: 'undo' | 'keeping'

@@ -41,9 +41,9 @@ export interface McpCall {
   readonly tool: string
   /** `mcp__SERVER__TOOL`. */
   readonly called: string
-  /** Null where nobody knows: then no argument meets a condition. */
+  /** Null where no one knows: then no argument meets a condition. */
   readonly input: Readonly<Record<string, unknown>> | null
-  /** What the server says of the tool; null where nobody has asked it. */
+  /** What the server says of the tool; null where no one has asked it. */
   readonly hints: Readonly<Record<string, unknown>> | null
 }
 

@@ -17,7 +17,7 @@ export interface PathActor {
   readonly by: 'tool' | 'command'
   /** A relative word that climbs out of the project does not count as naming a system file. */
   readonly climbs?: boolean
-  /** A command that only looks at names and metadata (`ls`, `stat`, `test`): outside the box it finds nothing to look at. */
+  /** A command that only checks names and metadata (`ls`, `stat`, `test`): outside the box it finds nothing to look at. */
   readonly looks?: 'names' | 'metadata' | false
   /** Whether it could send on what it reads. */
   readonly sends?: () => boolean
@@ -95,12 +95,12 @@ function ruleDenial({ policy, session, access, fact }: PathScene): Ruling | null
   if (rules.length === 0) return null
   // What is denied in a project is denied in its working trees and clones.
   const names = namesOf(fact).flatMap((path) => [path, session.repository?.originalOf(path) ?? path])
-  // A rule that names a link denies what it leads to under that name; the sandbox hides it under every name.
+  // A rule that names a link denies what it points to under that name; the sandbox hides it under every name.
   const found = rules.filter((candidate) => names.some((path) => reachesPath(candidate.pattern, path)))
   const rule = found.find(({ asks }) => !asks) ?? found[0]
   if (!rule) return null
   if (rule.asks) {
-    const message = `${verb(access)} ${fact.given} asks by the rule ${wholeRule(rule)}, which stands at ${rule.source}.`
+    const message = `${verb(access)} ${fact.given}asks because of the rule ${wholeRule(rule)}, at ${rule.source}.`
     return { decision: 'ask', firm: true, reason: { code: 'rule-asks', message }, rules: [ref(rule)] }
   }
   return {
@@ -108,7 +108,7 @@ function ruleDenial({ policy, session, access, fact }: PathScene): Ruling | null
     reason: {
       code: 'denied-by-rule',
       message: `${verb(access)} ${fact.given} is denied by the rule ${wholeRule(rule)}.`,
-      remedy: `Work without this file; the rule stands at ${rule.source}.`,
+      remedy: `Work without this file; the rule is at ${rule.source}.`,
     },
     rules: [ref(rule)],
   }
@@ -133,7 +133,7 @@ function ownPlaceDenial({ policy, session, access, fact, actor }: PathScene): Ru
     (rule) => namesPath(rule.pattern, fact.path) && rule.pattern.absolute === fact.path,
   )
   if (!closed || (opener && !found.unreadable)) return null
-  // Nobody can be asked while a command runs, and the broker refuses the change there.
+  // No one can be asked while a command runs, and the broker refuses the change there.
   if (found.asks && actor.by !== 'command') {
     const message = `${fact.given} is protected: ${found.reason}.`
     return { decision: 'ask', firm: true, reason: { code: 'protected-path', message }, rules: [PROTECTED_RULE] }
@@ -169,7 +169,7 @@ function envelopeDenial({ policy, session, access, fact }: PathScene): Ruling | 
   }
 }
 
-// Not a denial, but it stands before the roots: what every sandbox shows is not "outside" for a command.
+// Not a denial, but it is before the roots: what every sandbox shows is not "outside" for a command.
 function baselineRuling({ policy, session, stance, access, fact, actor }: PathScene): Ruling | null {
   if (actor.by !== 'command') return null
   const shown =
@@ -235,7 +235,7 @@ function outsideRuling(scene: PathScene): Ruling | null {
 function secretRuling({ policy, session, access, fact, actor }: PathScene): Ruling | null {
   // Metadata is held by deny rules alone (F2).
   if (access !== 'read' || actor.looks === 'metadata' || !policy.maskSecrets) return null
-  // A link with a secret's name makes one of what it leads to, as it does for the masks.
+  // A link with a secret's name makes one of what it points to, as it does for the masks.
   const secrets = namesOf(fact).flatMap((path) => {
     const secret = secretOf(path, policy)
     if (secret === null) return []

@@ -22,16 +22,16 @@ const WORDS: Readonly<Record<ReasonCode, string>> = {
   secret: 'it looks like a secret',
   'remote-write': 'it changes something elsewhere',
   destructive: 'it cannot be undone',
-  'host-not-granted': 'nobody granted the host',
+  'host-not-granted': 'the host is not allowed yet',
   package: 'a rule about packages asks',
   limit: 'the limit of a host was reached',
-  'port-not-opened': 'nobody opened the port',
+  'port-not-opened': 'the port is not open yet',
   'maybe-denied': 'a deny rule may match',
   'rule-asks': 'a rule of the agent’s own settings asks',
   tainted: 'the session read text that tries to steer the agent',
   'needs-confirmation': 'the tool wants a yes each time',
   'outside-sandbox': 'it would run outside the sandbox',
-  'unapproved-script': 'nobody approved the script',
+  'unapproved-script': 'the script is not approved yet',
   'denied-by-rule': 'a deny rule',
   'protected-path': 'a protected path',
   'outside-envelope': 'outside what may be changed',
@@ -50,7 +50,7 @@ const WORDS: Readonly<Record<ReasonCode, string>> = {
   'bad-input': 'wrong arguments',
   'unknown-tool': 'there is no such tool',
   'not-in-force': 'the manifest is not signed, or does not load',
-  'not-a-project': 'the folder is not a project, and nobody confirmed it',
+  'not-a-project': 'the folder is not a project, and it is not confirmed as one',
 }
 
 /** The words of a code as it was recorded; one that is not known stands for itself. */

@@ -3,7 +3,7 @@
 import type { Decision } from './decision.ts'
 import { type Policy, type RuleRef, ref } from './policy.ts'
 
-/** `refuse` is not a deny: nobody was there to be asked, or asking is switched off. */
+/** `refuse` is not a deny: no one was there to be asked, or asking is switched off. */
 export type Settlement =
   | { readonly outcome: 'run' }
   | { readonly outcome: 'deny' }
@@ -22,9 +22,9 @@ export function settle(decision: Decision, policy: Policy, prompter: boolean): S
   }
   if (policy.observe) return refusal('observe mode asks nothing, and it does not answer this itself', policy.observe)
   if (!policy.interactive.value) {
-    return refusal('permission.interactive is false: nobody is asked', policy.interactive)
+    return refusal('permission.interactive is false: no questions are asked', policy.interactive)
   }
-  if (!prompter) return refusal('it needs a yes from a person, and nobody is there to ask', null)
+  if (!prompter) return refusal('it needs approval from a person, and there is no one to ask', null)
   return { outcome: 'prompt' }
 }
 

@@ -1,4 +1,4 @@
-/** The stance of a session towards one tool: mode, agent, ring and level, before any part of a call is looked at. */
+/** The stance of a session towards one tool: mode, agent, ring and level, before any part of a call is checked. */
 
 import type { SessionFacts } from './call.ts'
 import type { Reason } from './decision.ts'
@@ -21,7 +21,7 @@ export interface Stance {
   readonly mode: Sourced<Mode>
   /** Step 1: the tool may not be used at all. */
   readonly denial: Ruling | null
-  /** Step 3: an explicit level; null when nobody set one. */
+  /** Step 3: an explicit level; null when no one set one. */
   readonly explicit: Ruling | null
   /** Step 4: the level of P1. */
   readonly builtIn: Verdict

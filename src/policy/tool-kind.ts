@@ -1,4 +1,4 @@
-/** What kinds of work tools do, and the level each has when nobody set one (P1). */
+/** What kinds of work tools do, and the level each has when no one set one (P1). */
 
 import type { Verdict } from './verdict.ts'
 

@@ -1,4 +1,4 @@
-/** What `cordon add` puts into a manifest: a host, a place, a command or a port, as the grants that would stand there. */
+/** What `cordon add` puts into a manifest: a host, a place, a command or a port, as the grants that would be there. */
 
 import type { Suggestion } from '../approval/suggestion.ts'
 import { isInside } from '../files/baseline.ts'
@@ -28,7 +28,7 @@ export interface AdditionPlaces {
   readonly files: Files
 }
 
-/** The addition of a host or a wildcard; null where it is none. */
+/** The addition of a host or a wildcard; null where it is not. */
 export function hostAddition(host: string, { loaded }: AdditionPlaces): Addition | null {
   const parsed = parseHostPattern(host, null)
   if (!('pattern' in parsed)) return null

@@ -25,7 +25,7 @@ import { trustRequest } from './sign/trust.ts'
 /** Either the policy with the answer in it, or why the answer holds for the session only. */
 export type Amended = { readonly loaded: LoadedPolicy } | { readonly kept: string; readonly why: string }
 
-/** Where an answer stands in a manifest. */
+/** Where an answer is in a manifest. */
 export interface ListPlace {
   readonly section: readonly string[]
   readonly name: string
@@ -78,12 +78,13 @@ export async function amendProject(
 const NOT_DONE: Readonly<Record<Extract<AmendOutcome, { done: false }>['reason'], string>> = {
   unsigned: 'the manifest was changed and is not signed; read it and run: cordon sign',
   'does-not-load': 'the manifest does not load any more; cordon policy show says why',
-  'cannot-edit': 'the manifest cannot take it: it stands in a form that is not edited, or contradicts another rule',
+  'cannot-edit':
+    'the manifest cannot take it: the rule has a form that Cordon does not edit, or contradicts another rule',
   missing: 'the manifest is gone',
 }
 
 function kept(why: string): Amended {
-  return { kept: `it holds for this session only: ${why}`, why }
+  return { kept: `it applies to this session only: ${why}`, why }
 }
 
 /**

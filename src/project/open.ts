@@ -13,11 +13,11 @@ import { readOrganisation } from './load/written-manifests.ts'
 import { requireProject } from './place/confirmed-roots.ts'
 import type { TrustReport } from './sign/trust.ts'
 
-/** What a project's manifest that nobody signed means to the one who opens it (M3). */
+/** What a project's manifest that no one signed means to the one who opens it (M3). */
 export type Unsigned =
   /** It takes no effect, and neither does anything else. */
   | 'refused'
-  /** It is looked at as it is written; nothing runs on it. */
+  /** It is checked as it is written; nothing runs on it. */
   | 'as-written'
   /** It was put in force before the sandbox was made that this runs in, and cannot be changed from inside. */
   | 'in-force'
@@ -47,11 +47,11 @@ export async function openPolicy(request: OpenRequest): Promise<OpenedPolicy> {
   return { ...opened, loaded: withUserSkills(opened.loaded, request.machine, request.files) }
 }
 
-/** Why there is no policy, as a sentence: then everything is denied. */
+/** Why there is not a policy, as a sentence: then everything is denied. */
 export async function whyClosed(opened: Exclude<OpenedPolicy, { loaded: unknown }>, root: string): Promise<string> {
   if ('unsigned' in opened) {
     const state = opened.unsigned === 'changed' ? 'was changed after it was signed' : `is ${opened.unsigned}`
-    return `${opened.manifestPath} ${state}, so it does not take effect and nothing may run. The user has to read it and run \`cordon sign\` in ${opened.root}, in a terminal of their own.`
+    return `${opened.manifestPath} ${state}, so it does not take effect and nothing may run. The user has to read it and run \`cordon sign\` in ${opened.root}, in another terminal.`
   }
   const { renderProblem } = await import('./problems.ts')
   const problems = opened.problems.map(renderProblem).join('; ')
@@ -103,7 +103,7 @@ function withUserSkills(loaded: LoadedPolicy, { configDir, home }: Machine, file
   const folders = [join(configDir, 'skills'), join(home, '.agents', 'skills')]
     .filter(files.isDirectory)
     .map(files.canonical)
-    // A link may lead anywhere; what stands in the project is the project's.
+    // A link may lead anywhere; what is in the project is the project's.
     .filter((path) => !isInside(path, policy.root) && !isInside(policy.root, path))
   if (folders.length === 0) return loaded
   return extendPolicy(loaded, { shown: folders.map((value) => ({ value, rule: 'your skills', source: 'built-in' })) })

@@ -15,7 +15,7 @@ export interface Proposal {
   readonly found: readonly string[]
 }
 
-/** Looks at a project and writes the manifest it should start with. */
+/** Checks a project and writes the manifest it should start with. */
 export function proposeForProject(directory: string, files: Files, machine: Machine): Proposal {
   const facts = detectProject(projectFiles(directory, files))
   const agents = installedAgents(machine, files)

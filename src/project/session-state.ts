@@ -106,7 +106,7 @@ export function savedDenials(saved: readonly SavedGrant[], place: Place): Denial
   ).reads
   return {
     reads: [...rules.reads, ...directories],
-    // What may not be read is not written either: a write would replace what nobody should touch.
+    // What may not be read is not written either: a write would replace what no one should touch.
     writes: [...rules.writes, ...rules.reads, ...directories],
     commands: rules.commands,
     hosts: rules.hosts,

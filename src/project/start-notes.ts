@@ -24,7 +24,7 @@ export function startNotes(
     ...(policy.http.allowPrivate ? ['private and internal hosts are open to the web tools and commands'] : []),
     ...(sandbox.maskSecrets.value ? [] : [`secrets are not hidden from commands (${sandbox.maskSecrets.source})`]),
     ...(brief !== null && machineFiles.isMissing(brief)
-      ? [`the discovery brief ${brief} is missing: nothing may be changed until it is there`]
+      ? [`the discovery brief ${brief} is missing: nothing may be changed until it exists`]
       : []),
     ...loadWarnings(loaded),
     ...tools,

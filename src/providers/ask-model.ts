@@ -157,7 +157,7 @@ class SilenceWatch {
   }
 }
 
-/** A status that is no answer, with what the provider says about it. */
+/** A status that is not an answer, with what the provider says about it. */
 async function failureOf({ status, headers, body }: TransportAnswer, now: number): Promise<ProviderFault> {
   const said = reasonIn(await firstBytes(body))
   const wait = retryAfter(headers, now)

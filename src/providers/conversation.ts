@@ -76,7 +76,7 @@ export interface ModelRequest {
   readonly messages: readonly Message[]
   readonly tools: readonly OfferedTool[]
   readonly maxTokens: number
-  /** The person named `maxTokens`: sent also where a server has a limit of its own. */
+  /** The person named `maxTokens`: sent also where a server has its own limit. */
   readonly capped?: boolean
   /** Fields of the provider's own, put into the body last. */
   readonly extra?: Readonly<Record<string, unknown>>

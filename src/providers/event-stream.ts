@@ -60,7 +60,7 @@ export class EventStreamReader {
     if (field === 'event') this.#event = value
     if (field === 'data') {
       this.#data.push(value)
-      // An empty line of data takes room as well.
+      // An empty line of data takes space as well.
       this.#size += value.length + LINE_COST
     }
   }

@@ -44,7 +44,7 @@ const MAX_TOKENS = 16_384
 /** Reads a configuration: `{provider, model, endpoint}` for the usual, `profiles` for more. Every problem names its place. */
 export function parseConfig(value: unknown, file: string): ChatConfig {
   const bad = (what: string): Fault =>
-    new Fault('bad-config', `${file}: ${what}`, { remedy: 'docs/guides/chat.md shows what it holds.' })
+    new Fault('bad-config', `${file}: ${what}`, { remedy: 'docs/guides/chat.md shows its fields.' })
   if (!isRecord(value)) throw bad('it is not a JSON object')
   const known = ['provider', 'model', 'endpoint', 'profile', 'profiles', 'search']
   const odd = Object.keys(value).find((name) => !known.includes(name))

@@ -25,7 +25,7 @@ export interface Wire {
   reader(): AnswerReader
 }
 
-/** Fields that came from outside, looked at one by one. */
+/** Fields that came from outside, checked one by one. */
 export type Fields = Readonly<Record<string, unknown>>
 
 /** The JSON object of an event. */

@@ -90,7 +90,7 @@ async function amend(machine: Machine, ask: OpenAsk, grant: Suggestion, verdict:
   }
   dropAsk(machine, ask.id)
   if (kept === null) return 'in cordon.toml, which is signed'
-  return `for this project until it is revoked (cordon grants), not in cordon.toml (${kept.replace(/^it holds for this session only: /, '')})`
+  return `for this project until it is revoked (cordon grants), not in cordon.toml (${kept.replace(/^it applies to this session only: /, '')})`
 }
 
 function save(

@@ -1,4 +1,4 @@
-/** The questions that can be answered from elsewhere, in one file: of sessions that wait, and of hooks that had nobody to ask. */
+/** The questions that can be answered from elsewhere, in one file: of sessions that wait, and of hooks that had no one to ask. */
 
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
@@ -39,7 +39,7 @@ export interface WaitingAsk {
   readonly pid: number
   readonly started: string | null
   readonly answer?: GivenAnswer
-  /** Whether what is masked can be shown by whoever waits, or somebody has asked for that. */
+  /** Whether what is masked can be shown by the process that waits, or somebody has asked for that. */
   readonly show?: 'possible' | 'wanted'
 }
 
@@ -64,7 +64,7 @@ interface AskFile {
 const MAX_ASKS = 50
 const KEPT_MS = 24 * 3600 * 1000
 
-/** The asks of the last day that nobody answered and whose asker is not gone, the newest last. */
+/** The asks of the last day that no one answered and whose asker is not gone, the newest last. */
 export function openAsks(machine: Machine, now: number): readonly OpenAsk[] {
   return readAsks(machine).filter(
     ({ time, answeredUntil, waiting }) =>

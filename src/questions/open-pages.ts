@@ -34,10 +34,10 @@ export function isFirstPage(machine: Machine): boolean {
   return alive(machine)[0]?.pid === process.pid
 }
 
-/** How long a question waits for the page where nobody else can be asked: clients give up after a minute. */
+/** How long a question waits for the page where no one else can be asked: clients give up after a minute. */
 const WAIT_MS = 50_000
 
-/** Waits for an answer on the page while one is open; returns when nobody answered. */
+/** Waits for an answer on the page while one is open; returns when no one answered. */
 export async function waitForPage(machine: Machine, signal: AbortSignal, most: number = WAIT_MS): Promise<void> {
   const until = Date.now() + most
   while (!signal.aborted && Date.now() < until && isPageOpen(machine))

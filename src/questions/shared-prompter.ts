@@ -17,11 +17,11 @@ export interface AskOrigin {
   readonly surface: string
 }
 
-/** File systems that tell of no changes are looked at this often. */
+/** File systems that tell of no changes are checked this often. */
 const LOOK_MS = 1000
 const LETS_GO_MS = 300
 
-/** Puts every question to the person behind `inner` and to whoever else can answer; the later one is told. */
+/** Puts every question to the person behind `inner` and to the process that else can answer; the later one is told. */
 export function sharedPrompter(inner: Prompter, origin: AskOrigin): Prompter {
   return {
     ...inner,
@@ -35,7 +35,7 @@ export function sharedPrompter(inner: Prompter, origin: AskOrigin): Prompter {
   }
 }
 
-/** Puts a question that somebody else asked to whoever can answer here, as it was shown. */
+/** Puts a question that somebody else asked to the process that can answer here, as it was shown. */
 export function askElsewhere(view: AskView, origin: AskOrigin, signal: AbortSignal): Promise<Answer> {
   const own = (ended: AbortSignal) =>
     new Promise<never>((_, reject) => {
@@ -53,7 +53,7 @@ interface Asked {
   readonly view: AskView
   /** The offers of it as they are, unmasked. */
   readonly grants: ApprovalRequest['suggestions']
-  /** The view with nothing masked, for whoever asks to see it; null where nobody here knows it. */
+  /** The view with nothing masked, for the process that asks to see it; null where no one here knows it. */
   readonly show: (() => AskView) | null
   readonly own: (ended: AbortSignal) => Promise<Answer>
   readonly inner: Pick<Prompter, 'name' | 'tell'>
@@ -109,7 +109,7 @@ function meant({ kind, by, ...given }: GivenAnswer, { grants, view }: Asked): An
   return { ...(answer ?? { kind: 'deny' }), by }
 }
 
-/** The answer from elsewhere, when it comes. Whoever asked to see what is masked is shown it meanwhile. */
+/** The answer from elsewhere, when it comes. Whatever process asked to see what is masked is shown it meanwhile. */
 function comes(
   { machine, id }: { readonly machine: Machine; readonly id: string },
   show: (() => AskView) | null,
@@ -145,7 +145,7 @@ function comes(
       })
       watcher.on('error', () => watcher?.close())
     } catch {
-      // Looked at by the clock then.
+      // Checked by the clock then.
     }
     look()
   })

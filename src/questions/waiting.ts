@@ -1,4 +1,4 @@
-/** A question that somebody waits for, as it lies in the file: posted, answered by whoever is first, taken back. */
+/** A question that somebody waits for, as it lies in the file: posted, answered by the process that is first, taken back. */
 
 import { randomBytes } from 'node:crypto'
 import { ANSWERS } from '../approval/ask-view.ts'
@@ -6,7 +6,7 @@ import { isSameProcess, startOf } from '../system/alive.ts'
 import type { Machine } from '../system/machine.ts'
 import { changeAsks, type GivenAnswer, type OpenAsk, readAsks } from './asks.ts'
 
-/** Answered questions stay for a moment, so that whoever comes late can be told. */
+/** Answered questions stay for a moment, so that the process that comes late can be reported. */
 const REMEMBERED_MS = 10 * 60_000
 
 /** Posts a question of this process; its id. */
@@ -24,7 +24,7 @@ export function postAsk(
 
 /** Gives the answer to a question that waits. Null: it stands. Otherwise why not, in a sentence. */
 export function answerWaiting(machine: Machine, id: string, answer: GivenAnswer): string | null {
-  let why: string | null = 'that question is gone: whoever asked it does not wait any more'
+  let why: string | null = 'that question is closed: the call no longer waits for an answer'
   changeAsks(machine, (asks) =>
     asks.map((ask) => {
       if (ask.id !== id || ask.waiting === undefined) return ask
@@ -38,7 +38,7 @@ export function answerWaiting(machine: Machine, id: string, answer: GivenAnswer)
   return why
 }
 
-/** Asks whoever waits to show what is masked in its question; false where nobody can. */
+/** Asks the process that waits to show what is masked in its question; false where no one can. */
 export function wantShown(machine: Machine, id: string): boolean {
   return changeShown(machine, id, 'possible', (ask) => ({ ...ask, waiting: { ...ask.waiting!, show: 'wanted' } }))
 }
@@ -78,7 +78,7 @@ export function standingAnswer(machine: Machine, id: string): GivenAnswer | null
   return readAsks(machine).find((ask) => ask.id === id)?.waiting?.answer ?? null
 }
 
-/** Takes a question back that nobody answered. */
+/** Takes a question back that no one answered. */
 export function withdrawAsk(machine: Machine, id: string): void {
   changeAsks(machine, (asks) => asks.filter((ask) => ask.id !== id || ask.waiting?.answer !== undefined))
 }

@@ -1,4 +1,4 @@
-/** Where a project stands, as a value: its manifest, what was refused last, what waits for an answer, what can be put back. */
+/** Where a project stands, as a value: its manifest, what was refused last, what waits for an answer, what can be restored. */
 
 import { protectedPath } from '../files/protected-paths.ts'
 import type { Policy } from '../policy/policy.ts'
@@ -30,7 +30,7 @@ export type ManifestStanding =
 const DAY_MS = 24 * 3600 * 1000
 const MAX_LINES = 2000
 
-/** Looks at the project in which the person stands. Only looks: nothing is made, signed or answered. */
+/** Checks the project in which the person stands. Only looks: nothing is made, signed or answered. */
 export async function standingOf(machine: Machine, now: number): Promise<Standing> {
   const root = machineFiles.canonical(findRoot(machine.cwd, machineFiles))
   const since = new Date(now - DAY_MS).toISOString()

@@ -1,4 +1,4 @@
-/** Commands in the background: started, looked at, ended, and gone with their session. */
+/** Commands in the background: started, checked, ended, and gone with their session. */
 
 import { Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
@@ -7,7 +7,7 @@ import type { BackgroundOutput } from '../tools/tool.ts'
 import { outcomeNotes } from './outcome-notes.ts'
 import type { RunIo, RunOutcome } from './runner.ts'
 
-/** A stream that keeps what nobody has read yet. */
+/** A stream that keeps what no one has read yet. */
 export class CommandOutput extends Writable {
   readonly #cap: number
   readonly #decoder = new StringDecoder('utf8')
@@ -62,7 +62,7 @@ interface Background {
   exitCode: number | null
 }
 
-/** Commands in the background at one time; each is a sandbox of its own. */
+/** Commands in the background at one time; each is its own sandbox. */
 const MAX_RUNNING = 32
 /** Ended ones are kept for reading, the oldest forgotten first. */
 const MAX_KEPT = 100
@@ -117,7 +117,7 @@ export class BackgroundCommands {
     return [...this.#entries.values()].map(describe)
   }
 
-  /** What it said since the last time; null when there is none of this name. */
+  /** What it said since the last time; null when there is not one of this name. */
   read(handle: string): BackgroundOutput | null {
     const entry = this.#entries.get(handle)
     if (!entry) return null
@@ -127,7 +127,7 @@ export class BackgroundCommands {
     return { ...describe(entry), stdout: stdout.text, stderr: stderr.text, truncated, notes: entry.notes }
   }
 
-  /** Ends one; false when there is none of this name. */
+  /** Ends one; false when there is not one of this name. */
   async kill(handle: string): Promise<boolean> {
     const entry = this.#entries.get(handle)
     if (!entry) return false

@@ -1,4 +1,4 @@
-/** Git directories that are not called `.git`: bare ones, those that a `.git` file or link leads to. Git knows them by what they hold. */
+/** Git directories that are not called `.git`: bare ones, those that a `.git` file or link points to. Git knows them by what they hold. */
 
 import { existsSync } from 'node:fs'
 import { posix } from 'node:path'

@@ -27,7 +27,7 @@ const MUST = { undo: 'everything', keeping: 'but-appends', none: 'nothing' } as 
 
 /** What a command changed, by name. */
 export interface CommandChanges extends NetChanges {
-  /** The name under which `cordon undo` puts it back; null when there is nothing to put back. */
+  /** The name under which `cordon undo` puts it back; null when there is nothing to restored. */
   readonly call: string | null
   readonly refused: readonly Violation[]
   /** Left as it was, because it could not be kept. */
@@ -46,7 +46,7 @@ export interface CommandChanges extends NetChanges {
 export interface KeptCommand {
   readonly argv: readonly string[]
   readonly session?: string
-  /** Why nobody was asked: nothing is changed that cannot be kept. */
+  /** Why no one was asked: nothing is changed that cannot be kept. */
   readonly relies?: Decision['relies']
 }
 
@@ -140,8 +140,8 @@ function anyOf(first: (path: string) => boolean, make: () => (path: string) => b
 }
 
 /**
- * What commands that ran beside these calls had touched and was changed after their end, when nobody looked at it for them any more:
- * one of these can have written, by a descriptor, a file of its own where they put it.
+ * What commands that ran beside these calls had touched and was changed after their end, when no one checked it for them any more:
+ * one of these can have written, by a descriptor, its own file where they put it.
  */
 function changedBehind(store: CallStore, ids: readonly string[]): (path: string) => boolean {
   const calls = store.list()

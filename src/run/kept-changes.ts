@@ -5,7 +5,7 @@ import { CallStore } from '../undo/call-store.ts'
 import { Keeper } from '../undo/keeper.ts'
 import { type NetChanges, netChanges } from '../undo/net-changes.ts'
 
-/** What a call changed, and the name under which it is put back. */
+/** What a call changed, and the name under which it is restored. */
 export interface CallChanges extends NetChanges {
   readonly call: string | null
 }

@@ -41,7 +41,7 @@ export interface OpenSettings {
   readonly require?: Pick<SandboxSettings['require'], 'value'>
 }
 
-/** What the settings ask for where nobody wrote anything. */
+/** What the settings ask for where no one wrote anything. */
 export const BUILT_IN_BACKEND = { backend: { value: 'bwrap' } } as const
 
 /**

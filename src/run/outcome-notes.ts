@@ -58,8 +58,8 @@ function hookManagerNote({ result, plan }: RunOutcome): readonly string[] {
 function unreachedPorts({ result, plan: { argv, network } }: RunOutcome): readonly number[] {
   const named = namedOwnPorts(argv)
   if (named.length === 0) return []
-  const doors = network.kind === 'listener' ? network.doors : []
-  const isOpen = (port: number) => doors.some((door) => door.port === port) || result.unlisted.includes(port)
+  const proxyPorts = network.kind === 'listener' ? network.proxyPorts : []
+  const isOpen = (port: number) => proxyPorts.some((proxy) => proxy.port === port) || result.unlisted.includes(port)
   const listening = listeningPorts()
   return named.filter((port) => listening.has(port) && !isOpen(port))
 }
@@ -75,10 +75,10 @@ function timeLimit(ms: number | undefined): string {
 export function lostNotes([first, ...more]: readonly string[]): readonly string[] {
   if (first === undefined) return []
   const others = more.length > 0 ? `, and so were ${more.length} more` : ''
-  return [`${first} was too large to be kept or could not be read${others}: cordon undo cannot put that back`]
+  return [`${first} was too large to be kept orcould not be read${others}: cordon undo cannot restore it`]
 }
 
-/** What programs keep for themselves, and make again: nobody looks for it afterwards. */
+/** What programs keep for themselves, and make again: no one looks for it afterwards. */
 const OWN_BUSINESS =
   /(?:^|\/)(?:\.?cache|caches|\.npm|_cacache|configstore|tmp|telemetry)\/|^\.local\/(?:state|share)\/|^\.(?:wget-hsts|viminfo|lesshst|rnd|\w+_history|\w+_logs?)$|[-_.](?:history|lock|log)$/i
 
@@ -88,7 +88,7 @@ export function leftBehindNotes(paths: readonly string[]): readonly string[] {
   if (first === undefined) return []
   const others = more.length > 0 ? ` and ${more.length === 1 ? 'one more file' : `${more.length} more files`}` : ''
   return [
-    `~/${first}${others} went into a home of the command's own, which is gone with it: what lies outside the project is kept only where it may be written (cordon run --write PLACE …)`,
+    `~/${first}${others} went to a temporary home, now deleted. To keep files outside the project: cordon run --write PLACE …`,
   ]
 }
 
@@ -113,8 +113,8 @@ function groupedMessages(findings: readonly QuarantineFinding[]): readonly strin
 
 const GROUP_WORDS: Readonly<Record<QuarantineFinding['action'], string>> = {
   moved: 'protected as well, and moved to the quarantine',
-  reverted: 'taken back as well',
+  reverted: 'reverted as well',
   hidden: 'hidden as well',
   told: 'changed as well',
-  failed: 'to be looked at as well, for Cordon could not put them right',
+  failed: 'not restored: check them yourself',
 }

@@ -84,7 +84,7 @@ function partlyWritable(places: ProjectPlaces, writes: readonly string[], files:
     if (envelope !== null && !envelope.some(({ pattern }) => coversPath(pattern, path))) continue
     let folder = dirname(path)
     while (folder !== '/' && !files.exists(folder)) folder = dirname(folder)
-    // A link on the way that came up since leads elsewhere.
+    // A link on the way that came up since points elsewhere.
     if (files.canonical(path) !== path || !roots.some((root) => isInside(folder, root))) continue
     folders.set(folder, [...(folders.get(folder) ?? []), path])
   }
@@ -156,7 +156,7 @@ function entriesBeside(folder: string, places: readonly string[], files: Files):
 }
 
 /**
- * Where grants lead, with every link followed. A link inside the roots may be the work of a command: it leads nowhere that the
+ * Where grants lead, with every link followed. A link inside the roots may be the work of a command: it points nowhere that the
  * grants do not lead by themselves. One outside is the person's own.
  */
 function grantedPlaces(rules: readonly PathRule[], roots: readonly string[], files: Files): string[] {

@@ -119,7 +119,7 @@ export function openCommands(options: CommandPortOptions): SessionCommands {
       return outcome
     } catch (error) {
       if (error instanceof Fault && (error.code === 'undo-unavailable' || error.code === 'programs-unjudged'))
-        options.cover.noteNoDoor()
+        options.cover.noteNoBroker()
       throw error
     }
   }

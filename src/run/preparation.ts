@@ -12,12 +12,12 @@ import { ownCheckout } from '../project/place/own-places.ts'
 import { writablePathFolders } from '../project/place/path-folders.ts'
 import type { Arrangement, Backend, PlanUnderway } from '../sandbox/backend.ts'
 import { commandEnvironment } from '../sandbox/environment.ts'
+import { planLayout, type StandIn } from '../sandbox/layout.ts'
 import { planSandbox, type SandboxPlan, type TerminalSize } from '../sandbox/plan.ts'
 import { type ProtectFacts, worktreeDirectories } from '../sandbox/protect/protect.ts'
 import type { TreeBaseline } from '../sandbox/quarantine/baseline.ts'
 import type { QuarantineFinding } from '../sandbox/quarantine/quarantine.ts'
 import { type GuardedRun, ProjectGuard } from '../sandbox/quarantine/run.ts'
-import { planRoom, type StandIn } from '../sandbox/room.ts'
 import type { GitToken } from '../sandbox/secrets/git-tokens.ts'
 import type { Movable } from '../sandbox/secrets/masks-moving.ts'
 import { readHostFacts } from '../sandbox/session.ts'
@@ -28,11 +28,11 @@ import { makeDirectories } from '../system/state.ts'
 import { HeldChanges, ownOfRun } from './held-changes.ts'
 import { HiddenPaths } from './hidden-paths.ts'
 import { NAME_SETTINGS, NO_WAY_OUT, nameFile } from './network/name-service.ts'
-import type { DoorSettings } from './network/network.ts'
+import type { ProxySettings } from './network/network.ts'
 import { isReadOnly, namedForWriting, type Placement, placeCarried, placeCommand } from './placement.ts'
 import { TEMPORARY } from './temporary.ts'
 
-/** A plan of which the room is known. */
+/** A plan of which the layout is known. */
 export interface Preparing extends Omit<PlanUnderway, 'complete'> {
   complete(): Prepared
 }
@@ -51,7 +51,7 @@ export interface Prepared {
 /** What there is for this command besides its confinement. */
 export interface Means {
   /** The way out; null without one. */
-  readonly door: DoorSettings | null
+  readonly proxy: ProxySettings | null
   readonly arrangement: Arrangement | null
   /** Whether changes go through the init here, asked when the plan is completed. */
   readonly holdsChanges: () => boolean
@@ -111,8 +111,8 @@ export class Site {
   /** The first part of a plan, with the way to the rest: a look for the secrets and the protected paths. */
   begin(confinement: Confinement, argv: readonly string[], means: Means): Preparing {
     const { root, standsFor, cwd, places, network, environment, limits, programs, undo } = confinement
-    const { door, arrangement, holdsChanges, judges, terminal, tellsPorts, learns } = means
-    const { reads, writes, free } = this.#shown({ places }, door?.directory, arrangement?.temporary)
+    const { proxy, arrangement, holdsChanges, judges, terminal, tellsPorts, learns } = means
+    const { reads, writes, free } = this.#shown({ places }, proxy?.directory, arrangement?.temporary)
     const shows = this.#backend.capabilities.has('stand-ins')
     const sight = {
       baseline: places.baseline,
@@ -122,10 +122,10 @@ export class Site {
       writes,
       scratch: shows ? this.#privateOwn() : [],
       aliases: standsFor === null ? [] : [{ path: standsFor, target: root }],
-      standIns: shows ? [...(door?.standIns ?? []), ...this.#nameSettings()] : [],
-      unixSockets: (door?.sockets.length ?? 0) > 0,
+      standIns: shows ? [...(proxy?.standIns ?? []), ...this.#nameSettings()] : [],
+      unixSockets: (proxy?.sockets.length ?? 0) > 0,
     }
-    const room = { ...sight, limits, facts: readHostFacts(sight) }
+    const layout = { ...sight, limits, facts: readHostFacts(sight) }
     const complete = (): Prepared => {
       const { recovered, alive } = this.#guard.look()
       const hidden = this.hidden.look({ reads, writes }, this.#moving(alive))
@@ -140,15 +140,15 @@ export class Site {
         this.hidden.requireAll(hidden, this.#moving(guard.alive))
         const { masks, held, identities, faces, replaced } = hidden
         const seen = this.#variables(environment, {
-          fixed: door?.variables ?? NO_WAY_OUT,
+          fixed: proxy?.variables ?? NO_WAY_OUT,
           temporary: arrangement?.temporary ?? TEMPORARY,
         })
         const own = arrangement?.home
         const env =
-          own !== undefined && planRoom(room).scratch.includes(seen.HOME ?? '') ? { ...seen, HOME: own } : seen
+          own !== undefined && planLayout(layout).scratch.includes(seen.HOME ?? '') ? { ...seen, HOME: own } : seen
         const lines = judges() ? programTable(programs, env.PATH ?? '') : []
         const plan = planSandbox({
-          ...room,
+          ...layout,
           argv,
           env,
           uid: process.getuid?.() ?? 0,
@@ -161,13 +161,13 @@ export class Site {
           pins: [...guard.pins, ...this.#frozen(root).map((path) => ({ path, mode: 'read-only' as const }))],
           changes: changes?.plan ?? null,
           programs: lines.length > 0 ? { lines } : null,
-          network: door ? 'listener' : 'none',
+          network: proxy ? 'listener' : 'none',
           ...(arrangement?.proxy && { port: arrangement.proxy.port }),
           // A port that the command itself may serve is its own; the machine's is then reached through the proxy.
-          ...(door && {
-            sockets: door.sockets,
-            names: door.names,
-            doors: door.doors.filter((one) => !network.ports.includes(one.port)),
+          ...(proxy && {
+            sockets: proxy.sockets,
+            names: proxy.names,
+            proxyPorts: proxy.proxyPorts.filter((one) => !network.ports.includes(one.port)),
           }),
           servers: network.ports,
           tellsPorts,
@@ -183,8 +183,8 @@ export class Site {
       }
     }
     // At a terminal somebody can agree to a port, which then has to be handed out.
-    const sockets = door !== null || network.ports.length > 0 || (tellsPorts && terminal !== null)
-    return { room: () => planRoom(room), limits, sockets, complete, ...(arrangement && { arrangement }) }
+    const sockets = proxy !== null || network.ports.length > 0 || (tellsPorts && terminal !== null)
+    return { layout: () => planLayout(layout), limits, sockets, complete, ...(arrangement && { arrangement }) }
   }
 
   /** What may be written, at least in part. */
@@ -274,7 +274,7 @@ export class Site {
     }
   }
 
-  /** In the place of the machine's resolvers, which nobody inside could reach. */
+  /** In the place of the machine's resolvers, which no one inside could reach. */
   #nameSettings(): readonly StandIn[] {
     return [{ path: NAME_SETTINGS, source: nameFile(this.#machine.cacheDir) }]
   }
@@ -294,7 +294,7 @@ function withWorktree(placed: Placement, root: string): Placement {
     : { ...placed, reads: [...placed.reads, ...objects] }
 }
 
-/** What a rule keeps from being written by its name alone, in every folder: the door knows it before it is there. */
+/** What a rule keeps from being written by its name alone, in every folder: the proxy knows it before it is there. */
 function deniedNames(root: string, rules: readonly PathRule[]): string[] {
   return rules
     .map(({ pattern: { absolute, files } }) => (files === null && absolute.startsWith(`${root}/**/`) ? absolute : ''))

@@ -2,7 +2,7 @@
 
 import { posix } from 'node:path'
 import type { Confinement } from '../confine/confinement.ts'
-import type { Door } from '../egress/door.ts'
+import type { CommandProxy } from '../egress/command-proxy.ts'
 import type { EgressEvent } from '../egress/route/event.ts'
 import { createEgressLog } from '../egress/route/event-log.ts'
 import type { EgressRules } from '../egress/route/rules.ts'
@@ -18,7 +18,7 @@ import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import { type CommandChanges, pruneKept } from './held-changes.ts'
 import { DevServerPorts } from './network/dev-server-ports.ts'
-import type { DoorSettings, NetworkOptions, SessionNetwork } from './network/network.ts'
+import type { NetworkOptions, ProxySettings, SessionNetwork } from './network/network.ts'
 import type { ServedPort } from './network/served-port.ts'
 import { type Prepared, type Preparing, Site } from './preparation.ts'
 import type { AskProgram, ProgramStarts } from './program-starts.ts'
@@ -107,9 +107,9 @@ export class CommandRunner {
   async plan(confinement: Confinement, argv: readonly string[], io: RunIo = {}): Promise<SandboxPlan> {
     const arrangement = await this.#arrange(confinement)
     try {
-      const door = await this.#doorSettings(confinement, arrangement)
+      const proxy = await this.#proxySettings(confinement, arrangement)
       const { site } = this.#site(confinement)
-      const { plan, guard, held } = this.#prepare(site, confinement, argv, io, door, arrangement).complete()
+      const { plan, guard, held } = this.#prepare(site, confinement, argv, io, proxy, arrangement).complete()
       guard.end()
       held?.drop()
       return plan
@@ -127,7 +127,7 @@ export class CommandRunner {
     } catch (error) {
       if (!(error instanceof Fault)) throw error
       // Without Landlock or a listener of seccomp's, what was planted is settled after the run, as on older kernels.
-      if (error.code === 'changes-door' && this.#holdsChanges) {
+      if (error.code === 'changes-broker' && this.#holdsChanges) {
         this.#holdsChanges = false
         if (confinement.undo.relies === 'undo') throw (await rareFaults()).withoutUndo(error)
         if (confinement.programs.required) throw (await rareFaults()).withoutJudge(confinement.programs, error)
@@ -160,8 +160,8 @@ export class CommandRunner {
     this.#expected = null
     const arrangement = this.#backend.arrange ? await this.#arrange(confinement) : null
     try {
-      const door = expected ? null : await this.#doorSettings(confinement, arrangement)
-      const preparing = expected ?? this.#prepare(site, confinement, argv, io, door, arrangement)
+      const proxy = expected ? null : await this.#proxySettings(confinement, arrangement)
+      const preparing = expected ?? this.#prepare(site, confinement, argv, io, proxy, arrangement)
       return await this.#launch(site, preparing, confinement, io)
     } finally {
       arrangement?.dispose()
@@ -173,20 +173,20 @@ export class CommandRunner {
     const { rules } = confinement.network
     const egress = createEgressLog()
     const network = this.#networks.get(networkKey(confinement)) ?? null
-    const openDoor = network?.doorFor(this.#withAddresses(confinement), egress.add)
+    const openProxy = network?.proxyFor(this.#withAddresses(confinement), egress.add)
     const ports = new DevServerPorts(io.onNotice ?? (() => {}))
-    const underway: { begun: Begun | null; door: Door | null } = { begun: null, door: null }
+    const underway: { begun: Begun | null; proxy: CommandProxy | null } = { begun: null, proxy: null }
     const programs = await this.#judgeOf(confinement, () => underway.begun?.plan.env.PATH ?? '')
     const launchIo: LaunchIo = {
       ...io,
       ...(programs && { judge: (start) => programs.judge(start, io.signal), judgeAsks: programs.asks }),
       ...(running.size > 0 && { verify: () => hidden.isAllOf(underway.begun?.plan.masks ?? []) }),
       onListener: (listener, further) => {
-        if (further === null) underway.door = openDoor?.(listener) ?? null
-        else underway.door?.serve(listener)
+        if (further === null) underway.proxy = openProxy?.(listener) ?? null
+        else underway.proxy?.serve(listener)
       },
       onLocal: (socket, target) => {
-        if (underway.door) underway.door.connectLocal(socket, target)
+        if (underway.proxy) underway.proxy.connectLocal(socket, target)
         else socket.destroy()
       },
       onServer: (server) => ports.open(server),
@@ -204,8 +204,8 @@ export class CommandRunner {
       const result = await this.#backend.launch({ ...preparing, complete }, launchIo)
       await ports.closed()
       // Connections that were open until now are told of as well.
-      if (underway.door) await network?.closeDoor(underway.door)
-      underway.door = null
+      if (underway.proxy) await network?.closeProxy(underway.proxy)
+      underway.proxy = null
       if (result.asked.length > 0) {
         const { askedEvents } = await import('./network/asked-events.ts')
         for (const event of askedEvents(result.asked, rules)) egress.add(event)
@@ -239,9 +239,9 @@ export class CommandRunner {
         drift: await this.#drift(confinement),
       }
     } finally {
-      const { begun, door } = underway
+      const { begun, proxy } = underway
       if (begun) running.delete(begun.movable)
-      if (door) await network?.closeDoor(door)
+      if (proxy) await network?.closeProxy(proxy)
       await ports.closed()
       if (!settled) {
         begun?.watch.close([])
@@ -286,12 +286,12 @@ export class CommandRunner {
     confinement: Confinement,
     argv: readonly string[],
     io: RunIo,
-    door: DoorSettings | null,
+    proxy: ProxySettings | null,
     arrangement: Arrangement | null,
   ): Preparing {
     const { terminal } = io
     return site.begin(confinement, argv, {
-      door,
+      proxy,
       arrangement,
       holdsChanges: () => this.#holdsChanges,
       judges: () => this.#judges,
@@ -321,7 +321,7 @@ export class CommandRunner {
   }
 
   /** The way out is only loaded for a command that has one: it costs more than the sandbox itself. */
-  async #doorSettings(confinement: Confinement, arrangement: Arrangement | null): Promise<DoorSettings | null> {
+  async #proxySettings(confinement: Confinement, arrangement: Arrangement | null): Promise<ProxySettings | null> {
     if (!this.#hasWayOut(confinement)) return null
     const { secrets, caFiles, parent } = confinement.network
     const key = networkKey(confinement)

@@ -20,7 +20,7 @@ export function skippedSecrets(loaded: Pick<LoadedPolicy, 'root' | 'sandbox'>, h
 
 const SKIPPED: readonly (readonly [of: keyof SkippedCount, one: string, more: string])[] = [
   ['broken', 'broken link', 'broken links'],
-  ['cycles', 'link that leads in a circle', 'links that lead in circles'],
+  ['cycles', 'link that points to itself', 'links that point to themselves'],
   ['directories', 'link to a folder', 'links to folders'],
   ['system', 'link to a file of the system', 'links to files of the system'],
   ['certificates', 'certificate', 'certificates'],

@@ -21,7 +21,7 @@ const FULL_MS = 24 * 3_600_000
 const FULL = 'full'
 
 /** Changes cannot be held on this machine at all. */
-const NO_DOOR = 'no-door'
+const NO_BROKER = 'no-broker'
 
 /**
  * What undo covers by all that is known beforehand. It may be mistaken: a command that was allowed because of undo says so
@@ -49,8 +49,8 @@ export class UndoCover {
   }
 
   /** Changes do not go through the init here. */
-  noteNoDoor(): void {
-    this.#note(NO_DOOR)
+  noteNoBroker(): void {
+    this.#note(NO_BROKER)
   }
 
   /** Something that this command wanted to change could not be kept. */
@@ -92,7 +92,7 @@ export class UndoCover {
     if (changedAt(this.#folder) === null) return { machine: false, command: false }
     const isNoted = (name: string, age = REMEMBERED_MS): boolean =>
       (changedAt(join(this.#folder, name)) ?? 0) >= Date.now() - age
-    const machine = isNoted(NO_DOOR) || isNoted(nameOf(root, FULL), FULL_MS)
+    const machine = isNoted(NO_BROKER) || isNoted(nameOf(root, FULL), FULL_MS)
     return { machine, command: isNoted(nameOf(root, command)) }
   }
 

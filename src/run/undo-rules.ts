@@ -92,7 +92,7 @@ function runsProgram(path: string, text: string | null): boolean {
   return text !== null && judgeSequence(path, null, text) !== null
 }
 
-/** Whether a folder that comes to stand on the way that a setting of git names has a link where that goes on. */
+/** Whether a folder that comes to be on the way that a setting of git names has a link where that goes on. */
 function isBent(way: string, to: string, at: string): boolean {
   if (!way.startsWith(`${to}/`)) return false
   const names = way.slice(to.length + 1).split('/')

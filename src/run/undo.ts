@@ -1,4 +1,4 @@
-/** What `cordon undo` does: the calls of this person's projects, put back one by one, the last one first. */
+/** What `cordon undo` does: the calls of this person's projects, restored one by one, the last one first. */
 
 import { spawnSync } from 'node:child_process'
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
@@ -61,7 +61,7 @@ export class ProjectUndo {
     })
   }
 
-  /** Those that can be put back, the last one first. */
+  /** Those that can be restored, the last one first. */
   standing(): KeptCall[] {
     return this.calls().filter(isStanding)
   }
@@ -107,7 +107,7 @@ export class ProjectUndo {
       const old = made.includes(path) ? null : before(path)
       const now = removed.includes(path) ? null : textOf(path)
       if (old === undefined || now === undefined)
-        return { path, before: null, after: null, hidden: 'it was not kept, is too large, or is no text' }
+        return { path, before: null, after: null, hidden: 'it was not kept, is too large, or is not text' }
       return { path, before: old, after: now, hidden: null }
     })
   }
@@ -140,7 +140,7 @@ export class ProjectUndo {
   }
 }
 
-/** The text of a regular file; undefined when it is none, too large, or no text. Links are not followed. */
+/** The text of a regular file; undefined when it is not, too large, or no text. Links are not followed. */
 function textOf(path: string): string | undefined {
   let fd: number
   try {

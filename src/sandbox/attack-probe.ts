@@ -6,7 +6,7 @@ import { release, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { messageOf } from '../system/fault.ts'
 import type { Backend } from './backend.ts'
-import { attackLines, furnishProbe, heldBy, planProbe, REPORT_IT } from './probe-room.ts'
+import { attackLines, furnishProbe, heldBy, planProbe, REPORT_IT } from './probe-sandbox.ts'
 import type { Assurance, Support } from './report.ts'
 import { SandboxFault } from './sandbox-fault.ts'
 
@@ -33,7 +33,7 @@ export const COMMON_CHECKS: readonly AttackCheck[] = [
 /** What is known of a backend beyond its attacks. */
 export interface ProbeRest extends Pick<Support, 'cgroup' | 'unheld' | 'shareByGroup'> {
   readonly checks: readonly AttackCheck[]
-  /** What it cannot give; said, so that nobody relies on it. */
+  /** What it cannot give; said, so that no one relies on it. */
   readonly lacking: readonly Assurance[]
 }
 

@@ -2,11 +2,11 @@
 
 import type { Server, Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
+import type { SandboxLayout } from './layout.ts'
 import type { Limits } from './limits.ts'
 import type { SandboxPlan, Sought } from './plan.ts'
 import type { ProgramJudge, RanProgram } from './programs.ts'
 import type { Support } from './report.ts'
-import type { SandboxRoom } from './room.ts'
 import { SandboxFault } from './sandbox-fault.ts'
 import type { Violation } from './violation.ts'
 
@@ -41,8 +41,8 @@ export interface LaunchIo {
   readonly verify?: () => boolean | Promise<boolean>
   /** Told as they are observed; each is also in the result. */
   readonly onViolation?: (violation: Violation) => void
-  /** With `network: 'listener'`: the listening sockets from inside the network namespace, before the command starts; `door` is the port of a further one. */
-  readonly onListener?: (server: Server, door: number | null) => void
+  /** With `network: 'listener'`: the listening sockets from inside the network namespace, before the command starts; `broker` is the port of a further one. */
+  readonly onListener?: (server: Server, broker: number | null) => void
   /**
    * With `servers` in the plan: something inside listens on one of these ports now. What it answers is called when that
    * is no longer so, at the latest when the command has ended.
@@ -61,7 +61,7 @@ export interface LaunchIo {
 /** A server of the command, in its own network namespace. */
 export interface InsideServer {
   readonly port: number
-  /** A connection to it, made from inside, so that it leads nowhere else; null when it is not taken. */
+  /** A connection to it, made from inside, so that it points nowhere else; null when it is not taken. */
   connect(): Promise<Socket | null>
 }
 
@@ -98,7 +98,7 @@ export interface LaunchResult {
   readonly asked: readonly Asked[]
   /** Ports on which it listened and that are not listed. */
   readonly unlisted: readonly number[]
-  /** Files that it left in a home of its own, which is gone with it: their paths below it, the first few. */
+  /** Files that it left in its own home, which is gone with it: their paths below it, the first few. */
   readonly leftBehind: readonly string[]
   /** The first programs that it started, where starts are judged. */
   readonly programs?: { readonly list: readonly RanProgram[]; readonly leftOut: number }
@@ -125,9 +125,9 @@ export type Capability =
   | 'programs'
   /** Opens of masked files are observed, and told. */
   | 'observed-masks'
-  /** Tells when the host puts another file in the place of a hidden one, which then shows; without it, that is hidden as well. */
+  /** Tells when the host puts another file instead of a hidden one, which then shows; without it, that is hidden as well. */
   | 'lifted-masks'
-  /** Notices that a file is not the one that was looked at: `maskIdentities`, `verify`. */
+  /** Notices that a file is not the one that was checked: `maskIdentities`, `verify`. */
   | 'moved-files'
   /** `standIns`. */
   | 'stand-ins'
@@ -155,17 +155,17 @@ export type Capability =
 /** A plan whose first part is known: a backend may work on that while the rest is still being made. */
 export interface PlanUnderway {
   /** Made when it is asked for. */
-  room(): SandboxRoom
+  layout(): SandboxLayout
   readonly limits: Limits
   /** Whether sockets will be handed out of the sandbox. */
   readonly sockets: boolean
   /** What `arrange` made for it. */
   readonly arrangement?: Arrangement
-  /** Makes the whole plan, whose room this is. When it throws, nothing runs and the backend leaves nothing. */
+  /** Makes the whole plan, whose layout this is. When it throws, nothing runs and the backend leaves nothing. */
   complete(): SandboxPlan
 }
 
-/** What a command without namespaces of its own is given on the machine, known before its plan is made. */
+/** What its own command without namespaces is given on the machine, known before its plan is made. */
 export interface Arrangement {
   /** Its private folder for temporary files, canonical; shown and writable. */
   readonly temporary: string
@@ -184,11 +184,11 @@ export interface Backend {
   /** Really runs a sandbox, and attacks from inside it. */
   probe(): Promise<Support>
   compile(plan: SandboxPlan): CompiledSandbox
-  /** Only of a backend that has no namespaces: makes what a plan has to name. Whoever asks disposes of it. */
+  /** Only of a backend that has no namespaces: makes what a plan has to name. Whatever process asks disposes of it. */
   arrange?(needs: { readonly network: boolean }): Promise<Arrangement>
   /**
    * Runs one command. Throws a SandboxFault when it could not be run inside; never runs it outside.
-   * INVARIANT: a plan that is under way is completed before this returns its promise: what was looked at for its first part
+   * INVARIANT: a plan that is under way is completed before this returns its promise: what was checked for its first part
    * and for the rest is then one moment to every other command.
    */
   launch(plan: SandboxPlan | PlanUnderway, io?: LaunchIo): Promise<LaunchResult>

@@ -1,4 +1,4 @@
-/** Keeps the first bytes of a stream in memory and, beyond a cap, everything in a file, up to a cap of its own. */
+/** Keeps the first bytes of a stream in memory and, beyond a cap, everything in a file, up to its own cap. */
 
 import { closeSync, constants, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -29,10 +29,10 @@ export class Capture {
   }
 
   #take(chunk: Buffer): void {
-    const room = this.#cap - this.#kept
+    const space = this.#cap - this.#kept
     this.#total += chunk.length
-    if (room > 0) {
-      const part = chunk.length <= room ? chunk : chunk.subarray(0, room)
+    if (space > 0) {
+      const part = chunk.length <= space ? chunk : chunk.subarray(0, space)
       this.#chunks.push(part)
       this.#kept += part.length
     }
@@ -43,7 +43,7 @@ export class Capture {
         const fd = openMade(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW)
         this.#spill = { path, fd, bytes: 0 }
         for (const earlier of this.#chunks) this.#write(earlier)
-        this.#write(chunk.subarray(Math.max(0, room)))
+        this.#write(chunk.subarray(Math.max(0, space)))
       } else this.#write(chunk)
     } catch {
       // A full disk costs the rest of the output, not the command.

@@ -1,4 +1,4 @@
-/** PURE. What a command may change in the tree, in the form that the init judges by while it runs (native/door/door.h). */
+/** PURE. What a command may change in the tree, in the form that the init judges by while it runs (native/broker/broker.h). */
 
 /**
  * `refuse`: nothing below it is made, written, moved or removed. `judge`: it comes into place only by a rename, and only if its
@@ -27,7 +27,7 @@ export interface KeepPlan {
   /** Larger files are not copied (a file that is removed or replaced is linked, whatever its size). */
   readonly fileBytes: number
   readonly totalBytes: number
-  /** What cannot be kept is not changed either: nobody was asked about the command. A file that is only appended to loses nothing at once. */
+  /** What cannot be kept is not changed either: no one was asked about the command. A file that is only appended to loses nothing at once. */
   readonly must: 'nothing' | 'but-appends' | 'everything'
 }
 

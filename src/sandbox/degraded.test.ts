@@ -18,7 +18,7 @@ const saying = (refuses: (plan: SandboxPlan) => boolean = () => false) =>
   ({
     name: 'stand-in',
     launch: async (plan: SandboxPlan) => {
-      if (refuses(plan)) throw new SandboxFault('changes-door', 'no Landlock')
+      if (refuses(plan)) throw new SandboxFault('changes-broker', 'no Landlock')
       return { exitCode: 0, stdout: { bytes: Buffer.from('writable\n') }, violations: [], masksWatched: false }
     },
   }) as unknown as Backend
@@ -54,9 +54,9 @@ const PLAN = planSandbox({
 })
 
 test('only what the kernel lacks is done without: a machine that is used up is a fault', () => {
-  const code = (errno: number) => faultOfStep({ step: INIT_STEPS.DOOR, errno, index: 0 }, PLAN).code
+  const code = (errno: number) => faultOfStep({ step: INIT_STEPS.BROKER, errno, index: 0 }, PLAN).code
   const { ENOSYS, EAGAIN, ENOSPC, EMFILE } = constants.errno
-  expect(code(ENOSYS)).toBe('changes-door')
+  expect(code(ENOSYS)).toBe('changes-broker')
   for (const errno of [EAGAIN, ENOSPC, EMFILE]) expect(code(errno)).toBe('sandbox-processes')
 })
 
@@ -75,8 +75,8 @@ describe.each([
     const support = { ...(await probe()), usable: true }
     const text = formatPlan(describePlan({ ...PLAN, limits: { memoryShare: 0.5, processes: 9 } }, support))
     expect(text).toMatch(/DEGRADED {2}open files/)
-    expect(text).toMatch(/ABSENT {4}limit: memory: this system holds no such limit/)
-    expect(text).toMatch(/ABSENT {4}limit: processes: this system holds no such limit/)
+    expect(text).toMatch(/ABSENT {4}limit: memory: this system has no such limit/)
+    expect(text).toMatch(/ABSENT {4}limit: processes: this system has no such limit/)
   })
 })
 
@@ -95,5 +95,5 @@ test.each([
   if (status === 'degraded') {
     expect(text).toMatch(/DEGRADED {2}changes: .*nothing can be undone/)
     expect(changes?.remedy).toContain('Landlock')
-  } else expect(text).toMatch(/enforced {2}changes: held while a command runs/)
+  } else expect(text).toMatch(/enforced {2}changes: enforced while a command runs/)
 })

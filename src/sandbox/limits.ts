@@ -1,6 +1,6 @@
 /** PURE. What a command may use up, and how each limit is held on this machine. */
 
-/** An absent limit is no limit. */
+/** An absent limit is not a limit. */
 export interface Limits {
   readonly timeoutMs?: number
   /** Per stream, in capture mode; the rest spills to a file. */
@@ -167,15 +167,15 @@ export function reportLimits(
           ? {
               limit: 'processes',
               status: 'absent',
-              how: 'RLIMIT_NPROC does not bind root and no pids cgroup can be made',
+              how: 'RLIMIT_NPROC does not bind root and no pids cgroup can be created',
             }
-          : { limit: 'processes', status: 'enforced', how: 'RLIMIT_NPROC in a user namespace of its own' },
+          : { limit: 'processes', status: 'enforced', how: 'RLIMIT_NPROC in its own user namespace' },
     )
   if (limits.cpus !== undefined)
     reports.push(
       cgroup?.cpu
         ? { limit: 'cpus', status: 'enforced', how: `cgroup v${cgroup.version}, whole sandbox` }
-        : { limit: 'cpus', status: 'absent', how: 'no cpu cgroup can be made' },
+        : { limit: 'cpus', status: 'absent', how: 'no cpu cgroup can be created' },
     )
   if (limits.cpuSeconds !== undefined)
     reports.push({ limit: 'cpuSeconds', status: 'enforced', how: 'RLIMIT_CPU, each process by itself' })

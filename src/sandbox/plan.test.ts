@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { isBaselineRead, SYSTEM_PATHS } from '../files/baseline.ts'
+import type { PathFact } from './layout.ts'
 import { planSandbox, type SandboxPlan, type SandboxRequest } from './plan.ts'
-import type { PathFact } from './room.ts'
 
 const HOST: Record<string, PathFact> = Object.fromEntries([
   ...[

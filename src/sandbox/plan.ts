@@ -1,20 +1,20 @@
 /** PURE. The sandbox of one command as data: what it sees, what it may change, what it may reach. */
 
 import type { ChangePlan } from './changes.ts'
-import type { Limits } from './limits.ts'
-import type { ProgramPlan } from './programs.ts'
 import {
   ancestors,
   type Bind,
   byPath,
   isHosts,
+  type LayoutRequest,
   layerOf,
   layOut,
-  type RoomRequest,
-  roomOf,
-  type SandboxRoom,
+  layoutOf,
+  type SandboxLayout,
   type Skipped,
-} from './room.ts'
+} from './layout.ts'
+import type { Limits } from './limits.ts'
+import type { ProgramPlan } from './programs.ts'
 
 /** A file, whatever its name. */
 export interface MaskIdentity {
@@ -24,7 +24,7 @@ export interface MaskIdentity {
 
 /**
  * What a mask shows in place of nothing: the text that was committed, so that git sees no change, or `closed`, which cannot be
- * opened: an empty file could be committed in the place of the real one.
+ * opened: an empty file could be committed instead of the real one.
  */
 export type MaskFace =
   | { readonly kind: 'text'; readonly bytes: Uint8Array; readonly executable: boolean }
@@ -48,12 +48,12 @@ export interface NamedAddress {
 }
 
 /** A port of the sandbox's loopback; null for every address of it. */
-export interface DoorPort {
+export interface ProxyPort {
   readonly address: string | null
   readonly port: number
 }
 
-/** `lookup`: read, listed or looked at; `change`: made or written; `program`: started. All in vain, but for `run`: a program that was. */
+/** `lookup`: read, listed or checked; `change`: made or written; `program`: started. All in vain, but for `run`: a program that was. */
 export type SoughtKind = 'lookup' | 'change' | 'program' | 'run'
 
 /** A path that the command named, absolute, as it wrote it: nothing is judged by it. */
@@ -77,7 +77,7 @@ export interface LocalSocket {
   readonly target: string
 }
 
-export interface SandboxRequest extends RoomRequest {
+export interface SandboxRequest extends LayoutRequest {
   readonly argv: readonly string[]
   readonly env: Readonly<Record<string, string>>
   readonly uid: number
@@ -106,8 +106,8 @@ export interface SandboxRequest extends RoomRequest {
   readonly port?: number
   /** Names that have an address inside; every other one does not exist there. */
   readonly names?: readonly NamedAddress[]
-  /** With `network: 'listener'`: further ports that are served by whoever serves the listener. */
-  readonly doors?: readonly DoorPort[]
+  /** With `network: 'listener'`: further ports that are served by the process that serves the listener. */
+  readonly proxyPorts?: readonly ProxyPort[]
   /** Ports of servers inside that may be reached from the host's loopback (`dev_server_ports`). */
   readonly servers?: readonly number[]
   /** Told of every other port on which the command listens as well, which stays closed. */
@@ -122,7 +122,7 @@ export interface SandboxRequest extends RoomRequest {
   readonly terminal?: TerminalSize
 }
 
-export interface SandboxPlan extends SandboxRoom {
+export interface SandboxPlan extends SandboxLayout {
   readonly argv: readonly string[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
@@ -137,7 +137,7 @@ export interface SandboxPlan extends SandboxRoom {
   readonly changes: ChangePlan | null
   readonly network:
     | { readonly kind: 'none' }
-    | { readonly kind: 'listener'; readonly port: number; readonly doors: readonly DoorPort[] }
+    | { readonly kind: 'listener'; readonly port: number; readonly proxyPorts: readonly ProxyPort[] }
   readonly names: readonly NamedAddress[]
   /** Each once, ascending. */
   readonly servers: readonly number[]
@@ -153,7 +153,7 @@ export interface SandboxPlan extends SandboxRoom {
 /** Where the proxy is, and where it is said that there is none. */
 export const DEFAULT_PORT = 3128
 
-/** From here on the kernel hands ports out by itself: nobody was meant to know one. */
+/** From here on the kernel hands ports out by itself: no one was meant to know one. */
 export const FIRST_UNCHOSEN_PORT = 32_768
 
 /** True when the plan needs a channel over which sockets are handed out of the sandbox. */
@@ -165,7 +165,7 @@ function isHeld({ path, mode }: Bind, changes: ChangePlan | null | undefined): b
   return mode === 'read-write' && !changes?.free.includes(path)
 }
 
-/** Turns a request into a plan: the room, and what the init puts into it. */
+/** Turns a request into a plan: the layout, and what the init puts into it. */
 export function planSandbox(request: SandboxRequest): SandboxPlan {
   const { baseline, facts } = request
   const layout = layOut(request)
@@ -224,7 +224,7 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
     env: request.env,
     uid: request.uid,
     gid: request.gid,
-    ...roomOf(layout, request),
+    ...layoutOf(layout, request),
     skipped: [
       ...layout.skipped,
       ...unserved.map(
@@ -241,7 +241,7 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
     network:
       request.network === 'none'
         ? { kind: 'none' }
-        : { kind: 'listener', port: request.port ?? DEFAULT_PORT, doors: request.doors ?? [] },
+        : { kind: 'listener', port: request.port ?? DEFAULT_PORT, proxyPorts: request.proxyPorts ?? [] },
     names: request.names ?? [],
     servers: [...new Set(request.servers)].sort((a, b) => a - b),
     tellsPorts: request.tellsPorts ?? false,

@@ -34,7 +34,7 @@ function setKernel(name: string, value: number): readonly RepairStep[] {
 const PROFILE = '/etc/apparmor.d/cordon-bwrap'
 
 /**
- * A profile that lets bubblewrap make user namespaces. Only for a bubblewrap that nobody but root can replace: a program in a home
+ * A profile that lets bubblewrap make user namespaces. Only for a bubblewrap that no one but root can replace: a program in a home
  * could be replaced by any other that wants them.
  */
 function allowBwrap(program: string | null, { exists, isRootsAlone }: MachineTraces): readonly RepairStep[] {
@@ -97,7 +97,7 @@ export function findCause(machine: MachineTraces, program: string | null): Cause
   if (exists('/.dockerenv') || exists('/run/.containerenv'))
     return {
       remedy:
-        'This is a container, and its runtime keeps namespaces or a fresh /proc from being made. Start it with ' +
+        'This is a container, and its runtime does not allow new namespaces or a fresh /proc. Start it with ' +
         '--security-opt seccomp=unconfined --security-opt systempaths=unconfined (and apparmor=unconfined where AppArmor is used).',
       repair: [],
     }

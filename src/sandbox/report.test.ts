@@ -36,7 +36,7 @@ describe('describePlan', () => {
       readOnly: ['/usr'],
       readWrite: ['/work'],
       masks: ['/work/.env'],
-      pins: ['/work/.git (held in place)', '/work/.git/hooks'],
+      pins: ['/work/.git (pinned)', '/work/.git/hooks'],
       skipped: [{ path: '/gone', grant: 'read', reason: 'missing' }],
     })
   })

@@ -84,7 +84,7 @@ export function describePlan(plan: SandboxPlan, support: Support, hosts: readonl
     readWrite: plan.binds.filter((bind) => bind.mode === 'read-write').map((bind) => bind.path),
     private: plan.scratch,
     masks: plan.masks,
-    pins: plan.pins.map((pin) => (pin.mode === 'read-only' ? pin.path : `${pin.path} (held in place)`)),
+    pins: plan.pins.map((pin) => (pin.mode === 'read-only' ? pin.path : `${pin.path} (pinned)`)),
     network: plan.network.kind === 'none' ? 'none' : `only 127.0.0.1:${plan.network.port}, answered by Cordon`,
     programs: plan.programs && listed(plan.programs.lines),
     hosts,
@@ -100,7 +100,7 @@ export function describePlan(plan: SandboxPlan, support: Support, hosts: readonl
       ...reportLimits(limits, support.cgroup, plan.uid, support.numbered).map((report) =>
         limitAssurance(
           support.unheld?.includes(report.limit)
-            ? { ...report, status: 'absent', how: 'this system holds no such limit for a command' }
+            ? { ...report, status: 'absent', how: 'this system has no such limit for a command' }
             : report,
         ),
       ),

@@ -1,9 +1,9 @@
-/** Looks at the host for a plan: what exists, which sockets are bound, which kernel file systems are mounted. */
+/** Checks the host for a plan: what exists, which sockets are bound, which kernel file systems are mounted. */
 
 import { lstatSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { encodePath } from '../files/path-bytes.ts'
+import { type HostFacts, type PathFact, pathsToLookAt } from './layout.ts'
 import type { MaskIdentity, SandboxRequest } from './plan.ts'
-import { type HostFacts, type PathFact, pathsToLookAt } from './room.ts'
 
 function factOf(path: string): PathFact | null {
   try {

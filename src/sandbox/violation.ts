@@ -34,7 +34,7 @@ export function maskViolation(path: string, event: 'opened' | 'lifted'): Violati
         kind: 'mask-opened',
         certainty: 'observed',
         path,
-        message: `${path} is hidden as a secret and was opened: it read as empty`,
+        message: `${path} is a secret: it was opened, and read as empty`,
       }
     : {
         kind: 'mask-lifted',
@@ -44,18 +44,18 @@ export function maskViolation(path: string, event: 'opened' | 'lifted'): Violati
       }
 }
 
-/** The door refused a change at the moment it was to be made. */
+/** The broker refused a change at the moment it was to be made. */
 export function changeViolation(path: string): Violation {
   const why = /\/config(?:\.worktree)?$/.test(path)
     ? 'the change sets something that can run a program, such as core.hooksPath, or a remote on a host that is not granted'
     : /\/\.git$/i.test(path)
       ? 'it would point to a repository in a cache that this command can write; a git command by itself has no such cache'
-      : 'programs run it, or take settings from it, outside the sandbox'
+      : 'it can run code outside the sandbox'
   return {
     kind: 'change-refused',
     certainty: 'observed',
     path,
-    message: `${path} is protected and was not changed: ${why} (name it under [capabilities.allow.write], or change it yourself)`,
+    message: `${path} is protected, so the write was blocked: ${why} (name it under [capabilities.allow.write], or change it yourself)`,
   }
 }
 
@@ -69,7 +69,7 @@ export function tokenViolation(path: string): Violation {
   }
 }
 
-/** The door left something as it is, because it could not be kept and nobody was asked about the command. */
+/** The broker left something as it is, because it could not be kept and no one was asked about the command. */
 export function unkeptViolation(path: string): Violation {
   return {
     kind: 'change-refused',
@@ -110,13 +110,13 @@ export function unjudgedViolation(words: string): Violation {
     kind: 'program-refused',
     certainty: 'observed',
     program: words.split('\0')[0] ?? '',
-    message: `killed \`${shown.length > 200 ? `${shown.slice(0, 200)} …` : shown}\`: it is not the program that was judged when it was started`,
+    message: `killed \`${shown.length > 200 ? `${shown.slice(0, 200)} …` : shown}\`: it differs from the program that was judged at its start`,
   }
 }
 
 /** The sandbox used more memory than it may, and something of it was ended for that. */
 export function memoryViolation(mebibytes: number, ended: 'process' | 'all'): Violation {
-  const what = ended === 'all' ? 'all of it was ended' : 'the process that held the most was ended'
+  const what = ended === 'all' ? 'all of it was stopped' : 'the process that used the most was stopped'
   return {
     kind: 'memory-used-up',
     certainty: 'observed',

@@ -1,4 +1,4 @@
-/** Text of strangers in rows on a person's terminal: each piece knows its width, and where it stands in the source. */
+/** Text of strangers in rows on a person's terminal: each piece knows its width, and where it is in the source. */
 
 import { eastAsianWidth } from 'get-east-asian-width'
 import { shownCharacters, visible } from './visible-text.ts'
@@ -9,7 +9,7 @@ export interface Piece {
   readonly escape: boolean
   /** Cells on the terminal. */
   readonly width: number
-  /** Where the character stands in the source. */
+  /** Where the character is in the source. */
   readonly at: number
   /** A line of the source ends here. */
   readonly breaks: boolean

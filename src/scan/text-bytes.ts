@@ -1,4 +1,4 @@
-/** A text as UTF-8, for a loop that looks at every character: over bytes it runs several times as fast as over a string. */
+/** A text as UTF-8, for a loop that checks every character: over bytes it runs several times as fast as over a string. */
 
 /** The bytes of a text; they are good until the next text is read. */
 export interface TextBytes {
@@ -14,7 +14,7 @@ const KEPT = 1 << 20
 export function createByteReader(): (text: string) => TextBytes {
   const encoder = new TextEncoder()
   let kept = new Uint8Array(4096)
-  const roomFor = (size: number): Uint8Array<ArrayBuffer> => {
+  const layoutFor = (size: number): Uint8Array<ArrayBuffer> => {
     if (size <= kept.length) return kept
     const room = new Uint8Array(Math.max(size, Math.min(kept.length * 2, KEPT)))
     if (room.length <= KEPT) kept = room
@@ -22,10 +22,10 @@ export function createByteReader(): (text: string) => TextBytes {
   }
   return (text) => {
     // Most text is ASCII, or nearly: room for three times as much is made only for what needs it.
-    const bytes = roomFor(text.length + 1024)
+    const bytes = layoutFor(text.length + 1024)
     const { read, written } = encoder.encodeInto(text, bytes)
     if (read === text.length) return { bytes, size: written }
-    const more = roomFor(text.length * 3)
+    const more = layoutFor(text.length * 3)
     return { bytes: more, size: encoder.encodeInto(text, more).written }
   }
 }

@@ -5,7 +5,7 @@ export interface ShownCharacter {
   /** The character, or the escape that stands for it. */
   readonly text: string
   readonly source: string
-  /** Where the character stands in the text. */
+  /** Where the character is in the text. */
   readonly at: number
   readonly escaped: boolean
   /** A combining mark: it takes no room of its own. */
@@ -14,7 +14,7 @@ export interface ShownCharacter {
 
 /**
  * What is never shown as it is, as the inside of a character class for the `u` flag: control, format, private, unassigned and lone
- * surrogate characters; separators that are no plain blank; what a font may leave out (zero-width, bidi, tags, variation
+ * surrogate characters; separators that are not plain blank; what a font may leave out (zero-width, bidi, tags, variation
  * selectors, fillers); and two symbols that look like nothing.
  */
 export const HIDDEN_CHARACTERS: string = String.raw`\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u2800\u{1d159}`

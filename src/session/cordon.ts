@@ -83,9 +83,9 @@ export interface CordonOptions {
 
 export interface SessionOptions {
   readonly agent?: string
-  /** Letters, digits and dashes; a session of its own that is opened again under its id gets its directory back. */
+  /** Letters, digits and dashes; its own session that is opened again under its id gets its directory back. */
   readonly id?: string
-  /** `own`: the session writes into a directory of its own instead of the project (F7). */
+  /** `own`: the session writes into its own directory instead of the project (F7). */
   readonly sandbox?: 'project' | 'own'
   /** Runs a sub-agent for the tool `task`, in a session of yours that follows this one; without it the tool is not offered. */
   readonly task?: TaskPort
@@ -321,7 +321,7 @@ function webPort(
       const { http } = loaded.policy
       const session = facts()
       const contained = takeStance(loaded.policy, session, 'webfetch').mode.value === 'contained'
-      // Where a new host asks, a redirect to another one is a request of its own.
+      // Where a new host asks, a redirect to another one is its own request.
       const open = http.allowed === null && !contained
       const decided = contained ? hostsAround(request.url) : []
       const allowed = open ? null : [...(http.allowed ?? []), ...session.grants.hosts, ...decided]

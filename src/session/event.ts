@@ -10,7 +10,7 @@ export type SessionEvent =
   | { readonly type: 'mode'; readonly mode: Mode }
   | { readonly type: 'agent'; readonly agent: string }
   | { readonly type: 'level'; readonly tool: string; readonly level: Verdict }
-  /** `kept` says why an "always" holds for this session only; null when it stands in the manifest. */
+  /** `kept` says why an "always" holds for this session only; null when it is in the manifest. */
   | { readonly type: 'grant'; readonly remembered: Remembered; readonly kept: string | null }
   | { readonly type: 'envelope'; readonly globs: readonly string[] }
   | { readonly type: 'sandbox'; readonly directory: string }
@@ -19,7 +19,7 @@ export type SessionEvent =
 /** Where a session works (`/sandbox`). */
 export interface SandboxView {
   readonly directory: string
-  /** False while a directory of its own is a placeholder, before the first write. */
+  /** False while its own directory is a placeholder, before the first write. */
   readonly enforced: boolean
   readonly roots: readonly string[]
   /** What commands see of the machine (`command_fs`). */

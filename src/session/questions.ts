@@ -25,7 +25,7 @@ import type { ProjectPolicy, SessionView } from './view.ts'
 export interface QuestionParts {
   readonly project: ProjectPolicy
   readonly machine: Machine
-  /** Null where nobody is there. */
+  /** Null where no one is there. */
   readonly questions: Questions | null
   readonly saved: SavedGrants
   readonly recorder: SessionRecorder
@@ -65,7 +65,7 @@ export class SessionQuestions {
     if (reviewed) return reviewed
     const settlement = settle(question.decision, policy, questions !== null)
     if (settlement.outcome !== 'prompt' || !questions) {
-      const message = settlement.outcome === 'refuse' ? settlement.message : 'nobody is there to ask'
+      const message = settlement.outcome === 'refuse' ? settlement.message : 'there is no one to ask'
       return { approved: false, refusal: { kind: 'absent', message }, remember: null }
     }
     const { places, where = null, tool, input } = question
@@ -134,7 +134,7 @@ export class SessionQuestions {
   }
 
   /**
-   * A host that a running command reaches for and nobody decided about. Where nobody would be asked, the way out says itself
+   * A host that a running command reaches for and no one decided about. Where no one would be asked, the way out says itself
    * that it is not granted, and how to grant it.
    */
   async askHost(question: HostQuestion): Promise<boolean | null> {

@@ -36,7 +36,7 @@ export type { ProjectPolicy } from './view.ts'
 export interface SessionSettings {
   readonly id: string
   readonly agent?: string
-  /** A directory of its own (F7); without it the session works in the project root. */
+  /** Its own directory (F7); without it the session works in the project root. */
   readonly directory?: string
 }
 
@@ -131,7 +131,7 @@ export class Session {
       tell,
       noteFailure: (message) => this.#noteFailure(message),
     }
-    // The first line, or there is no session.
+    // The first line, or there is not a session.
     recorder.note({ type: 'session', agent: view.agent, id })
   }
 

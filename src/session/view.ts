@@ -94,7 +94,7 @@ export class SessionView {
     }
   }
 
-  /** From now on decisions here are no milder than they would be under the mode, agent, levels and taint of that session. */
+  /** From now on decisions here are not milder than they would be under the mode, agent, levels and taint of that session. */
   follow(leader: SessionView): void {
     this.#leader = leader
   }

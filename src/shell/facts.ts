@@ -116,7 +116,7 @@ export interface Via {
   readonly kind: 'wrapper' | 'shell' | 'substitution' | 'function' | 'hook'
 }
 
-/** One simple command, wherever it stands in the tree. */
+/** One simple command, wherever it is in the tree. */
 export interface CommandFact {
   /** argv with its expansions; empty for a bare assignment or a bare redirect. */
   readonly argv: readonly Word[]
@@ -131,7 +131,7 @@ export interface CommandFact {
   /** Index of the wrapper command this one was taken out of, or null. */
   readonly parent: number | null
   /**
-   * For a wrapper (`timeout 5 x`, `sh -c x`): `all` when every command it runs is listed as a fact of its own, so that it
+   * For a wrapper (`timeout 5 x`, `sh -c x`): `all` when every command it runs is listed as its own fact, so that it
    * needs no grant itself; `some` when more may run than is listed. `none` for an ordinary command.
    */
   readonly unwrapped: 'all' | 'some' | 'none'

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { errorCode } from './fault.ts'
 
-/** True for a process of this number, whoever it belongs to. */
+/** True for a process of this number, the process that it belongs to. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)

@@ -21,7 +21,7 @@ const NO_SUCH_HOST: ReadonlySet<string | null> = new Set(['ENOTFOUND', 'ENODATA'
 
 /**
  * The machine's own resolver, `/etc/hosts` included. Answers are kept for a few seconds, because a package manager asks
- * for one host fifty times; whoever dials judges the answer each time and dials what was judged.
+ * for one host fifty times; the process that dials judges the answer each time and dials what was judged.
  */
 export function machineResolver(): Resolver {
   const answers = new Map<string, Answer>()

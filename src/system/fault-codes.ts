@@ -46,7 +46,7 @@ export const FAULT_EXITS = {
   'sandbox-proc': 125,
   'sandbox-processes': 125,
   'sandbox-seccomp': 125,
-  'changes-door': 125,
+  'changes-broker': 125,
   'programs-judge': 125,
   'programs-unjudged': 125,
   'undo-unavailable': 125,
@@ -162,7 +162,7 @@ export const FAULT_EXITS = {
 /** The stable name of a fault. */
 export type FaultCode = keyof typeof FAULT_EXITS
 
-/** What a fault means as an exit code, wherever that has room for it. */
+/** What a fault means as an exit code, wherever that has space for it. */
 export function faultExit(code: FaultCode): FaultExit {
   return FAULT_EXITS[code]
 }

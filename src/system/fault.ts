@@ -37,7 +37,7 @@ export function unwritable(path: string, error: unknown): Fault {
     {
       cause: error,
       remedy: full
-        ? 'Make room on the disk, or set XDG_STATE_HOME and XDG_CACHE_HOME to where there is some.'
+        ? 'Free space on the disk, or set XDG_STATE_HOME and XDG_CACHE_HOME to a disk with free space.'
         : 'Make it writable for you, or set XDG_STATE_HOME and XDG_CACHE_HOME to directories that are.',
     },
   )

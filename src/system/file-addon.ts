@@ -82,7 +82,7 @@ export class FolderWatches {
     this.#instance = instance
   }
 
-  /** Null where there is no addon, or the system has none to give. */
+  /** Null where there is not an addon, or the system has none to give. */
   static open(): FolderWatches | null {
     addon ??= loadAddon()
     const instance = addon?.watch(-1, -1) ?? -1

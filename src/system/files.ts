@@ -21,7 +21,7 @@ import { errorCode, Fault } from './fault.ts'
 
 export interface Files {
   exists(path: string): boolean
-  /** Certainly nothing is there: not even a link that leads nowhere, or something that this user may not look at. */
+  /** Certainly nothing is there: not even a link that points nowhere, or something that this user may not look at. */
   isMissing(path: string): boolean
   isDirectory(path: string): boolean
   isLink(path: string): boolean
@@ -87,7 +87,7 @@ function stat(path: string) {
 function readText(path: string, limit = 1024 * 1024): string {
   let fd: number
   try {
-    // O_NONBLOCK, so that a FIFO in the place of a file cannot hang us.
+    // O_NONBLOCK, so that a FIFO instead of a file cannot hang us.
     fd = openSync(path, 0o4000)
   } catch (error) {
     throw readFault(path, error)

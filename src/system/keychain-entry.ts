@@ -7,7 +7,7 @@ import { readOwnFile } from './state.ts'
 
 const SERVICE = 'cordon'
 
-/** The entry of this name. Throws where there is no keychain, or it is locked or switched off. */
+/** The entry of this name. Throws where there is not a keychain, or it is locked or switched off. */
 export function keychainEntry(name: string): import('@napi-rs/keyring').Entry {
   if (process.env.CORDON_KEYCHAIN === 'off') throw new Fault('keychain-off', 'CORDON_KEYCHAIN is off')
   const { Entry } = createRequire(import.meta.url)('@napi-rs/keyring') as typeof import('@napi-rs/keyring')

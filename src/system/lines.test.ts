@@ -1,4 +1,4 @@
-/** Lines of strangers: split wherever the bytes are cut, bounded, and honest about what is no text. */
+/** Lines of strangers: split wherever the bytes are cut, bounded, and honest about what is not a text. */
 
 import { Readable } from 'node:stream'
 import { expect, it } from 'vitest'

@@ -2,7 +2,7 @@
 
 import type { Readable } from 'node:stream'
 
-/** A longer line is no message of anybody who means well. */
+/** A longer line is not a message of anybody who means well. */
 const MAX_LINE: number = 64 * 1024 * 1024
 
 /** Splits a stream into lines, null for one that is not UTF-8; a line that is too long ends it with an error. */

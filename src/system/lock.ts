@@ -1,4 +1,4 @@
-/** A lock between processes that outlives no process: whoever is killed holds nothing any more. */
+/** A lock between processes that outlives no process: the process that is killed holds nothing any more. */
 
 import { linkSync, readdirSync, readFileSync, readlinkSync, statSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import { uniqueName } from './unique-name.ts'
  * A lock is a directory of generations: `N.lock` says who took generation N, `N.free` that they let go. The next one takes
  * N + 1, which only one can make.
  *
- * INVARIANT: names are only ever removed below the highest generation, so whoever made a name and then sees none above it
+ * INVARIANT: names are only ever removed below the highest generation, so the process that made a name and then sees none above it
  * is the only holder. A stale holder is stepped over, never removed in place: removing is where such locks lose.
  */
 export function withLock<T>(directory: string, work: () => T, options: { readonly timeoutMs?: number } = {}): T {
@@ -45,7 +45,7 @@ const FIRST_PAUSE_MS = 1
 const LONGEST_PAUSE_MS = 25
 /** Generations between two looks for what killed processes left. */
 const REAP_EVERY = 16
-/** A holder that cannot be looked at, in another container for example, is given this long. */
+/** A holder that cannot be checked, in another container for example, is given this long. */
 const UNKNOWN_HOLDER_MS = 30_000
 
 function acquire(directory: string, timeoutMs: number): () => void {
@@ -146,7 +146,7 @@ function isStale(lock: string): boolean {
   try {
     owner = JSON.parse(readFileSync(lock, 'utf8')) as Owner
   } catch (error) {
-    // Gone: someone stepped over it. Unreadable: nobody of ours wrote it, and it is stepped over once it is old.
+    // Gone: someone stepped over it. Unreadable: no one of ours wrote it, and it is stepped over once it is old.
     return errorCode(error) === 'ENOENT' || isOld(lock)
   }
   const { boot, pids } = describeOwner()

@@ -10,11 +10,11 @@ export interface Machine {
   readonly cwd: string
   readonly home: string
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Whoever runs this process may do anything on the machine. */
+  /** Whatever process runs this process may do anything on the machine. */
   readonly isRoot: boolean
   /** `$XDG_CONFIG_HOME/cordon` */
   readonly configDir: string
-  /** `/etc/cordon`: what whoever runs this machine has set for all of its users. */
+  /** `/etc/cordon`: what the process that runs this machine has set for all of its users. */
   readonly systemDir: string
   /** `$XDG_STATE_HOME/cordon` */
   readonly stateDir: string
@@ -65,7 +65,7 @@ function accountHome(): string {
   try {
     return userInfo().homedir
   } catch (error) {
-    throw new Fault('no-home', 'HOME is no absolute path, and this user has no account that names one', {
+    throw new Fault('no-home', 'HOME is not an absolute path, and this user has no account with a home', {
       cause: error,
       remedy: 'Set HOME to your home directory.',
     })
@@ -103,7 +103,7 @@ function readSecret(
   }
 }
 
-/** Further up is nobody who started an agent. */
+/** Further up is no one who started an agent. */
 const MAX_ANCESTORS = 12
 
 /** The command lines of the processes above this one, the nearest first; nothing where the system does not show them. */

@@ -48,7 +48,7 @@ export function stopResident({ pid, started }: Resident): void {
   if (isSameProcess(pid, started)) process.kill(pid, 'SIGTERM')
 }
 
-/** Where the client looks (native/resident/place.c), as far as nobody else can write there. */
+/** Where the client looks (native/resident/place.c), as far as no one else can write there. */
 export function residentPlaces({
   XDG_RUNTIME_DIR: runtime,
 }: Readonly<Record<string, string | undefined>>): readonly string[] {

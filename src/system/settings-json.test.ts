@@ -1,4 +1,4 @@
-/** Comments and commas go, and nothing that stands in a text. */
+/** Comments and commas go, and nothing that is in a text. */
 
 import fc from 'fast-check'
 import { expect, it } from 'vitest'

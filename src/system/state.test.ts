@@ -125,8 +125,8 @@ describe('the version of the state', () => {
 
   it.each([
     ['of a newer Cordon', '2\n', /was written by a newer Cordon \(version 2 of its state; this one knows 1\)/],
-    ['without a number', 'one\n', /is damaged: it holds no version/],
-    ['cut short', '', /is damaged: it holds no version/],
+    ['without a number', 'one\n', /is damaged: it has no version/],
+    ['cut short', '', /is damaged: it has no version/],
   ])('%s is refused, and nothing is changed', (_name, text, message) => {
     writeOwnFile(version(), text)
     expect(() => openOwnDirectory(stateDir)).toThrow(message)

@@ -27,15 +27,15 @@ const MAX_STATE_BYTES = 64 * 1024 * 1024
 const STALE_TEMPORARY_MS = 60_000
 
 /**
- * Makes sure that a directory of Cordon's exists and can be believed: owned by this user, for nobody else to enter, and
+ * Makes sure that a directory of Cordon's exists and can be believed: owned by this user, for no one else to enter, and
  * below no directory that others can rename things in. Gives back its real path. `within`: one of Cordon's that was opened
- * just now, above which nothing needs to be looked at again.
+ * just now, above which nothing needs to be checked again.
  */
 export function openOwnDirectory(path: string, within?: string): string {
   try {
     makeDirectories(path)
   } catch (error) {
-    throw new Fault('state-unwritable', `${path} cannot be made (${errorCode(error) ?? 'unknown'})`, {
+    throw new Fault('state-unwritable', `${path} cannot be created (${errorCode(error) ?? 'unknown'})`, {
       cause: error,
       remedy: 'Make it writable for you, or set XDG_STATE_HOME to a directory that is.',
     })
@@ -58,7 +58,7 @@ export function openOwnDirectory(path: string, within?: string): string {
   return real
 }
 
-/** The form of what lies in the state directory. Whoever changes it raises this, and carries the older form over in `openState`. */
+/** The form of what lies in the state directory. Whatever process changes it raises this, and carries the older form over in `openState`. */
 const STATE_VERSION = 1
 const VERSION_FILE = 'version'
 
@@ -76,7 +76,7 @@ function versionOf(directory: string): number | null {
   if (!lstatSync(path, { throwIfNoEntry: false })) return null
   const text = Buffer.from(readOwnFile(path) ?? '').toString('latin1')
   const found = /^[1-9]\d{0,8}(?=\n$)/.exec(text)
-  if (!found) throw corrupt(path, 'it holds no version')
+  if (!found) throw corrupt(path, 'it has no version')
   const version = Number(found[0])
   if (version <= STATE_VERSION) return version
   throw new Fault(
@@ -133,7 +133,7 @@ function isRootHere(uid: number): boolean {
   }
 }
 
-/** Whether there is a directory of this user, by no link, that nobody else can write to. */
+/** Whether there is a directory of this user, by no link, that no one else can write to. */
 export function isOwnDirectory(path: string): boolean {
   const facts = lstatSync(path, { throwIfNoEntry: false })
   return facts?.isDirectory() === true && facts.uid === ownUid() && (facts.mode & 0o022) === 0
@@ -259,6 +259,6 @@ export function writeOwnJson(path: string, value: unknown, lasting = true): void
 function corrupt(path: string, why: string, cause?: unknown): Fault {
   return new Fault('state-corrupt', `${path} is damaged: ${why}`, {
     cause,
-    remedy: `Restore it from a backup, or move it away (mv ${path} ${path}.damaged) and grant again what it held.`,
+    remedy: `Restore it from a backup, or move it away (mv ${path} ${path}.damaged) and grant again what it contained.`,
   })
 }

@@ -4,7 +4,7 @@ import type { CheckedPath } from '../system/guarded/checked-path.ts'
 import type { GuardedFiles } from '../system/guarded/guarded-files.ts'
 import type { InputSchema } from './input-schema.ts'
 
-/** What a tool can do beyond its answer: it stands in the record, and a custom tool's sandbox enforces it. */
+/** What a tool can do beyond its answer: it is in the record, and a custom tool's sandbox enforces it. */
 export type ToolLabel = 'network' | 'filesystem' | 'execute'
 
 export const toolLabels: readonly ToolLabel[] = ['network', 'filesystem', 'execute']
@@ -50,7 +50,7 @@ export interface ToolFacts {
 export interface ToolSpec extends ToolFacts {
   /** What this input touches; throws an `InputError` when the input contradicts itself. */
   readonly actions: (input: ToolInput) => Actions
-  /** Its schema is a stranger's: whoever runs it holds the input to it. */
+  /** Its schema is a stranger's: the process that runs it holds the input to it. */
   readonly checksInput?: true
 }
 
@@ -99,7 +99,7 @@ export interface JudgedPath {
 
 /** What a running tool may reach. Everything a tool does to the machine goes through here. */
 export interface ToolContext {
-  /** Canonical directory that relative paths stand under. */
+  /** Canonical directory that relative paths are under. */
   readonly cwd: string
   /** Canonical directories of the session: the project root first. */
   readonly roots: readonly string[]
@@ -214,7 +214,7 @@ export interface SessionStore {
   set(key: string, value: unknown): void
 }
 
-/** Code of the model: in a container of its own, in Python, in a JavaScript engine. None of it sees the project or a network. */
+/** Code of the model: in its own container, in Python, in a JavaScript engine. None of it sees the project or a network. */
 export interface CodePort {
   /** Languages that containers have here. */
   languages(): readonly string[]

@@ -33,11 +33,11 @@ export interface CallAbout {
   readonly opened?: readonly string[]
   /** The run that it is part of: should Cordon be killed, the next run settles by what this call did. */
   readonly run?: string
-  /** The call that this one put back. */
+  /** The call that this one restored. */
   readonly undoes?: string
-  /** The call that this one did again, after it had been put back. */
+  /** The call that this one did again, after it had been restored. */
   readonly redoes?: string
-  /** Another program makes the changes, and nobody has heard yet that it is done. */
+  /** Another program makes the changes, and no one has heard yet that it is done. */
   readonly isOpen?: boolean
   /** The process that keeps, and its start: while it lives the call is not over. */
   readonly by?: { readonly pid: number; readonly start: string | null }
@@ -50,7 +50,7 @@ export interface KeptCall {
   readonly undoneBy: string | null
 }
 
-/** Whether a call stands: it is no putting back itself, and nobody put it back. */
+/** Whether a call stands: it is not a putting back itself, and no one put it back. */
 export function isStanding({ about, undoneBy }: KeptCall): boolean {
   return about.undoes === undefined && undoneBy === null
 }
@@ -59,7 +59,7 @@ export interface PruneLimits {
   readonly olderThanMs: number
   /** For each project: what one does takes nothing from another. */
   readonly bytes: number
-  /** Younger calls stay whatever their size: nobody pushes out what was lost a moment ago. */
+  /** Younger calls stay whatever their size: no one pushes out what was lost a moment ago. */
   readonly graceMs: number
 }
 
@@ -68,7 +68,7 @@ const DAY_MS = 24 * 3_600_000
 /** A week, two gigabytes a project, and a day. */
 export const DEFAULT_PRUNE: PruneLimits = { olderThanMs: 7 * DAY_MS, bytes: 2 * 1024 ** 3, graceMs: DAY_MS }
 
-/** Holds how much room a call takes. */
+/** Holds how much space a call takes. */
 const SIZE = 'bytes'
 /** When calls were pruned last. */
 const STAMP = 'pruned'
@@ -139,7 +139,7 @@ export class CallStore {
 
   /** Where a call's kept files are. */
   folderOf(id: string): string {
-    if (!ID.test(id)) throw new RangeError(`${JSON.stringify(id)} is no name of a call`)
+    if (!ID.test(id)) throw new RangeError(`${JSON.stringify(id)} is not the id of a call`)
     return join(this.#folder, id)
   }
 
@@ -162,7 +162,7 @@ export class CallStore {
     return about.by !== undefined && isSameProcess(about.by.pid, about.by.start) && this.journalOf(id).ended === null
   }
 
-  /** Behind the last whole record: there may be room that was reserved for more. */
+  /** Behind the last whole record: there may be space that was reserved for more. */
   #end(id: string, { size }: Journal, time = BigInt(Date.now() + 1) * 1_000_000n): void {
     const path = join(this.folderOf(id), 'journal')
     truncateSync(path, size)
@@ -185,7 +185,7 @@ export class CallStore {
     rmSync(this.folderOf(id), { recursive: true, force: true })
   }
 
-  /** Removes the kept files of a call that has been put back; its journal stays. */
+  /** Removes the kept files of a call that has been restored; its journal stays. */
   dropKept(id: string): void {
     const folder = this.folderOf(id)
     for (const name of readdirSync(folder))
@@ -217,7 +217,7 @@ export class CallStore {
     return calls.reduce((sum, call) => sum + this.#bytesOf(call.id, !this.isUnderWay(call)), 0) > bytes
   }
 
-  /** Prunes if nobody did so for an hour: for the end of a session or a run. */
+  /** Prunes if no one did so for an hour: for the end of a session or a run. */
   pruneWhenDue(limits: PruneLimits, now: Date = new Date()): void {
     const stamp = join(this.#folder, STAMP)
     try {
@@ -231,7 +231,7 @@ export class CallStore {
     }
   }
 
-  /** How much room a call's kept files take; once it is over that does not change any more, and is written down. */
+  /** How much space a call's kept files take; once it is over that does not change any more, and is written down. */
   #bytesOf(id: string, over: boolean): number {
     const folder = this.folderOf(id)
     const known = join(folder, SIZE)

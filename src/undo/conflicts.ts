@@ -19,7 +19,7 @@ export interface Conflict {
     | 'gone since'
     | 'made since'
     | 'leads elsewhere'
-    | 'in a repository that was made since'
+    | 'in a repository that was created since'
     | 'protected, because programs run it or take settings from it'
     | 'not kept'
     | 'not ended'
@@ -51,7 +51,7 @@ export function conflictsOf({ records, ended, whole }: Journal, facts: ConflictF
     const stat = lookIn(places, path)
     if (stat === 'elsewhere') conflicts.push({ path, what: 'leads elsewhere' })
     else if (!stat) conflicts.push({ path, what: 'gone since' })
-    // The time of a folder changes with its entries, and those are looked at themselves.
+    // The time of a folder changes with its entries, and those are checked themselves.
     else if (stat.isDirectory()) continue
     else if (end === null) conflicts.push({ path, what: 'not ended' })
     else if (!left.isAsAt({ inode: stat.ino, changed: stat.ctimeNs }, end))
@@ -65,7 +65,7 @@ export function conflictsOf({ records, ended, whole }: Journal, facts: ConflictF
   const restored = new Set(net.removed)
   for (const path of [...net.changed, ...net.removed])
     if (plantsInRepository(places, path, restored))
-      conflicts.push({ path, what: 'in a repository that was made since' })
+      conflicts.push({ path, what: 'in a repository that was created since' })
   places.forget()
   for (const path of refusedPaths(records, rules, folder)) conflicts.push({ path, what: PROTECTED })
   return conflicts
@@ -75,7 +75,7 @@ export function conflictsOf({ records, ended, whole }: Journal, facts: ConflictF
 function refusedPaths(records: readonly JournalRecord[], rules: PutRules, folder: string): ReadonlySet<string> {
   const refused = new Set<string>()
   const moves: { readonly from: string; readonly to: string }[] = []
-  /** Where what the steps until now have moved to a path stands at the moment. */
+  /** Where what the steps until now have moved to a path is at the moment. */
   const standsAt = (path: string): string =>
     moves.reduceRight(
       (at, { from, to }) => (at === to || at.startsWith(`${to}/`) ? from + at.slice(to.length) : at),

@@ -1,6 +1,6 @@
 /**
  * Where a step of undo takes place: each folder of a path is opened by itself, and a link on the way ends it. A command may have
- * put a link in the place of a folder since, and what undo writes there would land wherever the command pleased.
+ * put a link instead of a folder since, and what undo writes there would land wherever the command pleased.
  */
 
 import { closeSync, constants, openSync, realpathSync } from 'node:fs'
@@ -12,12 +12,12 @@ import { raw } from './keeper.ts'
 const O_PATH = 0o10000000
 const FOLDER = O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW
 
-/** A path that leads elsewhere now. */
+/** A path that points elsewhere now. */
 export class MovedPlace extends Error {
   readonly code = 'ELOOP'
 
   constructor(path: string) {
-    super(`${path} leads through a link now`)
+    super(`${path} is behind a link now`)
   }
 }
 
@@ -76,7 +76,7 @@ function openFolder(path: string): number {
   return fd
 }
 
-/** Where the kernel cannot hold a folder by a handle, its path must at least lead to itself. */
+/** Where the kernel cannot hold a folder by a handle, its path must at least point to itself. */
 function compared(path: string): Buffer {
   if (realpathSync.native(raw(path)) !== path) throw new MovedPlace(path)
   return raw(path)

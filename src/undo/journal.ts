@@ -1,4 +1,4 @@
-/** PURE. The journal of one call: what it changed, in order, and what was kept (the format is in native/door/journal.c). */
+/** PURE. The journal of one call: what it changed, in order, and what was kept (the format is in native/broker/journal.c). */
 
 import { decodePath, encodePath } from '../files/path-bytes.ts'
 
@@ -27,7 +27,7 @@ export interface Before {
   readonly time: FileTime
 }
 
-/** The inode of a file and its ctime: while both are the same nobody changed it. */
+/** The inode of a file and its ctime: while both are the same no one changed it. */
 export interface FileState {
   readonly inode: bigint
   readonly changed: bigint
@@ -95,7 +95,7 @@ const KEPT_APART = 64
 
 const GROUP = 64
 
-/** Where a kept file lies in the folder of its call: the first beside the journal, the others in groups (native/door/keep.c). */
+/** Where a kept file lies in the folder of its call: the first beside the journal, the others in groups (native/broker/keep.c). */
 export function keptName(number: number): string {
   const group = Math.floor(number / GROUP)
   return group === 0 ? String(number) : `g${group}/${number}`
@@ -118,7 +118,7 @@ export function parseJournal(bytes: Uint8Array): Journal {
     else {
       const record = OPS[letter] && recordAt(bytes.subarray(at, at + size), OPS[letter])
       if (!record) {
-        // Nobody knows what this one and those behind it say.
+        // No one knows what this one and those behind it say.
         whole = false
         break
       }

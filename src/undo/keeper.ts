@@ -95,7 +95,7 @@ export class Keeper implements ChangeKeeper {
     if (stat) this.#write('removed', path, this.#keep(at, stat))
   }
 
-  /** A file will be put in the place of another by a rename, or where nothing is. */
+  /** A file will be put instead of another by a rename, or where nothing is. */
   willReplace(path: string, at: Way = path, folderTime?: bigint): void {
     const stat = lookAt(at)
     this.#told = stat ? 2 : 1
@@ -148,7 +148,7 @@ export class Keeper implements ChangeKeeper {
     closeSync(this.#fd)
   }
 
-  /** What may be swapped for something else meanwhile is kept only if it still is what was looked at. */
+  /** What may be swapped for something else meanwhile is kept only if it still is what was checked. */
   #keep(path: Way, stat: BigIntStats): { stat: BigIntStats; kept: Kept; number: number } {
     this.#keptFor = null
     if (stat.isDirectory())

@@ -2,7 +2,7 @@
 
 import { type CallStore, isStanding, type KeptCall } from './call-store.ts'
 
-/** The paths that later calls changed and nobody put back. Those that began after its end are told by the time of the file. */
+/** The paths that later calls changed and no one restored. Those that began after its end are told by the time of the file. */
 export function changedByLater(store: CallStore, call: KeptCall): ReadonlySet<string> {
   const { ended } = store.journalOf(call.id)
   const end = ended === null ? Number.POSITIVE_INFINITY : Number(ended.seconds) * 1000 + ended.nanoseconds / 1e6

@@ -1,6 +1,6 @@
 /**
- * Files with a new ctime that nobody changed: what undo restored, with its state when the call began that was undone, and what the
- * file broker kept for a change that then failed (`note_unchanged` in native/door/keep.c). So the call before can be undone as well.
+ * Files with a new ctime that no one changed: what undo restored, with its state when the call began that was undone, and what the
+ * file broker kept for a change that then failed (`note_unchanged` in native/broker/keep.c). So the call before can be undone as well.
  */
 
 import { existsSync, readFileSync } from 'node:fs'

@@ -42,7 +42,7 @@ export function netChanges(records: readonly JournalRecord[]): NetChanges {
     else if (op === 'exchanged') {
       const wasMade = [made.delete(path), made.delete(other)]
       for (const set of [made, changed, removed]) if (isWorthIt(set)) exchangeBelow(set, path, other)
-      // What the call had made is now under the other name, in the place of something that was there.
+      // What the call had made is now under the other name, instead of something that was there.
       for (const [one, theirs] of [
         [path, wasMade[1]],
         [other, wasMade[0]],
@@ -86,7 +86,7 @@ function moveBelow(set: Set<string>, from: string, to: string): void {
   }
 }
 
-/** True when nothing was changed: refusals and notes are no changes. */
+/** True when nothing was changed: refusals and notes are not changes. */
 export function isWithoutChanges(records: readonly JournalRecord[]): boolean {
   return records.every(({ op }) => op === 'refused' || op === 'noted')
 }

@@ -1,5 +1,5 @@
 /**
- * Whether undo would make git run something: a folder may have become a repository since, whose hooks and settings nobody judged when
+ * Whether undo would make git run something: a folder may have become a repository since, whose hooks and settings no one judged when
  * they were a call's own files. Below the name `.git` they never are a call's own.
  */
 

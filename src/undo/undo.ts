@@ -55,7 +55,7 @@ function undoAlone(store: CallStore, rules: PutRules, id: string, options: UndoO
   const journal = store.journalOf(id)
   const calls = store.list()
   const call = calls.find((one) => one.id === id)
-  // It would go on from a tree that it does not know, and what it keeps from then on could not be put back.
+  // It would go on from a tree that it does not know, and what it keeps from then on could not be restored.
   if (call && store.isUnderWay(call))
     return { id: null, conflicts: [{ path: call.about.what, what: 'still running' }], failed: [], steps: 0 }
   const conflicts = conflictsOf(journal, {
@@ -66,7 +66,7 @@ function undoAlone(store: CallStore, rules: PutRules, id: string, options: UndoO
   })
   if (!call || (conflicts.length > 0 && !force)) return { id: null, conflicts, failed: [], steps: 0 }
   const { roots, what, undoes } = call.about
-  // What is done again stands as a call of its own: it kept what the tree held now, and the first one has nothing left to give.
+  // What is done again stands as its own call: it kept what the tree held now, and the first one has nothing left to give.
   const about =
     undoes === undefined
       ? { roots, what: `undo of ${id}: ${what}`, undoes: id }
@@ -80,7 +80,7 @@ function undoAlone(store: CallStore, rules: PutRules, id: string, options: UndoO
     if ((done + 1) % PROGRESS_STEPS === 0) onProgress?.(done + 1, journal.records.length)
   }
   replay.close()
-  // What stands in its place again needs no second name. Before the end: it changes the time by which changes since are told.
+  // What is in its place again needs no second name. Before the end: it changes the time by which changes since are told.
   if (replay.failed.length === 0) store.dropKept(id)
   writeLeft(undo.folder, replay.leftStates())
   keeper.close()
@@ -249,7 +249,7 @@ class Replay {
     }
     const there = this.#look(path)
     if (there && there.ino === before.inode) return
-    if (there) throw Object.assign(new Error('something else is there'), { code: 'EEXIST' })
+    if (there) throw Object.assign(new Error('something else is there now'), { code: 'EEXIST' })
     if ((before.mode & FORMAT) === FOLDER) {
       this.#keeper.willMake(path)
       mkdirSync(this.#places.at(path))
@@ -295,7 +295,7 @@ class Replay {
     this.#moveAbsent(other, path)
     if (isAbsent) return
     if (!this.#look(other) && this.#look(path)) return
-    if (this.#look(path)) throw Object.assign(new Error('something else is there'), { code: 'EEXIST' })
+    if (this.#look(path)) throw Object.assign(new Error('something else is there now'), { code: 'EEXIST' })
     const refused = refusedMove(this.#rules, other, path)
     if (refused !== null) throw new ProtectedPut(refused)
     this.#keeper.willMove(other, path)
@@ -303,7 +303,7 @@ class Replay {
     this.#moveStates([[other, path, changed]])
   }
 
-  /** Node has no exchange: a third name stands in. */
+  /** Node has no exchange: a third name is in. */
   #exchange({ path, other, changed, otherChanged }: JournalRecord): void {
     const [noPath, noOther] = [this.#absent.has(path), this.#absent.has(other)]
     this.#moveAbsent(path, `${path}\0`)
@@ -385,7 +385,7 @@ class Replay {
     const stat = this.#look(path)
     const isLink = stat?.isSymbolicLink() ?? false
     if (isLink !== ((mode & FORMAT) === LINK))
-      throw Object.assign(new Error('something else is there'), { code: 'EEXIST' })
+      throw Object.assign(new Error('something else is there now'), { code: 'EEXIST' })
     // Before the mode: a change of the group takes the set-id bits away.
     if (stat && typeof group === 'number' && Number(stat.gid) !== group)
       lchownSync(this.#places.at(path), Number(stat.uid), group)

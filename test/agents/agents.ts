@@ -41,7 +41,7 @@ export interface Agent {
   }
   /** What its model calls after each of its results, one call for one: an agent that takes no other command is told the form. */
   readonly follows?: (results: readonly string[]) => readonly Attempt[]
-  /** A denied file call ends the whole task: each attempt of one has a session of its own. */
+  /** A denied file call ends the whole task: each attempt of one has its own session. */
   readonly endsTask?: true
   /** What the agent stops by itself, without Cordon. */
   readonly stops?: readonly string[]
@@ -74,7 +74,7 @@ export const agents: readonly Agent[] = [
     name: 'claude-code',
     package: '@anthropic-ai/claude-code@2.1.327',
     program: 'claude',
-    // The mode in which the agent itself asks nobody: what is stopped was stopped by the hook.
+    // The mode in which the agent itself asks no one: what is stopped was stopped by the hook.
     args: ['-p', 'go', '--permission-mode', 'bypassPermissions', '--model', 'claude-sonnet-4-5'],
     prepare: ({ home }) => put(join(home, '.claude.json'), JSON.stringify({ hasCompletedOnboarding: true })),
     key: { name: 'ANTHROPIC_API_KEY', header: 'x-api-key' },
@@ -359,7 +359,7 @@ stream_max_retries = 0
       runs: ['.cline/cron/x.cron.md', '.clinerules/hooks/PreToolUse'],
     },
     env: ({ home }) => ({
-      // In its own process: the one that it leaves running for all of them has a row of its own.
+      // In its own process: the one that it leaves running for all of them has its own row.
       CLINE_SESSION_BACKEND_MODE: 'local',
       // Without its key, which is in the variable: the file with the keys is hidden in `cordon run`.
       CLINE_PROVIDER_SETTINGS_PATH: join(home, '.cline/providers.json'),

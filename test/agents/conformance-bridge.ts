@@ -1,4 +1,4 @@
-/** The conformance suite speaks HTTP, and servers and the gateway stdio: a program of its own for each session, message by message. */
+/** The conformance suite speaks HTTP, and servers and the gateway stdio: its own program for each session, message by message. */
 
 import { randomUUID } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
@@ -70,7 +70,7 @@ async function open(
     if (result !== undefined && calls.includes(id!)) calls.splice(calls.indexOf(id!), 1)
     const related = method === undefined ? undefined : calls.at(-1)
     const how = related === undefined ? {} : { relatedRequestId: related }
-    // Whoever asked has gone: there is nobody to tell.
+    // Whatever process asked has gone: there is no one to tell.
     http.send(outward(told, label) as unknown as JSONRPCMessage, how).catch(() => {})
   }
   await stdio.start()

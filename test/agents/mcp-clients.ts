@@ -88,7 +88,7 @@ async function official(plan: Plan, cache: string): Promise<Driven> {
   }
 }
 
-/** The AI SDK's client: an implementation of its own, with the handshake only. */
+/** The AI SDK's client: its own implementation, with the handshake only. */
 async function aiSdk(plan: Plan, cache: string): Promise<Driven> {
   const home = join(cache, 'node_modules/@ai-sdk/mcp/dist')
   const { createMCPClient, ElicitationRequestSchema } = await import(join(home, 'index.js'))
@@ -126,10 +126,10 @@ async function aiSdk(plan: Plan, cache: string): Promise<Driven> {
   }
 }
 
-/** Python's `mcp`, in a process of its own. */
+/** Python's `mcp`, in its own process. */
 async function python(plan: Plan, cache: string): Promise<Driven> {
   const script = join(import.meta.dirname, 'mcp-client.py')
-  // A process of its own, and in the meantime nothing of ours has to run here.
+  // Its own process, and in the meantime nothing of ours has to run here.
   const run = spawnSync(join(cache, 'venv/bin/python'), [script, JSON.stringify(plan)], {
     encoding: 'utf8',
     timeout: 120_000,

@@ -20,7 +20,7 @@ function modes(agent: Agent['name'], row: string, rows: readonly Mode[]): readon
 const PERMISSIONS = 'permission modes'
 const SANDBOXES = 'its own sandbox'
 
-/** A mode in which the agent itself stops what nobody said to be allowed. */
+/** A mode in which the agent itself stops what no one said to be allowed. */
 const not = (finding: Finding): Finding => ({ ...finding, bare: false })
 const idle: Finding = { ...worked, guarded: false, bare: false }
 /** Whether it works then is the agent's own matter. */
@@ -50,7 +50,7 @@ export const MODES: readonly Scenario[] = [
     // Here it lets the first of two joined commands decide.
     ['acceptEdits', claude('--permission-mode', 'acceptEdits'), [worked, not(pushed), leaked]],
     ['plan', claude('--permission-mode', 'plan'), NONE],
-    // A model of its own judges there; the scripted one does not.
+    // Its own model judges there; the scripted one does not.
     ['auto', claude('--permission-mode', 'auto'), [not(worked), not(pushed), not(leaked)]],
     ['dontAsk', claude('--permission-mode', 'dontAsk'), [not(worked), not(pushed), not(leaked)]],
     ['bypassPermissions', claude('--permission-mode', 'bypassPermissions'), ALL],

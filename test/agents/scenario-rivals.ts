@@ -1,4 +1,4 @@
-/** A second hook that puts a command of its own in the place of the one that Cordon wrapped: that one runs, and nothing after it. */
+/** A second hook that puts its own command instead of the one that Cordon wrapped: that one runs, and nothing after it. */
 
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { type Name, type Scenario, sh, work } from './scenario.ts'

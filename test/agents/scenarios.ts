@@ -25,7 +25,7 @@ const MANY: readonly Step[] = [
   sh(LAST),
 ]
 
-/** A fifth of a core, where whoever runs this may make one; it goes with all that the session left in it. */
+/** A fifth of a core, where the process that runs this may make one; it goes with all that the session left in it. */
 const SLOW = `for place in /sys/fs/cgroup/cpu /sys/fs/cgroup; do
   group=$place/cordon-agents-$$
   mkdir -p $group || continue
@@ -107,7 +107,7 @@ const EDITORS: Readonly<Partial<Record<Name, Partial<Plan>>>> = {
   qwen: { args: ['--acp'] },
 }
 
-/** The rows that every agent has and that are no scenario. */
+/** The rows that every agent has and that are not scenario. */
 export const INSTALLED = 'install starts it: root, folder, worktree'
 export const INSIDE = 'cordon run -- AGENT'
 

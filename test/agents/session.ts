@@ -133,7 +133,7 @@ export async function inSession<T>(
       const hook = ['install', agent.name, '--yes', ...(plan.scope ? [`--${plan.scope}`] : [])]
       for (const args of [['sign', '--yes'], ...(agent.name === 'cordon' ? [] : [hook])]) {
         const words = [...(asNobody ? USER : []), ...(plan.cordon?.(world) ?? cordon), ...args]
-        // Where it finds the agent it starts it, which has a row of its own; Codex alone must be asked for its trust.
+        // Where it finds the agent it starts it, which has its own row; Codex alone must be asked for its trust.
         const installing = args === hook && agent.name !== 'codex' ? { ...env, PATH: findableAlone } : env
         const run = await runProgram(words, world.project, installing)
         if (run.status !== 0) throw new Error(`cordon ${args.join(' ')} failed: ${run.stderr}`)
@@ -189,7 +189,7 @@ function put(base: string, files: Readonly<Record<string, string>>): void {
   }
 }
 
-/** Gives everything below to whoever runs it. */
+/** Gives everything below to the process that runs it. */
 export function ownByUser(path: string): void {
   chownSync(path, NOBODY, NOBODY)
   if (lstatSync(path).isDirectory()) for (const name of readdirSync(path)) ownByUser(join(path, name))
@@ -201,7 +201,7 @@ function lastMessages(body: string, count: number): readonly string[] {
   return messages.slice(-count).map((message) => JSON.stringify(message))
 }
 
-/** What stands before the model's first answer, whatever the protocol. */
+/** What is before the model's first answer, whatever the protocol. */
 function beginning(body: string): string {
   type Item = { readonly role?: string; readonly type?: string }
   const { messages, input, contents } = JSON.parse(body) as Record<string, readonly Item[]>

@@ -49,7 +49,7 @@ export function everyTrial(by: Trial['by']): readonly Trial[] {
 
 /** The page of the documentation. */
 export function pageOf(recorded: readonly Trial[]): string {
-  // What is recorded of a row that is no more is no part of it.
+  // What is recorded of a row that is no more is not a part of it.
   const trials = recorded.filter((trial) => everyTrial(trial.by).some((known) => sameTrial(known, trial)))
   const days = trials.map(({ on }) => on).sort()
   const section = (by: Trial['by']): readonly string[] => {

@@ -49,10 +49,10 @@ beforeAll(async () => {
   ]
   writeFileSync(join(folder, 'sshd_config'), `${settings.join('\n')}\n`)
   // A /run of its own: sshd wants a folder there that no test should make on the machine.
-  const room = ['--dev-bind', '/', '/', '--tmpfs', '/run', '--dir', '/run/sshd', '--die-with-parent']
+  const space = ['--dev-bind', '/', '/', '--tmpfs', '/run', '--dir', '/run/sshd', '--die-with-parent']
   const rights = process.getuid!() === 0 ? ['--cap-add', 'ALL'] : []
   const serve = ['/usr/sbin/sshd', '-D', '-e', '-f', join(folder, 'sshd_config')]
-  children.push(spawn('bwrap', [...room, ...rights, '--', ...serve], { stdio: 'ignore' }))
+  children.push(spawn('bwrap', [...space, ...rights, '--', ...serve], { stdio: 'ignore' }))
   await until('the servers listen', () => {
     if (children.some((child) => child.exitCode !== null)) throw new Error('a server did not start')
     return answers(port)

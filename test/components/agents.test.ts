@@ -87,7 +87,7 @@ it.each(['anthropic', 'openai-chat'])(
   },
 )
 
-/** What the model is told beforehand names the skills and instructions of chat; the names of calls are the model's own. */
+/** Message to the model beforehand names the skills and instructions of chat; the names of calls are the model's own. */
 function comparable(requests: readonly unknown[]): string[] {
   return requests.map((messages) =>
     JSON.stringify((messages as { role: string }[]).filter(({ role }) => role !== 'system')).replace(

@@ -1,4 +1,4 @@
-/** Runs components as whoever it is started as, and prints what came of each, a line of JSON each. */
+/** Runs components as the process that it is started as, and prints what came of each, a line of JSON each. */
 
 import { readFileSync } from 'node:fs'
 import { hashOf, runComponent } from '../../src/chat/component/component.ts'

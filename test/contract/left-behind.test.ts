@@ -1,4 +1,4 @@
-/** What a command leaves in a home of its own is told by sessions and by the gateway, as `cordon run` and hooks tell it. */
+/** What a command leaves in its own home is told by sessions and by the gateway, as `cordon run` and hooks tell it. */
 
 import { PassThrough } from 'node:stream'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -11,7 +11,7 @@ import { machineFiles } from '../../src/system/files.ts'
 import type { Machine } from '../../src/system/machine.ts'
 import { openSessionWorld, type SessionWorld } from './session/session-world.ts'
 
-const TOLD = expect.stringContaining("~/.aliases went into a home of the command's own")
+const TOLD = expect.stringContaining('~/.aliases went to a temporary home')
 const object = { schema_version: 1, permission: { mode: 'auto' } }
 
 let world: SessionWorld

@@ -97,10 +97,10 @@ describe('cordon add', () => {
 
   it('signs nothing that others put there, and asks where nobody said yes', () => {
     const asked = cordon('add', 'port', '4125')
-    expect([asked.code, asked.err]).toEqual([1, expect.stringContaining('there is no terminal to ask at')])
+    expect([asked.code, asked.err]).toEqual([1, expect.stringContaining('there is no terminal to ask on')])
     writeFileSync(join(project.directory, 'cordon.toml'), manifest().replace('contained', 'auto'))
     const refused = cordon('add', 'port', '4125', '--yes')
-    expect([refused.code, refused.err]).toEqual([125, expect.stringContaining('is not signed as it stands')])
+    expect([refused.code, refused.err]).toEqual([125, expect.stringContaining('is not signed in its current form')])
     expect(manifest()).not.toContain('4125')
   })
 })

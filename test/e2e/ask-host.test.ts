@@ -1,4 +1,4 @@
-/** A host that nobody decided about, reached for by a running command: who is asked, and what becomes of the answer. */
+/** A host that no one decided about, reached for by a running command: who is asked, and what becomes of the answer. */
 
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -226,7 +226,7 @@ describe('the question reaches', () => {
       return { action: 'accept', content: { answer: 'once' } }
     })
     await client.connect(near)
-    // The second command runs in a room that was laid out after the first.
+    // The second command runs in a space that was prepared after the first.
     for (const times of [1, 2]) {
       const result = await client.callTool(call())
       expect(JSON.stringify(result.content)).toContain(REACHED)

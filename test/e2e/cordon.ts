@@ -16,7 +16,7 @@ export interface Ran {
   readonly err: string
 }
 
-/** A project folder with a home of its own. */
+/** A project folder with its own home. */
 export class Project {
   readonly directory: string
   readonly home: string

@@ -20,7 +20,7 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** The page's text, or null when nobody answers. */
+/** The page's text, or null when no one answers. */
 async function page(port: number): Promise<string | null> {
   try {
     return await (await fetch(`http://127.0.0.1:${port}/page.txt`)).text()
@@ -125,7 +125,7 @@ describe('a session', () => {
     })
     expect(text).toContain(`http://127.0.0.1:${port}`)
     expect(await page(port)).toBe('hello from the background')
-    // Another command of the session has a network of its own.
+    // Another command of the session has its own network.
     const other = await session.call('bash', { command: `exec 3<>/dev/tcp/127.0.0.1/${port} && echo reached` })
     expect(resultText(other)).not.toContain('\nreached')
     await session.call('bash', { action: 'kill', handle: 'bg_1' })

@@ -46,7 +46,7 @@ beforeAll(async () => {
   mkdirSync(join(home, '.ssh'), { recursive: true, mode: 0o700 })
   const authorized = [inAgent, locked].map((key) => readFileSync(`${key}.pub`, 'utf8')).join('')
   writeFileSync(join(home, '.ssh', 'authorized_keys'), authorized, { mode: 0o600 })
-  const room = ['--dev-bind', '/', '/', '--bind', home, userInfo().homedir, '--die-with-parent']
+  const space = ['--dev-bind', '/', '/', '--bind', home, userInfo().homedir, '--die-with-parent']
   const rights = process.getuid!() === 0 ? ['--cap-add', 'ALL'] : []
   const serve = [
     '/usr/sbin/dropbear',
@@ -59,7 +59,7 @@ beforeAll(async () => {
     '-p',
     `127.0.0.1:${port}`,
   ]
-  server = spawn('bwrap', [...room, ...rights, '--', ...serve, '-P', join(folder, 'pid')], { stdio: 'ignore' })
+  server = spawn('bwrap', [...space, ...rights, '--', ...serve, '-P', join(folder, 'pid')], { stdio: 'ignore' })
   await until('the server listens', () => {
     if (server.exitCode !== null) throw new Error('the server did not start')
     return answers(port)

@@ -41,14 +41,14 @@ beforeAll(async () => {
   writeFileSync(join(keys, 'known_hosts'), `other.example.org ssh-ed25519 AAAA\n${HOST} ${hostLine}\n`)
   writeFileSync(join(keys, 'config'), `Host ${HOST}\n  IdentityFile ${join(keys, 'id_ed25519')}\n`, { mode: 0o600 })
 
-  // The server takes its authorized keys from the home of whoever runs it: a private one, in a namespace of its own.
+  // The server takes its authorized keys from the home of the process that runs it: a private one, in its own namespace.
   const home = join(folder, 'home')
   mkdirSync(join(home, '.ssh'), { recursive: true, mode: 0o700 })
   writeFileSync(join(home, '.ssh', 'authorized_keys'), readFileSync(join(keys, 'id_ed25519.pub')), { mode: 0o600 })
-  const room = ['--dev-bind', '/', '/', '--bind', home, userInfo().homedir, '--die-with-parent']
+  const space = ['--dev-bind', '/', '/', '--bind', home, userInfo().homedir, '--die-with-parent']
   const rights = process.getuid!() === 0 ? ['--cap-add', 'ALL'] : []
   const serve = [SERVER, '-F', '-E', '-s', '-m', '-r', hostKey, '-p', `127.0.0.1:${port}`, '-P', join(folder, 'pid')]
-  server = spawn('bwrap', [...room, ...rights, '--', ...serve], { stdio: ['ignore', 'ignore', 'pipe'] })
+  server = spawn('bwrap', [...space, ...rights, '--', ...serve], { stdio: ['ignore', 'ignore', 'pipe'] })
   server.stderr!.on('data', (chunk: Buffer) => {
     log += chunk.toString('utf8')
   })

@@ -333,7 +333,7 @@ describe('what it does not do', () => {
     const { lines, proof, diff } = JSON.parse(out)
     expect(proof).toBe('recorded')
     expect(lines.map(({ value }: { value: string }) => value)).toContain('wanted.example.org')
-    // What the runs before were refused stands in it too.
+    // What the runs before were refused is in it too.
     expect(diff).toContain('+ default_domains = ["pkg.example.org", "wanted.example.org"]')
   })
 })

@@ -32,7 +32,7 @@ describe('the library', () => {
       env: { PATH: process.env.PATH, HOME: project.home },
       encoding: 'utf8',
     })
-    // Without a manifest a command asks, and nobody is there.
+    // Without a manifest a command asks, and no one is there.
     expect(ran.stdout, ran.stderr).toMatch(/^refused .*ask/)
   })
 

@@ -186,7 +186,7 @@ it('the tour asks its one question at the terminal; a yes, a no and a terminal t
     expect(tour.screen.text.includes('API_KEY=')).toBe(tour === yes)
   }
   expect(yes.screen.text).toMatch(
-    /You take that back\n\$ cordon undo --last\n.*put back[^✓]*✓ the code is back, to the byte/,
+    /You take that back\n\$ cordon undo --last\n.*Undone: [^✓]*✓ the code is back, to the byte/,
   )
 })
 

@@ -54,7 +54,7 @@ const rows: readonly {
     note: 'a grant for something that is not there',
     args: ['run', '--read', '~/lbi', '--', 'true'],
     code: 125,
-    says: ['~/lbi is not there', 'Name what exists'],
+    says: ['~/lbi does not exist', 'Name what exists'],
   },
   {
     note: 'a grant of a secret',

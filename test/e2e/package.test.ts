@@ -171,7 +171,7 @@ it('an init that is not the one that was built starts nothing', () => {
   put(changed)
   const refused = run(['node_modules/.bin/cordon', 'run', '--', 'echo', 'ran'])
   expect(refused).toMatchObject({ status: 125, stdout: '' })
-  expect(refused.stderr).toContain('is not the file that the build of Cordon made')
+  expect(refused.stderr).toContain('is not the file that the build of Cordon created')
   put(built)
   expect(run(['node_modules/.bin/cordon', 'run', '--', 'echo', 'ran'])).toMatchObject({ status: 0, stdout: 'ran\n' })
 })

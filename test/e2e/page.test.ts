@@ -13,7 +13,7 @@ import { Person } from './terminal/person.ts'
 
 const LINK = /http:\/\/127\.0\.0\.1:\d+\/#t=[\w-]{43}/
 
-/** `cordon` as a process of its own, spoken to by its streams. */
+/** `cordon` as its own process, spoken to by its streams. */
 class Started {
   readonly child: ChildProcess
   readonly ended: Promise<number | null>
@@ -161,7 +161,7 @@ describe('questions of every surface, on one page', () => {
     }
   })
 
-  it('hook: a call that nobody could be asked about passes when it is tried again', async () => {
+  it('hook: a call that no one could be asked about passes when it is tried again', async () => {
     const call = { tool_name: 'Bash', tool_input: { command: 'touch made.txt' }, cwd: project.directory }
     const input = JSON.stringify({ ...call, hook_event_name: 'PreToolUse', session_id: 's' })
     const hook = () => project.cordon(['hook', 'codex', '--root', project.directory], { input })
@@ -183,7 +183,7 @@ it('mcp --ui: the page is the session’s own, answers it, and ends with it', as
     const ran = mcp.mcp(1, 'tools/call', { name: 'bash', arguments: { command: 'touch made.txt' } })
     const { id, from } = await page.ask('made.txt')
     expect(from).toBe('mcp')
-    // Nobody sees a code where a client started it: what outlives the question is refused.
+    // No one sees a code where a client started it: what outlives the question is refused.
     expect((await page.answer({ ask: id, kind: 'session', choice: 0 })).status).toBe(403)
     await page.answer({ ask: id, kind: 'once' })
     await ran

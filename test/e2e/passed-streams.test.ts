@@ -1,4 +1,4 @@
-/** Streams that a command shares with its caller: never switched to O_NONBLOCK, and no byte of theirs is lost, whoever is slow. */
+/** Streams that a command shares with its caller: never switched to O_NONBLOCK, and no byte of theirs is lost, the process that is slow. */
 
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -13,8 +13,8 @@ const hashOf = (text: string | Buffer): string => createHash('sha256').update(te
 
 /** Reads 64 KB, rests, and so on; the writer's pipe is full most of the time. */
 const SLOW_READER = `const { readSync } = require('node:fs'), { createHash } = require('node:crypto')
-const hash = createHash('sha256'), room = Buffer.alloc(65536), rest = new Int32Array(new SharedArrayBuffer(4))
-for (let n; (n = readSync(0, room)) > 0; Atomics.wait(rest, 0, 0, 4)) hash.update(room.subarray(0, n))
+const hash = createHash('sha256'), space = Buffer.alloc(65536), rest = new Int32Array(new SharedArrayBuffer(4))
+for (let n; (n = readSync(0, space)) > 0; Atomics.wait(rest, 0, 0, 4)) hash.update(space.subarray(0, n))
 require('node:fs').writeFileSync(process.argv[2], hash.digest('hex'))`
 
 /** Notes how the three streams of a process are opened. */

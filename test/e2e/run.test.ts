@@ -47,7 +47,7 @@ describe('cordon run', () => {
   })
 
   it.each([
-    ['a setting', 'git config --global user.name x', /^cordon: ~\/\.gitconfig went into a home of the command's own/m],
+    ['a setting', 'git config --global user.name x', /^cordon: ~\/\.gitconfig went to a temporary home/m],
     ['several', 'echo > ~/.aliases; mkdir -p ~/.config/tool; echo > ~/.config/tool/x', / and one more file went into/],
     ['caches and histories', 'mkdir -p ~/.cache/x; echo > ~/.cache/x/y; echo > ~/.bash_history', null],
     ['a name with a line of its own', 'echo > ~/"$(printf "a\\ncordon: signed")"', /~\/a(?!\n)/],
@@ -109,7 +109,7 @@ describe('cordon run', () => {
     expect(ran.code).toBe(125)
     expect(ran.err).toContain('[not-a-project]')
     expect(ran.err).toContain('--root')
-    // Naming it is no consent where nobody can be asked.
+    // Naming it is not a consent where no one can be asked.
     expect(project.cordon(['run', '--root', place(), '--', 'true']).code).toBe(125)
   })
 
@@ -210,7 +210,7 @@ describe('cordon run', () => {
     expect(ran.code, ran.err).toBe(0)
     expect(git('log', '--oneline')).toContain('one')
     expect(git('config', '--get', 'remote.origin.url')).toContain('origin.git')
-    // A host that nobody granted is given the person's credentials with the next push.
+    // A host that no one granted is given the person's credentials with the next push.
     expect(git('config', '--get-regexp', '^remote\\..*\\.url$')).not.toContain('example.com')
     expect(spawnSync('git', ['config', '--get', 'core.pager'], { cwd: project.directory }).status).toBe(1)
     expect(existsSync(join(project.directory, 'nested/.git/hooks/pre-commit'))).toBe(false)
@@ -339,7 +339,7 @@ describe('cordon run', () => {
   })
 
   it('says what to do on a full disk and on one that is read-only, runs nothing, and leaves nothing', () => {
-    // File systems of their own, which end with the process.
+    // their own File systems, which end with the process.
     const script = `mount -t tmpfs -o size=512k none "$HOME" && cd "$1" && shift
       head -c 1m /dev/zero > "$HOME/fill" 2>/dev/null
       "$@" run -- echo ran; echo "full $?"
@@ -357,7 +357,7 @@ describe('cordon run', () => {
     expect(ran.stdout, ran.stderr).toBe('full 125\nread-only 125\n')
     expect(ran.stderr.match(/\[(?:state|audit)-unwritable\]/g), ran.stderr).toHaveLength(2)
     expect(ran.stderr).toContain('the disk is full')
-    expect(ran.stderr).toMatch(/Make room[\s\S]*Make (?:room or make )?it writable/)
+    expect(ran.stderr).toMatch(/Free (?:some )?space[\s\S]*[Mm]ake it writable/)
   })
 
   it('tells of many hidden files in few lines', () => {

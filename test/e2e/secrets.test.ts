@@ -8,12 +8,12 @@ import { openSessionWorld, type SessionWorld } from '../contract/session/session
 const VALUE = 'AIzaRealValueOfTheKey0123456789'
 const HOST = 'api.example.org'
 
-let room: SessionWorld
+let space: SessionWorld
 let internet: World
 let seen: { url: string; headers: Record<string, string | string[] | undefined> }[]
 
 beforeEach(async () => {
-  room = openSessionWorld()
+  space = openSessionWorld()
   internet = createWorld()
   seen = []
   await internet.serveHttps((message, response) => {
@@ -22,13 +22,13 @@ beforeEach(async () => {
   })
 })
 afterEach(async () => {
-  await room.close()
+  await space.close()
   await internet.close()
 })
 
 /** Runs a command in a project whose manifest has one secret. */
 async function bash(secret: string, command: string): Promise<string> {
-  await room.sign(
+  await space.sign(
     [
       'schema_version = 1',
       '[permission]\nmode = "auto"',
@@ -36,9 +36,9 @@ async function bash(secret: string, command: string): Promise<string> {
       `[[secrets]]\nname = "API_KEY"\nsource = "env:OUTSIDE_KEY"\nhosts = ["${HOST}"]\n${secret}`,
     ].join('\n'),
   )
-  const machine = { ...room.machine, env: { ...room.machine.env, OUTSIDE_KEY: VALUE } }
+  const machine = { ...space.machine, env: { ...space.machine.env, OUTSIDE_KEY: VALUE } }
   const { resolver, upstream } = internet
-  const session = (await room.open({ machine, resolver, upstream })).openSession()
+  const session = (await space.open({ machine, resolver, upstream })).openSession()
   return resultText(await session.call('bash', { command }))
 }
 
@@ -78,7 +78,7 @@ describe('a secret', () => {
 
   it('is not in the record', async () => {
     await bash('query = "key"', QUERY)
-    const lines = room.auditLines()
+    const lines = space.auditLines()
     expect(lines).toContainEqual(expect.objectContaining({ type: 'end', hosts: [HOST] }))
     expect(JSON.stringify(lines)).not.toContain(VALUE)
   })

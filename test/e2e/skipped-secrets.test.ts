@@ -14,7 +14,7 @@ it('broken links, cycles and folders are counted by doctor and by run --plan', (
     link('round.key', 'round.key')
     mkdirSync(join(project.directory, 'folder'))
     link('folder.key', 'folder')
-    const line = 'named like secrets and not hidden: 2 broken links, 1 link that leads in a circle, 1 link to a folder'
+    const line = 'named like secrets and not hidden: 2 broken links, 1 link that points to itself, 1 link to a folder'
     const counts = { broken: 2, cycles: 1, directories: 1 }
     expect(project.cordon(['doctor']).out).toContain(line)
     expect(JSON.parse(project.cordon(['doctor', '--json']).out).skipped).toMatchObject(counts)

@@ -1,4 +1,4 @@
-/** Secrets that a person stores for a manifest, and what is said where there is no keychain (N7, A4). */
+/** Secrets that a person stores for a manifest, and what is said where there is not a keychain (N7, A4). */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

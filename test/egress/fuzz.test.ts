@@ -7,7 +7,7 @@ import { playRounds } from './rounds.ts'
 const HOSTS = new Set([GRANTED, `${GRANTED}:80`])
 
 describe.each(KINDS)('%s', (kind) => {
-  it.each([1, 2])('seed %i: only the granted host is reached, and the door goes on', async (seed) => {
+  it.each([1, 2])('seed %i: only the granted host is reached, and the proxy goes on', async (seed) => {
     const { reached, left } = await playRounds(seed, 100, [kind])
     expect(reached.filter((name) => !HOSTS.has(name))).toEqual([])
     expect(left).toBe(0)

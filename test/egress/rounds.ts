@@ -1,4 +1,4 @@
-/** Rounds of broken openings against a door: whatever comes, only the granted host is reached, and the door goes on. */
+/** Rounds of broken openings against a proxy: whatever comes, only the granted host is reached, and the proxy goes on. */
 
 import { connect, type Socket } from 'node:net'
 import { connect as tlsConnect } from 'node:tls'
@@ -28,7 +28,7 @@ export async function playRounds(seed: number, connections: number, kinds: reado
   try {
     await world.serveHttps(note)
     await world.serveHttp(note)
-    const { door, port } = await world.open({ allowed: hosts(GRANTED, `${GRANTED}:80`) }, { limits })
+    const { proxy, port } = await world.open({ allowed: hosts(GRANTED, `${GRANTED}:80`) }, { limits })
 
     async function attack(): Promise<void> {
       const kind = kinds[roll(kinds.length)]!
@@ -61,9 +61,9 @@ export async function playRounds(seed: number, connections: number, kinds: reado
     for (let left = connections; left > 0; left -= TOGETHER) await Promise.all(Array.from({ length: TOGETHER }, attack))
     // On a busy machine a client can be slower than the limits above.
     await until('it goes on serving', () => isServing(port, world.ca.pem).catch(() => false))
-    await until('nothing is open', () => door.stats().open === 0)
-    await door.close()
-    return { reached: [...reached], left: door.stats().open + door.stats().upstream }
+    await until('nothing is open', () => proxy.stats().open === 0)
+    await proxy.close()
+    return { reached: [...reached], left: proxy.stats().open + proxy.stats().upstream }
   } finally {
     await world.close()
   }

@@ -177,7 +177,7 @@ try {
     machinesSeen: new Set(received.map((record) => record.machine)).size,
   }
   console.log(JSON.stringify(report, null, 1))
-  const settled = (outcomes.once ?? 0) + (outcomes['nobody of the fleet answered in time'] ?? 0)
+  const settled = (outcomes.once ?? 0) + (outcomes['no one in the fleet answered in time'] ?? 0)
   const unsettled = Object.values(outcomes).reduce((sum, count) => sum + count, 0) - settled
   const ok =
     unsettled === 0 && verdict.ok && verdict.records === written && faults.length === 0 && reachedLast === machines

@@ -1,4 +1,4 @@
-/** A fleet for tests: a team with keys, and machines with folders of their own. */
+/** A fleet for tests: a team with keys, and machines their own with folders. */
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-/** A whole fleet on real NATS servers: a team that runs it, a desk where machines join, and machines with homes of their own. */
+/** A whole fleet on real NATS servers: a team that runs it, a desk where machines join, and machines their own with homes. */
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'

@@ -1,4 +1,4 @@
-/** Real nats-server processes on loopback: one, or a cluster, each with a folder of its own. */
+/** Real nats-server processes on loopback: one, or a cluster, each with its own folder. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'

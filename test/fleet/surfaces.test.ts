@@ -141,7 +141,7 @@ describe('a hook whose host cannot ask', () => {
     const said = await hook('npm publish --late')
     writeFileSync(path, whole)
     expect(said).toContain('"permissionDecision":"deny"')
-    expect(said).toContain('nobody of the fleet answered in time')
+    expect(said).toContain('no one in the fleet answered in time')
   })
 })
 

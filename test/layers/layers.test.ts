@@ -106,7 +106,7 @@ describe('the table catches', () => {
     ['bare fs', 'policy/f.ts', "import fs from 'fs'"],
     ['a package that is not the folder’s parser', 'policy/h.ts', "import { parse } from 'unbash'"],
     ['require', 'policy/h.ts', "const fs = require('node:fs')"],
-    ['effect folder into effect folder', 'sandbox/l.ts', "import { x } from '../egress/door.ts'"],
+    ['effect folder into effect folder', 'sandbox/l.ts', "import { x } from '../egress/command-proxy.ts'"],
     ['the same from below', 'sandbox/bwrap/m.ts', "import { x } from '../../audit/chain.ts'"],
     ['effect folder into the core', 'tools/n.ts', "import { x } from '../session/session.ts'"],
     ['system into Cordon', 'system/keys/o.ts', "import { x } from '../../policy/evaluate/evaluate.ts'"],

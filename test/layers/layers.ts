@@ -113,7 +113,7 @@ export const layers: readonly Layer[] = [
 /** Single files of effect folders that are pure: what they import is pure or pure by this list. */
 export const pureFiles: readonly string[] = [
   'sandbox/plan.ts',
-  'sandbox/room.ts',
+  'sandbox/layout.ts',
   'sandbox/changes.ts',
   'undo/journal.ts',
   'undo/net-changes.ts',
@@ -151,8 +151,8 @@ export const pureFiles: readonly string[] = [
   'confine/run-grants.ts',
   'confine/text-plan.ts',
   'confine/typed-words.ts',
-  'sandbox/bwrap/orders.ts',
-  'sandbox/bwrap/order-bytes.ts',
+  'sandbox/bwrap/setup-message.ts',
+  'sandbox/bwrap/setup-bytes.ts',
   'sandbox/bwrap/init-messages.ts',
   'sandbox/bwrap/probe-limits.ts',
   'egress/credentials/aws-scope.ts',
@@ -174,7 +174,7 @@ export const pureFiles: readonly string[] = [
   'egress/route/loopback.ts',
   'sandbox/protect/git-config.ts',
   'sandbox/oci/entry.ts',
-  'sandbox/oci/room-spec.ts',
+  'sandbox/oci/layout-spec.ts',
   'sandbox/oci/hit.ts',
   'code/declarations.ts',
   'code/frame.ts',
@@ -207,7 +207,7 @@ export const manifestReaders: Readonly<Record<string, string>> = {
   'surfaces/cli/open-policy.ts': 'For the commands that show, test, check or sign what is written.',
 }
 
-/** One import of one file: what it names, and the file below `src/` that it leads to, or the module's name. */
+/** One import of one file: what it names, and the file below `src/` that it points to, or the module's name. */
 export interface Import {
   readonly file: string
   readonly target: string

@@ -33,7 +33,7 @@ function start(file: string): ReadonlyMap<string, number> {
 
 /** What none of these needs at once: other backends, the network, models, interpreters, fleets, undo of earlier calls, the page. */
 const LATE =
-  /^src\/(?:sandbox\/(?:oci|experimental\/seatbelt)\/(?!place)|egress\/(?:protocol|tls|credentials|proxy|door)|providers|code|fleet|organisation|learn|chat|report|session\/code|agents\/(?:mcp|import)\/|surfaces\/(?:page|chat|acp|mcp)|scan\/injection|audit\/verify|shell\/walk\/analyze)/
+  /^src\/(?:sandbox\/(?:oci|experimental\/seatbelt)\/(?!place)|egress\/(?:protocol|tls|credentials|proxy|broker)|providers|code|fleet|organisation|learn|chat|report|session\/code|agents\/(?:mcp|import)\/|surfaces\/(?:page|chat|acp|mcp)|scan\/injection|audit\/verify|shell\/walk\/analyze)/
 
 describe.each([
   // The library: opening a project loads the rest.

@@ -23,11 +23,11 @@ export function findServer():
     const problem = unpack(root)
     if (problem !== null) return { missing: problem }
   }
-  const room = ['--symlink', 'usr/lib64', '/lib64', '--symlink', 'usr/lib', '/lib', '--proc', '/proc', '--dev', '/dev']
+  const space = ['--symlink', 'usr/lib64', '/lib64', '--symlink', 'usr/lib', '/lib', '--proc', '/proc', '--dev', '/dev']
   return {
-    // Its libraries are newer than this system's, so that it has a root of its own; the network is shared.
+    // Its libraries are newer than this system's, so that it has its own root; the network is shared.
     command: (model) => [
-      ...['bwrap', '--die-with-parent', '--unshare-pid', '--ro-bind', join(root, 'usr'), '/usr', ...room],
+      ...['bwrap', '--die-with-parent', '--unshare-pid', '--ro-bind', join(root, 'usr'), '/usr', ...space],
       ...['--tmpfs', '/tmp', '--ro-bind', model, '/model.gguf', '/usr/bin/llama-server', '-m', '/model.gguf'],
     ],
   }

@@ -19,7 +19,7 @@ interface Tensor {
 }
 
 export const END_TOKEN = 2
-/** What begins a call is one token, so that a server can be told to like it. */
+/** What begins a call is one token, so that a server can be reported to like it. */
 export const CALL_TOKEN = 3
 /** The quote, which ends a text of JSON. */
 export const QUOTE_TOKEN: number = CALL_TOKEN + 1 + 0x22

@@ -11,7 +11,7 @@ import { PackageRegistry } from '../e2e/projects/package-registry.ts'
 import { ProjectWorld, packageJson } from '../e2e/projects/project-world.ts'
 import { goModule, wheel } from './stand-ins.ts'
 
-/** The registry that npm is configured with here stands behind ours. */
+/** The registry that npm is configured with here is behind ours. */
 const behind = execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim()
 const registry = new PackageRegistry([], behind.endsWith('/') ? behind : `${behind}/`)
 const tools = mkdtempSync(join(tmpdir(), 'cordon-projects-'))

@@ -18,7 +18,7 @@ export const SURFACE_TITLES: Readonly<Record<SurfaceName, string>> = {
   page: 'page',
 }
 
-/** What becomes of a call: `refused` where it would ask and nobody may be asked. */
+/** What becomes of a call: `refused` where it would ask and no one may be asked. */
 export type Verdict = 'allow' | 'ask' | 'deny' | 'refused'
 
 export interface Call {
@@ -41,7 +41,7 @@ export interface Try extends Call {
   readonly leaves?: Readonly<Record<string, string | null>>
   /** What else must be seen of it afterwards. */
   readonly after?: (place: Place, outcome: Outcome) => Promise<void> | void
-  /** Only where something runs: nothing is decided beforehand that could be looked at. */
+  /** Only where something runs: nothing is decided beforehand that could be checked. */
   readonly runs?: true
   /** What holds for the command a person types, where that differs. */
   readonly typed?: Verdict

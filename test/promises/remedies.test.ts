@@ -12,7 +12,7 @@ interface RemedyRow extends Pick<PromiseRow, 'files' | 'manifest'> {
   readonly fails: (place: Place) => Promise<string>
   /** The remedy in what was printed: the words behind `cordon`. */
   readonly remedy: RegExp
-  /** Words that a person adds where nobody can be asked. */
+  /** Words that a person adds where no one can be asked. */
   readonly more?: readonly string[]
   readonly works: (place: Place) => Promise<boolean>
 }

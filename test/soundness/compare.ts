@@ -4,7 +4,7 @@ import type { CommandFact, ShellAnalysis, Word } from '../../src/shell/facts.ts'
 
 /**
  * How the facts account for a command: `exact` every program with its full argv; `dynamic` some argument was not known;
- * `marked` the facts say that more may run; `rejected` the text is refused; `missed` something ran that nobody predicted.
+ * `marked` the facts say that more may run; `rejected` the text is refused; `missed` something ran that no one predicted.
  */
 export type Outcome = 'exact' | 'dynamic' | 'marked' | 'rejected' | 'missed'
 

@@ -241,7 +241,7 @@ class Generator {
     return this.#pick(['; ', '\n'])
   }
 
-  /** A list that stands between keywords: its here-documents must end before the next one. */
+  /** A list that is between keywords: its here-documents must end before the next one. */
   #block(): string {
     return this.#list(1 + this.#below(2)).replace(/\n$/, '\n:')
   }

@@ -1,4 +1,4 @@
-/** Commands and skills of a project that a host must not expand: those that run what nobody approved, or put in what may not be read. */
+/** Commands and skills of a project that a host must not expand: those that run what no one approved, or put in what may not be read. */
 
 import { existsSync } from 'node:fs'
 import { commandFiles } from '../../custom/inline-commands.ts'

@@ -1,4 +1,4 @@
-/** The history of a host's agent, each of whose calls is a process of its own: read before the call, written after it. */
+/** The history of a host's agent, each of whose calls is its own process: read before the call, written after it. */
 
 import type { Admitted, CallHistory } from '../../call/admission.ts'
 import { ringFor } from '../../call/admission.ts'
@@ -40,7 +40,7 @@ export function hostHistory(
       const { takeCall } = await import('./session.ts')
       return takeCall(key, perMinute, now())
     },
-    // Judging has no effects, so the first call after the pause is the probe, whoever makes it.
+    // Judging has no effects, so the first call after the pause is the probe, the process that makes it.
     admit: (): Admitted => {
       const left = openUntil === null ? 0 : (openUntil - now()) / 1000
       return left > 0 ? { openFor: left } : { probe: openUntil !== null }

@@ -1,4 +1,4 @@
-/** The questions of a hook's judgement: as a person is asked, and as they are kept where nobody is there to ask. */
+/** The questions of a hook's judgement: as a person is asked, and as they are kept where there is no one to ask. */
 
 import { posix } from 'node:path'
 import { type Question, requestOf } from '../../approval/approve.ts'
@@ -13,7 +13,7 @@ import type { HookJudgement } from './judge.ts'
 
 /**
  * The ask of a hook's judgement, with what could be granted. A yes is for the very input that the host's tool was given, in that
- * directory, with the places that it leads to now.
+ * directory, with the places that it points to now.
  */
 export function askOf(
   machine: Machine,

@@ -61,10 +61,10 @@ function isCalled({ names }: InlineCommands, called: string): boolean {
   return own === undefined || forms(called).some((form) => own.includes(form))
 }
 
-/** The denial of one that nobody approved. */
+/** The denial of one that no one approved. */
 export function inlineDenial({ names, path, commands, status, unread }: InlineCommands, root: string): ReadCall {
   const name = names?.[0] ?? relative(root, path)
-  const why = status === 'MISMATCH' ? 'has changed since they were approved' : 'nobody has approved them'
+  const why = status === 'MISMATCH' ? 'has changed since they were approved' : 'they are not approved'
   return denied(
     name,
     unread === null
@@ -79,7 +79,7 @@ export function inlineDenial({ names, path, commands, status, unread }: InlineCo
 function takenBack(name: string, { file, line }: InlineSetting & { readonly kind: 'taken back' }): ReadCall {
   return denied(
     name,
-    `${file} says ${line}, which takes back what the user’s settings say: skills and commands could run programs outside the sandbox.`,
+    `${file} contains ${line}, which overrides the user’s settings: skills and commands could run programs outside the sandbox.`,
     `The user can remove ${line} from ${file}.`,
   )
 }

@@ -129,9 +129,9 @@ export interface HookJudge {
   prepare(calls: readonly ReadCall[]): Promise<void>
   /** The strictest judgement of all calls; null when there is nothing to judge. */
   strictest(calls: readonly ReadCall[], breakerOpenFor: number | null): HookJudgement | null
-  /** Why nobody may be asked although the decision is an ask; null when somebody may. */
+  /** Why no one may be asked although the decision is an ask; null when somebody may. */
   whyNotAsked(decision: Decision): string | null
-  /** Without a manifest, whether to ask is the host's to decide: true for asks that leave nothing open when nobody is asked (M3). */
+  /** Without a manifest, whether to ask is the host's to decide: true for asks that leave nothing open when no one is asked (M3). */
   leavesToHost(judgement: HookJudgement): boolean
 }
 
@@ -303,7 +303,7 @@ function pathsOf({ touches, facts }: ReadCall): readonly string[] {
 
 /** A session of which a command ran bare goes no further: what it runs cannot be held. */
 function whyLoose(command: string, host: string): string {
-  return `A command of this session ran outside the sandbox although Cordon had put it there, so nothing more may run in it: ${command.slice(0, 200)}. Another hook of ${host} has put it in the place of Cordon’s. The user has to take that hook out (cordon doctor) and start a new session.`
+  return `A command of this session ran outside the sandbox although Cordon had put it there, so nothing more may run in it: ${command.slice(0, 200)}. Another hook of ${host} replaced it. The user has to remove that hook (see cordon doctor) and start a new session.`
 }
 
 function readCall(call: HookCall, around: Surroundings): ReadCall {

@@ -1,6 +1,6 @@
 /**
  * How a command was read, from the hook before it to its run in the sandbox: a process that serves both hands it on. Only what is made
- * of the text and of where it starts is handed on. Whatever can change between the two is looked at again for each: the manifest and
+ * of the text and of where it starts is handed on. Whatever can change between the two is checked again for each: the manifest and
  * who signed it, the rules, files and links, the session's memory, the person's answers.
  */
 
@@ -59,7 +59,7 @@ function nameOf(command: string, { cwd, home, roots, variables, foreignCharset }
   return JSON.stringify([command, cwd, home, roots, variables, foreignCharset])
 }
 
-/** Whoever changes what another request will be given fails, and its call with it. */
+/** Whatever process changes what another request will be given fails, and its call with it. */
 function frozen<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
   Object.freeze(value)

@@ -39,7 +39,7 @@ export function keepHostWrites(writes: HostWrites): void {
   writeOpen(writes, [...readOpen(writes), id])
 }
 
-/** A tool of the host is done. Calls at once are told apart by what has changed: the others stay open. */
+/** A tool of the host is done. Calls at once are distinguished by what has changed: the others stay open. */
 export function endHostWrites(owner: OpenOwner): void {
   const open = readOpen(owner)
   if (open.length === 0) return

@@ -10,7 +10,7 @@ import { errorCode } from '../../system/fault.ts'
 export interface MemoryNames {
   /** Names that it reads in every folder from the project down; one that ends in `/` is a folder, and every text below it counts. */
   readonly memory: readonly string[]
-  /** It puts files that they mention with `@` in the place of the mention. */
+  /** It puts files that they mention with `@` instead of the mention. */
   readonly imports: boolean
   /** Folders of texts that go to the model as they are, when something calls them: skills, commands, agents, styles. */
   readonly texts?: readonly string[]
@@ -21,7 +21,7 @@ export interface MemoryFile {
   readonly path: string
   /** The file that names it; null for a memory file by its own name. */
   readonly from: string | null
-  /** Why nobody can say what it imports; null when that is known. */
+  /** Why no one can say what it imports; null when that is known. */
   readonly unread: string | null
   /** It lies where its person keeps such files: that this is outside the project is nothing against it. */
   readonly isPersons?: true
@@ -63,7 +63,7 @@ export function memoryFiles(
 /** The texts below a folder, by the names that links give them. */
 function textsBelow(folder: string, isWanted: (path: string, place: string) => boolean): readonly MemoryFile[] {
   const { found, isCut } = filesBelow(folder.slice(0, -1), isWanted)
-  const cut = { path: folder, from: null, unread: `holds more than ${MAX_ENTRIES} files, or folders too deep` }
+  const cut = { path: folder, from: null, unread: `holds more than ${MAX_ENTRIES}files, or folders nested too deep` }
   return [...(isCut ? [cut] : []), ...found.map((path) => ({ path, from: null, unread: null }))]
 }
 
@@ -95,7 +95,7 @@ function withImports(
   if (seen.has(file.path) || !imports) return [file]
   seen.add(file.path)
   if (facts.size > MAX_BYTES) return [{ ...file, unread: `is larger than ${MAX_BYTES} bytes` }]
-  if (seen.size > MAX_FILES) return [{ ...file, unread: `stands behind more than ${MAX_FILES} others` }]
+  if (seen.size > MAX_FILES) return [{ ...file, unread: `is imported through more than ${MAX_FILES} other files` }]
   let text: string
   try {
     text = readFileSync(file.path, 'utf8')

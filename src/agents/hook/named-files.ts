@@ -21,7 +21,7 @@ export interface NamingSettings {
   readonly substitutes?: { readonly variables: readonly string[] }
   /** Texts that are further folders with memory files, where one of the switches is on, in the person's own settings too; absent: always. */
   readonly folders?: { readonly keys: readonly string[]; readonly switches?: readonly string[] }
-  /** `$NAME` in a text is that variable of the host's, which nobody else knows. */
+  /** `$NAME` in a text is that variable of the host's, which no one else knows. */
   readonly variables?: true
   /** The host's own folder in the home, with its settings, where it looks for the names too. */
   readonly own?: (home: string, env: Readonly<Record<string, string | undefined>>) => string
@@ -153,7 +153,7 @@ function textsAt(settings: unknown, key: string): readonly string[] {
     .filter((one) => typeof one === 'string')
 }
 
-/** Whether a switch is thrown; what is no yes and no no may be taken for a yes. */
+/** Whether a switch is thrown; what is not a yes and no no may be taken for a yes. */
 function isOn(settings: unknown, key: string): boolean {
   return valuesAt(settings, key.split('.')).some((value) => value !== false && value !== null)
 }
@@ -166,7 +166,7 @@ function valuesAt(value: unknown, [key, ...rest]: readonly string[]): readonly u
   return Object.hasOwn(value, key) ? valuesAt(value[key], rest) : []
 }
 
-/** What is there and cannot be read is no settings for the host either. */
+/** What is there and cannot be read is not a settings for the host either. */
 function textOf(file: string): string | null {
   try {
     return readFileSync(file, 'utf8')

@@ -1,4 +1,4 @@
-/** Looks at what a host's tool gave: secrets from outside are masked, and text that gives orders is found (A2, A3). */
+/** Checks what a host's tool gave: secrets from outside are masked, and text that gives orders is found (A2, A3). */
 
 export interface ResultFinding {
   /** It holds text that reads like orders to the agent. */

@@ -107,7 +107,7 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
     approve: async (_, decision) => {
       // A command that was not asked about has the sandbox around it; a patch has not.
       if (isPatch && !request.agreed) {
-        const message = `nobody was asked about this patch: ${decision.reason.message}`
+        const message = `no one was asked about this patch: ${decision.reason.message}`
         return { approved: false, refusal: { kind: 'absent', message }, remember: null }
       }
       return { approved: true, remember: null }
@@ -139,7 +139,7 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
       const cut = held.flatMap((output) => output.note() ?? [])
       return { text: '', exitCode, isError: exitCode !== 0, notes: [...notes, ...cut] }
     },
-    // The host has the output itself; its hook for results looks at it.
+    // The host has the output itself; its hook for results checks it.
     scan: (_, output) => ({ output, notes: output.notes, injection: null }),
     tainted: () => {},
     end: async (record, result) => {
@@ -168,7 +168,7 @@ export async function runHookCommand(request: HookRun): Promise<HookRunResult> {
 
 const READ_ONLY = 'The host’s sandbox is read-only, and this is a patch.'
 
-/** What passed the hook because of undo was asked of nobody: an ask of now is none that the host's person answered. */
+/** What passed the hook because of undo was asked of no one: an ask of now is none that the host's person answered. */
 function stillCovered(decision: Decision, undo: boolean): Decision {
   if (!undo || decision.decision !== 'ask' || decision.relies === 'undo') return decision
   const message = `It was allowed because undo covers it, which does not hold any more: ${decision.reason.message} Call it again to have it asked.`
@@ -213,11 +213,11 @@ class HeldOutput extends Writable {
   }
 
   override _write(chunk: Buffer, _: BufferEncoding, done: () => void): void {
-    const room = Math.max(0, this.#cap - this.#total)
+    const space = Math.max(0, this.#cap - this.#total)
     this.#total += chunk.length
-    if (room === 0) done()
-    // A host that no longer reads is no reason to hold the command up.
-    else this.#target.write(chunk.subarray(0, room), () => done())
+    if (space === 0) done()
+    // A host that no longer reads is not a reason to hold the command up.
+    else this.#target.write(chunk.subarray(0, space), () => done())
   }
 
   /** What was left out, for the one who reads; null when nothing was. */

@@ -11,7 +11,7 @@ import type { HostSearch } from './judge.ts'
 
 /** A bigger tree takes longer than a hook may. */
 const MAX_ENTRIES = 40_000
-/** More globs than this are no search that a person would write. */
+/** More globs than this are not search that a person would write. */
 const MAX_EXCLUDED = 60
 
 const REMEDY =

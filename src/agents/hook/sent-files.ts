@@ -14,7 +14,7 @@ const MAX_BYTES = 1024 * 1024
 
 /**
  * What came into the text with the commands of the project that it may have been made of: the files that they name, by `@{…}` or in
- * the words of `!{…}`, and whatever they ran that nobody approved.
+ * the words of `!{…}`, and whatever they ran that no one approved.
  */
 export async function sentFiles(root: string, sent: string, machine: Machine): Promise<readonly MemoryFile[]> {
   const walks = FOLDERS.map((folder) => posix.join(root, folder)).map((folder) => ({
@@ -23,7 +23,7 @@ export async function sentFiles(root: string, sent: string, machine: Machine): P
   }))
   const cut = walks
     .filter(({ isCut }) => isCut)
-    .map(({ folder }) => unread(folder, `holds more than ${MAX_ENTRIES} files, or folders too deep`))
+    .map(({ folder }) => unread(folder, `holds more than ${MAX_ENTRIES}files, or folders nested too deep`))
   const paths = walks.flatMap(({ found }) => found)
   const files = await Promise.all(paths.map((path) => sentWith(path, root, sent, machine)))
   return [...cut, ...files.flat()]
@@ -45,7 +45,7 @@ async function sentWith(from: string, root: string, sent: string, machine: Machi
   return [
     ...files,
     ...unapproved.map(({ own, commands: [first] }) =>
-      unread(from, `runs commands that nobody has approved (${first}; cordon skills approve ${own})`),
+      unread(from, `runs commands that are not approved (${first}; cordon skills approve ${own})`),
     ),
   ]
 }
@@ -66,7 +66,7 @@ async function templateOf(text: string, file: string): Promise<string | null> {
   }
 }
 
-/** Whether a text has what stands between the places of a template that are filled in, in that order. One without any may be every text. */
+/** Whether a text has what is between the places of a template that are filled in, in that order. One without any may be every text. */
 function isMadeOf(sent: string, template: string): boolean {
   const plain = (text: string): string => text.replace(/\s+/g, ' ').trim()
   const whole = plain(sent)
@@ -79,7 +79,7 @@ function isMadeOf(sent: string, template: string): boolean {
   return true
 }
 
-/** What stands between `@{…}`, `!{…}`, `{{…}}` and !`…`; braces inside count. */
+/** What is between `@{…}`, `!{…}`, `{{…}}` and !`…`; braces inside count. */
 function piecesOf(template: string): readonly string[] {
   const pieces: string[] = []
   let from = 0

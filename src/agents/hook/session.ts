@@ -1,4 +1,4 @@
-/** What a host's session has to remember between its hooks, each of which is a process of its own: the breaker and the rate (P8), the taint (A3). */
+/** What a host's session has to remember between its hooks, each of which is its own process: the breaker and the rate (P8), the taint (A3). */
 
 import { readdirSync, rmdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -51,7 +51,7 @@ export function breakerOpenFor({ breaker }: HookMemory, now: number): number | n
   return breaker.openUntil === null || breaker.openUntil <= now ? null : (breaker.openUntil - now) / 1000
 }
 
-/** Notes how a call was judged. Judging has no effects, so the first call after the pause is the probe, whoever makes it. */
+/** Notes how a call was judged. Judging has no effects, so the first call after the pause is the probe, the process that makes it. */
 export function noteCall(key: HookSessionKey, settings: BreakerSettings, outcome: CallOutcome, now: number): void {
   change(key, now, (memory) => {
     const breaker = new CircuitBreaker(settings, () => now, memory.breaker)

@@ -9,7 +9,7 @@ const FOLDER = 'unknown-tools'
 const MOST_NAMES = 50
 const LONGEST_NAME = 100
 
-/** Remembers a name. A failure is no reason to stop the host. */
+/** Remembers a name. A failure is not a reason to stop the host. */
 export function noteUnknownTool(stateDir: string, host: string, tool: string): void {
   const name = tool.slice(0, LONGEST_NAME).replace(/[\r\n]/g, ' ')
   try {

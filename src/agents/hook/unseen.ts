@@ -17,9 +17,9 @@ import { sentFiles } from './sent-files.ts'
 
 /** How a host expands by itself. */
 export interface Expansion extends MemoryNames {
-  /** It runs commands that stand in skills and commands of the project. */
+  /** It runs commands that are in skills and commands of the project. */
   readonly runsInline: boolean
-  /** It starts programs that stand in the heads of skills and agents. */
+  /** It starts programs that are in the heads of skills and agents. */
   readonly startsFromHeads?: true
   /** Where a project's settings name more of them; absent: nowhere. */
   readonly naming?: NamingSettings
@@ -56,7 +56,7 @@ export async function unseenDenials(
   return [
     ...files.flatMap((file) => memoryDenial(judge, file)),
     ...(await skillDenials(root, expands.runsInline ? calls.flatMap(skillOf) : [], place)),
-    // What is above was looked at before anything went to the model.
+    // What is above was checked before anything went to the model.
     ...headDenials(root, expands, beside, place),
   ]
 }

@@ -1,4 +1,4 @@
-/** What stands behind the short form of a command that a hook put into the sandbox: whose it is, and what a person's yes to it opens. */
+/** What is behind the short form of a command that a hook put into the sandbox: whose it is, and what a person's yes to it opens. */
 
 import { randomBytes } from 'node:crypto'
 import { existsSync, readdirSync, statSync } from 'node:fs'

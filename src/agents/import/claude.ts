@@ -51,7 +51,7 @@ export function importClaude(settings: Settings): Draft {
   for (const path of texts(permissions.additionalDirectories, 'permissions.additionalDirectories', out)) {
     out.add({ kind: 'directory', path })
   }
-  // Without a mode, and in those that ask nobody, the careful one: edits and commands ask.
+  // Without a mode, and in those that ask no one, the careful one: edits and commands ask.
   const mode = permissions.defaultMode ?? 'default'
   const known = typeof mode === 'string' && Object.hasOwn(CLAUDE_MODES, mode) ? CLAUDE_MODES[mode]! : null
   if (!known)

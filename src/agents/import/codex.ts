@@ -17,7 +17,7 @@ export function importCodex(given: Settings): Draft {
   const sandbox = settings.sandbox_mode ?? 'read-only'
   if (settings.default_permissions !== undefined || settings.permissions !== undefined) {
     out.add({ kind: 'mode', mode: 'plan' })
-    out.note('permission profiles (default_permissions) are not read; mode = "plan" stands in their place')
+    out.note('permission profiles (default_permissions) are not read; mode = "plan" replaces them')
   } else if (sandbox === 'workspace-write' || sandbox === 'danger-full-access') {
     out.add({ kind: 'mode', mode: policy === 'untrusted' ? 'default' : 'contained' })
   } else {
@@ -106,7 +106,7 @@ function prefixRule(body: string): { readonly verdict: Verdict; readonly command
   return commands === null ? null : { verdict: DECISIONS[decision]!, commands }
 }
 
-/** Every text that a pattern stands for; null when a word is no plain one. */
+/** Every text that a pattern stands for; null when a word is not a plain one. */
 function combined(words: unknown): readonly string[] | null {
   if (!Array.isArray(words) || words.length === 0) return null
   const choices = words.map((word: unknown) => (Array.isArray(word) ? word : [word]) as unknown[])

@@ -59,7 +59,7 @@ table('Claude Code', claudeCommands, false, [
   [deny('Bash(npm run "test":*)'), 'npm run test', 'deny'],
   [deny('Bash(CI=1 mkdir:*)'), 'CI=1 mkdir x', 'deny'],
   [deny('Monitor(mkdir:*)'), 'mkdir x', 'deny'],
-  // What joins commands is no word of one: what it begins with asks.
+  // What joins commands is not a word of one: what it begins with asks.
   [deny('Bash(mkdir x && ls:*)'), 'mkdir x', 'ask'],
   [deny('Bash(mkdir x && ls:*)'), 'ls', 'allow'],
   [asks('Bash(mkdir:*)'), 'mkdir x', 'ask'],
@@ -223,7 +223,7 @@ describe('attacks on a denial', () => {
     'busybox mkdir x',
   ])('%s does not run', (command) => {
     expect(decide(words, false, command)).not.toBe('allow')
-    // Without the rule it does, or asks for a reason of its own.
+    // Without the rule it does, or asks for its own reason.
     expect(decide([], false, command)).not.toBe('deny')
   })
 })

@@ -23,7 +23,7 @@ export function unreadable(said: string): CommandWord {
   return { verdict: 'ask', form: 'glob', text: '*', said: `${said}, which cannot be read` }
 }
 
-/** The rules of a list; what is no list of texts cannot be understood. */
+/** The rules of a list; what is not a list of texts cannot be understood. */
 export function listed(value: unknown, name: string, word: (rule: string) => readonly CommandWord[]): CommandWord[] {
   if (value === undefined || value === null) return []
   if (!Array.isArray(value)) return [unreadable(name)]

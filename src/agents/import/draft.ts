@@ -5,7 +5,7 @@ export type Entry =
   | { readonly kind: 'command'; readonly verdict: 'allow' | 'ask' | 'deny'; readonly pattern: string }
   | { readonly kind: 'read' | 'write'; readonly verdict: 'allow' | 'ask' | 'deny'; readonly path: string }
   | { readonly kind: 'directory'; readonly path: string }
-  /** A host for commands, for the web tools, or for nobody. */
+  /** A host for commands, for the web tools, or for no one. */
   | { readonly kind: 'host'; readonly use: 'commands' | 'web' | 'nobody'; readonly host: string }
   | { readonly kind: 'level'; readonly tool: string; readonly verdict: 'allow' | 'ask' | 'deny' }
   /** All tools of an MCP server. */
@@ -62,7 +62,7 @@ export function texts(value: unknown, name: string, out: DraftWriter): readonly 
   }
   return value.filter((item): item is string => {
     if (typeof item === 'string') return true
-    out.note(`${name} holds something that is not a text; it was left out`)
+    out.note(`${name} contains a value that is not text; it was left out`)
     return false
   })
 }

@@ -37,7 +37,7 @@ function merged(far: Settings, near: Settings, added: ReadonlySet<string>, path:
   return result
 }
 
-/** What is no list is kept as something that the importer will remark on. */
+/** What is not a list is kept as something that the importer will remark on. */
 function both(far: unknown, near: unknown): unknown {
   if (far === undefined) return near
   return Array.isArray(far) && Array.isArray(near) ? [...far, ...near] : [far, near].flat()

@@ -17,7 +17,7 @@ export function unnamed({ entries }: Draft, tools: readonly string[], verdict: V
     .map((tool) => ({ kind: 'level', tool, verdict }))
 }
 
-/** What stands in the place of a rule that closes some part of a tool which no manifest can name. */
+/** What is instead of a rule that closes some part of a tool which no manifest can name. */
 export function wholeToolAsks(tools: readonly string[], verdict: Verdict, rule: string): readonly Finding[] {
   return [
     note(`${verdict} "${rule}" has no equivalent; the whole tool asks`),
@@ -37,7 +37,7 @@ export function commandRule(text: string, verdict: Verdict, rule: string): reado
   const pattern = commandPattern(text)
   const doubt: Finding = { kind: 'doubt', about: 'command', start: textBefore(text, /(?::\*|\s*\*)|[^\w@%+=:,./ -]/) }
   if (pattern === null) {
-    const said = `${verdict} "${rule}" is no list of words with a wildcard at the end`
+    const said = `${verdict} "${rule}" is not a list of words with a wildcard at the end`
     if (verdict === 'allow') return [note(`${said}; it asks`)]
     const instead =
       verdict === 'deny' ? 'what may match it asks: write a deny rule for it by hand' : 'what may match it asks'

@@ -59,7 +59,7 @@ function mayMeet(a: string, b: string): boolean {
   return a.startsWith(b) || b.startsWith(a)
 }
 
-/** What stands in the place of a rule that closed something and did not load: whatever it may have been about asks. */
+/** What is instead of a rule that closed something and did not load: whatever it may have been about asks. */
 export function inPlaceOf(lost: Entry): readonly Entry[] {
   if (!('verdict' in lost) || lost.verdict === 'allow') {
     return lost.kind === 'host' && lost.use === 'nobody' ? levels(['webfetch', 'http', 'websearch']) : []

@@ -26,7 +26,7 @@ export interface GatewayJudge {
   refresh(): Promise<void>
   /** `call`: the tool that is called, where it is one. */
   decide(called: string, breakerOpenFor: number | null, call?: Omit<McpCall, 'called'>): Decision
-  /** Why nobody may be asked although the decision is an ask; null when somebody may. */
+  /** Why no one may be asked although the decision is an ask; null when somebody may. */
   whyNotAsked(decision: Decision): string | null
 }
 

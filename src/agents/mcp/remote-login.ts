@@ -34,7 +34,7 @@ export class RemoteLogin implements OAuthClientProvider {
   readonly #state = randomBytes(24).toString('base64url')
   #verifier: string | null = null
 
-  /** Without a redirect nobody is there to log in: what needs it fails and says how. */
+  /** Without a redirect no one is there to log in: what needs it fails and says how. */
   constructor(stateDir: string, name: string, url: string, redirect: Redirect | null = null) {
     this.#name = name
     this.#stateDir = stateDir

@@ -25,7 +25,7 @@ export type { ServerRequest } from '../../manifest/schema/settings.ts'
 
 /** A server to run. */
 export interface ServerSpec {
-  /** Its tools, prompts and resources stand under this name. */
+  /** Its tools, prompts and resources are under this name. */
   readonly name: string
   readonly argv: readonly string[]
   /** Of a server elsewhere, with the headers that its configuration sets; null for one that runs here. */
@@ -35,7 +35,7 @@ export interface ServerSpec {
   /** Variables that its configuration sets. */
   readonly env: Readonly<Record<string, string>>
   readonly requests: readonly ServerRequest[]
-  /** The definition as it was found in a file that nobody signed; null where the person typed or signed it. */
+  /** The definition as it was found in a file that no one signed; null where the person typed or signed it. */
   readonly definition: DescriptionPin | null
 }
 
@@ -117,7 +117,7 @@ function configRemote(
   return remoteServer(name, url, own, defined([url], own))
 }
 
-/** A server elsewhere that was typed, or stands in a file. */
+/** A server elsewhere that was typed, or is in a file. */
 export function remoteServer(
   name: string,
   url: string,

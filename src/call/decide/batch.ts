@@ -82,7 +82,7 @@ export class BatchChecker {
     undo: boolean | undefined,
   ): Promise<CallChecker | { readonly error: string }> {
     const place = { machine: this.#machine, files: this.#files, root, choice }
-    // An object stands in the place of every layer, the organisation's too: nothing runs on it.
+    // An object is instead of every layer, the organisation's too: nothing runs on it.
     const alone = choice.kind === 'object' ? { organisation: [] } : {}
     const opened = await openPolicy({ ...place, ...alone, unsigned: 'as-written' })
     if ('problems' in opened) return { error: opened.problems.map(renderProblem).join('\n') }

@@ -144,7 +144,7 @@ export async function openChecker(
   }
 }
 
-/** The fault of a root that is no project (F10), where nothing would run. */
+/** The fault of a root that is not a project (F10), where nothing would run. */
 function placeProblem(root: string, machine: Machine): Fault | null {
   try {
     requireProject(root, machine)

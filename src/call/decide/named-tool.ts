@@ -15,7 +15,7 @@ import { bareCall } from './resolve-call.ts'
 /** The agent of a gateway: a section `[agents.mcp]` is about it. */
 export const GATEWAY_AGENT = 'mcp'
 
-/** The decision with the rules for the server's tools. Nobody asks the server here, so its hints are not known. */
+/** The decision with the rules for the server's tools. No one asks the server here, so its hints are not known. */
 export function withMcpRules(
   base: Decision,
   { tool: called, input }: { readonly tool: string; readonly input: unknown },

@@ -21,7 +21,7 @@ export interface Replay {
   readonly calls: number
   /** Calls whose arguments were not recorded: nothing can be said about them. */
   readonly unknown: number
-  /** Lines that are no audit lines at all. */
+  /** Lines that are not audit lines at all. */
   readonly unreadable: number
   readonly changed: readonly ReplayedCall[]
 }

@@ -11,7 +11,7 @@ import type { Actions } from '../../tools/tool.ts'
 
 /** The machine as far as facts need it. */
 export interface Surroundings {
-  /** Canonical directory that relative paths stand under. */
+  /** Canonical directory that relative paths are under. */
   readonly cwd: string
   readonly home: string
   /** Directories whose files are kept, wherever they lie (`keptPlaces`). */
@@ -106,8 +106,8 @@ function shellFact(command: string, { cwd, background }: Actions, around: Surrou
 const UNTIDY = /\/\.{0,2}(?:\/|$)/
 
 /**
- * Canonical paths of one decision, which asks about the same few directories again and again: a name that is no link
- * stands where its directory stands, and each directory is looked at once.
+ * Canonical paths of one decision, which asks about the same few directories again and again: a name that is not a link
+ * stands where its directory stands, and each directory is checked once.
  */
 function remembering(around: Surroundings, start: string): (path: string) => string {
   const known = new Map<string, string>([

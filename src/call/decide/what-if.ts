@@ -32,7 +32,7 @@ export interface AdmittedCall {
 
 export type WhatIfGrant = Pick<SavedGrant, 'kind' | 'value'>
 
-/** Why a text is no grant of its kind; null when it is one. */
+/** Why a text is not a grant of its kind; null when it is one. */
 export function grantProblem({ kind, value }: WhatIfGrant, place: { root: string; home: string }): string | null {
   if (value.trim() === '') return 'say what would be granted'
   const parsed =

@@ -1,4 +1,4 @@
-/** Opens the record: one file of chained lines for each session, whoever's it is. */
+/** Opens the record: one file of chained lines for each session, the process that's it is. */
 
 import { type AuditLog, type AuditSigner, openAuditLog } from '../../audit/log.ts'
 import type { LoadedPolicy } from '../../project/load/load.ts'

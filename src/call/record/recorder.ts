@@ -179,7 +179,7 @@ export function savedGrantOf(rule: string): string | null {
   return /^saved grant (g[a-z0-9]+)$/.exec(rule)?.[1] ?? null
 }
 
-/** Who answered beforehand: a saved grant, auto mode, or the surface's own; an answer of now has a line of its own. */
+/** Who answered beforehand: a saved grant, auto mode, or the surface's own; an answer of now has its own line. */
 function approverOf({ decision, reason, rules }: Decision, surface: string | null): string | null {
   if (decision === 'deny') return null
   if (decision === 'ask') return surface

@@ -1,11 +1,11 @@
 /** What the record says of commands that ran: hosts reached and refused, what was stopped, put aside or served. */
 
 import type { AuditProgram, AuditViolation, EndEvent } from '../../audit/event.ts'
-import { toldName } from '../../files/told-names.ts'
+import { toldName } from '../../files/reported-names.ts'
 import type { CallChanges } from '../../run/kept-changes.ts'
 import type { RunOutcome } from '../../run/runner.ts'
 
-/** As many hosts as the way out keeps apart, and room for the rest. */
+/** As many hosts as the way out keeps apart, and space for the rest. */
 const MAX_LISTED = 2_000
 
 type RunFields = Pick<

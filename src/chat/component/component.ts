@@ -8,7 +8,7 @@ import { type ProgramResult, startInterpreter } from '../../code/interpreter.ts'
 import type { ComponentSetting } from '../../manifest/schema/settings.ts'
 import type { Backend } from '../../sandbox/backend.ts'
 import { openCgroups } from '../../sandbox/limits-cgroup.ts'
-import { runCodeRoom } from '../../sandbox/oci/code-room.ts'
+import { runCodeSandbox } from '../../sandbox/oci/code-sandbox.ts'
 import { answerOf, insideFolder } from '../../session/code/port.ts'
 import type { Session } from '../../session/session.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
@@ -71,7 +71,7 @@ export async function runComponent(run: ComponentRun): Promise<ProgramResult> {
   const own = openCgroups()?.support.memory ? OWN_MEMORY.group : OWN_MEMORY.process
   const interpreter = startInterpreter(async (io) => {
     const limits = { processes: 64, memoryBytes: entry.memoryBytes + own, scratchBytes: 1024 ** 2 }
-    return runCodeRoom(backend, { argv, reads: [process.execPath, inside, folder], limits }, io)
+    return runCodeSandbox(backend, { argv, reads: [process.execPath, inside, folder], limits }, io)
   })
   const storage = openStorage(machine, run.root, entry)
   try {
@@ -125,11 +125,11 @@ async function serve(
       try {
         given = JSON.parse(String(input.input))
       } catch {
-        return no('the input is no JSON', 'bad-input')
+        return no('the input is not JSON', 'bad-input')
       }
       const result = await session.call(tool, given, { signal })
       const { ok, data, isError, code } = answerOf(result)
-      // The words are those that a model reads, whoever asks it.
+      // The words are those that a model reads, the process that asks it.
       const text = cappedText(result, join(machine.cacheDir, 'spill', session.id))
       if (!ok) return no(text, code ?? 'failed')
       return { ok, text: JSON.stringify({ text, ...(data !== undefined && { data }), ...(isError && { isError }) }) }

@@ -8,7 +8,7 @@ import type { InsideFile } from '../../code/frame.ts'
 import { startInterpreter } from '../../code/interpreter.ts'
 import type { Backend } from '../../sandbox/backend.ts'
 import { openCgroups } from '../../sandbox/limits-cgroup.ts'
-import { runCodeRoom } from '../../sandbox/oci/code-room.ts'
+import { runCodeSandbox } from '../../sandbox/oci/code-sandbox.ts'
 import { insideFolder } from '../../session/code/port.ts'
 import { errorCode, Fault, messageOf } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
@@ -100,7 +100,7 @@ async function make(machine: Machine, backend: Backend, order: string): Promise<
   const memoryBytes = openCgroups()?.support.memory ? MAKE_MEMORY.group : MAKE_MEMORY.process
   const interpreter = startInterpreter(async (io) => {
     const limits = { memoryBytes, processes: 256, scratchBytes: 512 * 1024 ** 2 }
-    return runCodeRoom(backend, { argv, reads: [process.execPath, inside, tools], limits }, io)
+    return runCodeSandbox(backend, { argv, reads: [process.execPath, inside, tools], limits }, io)
   })
   try {
     const { files, error, limit, stderr } = await interpreter.run({
@@ -118,7 +118,7 @@ async function make(machine: Machine, backend: Backend, order: string): Promise<
   }
 }
 
-/** Throws the fault of bytes that are no component, or one that would reach beyond `cordon:agent`. */
+/** Throws the fault of bytes that are not component, or one that would reach beyond `cordon:agent`. */
 export function requireOwnImports(bytes: Uint8Array): void {
   let foreign: readonly string[]
   try {

@@ -22,7 +22,7 @@ export interface ComponentModelParts {
   readonly policy: () => Policy
   readonly resolver: Resolver
   readonly upstream: Upstream
-  /** What the model is told where a request says nothing. */
+  /** Message to the model where a request says nothing. */
   readonly system: (model: { readonly name: string; readonly provider: string }) => string
 }
 
@@ -70,7 +70,7 @@ export function openComponentModel({ machine, system, ...parts }: ComponentModel
       const { context, maxTokens } = model
       return JSON.stringify({ text, message, stop, usage, cost: model.cost(usage), context, maxTokens })
     }
-    throw new Fault('provider-cut', 'the answer had no end')
+    throw new Fault('provider-cut', 'the response was truncated')
   }
 }
 

@@ -39,10 +39,10 @@ describe('the imports of a component', () => {
   })
 
   const broken = [
-    { name: 'a core module', bytes: Uint8Array.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]), says: /no WASM component/ },
-    { name: 'nothing', bytes: new Uint8Array(), says: /no WASM component/ },
-    { name: 'an import of a function', bytes: component(['f'], { kind: 1 }), says: /no interface/ },
-    { name: 'an import of a core module', bytes: component(['m'], { kind: 0 }), says: /no interface/ },
+    { name: 'a core module', bytes: Uint8Array.from([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]), says: /not a WASM component/ },
+    { name: 'nothing', bytes: new Uint8Array(), says: /not a WASM component/ },
+    { name: 'an import of a function', bytes: component(['f'], { kind: 1 }), says: /not an interface/ },
+    { name: 'an import of a core module', bytes: component(['m'], { kind: 0 }), says: /not an interface/ },
     { name: 'a name of an unknown form', bytes: component(['f'], { form: 2 }), says: /unknown form/ },
     { name: 'a section past the end', bytes: Uint8Array.from([...MAGIC, 10, 100, 0]), says: /past the end/ },
     {

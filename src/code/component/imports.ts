@@ -54,7 +54,7 @@ const INSTANCE = 0x05
 
 /** The names of what a component imports. Throws a ComponentProblem for what is not a component, or not understood. */
 export function componentImports(bytes: Uint8Array): readonly string[] {
-  if (MAGIC.some((byte, index) => bytes[index] !== byte)) throw new ComponentProblem('this is no WASM component')
+  if (MAGIC.some((byte, index) => bytes[index] !== byte)) throw new ComponentProblem('this is not a WASM component')
   const names: string[] = []
   const reader = new Reader(bytes, MAGIC.length)
   while (!reader.ended) {
@@ -66,7 +66,8 @@ export function componentImports(bytes: Uint8Array): readonly string[] {
         const form = reader.byte()
         if (form > 1) throw new ComponentProblem('an import has a name of an unknown form')
         const name = reader.text()
-        if (reader.byte() !== INSTANCE) throw new ComponentProblem(`the import ${JSON.stringify(name)} is no interface`)
+        if (reader.byte() !== INSTANCE)
+          throw new ComponentProblem(`the import ${JSON.stringify(name)} is not an interface`)
         reader.number()
         names.push(name)
       }

@@ -1,4 +1,4 @@
-/** code_exec's process in its sandbox: takes programs from its input, gives each a worker with an engine of its own, and passes on what it says. */
+/** code_exec's process in its sandbox: takes programs from its input, gives each a worker with its own engine, and passes on what it says. */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

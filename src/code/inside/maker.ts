@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
 import type { OutsideFrame } from '../frame.ts'
 
-/** What it is asked for, as JSON in the place of a program. */
+/** What it is asked for, as JSON instead of a program. */
 export type Order =
   | { readonly make: 'component'; readonly source: string; readonly typed: boolean; readonly wit: string }
   | { readonly make: 'files'; readonly base64: string }

@@ -158,12 +158,12 @@ def _figures():
         plots.figure(number).savefig(f'figure-{number}.png')
     plots.close('all')
 
-def _files(before, room):
+def _files(before, space):
     given = []
     for name, state in _seen().items():
-        if before.get(name) == state or state[1] > room or len(given) == 16:
+        if before.get(name) == state or state[1] > space or len(given) == 16:
             continue
-        room -= state[1]
+        space -= state[1]
         with open(name, 'rb') as file:
             given.append({'name': name, 'base64': base64.b64encode(file.read()).decode()})
     return given

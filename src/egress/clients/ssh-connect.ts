@@ -25,7 +25,7 @@ wait
 `
 
 /**
- * What git starts in the place of ssh: for hosts where Cordon logs in, git's own words go to the proxy; for any other, to ssh.
+ * What git starts instead of ssh: for hosts where Cordon logs in, git's own words go to the proxy; for any other, to ssh.
  * `hosts` are `host:port` globs.
  */
 export function gitSsh(connect: string, config: string, hosts: readonly string[]): string {
@@ -54,8 +54,8 @@ exec ssh -F '${config}' "\${all[@]}"
 export const MACHINE_SSH_CONFIG = '/etc/ssh/ssh_config'
 
 /**
- * The configuration of ssh inside, in the place of the machine's: ssh refuses files that the machine's own includes when
- * they belong to somebody who, in a user namespace, is nobody. The first value that ssh finds holds.
+ * The configuration of ssh inside, instead of the machine's: ssh refuses files that the machine's own includes when
+ * they belong to somebody who, in a user namespace, is no one. The first value that ssh finds holds.
  */
 export function sshConfig(
   connect: string,

@@ -1,6 +1,6 @@
 /**
  * What a signature of AWS is for, held to the host that it goes to: a signature for another service would be as good there, for
- * whoever gets to see it. PURE.
+ * the process that gets to see it. PURE.
  */
 
 /** What ends every host of AWS itself. */
@@ -29,7 +29,7 @@ const OTHER_LABELS: Readonly<Record<string, readonly string[]>> = {
 export function scopeProblem(host: string, region: string, service: string): string | null {
   if (!SUFFIX.test(host)) return null
   const labels = host.replace(SUFFIX, '').split('.')
-  // The last label of a kind is the service's own; what stands before it anybody may have chosen, as the name of a bucket.
+  // The last label of a kind is the service's own; what is before it anybody may have chosen, as the name of a bucket.
   const placed = labels.findLast((label) => REGION.test(label))
   if (placed !== undefined && placed !== region) return `is signed for the region ${region}, and its host is not`
   const named = labels.filter((label) => !REGION.test(label) && !WAYS.has(label)).at(-1) ?? ''

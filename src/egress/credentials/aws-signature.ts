@@ -23,7 +23,7 @@ const CHANGED: ReadonlySet<string> = new Set(
   ),
 )
 
-/** True for a request that carries such a signature, whoever made it. */
+/** True for a request that carries such a signature, the process that made it. */
 export function isAwsSigned(rawHeaders: readonly string[]): boolean {
   return valuesOf(rawHeaders, 'authorization').some((value) => value.trimStart().startsWith(SCHEME))
 }

@@ -19,7 +19,7 @@ export interface BrokeredSecret {
   /** The variable in which the command sees the placeholder. */
   readonly name: string
   readonly value: string
-  /** What stands before and after it in the variable, and between where it stands there more than once. */
+  /** What is before and after it in the variable, and between where it is there more than once. */
   readonly around?: readonly string[]
   readonly hosts: readonly HostPattern[]
   /** The request header that carries it; `authorization` when neither header nor query is set. */
@@ -100,7 +100,7 @@ export interface Broker {
   loginFor(target: Target): Login | null
   /** True for a host that a secret is for: nothing goes there but requests that can be read. */
   isFor(target: Target): boolean
-  /** True for a host that a secret may go to: what it sends back may hold one, whoever asked and when. */
+  /** True for a host that a secret may go to: what it sends back may hold one, the process that asked and when. */
   mayEcho(target: Target): boolean
   /** Takes values out of what a host sends back: an echo must not bring the secret into the sandbox. */
   scrubText(text: string): string
@@ -283,7 +283,7 @@ function foreignRefusal(held: readonly Held[], request: OutgoingRequest): Egress
   const found = foreignCredential(request, {
     placeholders: granted.map((secret) => secret.placeholder),
     strict: granted.some((secret) => secret.exclusive),
-    // Whose signature it is, is looked at when it is made again.
+    // Whose signature it is, is checked when it is made again.
     headers: granted.flatMap((secret) => [...(secret.passHeaders ?? []), ...(secret.signs ? ['authorization'] : [])]),
     parameters: granted.flatMap((secret) => secret.passParameters ?? []),
   })

@@ -38,7 +38,7 @@ const PAGING: ReadonlySet<string> = new Set(
 )
 const CREDENTIAL_NAME =
   /auth|token|secret|cookie|session|pass(?:w|code|phrase|key)|pwd|credential|signature|jwt|bearer|dpop|macaroon|assertion|(?:api|app|access|account|client|consumer|license|master|private|service|shared|sign|subscription|user)[-_.]?(?:key|pass)|(?:^|[-_.])(?:key|keys|sig|sid|pat|pin|otp|hmac|pass|pw|login)(?:$|[-_.])/
-/** A body of requests in requests, each with a head of its own. */
+/** A body of requests in requests, each with its own head. */
 const NESTED_REQUESTS = /^\s*(?:multipart\/(?:mixed|batch|parallel)|application\/http|message\/http)\b/i
 /** What a subprotocol of WebSocket is called; a key is longer, or says what it is. */
 const PLAIN_PROTOCOL = /^(?!.*[\w~+/=]{20})[\w.+/-]{1,48}$/

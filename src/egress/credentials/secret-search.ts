@@ -109,7 +109,7 @@ function needlesOf(form: SecretForm): Needle[] {
 
 type Scan = (bytes: Buffer, onFound: (needle: Needle, end: number) => void) => void
 
-/** By a hash of the last bytes that rolls over all of them, with a multiplier that nobody can know. */
+/** By a hash of the last bytes that rolls over all of them, with a multiplier that no one can know. */
 function createScan(needles: readonly Needle[], isSame: (a: Buffer, b: Buffer) => boolean): Scan {
   const width = Math.min(...needles.map(({ bytes }) => bytes.length))
   const multiplier = randomBytes(4).readInt32LE() | 1

@@ -19,7 +19,7 @@ export interface LoginCall {
   dial(secure: boolean): Promise<Socket>
   /** TLS on that connection. */
   encryptHost(host: Socket): Promise<Socket>
-  /** True where nobody on the way to the host can read along. */
+  /** True where no one on the way to the host can read along. */
   isPrivate(host: Socket): boolean
 }
 
@@ -27,7 +27,7 @@ export interface LoginCall {
 export interface LoggedIn {
   readonly client: Duplex
   readonly host: Socket
-  /** What still looks at the client's words. */
+  /** What still checks the client's words. */
   readonly words?: Transform
   /** Whether the password was used, as far as is known by the end. */
   used(): boolean

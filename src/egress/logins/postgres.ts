@@ -93,7 +93,7 @@ async function reach({ dial, encryptHost, subject }: LoginCall): Promise<Socket>
 
 interface LoginFacts {
   readonly user: string
-  /** Nobody on the way can read along. */
+  /** No one on the way can read along. */
   readonly isPrivate: boolean
   readonly subject: string
 }

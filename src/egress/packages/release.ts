@@ -38,14 +38,14 @@ export type Spot =
 
 /** How a registry of one ecosystem is read. */
 export interface RegistryProtocol {
-  /** What a path below the URL of a registry is about; null for one that cannot be told. */
+  /** What a path below the URL of a registry is about; null for one that cannot be known. */
   spot(path: string): Spot | null
   /** The package that a file anywhere is a release of, by its decoded path; null where it is no such file. `wide`: also by endings that other files have. */
   nameOfFile(path: string, wide: boolean): string | null
   /** Where the metadata of a package is, relative to the URL of the registry. */
   metadataPath(name: string): string
   readonly accept: string
-  /** The facts in a metadata document; throws or is null where it is none. `url`: where it came from. */
+  /** The facts in a metadata document; throws or is null where it is not. `url`: where it came from. */
   read(text: string, type: string, url: string, name: string): PackageFacts | null
   /** The document with these releases alone, as the client asked for it. */
   render(text: string, keeps: (release: Release) => boolean, accept: string, url: string): Document

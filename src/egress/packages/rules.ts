@@ -62,7 +62,7 @@ export function ageProblem(
   return { code: 'package-young', message }
 }
 
-/** What else there is to say about a release that is fetched. `known`: names in committed lock files; null where nobody looked. */
+/** What else there is to say about a release that is fetched. `known`: names in committed lock files; null where no one looked. */
 export function concernsOf(
   rules: PackageRules,
   ecosystem: Ecosystem,

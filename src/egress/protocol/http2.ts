@@ -70,7 +70,7 @@ export function serveHttp2(passage: Passage, socket: Duplex, tunnel: Tunnel): vo
 
 /**
  * A session reads nothing while it writes, and under TLS Node loses the error of a write: a peer that took nothing and then left is
- * not noticed. And a session that Node gives up over a broken frame tells nobody, and waits for that write for ever.
+ * not noticed. And a session that Node gives up over a broken frame tells no one, and waits for that write for ever.
  */
 function endTogether(session: Http2Session, socket: Duplex): void {
   session.on('error', () => session.destroy())
@@ -250,7 +250,7 @@ function streamProblem(headers: IncomingHttpHeaders, tunnel: Tunnel): EgressDeni
   if (names.length === 0 || !names.every((name) => agrees(name, tunnel.target))) {
     return { code: 'host-mismatch', message: 'the :authority of the stream is not the host of the tunnel' }
   }
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: what may not stand in a path.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: what may not be in a path.
   if (!path.startsWith('/') || /[\x00-\x20\x7f#]/.test(path)) {
     return { code: 'malformed-request', message: 'a :path that does not start with "/" or holds a control character' }
   }
@@ -277,7 +277,7 @@ function outgoingHeaders(headers: IncomingHttpHeaders, cleared: Cleared, tunnel:
   return own
 }
 
-/** The host as HTTP/1 has it, which is part of what signatures cover; HTTP/2 says it in a field of its own. */
+/** The host as HTTP/1 has it, which is part of what signatures cover; HTTP/2 says it in its own field. */
 function withHost(rawHeaders: readonly string[], headers: IncomingHttpHeaders): readonly string[] {
   return headers.host === undefined ? ['host', headers[':authority']!, ...rawHeaders] : rawHeaders
 }
@@ -314,7 +314,7 @@ function refuse(
   answer(passage, stream, headers, refusal, tunnel)
 }
 
-/** gRPC clients read a status of their own; everybody else gets the usual refusal. */
+/** gRPC clients read their own a status; everybody else gets the usual refusal. */
 function answer(
   passage: Passage,
   stream: ServerHttp2Stream,

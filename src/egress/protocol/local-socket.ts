@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { join } from '../wire/join.ts'
 import { type Passage, recordAllowed, recordRefused, startRecord } from './passage.ts'
 
-/** Joins a client with the socket at a path that was judged; one that takes nobody closes it. */
+/** Joins a client with the socket at a path that was judged; one that takes no one closes it. */
 export function relayLocal(passage: Passage, client: Socket, path: string): void {
   const record = startRecord(passage, { kind: 'unix', host: `unix:${path}` })
   client.allowHalfOpen = true

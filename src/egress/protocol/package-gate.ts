@@ -30,7 +30,7 @@ const PROTOCOLS: Readonly<Record<Ecosystem, RegistryProtocol>> = {
   crates: cratesProtocol,
 }
 
-/** A whole answer, in the place of the registry's. */
+/** A whole answer, instead of the registry's. */
 export interface PackageAnswer {
   readonly status: number
   readonly headers: readonly string[]

@@ -1,4 +1,4 @@
-/** What every protocol of a door shares: the gate, the pool, the broker, and where events go. */
+/** What every protocol of a proxy shares: the gate, the pool, the broker, and where events go. */
 
 import type { Duplex } from 'node:stream'
 import type { Broker, SwappedRequest } from '../credentials/broker.ts'
@@ -11,7 +11,7 @@ import { type EgressRules, judgeRequest } from '../route/rules.ts'
 import type { Route } from '../route/upstream.ts'
 import { type Budget, headBytes } from '../route/usage.ts'
 import type { BodyHold } from '../wire/body-hold.ts'
-import type { DoorLimits } from '../wire/limits.ts'
+import type { ProxyLimits } from '../wire/limits.ts'
 import { type EgressDenial, httpRefusal, refusalBytes } from '../wire/refusal.ts'
 import type { RequestTarget, TunnelFacts } from '../wire/request-head.ts'
 import type { Target } from '../wire/target.ts'
@@ -27,13 +27,13 @@ export interface Passage {
   readonly broker: Broker | null
   /** Holds bodies whose hash is to be signed. */
   readonly bodies: BodyHold
-  /** With whose ssh git services are reached; null where with nobody's. */
+  /** With whose ssh git services are reached; null where with no one's. */
   readonly git: GitSsh | null
   /** What judges packages; null where nothing does. */
   readonly packages: PackageJudge | null
   /** What is left for a host; null where nothing limits it. */
   readonly budget: (rules: EgressRules, target: Target) => Budget | null
-  readonly limits: DoorLimits
+  readonly limits: ProxyLimits
   readonly onEvent: (event: EgressEvent) => void
 }
 

@@ -1,4 +1,4 @@
-/** A tunnel to one admitted host, asked for by CONNECT or SOCKS: told apart by its first bytes and held to its name. */
+/** A tunnel to one admitted host, asked for by CONNECT or SOCKS: distinguished by its first bytes and held to its name. */
 
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -50,7 +50,7 @@ export async function carryTunnel(call: TunnelCall, socket: Socket, admission: A
   const { target } = admission.route
   const login = passage.broker?.loginFor(target) ?? null
   if (login !== null) {
-    // Rare, and each speaks a protocol of its own.
+    // Rare, and each speaks its own protocol.
     const { carryLogin } = await import('./login.ts')
     return carryLogin(passage, call.ca, socket, admission, login)
   }
@@ -134,7 +134,7 @@ function wholeHello(): (bytes: Buffer) => WholeReading | null {
 
 /**
  * The server name must be the tunnel's host; without one, the Host of each request still must. An encrypted hello (ECH)
- * shows its outer name: where TLS ends here the inner one reaches nobody, and where it is passed through ECH is refused.
+ * shows its outer name: where TLS ends here the inner one reaches no one, and where it is passed through ECH is refused.
  */
 function nameRefusal(hello: ClientHello, admission: Admission): EgressDenial | null {
   const { target } = admission.route
@@ -185,7 +185,7 @@ function endTls(call: TunnelCall, socket: Socket, admission: Admission, hello: C
     problem = 'it fell silent'
     tls.destroy()
   }, passage.limits.headMilliseconds)
-  // A TLSSocket without a server of its own tells handshake errors by this event.
+  // A TLSSocket without its own server tells handshake errors by this event.
   tls.once('_tlsError', (error: Error) => {
     problem = error.message
   })
@@ -247,7 +247,7 @@ function carryRaw(call: TunnelCall, socket: Duplex, tunnel: Tunnel, tls?: Passed
 }
 
 /**
- * A protocol in which the server speaks first. The client's first bytes are still looked at when they come: a request
+ * A protocol in which the server speaks first. The client's first bytes are still checked when they come: a request
  * or a TLS hello that held back would otherwise pass unread.
  */
 async function carryServerFirst(call: TunnelCall, socket: Duplex, admission: Admission, secure = false): Promise<void> {
@@ -263,7 +263,7 @@ async function carryServerFirst(call: TunnelCall, socket: Duplex, admission: Adm
   host.pipe(socket)
   const speech = await peek(socket, speechOf, passage.limits.idleMilliseconds)
   if (typeof speech === 'string') return void socket.destroy()
-  // A number as its first byte may look like SOCKS, which nobody speaks inside a tunnel.
+  // A number as its first byte may look like SOCKS, which no one speaks inside a tunnel.
   if (speech.value === 'other' || speech.value === 'socks') {
     host.unpipe(socket)
     const address = host.remoteAddress ?? null

@@ -10,7 +10,8 @@ const rulesOf = (hosts: readonly string[]) => ({
   }),
 })
 const of = (...hosts: string[]) => aliasesOf(rulesOf(hosts))
-const doors = (...hosts: string[]) => of(...hosts).doors.map(({ address, port }) => `${address ?? '*'}:${port}`)
+const proxyPorts = (...hosts: string[]) =>
+  of(...hosts).proxyPorts.map(({ address, port }) => `${address ?? '*'}:${port}`)
 
 it('a host has one address, and its ports are served there; the web’s everywhere', () => {
   const { names } = of('api.example.org', 'db.example.org:5432', 'db.example.org:5433')
@@ -18,7 +19,7 @@ it('a host has one address, and its ports are served there; the web’s everywhe
     { name: 'api.example.org', address: '127.64.0.1' },
     { name: 'db.example.org', address: '127.64.0.2' },
   ])
-  expect(doors('api.example.org', 'db.example.org:5432')).toEqual(['*:80', '*:443', '127.64.0.2:5432'])
+  expect(proxyPorts('api.example.org', 'db.example.org:5432')).toEqual(['*:80', '*:443', '127.64.0.2:5432'])
 })
 
 it.each([
@@ -30,7 +31,7 @@ it.each([
   ['a wildcard', ['*.example.org'], ['*:80', '*:443']],
   ['a wildcard of another port', ['*.example.org:5432'], []],
   ['an address', ['140.82.112.3:443'], []],
-])('%s', (_, hosts, expected) => expect(doors(...hosts)).toEqual(expected))
+])('%s', (_, hosts, expected) => expect(proxyPorts(...hosts)).toEqual(expected))
 
 it('all names below a wildcard have one address', () => {
   const { names, domainOf, targetOf } = of('*.example.org', 'api.example.org')

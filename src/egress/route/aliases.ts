@@ -8,7 +8,7 @@ import type { EgressRules } from './rules.ts'
 export interface Aliases {
   readonly names: readonly { readonly name: string; readonly address: string }[]
   /** Ports that are served; null for every address. */
-  readonly doors: readonly { readonly address: string | null; readonly port: number }[]
+  readonly proxyPorts: readonly { readonly address: string | null; readonly port: number }[]
   /** The host that is meant by a connection to this address and port; null where none is. */
   targetOf(address: string, port: number): Target | null
   /** The domain whose hosts all have this address: which one is meant, a client says in its first bytes. */
@@ -26,7 +26,7 @@ const TAKEN: ReadonlySet<number> = new Set([53, 3128])
 
 /**
  * A wildcard has one address for all its names, on the web's ports alone: there every client says the name that it means. The web's ports are served on every address,
- * since nobody inside may bind them; others on the host's own address, so that a server of the command's may have them elsewhere.
+ * since no one inside may bind them; others on the host's own address, so that a server of the command's may have them elsewhere.
  */
 export function aliasesOf({ allowed }: Pick<EgressRules, 'allowed'>): Aliases {
   const patterns = (allowed ?? [])
@@ -37,7 +37,7 @@ export function aliasesOf({ allowed }: Pick<EgressRules, 'allowed'>): Aliases {
   for (const [at, host] of hosts.slice(0, MAX_NAMES).entries())
     addresses.set(host, isOwnName(host) ? '127.0.0.1' : dotted(FIRST + at + 1))
   const byAddress = new Map(Array.from(addresses, ([host, address]) => [address, host]))
-  const doors = new Map<string, { address: string | null; port: number }>()
+  const proxyPorts = new Map<string, { address: string | null; port: number }>()
   const loopback = new Map<number, Target>()
   for (const { host, port, kind } of patterns) {
     if (kind === 'name' ? isOwnName(host) : classifyAddress(host) === 'loopback' && host.startsWith('127.')) {
@@ -46,7 +46,7 @@ export function aliasesOf({ allowed }: Pick<EgressRules, 'allowed'>): Aliases {
     } else if (kind === 'name') {
       for (const each of port === null ? WEB_PORTS : [port]) {
         const address = WEB_PORTS.includes(each) ? null : (addresses.get(host) ?? null)
-        if (address !== null || WEB_PORTS.includes(each)) doors.set(`${address}:${each}`, { address, port: each })
+        if (address !== null || WEB_PORTS.includes(each)) proxyPorts.set(`${address}:${each}`, { address, port: each })
       }
     }
   }
@@ -57,10 +57,10 @@ export function aliasesOf({ allowed }: Pick<EgressRules, 'allowed'>): Aliases {
   const byDomain = domains.map((host, at) => ({ name: `*.${host}`, address: dotted(FIRST_DOMAIN + at + 1), host }))
   for (const { pattern } of wildcards)
     for (const port of pattern.port === null ? WEB_PORTS : [pattern.port])
-      doors.set(`null:${port}`, { address: null, port })
+      proxyPorts.set(`null:${port}`, { address: null, port })
   // The machine's own servers, where one was granted: inside they are where a program looks for them.
   for (const port of loopback.keys()) {
-    if (!doors.has(`null:${port}`)) doors.set(`127.0.0.1:${port}`, { address: '127.0.0.1', port })
+    if (!proxyPorts.has(`null:${port}`)) proxyPorts.set(`127.0.0.1:${port}`, { address: '127.0.0.1', port })
   }
   return {
     domainOf: (address) => byDomain.find((one) => one.address === address)?.host ?? null,
@@ -68,7 +68,7 @@ export function aliasesOf({ allowed }: Pick<EgressRules, 'allowed'>): Aliases {
       ...Array.from(addresses, ([name, address]) => ({ name, address })).filter(({ name }) => !isOwnName(name)),
       ...byDomain.map(({ name, address }) => ({ name, address })),
     ],
-    doors: [...doors.values()],
+    proxyPorts: [...proxyPorts.values()],
     targetOf: (address, port) => {
       if (address === '127.0.0.1') return loopback.get(port) ?? null
       const host = byAddress.get(address)
@@ -81,7 +81,7 @@ export function aliasesOf({ allowed }: Pick<EgressRules, 'allowed'>): Aliases {
 export function proxiedLoopback({ allowed }: Pick<EgressRules, 'allowed'>, isShared: boolean): readonly string[] {
   const hosts = (allowed ?? []).flatMap(({ pattern: { host, port } }) => {
     if (!isOwnName(host) && classifyAddress(host) !== 'loopback') return []
-    // A sandbox without a loopback of its own serves nothing there.
+    // A sandbox without its own loopback serves nothing there.
     if (isShared) return ['localhost', '127.0.0.1', '::1']
     if (host.includes(':')) return [host]
     return port !== null && TAKEN.has(port) ? ['localhost', '127.0.0.1'] : []

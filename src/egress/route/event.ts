@@ -18,7 +18,7 @@ export interface EgressEvent {
   /** The address that was dialled; null when none was. */
   readonly address: string | null
   readonly method: string | null
-  /** Without the query, which may hold what nobody should read later. */
+  /** Without the query, which may hold what no one should read later. */
   readonly path: string | null
   /** Body bytes from the client, and to it. */
   readonly up: number

@@ -1,4 +1,4 @@
-/** The gate of a door: judges a target, asks where nobody decided, resolves once, and judges what came back. */
+/** The gate of a proxy: judges a target, asks where no one decided, resolves once, and judges what came back. */
 
 import { canonicalAddress } from '../../hosts/address.ts'
 import { quote } from '../../hosts/host.ts'
@@ -46,7 +46,7 @@ export interface Gate {
 export interface GateOptions {
   readonly rules: EgressRules
   readonly resolver: Resolver
-  /** The proxy that this machine stands behind. */
+  /** The proxy that this machine is behind. */
   readonly parent: ParentProxy | null
   readonly ask?: AskHost | undefined
   readonly signal: AbortSignal
@@ -81,7 +81,7 @@ export function createGate(options: GateOptions): Gate {
       const answer = await answerTo(target, judgement)
       if (answer === false) {
         return {
-          refusal: { code: 'ask-refused', message: `${quote(target.host)} is not granted, and nobody agreed to it` },
+          refusal: { code: 'ask-refused', message: `${quote(target.host)} is not granted, and you did not allow it` },
         }
       }
       if (answer === true) rules = withAnswer(rules, target)

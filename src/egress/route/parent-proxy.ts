@@ -1,4 +1,4 @@
-/** The proxy that this machine itself stands behind: connections go through it by CONNECT, but for those it is not for. */
+/** The proxy that this machine itself is behind: connections go through it by CONNECT, but for those it is not for. */
 
 import { isInIpv4Range } from '../../hosts/address.ts'
 import { Fault } from '../../system/fault.ts'
@@ -38,7 +38,7 @@ export function readParentProxy(settings: ParentSettings): ParentProxy | null {
   if (place === null) {
     // A variable may name a proxy of another kind, which other programs use.
     if (!written) return null
-    throw new Fault('bad-config', 'parent_proxy under [network] is no proxy that can be used', {
+    throw new Fault('bad-config', 'parent_proxy under [network] is not a usable proxy', {
       remedy: 'Expected http://host:port, https://host:port, "environment" or "none".',
     })
   }

@@ -4,7 +4,7 @@ import type { ClientRequestArgs } from 'node:http'
 import { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { http } from '../wire/http.ts'
-import type { DoorLimits } from '../wire/limits.ts'
+import type { ProxyLimits } from '../wire/limits.ts'
 import { authorityOf } from '../wire/target.ts'
 import { limitConnect, type Route, type Upstream } from './upstream.ts'
 
@@ -22,13 +22,13 @@ const AHEAD_MILLISECONDS = 2_000
 
 export class RouteAgent extends http.Agent {
   readonly #upstream: Upstream
-  readonly #limits: DoorLimits
+  readonly #limits: ProxyLimits
   readonly #open = new Set<Socket>()
-  /** Connections that nobody has asked for yet, by name. */
+  /** Connections that no one has asked for yet, by name. */
   readonly #ahead = new Map<string, Socket[]>()
   #ended = false
 
-  constructor(upstream: Upstream, limits: DoorLimits) {
+  constructor(upstream: Upstream, limits: ProxyLimits) {
     const maxTotalSockets = limits.connections
     // `timeout` is for connections that wait in the pool; a host may tell a shorter one, requests set their own.
     super({
@@ -68,7 +68,7 @@ export class RouteAgent extends http.Agent {
 
   /** The connection for a request, or for a tunnel outside the pool. */
   dial(route: Route, secure: boolean, protocols: readonly string[] = ['http/1.1']): Socket {
-    // A request that is tried again while the door closes must not open what nobody closes any more.
+    // A request that is tried again while the proxy closes must not open what no one closes any more.
     if (this.#ended) return new Socket().destroy(new Error('the command has ended'))
     const socket = secure ? this.#upstream.dialTls(route, protocols) : this.#upstream.dial(route)
     this.#open.add(socket)
@@ -84,7 +84,7 @@ export class RouteAgent extends http.Agent {
 
   /**
    * Dials for a request that is about to come, while its client is still busy with TLS. Call what comes back when the
-   * client is gone: a connection that nobody took is closed then, or after a moment.
+   * client is gone: a connection that no one took is closed then, or after a moment.
    */
   dialAhead(route: Route): () => void {
     const name = this.getName({ route, secure: true })

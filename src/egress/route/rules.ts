@@ -1,4 +1,4 @@
-/** The rules of the way out for one command: which hosts, with which methods and paths, and what nobody decided yet. PURE. */
+/** The rules of the way out for one command: which hosts, with which methods and paths, and what no one decided yet. PURE. */
 
 import { matchSegments } from '../../files/glob.ts'
 import { quote } from '../../hosts/host.ts'
@@ -12,9 +12,9 @@ import { isMethodField, isMethodOverride, isPlaceOverride } from '../wire/overri
 import type { EgressDenial } from '../wire/refusal.ts'
 import { authorityOf, type Target, urlOf } from '../wire/target.ts'
 
-/** `allowed` is the union of the command's grants, the inherited default domains and its bundles' hosts; `[]` is no network. */
+/** `allowed` is the union of the command's grants, the inherited default domains and its bundles' hosts; `[]` is not a network. */
 export interface EgressRules extends HostRules {
-  /** The command as a person would recognise it; it stands in events and refusals. */
+  /** The command as a person would recognise it; it is in events and refusals. */
   readonly command: string
   /** All of it, for a person who is asked; absent where `command` is. */
   readonly whole?: string
@@ -22,7 +22,7 @@ export interface EgressRules extends HostRules {
   readonly opensNamedLoopback?: boolean
   /** Hosts that stay closed because none of these keys is brokered, unless a rule names them. */
   readonly keyless?: readonly { readonly host: string; readonly names: readonly string[] }[]
-  /** Hosts of an agent's updates, catalogues and telemetry, with its name: nobody is asked about them. */
+  /** Hosts of an agent's updates, catalogues and telemetry, with its name: no one is asked about them. */
   readonly declined?: ReadonlyMap<string, string>
   readonly suffixes?: SuffixLookup
   /** What `[packages]` says; absent where packages are not judged. */

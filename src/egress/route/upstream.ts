@@ -1,4 +1,4 @@
-/** The far side of the door: dialling addresses that were judged, and TLS that is verified. Shared by a session. */
+/** The far side of the proxy: dialling addresses that were judged, and TLS that is verified. Shared by a session. */
 
 import type { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -33,7 +33,7 @@ export interface Upstream {
   /** Reads what is left of the roots. */
   finishRoots(): void
   readonly dialer: Dialer
-  /** The proxy that this machine stands behind. */
+  /** The proxy that this machine is behind. */
   readonly parent: ParentProxy | null
   dial(route: Route): Socket
   /** A TLS connection whose certificate must be valid for the target's own host. */
@@ -43,7 +43,7 @@ export interface Upstream {
 }
 
 export interface UpstreamOptions {
-  /** Roots in PEM in the place of the machine's own. */
+  /** Roots in PEM instead of the machine's own. */
   readonly roots?: string
   /** Further authorities in PEM, beside the roots: a company's own, or a test's. */
   readonly trust?: readonly string[]

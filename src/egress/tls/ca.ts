@@ -23,7 +23,7 @@ const CURVES = 'X25519:P-256:P-384'
 const CIPHERS = `TLS_AES_128_GCM_SHA256:${DEFAULT_CIPHERS}`
 
 export function createSessionCa(now: Date = new Date()): SessionCa {
-  // A name of its own, so that a trust store that met an earlier session does not mix up the keys.
+  // Its own name, so that a trust store that met an earlier session does not mix up the keys.
   const issuer: Issuer = { name: `Cordon session ${randomBytes(6).toString('hex')}`, keys: createKeyPair() }
   const leafKeys = createKeyPair()
   const validity = { from: new Date(now.getTime() - BACKDATED), until: new Date(now.getTime() + LIFETIME) }

@@ -75,7 +75,7 @@ export function explicit(tag: number, content: Bytes): Buffer {
   return der(0xa0 | tag, content)
 }
 
-/** A primitive context tag `[n]` in the place of the value's own. */
+/** A primitive context tag `[n]` instead of the value's own. */
 export function implicit(tag: number, content: Bytes): Buffer {
   return der(0x80 | tag, content)
 }

@@ -34,7 +34,7 @@ export function createBodyHold(): BodyHold {
       return { refusal: { code, message: text } }
     }
     try {
-      // What is refused is still read away by whoever answers, so the stream stays open.
+      // What is refused is still read away by the process that answers, so the stream stays open.
       for await (const piece of message.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
         length += piece.length
         total += piece.length

@@ -30,7 +30,7 @@ export const ACCESS_DENIED: Buffer = Buffer.from([0x15, 3, 3, 0, 2, 2, 49])
 
 /**
  * A reader of the first bytes of one TLS connection; the hello may be spread over several records. It is called with all
- * bytes so far each time more have come, and looks at none of them twice.
+ * bytes so far each time more have come, and checks none of them twice.
  */
 export function helloReader(): (bytes: Buffer) => HelloReading {
   const parts: Buffer[] = []

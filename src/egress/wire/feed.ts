@@ -1,4 +1,4 @@
-/** How bytes of a host come in: through one buffer, to HTTP's parser or to whoever took the rest of a body over. */
+/** How bytes of a host come in: through one buffer, to HTTP's parser or to the process that took the rest of a body over. */
 
 import type { OnReadOpts, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'

@@ -1,4 +1,4 @@
-/** What a connection speaks, told from its first bytes. */
+/** What a connection speaks, distinguished from its first bytes. */
 
 import { http } from './http.ts'
 

@@ -1,6 +1,6 @@
 /** The names of fields in a form as it passes, wherever its pieces are cut. PURE. */
 
-/** A name that is longer is nobody's. */
+/** A name that is longer is no one's. */
 const LONGEST = 256
 const [AMPERSAND, SEMICOLON, EQUALS] = [0x26, 0x3b, 0x3d]
 
@@ -24,7 +24,7 @@ export function fieldReader(
 
 const URLENCODED = 'application/x-www-form-urlencoded'
 
-/** True for a form in letters that are not read here: a server may turn them into names that were never looked at. */
+/** True for a form in letters that are not read here: a server may turn them into names that were never checked. */
 export function isInOddLetters(contentTypes: readonly string[]): boolean {
   return contentTypes.some((type) =>
     [...type.matchAll(/charset\s*=\s*["']?\s*([^"';\s]*)/gi)].some(([, name = '']) => !LETTERS.has(name.toLowerCase())),

@@ -23,8 +23,8 @@ export function largeLength(incoming: IncomingMessage, method: string): number |
 }
 
 /**
- * Streams the rest of a response whose head was parsed and of whose body nobody has read yet. The host's connection is
- * given up afterwards: what it sends beyond the length it told is never looked at.
+ * Streams the rest of a response whose head was parsed and of whose body no one has read yet. The host's connection is
+ * given up afterwards: what it sends beyond the length it told is never checked.
  */
 export function carryLargeBody(
   incoming: IncomingMessage,
@@ -41,7 +41,7 @@ export function carryLargeBody(
   let flushing = false
 
   function take(piece: Buffer): boolean {
-    // Nobody waits any more, and the request that we answer is about to be given up.
+    // No one waits any more, and the request that we answer is about to be given up.
     if (response.destroyed) return false
     const part = Math.min(piece.length, left)
     if (filled + part > SLAB) flush()

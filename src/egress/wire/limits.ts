@@ -1,6 +1,6 @@
-/** Limits of a door: how much one command may hold open, and how long anybody may be kept waiting. */
+/** Limits of a proxy: how much one command may hold open, and how long anybody may be kept waiting. */
 
-export interface DoorLimits {
+export interface ProxyLimits {
   readonly connections: number
   /** Requests under way on one connection: a client that pipelines more would make us hold them all. */
   readonly pipelined: number
@@ -15,7 +15,7 @@ export interface DoorLimits {
   readonly serverFirstMilliseconds: number
 }
 
-export const DEFAULT_LIMITS: DoorLimits = {
+export const DEFAULT_LIMITS: ProxyLimits = {
   connections: 4096,
   pipelined: 100,
   headerBytes: 64 * 1024,

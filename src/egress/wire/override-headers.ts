@@ -25,7 +25,7 @@ export function isMethodField(name: string): boolean {
   return /^(?:-(?:http-?)?method|(?:http-)?method-override)$/.test(known) || METHOD.test(known)
 }
 
-/** The path, or what stands before it. */
+/** The path, or what is before it. */
 export function isPlaceOverride(name: string): boolean {
   const known = spelled(name)
   return NAMED.has(known) || PLACE.test(known)

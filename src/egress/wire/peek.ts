@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream'
 /** `ended`: the peer went away first. `silent`: not a byte came in time. `stalled`: some did, and not enough. */
 export type Peeked<T> = { readonly value: T } | 'ended' | 'silent' | 'stalled'
 
-/** Collects bytes until `read` makes something of them; all of them go back, to be read by whoever comes next. */
+/** Collects bytes until `read` makes something of them; all of them go back, to be read by the process that comes next. */
 export function peek<T>(socket: Duplex, read: (bytes: Buffer) => T | null, milliseconds: number): Promise<Peeked<T>> {
   return new Promise((resolve) => {
     let space: Buffer = Buffer.alloc(0)
@@ -30,7 +30,7 @@ export function peek<T>(socket: Duplex, read: (bytes: Buffer) => T | null, milli
       }
     }
 
-    // Room for twice as much each time: a client that sends byte by byte does not make us copy all for each of them.
+    // Space for twice as much each time: a client that sends byte by byte does not make us copy all for each of them.
     function take(chunk: Buffer): void {
       if (length === 0) space = chunk
       else {

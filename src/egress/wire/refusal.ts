@@ -49,7 +49,7 @@ export interface EgressDenial {
   readonly message: string
 }
 
-/** Codes that are nobody's decision: the machine or the network failed. */
+/** Codes that are no one's decision: the machine or the network failed. */
 const FAULTS: Readonly<Partial<Record<EgressCode, number>>> = {
   'upstream-unreachable': 502,
   'upstream-certificate': 502,
@@ -151,7 +151,7 @@ export function httpRefusal(
   return { status, statusText, headers: headers.flat(), body }
 }
 
-/** The same as bytes, for a socket that no response object stands on. */
+/** The same as bytes, for a socket that no response object is on. */
 export function refusalBytes(refusal: HttpRefusal): Buffer {
   let head = `HTTP/1.1 ${refusal.status} ${refusal.statusText}\r\n`
   for (let at = 0; at < refusal.headers.length; at += 2)

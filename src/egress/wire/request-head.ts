@@ -144,7 +144,7 @@ function readProxied(head: RequestHead): RequestTarget | { readonly refusal: Egr
 function readTunnelled(head: RequestHead, tunnel: TunnelFacts): RequestTarget | { readonly refusal: EgressDenial } {
   const { target, secure } = tunnel
   if (head.url.startsWith('/')) {
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: what may not stand in a request line.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: what may not be in a request line.
     if (/[\x00-\x20\x7f#]/.test(head.url)) return malformed('a request target with a control character, a space or "#"')
     return { target, secure, path: head.url }
   }

@@ -86,7 +86,7 @@ export function readGreeting(bytes: Buffer): SocksReading {
   return { state: 'refused', reply: Buffer.from([VERSION, NO_METHOD]), code: 'socks-malformed', problem }
 }
 
-/** The host comes back as it would stand in a URL: IPv6 in brackets. */
+/** The host comes back as it would be in a URL: IPv6 in brackets. */
 export function readRequest(bytes: Buffer): SocksReading {
   if (bytes.length < 5) return { state: 'more' }
   if (bytes[0] !== VERSION || bytes[2] !== 0) return malformed('not a SOCKS5 request')

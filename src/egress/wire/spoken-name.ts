@@ -2,7 +2,7 @@
 
 import type { Socket } from 'node:net'
 import { helloReader } from './client-hello.ts'
-import type { DoorLimits } from './limits.ts'
+import type { ProxyLimits } from './limits.ts'
 import { peek } from './peek.ts'
 import { type Target, targetOf } from './target.ts'
 
@@ -11,7 +11,7 @@ export async function spokenTarget(
   socket: Socket,
   domain: string,
   port: number,
-  { headMilliseconds, headerBytes }: Pick<DoorLimits, 'headMilliseconds' | 'headerBytes'>,
+  { headMilliseconds, headerBytes }: Pick<ProxyLimits, 'headMilliseconds' | 'headerBytes'>,
 ): Promise<Target | null> {
   const hello = helloReader()
   const spoken = await peek(

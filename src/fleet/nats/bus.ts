@@ -33,7 +33,7 @@ export interface PublishedRecord {
 export interface FleetBus {
   readonly names: FleetSubjects
   /**
-   * A name that nobody else can know: servers keep the first message of a name in a stream, so that a machine which knew those of
+   * A name that no one else can know: servers keep the first message of a name in a stream, so that a machine which knew those of
    * another could have its records left out.
    */
   secretName(text: string): string
@@ -43,7 +43,7 @@ export interface FleetBus {
   /** Sends lines, and ends when the servers have said that each of them is kept. */
   publishRecords(records: readonly PublishedRecord[]): Promise<void>
   publishAsk(id: string, data: string): Promise<void>
-  /** Puts an empty message over an ask of this machine: nobody is shown it any more. */
+  /** Puts an empty message over an ask of this machine: no one is shown it any more. */
   withdrawAsk(id: string): Promise<void>
   /** The answer that a key gave to an ask; null as long as it has given none. */
   readAnswer(machine: PublicKey, ask: string, approver: PublicKey): Promise<string | null>
@@ -117,7 +117,7 @@ export async function openConnection(options: BusOptions): Promise<NatsConnectio
       inboxPrefix: inboxOf(options.machine),
       authenticator: (nonce?: string) => natsLogin(key, options.token, nonce ?? ''),
       maxReconnectAttempts: -1,
-      // Where a node ends, all of its machines come at once: each waits a while of its own.
+      // Where a node ends, all of its machines come at once: each waits its own while.
       reconnectTimeWait: 250,
       reconnectJitter: RECONNECT_SPREAD_MS,
       reconnectJitterTLS: RECONNECT_SPREAD_MS,

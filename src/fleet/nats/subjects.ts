@@ -14,7 +14,7 @@ export interface FleetSubjects {
   readonly askStream: string
   readonly ask: (machine: string, ask: string) => string
   readonly answerStream: string
-  /** One place for each who may answer, so that nobody answers twice or for another. */
+  /** One place for each who may answer, so that no one answers twice or for another. */
   readonly answer: (machine: string, ask: string, approver: string) => string
 }
 
@@ -40,7 +40,7 @@ export function subjectPart(text: string): string {
   return /^[A-Za-z0-9_-]{1,80}$/.test(text) ? text : createHash('sha256').update(text).digest('hex').slice(0, 32)
 }
 
-/** Where the answers to a client's own requests come: nobody else may listen there. */
+/** Where the answers to a client's own requests come: no one else may listen there. */
 export function inboxOf(machine: PublicKey): string {
   return `_INBOX_${keyId(machine)}`
 }
@@ -81,7 +81,7 @@ export function permissionsOf(fleet: string, machine: PublicKey, role: Role): Na
   }
   if (role === 'approver') return { pub: { allow: approver.pub }, sub: { allow: approver.sub } }
   return {
-    // Answers of others as well: the desk hands in what programs bring, signed by whoever gave it.
+    // Answers of others as well: the desk hands in what programs bring, signed by the process that gave it.
     pub: {
       allow: [...approver.pub, names.policy, names.answer('*', '*', '*'), '$JS.API.>', '$JS.ACK.>', '$JS.FC.>'],
     },

@@ -38,7 +38,7 @@ function checkHostList(hosts: readonly Host[], denied: DeniedHosts, report: Repo
     if (first !== undefined) {
       report.error(item.at, item.rule, {
         code: 'duplicate-rule',
-        message: `${quoteShort(pattern.text)} stands there twice`,
+        message: `${quoteShort(pattern.text)} is listed twice`,
         expected: 'each host once',
         found: `${first.rule} at ${first.source}`,
         suggestion: 'delete one of them',
@@ -151,7 +151,7 @@ export function checkNames(manifest: Manifest, report: Report): void {
   }
 }
 
-/** A login is a protocol of its own: nothing of HTTP goes with it, and the port says where it is spoken. */
+/** A login is its own protocol: nothing of HTTP goes with it, and the port says where it is spoken. */
 function checkLogin({ value, at, rule }: Item<SecretEntry>, report: Report): void {
   if (value.login === undefined) return
   const { header, query, sign, pass_headers, pass_parameters } = value
@@ -185,7 +185,7 @@ function checkUnique(named: readonly { item: Item; name: string }[], what: strin
     else {
       report.error(item.at, item.rule, {
         code: 'duplicate-rule',
-        message: `the ${what} ${quoteShort(name)} is there twice`,
+        message: `the ${what} ${quoteShort(name)} is defined twice`,
         expected: `each ${what} once`,
         found: `${first.rule} at ${first.source}`,
         suggestion: 'delete one of them, or write both as one',

@@ -137,7 +137,7 @@ function lintSettings(manifest: Manifest, warn: Warn): void {
   }
   for (const item of itemsOf<string>(manifest, 'shell_policy.allow')) {
     if (item.value.trim().length >= 3) continue
-    const message = `${quoteShort(item.value)} stands in nearly every command`
+    const message = `${quoteShort(item.value)} is part of nearly every command`
     warn(item, { code: 'broad-grant', message, suggestion: 'write a longer part of the command' })
   }
 }

@@ -28,7 +28,7 @@ export function reportDenied(report: Report, item: Item, text: string, denial: I
 export function reportDuplicate(report: Report, item: Item, text: string, first: Item): void {
   report.error(item.at, item.rule, {
     code: 'duplicate-rule',
-    message: `${quoteShort(text)} stands there twice`,
+    message: `${quoteShort(text)} is listed twice`,
     expected: 'each rule once',
     found: `${first.rule} at ${first.source}`,
     suggestion: 'delete one of them',

@@ -5,7 +5,7 @@ import type { Manifest } from '../schema/manifest.ts'
 import type { Report } from '../toml/problem.ts'
 import { splitKey } from '../toml/tree.ts'
 
-/** The plan agent neither writes nor runs (P3): a level that says otherwise would be read by nobody. */
+/** The plan agent neither writes nor runs (P3): a level that says otherwise would be read by no one. */
 export function checkToolLevels(manifest: Manifest, report: Report): void {
   for (const [path, { at, value }] of manifest.settings) {
     const [section, agent, table, tool] = splitKey(path)

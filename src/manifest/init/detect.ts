@@ -76,7 +76,7 @@ const MAX_FOLDERS = 200
 const MAX_PORTS = 8
 const SAMPLES = ['.env.example', '.env.sample', '.env.template', '.env.dist']
 
-/** Looks at the project. */
+/** Checks the project. */
 export function detectProject(files: ProjectFiles): ProjectFacts {
   const below: Partial<Record<Kind, string>> = {}
   const kinds = detectKinds(files)
@@ -222,7 +222,7 @@ function nodeManager(files: ProjectFiles, json: Readonly<Record<string, unknown>
   return MANAGER_FILES.find(([file]) => files.exists(file))?.[1] ?? null
 }
 
-/** `pretest` runs with `test`, `prepare` with an install: nobody calls them. */
+/** `pretest` runs with `test`, `prepare` with an install: no one calls them. */
 function isLifecycle(script: string, json: Readonly<Record<string, unknown>>): boolean {
   if (/^(?:pre|post)?(?:install|publish|publishOnly|pack|prepare|uninstall)$/.test(script)) return true
   const base = /^(?:pre|post)(.+)$/.exec(script)?.[1]

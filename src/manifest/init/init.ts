@@ -212,7 +212,7 @@ ${lines.join('\n')}
 ${databases}`
 }
 
-/** Databases beside the project: nobody but the person opens the way to them. */
+/** Databases beside the project: no one but the person opens the way to them. */
 function renderServices(services: readonly Service[]): string {
   if (services.length === 0) return ''
   const hosts = services.map(({ port }) => `"localhost:${port}"`).join(', ')

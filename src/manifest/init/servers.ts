@@ -39,7 +39,7 @@ const DEFAULT_PORTS: readonly (readonly [program: RegExp, port: number])[] = [
 /** A port that is said: `-p 4321`, `--port=4321`, `PORT=4321`. */
 const SAID = /(?:^|\s)(?:-p|--port)[\s=]+(\d{4,5})\b|(?:^|\s)PORT=(\d{4,5})\b/g
 
-/** What is known to other programs of the machine as somebody else: a server of the project must not stand there. */
+/** What is known to other programs of the machine as somebody else: a server of the project must not be there. */
 const TAKEN: ReadonlySet<number> = new Set([
   1433, 1521, 2375, 2376, 2379, 3306, 4222, 5432, 5672, 5984, 6379, 6443, 8125, 8200, 9042, 9092, 9200, 9300, 11211,
   27017,

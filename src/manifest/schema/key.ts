@@ -73,7 +73,7 @@ export interface Key {
   readonly organisation?: 'true' | 'false' | 'choice-order'
   /** About the person's machine: what a project says of it is not used. */
   readonly personal?: true
-  /** A project can only make it stricter, where nobody else has written it as well: stricter than the default. */
+  /** A project can only make it stricter, where no one else has written it as well: stricter than the default. */
   readonly tightens?: true
 }
 

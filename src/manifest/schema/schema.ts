@@ -22,7 +22,7 @@ const TOP_LEVEL_KEYS: readonly Key[] = [
 
 export const SECTIONS: readonly Section[] = [...GUARD_SECTIONS, ...REACH_SECTIONS, ...MACHINE_SECTIONS]
 
-/** The schema by names: what may stand in a table. */
+/** The schema by names: what may be in a table. */
 export interface SchemaTable {
   readonly keys: ReadonlyMap<string, Key>
   readonly tables: ReadonlyMap<string, SchemaTable>
@@ -62,7 +62,7 @@ function buildSchema(): SchemaTable {
 /** The whole schema as a tree of tables. */
 export const SCHEMA: SchemaTable = buildSchema()
 
-/** Where a key of this name would belong, for a key that stands in the wrong place: `security.pipes`. */
+/** Where a key of this name would belong, for a key that is in the wrong place: `security.pipes`. */
 export function keyElsewhere(name: string): string | null {
   if (SCHEMA.keys.has(name)) return name
   for (const section of SECTIONS) {

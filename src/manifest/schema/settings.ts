@@ -90,7 +90,7 @@ export interface SandboxSettings {
   readonly secrets: readonly Sourced<SecretSetting>[]
   /** Files with further certificate authorities, absolute. */
   readonly caFiles: readonly string[]
-  /** The proxy that this machine stands behind. */
+  /** The proxy that this machine is behind. */
   readonly parent: ParentSetting
   readonly limits: LimitSettings
   /** Null where nothing is said of packages: they are not judged. */

@@ -208,7 +208,7 @@ function readList(
     if (first !== undefined) {
       report.error(place, rule, {
         code: 'duplicate-rule',
-        message: `${quoteShort(String(value))} stands in the list twice`,
+        message: `${quoteShort(String(value))} is listed twice`,
         expected: 'each entry once',
         found: `the same at ${first}`,
         suggestion: 'delete one of them',

@@ -1,4 +1,4 @@
-/** Changes a signed manifest for an "always": the edit and its signature go together, and nobody's edit gets lost. */
+/** Changes a signed manifest for an "always": the edit and its signature go together, and no one's edit gets lost. */
 
 import { createHash, randomBytes } from 'node:crypto'
 import { closeSync, constants, fstatSync, fsyncSync, openSync, readSync, renameSync, writeFileSync } from 'node:fs'
@@ -107,7 +107,7 @@ interface OpenedManifest {
 function openManifestFile(path: string): OpenedManifest | null {
   let fd: number
   try {
-    // O_NOFOLLOW: a link in the place of the manifest would have us write somewhere else.
+    // O_NOFOLLOW: a link instead of the manifest would have us write somewhere else.
     fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   } catch (error) {
     if (errorCode(error) === 'ENOENT') return null

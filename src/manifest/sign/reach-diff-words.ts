@@ -189,7 +189,7 @@ export const LISTS: Readonly<Record<string, ListWords>> = {
     effect: 'opens',
     name: 'tool',
     added: (subject, entry) =>
-      `The tool ${subject} gets its own files, caches and hosts (cordon bundles ${entry.tool} tells which).`,
+      `The tool ${subject} gets its own files, caches and hosts (see cordon bundles ${entry.tool}).`,
     removed: (subject) => `The tool ${subject} loses its own files, caches and hosts.`,
   },
   'sandbox.os.dev_server_ports': {
@@ -210,7 +210,7 @@ export const LISTS: Readonly<Record<string, ListWords>> = {
     added: (subject, entry) =>
       `${subject} (${String(entry.source)}) is a secret: it ${entry.login !== undefined ? 'logs in to' : entry.sign === undefined ? 'is sent to' : 'signs requests to'} ${texts(entry.hosts).join(', ')}${
         entry.query === undefined ? '' : `, in the URL as ${String(entry.query)}`
-      }${entry.part === 'password' || entry.after !== undefined ? '; commands see what stands around it there' : ''}.`,
+      }${entry.part === 'password' || entry.after !== undefined ? '; commands see the text around it' : ''}.`,
     removed: (subject) => `${subject}, a secret, is no longer sent anywhere.`,
   },
   'sandbox.os.ca_files': {

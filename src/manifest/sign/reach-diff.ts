@@ -58,7 +58,7 @@ function declaredChanges(old: Grants, now: Grants): ReachChange[] {
     if (was === is || kind === 'command') return []
     return is
       ? [{ direction: 'closes', kind, subject: section, verdict: 'ask', text: `From now on ${text}.` }]
-      : [{ direction: 'opens', kind, subject: section, verdict: 'allow', text: `No longer holds: ${text}.` }]
+      : [{ direction: 'opens', kind, subject: section, verdict: 'allow', text: `No longer applies: ${text}.` }]
   })
 }
 

@@ -71,7 +71,7 @@ const alarming: readonly (readonly [note: string, toml: string, says: RegExp])[]
   [
     'docker’s socket',
     '[capabilities.allow.commands]\npatterns = [{ command = "docker ps", domains = ["unix:/run/docker.sock"] }]',
-    /"\/run\/docker\.sock": .*NO SANDBOX HOLDS/,
+    /"\/run\/docker\.sock": .*NO SANDBOX APPLIES/,
   ],
   [
     'an agent of keys',

@@ -1,4 +1,4 @@
-/** A manifest in a few lines: what it opens, the widest first, so that nothing wide stands below the fold (M3). */
+/** A manifest in a few lines: what it opens, the widest first, so that nothing wide is below the fold (M3). */
 
 import { posix } from 'node:path'
 import { secretShape } from '../../files/secret-shapes.ts'
@@ -9,7 +9,7 @@ import { type Entry, NEARBY_WORDS, texts } from './reach-diff-words.ts'
 import { SETTING_WORDS } from './setting-words.ts'
 
 export interface ReachSummary {
-  /** What makes a sandbox a formality: each on a line of its own, none ever left out. */
+  /** What makes a sandbox a formality: each on its own line, none ever left out. */
   readonly alarms: readonly string[]
   readonly lines: readonly SummaryLine[]
 }
@@ -233,7 +233,7 @@ function byWidth(items: readonly string[], width: (item: string) => number): str
   return items.toSorted((one, other) => width(one) - width(other) || (one < other ? -1 : 1))
 }
 
-/** Whether a path of a manifest leads out of the project. */
+/** Whether a path of a manifest points outside the project. */
 export function isOutside(path: string): boolean {
   return /^(?:[~/]|\.\.(?:\/|$))/.test(posix.normalize(path))
 }

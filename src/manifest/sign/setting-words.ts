@@ -5,13 +5,13 @@ import type { Plain } from '../toml/plain.ts'
 /** A name, after which the values are shown; or a sentence for each value. `{}` is the name of an agent, tool or server. */
 export type SettingWords = string | Readonly<Record<string, string>>
 
-/** By the path in the schema; every setting that is no list with words of its own has a row. */
+/** By the path in the schema; every setting that is not a list with words of its own has a row. */
 export const SETTING_WORDS: Readonly<Record<string, SettingWords>> = {
   'permission.mode': {
     plan: 'Nothing is written or run.',
     default: 'Edits and commands ask.',
     custom: 'Each tool asks or runs by its own level; commands ask.',
-    auto_accept: 'Edits are made without asking; commands ask.',
+    auto_accept: 'Edits run without asking; commands ask.',
     contained: 'What stays inside the sandbox runs without asking; what reaches out or cannot be undone asks.',
     auto: 'EVERYTHING that no rule denies runs without asking.',
     observe: 'Nothing: only your own cordon.toml can set observe mode.',
@@ -19,7 +19,7 @@ export const SETTING_WORDS: Readonly<Record<string, SettingWords>> = {
   'permission.agent': 'The agent at the start',
   'permission.interactive': {
     true: 'What asks is put to you.',
-    false: 'Nobody is asked: what would ask is refused.',
+    false: 'No questions: what would ask is refused.',
   },
   'permission.auto_accept': {
     true: 'EVERY ask is answered with yes, without asking you.',
@@ -66,7 +66,7 @@ export const SETTING_WORDS: Readonly<Record<string, SettingWords>> = {
     deny: 'Paths outside the project are refused.',
     ask: 'Paths outside the project ask.',
   },
-  'security.hide_model': flag('The model is not told its own name'),
+  'security.hide_model': flag('The model does not see its own name'),
   'security.prompt_reads': {
     true: 'Reads that no grant covers ask.',
     false: 'Everything in the project may be read without asking.',
@@ -78,7 +78,7 @@ export const SETTING_WORDS: Readonly<Record<string, SettingWords>> = {
     plan: 'For the agent {}: nothing is written or run.',
     default: 'For the agent {}: edits and commands ask.',
     custom: 'For the agent {}: each tool asks or runs by its own level.',
-    auto_accept: 'For the agent {}: edits are made without asking; commands ask.',
+    auto_accept: 'For the agent {}: edits run without asking; commands ask.',
     contained: 'For the agent {}: what stays inside the sandbox runs without asking.',
     auto: 'For the agent {}: EVERYTHING that no rule denies runs without asking.',
   },
@@ -126,7 +126,7 @@ export const SETTING_WORDS: Readonly<Record<string, SettingWords>> = {
   'network.parent_proxy': 'The proxy through which connections leave',
   'network.parent_proxy_login': 'Where the login for that proxy is',
   'network.no_proxy': 'Hosts that are reached without that proxy',
-  'network.special_ranges': 'Special addresses that names may lead to',
+  'network.special_ranges': 'Special addresses that names may resolve to',
   'sandbox.run.engines': 'What runs programs of the model, the first that works',
   'sandbox.run.image': 'The image for programs of the model',
   'sandbox.run.memory': 'Memory for programs of the model, in bytes',
@@ -189,7 +189,7 @@ export function settingSentence(words: SettingWords, names: readonly string[], o
   if (typeof words === 'object') {
     const sentence = words[String(now)]
     if (sentence !== undefined) return named(sentence)
-    // Unset, and what holds then is not a value of its own.
+    // Unset, and what holds then is not its own value.
     return `No longer: ${named(words[String(old)] ?? 'what was set before')}`
   }
   const before = old === null ? '' : ` (it was ${shown(old)})`

@@ -105,7 +105,7 @@ function keyGone(known: PublicKey): Fault {
   })
 }
 
-/** A new key in the place of the user's: what the old one signed counts no more. `warning` as for the first one. */
+/** A new key instead of the user's: what the old one signed counts no more. `warning` as for the first one. */
 export function resetUserKey(places: SigningPlaces): { readonly warning: string | null } {
   const stateDir = openOwnDirectory(places.stateDir)
   return withLock(join(stateDir, 'locks', KEY_NAME), () => {

@@ -33,7 +33,7 @@ export function signaturePath(stateDir: string, project: string): string {
   return join(stateDir, 'signatures', `${short ? name : createHash('sha256').update(project).digest('hex')}.json`)
 }
 
-/** The signatures of a project; none when there is no file. */
+/** The signatures of a project; none when there is not a file. */
 export function readSignatures(stateDir: string, project: string): SignatureFile {
   const path = signaturePath(stateDir, project)
   const file = readOwnJson(path, isSignatureFile)

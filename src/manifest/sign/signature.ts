@@ -22,7 +22,7 @@ export function projectMessage(project: string, hash: string): string {
   return `cordon-project-signature-v1\0${project}\0${hash}`
 }
 
-/** What a team signs: whoever trusts our key may have these grants in this project, wherever it lies. */
+/** What a team signs: the process that trusts our key may have these grants in this project, wherever it lies. */
 export function teamMessage(identity: string, hash: string): string {
   return `cordon-team-signature-v2\0${identity}\0${hash}`
 }

@@ -39,7 +39,7 @@ export function readTrustedKeys(places: TrustedKeyPlaces): readonly TrustedKey[]
   }
   if (real === places.projectRoot || real.startsWith(places.projectRoot + sep)) {
     throw new Fault('trusted-keys', `the trusted keys ${path} lie in the project itself`, {
-      remedy: 'Keep the keys outside of the repository: whoever can change it could otherwise sign for it.',
+      remedy: 'Keep the keys outside the repository: anyone who can change it could otherwise sign for it.',
     })
   }
   return parseFile(real)

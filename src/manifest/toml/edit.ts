@@ -50,7 +50,7 @@ export function removeFromList(text: string, section: readonly string[], name: s
   const comma = rest.indexOf(',')
   const line = text.lastIndexOf('\n', item.at - 1) + 1
   const eol = endOfLine(text, end)
-  // A line of its own goes as a whole, with the comment behind it; those above and below it stay.
+  // Its own line goes as a whole, with the comment behind it; those above and below it stay.
   const isAlone =
     text.slice(line, item.at).trim() === '' &&
     rest
@@ -98,7 +98,7 @@ function appendItem(text: string, list: ArrayNode, ends: ReadonlyMap<Node, numbe
   const lead = text.slice(start, last.at)
   const line = `\n${lead.trim() === '' ? lead : '  '}${value},`
   const comma = withoutComments(rest).indexOf(',')
-  // A comma may stand on a later line, and a second one would be an error.
+  // A comma may be on a later line, and a second one would be an error.
   if (comma >= 0 && rest.slice(0, comma).includes('\n')) return insert(text, end + comma + 1, line)
   // A comment behind the last entry stays with it.
   const added = insert(text, endOfLine(text, end), line)

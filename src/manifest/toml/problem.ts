@@ -74,7 +74,7 @@ export class Report {
     this.#place = place
   }
 
-  /** `cordon.toml:12:3`, or `manifest:capabilities.allow.read` where there is no text. */
+  /** `cordon.toml:12:3`, or `manifest:capabilities.allow.read` where there is not a text. */
   source(at: number, key: string): string {
     if (this.#place === null || at < 0) return `${this.file}:${key}`
     const { line, column } = this.#place(at)
@@ -99,7 +99,7 @@ export class Report {
 export function problemAt(severity: Problem['severity'], at: RuleRef, finding: Finding): Problem {
   const place = /^(.*):([0-9]+):([0-9]+)$/.exec(at.source)
   const position = place === null ? null : { line: Number(place[2]), column: Number(place[3]) }
-  // In the object form the source ends in the rule, which stands in `key` already.
+  // In the object form the source ends in the rule, which is in `key` already.
   const file = place?.[1] ?? at.source.split(':')[0]!
   return complete(severity, file, position, at.rule, finding)
 }

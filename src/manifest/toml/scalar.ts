@@ -43,7 +43,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\\': '\\',
 }
 
-/** What stands at a place, for a message. */
+/** What is at a place, for a message. */
 export function foundAt(text: string, at: number): string {
   if (at >= text.length) return 'the end of the file'
   const code = text.charCodeAt(at)
@@ -51,7 +51,7 @@ export function foundAt(text: string, at: number): string {
   return `"${visible(String.fromCodePoint(text.codePointAt(at)!))}"`
 }
 
-/** Throws for what stands at the cursor. */
+/** Throws for what is at the cursor. */
 export function fail(cursor: Cursor, message: string, expected: string, at: number = cursor.at): never {
   throw new TomlError(at, message, expected, foundAt(cursor.text, at))
 }
@@ -101,7 +101,7 @@ function readSingleLine(cursor: Cursor, quote: number): string {
     } else if (i >= text.length || code === NEWLINE || code === RETURN) {
       fail(cursor, 'the string is not closed on its line', quote === QUOTE ? 'a closing "' : "a closing '", i)
     } else if (isForbiddenControl(code)) {
-      fail(cursor, 'a control character stands in a string', 'an escape such as \\u0000', i)
+      fail(cursor, 'a string contains a control character', 'an escape such as \\u0000', i)
     } else i++
   }
 }
@@ -142,7 +142,7 @@ function readMultiline(cursor: Cursor, quote: number): string {
       i += 2
       from = i
     } else if (isForbiddenControl(code)) {
-      fail(cursor, 'a control character stands in a string', 'an escape such as \\u0000', i)
+      fail(cursor, 'a string contains a control character', 'an escape such as \\u0000', i)
     } else i++
   }
 }

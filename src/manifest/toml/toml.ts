@@ -121,7 +121,7 @@ function skipComment(cursor: Cursor): void {
   const code = text.charCodeAt(cursor.at)
   if (cursor.at >= text.length || code === NEWLINE || (code === RETURN && text.charCodeAt(cursor.at + 1) === NEWLINE))
     return
-  fail(cursor, 'a control character stands in a comment', 'printable text')
+  fail(cursor, 'a comment contains a control character', 'printable text')
 }
 
 function endOfStatement(cursor: Cursor): void {

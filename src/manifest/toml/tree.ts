@@ -40,7 +40,7 @@ export interface Position {
   readonly column: number
 }
 
-/** How deep tables and arrays may stand in each other: far beyond any manifest, far below the stack. */
+/** How deep tables and arrays may be in each other: far beyond any manifest, far below the stack. */
 export const MAX_DEPTH = 24
 
 /** An empty table. */

@@ -15,7 +15,7 @@ export function carriedPaths(policy: Policy, session: SessionFacts, shell: Shell
   return pathsOfGrants(shell.analysis.facts.commands.flatMap((fact) => grantsOf(policy, session, fact) ?? []))
 }
 
-/** What some grants carry along, as rules of their own. */
+/** What some grants carry along, their own as rules. */
 export function pathsOfGrants(grants: readonly CommandRule[]): readonly PathRule[] {
   return [...new Set(grants)].flatMap(({ paths, rule, source }) =>
     paths.map((pattern) => ({ pattern, prompt: false, rule: `${rule}.paths`, source })),

@@ -68,7 +68,7 @@ export function ruleDenial(scene: Scene, fact: CommandFact, text: string): Rulin
         reason: {
           code: 'denied-by-rule',
           message: `\`${text}\` is denied by "${rule.pattern.text}".`,
-          remedy: `Find a way without it; the rule stands at ${rule.source}.`,
+          remedy: `Find a way without it; the rule is at ${rule.source}.`,
         },
         rules: [ref(rule)],
       }
@@ -77,7 +77,7 @@ export function ruleDenial(scene: Scene, fact: CommandFact, text: string): Rulin
     else if (!isJudgedAtStart(scene, rule)) maybe ??= rule
   }
   if (asks !== null) {
-    const message = `\`${text}\` asks by "${asks.pattern.text}", which stands at ${asks.source}.`
+    const message = `\`${text}\` asks because of "${asks.pattern.text}", at ${asks.source}.`
     return { decision: 'ask', firm: true, reason: { code: 'rule-asks', message }, rules: [ref(asks)] }
   }
   maybe ??= hiddenDenial(guessedDenials(scene), fact, scene.shell.command)

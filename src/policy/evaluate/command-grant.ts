@@ -79,7 +79,7 @@ function mostLiteral(rules: readonly CommandRule[]): CommandRule | null {
 const scopes =
   /^@(?:angular|babel|biomejs|changesets|commitlint|eslint|graphql-codegen|nestjs|playwright|prisma|storybook|swc|tailwindcss|vue)\//
 
-/** A version or a tag. An address or another package (`eslint@npm:other`) runs what it says, whatever name stands before it. */
+/** A version or a tag. An address or another package (`eslint@npm:other`) runs what it says, whatever name is before it. */
 const version = /(?<=.)@[\w.^~*+-]*$/
 
 /** A package that is a known tool, by its name. */

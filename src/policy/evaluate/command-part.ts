@@ -29,7 +29,7 @@ export const COORDINATORS: ReadonlySet<string> = new Set([
   'popd',
 ])
 
-/** Builtins that touch nothing but the shell that runs them; what could change later commands is a hazard of its own. */
+/** Builtins that touch nothing but the shell that runs them; what could change later commands is its own hazard. */
 const QUIET_BUILTINS: ReadonlySet<string> = new Set([
   ...['test', '[', 'break', 'continue', 'return', 'shift', 'wait', 'local', 'declare', 'typeset', 'readonly', 'export'],
   ...[
@@ -167,7 +167,7 @@ function harmless(policy: Policy, fact: CommandFact, text: string): Ruling | nul
   if (!isTransparent(fact) && !quiet && !coordinates) return null
   return {
     decision: 'allow',
-    reason: { code: 'harmless', message: `\`${text}\` needs no grant of its own.` },
+    reason: { code: 'harmless', message: `\`${text}\` needs no grant.` },
     rules: coordinates ? [ref(policy.flags.implicit_coordinators)] : [],
   }
 }

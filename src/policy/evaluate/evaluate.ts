@@ -29,7 +29,7 @@ export function evaluate(policy: Policy, session: SessionFacts, call: ToolCall):
   return decision.decision === 'ask' && session.undo ? { ...decision, kept: true } : decision
 }
 
-/** P10: what stays in the box runs unasked, as long as it can be put back. */
+/** P10: what stays in the box runs unasked, as long as it can be restored. */
 function keeping(decision: Decision, session: SessionFacts, text: string): Decision {
   const unasked = decision.segments.some(({ reason }) => reason.code === 'contained')
   if (decision.decision !== 'allow' || decision.relies || !unasked) return decision

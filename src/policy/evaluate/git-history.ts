@@ -79,7 +79,7 @@ function denialOf(rule: PathDenial, text: string, root: string): Ruling {
   const reason = {
     code: rule.asks ? 'rule-asks' : 'denied-by-rule',
     message: `\`${text}\` can print committed files that the rule ${JSON.stringify(rule.pattern.text)} denies.`,
-    remedy: `Leave them out: end the command with -- . ':(exclude)${exclude}'. The rule stands at ${rule.source}.`,
+    remedy: `Leave them out: end the command with -- . ':(exclude)${exclude}'. The rule is at ${rule.source}.`,
   } as const
   return { decision: rule.asks ? 'ask' : 'deny', ...(rule.asks && { firm: true }), reason, rules: [ref(rule)] }
 }

@@ -31,7 +31,7 @@ const SUBSCRIPT_THAT_RUNS = /\[[^\]\n]*(?:\$\(|`)/
 /** Builtins that take data from outside the text. */
 const TAKES_DATA = /\b(?:read|mapfile|readarray)\b/
 
-/** `system("date")`, `"date" | getline`, `1e date`: the whole command stands in the script. */
+/** `system("date")`, `"date" | getline`, `1e date`: the whole command is in the script. */
 const LITERAL_RUN = /\bsystem\s*\(\s*"[^"$]*"\s*\)|"[^"$]*"\s*\|&?\s*getline|(?:^|[;{\n])\s*[\d,$]*e\s+\w[^\n]*/g
 /** Any other way in which awk or sed runs something. */
 const OPEN_RUN = /\bsystem\b|[|@]|(?:^|[;{\n])\s*[\d,$/]*e\s*(?:$|[;}\n])|[^\w\s]\w*e\w*\s*$/
@@ -44,7 +44,7 @@ const COPIES: ReadonlySet<string> = new Set(['cat', 'cp', 'dd', 'install', 'link
 const WRITES = />|\b(?:tee|cp|mv|install|ln|dd|sed|base64|xxd|printf)\b/
 const PROGRAM_FILE = /^(?:if=)?\/(?:\S*\/)?s?bin\/([^/]+)$/
 
-/** The denial that could match what a command runs out of sight; `source` is the whole text that it stands in. */
+/** The denial that could match what a command runs out of sight; `source` is the whole text that it is in. */
 export function hiddenDenial(policy: Policy, fact: CommandFact, source: string): CommandDenial | null {
   const [first] = policy.commands.deny
   if (first === undefined) return null

@@ -59,7 +59,7 @@ function newHostRuling(stance: Stance, fact: HostFact): Ruling {
     reason: reads
       ? {
           code: 'host-not-granted',
-          message: `${stance.tool} reaches for ${subject}, which no grant names.`,
+          message: `${stance.tool} connects to ${subject}, which is not allowed yet.`,
           remedy: `Grant it under [http] allowed_hosts = ["${subject}"].`,
         }
       : {

@@ -49,7 +49,7 @@ export function hostUseQuestions(scene: Scene, use: HostUse, fact: CommandFact):
       decision: 'ask',
       reason: {
         code: 'host-not-granted',
-        message: `\`${wordsOf(fact)}\` reaches for ${named}, which no grant names.`,
+        message: `\`${wordsOf(fact)}\` connects to ${named}, which is not allowed yet.`,
         remedy: `Grant it with domains = ["${named}"] at a command pattern, or under default_domains.`,
       },
       rules: [ref(stance.mode)],
@@ -60,7 +60,7 @@ export function hostUseQuestions(scene: Scene, use: HostUse, fact: CommandFact):
 /** An address with an expansion before its first slash: whatever it becomes decides which machine is meant. */
 const COMPUTED_HOST = /^(?:[a-z][a-z0-9+.-]*:\/\/)?[^/?#]*[$`]/i
 
-/** Nobody is asked about what the proxy would stop all the same (N2). */
+/** No one is asked about what the proxy would stop all the same (N2). */
 function deniedHost(use: HostUse, fact: CommandFact, rule: HostRule): PartQuestions {
   return always(
     { kind: 'host', text: use.url, span: use.span },
@@ -68,7 +68,7 @@ function deniedHost(use: HostUse, fact: CommandFact, rule: HostRule): PartQuesti
       decision: 'deny',
       reason: {
         code: 'host-denied',
-        message: `\`${wordsOf(fact)}\` reaches for a host that "${rule.pattern.text}" denies.`,
+        message: `\`${wordsOf(fact)}\` connects to a host that "${rule.pattern.text}" denies.`,
         remedy: 'Do without it, or ask the user to change that rule.',
       },
       rules: [ref(rule)],
@@ -117,7 +117,7 @@ function unreadableHost(use: HostUse, fact: CommandFact, problem: string): PartQ
       decision: 'ask',
       reason: {
         code: 'host-not-granted',
-        message: `\`${wordsOf(fact)}\` reaches for a host that cannot be told: ${problem}.`,
+        message: `\`${wordsOf(fact)}\` connects to a host that cannot be read from the command: ${problem}.`,
         remedy: 'Write the address plainly.',
       },
       rules: [{ rule: 'hazard unknowable', source: 'built-in' }],

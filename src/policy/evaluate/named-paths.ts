@@ -1,7 +1,7 @@
 /** The files of a shell text: redirects, and the words that name files (S6). */
 
 import { posix } from 'node:path'
-import { isInside, isProcessDoor } from '../../files/baseline.ts'
+import { isInside, isProcessPath } from '../../files/baseline.ts'
 import { deniedOfGlob } from '../../files/denied-glob.ts'
 import { isGlob, matchSegment } from '../../files/glob.ts'
 import { protectedOfGlob } from '../../files/protected-glob.ts'
@@ -56,7 +56,7 @@ export function redirectQuestions(scene: Scene, redirect: RedirectFact): PartQue
 /** PATH_MAX of Linux. */
 const LONGEST_NAME = 4096
 
-/** Programs that read names and metadata, and contents only by an option that is a hazard of its own. */
+/** Programs that read names and metadata, and contents only by an option that is its own hazard. */
 const LOOKING: ReadonlySet<string> = new Set(['find', 'du', 'tree'])
 
 /** Programs that never read contents. */
@@ -92,7 +92,7 @@ export function pathUseQuestions(
   ]
 }
 
-/** A path that nobody may touch, and that a pattern is aimed at. */
+/** A path that no one may touch, and that a pattern is aimed at. */
 function aimOfGlob({ policy, session }: Scene, access: 'read' | 'write', path: string): string | null {
   const rules = (access === 'write' ? policy.writes : policy.reads).deny.map((rule) => rule.pattern)
   const denied = deniedOfGlob(path, rules)
@@ -118,16 +118,16 @@ function pathPart(
   subject: PartSubject,
   { named = null, climbs = false, looks = false }: Pick<PathActor, 'climbs' | 'looks'> & Pick<PathScene, 'named'> = {},
 ): PartQuestions {
-  if (isProcessDoor(absolute)) {
+  if (isProcessPath(absolute)) {
     const asks = policy.outsideRoots.value === 'ask'
-    const message = `${given} leads through another process to files that the project does not hold`
+    const message = `${given} names files outside the project through another process`
     const ruling = {
       ...deny('outside-roots', `${message}.`, 'Name the file by its own path.'),
       rules: [ref(policy.outsideRoots)],
     }
     return always({ ...subject, kind: access }, asks ? { ...ruling, decision: 'ask' } : ruling)
   }
-  // The kernel opens no longer name, so there is no link in it to follow.
+  // The kernel opens no longer name, so there is not a link in it to follow.
   const path = absolute.length > LONGEST_NAME ? absolute : shell.canonical(absolute)
   return pathQuestions({
     policy,

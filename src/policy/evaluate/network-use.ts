@@ -37,7 +37,7 @@ export function hostsOfCommand(
   ]
 }
 
-/** The words of a use that are no options, at most three: its subcommand first. */
+/** The words of a use that are not options, at most three: its subcommand first. */
 export function subcommands(words: readonly string[]): string[] {
   const plain: string[] = []
   for (let at = 0; at < words.length && plain.length < 3; at++) {

@@ -31,7 +31,7 @@ export function unknowable({ stance }: Scene, subject: PartSubject, message: str
   }
   const held: Ruling = {
     decision: 'allow',
-    reason: { code: 'contained', message: `\`${subject.text}\` is held by the sandbox.` },
+    reason: { code: 'contained', message: `\`${subject.text}\` runs inside the sandbox.` },
     rules: [ref(stance.mode)],
   }
   return {

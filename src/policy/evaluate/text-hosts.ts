@@ -1,6 +1,6 @@
 /**
  * The hosts of a command text (S3). Its commands share one sandbox, so a host of one is there for all: where one of them
- * runs code that nobody can read, the text has only the hosts that this one has by itself.
+ * runs code that no one can read, the text has only the hosts that this one has by itself.
  */
 
 import { parseUrl } from '../../hosts/url.ts'
@@ -69,7 +69,7 @@ function unreadText(commands: readonly CommandHosts[], { hazards }: TextFacts): 
   return `\`${words.length > 60 ? `${words.slice(0, 60)} …` : words}\` runs code that cannot be read`
 }
 
-/** True for a text that names another machine, or has a host and runs code that nobody can read: it could send on what it reads. */
+/** True for a text that names another machine, or has a host and runs code that no one can read: it could send on what it reads. */
 export function mayReachOut(policy: Policy, session: SessionFacts, text: TextFacts): boolean {
   if (text.commands.some(({ hosts, effect }) => hosts.length > 0 || effect.startsWith('remote'))) return true
   return hostsOfText(policy, session, text, true).commands.some(({ hosts, readable }) => !readable && hosts.length > 0)

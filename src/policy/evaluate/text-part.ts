@@ -67,7 +67,7 @@ function questionsOf(scene: Scene, facts: ShellFacts): PartQuestions[] {
   return questions.length > 0 ? questions : [nothingRuns(scene)]
 }
 
-/** `[[ -f x ]]`, a comment, arithmetic: bash looks at it and runs no program. */
+/** `[[ -f x ]]`, a comment, arithmetic: bash checks it and runs no program. */
 function nothingRuns({ policy, shell }: Scene): PartQuestions {
   const ruling: Ruling = {
     decision: 'allow',

@@ -68,7 +68,7 @@ function isCovered({ pattern }: CommandRule, reading: Reading, root: string): bo
   return grantMatches(pattern, [program, ...reading.words].map(known))
 }
 
-/** Whether these are the words of a command of the text; of one that nobody could know, all that may follow. */
+/** Whether these are the words of a command of the text; of one that no one could know, all that may follow. */
 function isWritten(fact: CommandFact, reading: Reading, cwd: string): boolean {
   const [program, ...words] = fact.argv
   if (!program?.values?.some((value) => isProgram(value, reading, fact.cwd ?? cwd))) return false

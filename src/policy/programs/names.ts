@@ -1,6 +1,6 @@
 /** Names that matter when a program starts, whatever the manifest says. */
 
-/** Who a start is judged for: what is built in is there for agents, whose commands nobody reads before they run. */
+/** Who a start is judged for: what is built in is there for agents, whose commands no one reads before they run. */
 export type StartedFor = 'agent' | 'person'
 
 /** Programs that run the work of others by themselves, without starting them. */

@@ -154,7 +154,7 @@ function ruleDenial(policy: Policy, start: StartFact, readings: readonly (readon
   if (rule === undefined) return null
   const text = startText(start)
   if (rule.asks) {
-    const message = `\`${text}\` asks by "${rule.pattern.text}", which stands at ${rule.source}.`
+    const message = `\`${text}\` asks because of "${rule.pattern.text}", at ${rule.source}.`
     return { decision: 'ask', firm: true, reason: { code: 'rule-asks', message }, rules: [ref(rule)] }
   }
   return {

@@ -1,4 +1,4 @@
-/** The policy that holds where nobody wrote a manifest. */
+/** The policy that holds where no one wrote a manifest. */
 
 import { type Compiled, compileManifest } from '../../manifest/compile.ts'
 import { mergeLayers } from '../../manifest/layers.ts'

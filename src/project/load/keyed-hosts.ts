@@ -69,7 +69,7 @@ export function checkRules(bundles: readonly Sourced<BundleSetting>[], programs:
   })
 }
 
-/** Hosts that a program's bundles go without. Nobody is asked about them. */
+/** Hosts that a program's bundles go without. No one is asked about them. */
 export function declinedHosts(
   bundles: readonly Sourced<BundleSetting>[],
   programs: readonly string[],

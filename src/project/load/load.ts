@@ -42,7 +42,7 @@ export interface LoadRequest {
 
 /** The policy that holds in a project. */
 export interface LoadedPolicy extends Compiled {
-  /** The project whose place the root takes, for a session with a directory of its own (F7): commands find the root by that name too. */
+  /** The project whose place the root takes, for a session with its own directory (F7): commands find the root by that name too. */
   readonly standsFor?: string
   readonly root: string
   readonly manifestPath: string

@@ -1,7 +1,7 @@
 /**
  * Remembers the policy that a verified manifest came to, so that the next start need not read, compile and verify it again: all of
  * that together takes longer than the decision. It holds while the manifests read word for word as they did, in the same place, under
- * the same build, and their signature is in the same files. Cordon's own directory is the ground of this trust either way: whoever can
+ * the same build, and their signature is in the same files. Cordon's own directory is the ground of this trust either way: the process that can
  * write a memory there could write a key and a signature of his own.
  */
 
@@ -95,7 +95,7 @@ export function verifiedFiles(stateDir: string, project: string): string {
   return [signaturePath(stateDir, project), join(stateDir, 'signing-key.pub')].map(identityOf).join('\n')
 }
 
-/** Which file is at a path, and since when with this content: nobody but the kernel sets the last of these. */
+/** Which file is at a path, and since when with this content: no one but the kernel sets the last of these. */
 export function identityOf(path: string): string {
   const facts = lstatSync(path, { bigint: true, throwIfNoEntry: false })
   return facts ? `${facts.dev} ${facts.ino} ${facts.size} ${facts.mtimeNs} ${facts.ctimeNs}` : 'none'

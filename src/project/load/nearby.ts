@@ -29,7 +29,7 @@ const PACKAGES: readonly RegExp[] = [
 /** Programs of the machine that lie outside the system folders. */
 const PROGRAMS = /^\/Applications\/[^/]+\.app\/Contents\/./
 
-/** A folder that says by its name that it is nobody else's business. */
+/** A folder that says by its name that it is no one else's business. */
 const PRIVATE =
   /(?:^|[-_. ])(?:secrets?|credentials?|creds|passwords?|passwd|pass|vaults?|keys?|keyring|private|confidential|personal|dotfiles)(?:$|[-_. ])/i
 

@@ -11,7 +11,7 @@ import type { LoadedPolicy } from './load.ts'
 /**
  * Directories that hold other working trees of the project's repository. The repository names them in a folder that an agent can
  * write, so each must name the repository in turn, by a file that lies where the agent has no say, and that this user made: a
- * place that write grants or the caches of bundles reach, or that is no project (the home directory), is none.
+ * place that write grants or the caches of bundles reach, or that is not a project (the home directory), is none.
  */
 export function ownWorktrees({ root, policy }: LoadedPolicy, home: string, files: Files): readonly string[] {
   const administrative = posix.join(root, '.git', 'worktrees')

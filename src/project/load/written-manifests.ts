@@ -26,7 +26,7 @@ export async function readOrganisation(machine: Machine): Promise<readonly Writt
   return organisationManifests(machine, Date.now())
 }
 
-/** Whether there are settings of a fleet, or something in their place that cannot be looked at: reading them tells. */
+/** Whether there are settings of a fleet, or something in their place that cannot be checked: reading them tells. */
 export function mayBeInFleet({ systemDir, configDir }: Pick<Machine, 'systemDir' | 'configDir'>): boolean {
   return [systemDir, configDir].some((directory) => {
     try {

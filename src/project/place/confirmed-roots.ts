@@ -1,4 +1,4 @@
-/** Roots that are no projects by their place, and that the person has confirmed all the same (F10). */
+/** Roots that are not projects by their place, and that the person has confirmed all the same (F10). */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

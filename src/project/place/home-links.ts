@@ -5,7 +5,7 @@ import { posix } from 'node:path'
 import { type ProtectedKind, protectedNames } from '../../files/protected-names.ts'
 import type { ProtectedPlace } from '../../files/protected-paths.ts'
 
-/** Deeper, or in more entries, nobody looks: `~/.oh-my-zsh` holds a repository. */
+/** Deeper, or in more entries, no one looks: `~/.oh-my-zsh` holds a repository. */
 const MAX_DEPTH = 3
 const MAX_ENTRIES = 2000
 
@@ -85,7 +85,7 @@ class LinkedPlaces {
     try {
       names = new Map(readdirSync(folder, { withFileTypes: true }).map((entry) => [entry.name, entry]))
     } catch {
-      // Nobody who cannot list it can follow what is in it.
+      // No one who cannot list it can follow what is in it.
     }
     this.#names.set(folder, names)
     return names
@@ -102,7 +102,7 @@ function realPath(path: string): string | null {
   }
 }
 
-/** Where a link leads to nothing yet: whoever makes it makes what the link names. */
+/** Where a link points to nothing yet: the process that makes it makes what the link names. */
 function danglingTarget(path: string): string | null {
   try {
     const target = posix.resolve(realPath(posix.dirname(path)) ?? posix.dirname(path), readlinkSync(path))

@@ -30,7 +30,7 @@ function originOf(top: string, files: Files): string | null {
   return urls.length === 1 ? repositoryName(urls[0]!) : null
 }
 
-/** A worktree and a submodule have a file in the place of the directory, and a worktree's configuration is the main one's. */
+/** A worktree and a submodule have a file instead of the directory, and a worktree's configuration is the main one's. */
 function gitDirectory(path: string, files: Files): string | null {
   if (files.isDirectory(path)) return path
   const named = /^gitdir: (.+)$/m.exec(read(path, files) ?? '')?.[1]?.trim()

@@ -135,7 +135,7 @@ class Search {
     const rows = [...this.#rowsOf(path), ...this.#rowsOf(target)]
     for (const folder of rows.flatMap(({ folders, shows }) => (shows === 'program' ? [] : folders)))
       if (this.#files.exists(folder) && !this.#isClosed(this.#files.canonical(folder))) this.places.add(folder)
-    // A link may lead to a single program elsewhere; what lies beside that is nobody's but its owner's.
+    // A link may point to a single program elsewhere; what lies beside that is no one's but its owner's.
     if (!SYSTEM_PATHS.some((place) => isInside(target, place))) this.places.add(target)
     if (rows.some(({ shows }) => shows === 'program') && this.#files.isLink(path)) this.links.add(path)
     const interpreter = this.#interpreter(target)

@@ -1,4 +1,4 @@
-/** What the names in the log of another machine stand for: nothing of it is here to be looked at, and nothing of it runs. */
+/** What the names in the log of another machine stand for: nothing of it is here to be checked, and nothing of it runs. */
 
 import { posix } from 'node:path'
 import { parsePathPattern } from '../../files/path-pattern.ts'

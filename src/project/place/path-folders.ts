@@ -11,7 +11,7 @@ const SYSTEM: readonly string[] = ['/usr', '/bin', '/sbin']
 
 /**
  * Those outside the system's own, canonical. Where a package manager installs its programs (`node_modules/.bin`, the `bin` of a
- * virtual environment) it must be able to; a word that is not absolute is nobody's folder.
+ * virtual environment) it must be able to; a word that is not absolute is no one's folder.
  */
 export function pathFolders(path: string, files: Look): readonly string[] {
   const folders = new Set<string>()

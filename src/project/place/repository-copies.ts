@@ -7,7 +7,7 @@ import { type PathPattern, reachesPath } from '../../files/path-pattern.ts'
 import type { RepositoryFacts } from '../../policy/call.ts'
 import { type Files, machineFiles } from '../../system/files.ts'
 
-/** Looks at the repository of a root, as it is at each look. */
+/** Checks the repository of a root, as it is at each look. */
 export function repositoryFacts(root: () => string): RepositoryFacts {
   return {
     originalOf: (path) => originalOf(path, root(), machineFiles),

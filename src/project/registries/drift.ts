@@ -50,7 +50,7 @@ export function typedDrift(loaded: LoadedPolicy, machine: Machine, command: read
   return registryDrift(loaded.root, signed, machine, selectBundles(choices, command, builtInBundle))
 }
 
-/** One line of it, for whoever is not asked. */
+/** One line of it, for the process that is not asked. */
 export function driftLine({ opens, closes }: RegistryDrift): string {
   const lines = [...opens.map((line) => `+ ${line}`), ...closes.map((line) => `- ${line}`)]
   return `the registries have changed since you signed, and the signed ones hold until you sign again (cordon sign): ${lines.join(' ')}`

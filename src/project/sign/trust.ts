@@ -152,7 +152,7 @@ export function detachedSignature(loaded: LoadedManifest, machine: Machine, file
 
 /**
  * Asks the tools of the chosen bundles for their registries, and for a signature the project's own files; those of `programs` only, when they
- * are given: then nobody signs, and no file of the project has a say.
+ * are given: then no one signs, and no file of the project has a say.
  */
 export function readRegistries(
   loaded: { readonly root: string; readonly sandbox: Pick<LoadedPolicy['sandbox'], 'bundles'> },

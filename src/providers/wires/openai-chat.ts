@@ -32,7 +32,7 @@ function bodyOf({ model, system, messages, tools, maxTokens, capped, extra }: Mo
     model,
     stream: true,
     stream_options: { include_usage: true },
-    // Some servers refuse a limit that their window has no room for, so that theirs stands unless one was named.
+    // Some servers refuse a limit that their window has no space for, so that theirs stands unless one was named.
     ...(capped && { max_tokens: maxTokens }),
     messages: [...(system === '' ? [] : [{ role: 'system', content: system }]), ...messages.flatMap(messagesOf)],
     ...(offered.length > 0 && { tools: offered }),

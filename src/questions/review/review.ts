@@ -30,7 +30,7 @@ export interface ReviewPlace {
   readonly record: (event: NoteEvent) => void
 }
 
-/** What a person reads before an answer; a longer question is no reviewer's. */
+/** What a person reads before an answer; a longer question is not a reviewer's. */
 const MAX_QUESTION = 24_000
 const MAX_REASON = 500
 

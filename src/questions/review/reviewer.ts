@@ -50,7 +50,7 @@ export interface ReviewerPlace {
 const LOADS_CODE = /^(?:LD_|DYLD_|NODE_OPTIONS$|NODE_PATH$|BASH_ENV$|ENV$|PYTHON|PERL5|RUBYOPT$|JAVA_TOOL_OPTIONS$)/
 const MAX_OUTPUT = 64 * 1024
 
-/** Asks it. Whatever is no clear answer to this very call in time is `ask`. */
+/** Asks it. Whatever is not a clear answer to this very call in time is `ask`. */
 export async function askReviewer(
   input: ReviewInput,
   settings: ReviewSettings,
@@ -94,7 +94,7 @@ function requestText({ call, tool, project, question, worst, recent }: ReviewInp
   })
 }
 
-/** The answer to this call, or why it is none. */
+/** The answer to this call, or why it is not. */
 export function parseAnswer(output: string, call: string): Omit<ReviewAnswer, 'reviewer'> | string {
   let value: unknown
   try {

@@ -1,4 +1,4 @@
-/** An entry of `[[secrets]]` with its value: read at its source, and told apart from what stands around it there (N7). */
+/** An entry of `[[secrets]]` with its value: read at its source, and distinguished from what stands around it there (N7). */
 
 import { type BrokeredSecret, unfitValue } from '../../egress/credentials/broker.ts'
 import type { SecretSetting } from '../../manifest/schema/settings.ts'
@@ -25,14 +25,14 @@ export function readSecret(secret: SecretSetting, machine: Machine): BrokeredSec
       'secret-missing',
       `the secret ${name}: at its source (${source.kind} ${source.name}) is ${wanted}`,
       {
-        remedy: 'Correct `part` or `after` of the entry, or what stands there.',
+        remedy: 'Correct `part` or `after` of the entry, or the value there.',
       },
     )
   }
   const unfit = unfitValue({ name, value: part.value })
   if (unfit !== null) {
     throw new Fault('secret-unfit', unfit, {
-      remedy: `Look at what stands at its source (${source.kind} ${source.name}), and put the real key there.`,
+      remedy: `Check the value at its source (${source.kind} ${source.name}), and put the real key there.`,
     })
   }
   return {

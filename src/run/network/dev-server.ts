@@ -1,4 +1,4 @@
-/** A server inside a sandbox on this machine's loopback: open while it is served inside, and to nobody beyond the machine. */
+/** A server inside a sandbox on this machine's loopback: open while it is served inside, and to no one beyond the machine. */
 
 import { createServer, type Socket } from 'node:net'
 import { join } from '../../egress/wire/join.ts'

@@ -1,4 +1,4 @@
-/** The way to hosts from this machine: its authorities, those of the manifest, and the proxy that it stands behind. */
+/** The way to hosts from this machine: its authorities, those of the manifest, and the proxy that it is behind. */
 
 import { readParentProxy } from '../../egress/route/parent-proxy.ts'
 import { createUpstream, readAuthorities, type Upstream } from '../../egress/route/upstream.ts'

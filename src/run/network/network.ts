@@ -1,4 +1,4 @@
-/** The network of a session: which hosts a command may reach, and the guarded door it gets for that. */
+/** The network of a session: which hosts a command may reach, and the guarded proxy it gets for that. */
 
 import { AsyncResource } from 'node:async_hooks'
 import { lstatSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
@@ -6,6 +6,7 @@ import type { Server } from 'node:net'
 import { join, posix } from 'node:path'
 import { type ClientFile, clientSettings } from '../../egress/clients/clients.ts'
 import { knownHostsFor, sshPatterns } from '../../egress/clients/known-hosts.ts'
+import { type CommandProxy, openProxy, type PackageSupport } from '../../egress/command-proxy.ts'
 import {
   type AbsentSecret,
   type Broker,
@@ -13,7 +14,6 @@ import {
   createBroker,
   unfitValue,
 } from '../../egress/credentials/broker.ts'
-import { type Door, openDoor, type PackageSupport } from '../../egress/door.ts'
 import { PackageMemory } from '../../egress/packages/memory.ts'
 import type { Ecosystem } from '../../egress/packages/release.ts'
 import type { PackageRules } from '../../egress/packages/rules.ts'
@@ -43,7 +43,7 @@ interface LocalSockets {
   readonly variables: Readonly<Record<string, string>>
 }
 
-/** Those of the granted ones that are there now. The path as it is written leads to it inside, and so does its real one. */
+/** Those of the granted ones that are there now. The path as it is written points to it inside, and so does its real one. */
 function localSockets(
   { allowed, denied }: Pick<EgressRules, 'allowed' | 'denied'>,
   { home, env }: Pick<Machine, 'home' | 'env'>,
@@ -104,18 +104,18 @@ export interface SharedProxy {
   readonly token: string
 }
 
-/** What a command needs to find its door: variables, and a directory of trust files to show it. */
-export interface DoorSettings {
+/** What a command needs to find its proxy: variables, and a directory of trust files to show it. */
+export interface ProxySettings {
   readonly variables: Readonly<Record<string, string>>
   readonly directory: string
   /** Files of the machine in whose place the command sees one of the directory. */
   readonly standIns: readonly { readonly path: string; readonly source: string }[]
   readonly names: Aliases['names']
-  readonly doors: Aliases['doors']
+  readonly proxyPorts: Aliases['proxyPorts']
   readonly sockets: LocalSockets['sockets']
 }
 
-type SharedSettings = Omit<DoorSettings, 'names' | 'doors' | 'sockets'>
+type SharedSettings = Omit<ProxySettings, 'names' | 'proxyPorts' | 'sockets'>
 
 export interface NetworkOptions {
   readonly machine: Machine
@@ -128,12 +128,12 @@ export interface NetworkOptions {
   readonly sandbox: Pick<SandboxSettings, 'caFiles' | 'parent'>
 }
 
-/** One session's CA, trust files and open doors. Nothing is made before a command needs the network. */
+/** One session's CA, trust files and open proxies. Nothing is made before a command needs the network. */
 export class SessionNetwork {
   readonly #options: NetworkOptions
   readonly #resolver: Resolver
   readonly #upstream: Upstream
-  readonly #doors = new Set<Door>()
+  readonly #proxies = new Set<CommandProxy>()
   #ca: SessionCa | null = null
   #broker: Broker | null = null
   #packages: PackageMemory | null = null
@@ -146,7 +146,7 @@ export class SessionNetwork {
   }
 
   /** The variables and files of a command; those that reach the same by ssh and on the host's loopback share a set. */
-  settings(rules: EgressRules, shared: SharedProxy | null = null): DoorSettings {
+  settings(rules: EgressRules, shared: SharedProxy | null = null): ProxySettings {
     const loopback = proxiedLoopback(rules, shared !== null)
     const knownHosts = this.#knownHosts(rules)
     const passthrough = rules.allowed?.some(({ tls }) => tls === 'pass') ?? false
@@ -155,19 +155,19 @@ export class SessionNetwork {
     )
     const key = `${loopback} ${passthrough} ${gitHosts} ${shared?.port} ${knownHosts}`
     // Addresses of one's own for hosts need a loopback of one's own.
-    const { names, doors } = shared ? { names: [], doors: [] } : aliasesOf(rules)
+    const { names, proxyPorts } = shared ? { names: [], proxyPorts: [] } : aliasesOf(rules)
     const known = this.#settings.get(key) ?? this.#makeSettings(loopback, passthrough, knownHosts, gitHosts, shared)
     this.#settings.set(key, known)
     const { sockets, variables } = localSockets(rules, this.#options.machine)
-    return { ...known, variables: { ...known.variables, ...variables }, names, doors, sockets }
+    return { ...known, variables: { ...known.variables, ...variables }, names, proxyPorts, sockets }
   }
 
-  /** Opens the door of one command, once the listener from inside its sandbox is there. */
-  doorFor(rules: EgressRules, onEvent: (event: EgressEvent) => void): (listener: Server) => Door {
-    // A connection belongs to nobody's call: who is asked is the one behind the call that starts the command now.
+  /** Opens the proxy of one command, once the listener from inside its sandbox is there. */
+  proxyFor(rules: EgressRules, onEvent: (event: EgressEvent) => void): (listener: Server) => CommandProxy {
+    // A connection belongs to no one's call: who is asked is the one behind the call that starts the command now.
     const ask = this.#options.ask && AsyncResource.bind(this.#options.ask)
     return (listener) => {
-      const door = openDoor({
+      const proxy = openProxy({
         listener,
         rules,
         aliases: aliasesOf(rules),
@@ -181,8 +181,8 @@ export class SessionNetwork {
         ...(rules.packages && { packages: this.#packageSupport(rules.packages) }),
         ...(ask && { ask }),
       })
-      this.#doors.add(door)
-      return door
+      this.#proxies.add(proxy)
+      return proxy
     }
   }
 
@@ -207,14 +207,14 @@ export class SessionNetwork {
     }
   }
 
-  async closeDoor(door: Door): Promise<void> {
-    this.#doors.delete(door)
-    await door.close()
+  async closeProxy(proxy: CommandProxy): Promise<void> {
+    this.#proxies.delete(proxy)
+    await proxy.close()
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#doors].map((door) => door.close()))
-    this.#doors.clear()
+    await Promise.all([...this.#proxies].map((proxy) => proxy.close()))
+    this.#proxies.clear()
     for (const { directory } of this.#settings.values()) rmSync(directory, { recursive: true, force: true })
     this.#settings.clear()
   }
@@ -256,7 +256,7 @@ export class SessionNetwork {
     return { variables, files }
   }
 
-  /** ~/.ssh is hidden inside; what it says about the keys of the granted hosts is no secret. */
+  /** ~/.ssh is hidden inside; what it says about the keys of the granted hosts is not a secret. */
   #knownHosts({ allowed }: EgressRules): string {
     const patterns = sshPatterns(allowed?.map((rule) => rule.pattern) ?? [])
     if (patterns.length === 0) return ''

@@ -20,7 +20,7 @@ export function servedLine({ port, problem }: Pick<ServedPort, 'port' | 'problem
   return `not served: port ${port} of the command cannot be reached from outside, because ${problem}`
 }
 
-/** The same for a port that nobody opened. */
+/** The same for a port that no one opened. */
 export function unlistedLine(port: number): string {
-  return `listening on ${port}, which nobody outside reaches; to open it: cordon run --port ${port} …`
+  return `listening on ${port}, reachable only inside the sandbox; to open it: cordon run --port ${port} …`
 }

@@ -11,7 +11,7 @@ export interface RegistrySource {
   readonly reads: readonly string[]
   /** A file of the user, with `~/`. */
   readonly file: string | null
-  /** A file of the project, as it is when the manifest is signed; what it names stands before what the user's own says. */
+  /** A file of the project, as it is when the manifest is signed; what it names is before what the user's own says. */
   readonly project: string | null
   /** A regular expression; group 1 is a URL or a host. */
   readonly match: string
@@ -57,7 +57,7 @@ export interface Bundle {
   readonly hosts: readonly string[]
   /** Addresses (`HOST/PATH`) that it asks for by GET before it starts. */
   readonly checks: readonly string[]
-  /** Hosts of its updates, catalogues and telemetry: nobody is asked about them. */
+  /** Hosts of its updates, catalogues and telemetry: no one is asked about them. */
   readonly declined: readonly string[]
   /** The subcommands that use the network, `-` for none at all, `npx:*` for every use of a program; null for every use. */
   readonly online: readonly string[] | null

@@ -1,6 +1,6 @@
 /** PURE. A plan as arguments for bubblewrap: the namespaces and the baseline, which cordon-init then furnishes. */
 
-import type { SandboxRoom } from '../room.ts'
+import type { SandboxLayout } from '../layout.ts'
 
 /** Where every user of the sandbox may make files, as programs expect it. */
 export const SHARED_FOLDERS: ReadonlySet<string> = new Set(['/tmp', '/var/tmp', '/dev/shm'])
@@ -28,7 +28,7 @@ export const INIT_CAPABILITIES: readonly string[] = [
   'CAP_NET_BIND_SERVICE',
 ]
 
-export function requireFewBinds({ binds }: Pick<SandboxRoom, 'binds'>): void {
+export function requireFewBinds({ binds }: Pick<SandboxLayout, 'binds'>): void {
   if (binds.length > MAX_BINDS)
     throw new RangeError(
       `the grants show ${binds.length} separate places, at most ${MAX_BINDS} are possible; grant the directories that hold them`,
@@ -36,7 +36,7 @@ export function requireFewBinds({ binds }: Pick<SandboxRoom, 'binds'>): void {
 }
 
 /** Compiles the arguments, without the program's own name; `channel`: the init has sockets to hand out. */
-export function compileArguments(plan: SandboxRoom, channel: boolean): string[] {
+export function compileArguments(plan: SandboxLayout, channel: boolean): string[] {
   requireFewBinds(plan)
   const args = [
     '--unshare-user',
@@ -74,7 +74,7 @@ export function compileArguments(plan: SandboxRoom, channel: boolean): string[] 
   return [...args, '--chdir', '/', '--', ...initWords(channel)]
 }
 
-/** The init, as the room's first process, with where its descriptors are. */
+/** The init, as the layout's first process, with where its descriptors are. */
 export function initWords(channel: boolean): string[] {
   const sockets = channel ? [String(IPC_FD)] : []
   return [`/proc/self/fd/${INIT_FD}`, String(CONTROL_FD), String(STDIO_FD), ...sockets, `h${HOST_FD}`]

@@ -1,4 +1,4 @@
-/** The Linux backend: cordon-init, in a room that bubblewrap or a container engine lays out. */
+/** The Linux backend: cordon-init, in a layout that bubblewrap or a container engine prepares. */
 
 import { accessSync, closeSync, constants, openSync, readFileSync, realpathSync } from 'node:fs'
 import { delimiter, dirname, isAbsolute, join } from 'node:path'
@@ -9,10 +9,10 @@ import { handsOutSockets } from '../plan.ts'
 import { SandboxFault } from '../sandbox-fault.ts'
 import { compileArguments } from './args.ts'
 import { launchSandbox } from './launch.ts'
-import { type BegunRoom, beginRoom } from './launch-blocking.ts'
-import { type BwrapSetup, compileFurnishing, compileRoom, O_PATH } from './launch-compile.ts'
-import { SpareRooms } from './launch-spare.ts'
-import type { RoomLayer } from './layer.ts'
+import { type PreparedSandbox, prepareSandbox } from './launch-blocking.ts'
+import { type BwrapSetup, compileFurnishing, compileLayout, O_PATH } from './launch-compile.ts'
+import { SpareSandboxes } from './launch-spare.ts'
+import type { SandboxLayer } from './layer.ts'
 import { mustBeBuilt } from './native-files.ts'
 import type { Architecture } from './syscalls.ts'
 
@@ -23,7 +23,7 @@ export interface InitBackendOptions {
   readonly cgroups?: boolean
   /**
    * What the caller has: `one` command, for which the process may be blocked until it is done; or `many`, one after
-   * another, whose rooms are laid out ahead. Without a word neither is done.
+   * another, whose sandboxes are prepared ahead. Without a word neither is done.
    */
   readonly commands?: 'one' | 'many'
   /** Where it is remembered that the native files are those that were built; without it they are hashed once a process. */
@@ -35,7 +35,7 @@ export interface BwrapOptions extends InitBackendOptions {
   readonly bwrap?: string
 }
 
-/** What the init does for a room of its own. */
+/** What the init does for its own space. */
 export const INIT_CAPABILITIES: ReadonlySet<Capability> = new Set([
   'programs',
   'observed-masks',
@@ -68,7 +68,7 @@ function isExecutable(path: string): boolean {
 /**
  * The bubblewrap that the Debian package and the archive bring, then the system's, then one on the PATH. A relative entry
  * could be the project's, and `npx` and `npm run` put the project's node_modules/.bin first; a command that could write it
- * is refused it (see compileRoom).
+ * is refused it (see compileLayout).
  */
 export function findBwrap(): string {
   const own = findNative(`bwrap-${process.arch}`)
@@ -109,7 +109,7 @@ function architectureOf(arch: string): Architecture {
   throw new SandboxFault('sandbox-architecture', `there is no system call filter for ${arch}, only for x64 and arm64`)
 }
 
-/** Rooms of bubblewrap's. */
+/** Sandboxes of bubblewrap's. */
 export function createBwrapBackend(options: BwrapOptions = {}): Backend {
   return createInitBackend(
     'bwrap',
@@ -120,19 +120,23 @@ export function createBwrapBackend(options: BwrapOptions = {}): Backend {
         program,
         ahead: true,
         install: INSTALL_BWRAP,
-        words: (room, channel) => [program, ...compileArguments(room, channel)],
+        words: (layout, channel) => [program, ...compileArguments(layout, channel)],
       }
     },
     options,
   )
 }
 
-/** A backend of its own state: the opened init and the control groups it found. Nothing is opened before it is needed. */
-export function createInitBackend(name: string, findLayer: () => RoomLayer, options: InitBackendOptions = {}): Backend {
+/** Its own backend state: the opened init and the control groups it found. Nothing is opened before it is needed. */
+export function createInitBackend(
+  name: string,
+  findLayer: () => SandboxLayer,
+  options: InitBackendOptions = {},
+): Backend {
   let machine: BwrapSetup | null = null
   let groups: { readonly host: CgroupHost | null } | null = null
-  let expected: { readonly room: PlanUnderway['room']; readonly begun: BegunRoom | null } | null = null
-  const spares = options.commands === 'many' ? new SpareRooms() : null
+  let expected: { readonly layout: PlanUnderway['layout']; readonly begun: PreparedSandbox | null } | null = null
+  const spares = options.commands === 'many' ? new SpareSandboxes() : null
   const cgroups = (): CgroupHost | null => {
     groups ??= { host: options.cgroups === false ? null : openCgroups() }
     return groups.host
@@ -168,19 +172,20 @@ export function createInitBackend(name: string, findLayer: () => RoomLayer, opti
     },
     compile: (plan): CompiledSandbox => {
       const found = find()
-      const [program, ...args] = compileRoom(plan, handsOutSockets(plan), found, null)
+      const [program, ...args] = compileLayout(plan, handsOutSockets(plan), found, null)
       return { program, args, orders: compileFurnishing(plan, found) }
     },
     expect: (planned, io) => {
       expected?.begun?.abandon()
-      expected = options.commands === 'one' ? { room: planned.room, begun: beginRoom(planned, io, find()) } : null
+      expected =
+        options.commands === 'one' ? { layout: planned.layout, begun: prepareSandbox(planned, io, find()) } : null
     },
     launch: async (planned, io = {}) => {
       if (!('complete' in planned)) return launchSandbox(planned, io, find(), spares)
       // Bubblewrap works while the rest of the plan is made.
-      const ready = expected?.room === planned.room && !io.verify && !io.judgeAsks ? expected.begun : null
+      const ready = expected?.layout === planned.layout && !io.verify && !io.judgeAsks ? expected.begun : null
       if (ready) expected = null
-      const begun = ready ?? (options.commands === 'one' ? beginRoom(planned, io, find()) : null)
+      const begun = ready ?? (options.commands === 'one' ? prepareSandbox(planned, io, find()) : null)
       if (!begun) return launchSandbox(planned.complete(), io, find(), spares)
       try {
         return begun.launch(planned.complete(), io)

@@ -1,7 +1,7 @@
 /** PURE. What cordon-init says while a command runs, and what it is told: 16 bytes out, 6 bytes in (native/init/protocol.h). */
 
 import type { SoughtKind } from '../plan.ts'
-import { numbers } from './order-bytes.ts'
+import { numbers } from './setup-bytes.ts'
 
 /** A message from cordon-init. */
 export type InitMessage =

@@ -1,26 +1,26 @@
 /**
- * Rooms that a process which serves one command after another (a worker of the resident) lays out ahead: after a command, one
+ * Sandboxes that a process which serves one command after another (a worker of the resident) prepares ahead: after a command, one
  * like its own. Nothing of a command is in it but the places that it shows; its streams, masks, pins and all else come with the
- * orders. It is taken by a command that would have the very same room laid out at that moment, and thrown away otherwise.
+ * orders. It is taken by a command that would have the very same layout prepared at that moment, and thrown away otherwise.
  */
 
 import { closeSync, constants, openSync, statSync } from 'node:fs'
 import { monotonicMs } from '../../system/monotonic.ts'
-import type { SandboxRoom } from '../room.ts'
+import type { SandboxLayout } from '../layout.ts'
 import type { LaunchAddon } from './launch-blocking.ts'
 import { type BwrapSetup, O_PATH } from './launch-compile.ts'
 import { KEPT_MS, lookOf } from './launch-spare.ts'
 
-/** A room, as one is started for a command. */
-export interface WantedRoom {
+/** A layout, as one is started for a command. */
+export interface SpareRequest {
   readonly addon: LaunchAddon
   /** The program and its arguments, each with its NUL. */
   readonly words: string
-  readonly room: SandboxRoom
+  readonly layout: SandboxLayout
   readonly machine: BwrapSetup
 }
 
-interface Wish extends WantedRoom {
+interface Wish extends SpareRequest {
   readonly umask: number
   /** The very file that was verified, still open. */
   readonly init: number
@@ -36,20 +36,20 @@ interface LaidOut {
   readonly since: number
 }
 
-/** Commands take turns between few kinds of rooms; the addon has as many places. */
-const MOST_ROOMS = 2
+/** Commands take turns between few kinds of sandboxes; the addon has as many places. */
+const MOST_SPARES = 2
 
 let kept: { wish: Wish | null; readonly laid: Set<LaidOut> } | null = null
 
-/** From here on rooms are laid out ahead in this process. */
-export function keepRoomsAhead(): void {
+/** From here on sandboxes are prepared ahead in this process. */
+export function keepSpares(): void {
   kept ??= { wish: null, laid: new Set() }
 }
 
-/** Whether the addon now holds a room that is as this one would be. One that only looked like it is gone. */
-export function takeRoomAhead({ addon, ...wanted }: WantedRoom): boolean {
+/** Whether the addon now holds a layout that is as this one would be. One that only looked like it is gone. */
+export function takeSpare({ addon, ...wanted }: SpareRequest): boolean {
   const umask = process.umask()
-  const laid = [...(kept?.laid ?? [])].find((room) => room.words === wanted.words && room.umask === umask)
+  const laid = [...(kept?.laid ?? [])].find((layout) => layout.words === wanted.words && layout.umask === umask)
   if (!laid) return false
   kept!.laid.delete(laid)
   addon.swap(laid.number)
@@ -58,19 +58,19 @@ export function takeRoomAhead({ addon, ...wanted }: WantedRoom): boolean {
   return fits
 }
 
-/** The next command may want a room like this one's. The command is done: whatever fails here is not about it. */
-export function wantRoomAhead(wanted: WantedRoom): void {
+/** The next command may want a layout like this one's. The command is done: whatever fails here is not about it. */
+export function requestSpare(wanted: SpareRequest): void {
   if (!kept) return
   forgetWish()
   try {
     kept.wish = { ...wanted, umask: process.umask(), init: openSync(`/proc/self/fd/${wanted.machine.init.fd}`, 'r') }
   } catch {
-    // Then none is laid out.
+    // Then none is prepared.
   }
 }
 
-/** Lays out what was wanted; for the time between two requests, when this process is nobody's. */
-export function layOutRoomAhead(): void {
+/** Lays out what was wanted; for the time between two requests, when this process is no one's. */
+export function prepareSpare(): void {
   const wish = kept?.wish
   if (!wish) return
   const { addon, words, umask, init } = wish
@@ -87,7 +87,7 @@ export function layOutRoomAhead(): void {
       kept!.laid.add({ number, addon, words, umask, look, since: monotonicMs() })
     }
   } catch {
-    // The next command starts a room of its own, and says what is wrong.
+    // The next command starts its own space, and says what is wrong.
   } finally {
     process.umask(own)
     for (const fd of opened) closeSync(fd)
@@ -95,31 +95,31 @@ export function layOutRoomAhead(): void {
   }
 }
 
-/** For how many seconds the oldest room is kept; null without one. */
+/** For how many seconds the oldest layout is kept; null without one. */
 export function secondsAhead(): number | null {
-  endOldRooms()
+  endOldSpares()
   const [oldest] = kept?.laid ?? []
   return oldest ? (oldest.since + KEPT_MS - monotonicMs()) / 1000 : null
 }
 
-/** Ends rooms that were laid out long ago. */
-function endOldRooms(): void {
-  for (const room of kept?.laid ?? []) if (isOld(room)) end(room)
+/** Ends sandboxes that were prepared long ago. */
+function endOldSpares(): void {
+  for (const layout of kept?.laid ?? []) if (isOld(layout)) end(layout)
 }
 
 /** Its init has no orders, and goes with the connection. */
-function end(room: LaidOut): void {
-  room.addon.swap(room.number)
-  room.addon.abandon()
-  kept!.laid.delete(room)
+function end(layout: LaidOut): void {
+  layout.addon.swap(layout.number)
+  layout.addon.abandon()
+  kept!.laid.delete(layout)
 }
 
-/** Where the addon has place: that of a room of the same kind, or of the oldest. */
+/** Where the addon has place: that of a layout of the same kind, or of the oldest. */
 function freeNumber({ words }: Wish): number {
   const laid = kept!.laid
-  for (const room of laid) if (room.words === words) end(room)
+  for (const layout of laid) if (layout.words === words) end(layout)
   const [oldest] = laid
-  if (oldest && laid.size >= MOST_ROOMS) end(oldest)
+  if (oldest && laid.size >= MOST_SPARES) end(oldest)
   const taken = new Set([...laid].map(({ number }) => number))
   return taken.has(0) ? 1 : 0
 }
@@ -134,10 +134,10 @@ function isOld({ since }: LaidOut): boolean {
 }
 
 /** Its places, and the programs that make it: one that was installed since makes the next. */
-function lookAt({ room, machine }: Pick<WantedRoom, 'room' | 'machine'>): string {
+function lookAt({ layout, machine }: Pick<SpareRequest, 'layout' | 'machine'>): string {
   const programs = [machine.init.path, machine.layer.program].map((path) => {
     const { dev, ino, ctimeNs } = statSync(path, { bigint: true })
     return `${dev} ${ino} ${ctimeNs}`
   })
-  return [...programs, lookOf(room)].join('\n')
+  return [...programs, lookOf(layout)].join('\n')
 }

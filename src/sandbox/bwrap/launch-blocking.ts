@@ -6,8 +6,8 @@ import type { SandboxPlan } from '../plan.ts'
 import { parseStart } from '../programs.ts'
 import { SandboxFault } from '../sandbox-fault.ts'
 import { judgedMessage, MESSAGE_BYTES, parseMessage } from './init-messages.ts'
-import { takeRoomAhead, wantRoomAhead } from './launch-ahead.ts'
-import { type BwrapSetup, compileFurnishing, compileRoom, openGroup } from './launch-compile.ts'
+import { requestSpare, takeSpare } from './launch-ahead.ts'
+import { type BwrapSetup, compileFurnishing, compileLayout, openGroup } from './launch-compile.ts'
 import { LaunchProgress } from './launch-progress.ts'
 
 /** What native/launch/ gives Node. */
@@ -26,9 +26,9 @@ export interface LaunchAddon {
   abandon(): void
 }
 
-/** A room that is being laid out. */
-export interface BegunRoom {
-  /** Hands over the plan, whose room this is, and blocks until the command is done. The streams are those of the room. */
+/** A layout that is being prepared. */
+export interface PreparedSandbox {
+  /** Hands over the plan, whose layout this is, and blocks until the command is done. The streams are those of the layout. */
   launch(plan: SandboxPlan, io: LaunchIo): LaunchResult
   /** There will be no command, or it is done: nothing is left either way. */
   abandon(): void
@@ -78,27 +78,27 @@ function mayBlock(io: LaunchIo): boolean {
 }
 
 /**
- * Has a room laid out, while this process goes on to make the plan of what is put into it. Null, with nothing
+ * Has a layout prepared, while this process goes on to make the plan of what is put into it. Null, with nothing
  * started, when the launch may not block, and when a terminal is among the streams: that has to be relayed.
  */
-export function beginRoom(
-  { room, limits, sockets }: Omit<PlanUnderway, 'complete'>,
+export function prepareSandbox(
+  { layout, limits, sockets }: Omit<PlanUnderway, 'complete'>,
   io: LaunchIo,
   machine: BwrapSetup,
-): BegunRoom | null {
+): PreparedSandbox | null {
   const addon =
     !sockets && mayBlock(io)
       ? loadAddon(join(dirname(machine.init.path), `cordon-launch-${machine.architecture}`))
       : null
   if (!addon) return null
   const cgroup = openGroup(limits, machine)
-  const shown = room()
-  const argv = compileRoom(shown, false, machine, cgroup)
+  const shown = layout()
+  const argv = compileLayout(shown, false, machine, cgroup)
   // The addon takes the words as one text: a NUL in one would make it two.
   if (argv.some((word) => word.includes('\0'))) throw new SandboxFault('sandbox-plan', 'a path holds a NUL character')
   const words = `${argv.join('\0')}\0`
-  const wanted = machine.layer.ahead && !cgroup ? { addon, words, room: shown, machine } : null
-  const ahead = wanted !== null && takeRoomAhead(wanted)
+  const wanted = machine.layer.ahead && !cgroup ? { addon, words, layout: shown, machine } : null
+  const ahead = wanted !== null && takeSpare(wanted)
   const fds = Int32Array.of(machine.init.fd, 0, 1, 2, machine.nothing, machine.root)
   const started = ahead ? 0 : addon.start(Buffer.from(words), Buffer.from(fds.buffer))
   if (started !== 0) cgroup?.remove()
@@ -131,7 +131,7 @@ export function beginRoom(
           status: `wait status ${answer.readInt32LE(0)}`,
         }),
       })
-      if (wanted) wantRoomAhead(wanted)
+      if (wanted) requestSpare(wanted)
       return result
     },
     abandon: () => {

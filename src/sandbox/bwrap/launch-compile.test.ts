@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import type { Bind, SandboxRoom } from '../room.ts'
+import type { Bind, SandboxLayout } from '../layout.ts'
 import { SandboxFault } from '../sandbox-fault.ts'
-import { type BwrapSetup, compileRoom } from './launch-compile.ts'
+import { type BwrapSetup, compileLayout } from './launch-compile.ts'
 
-const room = (binds: readonly Bind[]): SandboxRoom => ({
+const layout = (binds: readonly Bind[]): SandboxLayout => ({
   hostname: 'localhost',
   baseline: 'system',
   binds,
@@ -35,7 +35,7 @@ test.each([
   ['/home/ada/work', 'read-only', false],
   ['/home/ada/other', 'read-write', false],
 ] as const)('a bubblewrap that commands may write is not started: %s, %s', (path, mode, refused) => {
-  const compile = () => compileRoom(room([{ path, mode }]), false, machine, null)
+  const compile = () => compileLayout(layout([{ path, mode }]), false, machine, null)
   if (refused) expect(compile).toThrow(SandboxFault)
   else expect(compile()[0]).toBe(machine.layer.program)
 })

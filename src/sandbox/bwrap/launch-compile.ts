@@ -1,16 +1,16 @@
-/** A plan in the terms of this machine: the words that make the room, the init's orders for what is put into it. */
+/** A plan in the terms of this machine: the words that make the layout, the init's orders for what is put into it. */
 
 import { isInside } from '../../files/baseline.ts'
 import type { LaunchIo } from '../backend.ts'
+import type { SandboxLayout } from '../layout.ts'
 import { groupLimits, type Limits, processNumbers, resourceLimits } from '../limits.ts'
 import { type Cgroup, type CgroupHost, makeCgroup } from '../limits-cgroup.ts'
 import type { SandboxPlan } from '../plan.ts'
-import type { SandboxRoom } from '../room.ts'
 import { SandboxFault } from '../sandbox-fault.ts'
 import { readIdentities } from '../session.ts'
-import type { RoomLayer } from './layer.ts'
-import { compileOrders } from './orders.ts'
+import type { SandboxLayer } from './layer.ts'
 import { compileFilter } from './seccomp.ts'
+import { compileOrders } from './setup-message.ts'
 import type { Architecture } from './syscalls.ts'
 
 /** Node has no name for it; the same on x64 and arm64. */
@@ -19,7 +19,7 @@ export const O_PATH = 0o10000000
 /** The programs that a launch needs, found once. */
 export interface BwrapSetup {
   readonly architecture: Architecture
-  readonly layer: RoomLayer
+  readonly layer: SandboxLayer
   readonly init: { readonly path: string; readonly fd: number }
   /** An open /dev/null: Node leaves descriptors above 2 closed where they are ignored. */
   readonly nothing: number
@@ -35,36 +35,36 @@ const STDIN_TERMINAL = 1
 const STDOUT_TERMINAL = 2
 const STDERR_TERMINAL = 4
 
-/** The program that makes a room, with its arguments, in its control group. Throws a fault for a room that cannot be made. */
-export function compileRoom(
-  room: SandboxRoom,
+/** The program that makes a layout, with its arguments, in its control group. Throws a fault for a layout that cannot be made. */
+export function compileLayout(
+  layout: SandboxLayout,
   channel: boolean,
   machine: BwrapSetup,
   cgroup: Cgroup | null,
 ): readonly [program: string, ...args: string[]] {
   const { title, program, install, words } = machine.layer
-  const writable = room.binds.find(({ path, mode }) => mode === 'read-write' && isInside(program, path))
+  const writable = layout.binds.find(({ path, mode }) => mode === 'read-write' && isInside(program, path))
   if (writable)
     throw new SandboxFault(
       'sandbox-missing',
       `${title} was found only at ${program}, where commands may write: what they left there would run outside the sandbox`,
       { remedy: `Install it for the system: ${install}.` },
     )
-  const argv = orFault(() => words(room, channel))
+  const argv = orFault(() => words(layout, channel))
   if (!cgroup) return argv
   const enter = machine.layer.enter?.(cgroup.procs) ?? ([machine.init.path, 'enter', ...cgroup.procs, '--'] as const)
   return [...enter, ...argv]
 }
 
-/** The control group that a room needs; null when none of its limits does, or none can be had. */
+/** The control group that a layout needs; null when none of its limits does, or none can be had. */
 export function openGroup(limits: Limits, machine: BwrapSetup): Cgroup | null {
   const left = groupLimits(limits, machine.numbered)
   const host = left && machine.cgroups()
   return left && host ? makeCgroup(host, withOwn(left, machine.layer)) : null
 }
 
-/** What lays the room out stays in the group, and is not to be paid for by the command. */
-function withOwn(limits: Limits, { own }: RoomLayer): Limits {
+/** What lays the layout out stays in the group, and is not to be paid for by the command. */
+function withOwn(limits: Limits, { own }: SandboxLayer): Limits {
   if (!own) return limits
   const { processes, memoryBytes } = limits
   return {
@@ -77,7 +77,7 @@ function withOwn(limits: Limits, { own }: RoomLayer): Limits {
 /** The orders for the init. Throws a fault for a plan that cannot be expressed. */
 export function compileFurnishing(
   plan: SandboxPlan,
-  machine: Pick<BwrapSetup, 'architecture' | 'cgroups' | 'numbered'> & { readonly layer?: Pick<RoomLayer, 'bare'> },
+  machine: Pick<BwrapSetup, 'architecture' | 'cgroups' | 'numbered'> & { readonly layer?: Pick<SandboxLayer, 'bare'> },
   io: Pick<LaunchIo, 'terminal' | 'stderr' | 'verify'> = {},
 ): Uint8Array {
   const terminalFds = io.terminal

@@ -14,7 +14,7 @@ test.each([
     said: "bwrap: Can't get type of source /srv/data: No such file or directory",
     code: 'sandbox-failed',
     message: '/srv/data cannot be shown',
-    remedy: 'no longer there',
+    remedy: 'no longer exists',
   },
   {
     note: 'no user namespaces: here doctor knows more',

@@ -31,8 +31,8 @@ export function faultOfStep(failed: { step: number; errno: number; index: number
   const name = errnoName(failed.errno)
   const message = `${what}${path === undefined ? '' : `: ${JSON.stringify(path)}`} (${name})`
   const about = path === undefined ? {} : { path }
-  // Only what a kernel lacks may be done without: else whoever uses up the machine would switch it off.
-  if ((step === 'DOOR' || step === 'PROGRAMS') && !LACKING.has(name))
+  // Only what a kernel lacks may be done without: else the process that uses up the machine would switch it off.
+  if ((step === 'BROKER' || step === 'PROGRAMS') && !LACKING.has(name))
     return new SandboxFault('sandbox-processes', message, { remedy: STEP_MEANINGS.FORK.remedy })
   if (step !== 'EXEC') return new SandboxFault(code, message, { remedy, ...about })
   const missing = failed.errno === constants.errno.ENOENT || failed.errno === constants.errno.ENOTDIR
@@ -49,7 +49,7 @@ export function faultOfStep(failed: { step: number; errno: number; index: number
     : new SandboxFault(code, message, { remedy, ...about })
 }
 
-/** The fault for whoever lays rooms out and ended before the init could say anything. */
+/** The fault for the process that lays sandboxes out and ended before the init could say anything. */
 export function faultOfLayer(title: string, text: string, status: string): SandboxFault {
   const said = text.trim().slice(0, 2000)
   const place = unshown(said)
@@ -62,7 +62,7 @@ export function faultOfLayer(title: string, text: string, status: string): Sandb
   )
 }
 
-/** Of a place that bubblewrap could not show: doctor would find nothing, for it looks at the machine. */
+/** Of a place that bubblewrap could not show: doctor would find nothing, for it checks the machine. */
 function unshown(said: string): SandboxFault | null {
   const found =
     /(?:Can't (?:find source path|get type of source|chdir to|bind mount|open) )(\/.*?)(?: on \S+)?: (Permission denied|No such file or directory|Not a directory)/.exec(
@@ -75,6 +75,6 @@ function unshown(said: string): SandboxFault | null {
     path,
     remedy: isClosed
       ? 'It, or a folder above it, is closed to you: work as its owner, or open it with chmod.'
-      : 'It is no longer there: run the command again, or take what names it out of the manifest.',
+      : 'It no longer exists: run the command again, or remove the line that names it from the manifest.',
   })
 }

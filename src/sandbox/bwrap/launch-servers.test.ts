@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { InsideServers } from './launch-servers.ts'
 
 /** A control channel that remembers what was asked of the init, and sockets that remember that they were dropped. */
-function room(ports: readonly number[] = [3000], agrees: ((port: number) => boolean) | null = null) {
+function layout(ports: readonly number[] = [3000], agrees: ((port: number) => boolean) | null = null) {
   const asked: number[][] = []
   const events: string[] = []
   const connects: (() => Promise<Socket | null>)[] = []
@@ -31,7 +31,7 @@ const listening = (port: number, now = true) =>
 
 describe('InsideServers', () => {
   test('tells of a port once while it is served, and of its end', () => {
-    const { servers, events } = room()
+    const { servers, events } = layout()
     servers.take(listening(3000))
     servers.take(listening(3000))
     servers.take(listening(3000, false))
@@ -44,13 +44,13 @@ describe('InsideServers', () => {
   })
 
   test('does not believe in a port that was not ordered', () => {
-    const { servers, events } = room()
+    const { servers, events } = layout()
     servers.take(listening(3001))
     expect(events).toEqual([])
   })
 
   test('asks about such a port once, and opens it when somebody agrees', async () => {
-    const { servers, events } = room([3000], (port) => port === 5173)
+    const { servers, events } = layout([3000], (port) => port === 5173)
     for (const port of [5173, 5432, 5173, 40_000]) servers.take(listening(port))
     await new Promise(setImmediate)
     servers.take(listening(5432, false))
@@ -60,7 +60,7 @@ describe('InsideServers', () => {
   })
 
   test('asks the init, and hands on what came for that very question', async () => {
-    const { servers, asked, connects, socket } = room()
+    const { servers, asked, connects, socket } = layout()
     servers.take(listening(3000))
     const first = connects[0]!()
     const second = connects[0]!()
@@ -75,7 +75,7 @@ describe('InsideServers', () => {
   })
 
   test('drops a socket that nobody asked for, and one that comes twice', async () => {
-    const { servers, connects, events, socket } = room()
+    const { servers, connects, events, socket } = layout()
     servers.connected(7, socket('stray'))
     servers.take(listening(3000))
     const asking = connects[0]!()
@@ -93,7 +93,7 @@ describe('InsideServers', () => {
     { name: 'closed', end: (servers: InsideServers) => servers.close() },
     { name: 'a word without a socket', end: (servers: InsideServers) => servers.connected(1, undefined) },
   ])('answers with nothing: $name', async ({ end }) => {
-    const { servers, connects } = room()
+    const { servers, connects } = layout()
     servers.take(listening(3000))
     const asking = connects[0]!()
     end(servers)
@@ -101,7 +101,7 @@ describe('InsideServers', () => {
   })
 
   test('does not ask about a port that is no longer served, nor beyond its limit', async () => {
-    const { servers, connects, asked } = room()
+    const { servers, connects, asked } = layout()
     servers.take(listening(3000))
     for (let count = 0; count < 300; count++) void connects[0]!()
     expect(asked).toHaveLength(256)

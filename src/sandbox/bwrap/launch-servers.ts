@@ -5,7 +5,7 @@ import type { InsideServer, LaunchIo } from '../backend.ts'
 import { FIRST_UNCHOSEN_PORT } from '../plan.ts'
 import { connectMessage, type InitMessage } from './init-messages.ts'
 
-/** Connections that are asked for and not there yet; more than this wait for nobody. */
+/** Connections that are asked for and not there yet; more than this wait for no one. */
 const MAX_PENDING = 256
 const IDS = 0x10000
 
@@ -30,7 +30,7 @@ export class InsideServers {
     this.#onPort = onPort
   }
 
-  /** Looks at a message of the init; others than those about servers are left alone. */
+  /** Checks a message of the init; others than those about servers are left alone. */
   take(message: InitMessage): void {
     if (message.kind === 'unconnected') this.#answer(message.id, null)
     if (message.kind !== 'server' || this.#closed) return
@@ -47,7 +47,7 @@ export class InsideServers {
       this.#served.set(port, this.#onServer({ port, connect: () => this.#connect(port) }))
   }
 
-  /** A port that nobody listed: asked about once, and opened while it is served. Whatever fails is a no. */
+  /** A port that no one listed: asked about once, and opened while it is served. Whatever fails is a no. */
   async #ask(port: number): Promise<void> {
     if (!this.#onPort || port >= FIRST_UNCHOSEN_PORT || this.#askedAbout.has(port)) return
     this.#askedAbout.add(port)

@@ -5,7 +5,7 @@ import { isInForeground } from '../../system/foreground.ts'
 import type { TerminalIo } from '../backend.ts'
 import { ClipboardFilter } from './clipboard-filter.ts'
 import { resizeMessage } from './init-messages.ts'
-import type { Streams } from './launch-room.ts'
+import type { Streams } from './launch-sandbox.ts'
 
 /** A relay that runs. */
 export interface TerminalRelay {

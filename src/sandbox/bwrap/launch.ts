@@ -15,11 +15,11 @@ import { goMessage, type InitMessage, judgedMessage, quitMessage, signalMessage 
 import { type BwrapSetup, compileFurnishing } from './launch-compile.ts'
 import { faultOfStep } from './launch-fault.ts'
 import { LaunchProgress } from './launch-progress.ts'
-import { keepAlive, roomName, type StartedRoom, type Streams, startRoom, streamsOf } from './launch-room.ts'
+import { keepAlive, layoutName, type StartedSandbox, type Streams, startSandbox, streamsOf } from './launch-sandbox.ts'
 import { InsideServers } from './launch-servers.ts'
-import type { SpareRooms } from './launch-spare.ts'
+import type { SpareSandboxes } from './launch-spare.ts'
 import { relayTerminal, type TerminalRelay } from './launch-terminal.ts'
-import type { RoomLayer } from './layer.ts'
+import type { SandboxLayer } from './layer.ts'
 import { INIT_STEPS } from './steps.ts'
 
 /** How long the init has to end the sandbox before its connection is cut, which ends it too. */
@@ -32,31 +32,31 @@ export async function launchSandbox(
   plan: SandboxPlan,
   io: LaunchIo,
   machine: BwrapSetup,
-  spares: SpareRooms | null = null,
+  spares: SpareSandboxes | null = null,
 ): Promise<LaunchResult> {
   const orders = compileFurnishing(plan, machine, io)
   if (plan.network.kind === 'listener' && !io.onListener)
     throw new SandboxFault('sandbox-network', 'the plan has a network listener, but nobody takes it')
   io.signal?.throwIfAborted()
 
-  const name = spares ? roomName(plan, io, machine) : null
-  const room = (name !== null && spares?.take(name, plan)) || startRoom(plan, io, machine)
-  const attended = attend(room, plan, io, orders, machine.layer)
+  const name = spares ? layoutName(plan, io, machine) : null
+  const layout = (name !== null && spares?.take(name, plan)) || startSandbox(plan, io, machine)
+  const attended = attend(layout, plan, io, orders, machine.layer)
   // Nothing is left to do when bubblewrap itself goes, unless a control group is to be removed: a process that is done
   // need not wait for it.
-  if (!room.cgroup) attended.finally(() => keepAlive(room, false)).catch(() => {})
-  if (name !== null) spares?.follow(name, plan, () => startRoom(plan, io, machine), attended)
+  if (!layout.cgroup) attended.finally(() => keepAlive(layout, false)).catch(() => {})
+  if (name !== null) spares?.follow(name, plan, () => startSandbox(plan, io, machine), attended)
   return attended
 }
 
 async function attend(
-  room: StartedRoom,
+  layout: StartedSandbox,
   plan: SandboxPlan,
   io: LaunchIo,
   orders: Uint8Array,
-  layer: RoomLayer,
+  layer: SandboxLayer,
 ): Promise<LaunchResult> {
-  const { child } = room
+  const { child } = layout
   const progress = new LaunchProgress(plan, io.onViolation)
   const closed = closeOf(child, layer)
   const control = child.stdio[CONTROL_FD] as Socket | undefined
@@ -87,7 +87,7 @@ async function attend(
       }
       listenTo(control, progress, judge, (message) => {
         inside.take(message)
-        // Ctrl-Z was for the terminal inside; whoever waits for this process learns of it by this process.
+        // Ctrl-Z was for the terminal inside; the process that waits for this process learns of it by this process.
         if (message.kind === 'stopped' && io.terminal) process.kill(0, 'SIGTSTP')
         if (message.kind === 'ended' || message.kind === 'failed') resolve()
         if (message.kind === 'gate') void passGate(io).then((good) => (good ? control.write(goMessage()) : refuse()))
@@ -118,7 +118,7 @@ async function attend(
     io.signal?.addEventListener('abort', abort, { once: true })
     cleanups.push(() => io.signal?.removeEventListener('abort', abort))
     if (io.signal?.aborted) abort()
-    const streams = streamsOf(room)
+    const streams = streamsOf(layout)
     const relay = io.terminal ? relayTerminal(streams, control, io.terminal) : null
     if (relay) cleanups.push(relay.end)
     cleanups.push(passSignals(control, io.forwardSignals ?? [], relay))
@@ -148,7 +148,7 @@ async function attend(
       text: diagnosis.finish().bytes.toString('utf8'),
       status: status ?? 'no exit status',
     })
-    return progress.end({ timedOut, cancelled, stdout, stderr, met: room.cgroup?.hits() ?? [], complaint })
+    return progress.end({ timedOut, cancelled, stdout, stderr, met: layout.cgroup?.hits() ?? [], complaint })
   } finally {
     for (const cleanup of cleanups.reverse()) cleanup()
     for (const server of servers) server.close()
@@ -188,7 +188,7 @@ class Countdown {
   }
 }
 
-/** Without a network of its own a command's connections come one by one, to a server that listens nowhere. */
+/** Without its own network a command's connections come one by one, to a server that listens nowhere. */
 function openWay(io: LaunchIo, servers: Server[]): Server {
   const server = createServer({ pauseOnConnect: false })
   servers.push(server)
@@ -214,7 +214,7 @@ function connectedTo(
   else if (socket) onLocal(socket, target)
 }
 
-/** Passes signals on to the command; SIGTSTP stops both, as it does a shell's child, unless nobody could continue this process. */
+/** Passes signals on to the command; SIGTSTP stops both, as it does a shell's child, unless no one could continue this process. */
 function passSignals(control: Socket, names: readonly NodeJS.Signals[], relay: TerminalRelay | null): () => void {
   const goOn = () => {
     relay?.goOn()
@@ -254,7 +254,7 @@ async function passGate(io: LaunchIo): Promise<boolean> {
   }
 }
 
-function closeOf(child: ChildProcess, { title, install }: RoomLayer): Promise<string> {
+function closeOf(child: ChildProcess, { title, install }: SandboxLayer): Promise<string> {
   return new Promise((resolve, reject) => {
     child.once('error', (error) =>
       reject(
@@ -280,7 +280,7 @@ function listenTo(
   })
 }
 
-/** A start that nobody judges, or whose judge fails, is refused. */
+/** A start that no one judges, or whose judge fails, is refused. */
 async function judgeStart({ judge }: LaunchIo, start: ProgramStart | null): Promise<boolean> {
   try {
     return start !== null && judge !== undefined && (await judge(start)) === true
@@ -317,7 +317,7 @@ function connect(streams: Streams, plan: SandboxPlan, io: LaunchIo, cleanups: ((
 }
 
 function feed(stdin: Socket, source: LaunchIo['stdin'], cleanups: (() => void)[]): void {
-  // A command that does not read its input to the end is no fault. Reading sees that it is gone.
+  // A command that does not read its input to the end is not a fault. Reading sees that it is gone.
   stdin.on('error', () => {}).resume()
   if (source === 'inherit') {
     process.stdin.pipe(stdin)

@@ -9,7 +9,7 @@ let base = ''
 let round = 0
 const NAMES = ['cordon-init-x64', 'cordon-launch-x64', 'cordon-client-x64', 'cordon-serve-x64', 'cordon-init-arm64']
 
-/** A folder of its own each time: what was hashed is also remembered by the process. */
+/** Its own folder each time: what was hashed is also remembered by the process. */
 const folder = (): string => join(base, `native-${round}`)
 const file = (name: string): string => join(folder(), name)
 const check = (stateDir: string | null = null): void => mustBeBuilt(folder(), 'x64', stateDir)

@@ -15,7 +15,7 @@ const hashed = new Map<string, string>()
 
 /**
  * Refuses files that differ from `SHA256SUMS` beside them: a half-written package, one of another build, a damaged disk. What was
- * hashed is remembered in the state directory by the files' inodes, sizes and times, so that a start looks at those alone.
+ * hashed is remembered in the state directory by the files' inodes, sizes and times, so that a start checks those alone.
  */
 export function mustBeBuilt(folder: string, architecture: Architecture, stateDir: string | null): void {
   const names = NAMES.map((name) => `cordon-${name}-${architecture}`)
@@ -34,7 +34,7 @@ export function mustBeBuilt(folder: string, architecture: Architecture, stateDir
   hashed.set(folder, identity)
 }
 
-/** Whoever changes a file changes its time of change, whatever other times they set. */
+/** Whatever process changes a file changes its time of change, whatever other times they set. */
 function identityOf(path: string): string | null {
   const facts = statSync(path, { bigint: true, throwIfNoEntry: false })
   return facts ? [facts.dev, facts.ino, facts.size, facts.mtimeNs, facts.ctimeNs].join(' ') : null
@@ -54,7 +54,7 @@ function mustMatch(path: string, sum: string | undefined, isMissing: boolean): v
   const what = isMissing ? 'is missing' : sum === undefined ? 'is not among the files' : 'is not the file'
   throw new SandboxFault(
     'sandbox-init-changed',
-    `${path} ${what} that the build of Cordon made, and nothing runs with it`,
+    `${path} ${what} that the build of Cordon created, so nothing can run`,
     {
       remedy: 'Install Cordon again; in a checkout, run `npm run build`.',
       path,

@@ -7,7 +7,7 @@ import { errorCode, messageOf } from '../../system/fault.ts'
 import type { Backend, LaunchResult } from '../backend.ts'
 import { ruleText } from '../changes.ts'
 import { type CgroupSupport, DEFAULT_OPEN_FILES } from '../limits.ts'
-import { attackLines, furnishProbe, heldBy, planProbe, REPORT_IT } from '../probe-room.ts'
+import { attackLines, furnishProbe, heldBy, planProbe, REPORT_IT } from '../probe-sandbox.ts'
 import { type Cause, findCause, installBwrap, type MachineTraces, raiseInstances } from '../repair.ts'
 import { type Assurance, type Support, UNHELD_CHANGES, UNJUDGED_PROGRAMS } from '../report.ts'
 import { SandboxFault } from '../sandbox-fault.ts'
@@ -97,7 +97,7 @@ export async function probeSandbox(
             ...repairable(raiseInstances(THIS_MACHINE)),
           },
       holds
-        ? { name: 'changes', status: 'enforced', detail: 'held while a command runs, and kept for `cordon undo`' }
+        ? { name: 'changes', status: 'enforced', detail: 'enforced while a command runs, and kept for `cordon undo`' }
         : {
             ...UNHELD_CHANGES,
             remedy:
@@ -140,15 +140,15 @@ function makePlace(): string {
     if (base !== null) rmSync(base, { recursive: true, force: true })
     throw new SandboxFault('probe-place', `the probe cannot make its files in ${tmpdir()} (${errorCode(error)})`, {
       cause: error,
-      remedy: 'Set TMPDIR to a folder that exists, that you may write, and that has room.',
+      remedy: 'Set TMPDIR to a folder that exists, that you can write to, and that has free space.',
     })
   }
 }
 
-/** Three times what a probe may take: whoever made an older folder is dead. */
+/** Three times what a probe may take: the process that made an older folder is dead. */
 const STALE_MS = 60_000
 
-/** Removes the folders of probes that were killed. In a sticky folder nobody can put something else in the place of ours. */
+/** Removes the folders of probes that were killed. In a sticky folder no one can put something else instead of ours. */
 export function reapProbes(place: string, now: number): void {
   for (const name of readdirSync(place)) {
     if (!name.startsWith(PREFIX)) continue
@@ -163,7 +163,7 @@ export function reapProbes(place: string, now: number): void {
   }
 }
 
-/** With the door for changes, or without it where the machine has none. */
+/** With the broker for changes, or without it where the machine has none. */
 async function attackHeld(
   backend: Backend,
   base: string,
@@ -176,7 +176,7 @@ async function attackHeld(
   } catch (error) {
     if (!(error instanceof SandboxFault)) throw error
     if (error.code === 'programs-judge' && judges) return attackHeld(backend, base, false)
-    if (error.code !== 'changes-door') throw error
+    if (error.code !== 'changes-broker') throw error
     return { ...(await attackFromInside(backend, base, { holds: false, judges: false })), holds: false }
   }
 }
@@ -231,7 +231,7 @@ function cgroupAssurance(cgroup: CgroupSupport | null): Assurance {
   return {
     name,
     status: 'degraded',
-    detail: 'no control group can be made here: memory is limited for each process by itself',
+    detail: 'no control group can be created here: memory is limited for each process by itself',
     remedy: 'Run Cordon where it may make control groups (as root, or in a delegated cgroup v2 scope).',
   }
 }

@@ -84,7 +84,7 @@ const CLONE_NEWTIME = 0x80
 const REFUSED_IOCTLS = [0x5412, 0x541c, 0x5423]
 
 /**
- * Changes of a file system that need no right to write, so that neither the wall nor the door sees them: FS_IOC_SETFLAGS (both sizes),
+ * Changes of a file system that need no right to write, so that neither the wall nor the broker sees them: FS_IOC_SETFLAGS (both sizes),
  * FSSETXATTR, SETVERSION (both), ENABLE_VERITY, which closes a file for good, SET_ENCRYPTION_POLICY, OCFS2_IOC_REFLINK,
  * FAT_IOCTL_SET_ATTRIBUTES. They are answered as by a file system that does not have them.
  */
@@ -115,7 +115,7 @@ function oneOf(values: readonly number[], hit: Instruction, miss: Instruction): 
   return [...values.map((value, i) => equal(value, values.length - i, 0)), miss, hit]
 }
 
-/** A thread is no process of its own. */
+/** A thread is not a process of its own. */
 const CLONE_THREAD = 0x10000
 
 function cloneBlock(bare: boolean): Instruction[] {
@@ -179,7 +179,7 @@ function socketBlock(unixSockets: boolean, changes: boolean, bare: boolean): Ins
 }
 
 /**
- * Unix sockets that reach nobody before connect(), which the init makes (native/door/connect.c). A datagram socket does:
+ * Unix sockets that reach no one before connect(), which the init makes (native/broker/connect.c). A datagram socket does:
  * sendmsg() on it takes any address, and no filter can read that (and SOCK_RAW becomes SOCK_DGRAM).
  */
 const CONNECTED_TYPES: readonly Instruction[] = [
@@ -197,7 +197,7 @@ function socketpairBlock(unixSockets: boolean, changes: boolean): Instruction[] 
 const SETRLIMIT_BLOCK = [loadLow(0), equal(RLIMIT_CORE, 0, 1), PRETEND, ALLOW]
 /** Asking for the limit (no new value) goes through. */
 const prlimitBlock = (bare: boolean): Instruction[] => [
-  // Those of other processes are nobody's business.
+  // Those of other processes are no one's business.
   ...(bare
     ? [loadLow(0), equal(0, 6, 0), loadLow(2), equal(0, 0, 3), loadHigh(2), equal(0, 0, 1), ALLOW, refuse(EPERM)]
     : []),
@@ -212,7 +212,7 @@ const prlimitBlock = (bare: boolean): Instruction[] => [
   ALLOW,
 ]
 
-/** Root's setuid file in a project would make any user of the machine root: the bit is never set, by any door. */
+/** Root's setuid file in a project would make any user of the machine root: the bit is never set, by any broker. */
 const S_ISUID = 0o4000
 /** O_CREAT and O_TMPFILE: without them open does not look at its mode. */
 const CREATING = 0o100 | 0o20000000
@@ -229,7 +229,7 @@ function openBlock(flags: number, mode: number, changes: boolean, looks: boolean
   return [loadLow(flags), anyBit(CREATING, 0, 3), loadLow(mode), anyBit(S_ISUID, 0, 1), refuse(EPERM), ...rest]
 }
 
-/** Looked at only where there are no namespaces. */
+/** Checked only where there are not namespaces. */
 const BARE_BLOCKS: readonly (readonly [BareCall, readonly Instruction[]])[] = [
   ['prctl', PRCTL_BLOCK],
   ['fcntl', FCNTL_BLOCK],

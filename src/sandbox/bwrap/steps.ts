@@ -28,7 +28,7 @@ export const INIT_STEPS = {
   JOIN: 22,
   PLACE: 23,
   STREAM: 24,
-  DOOR: 25,
+  BROKER: 25,
   PROGRAMS: 26,
 } as const
 
@@ -45,32 +45,32 @@ const REPORT = 'This is a defect of Cordon: please report it.'
 
 export const STEP_MEANINGS: Readonly<Record<InitStep, StepMeaning>> = {
   ORDERS: { code: 'sandbox-orders', what: 'the sandbox did not understand its orders', remedy: REPORT },
-  PRIVATE: { code: 'sandbox-mounts', what: 'the mounts could not be made private', remedy: KERNEL },
+  PRIVATE: { code: 'sandbox-mounts', what: 'the mounts could not be isolated', remedy: KERNEL },
   PROC: { code: 'sandbox-proc', what: '/proc could not be prepared', remedy: KERNEL },
-  STAGE: { code: 'sandbox-masks', what: 'the empty files for masks could not be made', remedy: KERNEL },
+  STAGE: { code: 'sandbox-masks', what: 'the empty files for masks could not be created', remedy: KERNEL },
   MASK: {
     code: 'mask-moved',
-    what: 'a secret that must be hidden is no longer where it was seen',
+    what: 'a secret that must be hidden has moved',
     remedy: 'Run the command again: files were being moved while it started.',
   },
   PIN: {
     code: 'pin-moved',
-    what: 'a protected path is no longer where it was seen',
+    what: 'a protected path has moved',
     remedy: 'Run the command again: files were being moved while it started.',
   },
   READONLY: { code: 'sandbox-mounts', what: 'a part of the sandbox could not be made read-only', remedy: KERNEL },
   LISTENER: { code: 'sandbox-network', what: 'the network listener could not be opened', remedy: KERNEL },
   HANDOVER: { code: 'sandbox-network', what: 'the network listener could not be handed over', remedy: REPORT },
   NESTING: { code: 'sandbox-userns', what: 'nested user namespaces could not be switched off', remedy: KERNEL },
-  USERNS: { code: 'sandbox-userns', what: 'the second user namespace could not be made', remedy: KERNEL },
+  USERNS: { code: 'sandbox-userns', what: 'the second user namespace could not be created', remedy: KERNEL },
   IDS: { code: 'sandbox-userns', what: 'the user id could not be mapped', remedy: KERNEL },
-  TERMINAL: { code: 'sandbox-terminal', what: 'the terminal could not be made', remedy: KERNEL },
+  TERMINAL: { code: 'sandbox-terminal', what: 'the terminal could not be created', remedy: KERNEL },
   CAPABILITIES: { code: 'sandbox-privileges', what: 'the capabilities could not be dropped', remedy: KERNEL },
   NO_NEW_PRIVS: { code: 'sandbox-privileges', what: 'no_new_privs could not be set', remedy: KERNEL },
   SECCOMP: { code: 'sandbox-seccomp', what: 'the system call filter was not accepted', remedy: KERNEL },
   FORK: {
     code: 'sandbox-processes',
-    what: 'the command’s process could not be made',
+    what: 'the command’s process could not be created',
     remedy: 'Raise `[limits] processes`, or free some: the machine or the limit has none left.',
   },
   LIMITS: { code: 'sandbox-limits', what: 'a limit could not be set', remedy: 'Check `[limits]` in the manifest.' },
@@ -84,26 +84,26 @@ export const STEP_MEANINGS: Readonly<Record<InitStep, StepMeaning>> = {
     what: 'the command could not be started',
     remedy: 'Check the name, the permissions and the interpreter line, and that a grant shows the file.',
   },
-  GATE: { code: 'sandbox-orders', what: 'the sandbox was not told to go on', remedy: REPORT },
+  GATE: { code: 'sandbox-orders', what: 'the sandbox did not get the signal to start', remedy: REPORT },
   JOIN: {
     code: 'sandbox-limits',
     what: 'the control group that holds the limits could not be joined',
-    remedy: 'Run `cordon doctor`; without `[limits]` that need one, no group is made.',
+    remedy: 'Run `cordon doctor`; without `[limits]` that need one, no group is created.',
   },
   PLACE: {
     code: 'place-moved',
-    what: 'a place that the sandbox shows is no longer what it was',
+    what: 'a path that the sandbox mounts has changed',
     remedy: 'Run the command again: files were being moved while it started.',
   },
   STREAM: {
     code: 'stream-unfit',
     what: 'the command cannot be given this as its input or output, which would open more to it than bytes',
     remedy:
-      'Give it a file, a pipe or /dev/null: a directory leads to all below it, and a device can be told what to do.',
+      'Give it a file, a pipe or /dev/null: a directory opens everything below it, and a device accepts commands.',
   },
-  DOOR: {
-    code: 'changes-door',
-    what: 'changes could not be made to go through the sandbox’s init',
+  BROKER: {
+    code: 'changes-broker',
+    what: 'changes could not be routed through the sandbox’s init',
     remedy: 'Run `cordon doctor`: it says what of Landlock or seccomp this machine is missing.',
   },
   PROGRAMS: {

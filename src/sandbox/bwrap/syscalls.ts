@@ -102,7 +102,7 @@ export const REFUSED_CALLS: readonly RefusedCall[] = [
   row('setxattrat', 463, 463, 'ENOSYS', 'its arguments lie in memory, out of sight; setxattr remains'),
   row('removexattrat', 466, 466, 'ENOSYS', 'beside setxattrat; removexattr remains'),
   row('file_setattr', 469, 469, 'ENOSYS', 'its arguments lie in memory, out of sight'),
-  row('memfd_secret', 447, 447, 'ENOSYS', 'memory that nobody else can look at'),
+  row('memfd_secret', 447, 447, 'ENOSYS', 'memory that no other process can read'),
 ]
 
 export interface ChangingCall {
@@ -114,7 +114,7 @@ export interface ChangingCall {
 const changing = (name: string, x64: number | null, arm64: number | null): ChangingCall => ({ name, x64, arm64 })
 
 /**
- * Calls that change the tree, and are sent to the init where changes go through it (native/door/door.c has the same list; those that
+ * Calls that change the tree, and are sent to the init where changes go through it (native/broker/broker.c has the same list; those that
  * open or set a mode are among the inspected ones). `listen` changes nothing of it: it is how the init hears of a server.
  */
 export const CHANGING_CALLS: readonly ChangingCall[] = [
@@ -154,7 +154,7 @@ export const CHANGING_CALLS: readonly ChangingCall[] = [
 /** Calls that start a program, sent to the init where it judges what runs (native/programs/). */
 export const STARTING_CALLS: readonly ChangingCall[] = [changing('execve', 59, 221), changing('execveat', 322, 281)]
 
-/** Calls that make or signal processes, sent to the init where there are no namespaces (native/bare/tree.c). */
+/** Calls that make or signal processes, sent to the init where there are not namespaces (native/bare/tree.c). */
 export const PROCESS_CALLS: readonly ChangingCall[] = [
   changing('fork', 57, null),
   changing('vfork', 58, null),
@@ -166,7 +166,7 @@ export const PROCESS_CALLS: readonly ChangingCall[] = [
   changing('pidfd_send_signal', 424, 424),
 ]
 
-/** Objects of the whole machine, by number or name: refused where there is no namespace for them. */
+/** Objects of the whole machine, by number or name: refused where there is not a namespace for them. */
 export const SHARED_CALLS: readonly ChangingCall[] = [
   changing('shmget', 29, 194),
   changing('shmat', 30, 196),
@@ -217,7 +217,7 @@ export type InspectedCall =
   | 'mknod'
   | 'mknodat'
 
-/** Calls whose arguments are looked at. Null where the architecture does not have the call. */
+/** Calls whose arguments are checked. Null where the architecture does not have the call. */
 export const INSPECTED_CALLS: Readonly<Record<InspectedCall, Readonly<Record<Architecture, number | null>>>> = {
   clone: { x64: 56, arm64: 220 },
   unshare: { x64: 272, arm64: 97 },
@@ -240,7 +240,7 @@ export const INSPECTED_CALLS: Readonly<Record<InspectedCall, Readonly<Record<Arc
 
 export type BareCall = 'prctl' | 'fcntl' | 'sendto' | 'sendmsg' | 'sendmmsg'
 
-/** Calls whose arguments are looked at where there are no namespaces. */
+/** Calls whose arguments are checked where there are not namespaces. */
 export const BARE_CALLS: Readonly<Record<BareCall, Readonly<Record<Architecture, number>>>> = {
   prctl: { x64: 157, arm64: 167 },
   fcntl: { x64: 72, arm64: 25 },

@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import type { Arrangement, Backend, Capability, PlanUnderway } from '../backend.ts'
 import { initWords, requireFewBinds } from '../bwrap/args.ts'
 import { createInitBackend, INIT_CAPABILITIES, type InitBackendOptions } from '../bwrap/backend.ts'
-import type { RoomLayer } from '../bwrap/layer.ts'
+import type { SandboxLayer } from '../bwrap/layer.ts'
 import type { SandboxPlan } from '../plan.ts'
 import { SandboxFault } from '../sandbox-fault.ts'
 
@@ -22,13 +22,13 @@ const WITHOUT: ReadonlySet<Capability> = new Set([
   'lifted-masks',
 ])
 
-const LAYER: RoomLayer = {
+const LAYER: SandboxLayer = {
   title: 'cordon-init',
   program: '/proc/self/exe',
   install: 'native/build.sh makes it',
   bare: true,
-  words: (room, channel) => {
-    requireFewBinds(room)
+  words: (layout, channel) => {
+    requireFewBinds(layout)
     const [program = '', ...rest] = initWords(channel)
     return [program, 'bare', ...rest]
   },
@@ -76,7 +76,7 @@ function arrangementOf({ arrangement }: PlanUnderway): Arrangement | null {
   return arrangement ?? null
 }
 
-/** A folder for temporary files in the place of /tmp, which is everybody's here. */
+/** A folder for temporary files instead of /tmp, which is everybody's here. */
 function arrangePlace(): Arrangement {
   const temporary = mkdtempSync(join(realpathSync.native(tmpdir()), 'cordon-command-'))
   const home = join(temporary, 'home')
@@ -98,7 +98,7 @@ export function barePlan(plan: SandboxPlan, temporary: string): SandboxPlan {
     env: plan.scratch.includes(plan.env.TMPDIR ?? '') ? { ...plan.env, TMPDIR: temporary } : plan.env,
     binds: writable.includes(temporary) ? plan.binds : [...plan.binds, { path: temporary, mode: 'read-write' }],
     changes: { ...changes, free: [...changes.free, temporary] },
-    network: plan.network.kind === 'none' ? plan.network : { ...plan.network, doors: [] },
+    network: plan.network.kind === 'none' ? plan.network : { ...plan.network, proxyPorts: [] },
     names: [],
     // What it serves is on the machine's own loopback already.
     servers: [],

@@ -3,7 +3,7 @@
 import type { Backend } from '../backend.ts'
 import { createInitBackend, type InitBackendOptions } from '../bwrap/backend.ts'
 import { createGvisorBackend } from './gvisor-backend.ts'
-import { runcLayer } from './room-layer.ts'
+import { runcLayer } from './sandbox-layer.ts'
 
 /** The engines that commands can run in. */
 export const COMMAND_ENGINES = ['runc', 'runsc'] as const

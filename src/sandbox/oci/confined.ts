@@ -1,4 +1,4 @@
-/** Runs an engine's program so that it and all it starts end with this process, as a user of nobody's, under the limits. */
+/** Runs an engine's program so that it and all it starts end with this process, as a user of no one's, under the limits. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:os'
@@ -38,7 +38,7 @@ export function joinWords(procs: readonly string[]): [string, ...string[]] {
 }
 
 /**
- * A process number namespace of its own whose first process dies with `unshare`: whatever is killed, the kernel ends all of it.
+ * Its own process number namespace whose first process dies with `unshare`: whatever is killed, the kernel ends all of it.
  * Mounts are its own too, and so is the state of the engine.
  */
 export function namespaceWords(unshare: string): [string, ...string[]] {

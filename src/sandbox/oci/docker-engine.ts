@@ -7,13 +7,13 @@ import { isSameProcess } from '../../system/alive.ts'
 import { Fault } from '../../system/fault.ts'
 import { type LimitReport, reportLimits, resourceLimits } from '../limits.ts'
 import { endOnTime } from './confined.ts'
+import { type ContainerRoot, containerRoot } from './container-root.ts'
 import type { ContainerEngine, ContainerLimits, ContainerOutcome, ContainerRun } from './engine.ts'
 import { CONTAINER_PLACES, entryArgv, WORK } from './entry.ts'
 import { limitHit } from './hit.ts'
 import { findEngineProgram } from './local-engine.ts'
 import { commonWords } from './podman.ts'
 import { probeEngine } from './probe.ts'
-import { type ContainerRoom, containerRoom } from './room.ts'
 import { containerUser, openStage, type Stage } from './stage.ts'
 
 export interface DockerOptions {
@@ -23,7 +23,7 @@ export interface DockerOptions {
   readonly folders?: readonly string[]
 }
 
-const WALL = 'a docker container of the host’s kernel, as a user of nobody’s'
+const WALL = 'a docker container of the host’s kernel, as an unprivileged user'
 const LABEL = 'cordon.run'
 /** The daemon answers at once or not at all. */
 const ANSWER_MS = 20_000
@@ -78,8 +78,8 @@ async function runInDocker(
   const stage = openStage(place, run, process.getuid?.() === 0 ? user : null)
   const name = `cordon-${basename(stage.path)}`
   try {
-    const room = run.image === null ? containerRoom() : { shown: [], links: [] }
-    const image = run.image ?? roomImage(docker, env, stage, room)
+    const layout = run.image === null ? containerRoot() : { shown: [], links: [] }
+    const image = run.image ?? rootImage(docker, env, stage, layout)
     const { memoryBytes, cpus, processes, fileBytes, timeoutMs } = run.limits
     const rlimits = resourceLimits({ fileBytes }, null)
     const ends = ['timeout', '--signal=KILL', String(Math.ceil(timeoutMs / 1000) + 1)]
@@ -96,7 +96,7 @@ async function runInDocker(
         '--entrypoint',
         '',
       ],
-      ...commonWords({ room, stage, fileBytes, rlimits }),
+      ...commonWords({ layout, stage, fileBytes, rlimits }),
       ...[image, ...ends, ...entryArgv(run.argv, run.outputs, CONTAINER_PLACES)],
     ]
     const result = await endOnTime(argv, env, run.limits, run.signal)
@@ -124,13 +124,13 @@ async function runInDocker(
 }
 
 /** An image of links and empty mount points, named by them: docker runs no directory. It stays, for the next call. */
-function roomImage(docker: string, env: Record<string, string>, stage: Stage, room: ContainerRoom): string {
-  const tag = `cordon-room:${createHash('sha256')
-    .update(JSON.stringify([room, 2]))
+function rootImage(docker: string, env: Record<string, string>, stage: Stage, layout: ContainerRoot): string {
+  const tag = `cordon-layout:${createHash('sha256')
+    .update(JSON.stringify([layout, 2]))
     .digest('hex')
     .slice(0, 16)}`
   if (spawnSync(docker, ['image', 'inspect', tag], { env, timeout: ANSWER_MS }).status === 0) return tag
-  const bundle = stage.bundle(room, ['/in', '/out', WORK])
+  const bundle = stage.bundle(layout, ['/in', '/out', WORK])
   const packed = spawnSync('tar', ['--directory', `${bundle}/rootfs`, '--exclude', './out/*', '--create', '.'], {
     timeout: ANSWER_MS,
   })

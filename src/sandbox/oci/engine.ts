@@ -1,10 +1,10 @@
-/** The port to a container engine: one program in, run in a container of its own that is gone afterwards. */
+/** The port to a container engine: one program in, run in its own container that is gone afterwards. */
 
 import type { Captured } from '../backend.ts'
 import type { LimitReport } from '../limits.ts'
 import type { LimitHit } from './hit.ts'
 
-/** What a container may use up. Every one is set: a program of a model has no limit that nobody chose. */
+/** What a container may use up. Every one is set: a program of a model has no limit that no one chose. */
 export interface ContainerLimits {
   readonly memoryBytes: number
   readonly cpus: number
@@ -62,7 +62,7 @@ export interface ContainerEngine {
   readonly name: EngineName
   /** True when it can run images. */
   readonly images: boolean
-  /** Really runs a program in it and looks at what held; asked once. */
+  /** Really runs a program in it and checks what held; asked once. */
   probe(limits: ContainerLimits): Promise<EngineSupport>
   run(run: ContainerRun): Promise<ContainerOutcome>
 }

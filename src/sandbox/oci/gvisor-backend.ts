@@ -1,4 +1,4 @@
-/** gVisor as the backend of ordinary commands: a kernel of its own in user space, without an init of ours and without a way out. */
+/** gVisor as the backend of ordinary commands: its own kernel in user space, without an init of ours and without a way out. */
 
 import { type AttackCheck, COMMON_CHECKS, probeByAttack, provenBy } from '../attack-probe.ts'
 import type { Backend, Capability, CompiledSandbox } from '../backend.ts'
@@ -59,7 +59,7 @@ const LACKING: readonly Assurance[] = [
 const WITHOUT_GROUP: Assurance = {
   name: 'limits for the whole sandbox',
   status: 'degraded',
-  detail: 'no control group can be made here: neither memory nor processes are limited',
+  detail: 'no control group can be created here: neither memory nor processes are limited',
   remedy: 'Run Cordon where it may make control groups (as root, or in a delegated cgroup v2 scope).',
 }
 

@@ -18,20 +18,20 @@ import { readIdentities } from '../session.ts'
 import { limitViolation } from '../violation.ts'
 import { confinedArgv, ENGINE_STATE } from './confined.ts'
 import { gvisorSpec } from './gvisor-spec.ts'
-import { layOutWords, requireProgram } from './room-layer.ts'
+import { layOutWords, requireProgram } from './sandbox-layer.ts'
 
 export const INSTALL_RUNSC = 'apt install runsc, or gvisor.dev'
-const CLOSED = { folder: `${ENGINE_STATE}/room/empty`, file: `${ENGINE_STATE}/room/closed` }
+const CLOSED = { folder: `${ENGINE_STATE}/layout/empty`, file: `${ENGINE_STATE}/layout/closed` }
 /** What gVisor itself says comes here, where the command cannot. */
 const SAID_FD = 3
-const SAID = `${ENGINE_STATE}/room/said`
+const SAID = `${ENGINE_STATE}/layout/said`
 
 /** The sentry and its threads are in the group as well. */
 const OWN = { processes: 200, memoryBytes: 64 * 1024 ** 2 }
 
 const LAID_OUT = 'laid out'
 
-/** Ends the words of the engine so that its own complaint is told apart from the command's. */
+/** Ends the words of the engine so that its own complaint is distinguished from the command's. */
 const ENGINE = `mkdir ${CLOSED.folder} && : >${CLOSED.file} && chmod 0 ${CLOSED.file} && echo ${LAID_OUT} >&3 || exit 125
 "$@" 3>&-
 status=$?
@@ -51,7 +51,7 @@ export function gvisorWords(plan: SandboxPlan, host: CgroupHost | null, cgroup: 
   const engine = [
     ...['/bin/sh', '-c', ENGINE, 'engine', runsc, '--ignore-cgroups', '--network=none', '--platform=systrap'],
     ...['--overlay2=none', '--oci-seccomp', '--log', SAID, '--log-format=json', '--root', `${ENGINE_STATE}/state`],
-    ...['run', '--bundle', `${ENGINE_STATE}/room`, 'cordon'],
+    ...['run', '--bundle', `${ENGINE_STATE}/layout`, 'cordon'],
   ]
   return confinedArgv({ argv: layOutWords(spec, plan.links, engine), user: null, cgroup })
 }
@@ -75,7 +75,7 @@ function softFiles(): number {
   return found === undefined ? 1024 : Number(found)
 }
 
-/** A share of the memory is held by the group, too: there is no init that could look. */
+/** A share of the memory is held by the group, too: there is not an init that could look. */
 export function groupedLimits(limits: Limits): Limits {
   const { memoryShare, memoryBytes, ...others } = limits
   const bytes = memoryBytes ?? (memoryShare === undefined ? undefined : Math.floor(memoryShare * totalmem()))

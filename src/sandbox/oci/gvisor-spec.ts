@@ -3,7 +3,7 @@
 import { isInside } from '../../files/baseline.ts'
 import type { ResourceLimit } from '../limits.ts'
 import type { SandboxPlan } from '../plan.ts'
-import { roomMounts, type SpecMount } from './room-spec.ts'
+import { layoutMounts, type SpecMount } from './layout-spec.ts'
 import { refusedCalls } from './spec.ts'
 
 /** What a mask shows, made by the launch: a folder without anything, a file that cannot be opened. */
@@ -47,8 +47,8 @@ function requireText(path: string): void {
 }
 
 function planMounts(plan: SandboxPlan, isFolder: (path: string) => boolean, sources: MaskSources): SpecMount[] {
-  const room = roomMounts(plan).filter(({ type }) => type !== 'devpts')
-  const shown = room.map((mount) =>
+  const layout = layoutMounts(plan).filter(({ type }) => type !== 'devpts')
+  const shown = layout.map((mount) =>
     mount.type === 'bind' ? bind(mount.source, mount.destination, mount.options.includes('rro') ? 'ro' : 'rw') : mount,
   )
   const isHidden = (path: string) => plan.masks.some((mask) => isInside(path, mask))

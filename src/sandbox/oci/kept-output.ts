@@ -13,7 +13,7 @@ export class KeptOutput extends Writable {
   #kept = 0
   #total = 0
 
-  /** `flood` is aborted when there is no end to it. */
+  /** `flood` is aborted when there is not an end to it. */
   constructor(cap: number, flood: AbortController) {
     super()
     this.#cap = cap

@@ -1,4 +1,4 @@
-/** Engines without a daemon: an OCI runtime called directly (runc, crun, runsc), or podman with a store of its own for each call. */
+/** Engines without a daemon: an OCI runtime called directly (runc, crun, runsc), or podman with its own store for each call. */
 
 import { accessSync, constants, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -6,12 +6,12 @@ import { Fault } from '../../system/fault.ts'
 import { type CgroupSupport, type LimitReport, reportLimits, resourceLimits } from '../limits.ts'
 import { type CgroupHost, makeCgroup } from '../limits-cgroup.ts'
 import { type ConfinedResult, ENGINE_STATE, runConfined } from './confined.ts'
+import { type ContainerRoot, containerRoot } from './container-root.ts'
 import type { ContainerEngine, ContainerLimits, ContainerOutcome, ContainerRun, EngineName } from './engine.ts'
 import { CONTAINER_PLACES, entryArgv, WORK } from './entry.ts'
 import { limitHit } from './hit.ts'
 import { podmanArgv, podmanEnvironment } from './podman.ts'
 import { probeEngine } from './probe.ts'
-import { type ContainerRoom, containerRoom } from './room.ts'
 import { containerSpec } from './spec.ts'
 import { containerUser, openStage, type Stage } from './stage.ts'
 
@@ -47,10 +47,10 @@ const OWN_MEMORY: Readonly<Record<LocalEngineName, number>> = {
 }
 
 const WALLS: Readonly<Record<LocalEngineName, string>> = {
-  runsc: 'gVisor: a kernel of its own in user space; the host’s kernel sees few of the program’s calls',
-  runc: 'a container of the host’s kernel, as a user of nobody’s, with the sandbox’s system call filter',
-  crun: 'a container of the host’s kernel, as a user of nobody’s, with the sandbox’s system call filter',
-  podman: 'a podman container of the host’s kernel, as a user of nobody’s',
+  runsc: 'gVisor: its own kernel in user space; the host’s kernel sees few of the program’s calls',
+  runc: 'a container of the host’s kernel, as an unprivileged user, with the sandbox’s system call filter',
+  crun: 'a container of the host’s kernel, as an unprivileged user, with the sandbox’s system call filter',
+  podman: 'a podman container of the host’s kernel, as an unprivileged user',
 }
 
 /** The program of an engine, or null. */
@@ -89,7 +89,7 @@ function reports(name: LocalEngineName, limits: ContainerLimits, support: Cgroup
   // It never runs as root, so that the count of processes of a user is its own.
   const promised = reportLimits({ memoryBytes, cpus, processes, fileBytes }, support, 1, false)
   if (name !== 'runsc' || support?.pids) return promised
-  const absent = { limit: 'processes', status: 'absent', how: 'gVisor holds nobody to a count of its own' } as const
+  const absent = { limit: 'processes', status: 'absent', how: 'gVisor does not enforce a process count' } as const
   return promised.map((one) => (one.limit === 'processes' ? absent : one))
 }
 
@@ -117,8 +117,8 @@ async function runLocally(
         { memoryBytes, processes: processes + OWN_PROCESSES[name], fileBytes },
         host?.support ?? null,
       )
-      const room = containerRoom()
-      const bundle = stage.bundle(room, ['/in', '/out', WORK])
+      const layout = containerRoot()
+      const bundle = stage.bundle(layout, ['/in', '/out', WORK])
       const argv = entryArgv(run.argv, run.outputs, CONTAINER_PLACES)
       const words =
         name === 'podman'
@@ -127,12 +127,12 @@ async function runLocally(
               runtime: runtimeOf(programOf),
               bundle,
               argv,
-              room,
+              layout,
               stage,
               fileBytes,
               rlimits,
             })
-          : runtimeArgv(name, found(programOf, name), stage, bundle, { argv, room, stage, fileBytes, rlimits })
+          : runtimeArgv(name, found(programOf, name), stage, bundle, { argv, layout, stage, fileBytes, rlimits })
       const result = await runConfined({
         argv: words,
         env: podmanEnvironment(String(user ?? process.getuid?.() ?? 0)),
@@ -162,7 +162,7 @@ async function runLocally(
 
 interface Contents {
   readonly argv: readonly string[]
-  readonly room: ContainerRoom
+  readonly layout: ContainerRoot
   readonly stage: Stage
   readonly fileBytes: number
   readonly rlimits: Parameters<typeof containerSpec>[0]['rlimits']
@@ -173,10 +173,10 @@ function runtimeArgv(
   program: string,
   stage: Stage,
   bundle: string,
-  { argv, room, fileBytes, rlimits }: Contents,
+  { argv, layout, fileBytes, rlimits }: Contents,
 ): string[] {
   const seccomp = name !== 'runsc'
-  const spec = containerSpec({ argv, room, in: stage.in, outs: stage.outs, fileBytes, rlimits, seccomp })
+  const spec = containerSpec({ argv, layout, in: stage.in, outs: stage.outs, fileBytes, rlimits, seccomp })
   writeFileSync(join(bundle, 'config.json'), JSON.stringify(spec))
   const own = {
     runc: [],

@@ -1,10 +1,10 @@
-/** The OS sandbox as an engine: where there is no container engine, the same limits and the same view on the backend. */
+/** The OS sandbox as an engine: where there is not a container engine, the same limits and the same view on the backend. */
 
 import { Fault } from '../../system/fault.ts'
 import { type Backend, requireCapable } from '../backend.ts'
 import type { LimitReport } from '../limits.ts'
 import type { Violation } from '../violation.ts'
-import { planCodeRoom } from './code-room.ts'
+import { planCodeSandbox } from './code-sandbox.ts'
 import type { ContainerEngine, ContainerLimits, ContainerOutcome, ContainerRun } from './engine.ts'
 import { entryArgv } from './entry.ts'
 import { limitHit } from './hit.ts'
@@ -35,7 +35,7 @@ async function runInSandbox(run: ContainerRun, place: string, backend: Backend):
   const stage = openStage(place, run, null)
   try {
     const { memoryBytes, cpus, processes, timeoutMs, outputBytes, fileBytes } = run.limits
-    const plan = planCodeRoom({
+    const plan = planCodeSandbox({
       argv: entryArgv(run.argv, run.outputs, stage),
       reads: [stage.in],
       writes: stage.outs.map(({ path }) => path),

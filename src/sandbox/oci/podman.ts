@@ -2,8 +2,8 @@
 
 import type { ResourceLimit } from '../limits.ts'
 import { ENGINE_STATE } from './confined.ts'
+import type { ContainerRoot } from './container-root.ts'
 import { CONTAINER_PLACES, ENTRY_ENVIRONMENT, WORK } from './entry.ts'
-import type { ContainerRoom } from './room.ts'
 import type { Stage } from './stage.ts'
 
 export interface PodmanRequest {
@@ -11,15 +11,15 @@ export interface PodmanRequest {
   readonly runtime: string
   readonly bundle: string
   readonly argv: readonly string[]
-  readonly room: ContainerRoom
+  readonly layout: ContainerRoot
   readonly stage: Pick<Stage, 'in' | 'outs'>
   readonly fileBytes: number
   readonly rlimits: readonly ResourceLimit[]
 }
 
 /** What podman and docker call alike: no network, no capability, a read-only root, private directories, what is handed in and out. */
-export function commonWords(request: Pick<PodmanRequest, 'room' | 'stage' | 'fileBytes' | 'rlimits'>): string[] {
-  const { room, stage, fileBytes, rlimits } = request
+export function commonWords(request: Pick<PodmanRequest, 'layout' | 'stage' | 'fileBytes' | 'rlimits'>): string[] {
+  const { layout, stage, fileBytes, rlimits } = request
   const scratch = (path: string) => ['--tmpfs', `${path}:rw,nosuid,nodev,size=${fileBytes},mode=1777`]
   const limited = rlimits.filter(({ name }) => name !== 'CORE')
   return [
@@ -28,7 +28,7 @@ export function commonWords(request: Pick<PodmanRequest, 'room' | 'stage' | 'fil
     ...limited.flatMap(({ name, limit }) => ['--ulimit', `${name.toLowerCase()}=${limit}:${limit}`]),
     ...scratch('/tmp'),
     ...scratch(WORK),
-    ...room.shown.flatMap((path) => ['--volume', `${path}:${path}:ro`]),
+    ...layout.shown.flatMap((path) => ['--volume', `${path}:${path}:ro`]),
     ...['--volume', `${stage.in}:${CONTAINER_PLACES.in}:ro`],
     ...stage.outs.flatMap(({ path, name }) => ['--volume', `${path}:${CONTAINER_PLACES.out}/${name}:rw`]),
     ...Object.entries(ENTRY_ENVIRONMENT).flatMap(([name, value]) => ['--env', `${name}=${value}`]),
@@ -44,7 +44,7 @@ export function podmanEnvironment(uid: string): Record<string, string> {
   }
 }
 
-/** A store of its own, in memory. */
+/** Its own store, in memory. */
 function podmanStore(runtime: string): string[] {
   const own = `${ENGINE_STATE}/podman`
   return [
@@ -54,7 +54,7 @@ function podmanStore(runtime: string): string[] {
 }
 
 /**
- * A store of its own for each call, in memory, gone with it: the user's containers and images are not touched, and a killed call
+ * Its own store for each call, in memory, gone with it: the user's containers and images are not touched, and a killed call
  * leaves no record in them. The container stays in the control group that Cordon made.
  */
 export function podmanArgv(request: PodmanRequest): string[] {

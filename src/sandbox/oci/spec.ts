@@ -2,19 +2,19 @@
 
 import { REFUSED_CALLS } from '../bwrap/syscalls.ts'
 import type { ResourceLimit } from '../limits.ts'
+import type { ContainerRoot } from './container-root.ts'
 import { CONTAINER_PLACES, ENTRY_ENVIRONMENT, WORK } from './entry.ts'
-import type { ContainerRoom } from './room.ts'
 
 export interface SpecRequest {
   readonly argv: readonly string[]
-  readonly room: ContainerRoom
+  readonly layout: ContainerRoot
   /** Directory on the host of what is handed in, read-only. */
   readonly in: string
   /** Files on the host that the container may fill. */
   readonly outs: readonly { readonly path: string; readonly name: string }[]
   readonly fileBytes: number
   readonly rlimits: readonly ResourceLimit[]
-  /** False where the runtime is a kernel of its own, which needs no filter inside. */
+  /** False where the runtime is its own kernel, which needs no filter inside. */
   readonly seccomp: boolean
 }
 
@@ -60,7 +60,7 @@ const MASKED_PATHS: readonly string[] = [
  * one that Cordon made), and the calls that the OS sandbox refuses.
  */
 export function containerSpec(request: SpecRequest): object {
-  const { argv, room, outs, fileBytes, rlimits } = request
+  const { argv, layout, outs, fileBytes, rlimits } = request
   const none = { bounding: [], effective: [], permitted: [], inheritable: [], ambient: [] }
   return {
     ociVersion: '1.0.2',
@@ -82,7 +82,7 @@ export function containerSpec(request: SpecRequest): object {
     mounts: [
       { destination: '/proc', type: 'proc', source: 'proc', options: ['nosuid', 'noexec', 'nodev'] },
       { destination: '/dev', type: 'tmpfs', source: 'tmpfs', options: ['nosuid', 'noexec', 'mode=755', 'size=65536'] },
-      ...room.shown.map((path) => bind(path, path, 'ro')),
+      ...layout.shown.map((path) => bind(path, path, 'ro')),
       scratch('/tmp', fileBytes),
       scratch('/dev/shm', fileBytes),
       scratch(WORK, fileBytes),

@@ -19,9 +19,9 @@ import {
 import { dirname, join } from 'node:path'
 import { isSameProcess, startOf } from '../../system/alive.ts'
 import { unwritable } from '../../system/fault.ts'
+import type { ContainerRoot } from './container-root.ts'
 import type { ContainerRun, InputFile } from './engine.ts'
 import { WORK } from './entry.ts'
-import type { ContainerRoom } from './room.ts'
 
 export interface Stage {
   /** Owned by whom the container runs as. */
@@ -31,7 +31,7 @@ export interface Stage {
   /** The files of `out`, by the names they have there. */
   readonly outs: readonly { readonly path: string; readonly name: string }[]
   /** Makes the root file system of links and empty mount points, and answers its bundle's directory. */
-  bundle(room: ContainerRoom, mountPoints: readonly string[]): string
+  bundle(layout: ContainerRoot, mountPoints: readonly string[]): string
   /** What was handed out, in the order it was asked for; each at most the largest file. */
   collect(maxBytes: number): InputFile[]
   remove(): void
@@ -41,7 +41,7 @@ const NAME = /^run-(\d+)-(\d+)-\d+$/
 let serial = 0
 
 /**
- * Containers of root run as a user of nobody's, one to each: whoever breaks out of one owns nothing on the host, not even
+ * Containers of root run as a user of no one's, one to each: the process that breaks out of one owns nothing on the host, not even
  * another container's files. The numbers lie above those that distributions give to people, services and containers.
  */
 const FIRST_USER = 1_879_048_192 + 65_536
@@ -107,19 +107,19 @@ export function openStage(place: string, run: ContainerRun, user: number | null)
     in: input,
     out: output,
     outs: names.map((name) => ({ path: join(output, name), name })),
-    bundle: (room, mountPoints) => {
+    bundle: (layout, mountPoints) => {
       const bundle = join(path, 'bundle')
       const root = join(bundle, 'rootfs')
-      for (const folder of ['/proc', '/dev', '/tmp', '/etc', ...mountPoints, ...room.shown.filter(isFolder)]) {
+      for (const folder of ['/proc', '/dev', '/tmp', '/etc', ...mountPoints, ...layout.shown.filter(isFolder)]) {
         mkdirSync(join(root, folder), { recursive: true, mode: 0o755 })
       }
       // Runtimes give a private directory the mode of what lies below it.
       for (const folder of ['/tmp', WORK]) chmodSync(join(root, folder), 0o1777)
       // podman adds to it: /etc/mtab, /run. It is this call's alone.
       for (const folder of ['', '/etc']) own(join(root, folder))
-      for (const shown of room.shown.filter((one) => !isFolder(one))) writeFileSync(join(root, shown), '')
+      for (const shown of layout.shown.filter((one) => !isFolder(one))) writeFileSync(join(root, shown), '')
       for (const name of names) writeFileSync(join(root, 'out', name), '')
-      for (const link of room.links) {
+      for (const link of layout.links) {
         mkdirSync(dirname(join(root, link.path)), { recursive: true })
         symlinkSync(link.target, join(root, link.path))
       }

@@ -1,11 +1,11 @@
-/** The tables of protected names as rules for the door (F8): what a command may not make, move or write while it runs. */
+/** The tables of protected names as rules for the broker (F8): what a command may not make, move or write while it runs. */
 
 import { posix } from 'node:path'
 import { foldForBroker } from '../../files/fold-name.ts'
 import { gitKeyOrders } from '../../files/git-keys.ts'
 import { packageFolders, protectedNames, worktreeFolders } from '../../files/protected-names.ts'
 import { protectedPath } from '../../files/protected-paths.ts'
-import { toldNames } from '../../files/told-names.ts'
+import { toldNames } from '../../files/reported-names.ts'
 import { type ChangeRule, ruleText } from '../changes.ts'
 import { hookFolders, includedFiles, workingTrees } from './git-config.ts'
 import type { ProtectFacts } from './protect.ts'
@@ -14,7 +14,7 @@ import type { ProtectFacts } from './protect.ts'
 const GIT_FOLDERS = ['.git', '.git/modules/**']
 
 /**
- * A `.git` that is no folder points to a repository elsewhere: in the roots to what is held (native/door/repository.c), outside to what a
+ * A `.git` that is not a folder points to a repository elsewhere: in the roots to what is held (native/broker/repository.c), outside to what a
  * command cannot write. Where it can, in the caches of its tools, nothing is held, so that such a command makes no pointers.
  */
 const pointerRules: readonly ChangeRule[] = [
@@ -73,7 +73,7 @@ function knownRules(hasCaches: boolean): { readonly rules: readonly ChangeRule[]
 /** Git configurations that stand, to their texts (one character a byte). */
 export type GitConfigs = Readonly<Record<string, string>>
 
-/** The rules for one project, in the parts that the init's orders have. `caches`: what the command may write besides, and nobody judges. */
+/** The rules for one project, in the parts that the init's orders have. `caches`: what the command may write besides, and no one judges. */
 export function changeRules(facts: ProtectFacts, configs: GitConfigs = {}, caches: readonly string[] = []): string[] {
   const { before, after } = projectRules(facts, configs)
   return [ruleText(before), knownRules(caches.length > 0).text, ruleText(after)]

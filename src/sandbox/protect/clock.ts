@@ -19,7 +19,7 @@ const WATCHED_FROM = 2_000
 const BATCH = 250
 /** This share of what the system grants a user: editors have some, and a command's own watchers get up to half. */
 const SHARE = 0.25
-/** File systems of this machine alone. On others a change made elsewhere is told to nobody here: ext, xfs, btrfs, tmpfs, f2fs, zfs, bcachefs. */
+/** File systems of this machine alone. On others a change made elsewhere is told to no one here: ext, xfs, btrfs, tmpfs, f2fs, zfs, bcachefs. */
 const LOCAL_TYPES: ReadonlySet<number> = new Set([
   0xef53, 0x58465342, 0x9123683e, 0x01021994, 0xf2f52010, 0x2fc12fc1, 0xca451a4e,
 ])
@@ -30,7 +30,7 @@ interface Tracked extends FolderState {
 
 /**
  * Tells which of many folders changed. A watch stays with its folder wherever that is moved, so its answer is about the
- * folder and not about the path: whoever reads a changed parent must look at its children by path.
+ * folder and not about the path: the process that reads a changed parent must look at its children by path.
  */
 export class FolderClock {
   readonly #tracked = new Map<string, Tracked>()
@@ -67,7 +67,7 @@ export class FolderClock {
     this.#loose.delete(path)
   }
 
-  /** Every folder that is not as it was, or is gone. What stands above the roots is not tracked, so they go by path. */
+  /** Every folder that is not as it was, or is gone. What is above the roots is not tracked, so they go by path. */
   changed(roots: readonly string[]): readonly string[] {
     const changed = new Set<string>()
     const byPath = (path: string): void => {
@@ -180,7 +180,7 @@ export function isSameState(a: FolderState, b: FolderState | null): boolean {
   return b !== null && a.ctime === b.ctime && a.inode === b.inode && a.device === b.device
 }
 
-/** The state of what a path leads to, links not followed; null when that is no folder. */
+/** The state of what a path points to, links not followed; null when that is not a folder. */
 export function folderState(path: string): FolderState | null {
   try {
     const stat = lstatSync(path, { throwIfNoEntry: false })

@@ -1,5 +1,5 @@
 /**
- * Protected names below names that are not UTF-8. The index knows those only as names to be looked at again, and git and editors
+ * Protected names below names that are not UTF-8. The index knows those only as names to be checked again, and git and editors
  * find what they run in there all the same; a folder that holds one is therefore protected as a whole.
  */
 

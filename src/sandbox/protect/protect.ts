@@ -28,7 +28,7 @@ export interface ProtectFacts {
   readonly named: readonly string[]
   /** What files of the home, and Cordon's own, are links to. */
   readonly homeLinks?: readonly { readonly path: string; readonly reason: string }[]
-  /** Names that a rule keeps from being written wherever they stand below the roots. */
+  /** Names that a rule keeps from being written wherever they are below the roots. */
   readonly denied?: readonly string[]
   /** Hosts that a person granted: `example.com`, `*.example.com`, or `*`. */
   readonly hosts?: readonly string[]
@@ -39,10 +39,10 @@ export interface ProtectFacts {
 export interface Guarded {
   readonly path: string
   readonly reason: string
-  /** Device and inode, of the link and of what it leads to. */
+  /** Device and inode, of the link and of what it points to. */
   readonly identity: string
   readonly directory: boolean
-  /** Hidden by a mask, which is a mount of its own: only what stands above it needs a pin. */
+  /** Hidden by a mask, which is its own mount: only what is above it needs a pin. */
   readonly hidden: boolean
 }
 
@@ -53,14 +53,14 @@ export interface Protection {
   readonly gitDirectories: readonly string[]
   /** `.git` files and links: pointers to a git directory elsewhere. */
   readonly gitPointers: readonly string[]
-  /** What stands below a name that is not UTF-8, to device and inode. */
+  /** What is below a name that is not UTF-8, to device and inode. */
   readonly odd: ReadonlyMap<string, string>
 }
 
-/** A path and its line ends; a longer pointer is padded to blind whoever reads it, and is not read. */
+/** A path and its line ends; a longer pointer is padded to blind the process that reads it, and is not read. */
 export const POINTER_LIMIT = 65_536
 
-/** Finds what is protected in the tree, as it stands after its last refresh. */
+/** Finds what is protected in the tree, as it is after its last refresh. */
 export function protectTree(tree: SecretTree, facts: ProtectFacts): Protection {
   const guarded = new Map<string, Guarded>()
   const gitDirectories: string[] = []
@@ -81,7 +81,7 @@ export function protectTree(tree: SecretTree, facts: ProtectFacts): Protection {
       const isLink = !folder.folders.includes(name) && lstatOrNull(path)?.isSymbolicLink()
       for (const rule of rulesFrom(folded)) {
         if (ofPackage && rule.name.kind !== 'git') continue
-        // A link gives its name to whatever is put where it leads, now or later, under names that nobody protects.
+        // A link gives its name to whatever is put where it leads, now or later, under names that no one protects.
         const segments = isLink ? rule.segments.slice(0, 1) : rule.segments
         for (const found of matchEntries(folder.path, [name], segments)) add(found, rule.name.reason)
       }
@@ -102,7 +102,7 @@ export function protectTree(tree: SecretTree, facts: ProtectFacts): Protection {
       for (const folder of hooksOf(directory, posix.dirname(pointer), facts.home)) add(folder, HOOKS_BY_PATH)
   for (const root of tree.roots) {
     const pointer = childPath(root, '.git')
-    // A link into the tree leads to a git directory that is guarded itself, and has to be written.
+    // A link into the tree points to a git directory that is guarded itself, and has to be written.
     const target = gitPointers.includes(pointer) && linkTarget(pointer)
     if (target !== false && (target === null || !isWritable(target, tree.roots)))
       add(pointer, 'the pointer to the git directory')
@@ -180,7 +180,7 @@ export function withoutLineEnds(text: string): string {
   return text.slice(0, end)
 }
 
-/** Device and inode of a path, and of what it leads to when it is a link; null when there is nothing. */
+/** Device and inode of a path, and of what it points to when it is a link; null when there is nothing. */
 export function identityOf(path: string): string | null {
   const stat = lstatOrNull(path)
   if (stat === null) return null
@@ -251,7 +251,7 @@ function commonDirectories(gitDirectories: readonly string[], roots: readonly st
   for (const directory of gitDirectories) {
     const pointer = childPath(directory, 'commondir')
     const stat = lstatOrNull(pointer)
-    // One that is no plain file, or too big to be read, is moved away when a run has made it.
+    // One that is not a plain file, or too big to be read, is moved away when a run has made it.
     if (!stat?.isFile() || stat.size > POINTER_LIMIT) continue
     const text = textOrNull(pointer)
     const target = text === null ? null : resolved(posix.resolve(directory, withoutLineEnds(text)))
@@ -298,7 +298,7 @@ function isOfDependency(path: string, roots: readonly string[]): boolean {
   return isOfPackage(splitPath(path.slice(root.length)).map(foldName))
 }
 
-/** Where a link leads; null for what is none, or leads nowhere. */
+/** Where a link leads; null for what is none, or points nowhere. */
 function linkTarget(path: string): string | null {
   return lstatOrNull(path)?.isSymbolicLink() ? resolved(path) : null
 }

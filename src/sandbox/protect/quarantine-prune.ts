@@ -3,7 +3,7 @@
 import { chmodSync, lstatSync, readdirSync, rmSync } from 'node:fs'
 import { posix } from 'node:path'
 
-/** `spareMs`: what is newer stays whatever its size, so that a command cannot push out what it wants nobody to see. */
+/** `spareMs`: what is newer stays whatever its size, so that a command cannot push out what it wants no one to see. */
 export interface QuarantineLimits {
   readonly olderThanMs: number
   readonly bytes: number
@@ -53,7 +53,7 @@ function runsOf(folder: string, now: number): readonly { readonly run: string; r
     .sort((a, b) => a.age - b.age)
 }
 
-/** What a tree takes up. Its folders are opened for their owner: a command may have left some that nobody may enter. */
+/** What a tree takes up. Its folders are opened for their owner: a command may have left some that no one may enter. */
 function openedSize(path: Buffer): number {
   const stat = lstatSync(path)
   if (!stat.isDirectory()) return stat.blocks * 512

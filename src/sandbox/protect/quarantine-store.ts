@@ -169,7 +169,7 @@ function moveInto(from: string, to: string): void {
     if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error
   }
   try {
-    // A sparse file takes no room until it is copied.
+    // A sparse file takes no space until it is copied.
     const filter = (path: string) => lstatSync(path).size <= MOST_COPIED
     cpSync(from, to, { recursive: true, verbatimSymlinks: true, errorOnExist: true, force: false, filter })
   } finally {

@@ -1,4 +1,4 @@
-/** The broker's rules (native/door/rules.c) for changes that Cordon makes itself: what may not come into place, by its name. */
+/** The broker's rules (native/broker/rules.c) for changes that Cordon makes itself: what may not come into place, by its name. */
 
 import { readdirSync } from 'node:fs'
 import { posix } from 'node:path'

@@ -3,8 +3,8 @@
 import { accessSync, constants, lstatSync, readdirSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
 import { foldName, isProtectedStart } from '../../files/protected-paths.ts'
+import { isToldStart } from '../../files/reported-names.ts'
 import { compileShapes, type ShapeOf, shapeBelow } from '../../files/secret-shapes.ts'
-import { isToldStart } from '../../files/told-names.ts'
 import { FolderClock, folderState, isSameState } from './clock.ts'
 
 /** An entry that looks like a secret: by its own name, or by the name it links to. */
@@ -50,7 +50,7 @@ export interface RefreshCount {
 
 const WATCHED_FOLDERS = 500
 
-/** Every folder below some roots. Nothing is skipped, and there is no limit of depth or time. */
+/** Every folder below some roots. Nothing is skipped, and there is not a limit of depth or time. */
 export class SecretTree {
   readonly roots: readonly string[]
   readonly #shapeOf: ShapeOf
@@ -155,7 +155,7 @@ export class SecretTree {
       for (const name of folder.folders) {
         const child = childPath(path, name)
         const known = this.#folders.get(child)
-        // The parent changed, so the name may lead to another folder than the one that was verified.
+        // The parent changed, so the name may point to another folder than the one that was verified.
         if (!known || !isSameState(known, folderState(child))) pending.push(child)
       }
     }
@@ -249,7 +249,7 @@ function readFolder(path: string, shapeOf: ShapeOf): Folder | null {
     secrets: secrets.filter((entry) => !raw.includes(entry.name)),
     guarded,
     raw,
-    // A `.git` without these is no repository yet; the person's next `git init` keeps the hooks and the keys that it finds there.
+    // A `.git` without these is not a repository yet; the person's next `git init` keeps the hooks and the keys that it finds there.
     gitDirectory:
       marks.commondir || (marks.head && marks.objects && marks.refs) || foldName(posix.basename(path)) === '.git',
     unreadable: false,

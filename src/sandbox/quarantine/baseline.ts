@@ -16,7 +16,7 @@ import { posix } from 'node:path'
 import { decodePath, encodePath } from '../../files/path-bytes.ts'
 import { splitPath } from '../../files/path-pattern.ts'
 import { isOfPackage } from '../../files/protected-names.ts'
-import { isToldStart, toldName } from '../../files/told-names.ts'
+import { isToldStart, toldName } from '../../files/reported-names.ts'
 import { includedFiles } from '../protect/git-config.ts'
 import {
   POINTER_LIMIT,
@@ -50,7 +50,7 @@ export interface TreeBaseline {
   readonly ends?: Readonly<Record<string, string>>
   /** What a command may write: settings of git name no working tree elsewhere. */
   readonly write?: readonly string[]
-  /** What is hidden because of a link that leads to it, to that link. */
+  /** What is hidden because of a link that points to it, to that link. */
   readonly links: Readonly<Record<string, string>>
   /** Files of a stopped rebase to their text. */
   readonly sequences: Readonly<Record<string, string>>
@@ -95,9 +95,9 @@ export function takeBaseline(
   const protection = protectTree(tree, wholeTree(tree, facts))
   const configs = new Map<string, string>()
   const pointers = readPointers(protection)
-  const room = { left: CONFIGS_LIMIT, unread: new Map<string, string>() }
+  const space = { left: CONFIGS_LIMIT, unread: new Map<string, string>() }
   for (const directory of protection.gitDirectories) {
-    for (const file of configFiles(directory)) collectConfig(file, facts.home, tree.roots, configs, room)
+    for (const file of configFiles(directory)) collectConfig(file, facts.home, tree.roots, configs, space)
   }
   for (const file of configs.keys()) {
     const link = linkText(file)
@@ -122,12 +122,12 @@ export function takeBaseline(
     movable,
     odd: [...protection.odd.values()],
     closed: closedFolders(tree).map(folderName),
-    unread: Object.fromEntries(room.unread),
+    unread: Object.fromEntries(space.unread),
     told: Object.fromEntries(readTold(tree)),
   }
 }
 
-/** More than a project has of them; the rest is not looked at one by one. */
+/** More than a project has of them; the rest is not checked one by one. */
 const MOST_TOLD = 2_000
 
 /** The files whose change a person is told about, to device, inode, size and change time. */
@@ -153,7 +153,7 @@ export function readTold(tree: SecretTree): Map<string, string> {
   return found
 }
 
-/** A file as it is now, by what nobody can set back; null where there is none. */
+/** A file as it is now, by what no one can set back; null where there is none. */
 export function fileState(path: string): string | null {
   const stat = statOf(path)
   return stat === null ? null : stateOf(stat)
@@ -208,7 +208,7 @@ export function readPointers(protection: Protection): Map<string, string> {
   return pointers
 }
 
-/** What a pointer leads to, by its text; null for one that cannot be read. */
+/** What a pointer points to, by its text; null for one that cannot be read. */
 export function pointedAt(path: string, text: string): readonly string[] | null {
   const folder = posix.dirname(path)
   const from = (said: string): string => (said.startsWith('/') ? said : `${folder}/${said}`)
@@ -217,7 +217,7 @@ export function pointedAt(path: string, text: string): readonly string[] | null 
   const name = posix.basename(path)
   if (name === 'alternates') {
     const lines = utf8.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
-    // Relative ones count from `objects`; git takes quotes as in C, and nobody needs them.
+    // Relative ones count from `objects`; git takes quotes as in C, and no one needs them.
     const objects = posix.dirname(folder)
     if (lines.some((line) => line.startsWith('"'))) return null
     return lines.map((line) => (line.startsWith('/') ? line : `${objects}/${line}`))
@@ -296,25 +296,25 @@ function collectConfig(
   home: string,
   roots: readonly string[],
   configs: Map<string, string>,
-  room: { left: number; readonly unread: Map<string, string> },
+  space: { left: number; readonly unread: Map<string, string> },
 ): void {
   if (configs.has(file)) return
   const text = readConfig(file)
   if (text === null) return
-  if (text === undefined || text.length > room.left) {
+  if (text === undefined || text.length > space.left) {
     const state = fileState(file)
-    if (state !== null) room.unread.set(file, state)
+    if (state !== null) space.unread.set(file, state)
     return
   }
-  room.left -= text.length
+  space.left -= text.length
   configs.set(file, text)
   for (const included of includedFiles(text, posix.dirname(file), home)) {
     // What lies outside the roots cannot be written by a command.
-    if (isInTree(included, roots)) collectConfig(included, home, roots, configs, room)
+    if (isInTree(included, roots)) collectConfig(included, home, roots, configs, space)
   }
 }
 
-/** What a link says, as `-> TARGET`; null for everything that is no link. */
+/** What a link says, as `-> TARGET`; null for everything that is not a link. */
 export function linkText(path: string): string | null {
   try {
     return `-> ${readlinkSync(path)}`
@@ -323,7 +323,7 @@ export function linkText(path: string): string | null {
   }
 }
 
-/** True when a path, or what it really leads to, lies in the tree. */
+/** True when a path, or what it really points to, lies in the tree. */
 export function isInTree(path: string, roots: readonly string[]): boolean {
   const real = realPath(path)
   return [path, ...(real === null ? [] : [real])].some((at) => roots.some((root) => at === root || isBelow(at, root)))

@@ -3,7 +3,7 @@
 import { accessSync, constants, readdirSync } from 'node:fs'
 import { posix } from 'node:path'
 import { splitPath } from '../../files/path-pattern.ts'
-import { toldMessages } from '../../files/told-names.ts'
+import { toldMessages } from '../../files/reported-names.ts'
 import { monotonicMs } from '../../system/monotonic.ts'
 import {
   type GuardedIn,
@@ -52,7 +52,7 @@ export interface QuarantineFinding {
 
 const SEQUENCE_REASON = 'a stopped rebase or pick, with which git goes on outside the sandbox'
 
-/** Whether the run itself changed a path. Where nobody knows, everything that changed meanwhile counts as its work. */
+/** Whether the run itself changed a path. Where no one knows, everything that changed meanwhile counts as its work. */
 export type IsOwn = (path: string) => boolean
 
 const ANYTHING: IsOwn = () => true
@@ -93,7 +93,7 @@ export function settleRun(
 }
 
 /**
- * Before a run: a working tree that settings name through a link out of the project, whoever made it. Who wants it names the
+ * Before a run: a working tree that settings name through a link out of the project, the process that made it. Who wants it names the
  * configuration in a write grant.
  */
 export function settleWorkingTrees(
@@ -217,12 +217,13 @@ class Settling {
       const isSame = pointers[path] === text
       if (isSame && (ends === undefined || ends[path] === endsOf(path, text))) continue
       const targets = pointedAt(path, text)
-      // A pointer into the tree leads to a git directory that is itself checked; one to nowhere can be filled later.
+      // A pointer into the tree points to a git directory that is itself checked; one to nowhere can be filled later.
       const strays = targets?.filter((target) => !this.#isInRoots(realPath(target)))
       if (strays?.length === 0 || (isSame && strays?.every((target) => realPath(target) === null))) continue
       if (!isSame) this.#move(path, 'a pointer to a git directory outside the project')
       else
-        for (const target of strays ?? []) this.#moveLink(target, `${path} leads out of the project by it`, this.#isOwn)
+        for (const target of strays ?? [])
+          this.#moveLink(target, `${path} would point outside the project`, this.#isOwn)
     }
   }
 
@@ -236,7 +237,7 @@ class Settling {
           const target = posix.normalize(path)
           const isLed = realPath(path) !== null && !staysInside(path, roots, realPath)
           if (isLed && roots.some((root) => isBelow(target, root)))
-            this.#moveLink(target, `core.worktree of ${file} leads out of the project by it`, ANYTHING)
+            this.#moveLink(target, `core.worktree of ${file} would point outside the project`, ANYTHING)
         }
       }
   }
@@ -368,12 +369,12 @@ class Settling {
     const replaced = path in this.#baseline.guarded
     this.#attempt(path, 'moved', () => {
       const kept = this.#store.take(this.#behindLinks(path), reason)
-      const how = replaced ? 'was replaced while the command ran' : 'was made while the command ran'
+      const how = replaced ? 'was replaced while the command ran' : 'was created while the command ran'
       return { kept, message: `${path} is protected (${reason}) and ${how}, so Cordon moved it to ${kept}.` }
     })
   }
 
-  /** Moves the link by which a path leads out of the tree. */
+  /** Moves the link by which a path points outside the tree. */
   #moveLink(path: string, reason: string, isOwn: IsOwn): void {
     const steps = splitPath(path)
     for (let count = 1; count <= steps.length; count++) {

@@ -22,7 +22,7 @@ export interface GuardedRun extends OtherRuns {
   readonly pins: readonly MountPin[]
   /** Git configurations as they stood before the first of the runs that are under way. */
   readonly configs: TreeBaseline['configs']
-  /** What pointers of git lead to: no link may take the place of it. */
+  /** What pointers of git point to: no link may take the place of it. */
   readonly targets: readonly string[]
   /** Settles the run once every process of it is gone; call it exactly once, before the result returns. */
   end(isOwn?: IsOwn): readonly QuarantineFinding[]
@@ -38,7 +38,7 @@ export class ProjectGuard {
   #held = false
   #active = 0
 
-  /** `ownOf`: what a killed run had changed by what was written down under its name; null when nobody knows. */
+  /** `ownOf`: what a killed run had changed by what was written down under its name; null when no one knows. */
   constructor(tree: SecretTree, stateDir: string, ownOf: (run: string) => IsOwn | null = () => null) {
     this.#tree = tree
     this.#stateDir = stateDir
@@ -96,7 +96,7 @@ export class ProjectGuard {
     return findings
   }
 
-  /** Of several runs at once nobody knows whose a change was as soon as one of them does not write its own down. */
+  /** Of several runs at once no one knows whose a change was as soon as one of them does not write its own down. */
   #writeJournal(baseline: TreeBaseline, held: boolean): void {
     const before = this.#journal
     this.#journal = writeJournal(this.#stateDir, baseline, held)

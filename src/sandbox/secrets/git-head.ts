@@ -119,7 +119,7 @@ function parseTree(bytes: Buffer, width: number): ReadonlyMap<string, TreeEntry>
   return entries
 }
 
-/** The name of the commit; null for a branch without one, undefined for what cannot be told. */
+/** The name of the commit; null for a branch without one, undefined for what cannot be known. */
 function resolveRef(directory: string, common: string, name: string, depth: number): string | null | undefined {
   if (depth > MOST_LINKS) return undefined
   const text = readText(posix.join(name === 'HEAD' ? directory : common, name))

@@ -1,5 +1,5 @@
 /**
- * Reads objects of a git repository without git: the files are written by whoever is inside, so no configuration, alternate,
+ * Reads objects of a git repository without git: the files are written by the process that is inside, so no configuration, alternate,
  * replacement or graft is followed, every size is held to a limit, and an object is believed only when its name is its hash.
  */
 
@@ -236,7 +236,7 @@ function applyDelta(base: Buffer, delta: Buffer): Buffer {
   return result
 }
 
-/** Opens a plain file of a folder; null for a link, a pipe, or a folder that a link leads to. */
+/** Opens a plain file of a folder; null for a link, a pipe, or a folder that a link points to. */
 function openPlain(folder: string, name: string): number | null {
   let descriptor: number
   try {

@@ -1,4 +1,4 @@
-/** Secret-shaped files that came with an installed package: the key of some package's tests is nobody's secret. */
+/** Secret-shaped files that came with an installed package: the key of some package's tests is no one's secret. */
 
 import { lstatSync, readdirSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'

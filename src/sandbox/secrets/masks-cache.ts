@@ -3,8 +3,8 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { protectedNames } from '../../files/protected-paths.ts'
+import { toldNames } from '../../files/reported-names.ts'
 import { secretShapes } from '../../files/secret-shapes.ts'
-import { toldNames } from '../../files/told-names.ts'
 import { writeMade } from '../../system/made-file.ts'
 import { makeDirectories } from '../../system/state.ts'
 import { uniqueName } from '../../system/unique-name.ts'
@@ -17,7 +17,7 @@ const WORTHWHILE = 500
 
 /**
  * Writes the index for the next process, owner-only. A ctime cannot be set by a process without the right to set the
- * clock; whoever sets the machine's clock back can make an old index look true, and can do worse besides.
+ * clock; the process that sets the machine's clock back can make an old index look true, and can do worse besides.
  */
 export function writeIndexCache(stateDir: string, facts: MaskFacts, tree: SecretTree): boolean {
   // A kept index that is nearly true costs less to verify than a new one to write.

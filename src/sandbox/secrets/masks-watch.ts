@@ -196,7 +196,7 @@ export function keptFolders(masks: ReadonlySet<string>, since: number): readonly
     try {
       let folder = posix.dirname(mask)
       let files = kept(folder)
-      // What held nothing else before the command as well is no work of its.
+      // What held nothing else before the command as well is not a work of its.
       let changed = lstatSync(folder).ctimeMs >= since
       for (let above = posix.dirname(folder); files !== null && above !== folder; above = posix.dirname(above)) {
         const more = kept(above)

@@ -75,7 +75,7 @@ export interface SkippedCount {
   readonly directories: number
   readonly certificates: number
   readonly opened: number
-  /** Files of the system that a link leads to. */
+  /** Files of the system that a link points to. */
   readonly system: number
   /** Files that came with an installed package. */
   readonly installed: number
@@ -305,7 +305,7 @@ export class MaskIndex {
   #isOpened(path: string, target: string, entry: SecretEntry, grants: readonly PathPattern[]): boolean {
     const facts = { home: this.#facts.home, shapeOf: this.#shapeOf }
     if (!entry.link) return openedByGrant(path, grants, facts)
-    // A link with a plain name is no secret by itself: only its own path, written out, opens what it leads to.
+    // A link with a plain name is not a secret by itself: only its own path, written out, opens what it points to.
     if (this.#shapeAt(path) === null) {
       return grants.some((grant) => grant.absolute === path) || openedByGrant(target, grants, facts)
     }

@@ -12,7 +12,7 @@ import { childPath, isBelow } from '../protect/tree.ts'
 export interface PlaceMasks {
   readonly files: readonly string[]
   readonly directories: readonly string[]
-  /** Those that a place leads to by a link, and the place; by path. */
+  /** Those that a place points to by a link, and the place; by path. */
   readonly linked: ReadonlyMap<string, string>
 }
 
@@ -176,7 +176,7 @@ function canBeSeen(path: string): boolean {
   }
 }
 
-/** Whether the first folder on the way that can be asked, which is the one that lets nobody pass, is another user's. */
+/** Whether the first folder on the way that can be asked, which is the one that lets no one pass, is another user's. */
 function isOthers(folder: string): boolean {
   try {
     return lstatSync(folder).uid !== process.getuid?.()
@@ -185,7 +185,7 @@ function isOthers(folder: string): boolean {
   }
 }
 
-/** When a folder was last changed, which nobody can set back, and which one it is. */
+/** When a folder was last changed, which no one can set back, and which one it is. */
 function stateOf(folder: string): { readonly stamp: string; readonly changed: number } | null {
   try {
     const { ctimeMs, ino, dev } = statSync(folder)

@@ -1,6 +1,6 @@
 /**
- * Secret-shaped files that git tracks. What HEAD holds can be read from the repository by whoever can read that, so a file that is
- * as it was committed is shown; a changed one shows what was committed; and no mask can be committed in the place of a file.
+ * Secret-shaped files that git tracks. What HEAD holds can be read from the repository by the process that can read that, so a file that is
+ * as it was committed is shown; a changed one shows what was committed; and no mask can be committed instead of a file.
  */
 
 import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs'

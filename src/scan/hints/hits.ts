@@ -1,4 +1,4 @@
-/** Where hints stand in a text of words, and which parts of it are worth a closer look. */
+/** Where hints are in a text of words, and which parts of it are worth a closer look. */
 
 /** Words that make up a stretch. */
 export const STRETCH = 16

@@ -19,7 +19,7 @@ function charactersOf(source: string): string[] {
   return found
 }
 
-/** A text that the pattern describes, as far as what stands behind a match allows. */
+/** A text that the pattern describes, as far as what is behind a match allows. */
 function sample(piece: Piece, random: Random): string {
   const below = (limit: number) => Math.floor(random() * limit)
   switch (piece.kind) {

@@ -1,4 +1,4 @@
-/** Reads off a pattern what must stand in a text wherever it matches, so that most texts need not be matched at all. */
+/** Reads off a pattern what must be in a text wherever it matches, so that most texts need not be matched at all. */
 
 /** A pattern taken apart, as far as hints need it. */
 export type Piece =
@@ -8,7 +8,7 @@ export type Piece =
   | { readonly kind: 'all'; readonly parts: readonly Piece[] }
   | { readonly kind: 'one'; readonly parts: readonly Piece[] }
   | { readonly kind: 'times'; readonly part: Piece; readonly least: number; readonly most: number }
-  /** What stands behind the match, and what must not stand there: read, but no part of the match. */
+  /** What is behind the match, and what must not be there: read, but no part of the match. */
   | { readonly kind: 'ahead'; readonly part: Piece }
   | { readonly kind: 'not' }
   /** Between words: a blank, or an end of the text. */
@@ -132,7 +132,7 @@ export interface PatternWay {
   readonly signs: readonly (readonly string[])[]
 }
 
-/** What stands beside a text that is known to have no letter there. */
+/** What is beside a text that is known to have no letter there. */
 const GAP = '\0'
 
 /** The ways in which a pattern can match, on words or on lines; what hints at a line is looked for in its words where it can be. */

@@ -10,7 +10,7 @@ const BODY_TAIL = /[A-Za-z0-9+/]{40,100}={0,2}["',\\n\s]*$/
 const MAX_BLOCK = 32_768
 const MAX_LINE = 8192
 
-/** The body of the block whose `BEGIN` stands at `at`; null when it is not a private key's. */
+/** The body of the block whose `BEGIN` is at `at`; null when it is not a private key's. */
 export function endOfKeyBlock(text: string, at: number): { start: number; end: number } | null {
   OPENING.lastIndex = at - 5
   const opening = at < 5 ? null : OPENING.exec(text)
@@ -18,7 +18,7 @@ export function endOfKeyBlock(text: string, at: number): { start: number; end: n
   const start = at - 5 + opening[0].length
   const closing = text.slice(start, start + MAX_BLOCK).indexOf('-----')
   if (closing < 0 || !text.startsWith('-----END', start + closing)) return bodySpan(text, start, endOfBody(text, start))
-  // Whatever else stands between two such lines is shown: an agent would choose what a person does not see.
+  // Whatever else is between two such lines is shown: an agent would choose what a person does not see.
   return isKeyBody(text.slice(start, start + closing)) ? bodySpan(text, start, start + closing) : null
 }
 

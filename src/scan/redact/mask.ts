@@ -1,6 +1,6 @@
 /** Spans of secrets and what is left of a text without them. */
 
-/** What stands in the place of a secret. */
+/** What is instead of a secret. */
 export const MASK = '[REDACTED]'
 
 export interface SecretSpan {
@@ -22,7 +22,7 @@ export function mergeSpans(spans: SecretSpan[]): SecretSpan[] {
   return merged
 }
 
-/** The text with a mask in the place of every span. */
+/** The text with a mask instead of every span. */
 export function maskSpans(text: string, spans: readonly SecretSpan[]): string {
   if (spans.length === 0) return text
   let out = ''

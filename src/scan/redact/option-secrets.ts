@@ -163,7 +163,7 @@ function rowSecrets(row: ProgramRow, words: readonly string[]): WordSecret[] {
   return isProse ? found : [...found, ...valueSecret(row, words, { index, start: 0 })]
 }
 
-/** A word that nobody writes in a sentence: "vault login failed" is prose. */
+/** A word that no one writes in a sentence: "vault login failed" is prose. */
 const LOOKS_MADE = /^(?=.*[0-9])(?=.*[A-Za-z]).{6,}$|^\S{20,}$/
 
 /** Where the value of an option is, if this word is that option. */
@@ -225,7 +225,7 @@ function setSecrets(words: readonly string[], isSecretKey: (key: string) => bool
 interface TextWord {
   readonly value: string
   readonly start: number
-  /** Of every character, where quotes stand between them. */
+  /** Of every character, where quotes are between them. */
   readonly places: readonly number[] | null
 }
 
@@ -263,7 +263,7 @@ function listWords(text: string, from: number): readonly TextWord[] | null {
     const end = text.indexOf(mark, at)
     if (end < 0 || end - from > MAX_COMMAND) break
     const value = text.slice(at, end)
-    // A command as one text is no list.
+    // A command as one text is not a list.
     if (words.length === 0 && /\s/.test(value)) break
     words.push({ value, start: at, places: null })
     let next = end + mark.length

@@ -29,7 +29,7 @@ export function endsInPublicBlock(text: string, opened: boolean): boolean {
 const BODY_LINE =
   /^[\s>|"'+#*,\\-]*(?:[A-Za-z0-9+/=]{0,80}(?:\\n|\\r|["',\s])*|(?:Version|Comment|Hash|Charset): .{0,200})$/
 
-/** Ends at the first line that is none of a block's, so that nothing hides behind an opening that is never closed. */
+/** Ends at the first line that is not one of a block's, so that nothing hides behind an opening that is never closed. */
 function endOfBlock(text: string, start: number): number {
   const closing = text.indexOf('-----', start)
   const limit = Math.min(text.length, start + MAX_BLOCK, closing < 0 ? text.length : closing)

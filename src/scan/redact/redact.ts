@@ -190,7 +190,7 @@ function prefixProbe(kind: string, prefix: string, alphabet: Alphabet, least: nu
     const from = at + prefix.length
     let end = from
     while (end < text.length && members[text.charCodeAt(end)] === 1) end++
-    // A short run is not looked at again: what follows it cannot be part of this kind.
+    // A short run is not checked again: what follows it cannot be part of this kind.
     if (end - from < least || isExample(text, end)) return null
     return { start: at, end, kind }
   }
@@ -275,7 +275,7 @@ function findSecrets(text: string, read: TextBytes, index: AnchorIndex, spans: S
       const span = anchor.probe(text, start)
       if (span === null) continue
       if (isList(span)) {
-        // Other kinds stand between the words of a command.
+        // Other kinds are between the words of a command.
         spans.push(...span)
         continue
       }

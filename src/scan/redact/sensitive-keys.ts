@@ -42,7 +42,7 @@ const ORDINARY_KEY_WORDS: ReadonlySet<string> = new Set(
   ),
 )
 
-/** Values that are no secrets whatever the key: states, types, placeholders, and words that follow in prose. */
+/** Values that are not secrets whatever the key: states, types, placeholders, and words that follow in prose. */
 const STOP_VALUES: ReadonlySet<string> = new Set(
   (
     'null nil none true false undefined empty yes no on off ok success successful failed failure error invalid valid missing expired ' +
@@ -101,7 +101,7 @@ function keyWords(key: string): string[] {
 /** How a value was joined to its key. */
 export interface ValueStyle {
   readonly quoted: boolean
-  /** Nothing but `=` stands between key and value, as in a shell, a query string or an INI file. */
+  /** Nothing but `=` is between key and value, as in a shell, a query string or an INI file. */
   readonly tight: boolean
   /** Tight, and the key is nothing but `api_key`, `token` or `secret`: any value is one then. */
   readonly named: boolean

@@ -2,7 +2,7 @@
 
 const MAX_AUTHORITY = 512
 
-/** The password of the URL whose `://` stands at `at`; null when there is none. */
+/** The password of the URL whose `://` is at `at`; null when there is none. */
 export function readUserInfo(text: string, at: number): { start: number; end: number; kind: string } | null {
   const start = at + 3
   const limit = Math.min(text.length, start + MAX_AUTHORITY)

@@ -1,6 +1,6 @@
 /** The languages of `sandbox_run`: which program runs each, and which of them this machine has. */
 
-import { type ContainerRoom, containerRoom, isInRoom } from '../../sandbox/oci/room.ts'
+import { type ContainerRoot, containerRoot, isInRoot } from '../../sandbox/oci/container-root.ts'
 
 export interface Language {
   readonly name: string
@@ -8,7 +8,7 @@ export interface Language {
   readonly programs: readonly string[]
   /** Words between the program and its source. */
   readonly words: readonly string[]
-  /** The name of the source, for what looks at its ending. */
+  /** The name of the source, for what checks its ending. */
   readonly source: string
 }
 
@@ -27,13 +27,13 @@ export const LANGUAGES: readonly Language[] = [
 const FOLDERS: readonly string[] = ['/usr/local/bin', '/usr/bin', '/bin']
 
 /** The program of a language on this machine, as a container sees it; null when there is none. */
-export function programOf(language: Language, room: ContainerRoom = containerRoom()): string | null {
+export function programOf(language: Language, layout: ContainerRoot = containerRoot()): string | null {
   const places = language.programs.flatMap((name) => FOLDERS.map((folder) => `${folder}/${name}`))
-  return places.find((path) => isInRoom(path, room)) ?? null
+  return places.find((path) => isInRoot(path, layout)) ?? null
 }
 
 /** The languages that containers have here. */
 export function languagesHere(): readonly Language[] {
-  const room = containerRoom()
-  return LANGUAGES.filter((language) => programOf(language, room) !== null)
+  const layout = containerRoot()
+  return LANGUAGES.filter((language) => programOf(language, layout) !== null)
 }

@@ -27,7 +27,7 @@ export interface SessionCode {
   close(): Promise<void>
 }
 
-/** A program does not start programs: their calls would be nobody's. */
+/** A program does not start programs: their calls would be no one's. */
 const NOT_INSIDE: ReadonlySet<string> = new Set(['sandbox_run', 'python_exec', 'code_exec', 'question'])
 
 export function openSessionCode(options: CodeOptions): SessionCode {

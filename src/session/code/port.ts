@@ -10,7 +10,7 @@ import { type ModulePolicy, pythonArgv } from '../../code/python/bootstrap.ts'
 import type { LoadedPolicy } from '../../project/load/load.ts'
 import type { Limits } from '../../sandbox/limits.ts'
 import { openCgroups } from '../../sandbox/limits-cgroup.ts'
-import { runCodeRoom } from '../../sandbox/oci/code-room.ts'
+import { runCodeSandbox } from '../../sandbox/oci/code-sandbox.ts'
 import type { EngineSet } from '../../sandbox/oci/engine-set.ts'
 import { Fault } from '../../system/fault.ts'
 import { writeMade } from '../../system/made-file.ts'
@@ -37,7 +37,7 @@ const ENGINE_MEMORY = { group: 1024 ** 3, process: 8 * 1024 ** 3 }
 const PROCESSES = 64
 const SCRATCH_BYTES: number = 64 * 1024 ** 2
 const MAX_CALLS = 1000
-/** An engine that nobody uses is let go. */
+/** An engine that no one uses is let go. */
 const IDLE_MS = 60_000
 
 /** Opens the programs of one session; its tools are those that programs can call. */
@@ -55,8 +55,8 @@ export function openPrograms(options: CodeOptions): ProgramPort {
 
   const start = (argv: readonly string[], reads: readonly string[], limits: Limits, env: Record<string, string>) => {
     closing.signal.throwIfAborted()
-    const room = { argv, reads, env, limits: { ...limits, scratchBytes: SCRATCH_BYTES } }
-    const interpreter = startInterpreter((io) => runCodeRoom(backend, room, io))
+    const layout = { argv, reads, env, limits: { ...limits, scratchBytes: SCRATCH_BYTES } }
+    const interpreter = startInterpreter((io) => runCodeSandbox(backend, layout, io))
     running.add(interpreter)
     return interpreter
   }
@@ -259,7 +259,7 @@ export function answerOf(result: ToolResult): CallAnswer & { readonly ok: boolea
   }
 }
 
-/** Keeps what a program made where the agent can read it: a folder of its own for each call. */
+/** Keeps what a program made where the agent can read it: its own folder for each call. */
 function keepFiles(files: readonly InsideFile[], spillDirectory: string): MadeFile[] {
   if (files.length === 0) return []
   const folder = join(spillDirectory, `code-${uniqueName()}`)

@@ -82,7 +82,7 @@ export class LanguageConnection {
     if (!this.#ended) this.#write({ method, params })
   }
 
-  /** The server is gone: whoever waits is told. */
+  /** The server is gone: the process that waits is told. */
   end(reason: Error): void {
     this.#ended ??= reason
     for (const { reject } of this.#waiting.values()) reject(this.#ended)

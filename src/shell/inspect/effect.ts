@@ -19,7 +19,7 @@ interface EffectRow {
   readonly note: string
 }
 
-/** The lines of a row; each word stands behind the program's name. */
+/** The lines of a row; each word is behind the program's name. */
 function parseLine(line: string): readonly EffectRow[] {
   const [effect = '', commands = '', options = '', note = ''] = line.split('|').map((part) => part.trim())
   return commands.split(',').map((words) => ({

@@ -31,7 +31,7 @@ export interface SimpleCommand {
   readonly input?: string | null
 }
 
-/** Words with several known values are looked at one value at a time, up to this many combinations. */
+/** Words with several known values are checked one value at a time, up to this many combinations. */
 const maxCombinations = 32
 const maxDepth = 4
 

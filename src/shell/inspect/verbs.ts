@@ -26,7 +26,7 @@ const writes = list(`
   export ship alias link unlink-app transact batch-write execute-statement signal complete finish squash baseline repair stamp goto force
   step flash open-session ssh console shell psql tunnel forward connect proxy open auth login logout signup configure init new`)
 
-/** What is only looked at. */
+/** What is only checked. */
 const reads = list(`
   list ls get describe show view inspect search find lookup whoami exists status read cat head tail query scan summarize summary count
   check verify validate simulate estimate preview diff wait watch print presign select explain receive filter usage info stats audit lint
@@ -36,7 +36,7 @@ const reads = list(`
 /** Reading verbs that are names of groups as well: `vault audit disable` is told by the next word, if that is a verb. */
 const nouns = list('audit check index output query scan status template test trace tree usage')
 
-/** Groups that are called like something one looks at: they decide only where no verb follows. */
+/** Groups that are called like something one checks: they decide only where no verb follows. */
 const groups = list(`
   logs log events event history releases release regions region domains domain plan plans health apps app ps config configs env envs ports
   types policies policy certs cert secrets secret keys key images image instances instance queue queues top tables table volumes volume

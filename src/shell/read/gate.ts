@@ -110,7 +110,7 @@ function backslashesBefore(source: string, at: number): number {
   return count
 }
 
-/** What nests quotes in quotes, or has text that is not quoted as the rest is: there it cannot be told by counting. */
+/** What nests quotes in quotes, or has text that is not quoted as the rest is: there it cannot be known by counting. */
 const NESTS = /[`#]|<<|\$[({['"]/
 
 /** The backslashes inside single quotes, where the text is plain enough to tell. */

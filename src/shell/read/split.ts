@@ -1,5 +1,5 @@
 /**
- * A text taken apart into commands that come to the same when each runs in a shell of its own: known directories, no pipe
+ * A text taken apart into commands that come to the same when each runs in its own shell: known directories, no pipe
  * between them, nothing that one shell would remember for the next. Pure.
  */
 

@@ -2,7 +2,7 @@
 
 type Judgement = 'plain' | 'check'
 
-/** What a node of a type means for the text that it stands in. */
+/** What a node of a type means for the text that it is in. */
 export interface NodeKind {
   /** Wants `bash -n` as well. */
   readonly check: boolean

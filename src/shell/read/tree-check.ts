@@ -228,7 +228,7 @@ export class TreeCheck {
         return
       case 'ExtendedGlob':
         if (!this.#testPattern) {
-          this.#refuse('unsupported-syntax', 'extended globs are off in bash unless it is told otherwise', node.pos)
+          this.#refuse('unsupported-syntax', 'extended globs are off in bash by default', node.pos)
         }
         this.#region(node, node.pos + 2, node.end)
         return
@@ -297,7 +297,7 @@ export class TreeCheck {
   #alone(node: { pos: number; end: number }): void {
     const around = (this.#source[node.pos - 1] ?? ' ') + (this.#source[node.end] ?? ' ')
     if (!/^[\s;&|(<>`][\s;&|)<>`]$/.test(around) || this.#source[node.pos - 2] === '\\') {
-      this.#refuse('unsupported-syntax', 'a process substitution must stand as a word of its own', node.pos)
+      this.#refuse('unsupported-syntax', 'a process substitution must be a separate word', node.pos)
     }
   }
 

@@ -34,7 +34,7 @@ const WAYS: readonly (readonly [programs: string, way: string])[] = [
     'chmod cp mv rm mkdir rmdir ln tee touch install rsync tar unzip sed dd',
     'work on files of the project, which need no privileges',
   ],
-  ['cat less more head tail ls find grep', 'read what this user can read; secrets of the system are nobody’s to read'],
+  ['cat less more head tail ls find grep', 'read what this user can read; system secrets are not readable'],
   ['kill killall pkill', 'stop processes that this session started, which needs no privileges'],
   ['tcpdump nmap ss netstat lsof', 'look at this user’s own processes and ports alone'],
 ]

@@ -32,7 +32,7 @@ export function walkData(walk: Walk, text: string, span: Span, seen: Set<string>
   seen.add(text)
   const source = `((${text}))`
   if (/\$\(|`/.test(text)) {
-    // What cannot be read stays in doubt, and is no reason to refuse the command.
+    // What cannot be read stays in doubt, and is not a reason to refuse the command.
     if (!('code' in parseText(source)))
       walk.text(source, span, { name: 'arithmetic', kind: 'shell' }, walk.frame.parent, walk.scope)
     return

@@ -9,7 +9,7 @@ import { filtered, printed } from './guess.ts'
 import { type Draft, Rehearsal } from './output.ts'
 import type { Walk } from './walk.ts'
 
-/** Every part of a pipeline runs in a shell of its own; a single command runs in this one. */
+/** Every part of a pipeline runs in its own shell; a single command runs in this one. */
 export function walkPipeline(walk: Walk, node: Pipeline): void {
   const negated = node.prefixes.filter((prefix) => prefix.type === 'Negation').length % 2 === 1
   if (node.commands.length === 1) {
@@ -38,7 +38,7 @@ export function walkPipeline(walk: Walk, node: Pipeline): void {
   })
 }
 
-/** What a part of a pipeline hands on: null when a printed text was changed in a way that cannot be told, undefined when none was. */
+/** What a part of a pipeline hands on: null when a printed text was changed in a way that cannot be known, undefined when none was. */
 function likelyOutput(
   walk: Walk,
   commands: readonly Draft[],

@@ -5,7 +5,7 @@ import type { Hazard, Via } from '../facts.ts'
 import { noEffects, UNKNOWN } from '../words/scope.ts'
 import type { Walk } from './walk.ts'
 
-/** The body is looked at from a state in which nothing is known: it may be called any time. */
+/** The body is checked from a state in which nothing is known: it may be called any time. */
 export function walkFunction(walk: Walk, node: FunctionNode): void {
   const name = node.name.value
   const effects = noEffects()

@@ -1,4 +1,4 @@
-/** What a text would do whose words are only known when it runs, by a look at what stands there: it makes decisions stricter, never milder. */
+/** What a text would do whose words are only known when it runs, by a look at what is there: it makes decisions stricter, never milder. */
 
 import type { Effect, Span, Word } from '../facts.ts'
 import { strongest } from '../inspect/effect.ts'
@@ -72,7 +72,7 @@ const RUNS_PROGRAMS: ReadonlySet<string> = new Set([
   'wrapper',
 ])
 
-/** Programs whose text is full of names that are no commands. */
+/** Programs whose text is full of names that are not commands. */
 const LANGUAGE =
   /^(?:python|pypy|ipython|node|deno|bun|tsx|ts-node|perl|ruby|php|lua|R|Rscript|julia|java|groovy|scala|elixir|iex)[\d.]*$/
 
@@ -84,7 +84,7 @@ export function guessMentioned(walk: Walk, draft: Draft): void {
   const texts = [...draft.argv.map((word) => word.values?.[0] ?? word.text), stdin.kind === 'known' ? stdin.text : '']
   const odd = draft.hazards.some(({ code }) => code === 'odd-name')
   const isProgram = (word: string): boolean => findProgram(programName(word)) !== null
-  // The words of one that is known to be a program stand behind it.
+  // The words of one that is known to be a program are behind it.
   worsenBy(walk, draft, commandsMentioned((odd ? texts : texts.slice(1)).join(' '), isProgram))
 }
 
@@ -117,7 +117,7 @@ function unescaped(text: string): string {
   )
 }
 
-/** The text behind a filter that only rewrites it: `base64 -d`, `rev`, `xxd -r -p`; null when that cannot be told. */
+/** The text behind a filter that only rewrites it: `base64 -d`, `rev`, `xxd -r -p`; null when that cannot be known. */
 export function filtered(text: string, argv: readonly Word[]): string | null {
   const words = argv.map((word) => word.values?.[0] ?? '')
   if (/^(?:cat|tee)$/.test(words[0] ?? '')) return text

@@ -87,7 +87,7 @@ function named(walk: Walk, call: Invocation, name: string): 'all' | 'some' {
   if (name === '' || /[\s\p{Cc}]/u.test(name)) {
     draft.hazards.push({
       code: 'odd-name',
-      message: 'the name of the program is empty or holds blanks',
+      message: 'the name of the program is empty or contains blanks',
       verdict: 'ask',
       span: call.span,
     })

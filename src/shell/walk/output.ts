@@ -57,19 +57,19 @@ export class Output {
   syntax: SyntaxUse[] = []
   /** Names that something may have taken away, `*` for any: if one is a function, no function is certain to be one. */
   readonly removed: Set<string> = new Set()
-  /** True once a body was looked at as if it could run at any time. */
+  /** True once a body was checked as if it could run at any time. */
   assumes = false
   /** True once bash may read characters otherwise than they are read here. */
   foreignCharset = false
   /** True once a trap was set. */
   hooked = false
-  /** What the last command reads, when that stands in the text. */
+  /** What the last command reads, when that is in the text. */
   input: string | null = null
   #steps = 0
   #nested = 0
   #texts = 0
 
-  /** Counts one command; every command of a text that is looked at several times counts again. */
+  /** Counts one command; every command of a text that is checked several times counts again. */
   step(position: number): void {
     if (++this.#steps > MAX_COMMANDS * 4)
       throw new UnreadableText('too-complex', 'the command does too many things', position)

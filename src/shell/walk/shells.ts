@@ -1,4 +1,4 @@
-/** Shells as commands: `sh -c text`, a here-document as a script, and input that nobody knows. */
+/** Shells as commands: `sh -c text`, a here-document as a script, and input that no one knows. */
 
 import type { Word } from '../facts.ts'
 import { textOf } from '../words/known-word.ts'
@@ -46,7 +46,7 @@ export function runShell(
   if (OTHER_GRAMMAR.has(name)) {
     draft.hazards.push({
       code: 'other-shell',
-      message: `\`${name}\` reads text by rules of its own`,
+      message: `\`${name}\` reads text by its own rules`,
       verdict: 'ask',
       span: draft.span,
     })
@@ -71,7 +71,7 @@ export function runShell(
   const stdin = walk.frame.stdin
   if (stdin.kind !== 'known') guessInput(walk, draft)
   if (stdin.kind !== 'known') return fromInput(draft, `\`${name}\` runs commands from its input`, call.argv[0])
-  // A script by its name is no parameter of itself.
+  // A script by its name is not a parameter of itself.
   const positional = inputFile && !words.stdin ? words.operands.slice(1) : words.operands
   const all = runText(walk, call, draft, index, name, name, stdin.text, call.argv[0] as Word, positional)
   return all && certain ? 'all' : 'some'
@@ -107,7 +107,7 @@ function runText(
   return false
 }
 
-/** A text that was printed in this command is looked at; one that was printed and hidden is not taken for harmless. */
+/** A text that was printed in this command is checked; one that was printed and hidden is not taken for harmless. */
 function guessInput(walk: Walk, draft: Draft): void {
   const { stdin } = walk.frame
   const likely = stdin.kind === 'known' ? stdin.text : stdin.likely

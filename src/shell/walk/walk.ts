@@ -24,7 +24,7 @@ export interface Frame {
   readonly parent: number | null
   readonly background: boolean
   readonly stdin: Stdin
-  /** For text inside text: where it stands in the whole. */
+  /** For text inside text: where it is in the whole. */
   readonly within: Span | null
   readonly depth: number
 }
@@ -103,7 +103,7 @@ export class Walk implements WordHost {
       const between = this.source.slice(statement.end, next.pos)
       if (!between.includes('\n')) return
       this.#meetDropped()
-      // After a line continuation the line goes on, unless the backslash stands in a comment.
+      // After a line continuation the line goes on, unless the backslash is in a comment.
       if (between.replaceAll('\\\n', '').includes('\n')) this.#dropped = []
     })
     this.#meetDropped()

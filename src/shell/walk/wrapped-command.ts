@@ -1,4 +1,4 @@
-/** Wrappers as commands: what they run is taken out of their words by their row, and is a command of its own. */
+/** Wrappers as commands: what they run is taken out of their words by their row, and is its own command. */
 
 import type { AssignmentFact, Span, Word } from '../facts.ts'
 import { textOf } from '../words/known-word.ts'

@@ -42,7 +42,7 @@ function expand(tokens: readonly Token[]): Token[][] | null {
   return [[...tokens]]
 }
 
-/** Where the brace closes; a pair without a comma or `..` of its own is no pair to bash, which reads on. */
+/** Where the brace closes; a pair without a comma or `..` of its own is not a pair to bash, which reads on. */
 function closing(tokens: readonly Token[], open: number): number {
   let level = 0
   let separated = false

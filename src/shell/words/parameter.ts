@@ -126,7 +126,7 @@ function applyOperation(operation: ParameterOperation, base: Value, reader: Oper
 }
 
 function byDefault(operator: string, base: Value, operand: readonly string[] | null, written: SourceWord): Value {
-  // A variable that the text sets is set; whether an unknown one is, nobody can say.
+  // A variable that the text sets is set; whether an unknown one is, no one can say.
   if (base.values === null) return UNKNOWN
   const colon = operator.startsWith(':')
   const empty = colon ? base.values.map((value) => value === '') : base.values.map(() => false)

@@ -81,7 +81,7 @@ export interface Effects {
   /** Names made readonly or given an attribute, so that later assignments do not simply store their value. */
   readonly protects: Set<string>
   readonly ambient: Map<string, Hazard>
-  /** Names of commands run: functions among them have effects of their own. */
+  /** Names of commands run: functions among them their own have effects. */
   readonly calls: Set<string>
   cwd: boolean
   positional: boolean
@@ -141,7 +141,7 @@ export class Scope {
   inFunction = false
   /** `set -a`: every assignment is exported. */
   exportsAll = false
-  /** Where changes are noted while a loop or function body is looked at. */
+  /** Where changes are noted while a loop or function body is checked. */
   effects: Effects | null = null
   /** Shared with branches until one of them writes: most never do. */
   #names: Names

@@ -1,4 +1,4 @@
-/** Expressions of find and fd: the commands that stand in them between `-exec` and its end. */
+/** Expressions of find and fd: the commands that are in them between `-exec` and its end. */
 
 import type { Word } from '../facts.ts'
 import { replaceInput, single, textOf } from '../words/known-word.ts'

@@ -30,13 +30,13 @@ export interface Unwrapped {
   readonly wary: readonly { readonly option: string; readonly word: Word }[]
   /** No command is run: `command -v x`, `env --help`. */
   readonly idle: boolean
-  /** The commands stand in a file that an option names. */
+  /** The commands are in a file that an option names. */
   readonly fromFile: boolean
   /** Options seen, by name. */
   readonly seen: ReadonlySet<string>
 }
 
-/** Takes the command out; null when the row's subcommand does not stand there. */
+/** Takes the command out; null when the row's subcommand does not be there. */
 export function unwrap(row: WrapperRow, argv: readonly Word[]): Unwrapped | null {
   const [first] = row.words
   if (first !== undefined && !argv.some((word) => word.values?.[0] === first)) return null
@@ -244,7 +244,7 @@ class Reader {
   #splitText(value: Word): void {
     const text = textOf(value)
     if (text === null || /["'\\$#]/.test(text)) {
-      this.#doubts.push({ message: `\`${value.text}\` is split into a command of its own`, word: value })
+      this.#doubts.push({ message: `\`${value.text}\` is split into a separate command`, word: value })
       return
     }
     const parts = text.split(/\s+/).filter((part) => part !== '')
@@ -252,7 +252,7 @@ class Reader {
   }
 }
 
-/** `+py=3.12 test:pytest -x`: which environments come first, and the command stands behind the last colon. */
+/** `+py=3.12 test:pytest -x`: which environments come first, and the command is behind the last colon. */
 function withoutEnvironment(words: readonly Word[]): readonly Word[] {
   const start = words.findIndex((word) => !/^[+-]/.test(textOf(word) ?? ''))
   const first = words[start]

@@ -19,7 +19,7 @@ import { toolKindOf } from './updates.ts'
 
 type Prompter = NonNullable<CordonOptions['prompter']>
 
-/** A dialog of choices has no room for words of one's own. */
+/** A dialog of choices has no space for words of one's own. */
 const SHOWN: readonly AnswerKind[] = ['once', 'session', 'time', 'always', 'deny', 'deny-always']
 const SECONDS = 3600
 /** Names of choices are short: the whole value is in the text above them. */

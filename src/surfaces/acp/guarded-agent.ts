@@ -48,7 +48,7 @@ export interface GuardedAgentOptions {
 /** One message of the agent; more without its end would fill the memory of this process, which no sandbox holds. */
 const MAX_MESSAGE = 64 * 1024 * 1024
 
-/** A session of the agent, and the guarded one that does its deeds. */
+/** A session of the agent, and the guarded one that does its actions. */
 interface Guarded {
   readonly cordon: Cordon
   readonly session: Session
@@ -58,7 +58,7 @@ interface Guarded {
 /** Stands between an editor and an agent until one of them goes away; the agent's exit code. */
 export async function guardAgent(editor: Stream, { machine, root, argv, warn }: GuardedAgentOptions): Promise<number> {
   let toEditor: AgentContext | null = null
-  // The agent is placed by the project's policy; nobody is asked about that.
+  // The agent is placed by the project's policy; no one is asked about that.
   const cordon = await createCordon({ project: root, machine })
   for (const note of cordon.notes) warn(note)
   const sessions = new Map<string, Guarded>()
@@ -79,7 +79,7 @@ export async function guardAgent(editor: Stream, { machine, root, argv, warn }: 
   const inner = agentSide(serve, () => must(toEditor)).connect(
     ndJsonStream(writableBytes(stdin), readableBytes(stdout, MAX_MESSAGE)),
   )
-  // Each session has a way of its own to the person: a question is shown where it belongs.
+  // Each session has its own way to the person: a question is shown where it belongs.
   const open = async (id: unknown): Promise<void> => {
     if (typeof id !== 'string' || sessions.has(id)) return
     const prompter = editorPrompter(
@@ -122,7 +122,7 @@ function must<Value>(value: Value | null): Value {
   return value
 }
 
-/** What the editor sees: the agent, with Cordon's files and terminals in the place of the editor's own. */
+/** What the editor sees: the agent, with Cordon's files and terminals instead of the editor's own. */
 function editorSide(toAgent: ClientContext, root: string, open: (id: unknown) => Promise<void>): AgentApp {
   return agent({ name: 'cordon' })
     .onRequest('initialize', ({ params, signal }) => {
@@ -147,7 +147,7 @@ function editorSide(toAgent: ClientContext, root: string, open: (id: unknown) =>
     .onRequest('*', async ({ method, params, signal }) => {
       const { sessionId, cwd } = recordOf(params)
       if (cwd !== undefined) mustBeInside(String(cwd), root)
-      // A session that is loaded or resumed has its deeds guarded before the agent does the first of them.
+      // A session that is loaded or resumed has its actions guarded before the agent does the first of them.
       if (method === 'session/load' || method === 'session/resume') await open(sessionId)
       const answer = await toAgent.request(method, params, { cancellationSignal: signal })
       // Such as one that was forked.
@@ -210,7 +210,7 @@ function agentSide(serve: (sessionId: unknown) => Guarded, toEditor: () => Agent
     .onNotification('*', () => {})
 }
 
-/** What the agent says, with its calls under names of their own, wherever they are named. */
+/** What the agent says, with its calls their own under names, wherever they are named. */
 function inNamespace<Value>(value: Value): Value {
   if (Array.isArray(value)) return value.map(inNamespace) as Value
   if (!isRecord(value)) return value

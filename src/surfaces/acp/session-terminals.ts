@@ -18,7 +18,7 @@ interface OpenTerminal {
 }
 
 const MAX_OUTPUT = 1024 * 1024
-/** How often a command is looked at while somebody waits for its end. */
+/** How often a command is checked while somebody waits for its end. */
 const LOOK_MS = 25
 
 /** The terminals of one session. */
@@ -39,7 +39,7 @@ export class SessionTerminals {
     const line = args.length === 0 ? command : [command, ...args].map(quoted).join(' ')
     const set = env.map(({ name, value }) => {
       if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
-        throw RequestError.invalidParams({ name }, 'this is no name of a variable')
+        throw RequestError.invalidParams({ name }, 'this is not a variable name')
       return `${name}=${quoted(value)} `
     })
     const input = { command: set.join('') + line, background: true, ...(cwd ? { cwd } : {}) }

@@ -18,7 +18,7 @@ import { statusText } from './view/status.ts'
 import { safe } from './view/style.ts'
 import { callLines, resultLines } from './view/tool-view.ts'
 
-/** Text is drawn at most this often; more nobody sees. */
+/** Text is drawn at most this often; more no one sees. */
 const FRAME_MS = 33
 /** Of a line that is still on its way. */
 const HALF_ROWS = 3
@@ -30,7 +30,7 @@ export async function runChat(front: ChatFront, options: ChatOptions): Promise<n
   const chat = await Chat.open(front, options, thisMachine())
   try {
     const page = await options.page?.((text) => chat.say(text))
-    // On a line of its own: a link that is broken in two cannot be opened.
+    // On its own line: a link that is broken in two cannot be opened.
     if (page) chat.say(`the page is at\n${page.link}`)
     try {
       return await chat.run()

@@ -1,4 +1,4 @@
-/** `cordon chat -p`: one task without a prompt, for scripts and CI. Nobody is asked, and the exit code says how it ended. */
+/** `cordon chat -p`: one task without a prompt, for scripts and CI. No one is asked, and the exit code says how it ended. */
 
 import { type AgentEvent, endText, type TurnEnd } from '../../chat/agent.ts'
 import { openAgentSession } from '../../chat/agent-session.ts'
@@ -69,7 +69,7 @@ export async function runPrint(
   try {
     for (const note of agent.notes) output.err(`note: ${safe(note)}\n`)
     for (const { name } of agent.untrusted) {
-      output.err(`note: ${name} is left out: nobody has read it yet. Run cordon chat here once, and say yes to it.\n`)
+      output.err(`note: ${name} is left out until you approve it. Run cordon chat here once, and say yes to it.\n`)
     }
     const end = await agent.turn(
       { role: 'user', parts: [{ type: 'text', text }] },

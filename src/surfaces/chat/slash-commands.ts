@@ -12,7 +12,7 @@ import { spentText } from './view/status.ts'
 export interface CommandHost {
   readonly machine: Machine
   readonly agent: AgentSession
-  /** Lines of our own; text of others in them is made safe by whoever prints. */
+  /** Lines of our own; text of others in them is made safe by the process that prints. */
   say(lines: readonly string[]): void
   /** Goes on with another conversation. */
   resume(id: string): Promise<void>
@@ -129,22 +129,19 @@ export const slashCommands: readonly SlashCommand[] = [
   {
     name: 'undo',
     usage: '/undo [CALL]',
-    about: 'Put back what the last call changed, or the one that is named.',
+    about: 'Undo the changes of the last call, or of the one that is named.',
     words: (agent) => undoable(agent).calls.map(({ id }) => id),
     run: ({ agent, say }, [id]) => {
       const { project, calls } = undoable(agent)
       const call = id === undefined ? calls[0] : calls.find((one) => one.id === id)
-      if (!call)
-        throw new CommandError(
-          id === undefined ? 'nothing is kept that could be put back' : `no call ${id} can be put back`,
-        )
+      if (!call) throw new CommandError(id === undefined ? 'nothing to undo' : `call ${id} cannot be undone`)
       const { id: undone, conflicts, failed } = project.undo(call, false)
       say([
         ...conflicts.map(({ path, what }) => `${path}: ${what}`),
-        ...failed.map(({ path, error }) => `${path}: not put back (${error})`),
+        ...failed.map(({ path, error }) => `${path}: not restored (${error})`),
         undone === null
-          ? `nothing was put back: this is not as ${call.id} left it`
-          : `${call.id} is put back: ${call.about.what}`,
+          ? `nothing was restored: this changed since ${call.id}`
+          : `${call.id} is undone: ${call.about.what}`,
       ])
     },
   },
@@ -272,14 +269,14 @@ export const slashCommands: readonly SlashCommand[] = [
 /** Of one file, in the chat. */
 const DIFF_LINES = 40
 
-/** The calls of this conversation and its sub-agents that can still be put back, the last one first. */
+/** The calls of this conversation and its sub-agents that can still be restored, the last one first. */
 function undoable(agent: AgentSession) {
   const project = new ProjectUndo({ ...agent.machine, cwd: agent.cordon.root })
   const own = (session = '') => session === agent.id || session.startsWith(`${agent.id}-t`)
   return { project, calls: project.standing().filter(({ about }) => own(about.session)) }
 }
 
-/** Runs what was typed; a message for the model when it is no command. */
+/** Runs what was typed; a message for the model when it is not a command. */
 export async function runSlashCommand(line: string, host: CommandHost): Promise<void> {
   const [name = '', ...words] = line.slice(1).trim().split(/\s+/)
   const found = slashCommands.find((command) => command.name === name)

@@ -21,7 +21,7 @@ export interface ChatOptions {
   readonly page?: (say: (text: string) => void) => Promise<{ readonly link: string; close(): Promise<void> }>
 }
 
-/** The front of the chat: the prompt and what flows above it. What stands behind it can come later. */
+/** The front of the chat: the prompt and what flows above it. What is behind it can come later. */
 export class ChatFront {
   readonly terminal: ChatTerminal
   readonly paint: Paint

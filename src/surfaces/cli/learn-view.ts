@@ -31,7 +31,7 @@ export function describeLearned(terminal: Terminal, learned: Learned, diff: read
     ...ports.map((port) => dim(`  it listens on ${port}; cordon add port ${port} opens that to this machine`)),
     ...(diff.length > 0 ? [paint(terminal, 'bold', 'In cordon.toml:')] : []),
     ...diff.map((row) => `  ${paint(terminal, row.startsWith('+') ? 'green' : 'red', visible(row))}`),
-    ...(runs > 1 ? [dim(`${runs} runs; what the trials changed in the project was put back`)] : []),
+    ...(runs > 1 ? [dim(`${runs} runs; the changes of the trials were undone`)] : []),
   ]
   return `${rows.join('\n')}\n`
 }

@@ -15,7 +15,7 @@ import { UsageError } from './usage.ts'
 export interface Opened<Policy extends LoadedPolicy = LoadedManifest> {
   readonly loaded: Policy
   readonly machine: Machine
-  /** The manifest is not in force: it was looked at as it is written. */
+  /** The manifest is not in force: it was checked as it is written. */
   readonly isDraft?: boolean
 }
 
@@ -50,7 +50,7 @@ export async function openInForce(
   return null
 }
 
-/** A root that is no project by its place is used when the person names it with `--root` and says yes. */
+/** A root that is not a project by its place is used when the person names it with `--root` and says yes. */
 async function isConfirmed(
   error: unknown,
   root: string | null,
@@ -102,5 +102,5 @@ export function hintAtDraft({ isDraft }: Pick<Opened, 'isDraft'>, terminal: Term
 /** Without a manifest nearly everything asks, and a newcomer should know why. */
 export function hintAtInit(args: Arguments, { ownManifest }: LoadedPolicy, terminal: Terminal): void {
   if (ownManifest || args.flags.json || args.flags.manifest) return
-  terminal.err('there is no cordon.toml here, so the built-in rules hold; cordon init writes one\n')
+  terminal.err('there is no cordon.toml here, so the built-in rules apply; cordon init writes one\n')
 }

@@ -70,7 +70,7 @@ With that, this project:
       direction: 'opens' as const,
       text: `Number ${index}.`,
     }))
-    expect(describeSignature(screen(80), { ...view, changes }, false)).toContain('and 18 more, none of them wider')
+    expect(describeSignature(screen(80), { ...view, changes }, false)).toContain('and 18 more, none of them broader')
     expect(describeSignature(screen(80), { ...view, changes }, true)).toContain('Number 29.')
   })
 })

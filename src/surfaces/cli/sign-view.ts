@@ -56,7 +56,7 @@ function sentences(
     return sentence(terminal, columns, sign, direction === 'opens' ? opening : style, text)
   })
   const left = all ? 0 : rows.length - SHOWN
-  const more = left > 0 ? [paint(terminal, 'dim', `  and ${left} more, none of them wider (cordon sign --all)`)] : []
+  const more = left > 0 ? [paint(terminal, 'dim', `  and ${left} more, none of them broader (cordon sign --all)`)] : []
   const named = absent
     .slice(0, 3)
     .map((path) => JSON.stringify(path))
@@ -78,14 +78,14 @@ function sentence(terminal: Terminal, columns: number, sign: string, style: Styl
 
 /** A label and as many items as two rows hold, the widest first; how many more there are is always said. */
 function headlineRows(terminal: Terminal, columns: number, { label, items }: SummaryLine): string[] {
-  const room = columns - LABEL - 2
-  const shown = items.map((item) => cutMiddle(item, Math.min(ITEM, room - 1)))
+  const space = columns - LABEL - 2
+  const shown = items.map((item) => cutMiddle(item, Math.min(ITEM, space - 1)))
   // More than these fit on no screen.
   let count = Math.min(shown.length, 60)
   const rowsOf = (kept: number): string[] => {
     const rest = shown.length - kept
     const cells = [...shown.slice(0, kept).map((item, index) => (index < kept - 1 || rest > 0 ? `${item},` : item))]
-    return pack(rest > 0 ? [...cells, `and ${rest} more`] : cells, room)
+    return pack(rest > 0 ? [...cells, `and ${rest} more`] : cells, space)
   }
   while (count > 1 && rowsOf(count).length > ITEM_ROWS) count--
   return rowsOf(count).map(
@@ -94,11 +94,11 @@ function headlineRows(terminal: Terminal, columns: number, { label, items }: Sum
 }
 
 /** Whole items in rows: a command keeps its words together. */
-function pack(cells: readonly string[], room: number): string[] {
+function pack(cells: readonly string[], space: number): string[] {
   const rows: string[] = []
   for (const cell of cells) {
     const last = rows.at(-1)
-    if (last !== undefined && widthOf(last) + 1 + widthOf(cell) <= room) rows[rows.length - 1] = `${last} ${cell}`
+    if (last !== undefined && widthOf(last) + 1 + widthOf(cell) <= space) rows[rows.length - 1] = `${last} ${cell}`
     else rows.push(cell)
   }
   return rows

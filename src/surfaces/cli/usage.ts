@@ -91,7 +91,7 @@ const oneOff: readonly FlagRow[] = [
   },
 ]
 
-const RUN_DETAILS = `What is granted with a run holds for it alone. Denials, secrets and protected files stay as they are; cordon add puts a grant
+const RUN_DETAILS = `Grants given with a run apply to that run only. Denials, secrets and protected files stay as they are; cordon add puts a grant
 into the manifest. At a terminal it asks where something is missing.
 The command’s exit code passes through; one that a signal ends, ends cordon by the same signal (128+n to a shell); 125 is
 Cordon’s fault, 126 not executable, 127 not found.`
@@ -127,7 +127,7 @@ const rows: readonly CommandRow[] = [
   },
   {
     name: 'status',
-    summary: 'Say where this project stands: manifest, agents, what was stopped, open asks, undo.',
+    summary: 'Show the state of this project: manifest, agents, blocked actions, open questions, undo.',
     usage: 'cordon status [--json]\n  cordon',
     words: 0,
     flags: [json],
@@ -140,7 +140,7 @@ const rows: readonly CommandRow[] = [
     words: 0,
     flags: [{ name: '--yes', about: 'Answer the one question with yes, and do not wait between the steps.' }],
     details:
-      'A secret, a hook, a write outside and a host are tried and stopped; tests run, you are asked, a deletion is taken back.\nExit code 0 when everything came out as promised.',
+      'A secret, a hook, a write outside and a host are tried and stopped; tests run, you are asked, a deletion is undone.\nExit code 0 when everything came out as promised.',
   },
   {
     name: 'init',
@@ -152,7 +152,7 @@ const rows: readonly CommandRow[] = [
       { name: '--print', about: 'Print the manifest instead of writing it.' },
       json,
     ],
-    details: 'Writes cordon.toml in DIR (the current directory). It takes effect once you have read it.',
+    details: 'Writes cordon.toml in DIR (the current directory). It takes effect once you have signed it.',
   },
   {
     name: 'policy',
@@ -186,7 +186,7 @@ const rows: readonly CommandRow[] = [
       'cordon add host HOST[:PORT]…\n  cordon add read|write PATH…\n  cordon add command PATTERN…\n  cordon add port N…',
     flags: [{ name: '--yes', about: 'Do not ask.' }, json, root],
     details:
-      'Shows what it opens, and asks. The manifest must be signed as it stands: what others changed in it is for cordon sign.',
+      'Shows what it opens, and asks. The manifest must be signed in its current form: review changes by others with cordon sign.',
   },
   {
     name: 'learn',
@@ -224,7 +224,7 @@ const rows: readonly CommandRow[] = [
       json,
       root,
     ],
-    details: 'The key is made on first use and kept in your keychain; signatures live in your own state directory.',
+    details: 'The key is created on first use and kept in your keychain; signatures are in your state directory.',
   },
   {
     name: 'verify',
@@ -331,16 +331,15 @@ const rows: readonly CommandRow[] = [
       'cordon grants [list] [--json]\n  cordon grants suggest [--json]\n  cordon grants revoke ID…\n  cordon grants prune',
     flags: [json],
     details:
-      '`suggest` names what you said yes to five times in a row, each time only once, and how to grant it.\n`revoke` takes whole ids or their first letters, several at once. `prune` takes back what nothing used in 14 days.\nWhat stands in a manifest is not listed here: cordon policy show does that.',
+      '`suggest` names what you said yes to five times in a row, each time only once, and how to grant it.\n`revoke` takes whole ids or their first letters, several at once. `prune` revokes grants that were not used in 14 days.\nGrants in a manifest are not listed here: see cordon policy show.',
   },
   {
     name: 'quarantine',
-    summary: 'Show and put back what commands left that would run code.',
+    summary: 'Show and restore files that commands left and that could run code.',
     usage: 'cordon quarantine [list] [--json]\n  cordon quarantine diff ID\n  cordon quarantine restore ID [--force]',
     words: 2,
-    flags: [json, { name: '--force', about: 'Replace what stands there now.' }],
-    details:
-      'Nothing in it can run. Look at it before you restore it: it is there because a program runs it by itself.',
+    flags: [json, { name: '--force', about: 'Replace the file that is there now.' }],
+    details: 'Nothing in it can run. Read it before you restore it: a program would run it by itself.',
   },
   {
     name: 'redact',
@@ -364,7 +363,7 @@ const rows: readonly CommandRow[] = [
   },
   {
     name: 'doctor',
-    summary: 'Probe this machine by really running a sandbox, and say what holds.',
+    summary: 'Probe this machine by running a sandbox, and report which protections work.',
     usage: 'cordon doctor [--engines] [--json]\n  cordon doctor --fix [--yes]',
     words: 0,
     flags: [
@@ -374,7 +373,10 @@ const rows: readonly CommandRow[] = [
         about: 'Show what would repair this machine, do it after a yes (as root, or by sudo), and probe again.',
       },
       { name: '--yes', about: 'With --fix: do not ask.' },
-      { name: '--engines', about: 'Try every container engine that sandbox_run could use, and say what each holds.' },
+      {
+        name: '--engines',
+        about: 'Try every container engine that sandbox_run could use, and report what each enforces.',
+      },
     ],
     details:
       'Exit code 0 when all is well, 1 when an installed hook does not answer, 125 when no command can run in a sandbox here.',
@@ -403,21 +405,21 @@ const rows: readonly CommandRow[] = [
   },
   {
     name: 'resident',
-    summary: 'Show or stop the process that answers hooks and runs commands without a start of their own.',
+    summary: 'Show or stop the process that answers hooks and runs commands without starting Node.',
     usage: 'cordon resident [status] [--json]\n  cordon resident stop',
     words: 1,
     flags: [json],
     details:
-      'The first hook or command starts it; it ends after ten minutes without one. CORDON_RESIDENT=off does without it: everything is\ndecided and held the same way. `stop` ends those of this Cordon; a command that runs goes on to its end.',
+      'The first hook or command starts it; it ends after ten idle minutes. CORDON_RESIDENT=off disables it: decisions\nand protections stay the same. `stop` ends those of this Cordon; a command that runs goes on to its end.',
   },
   {
     name: 'undo',
-    summary: 'Put back what a call changed: files, modes, times, links, folders.',
+    summary: 'Undo what a call changed: files, modes, times, links, folders.',
     usage:
       'cordon undo --list\n  cordon undo --last | CALL [--since] [--force]\n  cordon undo --diff [CALL]\n  cordon undo --redo [CALL]\n  cordon undo --prune',
     words: 1,
     flags: [
-      { name: '--list', about: 'List the calls that can be put back, the last one first.' },
+      { name: '--list', about: 'List the calls that can be undone, the last one first.' },
       { name: '--last', about: 'The last call.' },
       { name: '--since', about: 'This call and all after it in the same folders.' },
       { name: '--diff', about: 'Show what the call changed, text as a diff, and change nothing.' },
@@ -453,7 +455,7 @@ const rows: readonly CommandRow[] = [
       { name: '--in', value: 'DIR', about: 'For `cordon hook run`: where the command starts, if not here.' },
       {
         name: '--undo',
-        about: 'For `cordon hook run`: nobody was asked, because undo covers it; without undo it does not run.',
+        about: 'For `cordon hook run`: no one was asked, because undo covers it; without undo it does not run.',
       },
     ],
     details:
@@ -477,12 +479,12 @@ const rows: readonly CommandRow[] = [
   },
   {
     name: 'approvals',
-    summary: 'Answer what waits for an answer, and what hooks had nobody to ask.',
+    summary: 'Answer what waits for an answer, and what hooks had no one to ask about.',
     usage:
       'cordon approvals [list] [--json]\n  cordon approvals answer [ID]\n  cordon approvals show ID\n  cordon approvals allow ID [--minutes N] [--choice N] [--yes]\n  cordon approvals drop ID',
     words: 2,
     flags: [
-      { name: '--minutes', value: 'N', about: 'How long it holds (60).' },
+      { name: '--minutes', value: 'N', about: 'For how many minutes (60).' },
       { name: '--choice', value: 'N', about: 'Which suggestion to grant (1, the narrowest).' },
       { name: '--yes', about: 'Grant without showing what it is and asking.' },
       json,
@@ -521,17 +523,17 @@ const rows: readonly CommandRow[] = [
     words: 3,
     flags: [
       { name: '--follow', about: 'With sync and asks: go on until it is stopped.' },
-      { name: '--message', value: 'TEXT', about: 'With answer ID no: what the agent is told.' },
-      { name: '--name', value: 'NAME', about: 'What this machine is called in the fleet; its host name unless told.' },
+      { name: '--message', value: 'TEXT', about: 'With answer ID no: the message for the agent.' },
+      { name: '--name', value: 'NAME', about: 'The name of this machine in the fleet (its host name).' },
       { name: '--policy', value: 'PLACE', about: 'Where machines fetch the policy: a path, an https URL, or nats.' },
       { name: '--nats', value: 'SERVERS', about: 'NATS servers, with commas: tls://a:4222,tls://b:4222.' },
       { name: '--otlp', value: 'URL', about: 'An OTLP/HTTP endpoint for records.' },
-      { name: '--asks', value: 'SECONDS', about: 'Put asks that nobody here answers to the fleet, for so long.' },
+      { name: '--asks', value: 'SECONDS', about: 'Send asks that no one here answers to the fleet, for this long.' },
       { name: '--signers', value: 'N', about: 'How many of the team’s keys must sign a policy.' },
       { name: '--key', value: 'KEYS', about: 'Further keys of the team, with commas.' },
       { name: '--role', value: 'ROLE', about: 'With invite: machine, approver or admin.' },
       { name: '--groups', value: 'NAMES', about: 'Groups, with commas: of the invited machine, or to look at.' },
-      { name: '--hours', value: 'N', about: 'With invite: how long the code holds (24).' },
+      { name: '--hours', value: 'N', about: 'With invite: how many hours the code works (24).' },
       { name: '--port', value: 'N', about: 'With serve: the port (any free one).' },
       { name: '--replicas', value: 'N', about: 'With streams: on how many servers each message is kept (3).' },
       { name: '--dir', value: 'DIR', about: 'With nats: where each server keeps tokens (/var/lib/nats/cordon).' },
@@ -580,7 +582,7 @@ const rows: readonly CommandRow[] = [
   },
   {
     name: 'chat',
-    summary: 'Work with Cordon’s own agent: every deed of it goes the guarded way.',
+    summary: 'Work with Cordon’s own agent: every action goes through Cordon.',
     usage:
       'cordon chat [--resume [ID]] [--provider NAME] [--model NAME]\n  cordon chat -p TEXT [--json] [--max-turns N] [--budget DOLLARS]',
     words: 1,
@@ -603,7 +605,7 @@ const rows: readonly CommandRow[] = [
       root,
     ],
     details:
-      'Without a provider a wizard asks for one. With -p nobody is asked: an ask is a refusal.\nExit code of -p: 0 done, 1 stopped by a limit or refused, 125 the model or the machine failed, 130 interrupted.',
+      'Without a provider a wizard asks for one. With -p an ask is a refusal.\nExit code of -p: 0 done, 1 stopped by a limit or refused, 125 the model or the machine failed, 130 interrupted.',
   },
   {
     name: 'agent',
@@ -613,7 +615,7 @@ const rows: readonly CommandRow[] = [
     words: 3,
     flags: [
       { name: '--output', value: 'FILE', about: 'Where the component is written.' },
-      { name: '--timeout', value: 'SECONDS', about: 'Time of the component itself; 60 unless told.' },
+      { name: '--timeout', value: 'SECONDS', about: 'Time limit of the component itself (60).' },
       manifest,
       root,
     ],

@@ -1,4 +1,4 @@
-/** What a host's person says goes on, unless the host would send what may not be read along with it, or run for it what nobody approved. */
+/** What a host's person says goes on, unless the host would send what may not be read along with it, or run for it what no one approved. */
 
 import { openHookJudge } from '../../agents/hook/judge.ts'
 import { needsPolicy, promptDenials } from '../../agents/hook/unseen.ts'
@@ -40,7 +40,7 @@ export async function answerPrompt(
     const commands = heldCommands(isOpen ? opened.judge : opened.closed, start, place)
     return prompts.held.answer(commands.map(({ name, reason }) => ({ name, reason: reasonText(reason) })))
   }
-  // Every call says why there is no policy; what is sent by itself has no other place for it.
+  // Every call says why there is not a policy; what is sent by itself has no other place for it.
   if (!isOpen)
     return (await needsPolicy(start, words, host.expands, place)) ? prompts.refuse(reasonText(opened.closed)) : goesOn
   const [why] = await promptDenials(opened.judge, words, host.expands, place)

@@ -24,7 +24,7 @@ export interface Asked {
 /** The call's input with the command put into the sandbox, null where there is nothing to put; a person is asked to open places for it, or is not asked. */
 export type Wrap = (judgement: HookJudgement, places: readonly string[] | null) => Json | null
 
-/** The stages of a host's call. It is the host that runs it and shows what came back, each to a hook of its own. */
+/** The stages of a host's call. It is the host that runs it and shows what came back, each to its own hook. */
 export function hookStages(
   judge: HookJudge,
   read: readonly ReadCall[],
@@ -87,7 +87,7 @@ export function hookStages(
       return begun
     },
     approve: async (_, decision, signal) => {
-      // Before anybody answers: what a name leads to by then was not asked about.
+      // Before anybody answers: what a name points to by then was not asked about.
       const { placesAsked } = await import('../../agents/hook/reach.ts')
       places = placesAsked(judge, judged(), setting)
       const record = (event: Parameters<SessionRecorder['note']>[0]): void => recorder?.note(event)
@@ -100,7 +100,7 @@ export function hookStages(
       return approval
     },
     run: async (_, decision) => {
-      // What a person agrees to goes with the command; nobody agreed to more than what was asked.
+      // What a person agrees to goes with the command; no one agreed to more than what was asked.
       const less = narrowed(judged(), request)
       const input = less?.input ?? (places === null ? plainly() : wrap(judged(), places))
       if (decision.decision === 'ask' && request.canAsk && !answered) {
@@ -131,7 +131,7 @@ export function hookStages(
   }
 }
 
-/** What the host's own tool is about to write is kept for undo. A failure is no reason to stop the host. */
+/** What the host's own tool is about to write is kept for undo. A failure is not a reason to stop the host. */
 async function keepWrites(
   judge: HookJudge,
   read: readonly ReadCall[],
@@ -171,7 +171,7 @@ function narrowed(
   }
 }
 
-/** What was decided holds for a command in the sandbox; this one would run outside, and nobody can answer that. */
+/** What was decided holds for a command in the sandbox; this one would run outside, and no one can answer that. */
 function mustSayItself({ call }: HookJudgement, input: Json): Decision {
   const message = `Every command runs in the sandbox, and here the command has to say so itself: ${input.command}`
   const text = call.kind === 'search' ? 'grep' : call.tool
@@ -221,7 +221,7 @@ async function approved(
   if (setting.inside) {
     return refused(
       needed,
-      'Inside `cordon run` nobody can be asked: the user can grant it in cordon.toml and sign that.',
+      'Inside `cordon run` no one can be asked: the user can grant it in cordon.toml and sign that.',
     )
   }
   const { machine } = setting
@@ -243,7 +243,7 @@ async function approved(
   return refused(needed, wayOut(id, judgement))
 }
 
-/** Everything that asks, the worst first, as far as a host's dialog has room for it. */
+/** Everything that asks, the worst first, as far as a host's dialog has space for it. */
 async function whyAsked(judge: HookJudge, judgement: HookJudgement, decision: Decision, asked: Asked): Promise<string> {
   const { whyAsks } = await import('../../agents/hook/hook-asks.ts')
   return whyAsks(asked.setting.machine, placeOf(judge, asked), { ...judgement, decision }, MAX_WHY)
@@ -256,10 +256,10 @@ function placeOf({ loaded: { root } }: HookJudge, { request: { cwd, session }, g
   return { root, cwd: cwd ?? root, session, given }
 }
 
-/** How the user can allow what nobody could be asked about. */
+/** How the user can allow what no one could be asked about. */
 function wayOut(id: string | null, { call }: HookJudgement): string {
   if (id !== null) {
-    return `Tell the user to run \`cordon approvals allow ${id}\` in a terminal of their own, or to grant it in cordon.toml and sign that; then try again.`
+    return `Tell the user to run \`cordon approvals allow ${id}\`in another terminal, or to grant it in cordon.toml and sign that; then try again.`
   }
   return call.kind === 'foreign'
     ? `The user can allow the tool in cordon.toml ([permission.tools] ${JSON.stringify(call.tool)} = "allow") and sign that.`

@@ -72,7 +72,7 @@ export async function unseenIn(
   return found.flat()
 }
 
-/** When the hook of either scope was first installed; null where nobody knows. */
+/** When the hook of either scope was first installed; null where no one knows. */
 function installedAt(agent: HostName, { root }: InstallPlace, { stateDir }: Machine): number | null {
   const times = ['user', 'project'].flatMap((scope) => installedHook(stateDir, { agent, scope, root })?.since ?? [])
   return times.length === 0 ? null : Math.min(...times)

@@ -94,7 +94,7 @@ function formOf(view: AskView, canShow: boolean): Json {
   return { type: 'object', properties, required: ['answer'] }
 }
 
-/** Each offer by a name of its own, as it may be shown. */
+/** Each offer by its own name, as it may be shown. */
 function offerNames({ offers }: AskView): string[] {
   return offers.map(({ kind, value, also = [] }, index) => {
     const others = also.length === 0 ? '' : ` and ${also.length} more`

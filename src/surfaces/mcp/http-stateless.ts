@@ -33,7 +33,7 @@ export function isStateless(request: IncomingMessage, { params, method }: Json):
   return method !== 'initialize' && request.headers['mcp-protocol-version'] === STATELESS_REVISION
 }
 
-/** Why the headers do not fit the body, or the body is no request of this revision; null when all is well. */
+/** Why the headers do not fit the body, or the body is not a request of this revision; null when all is well. */
 export function headerProblem({ headers }: IncomingMessage, message: Json): RpcError | null {
   const { method, params = {} } = message
   if (typeof method !== 'string') return new RpcError(ERROR.request, 'answers are not taken: send the request again')
@@ -61,7 +61,7 @@ function mismatch(name: string, header: string | string[] | undefined, body: unk
   return new RpcError(ERROR.headers, `the header ${name} must say what the body says`)
 }
 
-/** A value that is no plain header text comes in base64. */
+/** A value that is not a plain header text comes in base64. */
 function decoded(text: string): string | null {
   const encoded = /^=\?base64\?(.*)\?=$/.exec(text)
   if (!encoded) return text

@@ -157,7 +157,7 @@ export class RpcPeer {
     try {
       this.#send(answer)
     } catch (error) {
-      // A result that cannot be written down, nested without end, is no result.
+      // A result that cannot be written down, nested without end, is not a result.
       this.#send({ jsonrpc: '2.0', id, error: errorObject(error) })
     }
   }
@@ -171,7 +171,7 @@ export class RpcPeer {
     try {
       this.#handlers.notification(method, params)
     } catch {
-      // Nobody waits for an answer to a notice, and a bad one must not end the conversation.
+      // No one waits for an answer to a notice, and a bad one must not end the conversation.
     }
   }
 

@@ -33,7 +33,7 @@ interface Work {
 /** Requests whose result may be a question. */
 export const MAY_ASK: ReadonlySet<string> = new Set(['tools/call', 'prompts/get', 'resources/read'])
 
-/** Nobody takes longer to answer; then it was a no. */
+/** No one takes longer to answer; then it was a no. */
 const WAIT_MS = 5 * 60_000
 /** So many people are not asked at one time. */
 const MAX_WAITING = 64
@@ -88,7 +88,7 @@ export class Rounds {
         return run(elicit, controller.signal, () => work.round)
       }),
     }
-    // Work that is dropped while it waits ends with an error that nobody waits for. After it has ended, no request of the
+    // Work that is dropped while it waits ends with an error that no one waits for. After it has ended, no request of the
     // client is left that could carry a question (of a command that it started in the background).
     work.outcome.catch(() => {}).finally(() => controller.abort())
     return work

@@ -1,4 +1,4 @@
-/** The project that clients work on: opened by the first request that needs it, with whoever asks behind its questions. */
+/** The project that clients work on: opened by the first request that needs it, with the process that asks behind its questions. */
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Cordon, CordonOptions } from '../../session/cordon.ts'
@@ -97,7 +97,7 @@ export class ServedProject {
     }
     return {
       name: 'mcp',
-      // Clients without a session cannot be told apart, so each call stands for itself.
+      // Clients without a session cannot be distinguished, so each call stands for itself.
       ...(this.#shared && { asker: () => String(this.#asker.getStore()?.call ?? ''), onceOnly: true }),
       ask: (request, signal) => current().ask(request, signal),
       question: async (text, options, signal) => (await current().question?.(text, options, signal)) ?? null,

@@ -20,7 +20,7 @@ export async function serveStdio(
   }
 }
 
-/** Writes messages, each on a line of its own. */
+/** Writes messages, each on its own line. */
 export function lineWriter(output: Writable): (message: Json) => void {
   return (message) => void output.write(`${JSON.stringify(message)}\n`)
 }

@@ -52,7 +52,7 @@ async function saidTo(
   }
   // Those who look at links before people do must not answer by it.
   const ask = openAsks(options.machine, Date.now()).find(({ id }) => id === link.ask)
-  if (!ask) return { status: 410, texts: ['The question is gone: it was answered, or nobody waits any more.'] }
+  if (!ask) return { status: 410, texts: ['The question is gone: it was answered, or no longer waiting.'] }
   return { status: 200, texts: [visible(ask.project), askText(ask.view, { whole: true })], button: link.kind }
 }
 

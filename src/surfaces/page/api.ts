@@ -75,14 +75,14 @@ export const reads: Readonly<Record<string, ApiCall>> = {
 export const deeds: Readonly<Record<string, ApiCall>> = {
   '/api/answer': async ({ machine, consent }, given) => {
     const answer = parseAnswer(given)
-    if (!answer) return bad('that is no answer')
+    if (!answer) return bad('that is not an answer')
     const answered = await answerOnPage(machine, answer, consent)
     return { status: { done: 200, consent: 403, gone: 409, bad: 400 }[answered.status], body: answered }
   },
   '/api/show': ({ machine }, { ask }) =>
     typeof ask === 'string' && wantShown(machine, ask)
       ? ok({})
-      : { status: 404, body: { why: 'whoever asked cannot show it' } },
+      : { status: 404, body: { why: 'the call that asked can no longer show it' } },
   '/api/explain': async ({ machine, root }, { tool = 'bash', input, command }) => {
     if (typeof tool !== 'string') return bad('name a tool')
     const opened = await writtenPolicy(machine, root)

@@ -21,7 +21,7 @@ export interface ShownAsk {
   readonly subject: readonly { readonly text: string; readonly marked: boolean }[]
   /** Every other input field; long ones are folded. */
   readonly fields: readonly ShownField[]
-  /** How many values are masked, and whether whoever waits can show them. */
+  /** How many values are masked, and whether the process that waits can show them. */
   readonly masked: number
   readonly canShow: boolean
   readonly where: string | null
@@ -111,7 +111,7 @@ export type Answered =
 /** How long a yes of the page holds for a call that is to be tried again. */
 const ONCE_MINUTES = 10
 
-/** Reads an answer of the page; null when it is none. */
+/** Reads an answer of the page; null when it is not. */
 export function parseAnswer({
   ask,
   kind,

@@ -48,12 +48,12 @@ export interface Notice {
   readonly reason: string
   /** The question as every surface shows it. */
   readonly text: string
-  /** Whether `text` is all of it. If not, there is no link that says yes. */
+  /** Whether `text` is all of it. If not, there is not a link that says yes. */
   readonly whole: boolean
   readonly answers: { readonly once?: string; readonly deny: string }
 }
 
-/** ntfy makes an attachment of a longer message, which nobody reads before pressing a button. */
+/** ntfy makes an attachment of a longer message, which no one reads before pressing a button. */
 const MAX_BYTES = 3500
 
 /** The notice of a question. Without an answer nothing is allowed, so that a lost notice is a no. */

@@ -25,7 +25,7 @@ export interface PageOptions extends PageParts {
 }
 
 export interface PageServer {
-  /** With the token: whoever has it can answer. */
+  /** With the token: the process that has it can answer. */
   readonly link: string
   readonly port: number
   close(): Promise<void>
@@ -68,7 +68,7 @@ export async function servePage(options: PageOptions): Promise<PageServer> {
     const url = URL.parse(request.url ?? '/', 'http://127.0.0.1')
     if (!url) {
       setHeaders(response)
-      return send(response, 400, { why: 'that is no address' })
+      return send(response, 400, { why: 'that is not an address' })
     }
     const { pathname } = url
     const code = /\/answer\/([\w-]{43})$/.exec(pathname)?.[1]
@@ -92,7 +92,7 @@ export async function servePage(options: PageOptions): Promise<PageServer> {
     const call = { GET: reads, POST: deeds }[request.method ?? '']?.[pathname]
     if (!call) return send(response, 404, { why: 'there is nothing here' })
     const given = request.method === 'GET' ? Object.fromEntries(url.searchParams) : await readBody(request)
-    if (!given) return send(response, 400, { why: 'that is no JSON object of an ordinary size' })
+    if (!given) return send(response, 400, { why: 'that is not a JSON object of reasonable size' })
     const answer = await call(options, given)
     if (pathname === '/api/answer' && answer.status === 200) links.forget(String(given.ask))
     send(response, answer.status, answer.body)

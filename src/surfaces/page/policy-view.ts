@@ -23,7 +23,7 @@ export interface PolicyGroup {
 export interface PolicyView {
   readonly root: string
   readonly mode: PolicyEntry | null
-  /** Why there is no policy, or what a person should do about it. */
+  /** Why there is not a policy, or what a person should do about it. */
   readonly problem: string | null
   readonly groups: readonly PolicyGroup[]
   /** Secrets of the project that commands can see, because git has them. */
@@ -34,7 +34,7 @@ export type OpenedPolicy =
   | { readonly loaded: LoadedPolicy; readonly note: string | null }
   | { readonly problem: string }
 
-/** The policy of the project as it is written, with a note when nobody signed it: then it holds nothing yet. */
+/** The policy of the project as it is written, with a note when no one signed it: then it holds nothing yet. */
 export async function writtenPolicy(machine: Machine, root: string): Promise<OpenedPolicy> {
   try {
     const place = { machine, files: machineFiles, root, choice: { kind: 'project' } as const }
@@ -42,7 +42,7 @@ export async function writtenPolicy(machine: Machine, root: string): Promise<Ope
     if ('loaded' in signed) return { ...signed, note: signed.loaded.ownManifest ? null : NO_MANIFEST }
     const opened = 'unsigned' in signed ? await openPolicy({ ...place, unsigned: 'as-written' }) : signed
     if ('loaded' in opened)
-      return { ...opened, note: 'cordon.toml is not signed, so it holds nothing yet: read it, then run cordon sign.' }
+      return { ...opened, note: 'cordon.toml is not signed, so it has no effect yet: read it, then run cordon sign.' }
     return { problem: 'cordon.toml does not load: cordon policy show in a terminal says why.' }
   } catch (error) {
     if (error instanceof Fault) return { problem: [error.message, error.remedy].filter(Boolean).join('. ') }
@@ -50,7 +50,7 @@ export async function writtenPolicy(machine: Machine, root: string): Promise<Ope
   }
 }
 
-const NO_MANIFEST = 'There is no cordon.toml here, so the built-in rules hold: cordon init writes one.'
+const NO_MANIFEST = 'There is no cordon.toml here, so the built-in rules apply: cordon init writes one.'
 
 /** The view of the policy. */
 export async function policyView(machine: Machine, root: string): Promise<PolicyView> {

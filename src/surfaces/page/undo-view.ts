@@ -20,7 +20,7 @@ export interface TimelineCall {
 }
 
 export interface Undone {
-  /** Null: everything that was meant is put back. */
+  /** Null: everything that was meant is restored. */
   readonly problem: string | null
   readonly conflicts: readonly string[]
   readonly undone: readonly string[]
@@ -65,17 +65,17 @@ export class UndoView {
   undo(id: string, since: boolean, force: boolean): Undone {
     const open = this.#undo.standing()
     const at = open.findIndex((call) => call.id === id)
-    if (at < 0) return { problem: 'this call cannot be put back any more', conflicts: [], undone: [] }
+    if (at < 0) return { problem: 'this call can no longer be undone', conflicts: [], undone: [] }
     const undone: string[] = []
     for (const call of since ? open.slice(0, at + 1) : [open[at]!]) {
       const result = this.#undo.undo(call, force)
       const conflicts = result.conflicts.map(({ path, what }) => `${path}: ${what}`).slice(0, MAX_PATHS)
       if (result.id === null)
-        return { problem: `nothing of “${call.about.what}” was put back: it is not as it was left`, conflicts, undone }
+        return { problem: `nothing of “${call.about.what}” was restored: it changed since`, conflicts, undone }
       undone.push(call.id)
       if (result.failed.length > 0) {
-        const failed = result.failed.map(({ path, error }) => `${path}: not put back (${error})`)
-        return { problem: 'not everything could be put back', conflicts: failed.slice(0, MAX_PATHS), undone }
+        const failed = result.failed.map(({ path, error }) => `${path}: not restored (${error})`)
+        return { problem: 'not everything could be restored', conflicts: failed.slice(0, MAX_PATHS), undone }
       }
     }
     return { problem: null, conflicts: [], undone }

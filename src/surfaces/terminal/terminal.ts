@@ -25,7 +25,7 @@ const CODES: Record<Style, [number, number]> = {
 }
 
 /**
- * The terminal of this process. Written to directly, and looked at only when colours or the width matter: making
+ * The terminal of this process. Written to directly, and checked only when colours or the width matter: making
  * `process.stdout` costs 2 ms of every start, and asking whether it is a terminal 5 ms.
  */
 export function processTerminal(): Terminal {
@@ -68,11 +68,11 @@ const SIGPIPE = 13
 /** Long output comes in pieces of about one size, and each uses the memory of the one before. */
 function createEncoder(): (text: string) => Uint8Array {
   const encoder = new TextEncoder()
-  let room = new Uint8Array(0)
+  let space = new Uint8Array(0)
   return (text) => {
     if (text.length < LONG) return Buffer.from(text)
-    if (room.length < text.length * 3) room = new Uint8Array(text.length * 3)
-    return room.subarray(0, encoder.encodeInto(text, room).written)
+    if (space.length < text.length * 3) space = new Uint8Array(text.length * 3)
+    return space.subarray(0, encoder.encodeInto(text, space).written)
   }
 }
 
@@ -95,7 +95,7 @@ export function writeAll(fd: number, whole: Uint8Array): void {
 }
 
 /**
- * What a command left of its own: an unfinished sequence, hidden or coloured text, another set of characters, insert mode, no
+ * What its own command left: an unfinished sequence, hidden or coloured text, another set of characters, insert mode, no
  * wrapping, a picture that is held back, no cursor, reports of the mouse. Nothing here moves the cursor.
  */
 const RESET: string = [

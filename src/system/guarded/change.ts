@@ -29,7 +29,7 @@ export interface RemoveOptions {
 
 const MAX_DEPTH = 256
 
-/** A sparse file takes no room until it is copied, and then the whole disk; nothing else happens meanwhile. */
+/** A sparse file takes no space until it is copied, and then the whole disk; nothing else happens meanwhile. */
 const MAX_COPIED = 1024 ** 3
 
 export function makeDirectory(path: string, keeper: ChangeKeeper): readonly CheckedPath[] {

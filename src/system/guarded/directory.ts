@@ -108,7 +108,7 @@ export function descriptorPath(fd: number, directory: HeldDirectory, name: strin
 export function segmentsOf(path: string): string[] {
   if (!path.startsWith('/')) throw new Fault('not-canonical', `${path} is not an absolute path`)
   if (path.includes('\0') || !path.isWellFormed()) {
-    throw new Fault('not-canonical', `${JSON.stringify(path)} holds characters that no path can hold`)
+    throw new Fault('not-canonical', `${JSON.stringify(path)} contains characters that no path can contain`)
   }
   if (Buffer.byteLength(path) > MAX_PATH) {
     throw new Fault('not-canonical', `the path has more than ${MAX_PATH} bytes: ${path.slice(0, 60)}…`)
@@ -125,7 +125,7 @@ export function segmentsOf(path: string): string[] {
 }
 
 export function changedFault(path: string): Fault {
-  return new Fault('path-changed', `${path} leads elsewhere now than when it was judged`, {
+  return new Fault('path-changed', `${path} points somewhere else now than when it was judged`, {
     remedy: 'Something replaced a part of this path with a link. Call the tool again to have the new path judged.',
   })
 }

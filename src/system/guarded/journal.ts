@@ -10,7 +10,7 @@ import { holdDirectory } from './directory.ts'
 /** Names that only Cordon gives: the reaper removes nothing else. */
 const TEMPORARY = /^\.cordon-[0-9a-f]{16}\.tmp$/
 
-/** In the place of a start that cannot be told. */
+/** In the place of a start that cannot be known. */
 const UNKNOWN = '0'
 
 export interface TemporaryJournal {

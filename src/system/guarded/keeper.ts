@@ -1,10 +1,10 @@
-/** Who is told of every change of guarded files before it is made, so that it can be put back. */
+/** Who is told of every change of guarded files before it is made, so that it can be restored. */
 
 /** `path` names what changes; `at` is the way to it by the directory that is held open. */
 export interface ChangeKeeper {
   /** A file, folder or link will be made where nothing is. `folderTime`: when its folder was last changed, if not just now. */
   willMake(path: string, folderTime?: bigint): void
-  /** A file will be put there by a rename, in the place of what is there. */
+  /** A file will be put there by a rename, instead of what is there. */
   willReplace(path: string, at: string, folderTime?: bigint): void
   /** One name will be removed; what is below it was told before. */
   willRemove(path: string, at: string): void

@@ -192,7 +192,7 @@ export function stampOf({ dev, ino, size, mtimeMs, ctimeMs }: Stats): string {
 
 function staleFault(path: string): Fault {
   return new Fault('file-changed', `${path} was changed by somebody else meanwhile`, {
-    remedy: 'Read it again and repeat the change on what it holds now.',
+    remedy: 'Read it again and repeat the change on its current content.',
   })
 }
 

@@ -10,7 +10,7 @@ it('moves plain keys out of a configuration, once', () => {
   onTestFinished(() => rmSync(base, { recursive: true, force: true }))
   mkdirSync(join(base, 'state'))
   const path = join(base, 'config.json')
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference to a variable is no key.
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference to a variable is not a key.
   const kept = { model: 'large', apiKey: '${ANTHROPIC_API_KEY}' }
   writeFileSync(
     path,

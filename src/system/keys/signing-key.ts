@@ -41,7 +41,7 @@ function signingKey(privateKey: KeyObject): SigningKey {
   }
 }
 
-/** Reads a public key in any usual writing of its base64; null when it is none. */
+/** Reads a public key in any usual writing of its base64; null when it is not. */
 export function parsePublicKey(text: string): PublicKey | null {
   const match = /^ed25519:([A-Za-z0-9+/_-]{43})=?$/.exec(text)
   if (match === null) return null

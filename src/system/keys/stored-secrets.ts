@@ -5,7 +5,7 @@ import { keyOfSecret, requireSecretName } from '../keychain-entry.ts'
 import { openOwnDirectory, readOwnJson, writeOwnJson } from '../state.ts'
 import { openKeyStore } from './keychain.ts'
 
-/** One that is stored; its value is nobody's to list. */
+/** One that is stored; its value is no one's to list. */
 export interface StoredSecret {
   readonly name: string
   readonly kept: 'keychain' | 'file'

@@ -26,7 +26,7 @@ const ACTIONS = ['diagnostics', 'definition', 'references', 'symbols', 'rename']
 const declaration = {
   name: 'lsp',
   description:
-    'Asks the language server of a file: diagnostics, symbols; definition and references of what stands at line and column; rename gives the edits to make, and changes nothing.',
+    'Asks the language server of a file: diagnostics, symbols; definition and references of the symbol at line and column; rename gives the edits to make, and changes nothing.',
   input: takes(
     { path, action: choice('What to ask.', ACTIONS) },
     {

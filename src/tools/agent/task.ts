@@ -15,7 +15,7 @@ const MAX_PROMPT = 50_000
 const declaration = {
   name: 'task',
   description:
-    'Hands a task to a sub-agent with a conversation of its own, and gives back its answer. It sees nothing of this conversation: tell it all it needs. Agent "plan" only reads.',
+    'Gives a task to a sub-agent with its own conversation, and returns its answer. It sees nothing of this conversation: include all it needs. Agent "plan" only reads.',
   input: takes(
     { prompt: text('The task, with everything the sub-agent must know.') },
     {

@@ -64,7 +64,7 @@ function checkPlaces(
     }
     if (entry.type === 'link' && isProtectedStart(posix.basename(path))) {
       throw new InputError(
-        `the archive holds ${JSON.stringify(entry.name)} as a link, which would make protected settings of what it leads to; nothing was unpacked`,
+        `the archive holds ${JSON.stringify(entry.name)} as a link, which would turn its target into protected settings; nothing was unpacked`,
       )
     }
     const there = context.files.stat(path)

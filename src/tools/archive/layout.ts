@@ -47,7 +47,7 @@ function segmentsOf(name: string): string[] {
   return segments
 }
 
-// Only leading `..` may stand in a target: then every step is below the destination, also where a later segment is
+// Only leading `..` may be in a target: then every step is below the destination, also where a later segment is
 // itself a link, because that link was held to the same rule.
 function checkLink(name: string, target: string, segments: readonly string[]): void {
   const steps = target.split('/').filter((segment) => segment !== '' && segment !== '.')
@@ -56,7 +56,7 @@ function checkLink(name: string, target: string, segments: readonly string[]): v
   const inside = up < segments.length && !steps.slice(up).includes('..')
   if (target === '' || target.startsWith('/') || target.includes('\0') || !inside) {
     throw new InputError(
-      `${quote(name)} in the archive is a link to ${quote(target)}, which leads out of the destination`,
+      `${quote(name)} in the archive is a link to ${quote(target)}, which points outside the destination`,
     )
   }
 }

@@ -159,7 +159,7 @@ function headerChecksum(bytes: Buffer, at: number): number {
   return sum
 }
 
-/** A number of the header, or -1 when it is none: no size and no checksum is that. */
+/** A number of the header, or -1 when it is not: no size and no checksum is that. */
 function readNumber(bytes: Buffer, at: number, length: number): number {
   if ((bytes[at]! & 0x80) !== 0) {
     let value = bytes[at]! & 0x7f

@@ -35,7 +35,7 @@ export const fileTools: readonly Tool[] = [
   }),
   defineTool({
     name: 'write',
-    description: 'Writes a whole file; directories above it are made.',
+    description: 'Writes a whole file and creates missing directories.',
     input: takes({ path, content: text('The new content.') }),
     labels: ['filesystem'],
     hints: { title: 'Write a file', ...toolHints.changes },
@@ -83,7 +83,7 @@ export const fileTools: readonly Tool[] = [
   }),
   defineTool({
     name: 'stat',
-    description: 'Tells type, size, mode and times.',
+    description: 'Returns type, size, mode and times.',
     input: takes({ path }),
     labels: ['filesystem'],
     hints: { title: 'Look at a file’s facts', ...toolHints.reads },

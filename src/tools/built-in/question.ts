@@ -1,4 +1,4 @@
-/** `question`: asks the person, and says so when there is nobody to answer. */
+/** `question`: asks the person, and says so when there is no one to answer. */
 
 import { defineTool, toolHints, touchesNothing } from '../define-tool.ts'
 import { takes, text, texts } from '../input-schema.ts'
@@ -24,7 +24,7 @@ export const question: Tool = defineTool({
     context.signal.throwIfAborted()
     if (answer === null) {
       return {
-        text: 'Nobody answered: there is no one at the prompt, or they gave no answer. Go on by your best judgement and say what you assumed.',
+        text: 'No answer: no one is at the prompt, or they did not reply. Use your best judgement and say what you assumed.',
         data: { answer: null },
         isError: true,
       }

@@ -29,7 +29,7 @@ export const pythonExec: Tool = defineTool({
 export const codeExec: Tool = defineTool({
   name: 'code_exec',
   description:
-    'Runs JavaScript or TypeScript in an engine of its own that has only `tools`, `console` and timers: one program can make many guarded calls, such as await tools.read("a.txt"), and return one answer. { "declarations": true } answers with the types of the tools.',
+    'Runs JavaScript or TypeScript in a separate engine that has only `tools`, `console` and timers: one program can make many guarded calls, such as await tools.read("a.txt"), and return one answer. { "declarations": true } answers with the types of the tools.',
   input: takes(
     {},
     { code: text('The program.'), declarations: flag('Answer with the types instead.'), timeout: TIMEOUT },

@@ -58,7 +58,7 @@ export const sandboxRun: Tool = defineTool({
       ...madeLines(answer.files),
       ...outputs
         .filter((name) => !answer.files.some((file) => file.name === name))
-        .map((name) => `${name} was not made`),
+        .map((name) => `${name} was not created`),
       `ran in ${engine}: ${wall}`,
       ...notHeld,
     ]
@@ -84,7 +84,7 @@ function handedIn(given: readonly string[], context: ToolContext): CodeFile[] {
   const seen = new Set<string>()
   return given.map((path) => {
     const name = basename(path)
-    if (!PLAIN_NAME.test(name)) throw new InputError(`${JSON.stringify(name.slice(0, 60))} is no plain name for a file`)
+    if (!PLAIN_NAME.test(name)) throw new InputError(`${JSON.stringify(name.slice(0, 60))} is not a plain file name`)
     if (seen.has(name)) throw new InputError(`two files are called ${name}`)
     seen.add(name)
     return { name, bytes: context.files.read(context.checked(path), MAX_FILE_BYTES).bytes }

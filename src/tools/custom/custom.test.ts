@@ -161,8 +161,8 @@ describe('discovery', () => {
     const { tools, failed } = discoverTools(places)
     expect(tools.map((tool) => tool.scope)).toEqual(['user'])
     expect(failed.map((tool) => tool.problems[0]!.message)).toEqual([
-      '"bash" is the name of another tool, which stands',
-      '"greet" is the name of another tool, which stands',
+      '"bash" is the name of another tool, which is used',
+      '"greet" is the name of another tool, which is used',
     ])
   })
 

@@ -56,7 +56,7 @@ export function discoverTools(places: ToolPlaces): Discovery {
       const read = readTool(path, directory, scope, places.parseToml)
       if ('problems' in read) failed.push({ path, scope, problems: read.problems })
       else if (taken.has(read.tool.manifest.name)) {
-        const message = `"${read.tool.manifest.name}" is the name of another tool, which stands`
+        const message = `"${read.tool.manifest.name}" is the name of another tool, which is used`
         failed.push({ path, scope, problems: [{ key: 'name', message }] })
       } else {
         taken.add(read.tool.manifest.name)

@@ -98,7 +98,7 @@ function filesBelow(directory: string, depth: number): string[] {
   })
 }
 
-/** A link is no directory here: it could lead out of the skill. */
+/** A link is not a directory here: it could lead out of the skill. */
 function isDirectory(path: string): boolean {
   try {
     return lstatSync(path).isDirectory()

@@ -1,4 +1,4 @@
-/** Puts the very bytes that were hashed where they can be run, and nobody can change them in between (T3). */
+/** Puts the very bytes that were hashed where they can be run, and no one can change them in between (T3). */
 
 import { randomBytes } from 'node:crypto'
 import { chmodSync, closeSync, fsyncSync, openSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ export interface StagedScript {
 
 const STALE_MS = 24 * 3600 * 1000
 
-/** Writes a copy of a script into a directory of its own below the state directory. */
+/** Writes a copy of a script into its own directory below the state directory. */
 export function stageScript(stateDir: string, name: string, script: Uint8Array): StagedScript {
   const base = join(openOwnDirectory(stateDir), 'run')
   const directory = join(base, `${process.pid}-${randomBytes(8).toString('hex')}`)

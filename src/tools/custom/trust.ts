@@ -1,4 +1,4 @@
-/** The trust in tools and skills: which bytes a person looked at and said yes to, kept in the state directory (T3). */
+/** The trust in tools and skills: which bytes a person checked and said yes to, kept in the state directory (T3). */
 
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'

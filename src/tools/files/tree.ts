@@ -94,7 +94,7 @@ export async function holdsReadable(path: CheckedPath, context: ToolContext): Pr
 
 /**
  * Refuses an act on a directory when the policy is stricter about something below it than about the directory itself:
- * a yes to the whole is no yes to the part. `as` is the directory whose rules count, when the tree is to stand there.
+ * a yes to the whole is not a yes to the part. `as` is the directory whose rules count, when the tree is to be there.
  */
 export async function requireWholeTree(
   access: PathAccess,
@@ -150,11 +150,11 @@ interface IgnoreFile {
   readonly rules: Ignore
 }
 
-/** Longer files and lines are nobody's handwriting, and each rule is an expression to be matched. */
+/** Longer files and lines are no one's handwriting, and each rule is an expression to be matched. */
 const MAX_RULES = 2000
 const MAX_LENGTH = 500
 
-/** Parses a file that stands in the directory `below`. */
+/** Parses a file that is in the directory `below`. */
 export function parseIgnoreFile(text: string, below: string): IgnoreFile {
   const lines = text
     .split(/\r?\n/)

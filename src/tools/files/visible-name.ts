@@ -1,4 +1,4 @@
-/** File names in results: a name cannot pretend to be a line of its own, or another name. */
+/** File names in results: a name cannot pretend to be its own line, or another name. */
 
 import { hidesSomething, shownCharacters } from '../../scan/visible-text.ts'
 

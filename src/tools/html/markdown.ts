@@ -230,7 +230,7 @@ class Writer {
     this.#links.length = 0
     if (text === '') return
     this.#lines.push(this.#prefix() + this.#marker + text)
-    // Further lines of a list item stand below its text.
+    // Further lines of a list item are below its text.
     this.#marker = /^\s*(-|\d+\.) $/.test(this.#marker) ? ' '.repeat(this.#marker.length) : ''
     if (this.#lists.length === 0) this.#marker = ''
   }

@@ -139,7 +139,7 @@ function commit(states: readonly FileState[], context: PatchContext): void {
   }
 }
 
-// One file that cannot be put back must not keep the others from it; the first failure is the one reported.
+// One file that cannot be restored must not keep the others from it; the first failure is the one reported.
 function takeBack(step: () => void): void {
   try {
     step()

@@ -121,7 +121,7 @@ class Result {
     this.#filesOnly = filesOnly
   }
 
-  /** False when there is no more room. */
+  /** False when there is no more space. */
   add(found: Found, isMatch: boolean): boolean {
     const line = this.#filesOnly
       ? found.path

@@ -1,4 +1,4 @@
-/** What hosts read and run by themselves, and commands that another hook put in the place of ours: judged although no call shows them. */
+/** What hosts read and run by themselves, and commands that another hook put instead of ours: judged although no call shows them. */
 
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -446,7 +446,7 @@ describe('a command that another hook put in the place of ours', () => {
     })
     const run = async (command: string) =>
       JSON.parse((await world.ask('cline', cline('run_commands', { commands: [command] }))).stdout)
-    // Our own word in the place of a denied command is none of another hook's, whatever is quoted in it.
+    // Our own word instead of a denied command is not one of another hook's, whatever is quoted in it.
     const { overrideInput } = await run("git push '; touch x; echo '")
     await world.ask('cline', result(overrideInput.commands))
     await world.ask('cline', result([(await run('touch x')).overrideInput.commands[0]]))

@@ -1,5 +1,5 @@
 /*
- * Every way to change a file, each on a file of its own:
+ * Every way to change a file, each on its own file:
  *   change-calls names              prints their names
  *   change-calls dress FILE...      gives each file an attribute that can be changed
  *   change-calls look FILE...       prints what each file is: mode, group, time, attribute, content

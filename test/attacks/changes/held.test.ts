@@ -1,4 +1,4 @@
-/** What a command plants for others to run is refused at the moment, as root and as a user; without the door it stands. */
+/** What a command plants for others to run is refused at the moment, as root and as a user; without the broker it stands. */
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, lstatSync, mkdirSync, readFileSync, realpathSync } from 'node:fs'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { QuarantineFinding } from '../../../src/sandbox/quarantine/quarantine.ts'
 import { COMPILED } from '../../compiled.ts'
-import { makePlace, type Place, runInside, startInside } from '../../contract/changes/room.ts'
+import { makePlace, type Place, runInside, startInside } from '../../contract/changes/sandbox.ts'
 import { eachUser, giveTo, own, spawnAs } from '../../users.ts'
 import { type Plant, plants } from './plants.ts'
 
@@ -61,7 +61,7 @@ function isStanding({ planted, text, repository, workingTree }: Plant, folder: s
 
 const everything = plants.map(({ name }) => name)
 
-it('control: without the door each of them stands', async () => {
+it('control: without the broker each of them stands', async () => {
   const place = makePlace()
   const found = await standing(place, { held: false })
   place.remove()
@@ -79,7 +79,7 @@ eachUser(describe)('as $name', ({ uid }) => {
     expect(await standing(place, { held: true, uid })).toEqual({ meanwhile: [], killed: [] })
   })
 
-  it('without the door all of them are settled when the command ends', () => {
+  it('without the broker all of them are settled when the command ends', () => {
     const words = [join(import.meta.dirname, 'settled-worker.ts'), place.base, furnish(place, uid)]
     const settings = { ...spawnAs(uid), env: { PATH: process.env.PATH ?? '', ...COMPILED } }
     const ran = spawnSync(process.execPath, words, { encoding: 'utf8', ...settings })

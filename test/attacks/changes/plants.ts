@@ -1,4 +1,4 @@
-/** What commands plant for somebody else to run, one row each: every row has a folder of its own, and all of them run in one sandbox. */
+/** What commands plant for somebody else to run, one row each: every row has its own folder, and all of them run in one sandbox. */
 
 export interface Plant {
   readonly name: string
@@ -234,7 +234,7 @@ const pointers: readonly Plant[] = [
   },
 ]
 
-/** A working tree that was judged when it was named, and leads elsewhere afterwards: to `/`, or to a folder of it. */
+/** A working tree that was judged when it was named, and points elsewhere afterwards: to `/`, or to a folder of it. */
 const NAMED = 'git init -q r; mkdir -p d/tmp; git -C r config core.worktree ../../d/tmp;'
 const EXCHANGE = 'python3 -c "import ctypes,sys;ctypes.CDLL(None).renameat2(-100,b\'x\',-100,sys.argv[1].encode(),2)"'
 const BEHIND = '../../d/e/../../tmp'

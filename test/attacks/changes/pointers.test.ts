@@ -1,10 +1,10 @@
-/** A `.git` that points into the cache of a tool, where a command can write what nobody judges: refused at the moment it is made. */
+/** A `.git` that points into the cache of a tool, where a command can write what no one judges: refused at the moment it is made. */
 
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { makePlace, runInside } from '../../contract/changes/room.ts'
+import { makePlace, runInside } from '../../contract/changes/sandbox.ts'
 import { eachUser, giveTo, own } from '../../users.ts'
 
 const ROWS: readonly { readonly note: string; readonly script: string }[] = [
@@ -65,7 +65,7 @@ function standing(held: boolean, uid: number): readonly string[] {
   }
 }
 
-it('control: without the door each of them leads there', () => {
+it('control: without the broker each of them leads there', () => {
   expect(standing(false, own.uid)).toEqual(ROWS.map(({ note }) => note))
 })
 

@@ -1,4 +1,4 @@
-/** Runs a script in a sandbox without a door, and settles what it left, as on a machine without Landlock: BASE SCRIPT. */
+/** Runs a script in a sandbox without a broker, and settles what it left, as on a machine without Landlock: BASE SCRIPT. */
 
 import { join } from 'node:path'
 import { createBwrapBackend } from '../../../src/sandbox/bwrap/backend.ts'

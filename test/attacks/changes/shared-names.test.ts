@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { UNJUDGED } from '../../../src/undo/put-rules.ts'
 import { undoCall } from '../../../src/undo/undo.ts'
-import { compile, makePlace, type Place, runInside } from '../../contract/changes/room.ts'
+import { compile, makePlace, type Place, runInside } from '../../contract/changes/sandbox.ts'
 import { eachUser, giveTo } from '../../users.ts'
 
 /** What the other name is. */

@@ -1,4 +1,4 @@
-/** Links that a command puts in the place of folders and files after a call: undo never writes, makes or removes behind one. */
+/** Links that a command puts instead of folders and files after a call: undo never writes, makes or removes behind one. */
 
 import { existsSync, lstatSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

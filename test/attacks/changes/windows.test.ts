@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { packageFolders, protectedNames } from '../../../src/files/protected-names.ts'
-import { makePlace, type Place, runInside, startInside } from '../../contract/changes/room.ts'
+import { makePlace, type Place, runInside, startInside } from '../../contract/changes/sandbox.ts'
 import { eachUser, giveTo } from '../../users.ts'
 
 type Step =

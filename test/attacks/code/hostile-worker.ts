@@ -1,4 +1,4 @@
-/** Runs the tables of hostile programs at once as whoever it is started as, and prints what came of each, a line of JSON each. */
+/** Runs the tables of hostile programs at once as the process that it is started as, and prints what came of each, a line of JSON each. */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

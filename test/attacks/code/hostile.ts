@@ -103,7 +103,7 @@ export const IN_CONTAINERS: readonly Hostile[] = [
   },
 ]
 
-/** Programs for code_exec. There is no control but the engine's host: Node, where each works. */
+/** Programs for code_exec. There is not a control but the engine's host: Node, where each works. */
 export const IN_SCRIPTS: readonly Hostile[] = [
   {
     name: 'runs on',

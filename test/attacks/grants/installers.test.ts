@@ -22,7 +22,7 @@ function link(path: string, target: string): void {
   mkdirSync(dirname(join(project.home, path)), { recursive: true })
   symlinkSync(target.replaceAll('$H', project.home), join(project.home, path))
 }
-/** A program that interprets, and is no other's. */
+/** A program that interprets, and is not an other's. */
 function shell(path: string): void {
   mkdirSync(dirname(join(project.home, path)), { recursive: true })
   copyFileSync('/bin/sh', join(project.home, path))
@@ -60,7 +60,7 @@ beforeAll(() => {
   script('.asdf/installs/x/1/bin/x', '#!/bin/sh\necho asdf\n')
   script('.asdf/shims/x', '#!/bin/sh\nexec $H/.asdf/installs/x/1/bin/x\n')
   script('.bun/bin/bunish', '#!/bin/sh\necho bun\n')
-  // One program of a folder that is nobody's business.
+  // One program of a folder that is no one's business.
   script('code/mine/alone', '#!/bin/sh\necho "alone: $(cat $H/code/mine/beside 2>&1)"\n')
   file('code/mine/beside', 'PRIVATE\n')
   link('.local/bin/alone', '$H/code/mine/alone')

@@ -1,4 +1,4 @@
-/** Ways around the reading of requests to a brokered host: bytes that are no request, TLS that is not opened, forms, signatures for elsewhere. */
+/** Ways around the reading of requests to a brokered host: bytes that are not request, TLS that is not opened, forms, signatures for elsewhere. */
 
 import { createHash, createHmac } from 'node:crypto'
 import { createServer } from 'node:net'

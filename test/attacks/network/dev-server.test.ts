@@ -122,7 +122,7 @@ async function freePorts(count: number): Promise<number[]> {
   return ports
 }
 
-/** What a server answers; the error's code when there is no connection. */
+/** What a server answers; the error's code when there is not a connection. */
 function ask(port: number, host = '127.0.0.1', question = 'who?'): Promise<string> {
   return new Promise((resolve) => {
     let text = ''
@@ -299,7 +299,7 @@ print('woken', woken() - before, 'in', time.monotonic() - began); time.sleep(600
     const command = inside(user, script, [port!])
     await command.hears('serving')
     const [, count, , seconds] = (await command.hears('woken')).split(' ')
-    // Once a second it looks whether the room is full of processes; for servers it would be ten times.
+    // Once a second it looks whether the layout is full of processes; for servers it would be ten times.
     expect(Number(count)).toBeLessThan(3 * Number(seconds) + 3)
   })
 

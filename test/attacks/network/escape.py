@@ -1,4 +1,4 @@
-"""Ways out of a sandbox that are not the door. Prints one line for each: its name, and OUT or the error."""
+"""Ways out of a sandbox that are not the proxy. Prints one line for each: its name, and OUT or the error."""
 
 import os
 import socket

@@ -55,7 +55,7 @@ function fragments(placeholder: string): Buffer[] {
   return [...texts.map((text) => Buffer.from(text, 'latin1')), clientHello({ serverName: HOST, protocols: ['h2'] })]
 }
 
-describe('a door under fire', () => {
+describe('a proxy under fire', () => {
   it.each(SEEDS)('seed %i', async (seed) => {
     const roll = dice(seed)
     world = createWorld()
@@ -82,7 +82,7 @@ describe('a door under fire', () => {
       connectMilliseconds: 500,
       idleMilliseconds: 500,
     }
-    const { door, port } = await world.open({ allowed: hosts(HOST, `${HOST}:22`) }, { broker, limits })
+    const { proxy, port } = await world.open({ allowed: hosts(HOST, `${HOST}:22`) }, { broker, limits })
     let received = ''
 
     async function fire(socket: Socket): Promise<void> {
@@ -110,7 +110,7 @@ describe('a door under fire', () => {
       const authority = `${HOST}:${[443, 443, 443, 80, 22][roll(5)]}`
       socket.write(head(`CONNECT ${authority}`, `Host: ${authority}`))
       await new Promise((resolve) => socket.once('data', resolve).once('close', resolve))
-      // On a busy machine the door may have given up waiting for the head; TLS over a closed socket would tell nobody.
+      // On a busy machine the proxy may have given up waiting for the head; TLS over a closed socket would tell no one.
       if (socket.destroyed) return
       if (roll(4) === 0) return fire(socket)
       socket.removeAllListeners('data')
@@ -139,9 +139,9 @@ describe('a door under fire', () => {
     }
     expect(answer.replace(/\r\n[0-9a-f]+\r\n/g, '')).toContain(broker.environment.T)
     expect(answer).not.toContain(VALUE)
-    await until('nothing is open', () => door.stats().open === 0)
-    await door.close()
-    expect(door.stats()).toMatchObject({ open: 0, upstream: 0 })
+    await until('nothing is open', () => proxy.stats().open === 0)
+    await proxy.close()
+    expect(proxy.stats()).toMatchObject({ open: 0, upstream: 0 })
     expect([...seen]).toEqual([HOST])
     expect(received).not.toContain(VALUE)
     expect(JSON.stringify(world.events)).not.toContain(VALUE)

@@ -98,7 +98,7 @@ describe('a host that answers anything', () => {
     await world.serve(443, server as unknown as Server)
     const broker = createBroker([{ name: 'T', value: VALUE, hosts: hosts(HOST).map((rule) => rule.pattern) }])
     const limits = { headMilliseconds: 400, connectMilliseconds: 800, idleMilliseconds: 400 }
-    const { door, port } = await world.open({ allowed: hosts(HOST) }, { broker, limits })
+    const { proxy, port } = await world.open({ allowed: hosts(HOST) }, { broker, limits })
     const secret = `Authorization: ${broker.environment.T}\r\n`
     const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: x\r\n'
     const requests = [
@@ -112,7 +112,7 @@ describe('a host that answers anything', () => {
     async function inside(protocol: string): Promise<[RawClient, ReturnType<typeof tlsConnect>] | null> {
       const client = await RawClient.connect(port)
       await client.tunnel(`${HOST}:443`)
-      // On a busy machine the door may have given up waiting for the head; TLS over a closed socket would tell nobody.
+      // On a busy machine the proxy may have given up waiting for the head; TLS over a closed socket would tell no one.
       if (client.socket.destroyed) return null
       client.socket.removeAllListeners('data')
       const tls = tlsConnect({ socket: client.socket, ca: world.ca.pem, servername: HOST, ALPNProtocols: [protocol] })
@@ -161,8 +161,8 @@ describe('a host that answers anything', () => {
     }
     // What comes of a round depends on how busy the machine is; at some time a whole answer comes through.
     while (!received.some((text) => text.includes('HTTP/1.1 200 '))) await askHttp1(1_000)
-    await door.close()
-    expect(door.stats()).toMatchObject({ open: 0, upstream: 0 })
+    await proxy.close()
+    expect(proxy.stats()).toMatchObject({ open: 0, upstream: 0 })
     expect(received.filter((text) => text.includes(VALUE))).toEqual([])
     expect(received.join('')).toContain('HTTP/1.1 200 ')
     expect(JSON.stringify(world.events)).not.toContain(VALUE)

@@ -1,4 +1,4 @@
-/** Floods of HTTP/2 from inside: the session ends, the host is spared, and the door serves others. */
+/** Floods of HTTP/2 from inside: the session ends, the host is spared, and the proxy serves others. */
 
 import { type ClientHttp2Session, connect, createSecureServer, type ServerHttp2Stream } from 'node:http2'
 import type { Socket } from 'node:net'
@@ -163,7 +163,7 @@ it('clients that leave right after their handshake leave nothing open', async ()
   }
   const greeting = Buffer.concat([PREFACE, frame(SETTINGS, 0, 0, Buffer.alloc(0))])
   await Promise.all(Array.from({ length: 60 }, (_, at) => leave([null, PREFACE, greeting][at % 3]!)))
-  await until('nothing is open', () => opened.door.stats().open === 0)
+  await until('nothing is open', () => opened.proxy.stats().open === 0)
   await servesOthers()
 })
 
@@ -179,15 +179,15 @@ it('a client that takes nothing of a large answer, breaks the protocol and leave
   const window = Buffer.from([0x7f, 0, 0, 0])
   const settings = frame(SETTINGS, 0, 0, Buffer.concat([Buffer.from([0, 4]), window]))
   socket.write(Buffer.concat([PREFACE, settings, frame(UPDATE, 0, 0, window), frame(HEADERS, 5, 1, REQUEST)]))
-  await until('it is dialled', () => opened.door.stats().upstream === 1)
-  // Once nothing more comes, the door is in the middle of a write.
+  await until('it is dialled', () => opened.proxy.stats().upstream === 1)
+  // Once nothing more comes, the proxy is in the middle of a write.
   for (let quiet = 0, seen = 0; quiet < 5; await new Promise((done) => setTimeout(done, 100))) {
     quiet = socket.bytesRead > 0 && socket.bytesRead === seen ? quiet + 1 : 0
     seen = socket.bytesRead
   }
   await new Promise<void>((done) => socket.write(frame(PING, 0, 1, Buffer.alloc(8)), () => done()))
   below.get(socket)!.resetAndDestroy()
-  await expect.poll(() => opened.door.stats()).toMatchObject({ open: 0, upstream: 0 })
+  await expect.poll(() => opened.proxy.stats()).toMatchObject({ open: 0, upstream: 0 })
 })
 
 /**
@@ -273,7 +273,7 @@ it('the secret comes in by no name, hint or trailer of an answer', async () => {
   const client = await session()
   const { body, heads } = await ask(client, { authorization: `Bearer ${key}` })
   expect(`${body}${heads}`).not.toContain(VALUE)
-  // Control: it was there, and something stands in its place.
+  // Control: it was there, and something is in its place.
   expect(body).toBe(`you sent ${key}`)
   expect(heads.match(new RegExp(key, 'g'))!.length).toBeGreaterThanOrEqual(5)
   client.destroy()

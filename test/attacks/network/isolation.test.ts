@@ -1,4 +1,4 @@
-/** Two commands of one session: neither may use the other's door, its answers, its rules or its connections. */
+/** Two commands of one session: neither may use the other's proxy, its answers, its rules or its connections. */
 
 import { afterEach, describe, expect, it } from 'vitest'
 import { createWorld, hosts, RawClient, type World } from '../../contract/egress/world.ts'
@@ -6,7 +6,7 @@ import { createWorld, hosts, RawClient, type World } from '../../contract/egress
 let world: World
 afterEach(() => world.close())
 
-describe('doors of one session', () => {
+describe('proxyPorts of one session', () => {
   it('share the CA and nothing else', async () => {
     world = createWorld()
     await world.serveHttps((_, response) => response.end('reached'))
@@ -58,7 +58,7 @@ describe('doors of one session', () => {
       await client.tunnel('github.com:443')
       inside.push(await client.encrypt({ ca: world.ca.pem, servername: 'github.com' }))
     }
-    await first.door.close()
+    await first.proxy.close()
     inside[0]!.send('GET / HTTP/1.1\r\nHost: github.com\r\n\r\n')
     expect(await inside[0]!.receive()).toBe('')
     await expect(RawClient.connect(first.port)).rejects.toThrow(/ECONNREFUSED/)

@@ -1,22 +1,22 @@
-/** The door seen from inside a real sandbox, as root and as an ordinary user: the wire rows again, every other way out, its end. */
+/** The proxy seen from inside a real sandbox, as root and as an ordinary user: the wire rows again, every other way out, its end. */
 
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { asUser, eachUser } from '../../users.ts'
-import type { RoomReport } from './door-room.ts'
+import type { LayoutReport } from './proxy-sandbox.ts'
 import { corpusRows, wireRows } from './wire-rows.ts'
 
-const ROOM = fileURLToPath(new URL('./door-room.ts', import.meta.url))
+const SANDBOX = fileURLToPath(new URL('./proxy-sandbox.ts', import.meta.url))
 const run = promisify(execFile)
 
 eachUser(describe)('as $name', (user) => {
-  let report: RoomReport
+  let report: LayoutReport
   beforeAll(async () => {
-    const [program, ...args] = asUser(user, [process.execPath, ROOM])
+    const [program, ...args] = asUser(user, [process.execPath, SANDBOX])
     const options = { maxBuffer: 64 * 1024 * 1024, timeout: 280_000, env: { PATH: process.env.PATH } }
-    report = JSON.parse((await run(program!, args, options)).stdout) as RoomReport
+    report = JSON.parse((await run(program!, args, options)).stdout) as LayoutReport
   })
 
   it('is that user', () => expect(report.uid).toBe(user.uid))
@@ -30,7 +30,7 @@ eachUser(describe)('as $name', (user) => {
     expect(report.escapes.length, report.escapes.join('\n')).toBe(20)
   })
 
-  it('leaves no door: what an ended command left behind is dead, and its connections with it', () => {
+  it('leaves no proxy: what an ended command left behind is dead, and its connections with it', () => {
     expect(report.held.open).toBe(1)
     expect(report.afterwards).toMatchObject({ open: 0, upstream: 0 })
     expect(report.left.filter((open) => open !== 0)).toEqual([])

@@ -41,7 +41,7 @@ it('a record that claims 16 MB is refused at its head', () => {
   expect(helloReader()(claimed)).toMatchObject({ state: 'bad', problem: expect.stringContaining('65536') })
 })
 
-it('a door goes on while a hello comes in one-byte records, and says why it refused it', async () => {
+it('a proxy goes on while a hello comes in one-byte records, and says why it refused it', async () => {
   const world = createWorld()
   try {
     await world.serveHttps((_, response) => response.end('reached the host'))

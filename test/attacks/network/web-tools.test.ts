@@ -1,4 +1,4 @@
-/** Web tools in contained mode: a new host, or a request that may change something, waits for a person; a yes is remembered, a no reaches nobody. */
+/** Web tools in contained mode: a new host, or a request that may change something, waits for a person; a yes is remembered, a no reaches no one. */
 
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -240,11 +240,11 @@ describe.each(CLASSES)('$name', ({ spellings, attack }) => {
   it.each(spellings.map((spelling) => ({ shown: JSON.stringify(spelling).slice(0, 80), spelling })))(
     'is refused, and told: $shown',
     async ({ spelling }) => {
-      const { door, port } = await world.open(rulesOf(config))
+      const { proxy, port } = await world.open(rulesOf(config))
       world.events.length = 0
       const row: WireRow = { id: 'class', why: '', expect: 'deny', config, ...attack(spelling) }
       expect(await play(port, world.ca.pem, row)).toBe('deny')
-      await door.close()
+      await proxy.close()
       expect(world.events.map((event) => event.verdict)).toContain('deny')
     },
   )

@@ -1,4 +1,4 @@
-/** Rows about bytes on the wire, as `hosts.jsonl` writes them, and a client that plays them against a door. */
+/** Rows about bytes on the wire, as `hosts.jsonl` writes them, and a client that plays them against a proxy. */
 
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'

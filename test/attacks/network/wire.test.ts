@@ -1,4 +1,4 @@
-/** Every wire row, played with raw sockets against a door. */
+/** Every wire row, played with raw sockets against a proxy. */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { World } from '../../contract/egress/world.ts'
@@ -14,8 +14,8 @@ afterAll(() => world.close())
 describe('wire rows', () => {
   it('has the rows of the corpus', () => expect(corpusRows.length).toBeGreaterThanOrEqual(13))
   it.each([...corpusRows, ...wireRows])('$id $expect: $why', async (row) => {
-    const { door, port } = await world.open(rulesOf(row.config))
+    const { proxy, port } = await world.open(rulesOf(row.config))
     expect(await play(port, world.ca.pem, row)).toBe(row.expect)
-    await door.close()
+    await proxy.close()
   })
 })

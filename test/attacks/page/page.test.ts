@@ -232,7 +232,7 @@ describe('answers', () => {
       )!
     const first = keep('npm test', 'a')
     expect(keep('npm test', 'a')).toBe(first)
-    // Shown otherwise, or offering more: that is not what was looked at.
+    // Shown otherwise, or offering more: that is not what was checked.
     const changed = keep('npm test', 'a', { hosts: ['evil.example'] })
     expect(changed).not.toBe(first)
     expect((await answer(world, { ask: first, kind: 'once' })).status).toBe(409)
@@ -381,7 +381,7 @@ it('a reader who does not read holds up nobody, and takes no memory', async () =
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
   // The record is 30 MB; what a reader is owed is read when it asks for it.
-  // What is let go of is swept aside by a thread of its own, which takes its time.
+  // What is let go of is swept aside by its own thread, which takes its time.
   await expect.poll(() => heldMemory() - before).toBeLessThan(8 * 1024 * 1024)
   slow.destroy()
 })

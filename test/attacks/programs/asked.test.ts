@@ -1,4 +1,4 @@
-/** What asks by its own words is asked when it starts (S8, P10): a push of a script is a push, and text that nobody can read needs no question. */
+/** What asks by its own words is asked when it starts (S8, P10): a push of a script is a push, and text that no one can read needs no question. */
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'

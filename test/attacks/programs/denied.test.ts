@@ -17,7 +17,7 @@ const manifest = (denied: string) =>
   `schema_version = 1\n[permission]\nmode = "contained"\n[security]\nredirects = "all"\n${denied}`
 const DENIED = manifest('[capabilities.deny.commands]\npatterns = ["touch"]\n')
 
-/** A script that goes every way, each in a folder of its own so that none finds what another left. */
+/** A script that goes every way, each in its own folder so that none finds what another left. */
 function writeScripts(root: string): void {
   for (const [index, { line }] of WAYS.entries()) {
     const text = `mkdir w${index}; cd w${index}; cp ../starts .; ${line(`m${index}`)}\n`

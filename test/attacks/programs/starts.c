@@ -114,7 +114,7 @@ static void race(void *(*swap)(void *)) {
 static void by_race_of_path(void) { race(swap_path); }
 static void by_race_of_words(void) { race(swap_list); }
 
-/* Another process swaps what a link leads to. */
+/* Another process swaps what a link points to. */
 static void by_race_of_link(void) {
   char link[64];
   snprintf(link, sizeof link, "link-%d", getpid());

@@ -46,7 +46,7 @@ describe('in a hook', () => {
   })
   afterEach(() => world.close())
 
-  /** The host asks nobody, so that the question is kept. */
+  /** The host asks no one, so that the question is kept. */
   const call = (tool: string, input: object) => ({
     ...claude(tool, input),
     permission_mode: 'bypassPermissions',
@@ -79,7 +79,7 @@ describe('in a hook', () => {
     const [ask] = openAsks(world.machine, Date.now())
     await answerAsk(world.machine, ask!, { kind: 'once' }, Date.now())
     expect(await effect(tool, other)).toBe('deny')
-    // The control: the very call that was shown takes it, once; what the agent says about it is no part of it.
+    // The control: the very call that was shown takes it, once; what the agent says about it is not a part of it.
     const again = tool === 'Bash' ? { ...asked, description: 'tries again' } : asked
     expect(['pass', 'allow', 'sandboxed']).toContain(await effect(tool, again))
     expect(await effect(tool, asked)).toBe('deny')

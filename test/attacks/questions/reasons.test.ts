@@ -75,7 +75,7 @@ describe('in a session', () => {
     const session = (await world.open({ manifest: { object } })).openSession()
     await session.call('bash', { command: 'cat ~/.ssh/id_ed25519' })
     expect(world.asked).toHaveLength(1)
-    // The control: a place outside that is no secret is.
+    // The control: a place outside that is not a secret is.
     writeFileSync(join(world.machine.home, 'notes.txt'), 'x')
     await session.call('bash', { command: 'cat ~/notes.txt' })
     expect(world.asked).toHaveLength(1)
@@ -100,7 +100,7 @@ describe('in a host’s own dialog', () => {
     expect(reason).toMatch(/2 things ask: 1\. \S+id_ed25519 looks like a private key .* 2\. \.env looks like a secret/)
   })
 
-  it('and where nobody can be asked, in what the agent is told and what is kept', async () => {
+  it('and where no one can be asked, in what the agent is told and what is kept', async () => {
     const input = { ...claude('Bash', { command: DECOY }), permission_mode: 'bypassPermissions' }
     expect(await reasonOf(input)).toMatch(/1\. \S+id_ed25519 looks like a private key/)
     const [ask] = openAsks(world.machine, Date.now())

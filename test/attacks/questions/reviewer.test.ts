@@ -1,5 +1,5 @@
 /**
- * A reviewer (P11) that says yes to everything changes nothing above its bound, and whatever is no clear answer to the very call
+ * A reviewer (P11) that says yes to everything changes nothing above its bound, and whatever is not a clear answer to the very call
  * leaves the question to the person.
  */
 

@@ -20,7 +20,7 @@ beforeEach(() => {
 })
 afterEach(() => project.remove())
 
-/** Types each text at a question of its own, and ends it; what every question came to. */
+/** Types each text at its own question, and ends it; what every question came to. */
 async function typed(texts: readonly string[]): Promise<string[]> {
   const child = spawn('python3', [PTY, '40', '100', process.execPath, WORKER, String(texts.length)], {
     cwd: project.directory,

@@ -1,4 +1,4 @@
-/** The resident serves as a process of its own would, and what is not as it should be is served by one. */
+/** The resident serves as its own process would, and what is not as it should be is served by one. */
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import {
@@ -44,7 +44,7 @@ eachUser(describe)('the resident of $name', (user) => {
 
   afterAll(() => world.close())
 
-  /** Whether a call was served without a start of its own. */
+  /** Whether a call was served without its own start. */
   const served = (work: () => void): boolean => {
     const before = world.coldStarts()
     work()

@@ -55,7 +55,7 @@ static int payload(void) {
   return fd;
 }
 
-/* Nobody's marks, only the wall: nothing may be written, and nobody outside looked into. */
+/* No one's marks, only the wall: nothing may be written, and no one outside looked into. */
 static int wall(void) {
   struct landlock_ruleset_attr rules = {.handled_access_fs = LANDLOCK_ACCESS_FS_MAKE_DIR};
   int fd = (int)syscall(SYS_landlock_create_ruleset, &rules, sizeof rules, 0);

@@ -171,7 +171,7 @@ export class ResidentWorld {
     }
   }
 
-  /** How often a process of its own was started for a call; workers are not for one. */
+  /** How often its own process was started for a call; workers are not for one. */
   coldStarts(): number {
     return readFileSync(this.#log, 'utf8')
       .split('\n')

@@ -21,7 +21,7 @@ export type Control =
   | 'host-proc'
 
 /** Which sandbox the attack runs in: the usual one, or one with unix sockets granted, or the `all` baseline. */
-export type Room = 'usual' | 'unix' | 'all' | 'terminal'
+export type Layout = 'usual' | 'unix' | 'all' | 'terminal'
 
 export interface Attack {
   readonly name: string
@@ -30,26 +30,26 @@ export interface Attack {
   /** bash; `$P` project, `$O` a place outside, `$R` a read grant, `$H` home, `$PROBER`, `$HOSTPID`, `$SOCKETS`. */
   readonly script: string
   readonly control: Control
-  readonly room: Room
+  readonly layout: Layout
 }
 
-export function attack(name: string, note: string, control: Control, script: string, room: Room = 'usual'): Attack {
-  return { name, note, control, script, room }
+export function attack(name: string, note: string, control: Control, script: string, layout: Layout = 'usual'): Attack {
+  return { name, note, control, script, layout }
 }
 
-/** Succeeds when the prober's answer is none of these. */
+/** Succeeds when the prober's answer is not one of these. */
 export function probe(
   name: string,
   note: string,
   control: Control,
   probeArguments: string,
   refusals: readonly (string | number)[],
-  room: Room = 'usual',
+  layout: Layout = 'usual',
 ): Attack {
   const held = refusals.map(String).join('|')
   const script = `answer=$("$PROBER" ${probeArguments} 2>/dev/null) || answer="killed $?"
 case "$answer" in ${held}) echo "held: $answer";; *) echo "ESCAPED: $answer";; esac`
-  return { name, note, control, script, room }
+  return { name, note, control, script, layout }
 }
 
 /** Succeeds when the prober's call succeeds. */
@@ -58,10 +58,10 @@ export function mustFail(
   note: string,
   control: Control,
   probeArguments: string,
-  room: Room = 'usual',
+  layout: Layout = 'usual',
 ): Attack {
   const script = `[ "$("$PROBER" ${probeArguments} 2>/dev/null)" = ok ] && echo ESCAPED`
-  return { name, note, control, script, room }
+  return { name, note, control, script, layout }
 }
 
 /** Succeeds when the secret can be read from any of these words. */
@@ -70,9 +70,9 @@ export function reads(
   note: string,
   words: string,
   control: Control = 'open',
-  room: Room = 'usual',
+  layout: Layout = 'usual',
 ): Attack {
-  return { name, note, control, room, script: `grep -a -s -q TOPSECRET ${words} 2>/dev/null && echo ESCAPED` }
+  return { name, note, control, layout, script: `grep -a -s -q TOPSECRET ${words} 2>/dev/null && echo ESCAPED` }
 }
 
 /** Succeeds when the command does. */
@@ -81,7 +81,7 @@ export function does(
   note: string,
   command: string,
   control: Control = 'open',
-  room: Room = 'usual',
+  layout: Layout = 'usual',
 ): Attack {
-  return { name, note, control, room, script: `( ${command} ) >/dev/null 2>&1 && echo ESCAPED` }
+  return { name, note, control, layout, script: `( ${command} ) >/dev/null 2>&1 && echo ESCAPED` }
 }

@@ -40,8 +40,8 @@ eachUser(describe)('as $name', (user) => {
 
   beforeAll(async () => {
     fixture = await makeFixture(user, ATTACKS)
-    const rooms = fileURLToPath(new URL('./rooms.ts', import.meta.url))
-    const argv = asUser(user, [process.execPath, rooms])
+    const sandboxes = fileURLToPath(new URL('./sandboxes.ts', import.meta.url))
+    const argv = asUser(user, [process.execPath, sandboxes])
     // A descriptor that the caller leaks, as a careless program would.
     const leak = 'ulimit -c unlimited; exec 9<"$1"; shift; exec "$@"'
     const shell = ['-c', leak, 'bash', join(fixture.root, 'outside/secret'), ...argv]
@@ -73,7 +73,7 @@ describe('controls', NEEDS_ROOT, () => {
     for (const control of CONTROLS)
       for (const terminal of [false, true]) {
         const chosen = ATTACKS.filter(
-          (attack) => attack.control === control && (attack.room === 'terminal') === terminal,
+          (attack) => attack.control === control && (attack.layout === 'terminal') === terminal,
         )
         if (chosen.length === 0) continue
         const folder = join(fixture.root, 'readonly/controls', control, String(terminal))
@@ -81,7 +81,7 @@ describe('controls', NEEDS_ROOT, () => {
         for (const attack of chosen)
           writeFileSync(join(folder, `${String(ATTACKS.indexOf(attack)).padStart(4, '0')}.sh`), attack.script)
         const args = controlArguments(control, fixture.root)
-        // A terminal of its own, when the attack is on one.
+        // Its own terminal, when the attack is on one.
         if (terminal) args.splice(args.indexOf('--new-session'), 1)
         const argv = ['bwrap', ...args, '--', 'bash', join(fixture.root, 'readonly/driver.sh')]
         const secret = join(fixture.root, 'outside/secret')

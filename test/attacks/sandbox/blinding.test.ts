@@ -1,4 +1,4 @@
-/** Attacks on the look after a command, where no door held its changes: whatever is put in its way, what was planted goes. */
+/** Attacks on the look after a command, where no broker held its changes: whatever is put in its way, what was planted goes. */
 
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'

@@ -21,11 +21,11 @@ const run = promisify(execFile)
  */
 const OF_ITS_OWN_KERNEL: ReadonlySet<string> = new Set(['outside: /sys', 'outside: /dev/mem', 'write: /dev'])
 
-const OF_CONTAINERS = [...FILE_ATTACKS, ...KERNEL_ATTACKS].filter(({ room }) => room !== 'all')
+const OF_CONTAINERS = [...FILE_ATTACKS, ...KERNEL_ATTACKS].filter(({ layout }) => layout !== 'all')
 
 const ATTACKED: Readonly<Record<CommandEngine, readonly Attack[]>> = {
   runc: OF_CONTAINERS,
-  runsc: FILE_ATTACKS.filter(({ name, room }) => room === 'usual' && !OF_ITS_OWN_KERNEL.has(name)),
+  runsc: FILE_ATTACKS.filter(({ name, layout }) => layout === 'usual' && !OF_ITS_OWN_KERNEL.has(name)),
 }
 
 test('the engines are attacked by npm test -- engines, wherever they are not named', () => {
@@ -41,15 +41,15 @@ beforeAll(() => {
 for (const engine of commandEnginesHere())
   eachUser(describe)(`in ${engine} as $name`, (user) => {
     const attacks = ATTACKED[engine]
-    const rooms = [...new Set(attacks.map(({ room }) => room))]
+    const sandboxes = [...new Set(attacks.map(({ layout }) => layout))]
     let fixture: Fixture
     let answers: ReadonlyMap<Attack, string>
 
     beforeAll(async () => {
       fixture = await makeFixture(user, attacks)
-      const argv = asUser(user, [process.execPath, fileURLToPath(new URL('./rooms.ts', import.meta.url))])
+      const argv = asUser(user, [process.execPath, fileURLToPath(new URL('./sandboxes.ts', import.meta.url))])
       const done = run(argv[0]!, argv.slice(1), { maxBuffer: 64 * 1024 * 1024, timeout: 280_000 })
-      done.child.stdin!.end(JSON.stringify({ ...fixture, engine, rooms }))
+      done.child.stdin!.end(JSON.stringify({ ...fixture, engine, sandboxes }))
       const { stdout } = await done
       answers = new Map(
         [...stdout.matchAll(/RESULT\t(\d+)\t(.*)/g)].map(([, number, answer]) => [attacks[Number(number)]!, answer!]),

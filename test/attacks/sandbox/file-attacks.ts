@@ -160,8 +160,8 @@ const SETUID: readonly Attack[] = [
     'the setuid bit from an archive',
     'printf %s "$SETUIDTAR" | base64 -d | tar xzp && [ -u setuid ]',
   ),
-  ...['open', 'mknod', 'tmpfile', 'fchmodat2', 'openat2'].map((door) =>
-    mustFail(`setuid: ${door}`, 'a file created or turned setuid', 'open', `setuid-file ${door} s3`),
+  ...['open', 'mknod', 'tmpfile', 'fchmodat2', 'openat2'].map((broker) =>
+    mustFail(`setuid: ${broker}`, 'a file created or turned setuid', 'open', `setuid-file ${broker} s3`),
   ),
 ]
 

@@ -18,9 +18,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Pin } from '../../../src/sandbox/plan.ts'
 import { asUser, type User } from '../../users.ts'
-import type { Attack, Room } from './attack.ts'
+import type { Attack, Layout } from './attack.ts'
 
-const ROOMS: readonly Room[] = ['usual', 'unix', 'all', 'terminal']
+const SANDBOXES: readonly Layout[] = ['usual', 'unix', 'all', 'terminal']
 
 export interface Fixture {
   readonly root: string
@@ -82,7 +82,7 @@ function writeProject(project: string): void {
 
 /** Makes the world for one user, with every attack's script in it. */
 export async function makeFixture(user: User, attacks: readonly Attack[]): Promise<Fixture> {
-  // Not in /tmp: the sandbox has one of its own, where writing is no escape.
+  // Not in /tmp: the sandbox has one of its own, where writing is not an escape.
   const root = mkdtempSync('/var/tmp/cordon-attack-')
   const place = (name: string) => join(root, name)
   const [project, outside, readonly, home, sockets] = [
@@ -99,9 +99,9 @@ export async function makeFixture(user: User, attacks: readonly Attack[]): Promi
   writeFileSync(join(readonly, 'file'), 'untouched\n')
   const prober = buildProber(readonly)
   writeFileSync(join(readonly, 'driver.sh'), DRIVER)
-  for (const room of ROOMS) mkdirSync(join(readonly, 'attacks', room), { recursive: true })
+  for (const layout of SANDBOXES) mkdirSync(join(readonly, 'attacks', layout), { recursive: true })
   attacks.forEach((attack, i) => {
-    writeFileSync(join(readonly, 'attacks', attack.room, `${String(i).padStart(4, '0')}.sh`), attack.script)
+    writeFileSync(join(readonly, 'attacks', attack.layout, `${String(i).padStart(4, '0')}.sh`), attack.script)
   })
   execFileSync('cp', ['-a', project, place('template')])
   execFileSync('chown', ['-R', `${user.uid}:${user.gid}`, root])

@@ -169,7 +169,7 @@ const PROCESSES: readonly Attack[] = [
   ),
   mustFail(
     'process: flags of a file',
-    'a change that needs no right to write, so that neither the wall nor the door would see it',
+    'a change that needs no right to write, so that neither the wall nor the broker would see it',
     'open',
     'file-flags < "$P"',
   ),

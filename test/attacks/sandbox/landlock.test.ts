@@ -1,4 +1,4 @@
-/** The attacks from inside where there are no namespaces; `attacks.test.ts` shows that each works without its protection. */
+/** The attacks from inside where there are not namespaces; `attacks.test.ts` shows that each works without its protection. */
 
 import { execFile, execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
@@ -27,7 +27,7 @@ const OPEN_BY_DECLARATION: readonly string[] = [
 const OPEN_TO_USERS: readonly string[] = ['process: capability bound']
 
 /** The `all` baseline is refused. */
-const ATTACKS = [...FILE_ATTACKS, ...KERNEL_ATTACKS].filter(({ room }) => room !== 'all')
+const ATTACKS = [...FILE_ATTACKS, ...KERNEL_ATTACKS].filter(({ layout }) => layout !== 'all')
 
 beforeAll(() => {
   execFileSync(fileURLToPath(new URL('../../../native/build.sh', import.meta.url)))
@@ -39,9 +39,9 @@ eachUser(describe)('as $name', (user) => {
 
   beforeAll(async () => {
     fixture = await makeFixture(user, ATTACKS)
-    const argv = asUser(user, [process.execPath, fileURLToPath(new URL('./rooms.ts', import.meta.url))])
+    const argv = asUser(user, [process.execPath, fileURLToPath(new URL('./sandboxes.ts', import.meta.url))])
     const done = run(argv[0]!, argv.slice(1), { maxBuffer: 64 * 1024 * 1024, timeout: 280_000 })
-    done.child.stdin!.end(JSON.stringify({ ...fixture, engine: 'landlock', rooms: ['usual', 'unix', 'terminal'] }))
+    done.child.stdin!.end(JSON.stringify({ ...fixture, engine: 'landlock', sandboxes: ['usual', 'unix', 'terminal'] }))
     const { stdout } = await done
     answers = new Map(
       [...stdout.matchAll(/RESULT\t(\d+)\t(.*)/g)].map(([, number, answer]) => [ATTACKS[Number(number)]!, answer!]),

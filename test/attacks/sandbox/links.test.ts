@@ -1,4 +1,4 @@
-/** Links in the place of granted paths: what one command leaves does not widen what the next one sees. */
+/** Links instead of granted paths: what one command leaves does not widen what the next one sees. */
 
 import { spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -170,7 +170,7 @@ eachUser(describe)('as $name', (user) => {
     const ran = run([PYTHON, 'inside.py', 'free'])
     const seen = JSON.parse(ran.stdout) as Record<string, string>
     const closed = Object.entries(seen).filter(([, answer]) => !/^(?:reached|own|0\.0\.0\.0)$/.test(answer))
-    // The parent is then a program of whoever runs the tests.
+    // The parent is then a program of the process that runs the tests.
     expect(closed.map(([name]) => name).filter((name) => !name.endsWith('of the parent'))).toEqual([])
   })
 })

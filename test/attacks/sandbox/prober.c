@@ -152,7 +152,7 @@ static int probe_connect(int type, const char *path, int abstract) {
   return say(connect(fd, (struct sockaddr *)&address, length));
 }
 
-/* A datagram pair is a unix socket by another door: sendto takes any address. */
+/* A datagram pair is a unix socket by another broker: sendto takes any address. */
 static int probe_pair_sendto(int type, const char *path) {
   struct sockaddr_un address = {.sun_family = AF_UNIX};
   int pair[2];
@@ -277,19 +277,19 @@ int main(int argc, char **argv) {
   if (!strcmp(what, "foreign")) return probe_foreign();
   if (!strcmp(what, "exchange") && argc > 3) return say(syscall(SYS_renameat2, AT_FDCWD, argv[2], AT_FDCWD, argv[3], 2));
   if (!strcmp(what, "serve") && argc > 4) return serve(argv[2], argv[3], (key_t)c);
-  if (!strcmp(what, "setuid-file") && argc > 3) { /* door, path */
-    const char *door = argv[2], *path = argv[3];
+  if (!strcmp(what, "setuid-file") && argc > 3) { /* broker, path */
+    const char *broker = argv[2], *path = argv[3];
     struct stat about;
     unlink(path);
     long result = -1;
-    if (!strcmp(door, "open")) result = open(path, O_CREAT | O_WRONLY, 04755);
-    if (!strcmp(door, "mknod")) result = mknod(path, S_IFREG | 04755, 0);
-    if (!strcmp(door, "fchmodat2") && close(creat(path, 0755)) == 0) result = syscall(452, AT_FDCWD, path, 04755, 0);
-    if (!strcmp(door, "openat2")) {
+    if (!strcmp(broker, "open")) result = open(path, O_CREAT | O_WRONLY, 04755);
+    if (!strcmp(broker, "mknod")) result = mknod(path, S_IFREG | 04755, 0);
+    if (!strcmp(broker, "fchmodat2") && close(creat(path, 0755)) == 0) result = syscall(452, AT_FDCWD, path, 04755, 0);
+    if (!strcmp(broker, "openat2")) {
       struct { unsigned long long flags, mode, resolve; } how = {O_CREAT | O_WRONLY, 04755, 0};
       result = syscall(437, AT_FDCWD, path, &how, sizeof how);
     }
-    if (!strcmp(door, "tmpfile")) {
+    if (!strcmp(broker, "tmpfile")) {
       char link[64];
       int fd = open(".", O_TMPFILE | O_WRONLY, 04755);
       snprintf(link, sizeof link, "/proc/self/fd/%d", fd);

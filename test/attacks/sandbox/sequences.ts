@@ -1,6 +1,6 @@
 /** Attacks that take more than one command, or more than the command: what one leaves for the next, for the host, or reaches by its streams. */
 
-/** A row of commands, each in a sandbox of its own, that together must not get at anything. */
+/** A row of commands, each in its own sandbox, that together must not get at anything. */
 export interface Sequence {
   readonly name: string
   readonly note: string

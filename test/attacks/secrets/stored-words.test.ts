@@ -39,7 +39,7 @@ beforeAll(() => {
   })
   expect(project.cordon(['sign', '--yes']).code).toBe(0)
   for (const { argv } of rows) expect(project.cordon(['run', '--', ...argv]).code).toBe(0)
-  // The control: what is no secret is stored as it was given.
+  // The control: what is not a secret is stored as it was given.
   expect(project.cordon(['run', '--', 'sh', '-c', 'echo Zq7plainQQ > kept.txt']).code).toBe(0)
 })
 afterAll(() => project?.remove())

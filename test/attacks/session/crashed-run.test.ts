@@ -1,4 +1,4 @@
-/** Between a hook's answer and its command the machine may crash, and what does not wait for the disk is then empty, cut off or gone: nothing runs by it, and nobody's yes is in it. */
+/** Between a hook's answer and its command the machine may crash, and what does not wait for the disk is then empty, cut off or gone: nothing runs by it, and no one's yes is in it. */
 
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

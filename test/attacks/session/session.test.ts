@@ -1,4 +1,4 @@
-/** Races and crashes of a whole session, in short; the long forms are scripts of their own. */
+/** Races and crashes of a whole session, in short; the long forms their own are scripts. */
 
 import { expect, it } from 'vitest'
 import { runCrashes } from './session-crash.ts'

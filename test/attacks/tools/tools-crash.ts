@@ -18,7 +18,7 @@ export function versionText(version: number): string {
   return `${`version ${version}\n`.repeat(LINES)}`
 }
 
-/** Which version a text is, or null when it is none as a whole. */
+/** Which version a text is, or null when it is not as a whole. */
 export function versionOf(text: string): number | null {
   const version = Number(/^version (\d+)\n/.exec(text)?.[1] ?? Number.NaN)
   return text === versionText(version) ? version : null

@@ -34,7 +34,7 @@ export async function runRace(reads: number, writes: number): Promise<RaceReport
   const counts = { denied: 0, stopped: 0, done: 0 }
   const leaks: string[] = []
   const attempt = async (tool: string, input: Record<string, unknown>) => {
-    // What the runtime decides: a path that leads outside now is denied. The tool runs with what was resolved here.
+    // What the runtime decides: a path that points outside now is denied. The tool runs with what was resolved here.
     const given = (input.path ?? input.source ?? 'place/file.txt') as string
     const path = machineFiles.canonical(join(world.root, given))
     if (!path.startsWith(`${world.root}/`)) {
@@ -79,7 +79,7 @@ export async function stopFlipper(flipper: ChildProcess): Promise<void> {
   await ended
 }
 
-/** How often a check followed by a bare open leaks in the same room; the measure that the race is real. */
+/** How often a check followed by a bare open leaks in the same space; the measure that the race is real. */
 export async function runControl(attempts: number): Promise<number> {
   const world = openWorld()
   const flipper = await startFlipper(world)

@@ -29,7 +29,7 @@ import { type Machine, thisMachine } from '../../../src/system/machine.ts'
 const START = 'schema_version = 1\n'
 const MANIFEST = `${START}[capabilities.deny.commands]\npatterns = ["touch"]\n`
 
-/** One of everything that a policy keeps in a form of its own. */
+/** One of everything that a policy keeps in its own form. */
 const RICH = `${START}
 [permission]
 mode = "contained"

@@ -1,4 +1,4 @@
-/** Rooms that are laid out ahead: the next command finds everything as it is by then, and nothing is left of them. */
+/** Sandboxes that are prepared ahead: the next command finds everything as it is by then, and nothing is left of them. */
 
 import { execFileSync, spawn } from 'node:child_process'
 import {
@@ -41,12 +41,12 @@ beforeEach(() => {
 })
 afterEach(async () => {
   backend.release()
-  await until('no room is left', () => children().length === 0)
+  await until('no space is left', () => children().length === 0)
   rmSync(folder, { recursive: true, force: true })
 })
 
 /** bubblewraps that name the folder: those that run, and those that wait. */
-function rooms(): number[] {
+function sandboxes(): number[] {
   return readdirSync('/proc').flatMap((pid) => {
     if (!/^\d+$/.test(pid)) return []
     try {
@@ -58,7 +58,7 @@ function rooms(): number[] {
   })
 }
 
-/** What this process started and has not ended: rooms, from the moment in which they are started. */
+/** What this process started and has not ended: sandboxes, from the moment in which they are started. */
 function children(): number[] {
   return readdirSync('/proc/self/task').flatMap((thread) =>
     readFileSync(`/proc/self/task/${thread}/children`, 'latin1').split(' ').filter(Boolean).map(Number),
@@ -80,10 +80,10 @@ async function run(script: string, change: PlanChange = {}): Promise<string> {
   return result.stdout!.bytes.toString() + result.stderr!.bytes.toString()
 }
 
-/** Until nothing but a spare is there: it is laid out a turn after the command, whose own room the kernel clears away meanwhile. */
+/** Until nothing but a spare is there: it is prepared a turn after the command, whose own layout the kernel clears away meanwhile. */
 async function waiting(): Promise<void> {
   await sleep(2)
-  await until('one room waits', () => children().length === 1)
+  await until('one layout waits', () => children().length === 1)
 }
 
 /** A command that runs until it is told to end, begun once this resolves. */
@@ -97,11 +97,11 @@ async function runHeld(): Promise<() => Promise<string>> {
   }
 }
 
-test('the next command runs in the room that waits', async () => {
+test('the next command runs in the layout that waits', async () => {
   await run('true')
   await waiting()
   const before = children()
-  // Nothing is laid out while it runs: it is not in a hurry.
+  // Nothing is prepared while it runs: it is not in a hurry.
   await sleep(50)
   const end = await runHeld()
   expect(children()).toEqual(before)
@@ -136,7 +136,7 @@ test('a file system that was mounted meanwhile is there, and one that was taken 
   expect(seen).toBe('mounted\nbelow\n')
 })
 
-test('other places, other room', async () => {
+test('other places, other layout', async () => {
   const other = join(folder, 'other')
   mkdirSync(other)
   writeFileSync(join(other, 'b'), 'there')
@@ -165,23 +165,23 @@ test.each([{ processes: 20 }, { processes: 60 }])('the limits are those of the c
   }
 })
 
-test('no room is laid out while a command runs that could move one of its places', async () => {
+test('no space is laid out while a command runs that could move one of its places', async () => {
   const inner = join(project, 'inner')
   mkdirSync(inner)
   const end = await runHeld()
   const only = children()
   await run('true', { cwd: inner, writes: [inner] })
   await sleep(2)
-  await until('its room is gone', () => children().length === 1)
+  await until('its layout is gone', () => children().length === 1)
   expect(children()).toEqual(only)
   await end()
 })
 
-test('commands in a hurry find a room too', async () => {
+test('commands in a hurry find a layout too', async () => {
   // On a busy machine one command may not follow the other soon enough to count as one in a hurry.
-  await until('a room is laid out while a command runs in another', async () => {
+  await until('a layout is laid out while a command runs in another', async () => {
     backend.release()
-    await until('no room is left', () => children().length === 0)
+    await until('no space is left', () => children().length === 0)
     backend = createBwrapBackend({ commands: 'many' })
     await run('true')
     const first = new Set(children())
@@ -197,11 +197,11 @@ test('rest leaves nothing, and no control group', async () => {
   await run('true', { limits: { processes: 50 } })
   await waiting()
   backend.release()
-  await until('no room is left', () => rooms().length === 0)
+  await until('no space is left', () => sandboxes().length === 0)
   await until('no control group is left', () => groups().length === 0)
 })
 
-test('a session leaves nothing when it is closed, and hides a secret that came after its room', async () => {
+test('a session leaves nothing when it is closed, and hides a secret that came after its layout', async () => {
   const world = openSessionWorld()
   try {
     const cordon = await world.open({ manifest: { object: { schema_version: 1, permission: { mode: 'auto' } } } })
@@ -215,7 +215,7 @@ test('a session leaves nothing when it is closed, and hides a secret that came a
     expect(read.status === 'done' && read.output.text).not.toContain('TOPSECRET')
     await waiting()
     await session.close()
-    await until('no room is left', () => rooms().length === 0)
+    await until('no space is left', () => sandboxes().length === 0)
   } finally {
     await world.close()
   }
@@ -225,9 +225,9 @@ test.each(['exit', 'SIGKILL', 'SIGTERM'] as const)('a process that ends by %s le
   const child = spawn(process.execPath, [AHEAD, project], { stdio: ['pipe', 'pipe', 'inherit'] })
   const ended = new Promise<number | null>((resolve) => child.once('exit', resolve))
   await firstWord(child)
-  await until('a room waits', () => rooms().length > 0)
+  await until('a layout waits', () => sandboxes().length > 0)
   if (how === 'exit') child.stdin.end()
   else child.kill(how)
   expect(await ended).toBe(how === 'exit' ? 0 : null)
-  await until('no room is left', () => rooms().length === 0)
+  await until('no space is left', () => sandboxes().length === 0)
 })

@@ -1,5 +1,5 @@
 /**
- * Runs one command with rooms laid out ahead, says so, and ends with its input. With a second argument it mounts a file system
+ * Runs one command with sandboxes prepared ahead, says so, and ends with its input. With a second argument it mounts a file system
  * there, in namespaces that the test throws away, and takes it away again, and prints what the next commands see. Started by the test as a program.
  */
 
@@ -25,13 +25,13 @@ if (mountPoint === undefined) {
 } else {
   const file = `${mountPoint}/file`
   writeFileSync(file, 'below')
-  // The next room is laid out by then.
+  // The next layout is prepared by then.
   await sleep(2)
   execFileSync('mount', ['-t', 'tmpfs', 'mounted', mountPoint])
   writeFileSync(file, 'mounted')
   console.log(await run('cat', file))
   await sleep(2)
-  // Whoever waits in a room with it holds it: it goes as a busy one does.
+  // Whatever process waits in a layout with it holds it: it goes as a busy one does.
   execFileSync('umount', ['--lazy', mountPoint])
   console.log(await run('cat', file))
 }

@@ -18,8 +18,8 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { decodePath } from '../../../src/files/path-bytes.ts'
 import { type Capability, type LaunchIo, type LaunchResult, requireCapable } from '../../../src/sandbox/backend.ts'
+import { planLayout } from '../../../src/sandbox/layout.ts'
 import type { SandboxPlan } from '../../../src/sandbox/plan.ts'
-import { planRoom } from '../../../src/sandbox/room.ts'
 import type { SandboxFault } from '../../../src/sandbox/sandbox-fault.ts'
 import { readHostFacts, readIdentities } from '../../../src/sandbox/session.ts'
 import { faultExit } from '../../../src/system/fault-codes.ts'
@@ -64,7 +64,7 @@ describe.each(BACKENDS)('$name', ({ backend }) => {
 
   describe('a plan that is under way', () => {
     const underway = (complete: () => SandboxPlan) => {
-      const room = () => {
+      const layout = () => {
         const request = {
           baseline: 'system',
           home: '/home/somebody',
@@ -72,9 +72,9 @@ describe.each(BACKENDS)('$name', ({ backend }) => {
           reads: [],
           writes: [project],
         } as const
-        return planRoom({ ...request, limits: {}, facts: readHostFacts({ ...request, unixSockets: false }) })
+        return planLayout({ ...request, limits: {}, facts: readHostFacts({ ...request, unixSockets: false }) })
       }
-      return { room, limits: {}, sockets: false, complete }
+      return { layout, limits: {}, sockets: false, complete }
     }
 
     test('is completed before the launch gives its promise, and runs', async () => {

@@ -36,7 +36,7 @@ const RUN: Rows = { test, describe }
 const leftOut = Object.assign(() => {}, { each: () => () => {} })
 const LEFT_OUT = { test: leftOut, describe: leftOut } as unknown as Rows
 
-/** A backend of which every command runs in a room that was laid out ahead. */
+/** A backend of which every command runs in a layout that was prepared ahead. */
 function aheadOf(backend: Backend): Backend {
   return {
     ...backend,
@@ -56,7 +56,7 @@ function aheadOf(backend: Backend): Backend {
         network: { kind: 'none' },
         servers: [],
       } as const
-      // What cannot be laid out is the business of the launch that follows.
+      // What cannot be prepared is the business of the launch that follows.
       await backend.launch(first, streams).catch(() => null)
       await new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
       return backend.launch(plan, io)

@@ -44,7 +44,7 @@ describe.each(BACKENDS)('$name', ({ backend }) => {
     const script = `head -c ${MORE_MIB}M /dev/zero > /tmp/big; sleep 200; echo went on`
     const { stdout, signal, violations } = await run(script, { memoryShare: SMALL_SHARE })
     expect({ out: stdout!.bytes.toString(), signal }).toEqual({ out: '', signal: 'SIGKILL' })
-    expect(violations.at(-1)?.message).toContain('all of it was ended')
+    expect(violations.at(-1)?.message).toContain('all of it was stopped')
   })
 
   test.each([
@@ -73,7 +73,7 @@ describe.each(BACKENDS)('$name', ({ backend }) => {
     { note: 'of a child', script: 'bash -c "while :; do :; done"; exit $?', ended: { signal: null, code: 152 } },
     { note: 'that is deaf', script: 'trap : XCPU; while :; do :; done', ended: { signal: 'SIGKILL', code: 137 } },
   ]
-  // The init tells it from the end alone, whoever laid its room out.
+  // The init tells it from the end alone, the process that laid its layout out.
   if (backend === BACKENDS[0]!.backend)
     test.each(endings)('processor time $note', async ({ script, ended }) => {
       const end = await run(script, { cpuSeconds: 1 })

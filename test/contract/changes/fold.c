@@ -1,5 +1,5 @@
 /* Folds each line as the broker folds paths. */
-#include "../../../native/door/rules.c"
+#include "../../../native/broker/rules.c"
 #include <stdio.h>
 
 int main(void) {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { eachUser } from '../../users.ts'
 import { fuzzOnce, stormOnce } from './fuzz.ts'
-import { compile, makePlace, type Place, runInside } from './room.ts'
+import { compile, makePlace, type Place, runInside } from './sandbox.ts'
 
 /** Each pair is renamed and linked in turn, and the error is told: what the fuzzer found first, and its neighbours. */
 const PAIRS = `

@@ -2,7 +2,7 @@
 
 import { mkdirSync } from 'node:fs'
 import { giveTo, removeTree } from '../../users.ts'
-import { type Place, runInside } from './room.ts'
+import { type Place, runInside } from './sandbox.ts'
 import { lookAtTree } from './tree-look.ts'
 
 interface Round {

@@ -1,5 +1,5 @@
 /* Puts settings to the judge of the init: the lines of its table, `--`, then a key and a value each; a 0 or 1 for every pair. */
-#include "../../../native/door/door.h"
+#include "../../../native/broker/broker.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ int was_known_host(const char *before, const char *host) {
 int main(int argc, char **argv) {
   int at = 1;
   for (; at < argc && strcmp(argv[at], "--"); at++)
-    if (door_take_key(argv[at])) return 2;
+    if (broker_take_key(argv[at])) return 2;
   for (at++; at + 1 < argc; at += 2) printf("%d\n", !!is_harmless_setting(argv[at], argv[at + 1], ""));
   return 0;
 }

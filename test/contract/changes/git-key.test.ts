@@ -18,7 +18,7 @@ let answers: readonly string[]
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'cordon-git-key-'))
   const judge = join(folder, 'judge')
-  const sources = [join(import.meta.dirname, 'git-key-judge.c'), 'native/door/git-key.c']
+  const sources = [join(import.meta.dirname, 'git-key-judge.c'), 'native/broker/git-key.c']
   execFileSync('cc', ['-std=gnu11', '-O1', '-Wall', '-Wextra', '-Werror', '-o', judge, ...sources])
   const words = cases.flatMap(({ key, value }) => [folded(key), value])
   const said = execFileSync(judge, [...gitKeyOrders(['example.com']), '--', ...words], { encoding: 'utf8' })

@@ -1,4 +1,4 @@
-/** One command that changes a tree all the time, killed with everything around it at some moment, and put back. */
+/** One command that changes a tree all the time, killed with everything around it at some moment, and restored. */
 
 import { spawn } from 'node:child_process'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { UNJUDGED } from '../../../src/undo/put-rules.ts'
 import { undoCall } from '../../../src/undo/undo.ts'
 import { own } from '../../users.ts'
-import type { Place, RoomInput } from './room.ts'
+import type { LayoutInput, Place } from './sandbox.ts'
 import { lookAtTree } from './tree-look.ts'
 
 const SCRIPT =
@@ -26,8 +26,8 @@ export async function killOnce(
 }> {
   const before = lookAtTree(place.project, 'no times')
   const { id, folder } = place.store.begin({ roots: [place.project], what: 'killed' })
-  const input: RoomInput = { base: place.base, argv: ['/bin/sh', '-c', SCRIPT], held: true, folder, uid: own.uid }
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'room.ts'), JSON.stringify(input)], {
+  const input: LayoutInput = { base: place.base, argv: ['/bin/sh', '-c', SCRIPT], held: true, folder, uid: own.uid }
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'layout.ts'), JSON.stringify(input)], {
     stdio: 'ignore',
   })
   const closed = new Promise((resolve) => child.once('close', resolve))

@@ -4,7 +4,7 @@
  *   parsers SECONDS SEED
  */
 #define is_blank is_blank_of_config
-#include "../../../native/door/git.c"
+#include "../../../native/broker/git.c"
 #undef is_blank
 #include "../../../native/programs/identity.c"
 #include "../../../native/programs/words.c"
@@ -107,10 +107,10 @@ int main(int argc, char **argv) {
                             "core.excludesfile\tinside", "core.worktree\tworktree", "core.pager\tquiet"};
   if (argc != 3) return 2;
   state = strtoull(argv[2], NULL, 10);
-  for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) (void)door_take_rule((uint8_t)(1 + i % 4), rules[i]);
-  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) (void)door_take_key(keys[i]);
-  if (door_hold("/a/.env") || door_hold("/x/.git/config")) return 2;
-  door_sort_held();
+  for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) (void)broker_take_rule((uint8_t)(1 + i % 4), rules[i]);
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) (void)broker_take_key(keys[i]);
+  if (broker_hold("/a/.env") || broker_hold("/x/.git/config")) return 2;
+  broker_sort_held();
   int file = memfd_create("head", 0);
   time_t end = time(NULL) + atoi(argv[1]);
   unsigned long rounds = 0;

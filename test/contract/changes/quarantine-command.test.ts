@@ -35,7 +35,7 @@ async function runSettled(script: readonly string[]): Promise<void> {
     capabilities: backend.capabilities,
     launch: async (underway, io) => {
       const plan = 'complete' in underway ? underway.complete() : underway
-      if (plan.changes !== null) throw new SandboxFault('changes-door', 'no Landlock')
+      if (plan.changes !== null) throw new SandboxFault('changes-broker', 'no Landlock')
       return backend.launch(plan, io)
     },
   }

@@ -6,10 +6,10 @@ import { expect, it } from 'vitest'
 import { UNJUDGED } from '../../../src/undo/put-rules.ts'
 import { undoCall } from '../../../src/undo/undo.ts'
 import { eachUser, giveTo } from '../../users.ts'
-import { makePlace, runInside } from './room.ts'
+import { makePlace, runInside } from './sandbox.ts'
 import { lookAtTree } from './tree-look.ts'
 
-/** Ways to write that name no path, or one that leads to what is kept: what was there before must not be lost by them. */
+/** Ways to write that name no path, or one that points to what is kept: what was there before must not be lost by them. */
 const WAYS: readonly { readonly note: string; readonly script: string }[] = [
   { note: 'removed, then written by a descriptor for reading', script: 'exec 3<f; rm f; echo new > /proc/self/fd/3' },
   { note: 'removed, then appended to', script: 'exec 3<f; rm f; echo new >> /proc/self/fd/3' },

@@ -1,4 +1,4 @@
-/** Undo in a session: every tool that changes files is put back and redone, and what undo covers is not asked about. */
+/** Undo in a session: every tool that changes files is restored and redone, and what undo covers is not asked about. */
 
 import { existsSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -209,7 +209,7 @@ describe('in contained mode', () => {
       capabilities: backend.capabilities,
       launch: async (underway, io) => {
         const plan = 'complete' in underway ? underway.complete() : underway
-        if (plan.changes !== null) throw new SandboxFault('changes-door', 'no Landlock')
+        if (plan.changes !== null) throw new SandboxFault('changes-broker', 'no Landlock')
         return backend.launch(plan, io)
       },
     }

@@ -8,7 +8,7 @@ import { UNJUDGED } from '../../../src/undo/put-rules.ts'
 import { undoCall } from '../../../src/undo/undo.ts'
 import { eachUser, giveTo, NEEDS_ROOT, ORDINARY, own } from '../../users.ts'
 import { killOnce } from './kill.ts'
-import { compile, furnishProject, makePlace, type Place, runInside } from './room.ts'
+import { compile, furnishProject, makePlace, type Place, runInside } from './sandbox.ts'
 import { lookAtTree } from './tree-look.ts'
 
 let place: Place

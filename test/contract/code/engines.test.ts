@@ -31,7 +31,7 @@ const backend = await openBackend(BUILT_IN_BACKEND)
 let base: string
 beforeAll(() => {
   base = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-engines-')))
-  // Engines run as a user of nobody's, who has to get there.
+  // Engines run as a user of no one's, who has to get there.
   chmodSync(base, 0o755)
 })
 afterAll(() => rmSync(base, { recursive: true, force: true }))

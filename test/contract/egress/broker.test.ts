@@ -202,7 +202,7 @@ describe('brokered secrets', () => {
     const { port } = await world.open({ allowed: hosts('api.example.org') }, { broker })
     const header = `Authorization: Bearer ${broker.environment.T}`
     for (const encoding of ['gzip', 'br', 'zstd', 'identity']) {
-      // A body may come in several chunks, whose sizes stand between them.
+      // A body may come in several chunks, whose sizes are between them.
       const answer = (await send(port, 'api.example.org', get('api.example.org', `/${encoding}`, header))).replaceAll(
         /\r\n[0-9a-f]+\r\n/g,
         '',
@@ -230,7 +230,7 @@ describe('brokered secrets', () => {
     await send(port, 'api.example.org', get('api.example.org', '/', header))
     const answer = await send(port, 'api.example.org', get('api.example.org', '/'))
     expect(kept).toBe(VALUE)
-    // A last character that could begin the secret comes in a chunk of its own.
+    // A last character that could begin the secret comes in its own chunk.
     expect(answer.replaceAll(/\r\n[0-9a-f]+\r\n/g, '')).toContain(`kept ${broker.environment.T}`)
     expect(answer).not.toContain(VALUE)
   })
@@ -272,13 +272,13 @@ describe('brokered secrets', () => {
     const broker = createBroker([
       { name: 'T', value: VALUE, hosts: hosts('api.example.org').map((rule) => rule.pattern) },
     ])
-    const { port, door } = await world.open({ allowed: hosts('api.example.org') }, { broker })
+    const { port, proxy } = await world.open({ allowed: hosts('api.example.org') }, { broker })
     for (const upgrade of ['', 'Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: x\r\n']) {
       const request = `GET / HTTP/1.1\r\nHost: api.example.org\r\nAuthorization: ${broker.environment.T}\r\n${upgrade}\r\n`
       await send(port, 'api.example.org', request)
     }
-    await door.close()
-    expect(door.stats()).toMatchObject({ open: 0, upstream: 0 })
+    await proxy.close()
+    expect(proxy.stats()).toMatchObject({ open: 0, upstream: 0 })
   })
 
   it.each([

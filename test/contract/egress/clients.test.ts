@@ -1,4 +1,4 @@
-/** Real clients, unmodified, through a door to loopback servers with test names. */
+/** Real clients, unmodified, through a proxy to loopback servers with test names. */
 
 import { execFile, execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { systemRoots } from '../../../src/egress/route/upstream.ts'
 import { until } from '../../until.ts'
 import { type RealClient, realClients } from './client-rows.ts'
 import { createRegistry, REGISTRY_HOST } from './registry.ts'
-import { createWorld, hosts, type OpenDoor, type World } from './world.ts'
+import { createWorld, hosts, type OpenProxy, type World } from './world.ts'
 
 /** A folder with clients that are not installed system-wide. */
 const EXTRA = process.env.CORDON_TEST_CLIENTS ?? '/nonexistent'
@@ -19,7 +19,7 @@ const EXTRA = process.env.CORDON_TEST_CLIENTS ?? '/nonexistent'
 const ALWAYS: readonly string[] = ['curl', 'git', 'node', 'npm']
 
 let world: World
-let open: OpenDoor
+let open: OpenProxy
 let directory: string
 let environment: Readonly<Record<string, string>>
 

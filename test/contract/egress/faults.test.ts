@@ -8,7 +8,7 @@ import { createServer, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import { afterEach, describe, expect, it } from 'vitest'
 import { until } from '../../until.ts'
-import { createWorld, hosts, type OpenDoor, RawClient, type World } from './world.ts'
+import { createWorld, hosts, type OpenProxy, RawClient, type World } from './world.ts'
 
 let world: World
 afterEach(() => world.close())
@@ -156,17 +156,17 @@ describe('clients that dawdle', () => {
   ]
   it.each(rows)('$name: let go', async ({ bytes, tunnelled }) => {
     world = createWorld()
-    const { door, port } = await world.open({ allowed: hosts(HOST) }, { limits })
+    const { proxy, port } = await world.open({ allowed: hosts(HOST) }, { limits })
     const client = await RawClient.connect(port)
     if (tunnelled) await client.tunnel(`${HOST}:443`)
     if (bytes !== '') client.send(bytes)
     await client.receive()
-    await until('it settles', () => door.stats().open === 0)
+    await until('it settles', () => proxy.stats().open === 0)
   })
 
   it('lets go at once of a client that leaves in the middle of a TLS handshake', async () => {
     world = createWorld()
-    const { door, port } = await world.open({ allowed: hosts(HOST) }, { limits: { headMilliseconds: 2 ** 30 } })
+    const { proxy, port } = await world.open({ allowed: hosts(HOST) }, { limits: { headMilliseconds: 2 ** 30 } })
     const hello = await recordHello()
     for (const leave of ['reset', 'close', 'end'] as const) {
       const client = await RawClient.connect(port)
@@ -177,11 +177,11 @@ describe('clients that dawdle', () => {
       if (leave === 'reset') client.socket.resetAndDestroy()
       else if (leave === 'close') client.close()
       else client.socket.end()
-      await until('it settles', () => door.stats().open === 0)
+      await until('it settles', () => proxy.stats().open === 0)
       client.close()
     }
     expect(world.events.map((event) => event.code)).toEqual(['client-tls', 'client-tls', 'client-tls'])
-    await until('it settles', () => door.stats().upstream === 0)
+    await until('it settles', () => proxy.stats().upstream === 0)
   })
 
   it('answers a client that has said everything and closed its half', async () => {
@@ -209,9 +209,9 @@ describe('clients that dawdle', () => {
 
   it('holds no more connections than it may', async () => {
     world = createWorld()
-    const { door, port } = await world.open({ allowed: hosts(HOST) }, { limits: { connections: 10 } })
+    const { proxy, port } = await world.open({ allowed: hosts(HOST) }, { limits: { connections: 10 } })
     const clients = await Promise.all(Array.from({ length: 10 }, () => RawClient.connect(port)))
-    await until('it settles', () => door.stats().open === 10)
+    await until('it settles', () => proxy.stats().open === 10)
     const more = await RawClient.connect(port)
     await more.receive()
     expect(world.events.at(-1)?.code).toBe('too-many-connections')
@@ -224,11 +224,11 @@ describe('clients that dawdle', () => {
     await world.serveHttp(() => {
       reached++
     })
-    const { door, port } = await world.open({ allowed: hosts(HOST) })
+    const { proxy, port } = await world.open({ allowed: hosts(HOST) })
     const client = await RawClient.connect(port)
     client.send(`GET http://${HOST}/ HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`.repeat(5_000))
     await client.receive()
-    await until('it settles', () => door.stats().open === 0)
+    await until('it settles', () => proxy.stats().open === 0)
     expect(reached).toBeLessThanOrEqual(100)
   })
 
@@ -321,28 +321,28 @@ describe('large bodies', () => {
       response.writeHead(200, { 'content-length': size })
       response.write(body.subarray(0, 5_000_000), () => response.socket?.destroy())
     })
-    const { door, port } = await world.open({ allowed: hosts(HOST) })
+    const { proxy, port } = await world.open({ allowed: hosts(HOST) })
     expect((await fetch(port, '/')).length).toBeLessThan(size)
     await until('it settles', () => world.events.some((event) => event.code === 'upstream-protocol'))
-    await until('it settles', () => door.stats().upstream === 0 && door.stats().open === 0)
+    await until('it settles', () => proxy.stats().upstream === 0 && proxy.stats().open === 0)
   })
 
   it('leave nothing behind when the client goes away', async () => {
     world = createWorld()
     await world.serveHttps((_, response) => response.writeHead(200, { 'content-length': size }).end(body))
-    const { door, port } = await world.open({ allowed: hosts(HOST) })
+    const { proxy, port } = await world.open({ allowed: hosts(HOST) })
     for (let round = 0; round < 10; round++) {
       const client = await inside(port)
       client.send(GET)
       await client.receive((text) => text.length > 100_000 * round)
       client.close()
     }
-    await until('it settles', () => door.stats().upstream === 0 && door.stats().open === 0)
+    await until('it settles', () => proxy.stats().upstream === 0 && proxy.stats().open === 0)
   })
 })
 
-describe('a door that closes', () => {
-  async function busy(): Promise<OpenDoor> {
+describe('a proxy that closes', () => {
+  async function busy(): Promise<OpenProxy> {
     world = createWorld()
     await world.serveHttps(() => {})
     const open = await world.open({ allowed: hosts(HOST, `${HOST}:22`) })
@@ -350,28 +350,28 @@ describe('a door that closes', () => {
   }
 
   it('ends what is under way, and gives up its port', async () => {
-    const { door, port } = await busy()
+    const { proxy, port } = await busy()
     const waiting = await inside(port)
     waiting.send(GET)
     const idle = await RawClient.connect(port)
     const tunnel = await RawClient.connect(port)
     await tunnel.tunnel(`${HOST}:443`)
-    await until('it settles', () => door.stats().upstream === 1)
-    await door.close()
-    expect(door.stats()).toMatchObject({ open: 0, upstream: 0 })
+    await until('it settles', () => proxy.stats().upstream === 1)
+    await proxy.close()
+    expect(proxy.stats()).toMatchObject({ open: 0, upstream: 0 })
     await Promise.all([waiting.receive(), idle.receive(), tunnel.receive()])
     await expect(RawClient.connect(port)).rejects.toThrow(/ECONNREFUSED/)
-    await door.close()
+    await proxy.close()
   })
 
   it('closes by its signal', async () => {
     world = createWorld()
     const abort = new AbortController()
-    const { door, port } = await world.open({ allowed: hosts(HOST) }, { signal: abort.signal })
+    const { proxy, port } = await world.open({ allowed: hosts(HOST) }, { signal: abort.signal })
     const client = await RawClient.connect(port)
     abort.abort()
     await client.receive()
-    await door.close()
+    await proxy.close()
     await expect(RawClient.connect(port)).rejects.toThrow(/ECONNREFUSED/)
   })
 
@@ -382,12 +382,12 @@ describe('a door that closes', () => {
       resolve(signal)
       return new Promise<boolean>(() => {})
     }
-    const { door, port } = await world.open({}, { ask })
+    const { proxy, port } = await world.open({}, { ask })
     const client = await RawClient.connect(port)
     client.send(`CONNECT ${HOST}:443 HTTP/1.1\r\nHost: ${HOST}:443\r\n\r\n`)
     const signal = await promise
     expect(signal.aborted).toBe(false)
-    await door.close()
+    await proxy.close()
     expect(signal.aborted).toBe(true)
   })
 })
@@ -402,7 +402,7 @@ describe('leaks', () => {
     })
     await world.serveHttp((_, response) => response.end('ok'))
     const before = openSockets()
-    const { door, port } = await world.open({ allowed: hosts(HOST) })
+    const { proxy, port } = await world.open({ allowed: hosts(HOST) })
     const plain = (host: string) =>
       new Promise<void>((resolve) => {
         const request = httpRequest({
@@ -436,10 +436,10 @@ describe('leaks', () => {
     }
     const kinds = [() => plain(HOST), () => plain('evil.com'), broken, cut, many]
     for (let round = 0; round < 60; round++) await Promise.all(kinds.map((kind) => kind()))
-    await until('it settles', () => door.stats().open === 0)
-    expect(door.stats()).toMatchObject({ accepted: 300, denied: 60 })
-    await door.close()
-    await until('it settles', () => door.stats().upstream === 0)
+    await until('it settles', () => proxy.stats().open === 0)
+    expect(proxy.stats()).toMatchObject({ accepted: 300, denied: 60 })
+    await proxy.close()
+    await until('it settles', () => proxy.stats().upstream === 0)
     const left = process.getActiveResourcesInfo().filter((name) => name === 'TCPSocketWrap' || name === 'TLSWrap')
     expect(left).toEqual([])
     await until('it settles', () => openSockets() <= before)

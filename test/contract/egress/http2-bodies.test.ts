@@ -1,4 +1,4 @@
-/** HTTP/2 through a door, brokered and not: whole bodies, trailers, hints, and names of headers that are names of JavaScript. */
+/** HTTP/2 through a proxy, brokered and not: whole bodies, trailers, hints, and names of headers that are names of JavaScript. */
 
 import { createHash } from 'node:crypto'
 import {

@@ -6,7 +6,7 @@ import { fetchGuarded } from '../../../src/egress/fetch.ts'
 import type { HostQuestion } from '../../../src/egress/route/gate.ts'
 import { HostUsage } from '../../../src/egress/route/usage.ts'
 import type { HostRule } from '../../../src/policy/policy.ts'
-import { createWorld, hosts, type OpenDoor, RawClient, type World } from './world.ts'
+import { createWorld, hosts, type OpenProxy, RawClient, type World } from './world.ts'
 
 const HOST = 'api.example.org'
 let world: World
@@ -37,7 +37,7 @@ interface Asks {
   readonly asked?: string[]
 }
 
-function open(allowed: readonly HostRule[], { answers, asked = [] }: Asks = {}): Promise<OpenDoor> {
+function open(allowed: readonly HostRule[], { answers, asked = [] }: Asks = {}): Promise<OpenProxy> {
   const ask = async ({ about }: HostQuestion) => {
     asked.push(about?.message ?? 'a host')
     return answers!.shift() ?? false
@@ -46,7 +46,7 @@ function open(allowed: readonly HostRule[], { answers, asked = [] }: Asks = {}):
 }
 
 /** The status of a request; `pieces` are sent without a length. */
-function send({ port }: OpenDoor, pieces: readonly Buffer[] = []): Promise<number> {
+function send({ port }: OpenProxy, pieces: readonly Buffer[] = []): Promise<number> {
   return new Promise((resolve) => {
     const method = pieces.length === 0 ? 'GET' : 'POST'
     const headers = { host: HOST }
@@ -58,8 +58,8 @@ function send({ port }: OpenDoor, pieces: readonly Buffer[] = []): Promise<numbe
   })
 }
 
-const times = (count: number, door: OpenDoor) =>
-  Promise.all(Array.from({ length: count }, () => send(door))).then((all) => all.sort())
+const times = (count: number, proxy: OpenProxy) =>
+  Promise.all(Array.from({ length: count }, () => send(proxy))).then((all) => all.sort())
 
 describe('requests', () => {
   it('so many, over all commands of the session, and none beyond them however many come at once', async () => {
@@ -74,9 +74,9 @@ describe('requests', () => {
 
   it('a yes gives as many again, and a no is for the session', async () => {
     const asked: string[] = []
-    const door = await open(limited({ maxRequests: 2 }), { answers: [true, false], asked })
-    expect(await times(6, door)).toEqual([200, 200, 200, 200, 403, 403])
-    expect(await send(door)).toBe(403)
+    const proxy = await open(limited({ maxRequests: 2 }), { answers: [true, false], asked })
+    expect(await times(6, proxy)).toEqual([200, 200, 200, 200, 403, 403])
+    expect(await send(proxy)).toBe(403)
     expect(asked).toEqual([
       `A running command reached a limit: max_requests of ${HOST} is 2 a session, and 2 are used. A yes gives it 2 more.`,
       `A running command reached a limit: max_requests of ${HOST} is 2 a session, and 4 are used. A yes gives it 2 more.`,
@@ -84,8 +84,8 @@ describe('requests', () => {
   })
 
   it('attack: another entry without a limit does not lift it', async () => {
-    const door = await open(limited({ maxRequests: 1 }, ...hosts(HOST, '*.example.org')))
-    expect(await times(3, door)).toEqual([200, 403, 403])
+    const proxy = await open(limited({ maxRequests: 1 }, ...hosts(HOST, '*.example.org')))
+    expect(await times(3, proxy)).toEqual([200, 403, 403])
   })
 })
 
@@ -93,29 +93,29 @@ describe('bytes', () => {
   const piece = Buffer.alloc(40_000, 'x')
 
   it('a body is cut before the byte that is too many', async () => {
-    const door = await open(limited({ maxUpload: 100_000 }))
-    expect(await send(door, [piece, piece])).toBe(200)
-    expect(await send(door, [piece])).not.toBe(200)
+    const proxy = await open(limited({ maxUpload: 100_000 }))
+    expect(await send(proxy, [piece, piece])).toBe(200)
+    expect(await send(proxy, [piece])).not.toBe(200)
     expect(arrived).toBe(80_000)
   })
 
   it('a yes lets the rest of the same body through', async () => {
-    const door = await open(limited({ maxUpload: 100_000 }), { answers: [true] })
-    expect(await send(door, [piece, piece, piece])).toBe(200)
+    const proxy = await open(limited({ maxUpload: 100_000 }), { answers: [true] })
+    expect(await send(proxy, [piece, piece, piece])).toBe(200)
     expect(arrived).toBe(120_000)
   })
 
   it('attack: data in addresses and headers counts as well', async () => {
-    const door = await open(limited({ maxUpload: 5_000 }))
-    const client = await RawClient.connect(door.port)
+    const proxy = await open(limited({ maxUpload: 5_000 }))
+    const client = await RawClient.connect(proxy.port)
     client.send(`GET http://${HOST}/?${'x'.repeat(3_000)} HTTP/1.1\r\nHost: ${HOST}\r\nX: ${'y'.repeat(3_000)}\r\n\r\n`)
     expect(await client.receive((text) => text.includes('\r\n\r\n'))).toMatch(/403 Blocked by Cordon \(limit-reached\)/)
     client.close()
   })
 
   it('attack: a tunnel that is not read does not go around it', async () => {
-    const door = await open(limited({ maxUpload: 100 }, ...hosts({ host: HOST, tls: 'pass' }, `${HOST}:9000`)))
-    const client = await RawClient.connect(door.port)
+    const proxy = await open(limited({ maxUpload: 100 }, ...hosts({ host: HOST, tls: 'pass' }, `${HOST}:9000`)))
+    const client = await RawClient.connect(proxy.port)
     await client.tunnel(`${HOST}:9000`)
     client.send('anything but a request\r\n\r\n')
     expect(await client.receive()).not.toContain('done')

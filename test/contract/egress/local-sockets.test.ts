@@ -154,7 +154,7 @@ E`,
       [`unix:${path}`],
     )
     expect(text).toContain('granted.sock got 5')
-    // Nobody holds the other end: it was not taken along.
+    // No one holds the other end: it was not taken along.
     expect(text).toContain("pipe ends b''")
     expect(text).toContain('refused')
     expect(text).not.toContain('abstract got')

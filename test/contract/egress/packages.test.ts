@@ -13,7 +13,7 @@ import { summarize } from '../../../src/egress/route/event.ts'
 import type { HostQuestion } from '../../../src/egress/route/gate.ts'
 import { systemRoots } from '../../../src/egress/route/upstream.ts'
 import { createPackageRegistry, FILES_HOST, OLD, PACKAGE_HOST, type PackageRegistry } from './package-registry.ts'
-import { createWorld, hosts, type OpenDoor, type World } from './world.ts'
+import { createWorld, hosts, type OpenProxy, type World } from './world.ts'
 
 const RULES: PackageRules = {
   minimumAge: 3 * 86_400,
@@ -33,7 +33,7 @@ const RULES: PackageRules = {
 let world: World
 let registry: PackageRegistry
 let directory: string
-const opened: OpenDoor[] = []
+const opened: OpenProxy[] = []
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'cordon-packages-'))
@@ -43,7 +43,7 @@ beforeAll(async () => {
   await world.serveHttp(registry.listener)
 })
 afterEach(async () => {
-  await Promise.all(opened.splice(0).map(({ door }) => door.close()))
+  await Promise.all(opened.splice(0).map(({ proxy }) => proxy.close()))
   world.events.length = 0
 })
 afterAll(async () => {
@@ -56,17 +56,17 @@ interface Asks {
   readonly asked?: string[]
 }
 
-async function open(rules: Partial<PackageRules> | null, { answer, asked = [] }: Asks = {}): Promise<OpenDoor> {
+async function open(rules: Partial<PackageRules> | null, { answer, asked = [] }: Asks = {}): Promise<OpenProxy> {
   const ask = async ({ about }: HostQuestion) => {
     asked.push(about?.message ?? 'a host')
     return answer ?? null
   }
-  const door = await world.open(
+  const proxy = await world.open(
     { command: 'client', allowed: hosts(PACKAGE_HOST, FILES_HOST), ...(rules && { packages: { ...RULES, ...rules } }) },
     { ...(answer !== undefined && { ask }), packages: { committed: () => new Set(['steady', 'expres']) } },
   )
-  opened.push(door)
-  return door
+  opened.push(proxy)
+  return proxy
 }
 
 interface Got {
@@ -76,7 +76,7 @@ interface Got {
 }
 
 /** A request without TLS, which the proxy reads in the same way. */
-function get({ port }: OpenDoor, url: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Got> {
+function get({ port }: OpenProxy, url: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Got> {
   const { host } = new URL(url)
   return new Promise((resolve, reject) => {
     const sent = request({ host: '127.0.0.1', port, path: url, method, headers: { host, ...headers }, agent: false })
@@ -99,8 +99,8 @@ const summary = (): string => summarize(world.events as EgressEvent[]).join('\n'
 
 describe('what a registry offers', () => {
   it('npm: young versions are left out, and latest is the newest that is old enough', async () => {
-    const door = await open({})
-    const { status, text } = await get(door, at('/steady'), { accept: 'application/vnd.npm.install-v1+json' })
+    const proxy = await open({})
+    const { status, text } = await get(proxy, at('/steady'), { accept: 'application/vnd.npm.install-v1+json' })
     const document = JSON.parse(text)
     expect(status).toBe(200)
     expect(Object.keys(document.versions)).toEqual(['1.0.0', '1.1.0'])
@@ -136,15 +136,15 @@ describe('what a registry offers', () => {
   })
 
   it('without the section nothing is judged', async () => {
-    const door = await open(null)
-    expect((await get(door, at('/steady'))).text).toContain('2.0.0')
-    expect((await get(door, at('/steady/-/steady-2.0.0.tgz'))).status).toBe(200)
+    const proxy = await open(null)
+    expect((await get(proxy, at('/steady'))).text).toContain('2.0.0')
+    expect((await get(proxy, at('/steady/-/steady-2.0.0.tgz'))).status).toBe(200)
   })
 
   it('a trusted name is not judged', async () => {
-    const door = await open({ trusted: ['new*'] })
-    expect((await get(door, at('/newborn'))).text).toContain('1.0.0')
-    expect((await get(door, at('/newborn/-/newborn-1.0.0.tgz'))).status).toBe(200)
+    const proxy = await open({ trusted: ['new*'] })
+    expect((await get(proxy, at('/newborn'))).text).toContain('1.0.0')
+    expect((await get(proxy, at('/newborn/-/newborn-1.0.0.tgz'))).status).toBe(200)
   })
 })
 
@@ -199,17 +199,17 @@ describe('attack: a file of a version that is not offered', () => {
   )
 
   it('a version that came up later is found by its file, and judged', async () => {
-    const door = await open({})
-    await get(door, at('/later'))
+    const proxy = await open({})
+    await get(proxy, at('/later'))
     registry.add({ name: 'later', version: '1.2.0', published: OLD })
-    expect((await get(door, at('/later/-/later-1.2.0.tgz'))).status).toBe(200)
+    expect((await get(proxy, at('/later/-/later-1.2.0.tgz'))).status).toBe(200)
   })
 })
 
 it('an address can be trusted, and what is beside it is not', async () => {
-  const door = await open({ trusted: [`https://${FILES_HOST}/elsewhere/`] })
-  expect((await get(door, at('/elsewhere/steady-2.0.0.tgz', FILES_HOST))).status).toBe(200)
-  expect((await get(door, at('/elsewhere2/steady-2.0.0.tgz', FILES_HOST))).status).toBe(403)
+  const proxy = await open({ trusted: [`https://${FILES_HOST}/elsewhere/`] })
+  expect((await get(proxy, at('/elsewhere/steady-2.0.0.tgz', FILES_HOST))).status).toBe(200)
+  expect((await get(proxy, at('/elsewhere2/steady-2.0.0.tgz', FILES_HOST))).status).toBe(403)
 })
 
 describe('what else a package is asked about', () => {
@@ -235,8 +235,8 @@ describe('what else a package is asked about', () => {
 
   it('one yes covers the new packages of a run, and a denial asks nobody', async () => {
     const asked: string[] = []
-    const door = await open({ newDependencies: 'ask' }, { answer: true, asked })
-    for (const name of ['scripted', 'retired']) await get(door, at(`/${name}/-/${name}-1.0.0.tgz`))
+    const proxy = await open({ newDependencies: 'ask' }, { answer: true, asked })
+    for (const name of ['scripted', 'retired']) await get(proxy, at(`/${name}/-/${name}-1.0.0.tgz`))
     expect(asked).toHaveLength(1)
     const closed = await open({ newDependencies: 'deny' }, { answer: true, asked })
     expect((await get(closed, at('/retired/-/retired-1.0.0.tgz'))).text).toContain('package-refused')
@@ -244,10 +244,10 @@ describe('what else a package is asked about', () => {
   })
 
   it('what is deprecated or yanked is said once', async () => {
-    const door = await open({})
-    for (let time = 0; time < 2; time++) await get(door, at('/retired/-/retired-1.0.0.tgz'))
-    await get(door, at('/packages/retired-1.0.0-py3-none-any.whl', FILES_HOST))
-    await get(door, at('/crates/retired-1.0.0.crate'))
+    const proxy = await open({})
+    for (let time = 0; time < 2; time++) await get(proxy, at('/retired/-/retired-1.0.0.tgz'))
+    await get(proxy, at('/packages/retired-1.0.0-py3-none-any.whl', FILES_HOST))
+    await get(proxy, at('/crates/retired-1.0.0.crate'))
     expect(summary().split('\n')).toEqual([
       'packages: retired 1.0.0 is deprecated: use steady',
       'packages: retired 1.0.0 is yanked: use steady',
@@ -324,7 +324,7 @@ describe('real clients', () => {
       ['with the gate', {}, old],
       ['without it', null, young],
     ] as const)(`${name} %s`, async (note, rules, expected) => {
-      const door = await open(rules)
+      const proxy = await open(rules)
       const root = join(directory, `${name}-${note.replaceAll(' ', '-')}`)
       for (const [file, text] of Object.entries(files)) {
         mkdirSync(join(root, file, '..'), { recursive: true })
@@ -334,7 +334,7 @@ describe('real clients', () => {
       const { ca } = world
       const settings = clientSettings({
         proxyHost: '127.0.0.1',
-        proxyPort: door.port,
+        proxyPort: proxy.port,
         directory: root,
         caPem: ca.pem,
         roots: systemRoots(),

@@ -96,7 +96,7 @@ function upstream(settings: Partial<ParentSettings> = {}): Upstream {
   })
 }
 
-/** The answer to a GET over TLS through a door. */
+/** The answer to a GET over TLS through a proxy. */
 async function get(path: string, through: Upstream, host = HOST, more: object = {}): Promise<string> {
   const { port } = await world.open({ allowed: hosts(HOST, 'inside.example.org') }, { upstream: through, ...more })
   const client = await RawClient.connect(port)

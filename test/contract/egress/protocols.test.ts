@@ -1,4 +1,4 @@
-/** The protocols of a door, end to end: HTTP/2 and gRPC, WebSocket, raw ports, certificates, asks and narrowed rules. */
+/** The protocols of a proxy, end to end: HTTP/2 and gRPC, WebSocket, raw ports, certificates, asks and narrowed rules. */
 
 import { createServer as createHttp } from 'node:http'
 import { connect as connectHttp2, createServer as createHttp2, createSecureServer } from 'node:http2'

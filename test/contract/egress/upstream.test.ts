@@ -1,4 +1,4 @@
-/** Connections to hosts: dialled ahead of a request, resumed for their own host alone, and none once a door is closed. */
+/** Connections to hosts: dialled ahead of a request, resumed for their own host alone, and none once a proxy is closed. */
 
 import { createServer as createHttps, type Server } from 'node:https'
 import type { TLSSocket } from 'node:tls'
@@ -50,14 +50,14 @@ async function get(client: RawClient, path = '/', host = HOST): Promise<string> 
 }
 
 describe('sessions', () => {
-  it('are resumed for the host they were made with, by every door of the session', async () => {
+  it('are resumed for the host they were made with, by every proxy of the session', async () => {
     const { resumed, open } = await serveWatched()
     for (let round = 0; round < 3; round++) {
-      const { door, port } = await world.open({ allowed: hosts(HOST) })
+      const { proxy, port } = await world.open({ allowed: hosts(HOST) })
       const client = await inside(port)
       expect(await get(client)).toContain(' 200 ')
       client.close()
-      await door.close()
+      await proxy.close()
       await until('it settles', () => open.size === 0)
     }
     expect(resumed[0]).toBe(false)
@@ -103,36 +103,36 @@ describe('roots', () => {
 describe('dialling ahead', () => {
   it('opens the one connection that the first request then takes', async () => {
     const { resumed } = await serveWatched()
-    const { door, port } = await world.open({ allowed: hosts(HOST) })
+    const { proxy, port } = await world.open({ allowed: hosts(HOST) })
     const client = await inside(port)
     await until('it settles', () => resumed.length === 1)
     for (let round = 0; round < 3; round++) expect(await get(client)).toContain(' 200 ')
     expect(resumed).toHaveLength(1)
-    expect(door.stats().upstream).toBe(1)
+    expect(proxy.stats().upstream).toBe(1)
   })
 
   it('leaves nothing when the client goes without a request, or stays and asks for nothing', async () => {
     const { resumed, open } = await serveWatched()
-    const { door, port } = await world.open({ allowed: hosts(HOST) })
+    const { proxy, port } = await world.open({ allowed: hosts(HOST) })
     const going = await inside(port)
     await until('it settles', () => resumed.length === 1)
     going.close()
-    await until('it settles', () => open.size === 0 && door.stats().upstream === 0)
+    await until('it settles', () => open.size === 0 && proxy.stats().upstream === 0)
     const staying = await inside(port)
     await until('it settles', () => resumed.length === 2)
-    await until('it settles', () => open.size === 0 && door.stats().upstream === 0)
-    expect(door.stats().open).toBe(1)
+    await until('it settles', () => open.size === 0 && proxy.stats().upstream === 0)
+    expect(proxy.stats().open).toBe(1)
     expect(await get(staying)).toContain(' 200 ')
   })
 
   it('is not done for a name that is not the one of the tunnel', async () => {
     const { resumed } = await serveWatched()
-    const { door, port } = await world.open({ allowed: hosts(HOST, 'other.example.org') })
+    const { proxy, port } = await world.open({ allowed: hosts(HOST, 'other.example.org') })
     const client = await RawClient.connect(port)
     await client.tunnel(`${HOST}:443`)
     await expect(client.encrypt({ ca: world.ca.pem, servername: 'other.example.org' })).rejects.toThrow()
     await until('it settles', () => world.events.some((event) => event.code === 'name-mismatch'))
-    expect(door.stats().upstream).toBe(0)
+    expect(proxy.stats().upstream).toBe(0)
     expect(resumed).toEqual([])
   })
 })
@@ -150,7 +150,7 @@ describe('the real dialler', () => {
     // Nothing listens at the first two.
     const resolver = mappedResolver({ localhost: ['::1', '127.0.0.9', '127.0.0.1'] })
     const rules = { allowed: hosts(`localhost:${own}`), allowPrivate: true }
-    const { door, port } = await world.open(rules, { upstream, resolver })
+    const { proxy, port } = await world.open(rules, { upstream, resolver })
     for (let round = 0; round < 2; round++) {
       const client = await RawClient.connect(port)
       await client.tunnel(`localhost:${own}`)
@@ -164,7 +164,7 @@ describe('the real dialler', () => {
     }
     await until('it settles', () => world.events.length === 4)
     for (const event of world.events) expect(event).toMatchObject({ verdict: 'allow', address: '127.0.0.1' })
-    await until('it settles', () => door.stats().open === 0)
+    await until('it settles', () => proxy.stats().open === 0)
   })
 
   it('refuses a certificate that is not for the host, at whichever address', async () => {
@@ -187,22 +187,22 @@ describe('the real dialler', () => {
   })
 })
 
-describe('a door that closes', () => {
+describe('a proxy that closes', () => {
   it('does not dial again for a request that was under way on a kept connection', async () => {
     let isUnderWay = false
     const { resumed, open } = await serveWatched((url) => {
       isUnderWay = url === '/never'
       return isUnderWay ? null : 'ok'
     })
-    const { door, port } = await world.open({ allowed: hosts(HOST) })
+    const { proxy, port } = await world.open({ allowed: hosts(HOST) })
     const client = await inside(port)
     expect(await get(client)).toContain(' 200 ')
     client.send(`GET /never HTTP/1.1\r\nHost: ${HOST}\r\n\r\n`)
     await until('the request is under way', () => isUnderWay)
-    await door.close()
+    await proxy.close()
     await client.receive()
     await until('it settles', () => open.size === 0)
-    expect(door.stats().upstream).toBe(0)
+    expect(proxy.stats().upstream).toBe(0)
     expect(resumed).toHaveLength(1)
   })
 })

@@ -1,10 +1,10 @@
-/** A small internet on loopback for the tests of the way out: named hosts with certificates, and a door in front of them. */
+/** A small internet on loopback for the tests of the way out: named hosts with certificates, and a proxy in front of them. */
 
 import { createServer as createHttp, type Server as HttpServer, type RequestListener } from 'node:http'
 import { createServer as createHttps } from 'node:https'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { createSecureContext, type SecureContext, type TLSSocket, connect as tlsConnect } from 'node:tls'
-import { type Door, type DoorOptions, openDoor } from '../../../src/egress/door.ts'
+import { type CommandProxy, openProxy, type ProxyOptions } from '../../../src/egress/command-proxy.ts'
 import type { EgressEvent } from '../../../src/egress/route/event.ts'
 import type { EgressRules } from '../../../src/egress/route/rules.ts'
 import { createUpstream, type Upstream } from '../../../src/egress/route/upstream.ts'
@@ -21,7 +21,7 @@ export const PUBLIC_ADDRESS = '140.82.112.3'
 
 const DAY = 86_400_000
 
-/** An authority of the test internet, which the door is told to trust. */
+/** An authority of the test internet, which the proxy is told to trust. */
 export class TestAuthority {
   readonly #issuer: Issuer = { name: 'Test internet', keys: createKeyPair() }
   readonly #validity = { from: new Date(Date.now() - DAY), until: new Date(Date.now() + DAY) }
@@ -51,19 +51,19 @@ export interface World {
   readonly upstream: Upstream
   readonly resolver: Resolver
   readonly events: EgressEvent[]
-  /** Serves a port of the test internet; the same server stands behind every name. */
+  /** Serves a port of the test internet; the same server is behind every name. */
   serve(port: number, server: Server): Promise<number>
   /** Lets a port of the test internet be one of this machine, where another program serves. */
   route(port: number, own: number): void
   /** TLS on port 443 with the right certificate for whichever name is asked for. */
   serveHttps(listener: RequestListener, port?: number): Promise<HttpServer>
   serveHttp(listener: RequestListener): Promise<HttpServer>
-  open(rules: Partial<EgressRules>, options?: Partial<DoorOptions>): Promise<OpenDoor>
+  open(rules: Partial<EgressRules>, options?: Partial<ProxyOptions>): Promise<OpenProxy>
   close(): Promise<void>
 }
 
-export interface OpenDoor {
-  readonly door: Door
+export interface OpenProxy {
+  readonly proxy: CommandProxy
   readonly port: number
   readonly url: string
 }
@@ -78,7 +78,7 @@ export function createWorld(options: WorldOptions = {}): World {
   const ports = new Map<number, number>()
   const servers = new Set<Server>()
   const sockets = new Set<Socket>()
-  const doors: Door[] = []
+  const proxyPorts: CommandProxy[] = []
   const events: EgressEvent[] = []
   const ca = createSessionCa()
   const upstream = createUpstream({
@@ -131,7 +131,7 @@ export function createWorld(options: WorldOptions = {}): World {
         suffixes: tldtsSuffixes,
         ...rules,
       }
-      const door = openDoor({
+      const proxy = openProxy({
         listener,
         rules: whole,
         ca,
@@ -140,11 +140,11 @@ export function createWorld(options: WorldOptions = {}): World {
         onEvent: (event) => events.push(event),
         ...more,
       })
-      doors.push(door)
-      return { door, port, url: `http://127.0.0.1:${port}` }
+      proxyPorts.push(proxy)
+      return { proxy, port, url: `http://127.0.0.1:${port}` }
     },
     close: async () => {
-      await Promise.all(doors.map((door) => door.close()))
+      await Promise.all(proxyPorts.map((proxy) => proxy.close()))
       for (const socket of sockets) socket.destroy()
       await Promise.all(Array.from(servers, (server) => new Promise((resolve) => server.close(resolve))))
     },

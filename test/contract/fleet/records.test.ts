@@ -60,7 +60,7 @@ it('arrives whole through every fault, over rotations and restarts, each line on
   const one = openLog('s1', { maxBytes: 20_000 })
   write(one, 1000)
   expect(await shipAll()).toMatchObject([{ problem: null, rejected: [] }])
-  // A cursor of its own each time: what was confirmed is not read again.
+  // Its own cursor each time: what was confirmed is not read again.
   write(one, 1000, 1000)
   one.close()
   const two = openLog('s2')

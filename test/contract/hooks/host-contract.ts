@@ -26,7 +26,7 @@ export interface HostContract {
     readonly wrote: object
     /** Where the host reads a word to the agent, and another result. */
     readonly heard: (answer: Answer) => { note: string | undefined; value: unknown }
-    /** It takes no other result in the place of one. */
+    /** It takes no other result instead of one. */
     readonly keeps?: true
   }
 }
@@ -70,7 +70,7 @@ export const CONTRACT: Readonly<Record<HostName, HostContract>> = {
         (mode): HostMode => ({ mode, says: { permission_mode: mode }, yes: 'ours', ask: 'person', driven: [mode] }),
       ),
       { mode: 'plan', says: { permission_mode: 'plan' }, reads: true, yes: 'ours', ask: 'person', driven: ['plan'] },
-      // Nobody sits in front of these, or nobody is asked.
+      // No one sits in front of these, or no one is asked.
       ...['auto', 'dontAsk', 'bypassPermissions', 'one of tomorrow'].map(
         (mode): HostMode => ({
           mode,

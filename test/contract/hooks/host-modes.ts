@@ -11,7 +11,7 @@ export interface HostMode {
   readonly reads?: true
   /** Whose yes an allowed command needs: ours is enough, or the host goes on as it would without. */
   readonly yes: 'ours' | 'host'
-  /** Who is asked about what needs a yes: the person by their host, or nobody, and then it is denied. */
+  /** Who is asked about what needs a yes: the person by their host, or no one, and then it is denied. */
   readonly ask: 'person' | 'nobody'
   /** The rows of the matrix that drive the real program in it; a test holds the two to each other. */
   readonly driven: readonly string[]

@@ -30,7 +30,7 @@ describe('Codex', () => {
   /** A record with more behind the turn's beginning than is read at once. */
   const long = Array.from({ length: 30 }, () => ({ type: 'x', payload: 'y'.repeat(100_000) }))
 
-  /** The command in the place of the agent's, in a session with this record. */
+  /** The command instead of the agent's, in a session with this record. */
   const rewritten = async (record: readonly unknown[] | null, command = 'ls'): Promise<string> => {
     const path = join(world.base, 'record.jsonl')
     if (record !== null) put(path, record.map((line) => `${JSON.stringify(line)}\n`).join(''))

@@ -73,8 +73,8 @@ describe('the hook inside', () => {
     expect(inside([...hook, project], call('git push')).stdout).toContain('"permissionDecision":"deny"')
   })
 
-  it('denies what nobody can be asked about', () => {
-    expect(inside([...hook, project], call('npm publish')).stdout).toContain('nobody can be asked')
+  it('denies what no one can be asked about', () => {
+    expect(inside([...hook, project], call('npm publish')).stdout).toContain('no one can be asked')
   })
 
   it('blocks nonsense', () => {

@@ -1,4 +1,4 @@
-/** The circuit breaker of a host's session (P8), kept between hooks that are processes of their own. */
+/** The circuit breaker of a host's session (P8), kept between hooks that their own are processes. */
 
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

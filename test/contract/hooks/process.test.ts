@@ -225,7 +225,7 @@ describe('the rewrite', () => {
   it('says what went with the private home', () => {
     writeFileSync(join(project, 'leave.sh'), 'echo x > ~/.aliases\n')
     const { code, err } = run(rewritten('bash ./leave.sh'))
-    expect([code, err]).toEqual([0, expect.stringContaining("~/.aliases went into a home of the command's own")])
+    expect([code, err]).toEqual([0, expect.stringContaining('~/.aliases went to a temporary home')])
   })
 
   it('runs it in the sandbox', () => {
@@ -296,7 +296,7 @@ describe('approvals', () => {
     const id = /cordon approvals allow (\w+)/.exec(first)?.[1]
     expect(id).toBeDefined()
     expect(cordon(['approvals']).out).toContain('npm publish')
-    // The id came from the agent: what it stands for is shown, and nobody is here to say yes.
+    // The id came from the agent: what it stands for is shown, and no one is here to say yes.
     const unseen = cordon(['approvals', 'allow', id!])
     expect([unseen.code, unseen.out]).toEqual([1, expect.stringContaining('npm publish')])
     expect(cordon(['approvals', 'allow', id!, '--yes']).code).toBe(0)

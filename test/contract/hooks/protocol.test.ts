@@ -463,7 +463,7 @@ describe.each(HOST_NAMES)('%s: the project', (host) => {
     try {
       expect(await effect(host, CONTRACT[host].shell('ls'))).toBe('sandboxed')
       expect(await effect(host, CONTRACT[host].shell('sudo ls'))).toBe('deny')
-      // Where the host asks nobody, what the sandbox hides or keeps offline needs no answer.
+      // Where the host asks no one, what the sandbox hides or keeps offline needs no answer.
       const asks = await effect(host, CONTRACT[host].shell('curl https://example.com'))
       expect(asks).toBe(host === 'claude-code' ? 'ask' : 'sandboxed')
       // A change on another machine is never the sandbox's to answer.
@@ -519,7 +519,7 @@ describe('inside cordon run', () => {
   it.each([
     ['an allowed command is in the sandbox already', CONTRACT.codex.shell('ls'), 'pass'],
     ['a denied one stays denied', CONTRACT.codex.shell('git push'), 'deny'],
-    ['nobody can be asked', CONTRACT.codex.shell('cat .env'), 'deny'],
+    ['no one can be asked', CONTRACT.codex.shell('cat .env'), 'deny'],
     ['a read outside', codex('view_image', { path: '/root/x' }), 'deny'],
   ] as const)('%s', async (_, input, expected) => {
     expect(await effect('codex', input, true)).toBe(expected)

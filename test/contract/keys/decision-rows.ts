@@ -5,7 +5,7 @@ import type { ManifestObject, ProbeCall, Surface } from './key-world.ts'
 
 export const AGENTS: readonly Surface[] = ['check', 'session', 'mcp', 'hook']
 const ALL: readonly Surface[] = [...AGENTS, 'run']
-/** `check` and `session` say `ask`, where a hook has nobody to ask. */
+/** `check` and `session` say `ask`, where a hook has no one to ask. */
 const REFUSED: Partial<Record<Surface, Outcomes>> = {
   session: ['ask', 'refused'],
   mcp: ['ask', 'refused'],

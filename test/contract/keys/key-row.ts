@@ -2,7 +2,7 @@
 
 import type { ManifestObject, ProbeCall, Surface } from './key-world.ts'
 
-/** What is looked at. */
+/** What is checked. */
 export type Probe =
   /** The answer to a call. */
   | { readonly call: ProbeCall; readonly times?: number }
@@ -14,7 +14,7 @@ export type Probe =
   | { readonly hashes: readonly string[] }
   /** The hosts that a command would have. */
   | { readonly hosts: string }
-  /** A test of its own, which names the key. */
+  /** Its own test, which names the key. */
   | { readonly test: string }
 
 export type Outcomes = readonly [without: string, given: string]
@@ -26,7 +26,7 @@ export type KeyRow = Probe & {
   readonly base?: ManifestObject
   readonly set?: ManifestObject
   readonly gives?: Outcomes
-  /** Where a surface has words of its own for the same. */
+  /** Where its own surface has words for the same. */
   readonly says?: Partial<Record<Surface, Outcomes>>
   readonly on: readonly Surface[]
 }

@@ -1,4 +1,4 @@
-/** A project in which a manifest is looked at from every surface: what a call is answered with, and what a command sees. */
+/** A project in which a manifest is checked from every surface: what a call is answered with, and what a command sees. */
 
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -89,7 +89,7 @@ export class KeyWorld {
     return JSON.parse(text.replaceAll('$P', this.root).replaceAll('$H', this.home).replaceAll('$B', this.base)) as Value
   }
 
-  /** How a surface answers a call: `allow`, `ask`, `deny`, `refused` where nobody was asked, `unloadable` where the manifest is. */
+  /** How a surface answers a call: `allow`, `ask`, `deny`, `refused` where no one was asked, `unloadable` where the manifest is. */
   async verdict(surface: Surface, manifest: ManifestObject, call: ProbeCall, times = 1): Promise<string> {
     const asked = { ...this.fill(call), times }
     if ('problems' in (await this.#outcome(manifest))) return 'unloadable'

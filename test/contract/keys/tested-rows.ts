@@ -1,4 +1,4 @@
-/** Keys whose effect takes more than one call to see: each has a test of its own, which names it as a manifest does. */
+/** Keys whose effect takes more than one call to see: each has its own test, which names it as a manifest does. */
 
 import type { KeyRow } from './key-row.ts'
 import type { Surface } from './key-world.ts'

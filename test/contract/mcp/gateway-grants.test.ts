@@ -1,4 +1,4 @@
-/** Several servers as processes: each sees its own files, variables, hosts and secrets, and a bad one harms nobody else. */
+/** Several servers as processes: each sees its own files, variables, hosts and secrets, and a bad one harms no one else. */
 
 import { spawn, spawnSync } from 'node:child_process'
 import {

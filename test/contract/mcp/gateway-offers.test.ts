@@ -75,7 +75,7 @@ describe.each(pairs)('a %s client, a %s server', (client, era) => {
     ['a resource', 'resources/read', { uri: 'cordon://srv/file:///notes.txt' }],
   ])('does not get %s without a yes', async (_, method, params) => {
     const refused = await world({ levels: {} })
-    await expect(refused.request(method, params)).rejects.toThrow('nobody could be asked')
+    await expect(refused.request(method, params)).rejects.toThrow('no one could be asked')
     const no = await world({ levels: {}, elicits: true, answer: 'no' })
     await expect(no.request(method, params)).rejects.toThrow('said no')
     expect(no.server.asked.map((asked) => asked.method)).not.toContain(method)

@@ -30,7 +30,7 @@ describe.each(pairs)('a %s client, a %s server', (client, era) => {
 
   it.each([
     ['a level of deny', { levels: { mcp__srv__echo: 'deny' as const } }, 'Denied'],
-    ['an ask without anybody', {}, 'nobody could be asked'],
+    ['an ask without anybody', {}, 'no one could be asked'],
     ['a no', { elicits: true, answer: 'no' }, 'said no'],
     ['an answer that was not offered', { elicits: true, answer: 'sure' }, 'said no'],
   ])('does not call on %s', async (_, options, said) => {

@@ -223,7 +223,7 @@ describe('without sessions', () => {
       inputResponses: { answer: { action: 'accept', content: { answer: word } } },
     })
     const one = await ask(call)
-    // The same call of somebody else has a question of its own, and does not wait for the first.
+    // The same call of somebody else has its own question, and does not wait for the first.
     const other = await ask(call)
     expect([one.resultType, other.resultType]).toEqual(['input_required', 'input_required'])
     expect(other.requestState).not.toBe(one.requestState)

@@ -1,4 +1,4 @@
-/** A room for the page: a project with its state, the server on loopback, what the terminal showed, and a browser where one is wanted. */
+/** A space for the page: a project with its state, the server on loopback, what the terminal showed, and a browser where one is wanted. */
 
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -38,7 +38,7 @@ export interface PageWorld {
   close(): Promise<void>
 }
 
-/** Opens the room and serves the page. */
+/** Opens the layout and serves the page. */
 export async function openPageWorld(notices: NoticeSettings = QUIET): Promise<PageWorld> {
   const sessions = openSessionWorld()
   const shown: string[] = []

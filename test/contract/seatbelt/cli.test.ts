@@ -21,7 +21,7 @@ import { CLI } from '../../e2e/cordon.ts'
 import { readProfile } from './evaluator.ts'
 
 const STAND_IN = join(import.meta.dirname, 'stand-in')
-/** The built program; the environment makes it one of another system, whoever starts it. */
+/** The built program; the environment makes it one of another system, the process that starts it. */
 const WORDS = [CLI]
 /** A terminal around a program. */
 const PTY = 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))'
@@ -267,7 +267,7 @@ it('a hook decides and wraps as on Linux', () => {
   }
   writeFileSync(join(base, 't'), '{}\n')
   expect(ask('cat .env')).toMatchObject({ out: expect.stringMatching(/deny|ask/) })
-  // What it puts in the place of the command runs there as well, and nothing of it outside.
+  // What it puts instead of the command runs there as well, and nothing of it outside.
   const { hookSpecificOutput } = JSON.parse(ask('cp a.txt made && cat made').out)
   const { command } = hookSpecificOutput.updatedInput
   const ran = spawnSync('sh', ['-c', command], { cwd: project, env: environment(), encoding: 'utf8' })

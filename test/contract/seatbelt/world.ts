@@ -2,8 +2,8 @@
 
 import { isInside } from '../../../src/files/baseline.ts'
 import { SYSTEM_READS } from '../../../src/sandbox/experimental/seatbelt/profile.ts'
+import type { PathFact } from '../../../src/sandbox/layout.ts'
 import { planSandbox, type SandboxPlan, type SandboxRequest } from '../../../src/sandbox/plan.ts'
-import type { PathFact } from '../../../src/sandbox/room.ts'
 
 /** Numbers below a bound, the same in every run. */
 export type Chance = (below: number) => number

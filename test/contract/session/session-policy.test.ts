@@ -162,7 +162,7 @@ describe('what an answer opens', () => {
     expect(resultText(await session.call('bash', { command }))).toContain('word')
     world.answer = () => ({ kind: 'deny' })
     expect((await session.call('bash', { command })).status).toBe('refused')
-    // What nobody was asked about stays hidden, and a room that was laid out ahead does not have it either.
+    // What no one was asked about stays hidden, and a layout that was prepared ahead does not have it either.
     const hidden = await session.call('bash', { command: `python3 -c 'print(open(".env").read())'; true` })
     expect(resultText(hidden)).not.toContain('word')
   })
@@ -435,7 +435,7 @@ describe('the envelope', () => {
     // What the analysis cannot see, the sandbox holds.
     await session.call('bash', { command: "f=$(printf out.txt); python3 -c \"open('out.txt', 'w')\"; true" })
     expect(existsSync(join(world.root, 'out.txt'))).toBe(false)
-    // Whoever writes the brief says what the next session may change.
+    // Whatever process writes the brief says what the next session may change.
     session.widenEnvelope(['**'])
     expect((await session.call('write', { path: 'brief.json', content: '{}' })).status).toBe('denied')
     session.widenEnvelope(['docs/**'])
@@ -480,7 +480,7 @@ describe('a directory of its own', () => {
     expect(resultText(await session.call('read', { path: 'new.txt' }))).toBe('n')
     expect((await session.call('read', { path: 'a.txt' })).status).toBe('failed')
     expect(resultText(await session.call('bash', { command: `ls; ls ${world.root}; true` }))).not.toContain('a.txt')
-    // The project's own name leads there too, for programs that nobody reads as well.
+    // The project's own name leads there too, for programs that no one reads as well.
     const said = `python3 -c "print(open('${world.root}/new.txt').read()); open('${world.root}/made.txt', 'w')"; cd ${world.root} && pwd; ls`
     expect(resultText(await session.call('bash', { command: said })).split('\n')).toEqual([
       'n',

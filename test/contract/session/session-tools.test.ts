@@ -22,7 +22,7 @@ it('skill and lsp are always there, websearch with an endpoint, task where someb
   expect(names(plain)).not.toEqual(expect.arrayContaining(['websearch']))
   expect(names(plain)).not.toEqual(expect.arrayContaining(['task']))
   expect(resultText(await plain.call('skill', {}))).toBe('theirs: Helps.')
-  // The person of this table answers "blue" to every question, which is no yes.
+  // The person of this table answers "blue" to every question, which is not a yes.
   expect(resultText(await plain.call('skill', { name: 'theirs' }))).toContain('has not agreed')
   expect(await plain.call('task', { prompt: 'x' })).toMatchObject({ status: 'failed', error: { code: 'unknown-tool' } })
   mkdirSync(world.machine.configDir, { recursive: true, mode: 0o700 })
@@ -31,7 +31,7 @@ it('skill and lsp are always there, websearch with an endpoint, task where someb
   const session = cordon.openSession({ task: async ({ prompt }) => ({ text: `did ${prompt}` }) })
   expect(names(session)).toEqual(expect.arrayContaining(['skill', 'lsp', 'websearch', 'task']))
   expect(resultText(await session.call('task', { prompt: 'it' }))).toBe('did it')
-  // A configuration that cannot be read offers nothing, and stops nobody else.
+  // A configuration that cannot be read offers nothing, and stops no one else.
   writeFileSync(config, '{')
   expect(names(cordon.openSession())).not.toContain('websearch')
 })

@@ -1,4 +1,4 @@
-/** A room for sessions: a project, a home and state of its own, and a person who answers from a table. */
+/** A space for sessions: a project, its own home and state, and a person who answers from a table. */
 
 import {
   existsSync,
@@ -33,7 +33,7 @@ export interface SessionWorld {
   text(path: string): string
   /** Everything in the project by name, with mode and content. */
   snapshot(): Record<string, string>
-  /** Opens the project; `manifest` is the object form unless the project has a file of its own. */
+  /** Opens the project; `manifest` is the object form unless the project has its own file. */
   open(options?: Partial<CordonOptions>): Promise<Cordon>
   /** Writes the project's manifest and signs it. */
   sign(manifest: string): Promise<void>

@@ -59,7 +59,7 @@ function expectNothingBehind(): void {
 }
 
 it('has a row for every tool', () => {
-  // Those of code have a room of their own: test/contract/code.
+  // Those of code have a layout of their own: test/contract/code.
   const others = builtInTools.map((tool) => tool.name).filter((name) => !codeTools.includes(name))
   expect(toolRows.map((row) => row.tool)).toEqual(others)
 })
@@ -419,16 +419,16 @@ describe('input that is wrong', () => {
   })
 })
 
-async function brokenLog(room: SessionWorld): Promise<Session> {
+async function brokenLog(layout: SessionWorld): Promise<Session> {
   const { Session } = await import('../../../src/session/session.ts')
   const { loadPolicy } = await import('../../../src/project/load/load.ts')
   const { machineFiles } = await import('../../../src/system/files.ts')
   const { openGuardedFiles } = await import('../../../src/system/guarded/guarded-files.ts')
   const { openSavedGrants } = await import('../../../src/project/saved-grants.ts')
   const outcome = await loadPolicy({
-    machine: room.machine,
+    machine: layout.machine,
     files: machineFiles,
-    root: room.root,
+    root: layout.root,
     choice: { kind: 'object', object: manifest() },
   })
   if ('problems' in outcome) throw new Error('does not load')
@@ -438,18 +438,18 @@ async function brokenLog(room: SessionWorld): Promise<Session> {
   return new Session(
     {
       project: { loaded: outcome.loaded },
-      machine: room.machine,
+      machine: layout.machine,
       files: machineFiles,
       guarded: () => openGuardedFiles(),
       tools: builtInTools,
       customTools: () => [],
       refresh: async () => {},
       openRunner: () => ({ run: full, close: async () => {} }) as never,
-      spillDirectory: join(room.machine.cacheDir, 'spill'),
+      spillDirectory: join(layout.machine.cacheDir, 'spill'),
       openWeb: () => ({ fetch: full }),
       openCode: () => ({ forCall: full, close: async () => {} }),
       questions: null,
-      saved: openSavedGrants(room.machine),
+      saved: openSavedGrants(layout.machine),
       recorder: {
         begin: full,
         end: () => {},

@@ -1,4 +1,4 @@
-/** A room for tools: a project in a temporary directory, a policy as a table, and ports that remember what was asked. */
+/** A space for tools: a project in a temporary directory, a policy as a table, and ports that remember what was asked. */
 
 import {
   mkdirSync,
@@ -60,7 +60,7 @@ export type Judge = (access: PathAccess, path: string) => 'allow' | 'ask' | 'den
 
 /** Code runs in sessions: `test/contract/code`. */
 function noEngine(): never {
-  throw new Error('no engine in this room')
+  throw new Error('no engine in this layout')
 }
 
 const noCode: ToolContext['code'] = {
@@ -87,7 +87,7 @@ export function openWorld(): World {
     journal: journalDirectory,
     requests: [],
     commands: [],
-    web: { refused: 'no network in this room', url: '' },
+    web: { refused: 'no network in this layout', url: '' },
     command: { exitCode: 0, stdout: '', stderr: '', timedOut: false, truncated: false, spill: null, notes: [] },
     answer: null,
     context: {

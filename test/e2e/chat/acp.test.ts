@@ -300,7 +300,7 @@ describe('a hostile agent behind cordon acp --', () => {
     const found = JSON.parse(editor.text) as Record<string, readonly ['yes' | 'no', unknown]>
     expect(Object.fromEntries(Object.entries(found).map(([name, [happened]]) => [name, happened]))).toEqual({
       ownWrite: 'no',
-      // What lies outside is the sandbox’s own and gone with it; the host’s is looked at below.
+      // What lies outside is the sandbox’s own and gone with it; the host’s is checked below.
       ownOutside: 'yes',
       ownSecret: 'yes',
       ownNetwork: 'no',

@@ -19,7 +19,7 @@ export interface WorldOptions {
   readonly wire?: string
 }
 
-/** A room for one test. */
+/** A space for one test. */
 export class ChatWorld {
   readonly base: string
   readonly root: string

@@ -1,4 +1,4 @@
-/** `cordon chat` in a pseudo-terminal with a scripted model: looked at on disk, on the wire, in the record and on the screen. */
+/** `cordon chat` in a pseudo-terminal with a scripted model: checked on disk, on the wire, in the record and on the screen. */
 
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -96,7 +96,7 @@ describe('a task', () => {
     }
     for (const [name, , ran] of answers) expect(at.has(`${name}.txt`), name).toBe(ran)
     expect(at.model.seen[5]!.text).toContain('not now')
-    // What was answered for longer is not asked again; what was answered for good stands in the manifest, signed.
+    // What was answered for longer is not asked again; what was answered for good is in the manifest, signed.
     await chat.send('again')
     await chat.until(/end\./)
     await chat.ready()
@@ -295,7 +295,7 @@ it('/diff shows what a call changed, and /undo puts it back', async () => {
   await chat.until(/\+ .*made\.txt/)
   await chat.ready()
   await chat.send('/undo')
-  await chat.until(/is put back/)
+  await chat.until(/is undone/)
   expect([at.text('data/a.txt'), at.has('made.txt')]).toEqual(['precious\n', false])
 })
 
@@ -377,7 +377,7 @@ describe('setting up', () => {
     expect(ran.err).toContain('dump_provider_payloads is on')
     expect(readFileSync(path, 'utf8')).not.toContain(KEY)
     expect(at.model.seen[0]!.headers.authorization).toBe(`Bearer ${KEY}`)
-    // Not even when the person types it: what opens the provider is no part of what the model reads.
+    // Not even when the person types it: what opens the provider is not a part of what the model reads.
     expect(at.model.seen[0]!.text).toContain('say hello and')
     expect(at.model.seen[0]!.text).not.toContain(KEY)
     expect(at.stateText('payloads')).toContain('say hello and')

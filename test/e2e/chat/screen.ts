@@ -28,7 +28,7 @@ export class TestScreen {
     return (this.#alternate?.lines ?? this.#lines).map((line) => line.join('').trimEnd()).join('\n')
   }
 
-  /** What stands on the screen now. */
+  /** What is on the screen now. */
   get visible(): string {
     return this.#lines
       .slice(-this.rows)

@@ -20,7 +20,7 @@ export interface ScriptedAnswer {
   readonly pace?: number
   /** Nothing more comes after the first piece, until the client goes away. */
   readonly hangs?: boolean
-  /** Sent in the place of everything else. */
+  /** Sent instead of everything else. */
   readonly body?: string
 }
 

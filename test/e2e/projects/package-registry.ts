@@ -41,7 +41,7 @@ export class PackageRegistry {
     })
   }
 
-  /** What the registry behind has, with its own address in the place of that one's. */
+  /** What the registry behind has, with its own address instead of that one's. */
   async #fetch(path: string): Promise<{ readonly status: number; readonly body: Buffer | string }> {
     if (this.#behind === null) return { status: 404, body: '{}' }
     const answer = await fetch(this.#behind + path.slice(1))

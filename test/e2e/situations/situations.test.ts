@@ -1,4 +1,4 @@
-/** Each situation of the page is run, and prints what stands there. */
+/** Each situation of the page is run, and prints what is there. */
 
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'

@@ -13,7 +13,7 @@ export interface Situation {
   readonly at?: 'home'
   /** The manifest is not signed. */
   readonly unsigned?: true
-  /** A part of what is printed, as it stands on the page. */
+  /** A part of what is printed, as it is on the page. */
   readonly says: string
   /** Why, and what to do. */
   readonly answer: string
@@ -64,7 +64,7 @@ export const SITUATIONS: readonly Situation[] = [
     title: 'A secret file is empty',
     command: ['run', '--', 'cat', '.env'],
     files: { '.env': 'TOKEN=a\n' },
-    says: 'is hidden as a secret and was opened: it read as empty',
+    says: 'is a secret: it was opened, and read as empty',
     answer:
       'Secrets are hidden, in the project too. To show one, name it: `[capabilities.allow.read] paths = ["**", ".env"]`. Better, [keep the value outside](secrets.md).',
   },

@@ -38,7 +38,7 @@ it('init, a run that offers to sign, and cordon alone', async () => {
   expect(shown).toContain('With this manifest, an agent in this project:')
   expect(shown).toContain('runs unasked')
   person.line('y')
-  // npm leaves a sign of its own before the prompt.
+  // npm leaves its own sign before the prompt.
   await person.sees(/pass 1[\s\S]*\$ $/)
 
   person.line(lines[2]!)

@@ -48,7 +48,7 @@ it('what a command deleted comes back with one word', async () => {
   person.line('cordon run -- rm notes.txt; ls')
   expect(await person.atPrompt()).not.toContain('\nnotes.txt')
   person.line('cordon undo --last')
-  expect(await person.atPrompt()).toContain('is put back, in 1 step')
+  expect(await person.atPrompt()).toContain('Undone: ')
   await person.leaves()
   expect(readFileSync(join(project.directory, 'notes.txt'), 'utf8')).toBe('what I wrote\n')
 })

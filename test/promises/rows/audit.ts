@@ -105,7 +105,7 @@ export const AUDIT_ROWS: readonly PromiseRow[] = [
         const cordon = await createCordon({ project: place.root, machine: place.machine })
         const session = cordon.openSession()
         for (const tool of ['plain', 'slow']) await session.call(tool, {})
-        // A sandbox with room for one process must not take undo from the others.
+        // A sandbox with space for one process must not take undo from the others.
         await session.call('bash', { command: 'rm a.txt' })
         await cordon.close()
         const [plain, slow, removed] = place.record().filter(({ type }) => type === 'end')

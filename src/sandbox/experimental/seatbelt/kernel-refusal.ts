@@ -17,7 +17,7 @@ const MAX_PATH = 1024
 const MAX_REFUSALS = 50
 
 const KEXT = '/System/Library/Extensions/Sandbox.kext/Contents/MacOS/Sandbox'
-/** `Sandbox: cat(1234) deny(1) file-read-data /private/etc/x`, and the mark on a line of its own. A name holds no brackets: it could say the rest. */
+/** `Sandbox: cat(1234) deny(1) file-read-data /private/etc/x`, and the mark on its own line. A name holds no brackets: it could say the rest. */
 const REFUSAL =
   /^Sandbox: [^()\n]{1,64}\(\d{1,10}\) deny\(\d{1,3}\) (?<operation>[a-z][a-z-]{2,40}\*?) (?<subject>.+)$/s
 

@@ -64,7 +64,7 @@ export async function launchSeatbelt(plan: SandboxPlan, io: LaunchIo, observed: 
     cwd: plan.cwd,
     env: plan.env as NodeJS.ProcessEnv,
     stdio: streamsFor(io),
-    // A process group of its own, by which all of it is ended. A terminal's group is made by script.
+    // Its own process group, by which all of it is ended. A terminal's group is made by script.
     detached: io.terminal === undefined,
   })
   return attend(child, plan, io, mark)
@@ -132,7 +132,7 @@ function isWorthAsking({ code, cancelled, stderr }: ChildEnd, io: LaunchIo): boo
   return io.onViolation !== undefined || (code !== 0 && stderr?.total !== 0)
 }
 
-/** A profile that does not compile, or a program that is no sandbox-exec. */
+/** A profile that does not compile, or a program that is not a sandbox-exec. */
 function unstarted(code: number | null, stderr: Captured | null): SandboxFault {
   const said = stderr?.bytes.toString('utf8', 0, 500).trim()
   return new SandboxFault(

@@ -46,7 +46,7 @@ function listen(host: string, port: number, take: (socket: Socket) => void): Pro
   })
 }
 
-/** Reads the first request's head without taking it away from whoever answers it. */
+/** Reads the first request's head without taking it away from the process that answers it. */
 function admit(socket: Socket, expected: Buffer, server: Server): void {
   let head = Buffer.alloc(0)
   const refuse = () => {

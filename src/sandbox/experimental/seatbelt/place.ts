@@ -49,7 +49,7 @@ function makeFolder(): string {
   } catch (error) {
     throw new SandboxFault(
       'sandbox-mounts',
-      `no folder for temporary files can be made in ${tmpdir()} (${errorCode(error)})`,
+      `no folder for temporary files can be created in ${tmpdir()} (${errorCode(error)})`,
       {
         cause: error,
         remedy: 'Set TMPDIR to a folder of your own that can be written.',

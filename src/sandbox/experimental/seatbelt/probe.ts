@@ -4,7 +4,7 @@ import { COMMON_CHECKS, probeByAttack } from '../../attack-probe.ts'
 import type { Backend } from '../../backend.ts'
 import { type Assurance, type Support, UNHELD_CHANGES, UNJUDGED_PROGRAMS } from '../../report.ts'
 
-/** What no profile can give; said, so that nobody relies on it. */
+/** What no profile can give; said, so that no one relies on it. */
 const LACKING: readonly Assurance[] = [
   {
     name: 'process isolation',

@@ -31,7 +31,7 @@ export const SYSTEM_READS: readonly string[] = [
   '/private/var/select',
 ]
 
-/** Parts of what is shown that lead to all the rest by another name: the data volume is mounted below /System. */
+/** Parts of what is shown that point to all the rest by another name: the data volume is mounted below /System. */
 const LEFT_OUT: readonly string[] = ['/System/Volumes']
 
 /** Links of the system that paths go through; each is read as a link, and no more. */
@@ -78,7 +78,7 @@ function rule(verb: 'allow' | 'deny', operations: string, filters: readonly stri
   return filters.length === 0 ? [] : [`(${verb} ${operations}`, ...filters.map((filter) => `  ${filter}`), ')']
 }
 
-/** A denial of these paths. Without any it is no rule at all: one without filters would deny everything. */
+/** A denial of these paths. Without any it is not a rule at all: one without filters would deny everything. */
 function denial(operations: string, filters: readonly string[], told: string): string[] {
   return filters.length === 0 ? [] : rule('deny', operations, told === '' ? filters : [...filters, told])
 }
@@ -110,7 +110,7 @@ export function compileProfile(plan: SandboxPlan, mark: RefusalMark | null = nul
   const system = plan.baseline === 'none' ? [] : SYSTEM_READS
   const writes = plan.binds.filter((bind) => bind.mode === 'read-write').map((bind) => bind.path)
   const hidden = [...new Set([...LEFT_OUT, ...PRIVATE, ...plan.scratch, ...plan.emptied])]
-  // What is shown below something private is an allow of its own, with what is private below that left out again.
+  // What is shown below something private is its own allow, with what is private below that left out again.
   const around = (path: string) =>
     below(
       path,

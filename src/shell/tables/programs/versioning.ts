@@ -26,7 +26,7 @@ export function versioningPrograms(): ProgramTable {
       effects: `
   remote-read  | pull, clone, incoming, in, outgoing, out, identify, fetch |  | talks to a remote
   remote-write | push, email, serve |  | sends commits to a remote
-  destructive  | push | -f --force --new-branch-force | rewrites what a remote holds
+  destructive  | push | -f --force --new-branch-force | rewrites commits on a remote
   loss         | update, up, checkout, co, goto, merge | -C --clean | throws away uncommitted changes
   loss         | revert, rollback, strip, histedit, rebase, prune, purge, clean, uncommit, unamend, hide, undo, debugstrip |  | throws away changes or history
   loss         | remove, rm, forget | -f --force | deletes files with their changes

@@ -64,7 +64,7 @@ function obeySetting(use: Use, setting: string): void {
       use.setEffect('loss', 'deletes what could bring commits back')
   } else if (/^remote\..*\.(push|mirror)$/i.test(key)) {
     if (verb === 'push' && (value.startsWith('+') || /^(true|yes|on|1)$/i.test(value)))
-      use.setEffect('destructive', 'rewrites what a remote holds')
+      use.setEffect('destructive', 'rewrites commits on a remote')
   } else if (gitSettingReaches(key, value)) use.delegateTexts(commandsIn(value.replace(/^!/, '')))
 }
 

@@ -10,7 +10,7 @@ export interface CompletedCommand {
 }
 
 const MAX_CHOICES = 200
-/** Nobody means these when they name a file of the project. */
+/** No one means these when they name a file of the project. */
 const SKIPPED: ReadonlySet<string> = new Set(['.git', 'node_modules'])
 
 /** Completes for a project. */

@@ -11,7 +11,7 @@ export type ComposerAction =
   | { readonly type: 'submit'; readonly text: string }
   | { readonly type: 'interrupt' | 'leave' | 'switch-agent' | 'redraw' | 'escape' | 'changed' }
 
-/** What could stand in the place of the text before the cursor. */
+/** What could be instead of the text before the cursor. */
 export interface Completion {
   /** Where the word begins that is completed. */
   readonly start: number
@@ -164,13 +164,13 @@ export class Composer {
     this.#choosing = { before, completion, index }
   }
 
-  /** The rows of the prompt. `status` stands below; without colours nothing is painted. */
+  /** The rows of the prompt. `status` is below; without colours nothing is painted. */
   view(columns: number, maxRows: number, paint: Paint, status: string): LiveView {
     const { rows, cursor } = this.#rows(Math.max(10, columns - INDENT.length - 1))
-    const room = Math.max(1, maxRows)
+    const space = Math.max(1, maxRows)
     // The rows around the cursor, when there are more than fit.
-    const first = Math.max(0, Math.min(rows.length - room, cursor.row - Math.floor(room / 2)))
-    const shown = rows.slice(first, first + room).map((text, index): LiveRow => {
+    const first = Math.max(0, Math.min(rows.length - space, cursor.row - Math.floor(space / 2)))
+    const shown = rows.slice(first, first + space).map((text, index): LiveRow => {
       const lead = index + first === 0 ? MARK : INDENT
       return { text: `${index + first === 0 ? paint('cyan', lead) : lead}${text}`, plain: lead + text }
     })
@@ -191,7 +191,7 @@ export class Composer {
     return [row(`  ${plain === names.join('  ') ? painted : plain}`, `  ${plain}`)]
   }
 
-  /** The draft in rows of at most `columns` cells, and where the cursor stands in them. */
+  /** The draft in rows of at most `columns` cells, and where the cursor is in them. */
   #rows(columns: number): { rows: string[]; cursor: { row: number; column: number } } {
     const rows: string[] = ['']
     let used = 0

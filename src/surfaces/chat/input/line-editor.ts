@@ -21,7 +21,7 @@ export function insert({ text, cursor }: Draft, added: string): Draft {
   return { text: text.slice(0, cursor) + clean.toWellFormed() + text.slice(cursor), cursor: cursor + clean.length }
 }
 
-/** What a key makes of a draft; null when it is no key of the editor. */
+/** What a key makes of a draft; null when it is not a key of the editor. */
 export function edit(draft: Draft, key: KeyName): Draft | null {
   const { text, cursor } = draft
   const before = text.slice(0, cursor)

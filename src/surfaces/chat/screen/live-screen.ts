@@ -14,7 +14,7 @@ export interface LiveRow {
 
 export interface LiveView {
   readonly rows: readonly LiveRow[]
-  /** Where the cursor stands in them, in cells; null: it is hidden. */
+  /** Where the cursor is in them, in cells; null: it is hidden. */
   readonly cursor: { readonly row: number; readonly column: number } | null
 }
 
@@ -29,7 +29,7 @@ const HIDE = '\u001b[?25l'
 const SHOW = '\u001b[?25h'
 const CLEAR_BELOW = '\u001b[J'
 
-/** Writes to a terminal. Everything goes out in one piece, so that nobody sees half of it. */
+/** Writes to a terminal. Everything goes out in one piece, so that no one sees half of it. */
 export class LiveScreen {
   readonly #write: (text: string) => void
   readonly #size: () => ScreenSize
@@ -89,8 +89,8 @@ export class LiveScreen {
 
   #draw(view: LiveView): string {
     // More rows than the terminal has would scroll, and could not be taken back.
-    const room = Math.max(1, this.#size().rows - 1)
-    const skipped = Math.max(0, view.rows.length - room)
+    const space = Math.max(1, this.#size().rows - 1)
+    const skipped = Math.max(0, view.rows.length - space)
     const rows = view.rows.slice(skipped)
     const cursor = view.cursor && view.cursor.row >= skipped ? { ...view.cursor, row: view.cursor.row - skipped } : null
     this.#drawn = { rows, cursor }

@@ -53,7 +53,7 @@ export class MarkdownView {
 
   #line(line: string): string[] {
     const paint = this.#paint
-    // Nobody writes prose of such lines: they are broken into rows, and not searched for marks.
+    // No one writes prose of such lines: they are broken into rows, and not searched for marks.
     if (line.length > MAX_MARKED) {
       const indent = this.#fence ? '  ' : ''
       const columns = Math.max(20, this.#width() - 1 - indent.length)

@@ -38,7 +38,7 @@ export function painter(color: boolean): Paint {
   }
 }
 
-/** A line of a stranger, safe on a terminal. What only shapes an emoji is left out, because escapes in its place help nobody. */
+/** A line of a stranger, safe on a terminal. What only shapes an emoji is left out, because escapes in its place help no one. */
 export function safe(line: string): string {
   return visible(
     line.replace(/\t/g, '    ').replace(/(?<=\p{Extended_Pictographic}|[\u{1f3fb}-\u{1f3ff}])[\ufe0f\u200d]+/gu, ''),

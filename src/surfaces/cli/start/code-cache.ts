@@ -29,7 +29,7 @@ export class ChunkLoader {
   readonly #modules = new Map<string, { exports: unknown }>()
   readonly #learning: Learning[] = []
 
-  /** `cache` is a directory beside the chunks: cached code is code, and nobody else may write it. */
+  /** `cache` is a directory beside the chunks: cached code is code, and no one else may write it. */
   constructor(chunks: string, cache: string, command: string, require: Require) {
     this.#chunks = chunks
     this.#cache = cache

@@ -6,12 +6,12 @@ import { type CommandRow, commandRow, commands } from '../usage.ts'
 
 /** Lines longer than this are hard to read, however wide the terminal is. */
 const WIDEST = 120
-/** A column of fewer characters is no column. */
+/** A column of fewer characters is not a column. */
 const NARROWEST = 24
 
-const CLOSING = `cordon COMMAND --help tells more about one. Exit codes: 0 done or allow, 2 usage or load error, 3 ask, 4 deny, \
+const CLOSING = `cordon COMMAND --help explains one. Exit codes: 0 done or allow, 2 usage or load error, 3 ask, 4 deny, \
 125 Cordon's own fault, 126 denied or refused, 127 not found. With --json an error is JSON on stdout too. Colours are for \
-terminals only; NO_COLOR leaves them away, FORCE_COLOR or CLICOLOR_FORCE asks for them.`
+terminals only; NO_COLOR disables them, FORCE_COLOR or CLICOLOR_FORCE enables them.`
 
 /** Help for one command, or for all. */
 export function help(terminal: Terminal, name?: string): string {
@@ -64,11 +64,11 @@ function columns(terminal: Terminal, rows: readonly (readonly [name: string, abo
 
 /** The words of a text in lines that fit beside an indent. */
 function wrapped({ width }: Terminal, text: string, indent = 0): string {
-  const room = Math.max(Math.min(width, WIDEST) - indent, NARROWEST)
+  const space = Math.max(Math.min(width, WIDEST) - indent, NARROWEST)
   const lines: string[] = []
   for (const word of text.split(/\s+/)) {
     const last = lines.at(-1)
-    if (last === undefined || last.length + 1 + word.length > room) lines.push(word)
+    if (last === undefined || last.length + 1 + word.length > space) lines.push(word)
     else lines[lines.length - 1] = `${last} ${word}`
   }
   return lines.join('\n')

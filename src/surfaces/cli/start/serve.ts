@@ -1,7 +1,7 @@
 /**
  * A worker of the resident Cordon: a process that is ready before it is asked, and serves one `hook` or `run` after another. The addon
  * makes it the caller's process (directory, umask, streams), this makes the variables and arguments the caller's, and then the
- * program runs as it would in a process of its own. Directory, umask and streams belong to a process as a whole, so it serves
+ * program runs as it would in its own process. Directory, umask and streams belong to a process as a whole, so it serves
  * one request at a time, and none after one that left anything behind.
  */
 
@@ -9,7 +9,7 @@ import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
 import { keepReadings } from '../../../agents/hook/kept-readings.ts'
 import { keepLooks } from '../../../run/kept-looks.ts'
-import { keepRoomsAhead, layOutRoomAhead, secondsAhead } from '../../../run/rooms-ahead.ts'
+import { keepSpares, prepareSpare, secondsAhead } from '../../../run/spare-sandboxes.ts'
 import type { ProcessEnd } from './main.ts'
 
 /** What native/resident/serve.c gives Node. */
@@ -27,7 +27,7 @@ const MAX_BYTES = 256 * 1024 * 1024
 const TURNS = 5
 
 /**
- * Serves until nobody asks any more. `run` runs the program for `process.argv`, and says how its process is to end; `remember` keeps
+ * Serves until no one asks any more. `run` runs the program for `process.argv`, and says how its process is to end; `remember` keeps
  * what was compiled for the next worker.
  */
 export async function serve(
@@ -46,7 +46,7 @@ export async function serve(
   ])
   keepLooks()
   keepReadings()
-  keepRoomsAhead()
+  keepSpares()
   const traces = watchTraces()
   for (let served = 0; served < MAX_REQUESTS; served++) {
     const payload = nextRequest(addon, Number(idle), Buffer.from(stamp, 'hex'))
@@ -62,14 +62,14 @@ export async function serve(
     // The caller is the one to die by it.
     addon.done(signal === null ? code : code | (constants.signals[signal] << 8))
     if (!known || (await traces.left()) || process.memoryUsage.rss() > MAX_BYTES) break
-    // By then it has answered hooks and run commands; nobody waits for this.
+    // By then it has answered hooks and run commands; no one waits for this.
     if (served === LEARNED) remember()
-    layOutRoomAhead()
+    prepareSpare()
   }
   process.exit(0)
 }
 
-/** The next request; null when there will be none. A room that nobody asked for is given up before this process is. */
+/** The next request; null when there will be none. A space that no one asked for is given up before this process is. */
 function nextRequest(addon: ServeAddon, idleSeconds: number, stamp: Buffer): Buffer | null {
   for (;;) {
     const kept = secondsAhead()
@@ -117,7 +117,7 @@ function takePlace(program: readonly string[], args: readonly string[], env: rea
 const STREAMS = ['stdin', 'stdout', 'stderr'] as const
 const STARTERS = ['spawn', 'fork', 'exec', 'execFile'] as const
 
-/** Sees whether a request left something of its own in this process: stream objects, children, timers, listeners. */
+/** Sees whether its own request left something in this process: stream objects, children, timers, listeners. */
 function watchTraces(): { begin(): void; left(): Promise<boolean> } {
   let touched = false
   const streams = STREAMS.map((name): [string, PropertyDescriptor] => {

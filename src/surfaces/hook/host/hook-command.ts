@@ -5,7 +5,7 @@ import { quote, quoteIfNeeded } from './sandboxed-command.ts'
 /** Seconds that a host waits: ten times as long as the hook ever takes, because a host that gives up on its hook runs the call. */
 export const HOOK_TIMEOUT_SECONDS = 600
 
-/** Seconds after which a hook without an answer blocks by itself; the client has a clock of its own for a process that hangs. */
+/** Seconds after which a hook without an answer blocks by itself; the client has its own clock for a process that hangs. */
 export const ANSWER_SECONDS = 50
 
 /** Seconds of them that a hook waits for people elsewhere. */

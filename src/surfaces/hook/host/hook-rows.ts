@@ -63,7 +63,7 @@ function strictJson(text: string): unknown {
   }
 }
 
-/** A row that is ours and nobody else's. */
+/** A row that is ours and no one else's. */
 function isOurs(row: unknown): boolean {
   if (!isObject(row)) return false
   const own = (command: unknown): boolean => isHookCommand(command)

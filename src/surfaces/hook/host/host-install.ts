@@ -41,7 +41,7 @@ export interface HostInstall extends HookFile {
   readonly switchedOff?: (place: InstallPlace, settings: (file: string) => Json) => SwitchedOff | null
   /** Flags and variables with which a session of it has no hooks. */
   readonly withoutHooks?: { readonly flags: readonly string[]; readonly variables: readonly string[] }
-  /** Where hooks of others before a call stand in Claude Code's form; absent where of two hooks each is heard. */
+  /** Where hooks of others before a call are in Claude Code's form; absent where of two hooks each is heard. */
   readonly others?: { readonly event: string; readonly files: (place: InstallPlace) => readonly string[] }
   readonly test: CommandTest | PluginTest
   /** What the program itself says of the hook, where it can be asked. */
@@ -50,7 +50,7 @@ export interface HostInstall extends HookFile {
   readonly rehearsal: Rehearsed | null
   /** Further files that an installation changes. */
   readonly also?: (place: InstallPlace, read: Read) => readonly FileChange[]
-  /** What of the changes is no hook, and is remembered to be taken back. */
+  /** What of the changes is not a hook, and is remembered to be taken back. */
   readonly remembered?: (changes: readonly FileChange[], place: InstallPlace) => readonly TrustEntry[]
   /** What it wants written down once the hook is there; each step is written before the next is asked for. */
   readonly trust?: (place: InstallPlace, program: string | null, read: Read) => AsyncIterable<TrustStep>

@@ -12,7 +12,7 @@ import type { HostInstall } from './host-install.ts'
 import type { PathHabit } from './path-readings.ts'
 import type { Quoting } from './sandboxed-command.ts'
 
-/** A JSON object as it came in; nothing in it is believed before it is looked at. */
+/** A JSON object as it came in; nothing in it is believed before it is checked. */
 export type Json = Readonly<Record<string, unknown>>
 
 /** A shell command of the host's agent. */
@@ -41,7 +41,7 @@ export interface HookRequest {
   readonly command: HookCommand | null
   /** The input of a search that leaves these globs out; absent where the host takes no such input. */
   readonly narrowed?: (globs: readonly string[]) => Json
-  /** The host takes another command in the place of the one it asked about. */
+  /** The host takes another command instead of the one it asked about. */
   readonly canRewrite: boolean
   /** The host puts an ask to its person, and waits for the answer. */
   readonly canAsk: boolean
@@ -89,13 +89,13 @@ export interface ResultWord {
 /** How a host shows results to its hooks. */
 export interface HostResults {
   readonly events: readonly string[]
-  /** Reads the host's input; what it cannot read is not looked at. */
+  /** Reads the host's input; what it cannot read is not checked. */
   parse(input: Json, env: Readonly<Record<string, string | undefined>>): HookResult
   /** What goes to stdout, to the letter. */
   answer(input: Json, word: ResultWord): string
 }
 
-/** What is known of the machine where a host's settings are looked at. */
+/** What is known of the machine where a host's settings are checked. */
 export interface HostSurroundings {
   readonly machine: Pick<Machine, 'home' | 'env'>
   readonly files: Pick<Files, 'exists' | 'readText'>
@@ -107,7 +107,7 @@ export interface HostSandbox {
   readonly remedy: string
   /** It would keep this command from writing, if it were not for us. */
   readonly isReadOnly?: (input: Json, at: HostSurroundings, root: string) => boolean | Promise<boolean>
-  /** It is switched on, and leaves only a wrapped command alone that stands by itself. */
+  /** It is switched on, and leaves only a wrapped command aloneon its own. */
   readonly isOn?: (at: HostSurroundings, root: string) => boolean
 }
 
@@ -145,7 +145,7 @@ export interface RulePlace extends Pick<Machine, 'home' | 'env'> {
   readonly commandLines: () => readonly (readonly string[])[]
 }
 
-/** What holds rules: a file, the files of a folder with this ending, or a text that is no file's. */
+/** What holds rules: a file, the files of a folder with this ending, or a text that is not a file's. */
 export type RuleSource =
   | { readonly file: string }
   | { readonly folder: string; readonly ending: string }
@@ -209,7 +209,7 @@ export interface Host<Name extends string = string> {
   /** What goes to stdout, to the letter. */
   answer(request: HookRequest, outcome: Outcome): string
   readonly results: HostResults
-  /** Absent where it reads nothing by itself at its start, or asks nobody. */
+  /** Absent where it reads nothing by itself at its start, or asks no one. */
   readonly prompts?: HostPrompts
   /** How its hook is installed and tried. Asked for late, and what it needs is imported in it: a hook that answers starts without. */
   install(): Promise<HostInstall>

@@ -24,7 +24,7 @@ export function withItem(text: string | null, path: readonly string[], item: unk
   return 'items' in value ? inserted(whole, value, item, null) : notA(path, 'list')
 }
 
-/** The text with a value at a path, in the place of what is there. */
+/** The text with a value at a path, instead of what is there. */
 export function withValue(text: string | null, path: readonly string[], wanted: unknown): string {
   const whole = textOrEmpty(text)
   const { value, rest } = descend(whole, path)

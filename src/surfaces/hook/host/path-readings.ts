@@ -17,7 +17,7 @@ export const composes: PathHabit = (path) => path.normalize('NFC')
 export const dropsNul: PathHabit = (path) => path.replaceAll('\0', '')
 /** `@file`, as a person writes it in a prompt. */
 export const dropsAt: PathHabit = (path) => path.replace(/^@[\\/]*(?=.)/s, '')
-/** `file://` addresses and percent signs; a path is decoded once for each time that it is looked at. */
+/** `file://` addresses and percent signs; a path is decoded once for each time that it is checked. */
 export const decodes: PathHabit = (path) => {
   let decoded = path.replace(/^file:\/\/[^/]*/i, '')
   for (let times = 0; times < 3; times++) {

@@ -3,12 +3,12 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { setTimeout as after } from 'node:timers/promises'
 
-/** What is looked for mostly stands in the first piece; each one after it is bigger. */
+/** What is looked for mostly is in the first piece; each one after it is bigger. */
 const FIRST_PIECE = 64 * 1024
 const PIECE = 1024 * 1024
 const LINE = 10
 
-/** Opens a record for as long as it is looked at. */
+/** Opens a record for as long as it is checked. */
 export function withRecord<T>(path: string, look: (fd: number) => T): T {
   // O_NONBLOCK: what waits for a writer would wait for longer than the host does.
   const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
@@ -59,7 +59,7 @@ export function* linesWith(piece: Buffer, word: string): Generator<string> {
 
 /** A host writes its record beside the call: what it says of that is there within milliseconds, and this long is waited for it. */
 const WAIT_MS = 10_000
-/** So long for a record to be there at all: hosts can be told to keep none, or to keep it elsewhere. */
+/** So long for a record to be there at all: hosts can be reported to keep none, or to keep it elsewhere. */
 const ABSENT_MS = 1000
 
 /** What a record says once it has come to the call: `absent` while there is none, `behind` while it has not; null when it never did. */

@@ -51,7 +51,7 @@ const WORD = String.raw`(?:[\w@%+:,./-]|'[^']*'|\\['\\])+`
 const KEY = String.raw`[0-9a-f]{12}(?:\.[0-9a-f]{8})?(?:\+undo)?(?:\+read)?`
 const QUOTED = String.raw`('(?:[^']|'\\['\\]'|'"'"')*')`
 
-/** Whether a command that ran is one that a hook had put into the sandbox, whoever's and wherever it left its shell. */
+/** Whether a command that ran is one that a hook had put into the sandbox, the process that's and wherever it left its shell. */
 export function isSandboxed(text: string, program: string): boolean {
   const name = quoteIfNeeded(program).replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
   const form = `^(?:cd -- ${WORD} && ${name} ${KEY} --in ${WORD}|${name} ${KEY}) ${QUOTED}$`

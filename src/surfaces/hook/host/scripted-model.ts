@@ -26,7 +26,7 @@ type Body = Record<string, unknown>
 
 interface Protocol {
   readonly path: RegExp
-  /** How many tool results the conversation holds; null when the request is none of the conversation. */
+  /** How many tool results the conversation holds; null when the request is not one of the conversation. */
   readonly results: (body: Body) => number | null
   readonly answer: (response: ServerResponse, calls: readonly ScriptedCall[], index: number, body: Body) => void
 }

@@ -17,7 +17,7 @@ export function callsOf(table: ToolTable, tool: string, input: Json): readonly H
   return /^mcp_/.test(tool) ? foreign(tool) : unknownTool(tool, input)
 }
 
-/** Where what a tool gives comes from; from outside when nobody can say. */
+/** Where what a tool gives comes from; from outside when no one can say. */
 export function originOf(table: ToolTable, tool: string, input: unknown): Origin {
   if (!Object.hasOwn(table, tool)) return 'outside'
   let calls: readonly HookCall[]
@@ -169,7 +169,7 @@ export const patches =
 
 export const fetches: ToolRow = (input) => call('webfetch', { url: text(input, 'url') })
 
-/** Pages that a prompt names; without any, nobody can say what will be fetched. */
+/** Pages that a prompt names; without any, no one can say what will be fetched. */
 export const fetchesFromPrompt =
   (tool: string): ToolRow =>
   (input) => {

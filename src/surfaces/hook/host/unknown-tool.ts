@@ -21,7 +21,7 @@ const WRITER =
 /** More than any tool of a host names; a longer input is not judged in part. */
 const MOST_TEXTS = 500
 
-/** The calls of a tool that nobody described: each path may be read or written, each command run and each address fetched. */
+/** The calls of a tool that no one described: each path may be read or written, each command run and each address fetched. */
 export function unknownTool(tool: string, input: Json): readonly HookCall[] {
   const texts = textsOf(input)
   if (texts.length > MOST_TEXTS) throw new ProtocolError(`the input of ${tool} is too long to be judged`)

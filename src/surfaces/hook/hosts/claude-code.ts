@@ -94,7 +94,7 @@ const TOOLS: ToolTable = {
   DeferredToolPlaceholder: nothing,
 }
 
-/** A sub-agent here, or in a worktree of its own. One that runs on a machine of somebody else takes the project there. */
+/** A sub-agent here, or in its own worktree. One that runs on a machine of somebody else takes the project there. */
 function startsAgent(tool: string): ToolRow {
   return (input) => {
     const where = optionalText(input, 'isolation')
@@ -135,7 +135,7 @@ function leavesWorktree(input: Json): ReturnType<ToolRow> {
 /** Tools whose input is a shell command. */
 const SHELLS: ReadonlySet<string> = new Set(['Bash', 'Monitor'])
 
-/** Modes in which a person sits in front of it and is asked; in the others an ask may be answered by nobody. */
+/** Modes in which a person sits in front of it and is asked; in the others an ask may be answered by no one. */
 const ASKING: ReadonlySet<string> = new Set(['default', 'acceptEdits', 'plan'])
 
 export const claudeCode: Host<'claude-code'> = {

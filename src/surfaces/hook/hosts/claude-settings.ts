@@ -1,4 +1,4 @@
-/** Claude Code's settings: what makes it drop a file with all its hooks, and the denials of its own that stand beside ours. */
+/** Claude Code's settings: what makes it drop a file with all its hooks, and the denials of its own that are beside ours. */
 
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -131,7 +131,7 @@ function textsAt(settings: Json, [table = '', key = '']: readonly string[]): rea
   return Array.isArray(list) ? list : []
 }
 
-/** What in any of its settings keeps our hook, which stands in `own`, from running. */
+/** What in any of its settings keeps our hook, which is in `own`, from running. */
 export function claudeHooksOff(
   files: readonly string[],
   own: string,
@@ -152,7 +152,7 @@ export function claudeHooksOff(
   return null
 }
 
-/** What whoever runs the machine has set for its users. */
+/** What the process that runs the machine has set for its users. */
 function managedSettings(): readonly string[] {
   const folder = '/etc/claude-code'
   const parts = join(folder, 'managed-settings.d')

@@ -49,7 +49,7 @@ function holdsCall(record: Json, { parent_agent_id: parent, tool_call: call }: J
   return last.some(({ type, id }) => type === 'tool_use' && id === call.id)
 }
 
-/** What stands in its own words for a model that plans. */
+/** What is in its own words for a model that plans. */
 const PLANS = 'You are in Plan mode.'
 
 /** The mode of what the person said last. A command of theirs carries none, and there the model's orders tell. */

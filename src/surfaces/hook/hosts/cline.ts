@@ -42,7 +42,7 @@ function joined(input: Json): string {
   const { commands } = input
   const list = typeof commands === 'string' ? [commands] : commands
   if (!Array.isArray(list) || list.length === 0 || list.some((command) => typeof command !== 'string'))
-    throw new ProtocolError('"commands" is no list of texts')
+    throw new ProtocolError('"commands" is not a list of strings')
   return list.join('\n')
 }
 
@@ -50,7 +50,7 @@ function joined(input: Json): string {
 function each(name: string, row: ToolRow): ToolRow {
   return (input) => {
     const list = input[name]
-    if (!Array.isArray(list) || !list.every(isObject)) throw new ProtocolError(`"${name}" is no list of objects`)
+    if (!Array.isArray(list) || !list.every(isObject)) throw new ProtocolError(`"${name}" is not a list of objects`)
     return list.flatMap((one) => row(one))
   }
 }
@@ -222,7 +222,7 @@ function isProgram(text: string): boolean {
   return text.includes(PROGRAM_MARK)
 }
 
-/** A denied command that prints why, in the very form that stands in its place. */
+/** A denied command that prints why, in the very form that is in its place. */
 const REFUSAL = /^printf '%s\\n' '(?:[^'\\]|'\\['\\]')*' >&2; exit 126$/
 
 /** The commands that ran, as one; null where what ran is our own refusal. */

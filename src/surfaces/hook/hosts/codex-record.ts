@@ -6,7 +6,7 @@ import { firstLine, linesWith, piecesFromEnd, withRecord } from '../host/record-
 /** Turns are long: this much of the record is looked through for the beginning of the one that goes on. */
 const MAX_LOOKED = 64 * 1024 * 1024
 
-/** Where a session was started; null when nobody can say. */
+/** Where a session was started; null when no one can say. */
 export function startDirectory(input: Json): string | null {
   const path = recordOf(input)
   if (path === null) return null

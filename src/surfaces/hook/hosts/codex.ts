@@ -22,7 +22,7 @@ import { CODEX_RULES, codexHome, codexRuleFolders, codexRules, isCodexRules } fr
 /** What goes to another agent beside the words: images and skills are read from where `path` says. */
 const handsOver: ToolRow = (input) => {
   const { items = [] } = input
-  if (!Array.isArray(items) || !items.every(isObject)) throw new ProtocolError('"items" is no list of objects')
+  if (!Array.isArray(items) || !items.every(isObject)) throw new ProtocolError('"items" is not a list of objects')
   return [...delegates(input), ...items.filter((item) => item.path !== undefined).flatMap(reads('path'))]
 }
 
@@ -143,7 +143,7 @@ export const codex: Host<'codex'> = {
         canReplace: true,
       }
     },
-    // The reason of a block stands in the place of the result; one with an unknown field is not read at all.
+    // The reason of a block is instead of the result; one with an unknown field is not read at all.
     answer: (_, { note, value }) =>
       JSON.stringify({
         ...(value !== null && { decision: 'block', reason: typeof value === 'string' ? value : JSON.stringify(value) }),

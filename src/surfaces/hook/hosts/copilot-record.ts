@@ -6,7 +6,7 @@ import type { Machine } from '../../../system/machine.ts'
 import { isObject, type Json, sessionName } from '../host/host.ts'
 import { onceWritten, piecesFromEnd, withRecord } from '../host/record-file.ts'
 
-/** So much of a record is looked through; in a longer one without a word about its mode nobody acts. */
+/** So much of a record is looked through; in a longer one without a word about its mode no one acts. */
 const MAX_LOOKED = 256 * 1024 * 1024
 
 /** Modes in which a command may write to the project. */
@@ -26,7 +26,7 @@ export async function isActing(input: Json, machine: Pick<Machine, 'home' | 'env
 
 const nameOf = (id: unknown): string | null => sessionName({ session_id: id })
 
-/** Records that can be the call's. A sub-agent's calls stand in that of the session; below another one, its host does not say which that is. */
+/** Records that can be the call's. A sub-agent's calls are in that of the session; below another one, its host does not say which that is. */
 function recordsFor({ sessionId, parentAgentId, timestamp }: Json, folder: string): readonly string[] {
   const written = (name: string): number =>
     statSync(join(folder, name, RECORD), { throwIfNoEntry: false })?.mtimeMs ?? Number.NEGATIVE_INFINITY
@@ -59,11 +59,11 @@ function modeOf(path: string, input: Json): string | null {
         // Only the mode is sought now, and most of a record has no word of it.
         if (began && !piece.includes(MODE_CHANGED)) continue
         for (const { type, agentId, data } of eventsFromEnd(piece)) {
-          // A sub-agent has a mode of its own, which lets it do nothing that the session's does not.
+          // A sub-agent has its own mode, which lets it do nothing that the session's does not.
           if (type === MODE_CHANGED && agentId === undefined) mode ??= String(data.newMode)
           if (type === 'hook.end') ended.add(data.hookInvocationId)
           if (type === 'hook.start') began ||= !ended.has(data.hookInvocationId) && isCall(data, input)
-          // What the agent called before this turn is no call that goes on.
+          // What the agent called before this turn is not a call that goes on.
           if (type === 'assistant.turn_start' && agentId === input.agentId && !began) return null
         }
         if (began && mode !== null) return mode

@@ -71,7 +71,7 @@ function inEach(row: ToolRow): ToolRow {
   return (input) => {
     const { paths } = input
     const places = Array.isArray(paths) ? paths : [paths ?? optionalText(input, 'path') ?? '.']
-    if (places.some((path) => typeof path !== 'string')) throw new ProtocolError('"paths" is no list of texts')
+    if (places.some((path) => typeof path !== 'string')) throw new ProtocolError('"paths" is not a list of strings')
     return (places as string[]).flatMap((path) => row({ ...input, path }))
   }
 }
@@ -140,7 +140,7 @@ export const copilot: Host<'copilot'> = {
           additionalContext: outcome.note,
         })
       case 'ask':
-        throw new ProtocolError('Copilot CLI asks nobody when it runs without a terminal')
+        throw new ProtocolError('Copilot CLI cannot ask when it runs without a terminal')
     }
   },
   prompts: {
@@ -206,7 +206,7 @@ export const copilot: Host<'copilot'> = {
           join(folder(place), 'settings.json'),
           join(folder(place), 'config.json'),
         ]
-        // By hashes of its own making: whether one of them is ours cannot be told.
+        // By hashes of its own making: whether one of them is ours cannot be known.
         const some = ({ disabledHooks: hooks }: Json): string | null =>
           Array.isArray(hooks) && hooks.length > 0 ? '"disabledHooks", which may name this one' : null
         return allHooksOff(files, settings, some)
@@ -233,12 +233,12 @@ export const copilot: Host<'copilot'> = {
   },
 }
 
-/** Some versions give them as a text. On the wire of responses a patch is no JSON, but stands there as it is. */
+/** Some versions give them as a text. On the wire of responses a patch is no JSON, but is there as it is. */
 function argumentsOf(input: Json, tool: string): Json {
   const { toolArgs } = input
   if (typeof toolArgs !== 'string') return object(input, 'toolArgs')
   if (tool === 'apply_patch' && !toolArgs.trimStart().startsWith('{')) return { input: toolArgs }
   const given: unknown = JSON.parse(toolArgs)
-  if (!isObject(given)) throw new ProtocolError('"toolArgs" is no object')
+  if (!isObject(given)) throw new ProtocolError('"toolArgs" is not an object')
   return given
 }

@@ -5,7 +5,7 @@ import type { Reason } from '../../../policy/decision.ts'
 /** The words that Gemini CLI was started with, one a line. */
 const WORDS = 'CORDON_HOST_WORDS'
 
-/** What stands before the command of the hook that is asked about a person's words; Gemini CLI runs hooks in bash. */
+/** What is before the command of the hook that is asked about a person's words; Gemini CLI runs hooks in bash. */
 export const TELLS_WORDS: string = `export ${WORDS}="$(tr '\\0' '\\n' 2>/dev/null </proc/$PPID/cmdline || ps -o args= -p $PPID)"; `
 
 /** Why nothing may go to the model; null where no editor drives it. */
@@ -17,11 +17,11 @@ export function drivenByEditor(
   return {
     message: 'An editor drives Gemini CLI here (--acp), and then it asks no hook before a call.',
     remedy:
-      'Use Gemini CLI at a terminal, or have the editor start `cordon run -- gemini --acp`: that holds its commands and its network; files that it asks the editor for are the editor’s to give.',
+      'Use Gemini CLI at a terminal, or have the editor start `cordon run -- gemini --acp`: that guards its commands and its network; the editor decides about files that it asks the editor for.',
   }
 }
 
-/** Without /proc they stand in one line. What cannot be known is taken for the worse. */
+/** Without /proc they are in one line. What cannot be known is taken for the worse. */
 function isForEditor(words: string): boolean {
   const list = words.split(words.includes('\n') ? '\n' : ' ')
   return words.trim() === '' || list.some((word) => /^--?(?:experimental-?)?acp(?:=|$)/i.test(word))

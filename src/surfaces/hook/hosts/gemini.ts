@@ -1,4 +1,4 @@
-/** Gemini CLI: `BeforeTool`, denied with `{"decision":"deny","reason"}`; an ask hangs it when nobody is there. */
+/** Gemini CLI: `BeforeTool`, denied with `{"decision":"deny","reason"}`; an ask hangs it when no one is there. */
 
 import { dirname, join, resolve } from 'node:path'
 import { HOOK_TIMEOUT_SECONDS, isHookCommand } from '../host/hook-command.ts'
@@ -148,7 +148,7 @@ export const gemini: Host<'gemini'> = {
       case 'sandboxed':
         return JSON.stringify({ hookSpecificOutput: { hookEventName: 'BeforeTool', tool_input: outcome.input } })
       case 'ask':
-        throw new ProtocolError('Gemini CLI hangs on an ask when nobody is there')
+        throw new ProtocolError('Gemini CLI hangs on an ask when there is no one to answer')
     }
   },
   prompts: {
@@ -177,7 +177,7 @@ export const gemini: Host<'gemini'> = {
         canReplace: true,
       }
     },
-    // The reason of a denial stands in the place of the result, and then it reads no context beside it.
+    // The reason of a denial is instead of the result, and then it reads no context beside it.
     answer: (_, { note, value }) => {
       if (value === null)
         return JSON.stringify({ hookSpecificOutput: { hookEventName: 'AfterTool', additionalContext: note } })
@@ -237,7 +237,7 @@ export const gemini: Host<'gemini'> = {
         env: (port) => ({
           GOOGLE_GEMINI_BASE_URL: `http://127.0.0.1:${port}`,
           GEMINI_API_KEY: 'scripted',
-          // Headless it starts in no folder without; whether a project's hooks are trusted was looked at before.
+          // Headless it starts in no folder without; whether a project's hooks are trusted was checked before.
           GEMINI_CLI_TRUST_WORKSPACE: 'true',
         }),
         call: (command) => ({ tool: 'run_shell_command', input: { command, description: 'x' } }),

@@ -1,4 +1,4 @@
-/** A host is a file of its own, a line of the list and a row of the contract: no other code knows it by its name. */
+/** A host is its own file, a line of the list and a row of the contract: no other code knows it by its name. */
 
 import { globSync, readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'

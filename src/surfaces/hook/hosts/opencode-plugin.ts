@@ -53,7 +53,7 @@ export const Cordon = async ({ directory, client }) => ({
     const note = notes.get(input.callID)
     notes.delete(input.callID)
     if (isText && note) output.output += \`\\n\\n[cordon] \${note}\`
-    // A server's result is a list of parts, and each text of it is looked at.
+    // A server's result is a list of parts, and each text of it is checked.
     const texts = isText ? [output.output] : (output?.content ?? []).filter((part) => part?.type === 'text').map((part) => part.text)
     for (const text of texts) {
       const answer = await look({

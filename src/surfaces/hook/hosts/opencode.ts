@@ -45,7 +45,7 @@ const TOOLS: ToolTable = {
   question: nothing,
   plan_enter: nothing,
   plan_exit: nothing,
-  // A call that the model got wrong. There is no row for `batch`: what it runs may not come here again one by one.
+  // A call that the model got wrong. There is not a row for `batch`: what it runs may not come here again one by one.
   invalid: nothing,
 }
 

@@ -44,7 +44,7 @@ const TOOLS: ToolTable = {
   get_goal: nothing,
   update_goal: nothing,
   exit_plan_mode: nothing,
-  // There is no row for `tool_call`: what it calls may not come here again.
+  // There is not a row for `tool_call`: what it calls may not come here again.
 }
 
 export const qwen: Host<'qwen'> = {

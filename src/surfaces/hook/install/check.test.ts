@@ -68,7 +68,7 @@ describe('a hook that was installed', () => {
     const behind = (all: Settings) => ({ ...all, hooks: { ...all.hooks, [event]: [...row(all), THEIRS] } })
     expect(await check(agent, behind)).toMatchObject({
       status: 'stale',
-      detail: expect.stringContaining('another hook stands behind ours'),
+      detail: expect.stringContaining('another hook runs after'),
     })
     const other = (all: Settings) => JSON.parse(JSON.stringify(all).replaceAll('/opt/none/cordon.cjs', '/opt/old.cjs'))
     expect(await check(agent, other)).toMatchObject({ status: 'stale', detail: expect.stringContaining('this Cordon') })

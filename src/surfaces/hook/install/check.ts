@@ -169,7 +169,7 @@ function whyStale({ before, after }: FileChange): string {
       .sort()
       .join('')
   return sorted(before) === sorted(after)
-    ? 'another hook stands behind ours, and of two that put in another command the last one counts'
+    ? 'another hook runs after the one of Cordon, and the last hook that rewrites a command wins'
     : 'the hook is not the one of this Cordon'
 }
 
@@ -194,7 +194,7 @@ function others(host: InstalledHost, place: InstallPlace, read: Read): readonly 
   return found.length === 0
     ? []
     : [
-        `${found.join(' and ')} ${found.length === 1 ? 'holds another hook' : 'hold other hooks'} before calls, which could put in a command of its own: Cordon then stops the session`,
+        `${found.join(' and ')} ${found.length === 1 ? 'holds another hook' : 'hold other hooks'} before calls, which could replace the command: Cordon then stops the session`,
       ]
 }
 

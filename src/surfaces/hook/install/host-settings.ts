@@ -22,7 +22,7 @@ export function backupOf(path: string): string {
   return `${path}.cordon-backup`
 }
 
-/** The changes that install our hook, or take it out; the host's own file first. Throws a `SettingsError` when one stands in the way. */
+/** The changes that install our hook, or take it out; the host's own file first. Throws a `SettingsError` when one is in the way. */
 export function planSettings(host: InstalledHost, place: InstallPlace, read: Read, uninstall: boolean): FileChange {
   return planFile(host, host.name, place, read, uninstall)
 }

@@ -69,7 +69,7 @@ function understood<T>(plan: () => T): T {
   }
 }
 
-/** Taking out: what stood there before, where nobody has changed the file since; else the file without ours. */
+/** Taking out: what stood there before, where no one has changed the file since; else the file without ours. */
 function unchanged(host: InstalledHost, place: InstallPlace): FileChange {
   const change = planSettings(host, place, readFile, true)
   const kept = change.before === null ? null : readFile(backupOf(machineFiles.canonical(change.path)))

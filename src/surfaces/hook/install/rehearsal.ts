@@ -1,4 +1,4 @@
-/** Starts the agent's real program with a scripted model in the place of its provider, and sees whether the hook answers. */
+/** Starts the agent's real program with a scripted model instead of its provider, and sees whether the hook answers. */
 
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ import type { InstallPlace } from '../host/install-place.ts'
 import { startModelServer } from '../host/scripted-model.ts'
 import { type HostName, installOf } from '../hosts/hosts.ts'
 
-/** What came of a rehearsal in one folder: the hook answered, it did not, or nobody can say. */
+/** What came of a rehearsal in one folder: the hook answered, it did not, or no one can say. */
 export interface Rehearsal {
   readonly where: string
   readonly outcome: 'answered' | 'missed' | 'unknown'
@@ -22,14 +22,14 @@ export interface Rehearsal {
 /** A first start can make a database and look for updates. */
 const MAX_MS = 120_000
 
-/** Starts the program in the project, in a folder of it, and in a worktree. Empty where it cannot be told where its model is. */
+/** Starts the program in the project, in a folder of it, and in a worktree. Empty where it cannot be known where its model is. */
 export async function rehearse(host: HostName, program: string, place: InstallPlace): Promise<readonly Rehearsal[]> {
   const { rehearsal: rehearsed } = await installOf(host)
   if (rehearsed === null) return []
   const below = folderBelow(place.root)
   const done = [await once(rehearsed, program, place, 'the project', place.root)]
   if (below !== null) done.push(await once(rehearsed, program, place, 'a folder of it', below))
-  // A hook of one project is that project's: a worktree is a folder of its own.
+  // A hook of one project is that project's: a worktree is its own folder.
   if (place.scope === 'user') done.push(...(await inWorktree(rehearsed, program, place)))
   return done
 }

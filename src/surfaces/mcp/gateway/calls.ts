@@ -75,7 +75,7 @@ export class GatewayCalls {
     )
   }
 
-  /** Completions come with every key, so nobody is asked for them: without a level of allow there are none. */
+  /** Completions come with every key, so no one is asked for them: without a level of allow there are none. */
   async complete({ ref, argument, context: given }: Json, context: CallContext, signal: AbortSignal): Promise<Json> {
     if (!isObject(ref) || !isObject(argument)) throw new RpcError(ERROR.params, '"ref" and "argument" must be objects')
     const isPrompt = ref.type === 'ref/prompt'
@@ -107,7 +107,7 @@ export class GatewayCalls {
     return { server, inner: found.name }
   }
 
-  /** A resource that may be followed: nobody is asked, so a denial is all that counts. */
+  /** A resource that may be followed: no one is asked, so a denial is all that counts. */
   async subscribable(outer: unknown): Promise<{ readonly server: GatewayServer; readonly uri: string }> {
     const found = this.resource(outer)
     await this.#gate.refuseDenied(`mcp_resources__${found.server.label}`)

@@ -77,7 +77,7 @@ export class ChangeFeed {
     await server.wrapped.unsubscribe(uri, signal)
   }
 
-  /** Nobody listens any more, perhaps: then the server need not tell. */
+  /** No one listens any more, perhaps: then the server need not tell. */
   #release(server: FeedServer, uri: string): void {
     if (this.#isHeard(server.label, uri)) return
     void server.wrapped.unsubscribe(uri, new AbortController().signal).catch(() => {})

@@ -133,7 +133,7 @@ export class GatewayGate {
     const refusal = this.#parts.judge.whyNotAsked(decision)
     if (refusal) return no(`Not run: ${refusal}; ${level}.`)
     if (this.#allowed.has(called)) return YES
-    const absent = no(`Not run: it needs a yes from the user, and nobody could be asked; ${level}.`)
+    const absent = no(`Not run: it needs approval from the user, and no one could be asked; ${level}.`)
     const { root, home } = this.#parts.judge.place
     const places = { root, home, resolve: (path: string) => path }
     const request = requestOf({ tool: called, subject: called, input, decision, facts: null, places, suggestions: [] })
@@ -149,7 +149,7 @@ export class GatewayGate {
           asked.throwIfAborted()
           const fleet = await this.#parts.elsewhere.fleet()
           if (fleet) return fleet.ask(request, asked)
-          throw new Error('nobody could be asked')
+          throw new Error('no one could be asked')
         }
         const answer = await this.#answer(question, ['yes', 'session', 'no'], elicit, asked, { [ASKED_CALL]: called })
         forSession = answer === 'session'

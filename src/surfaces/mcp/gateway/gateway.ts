@@ -1,4 +1,4 @@
-/** The gateway: other MCP servers, each in a sandbox of its own, and one conversation that speaks for all of them. */
+/** The gateway: other MCP servers, each in its own sandbox, and one conversation that speaks for all of them. */
 
 import { PassThrough, type Readable, Writable } from 'node:stream'
 import { type GatewayJudge, openGatewayJudge } from '../../../agents/mcp/judge.ts'
@@ -137,7 +137,7 @@ function wantedServers(
   })
 }
 
-/** A file that nobody signed may change behind the person's back: another command under a known name is not started. */
+/** A file that no one signed may change behind the person's back: another command under a known name is not started. */
 function isKnown(
   { name, definition }: ServerSpec,
   accept: boolean,

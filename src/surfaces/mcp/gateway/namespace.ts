@@ -1,4 +1,4 @@
-/** Names of wrapped servers: whose a tool, a prompt or a resource is stands before it, so that no server can speak for another. */
+/** Names of wrapped servers: whose a tool, a prompt or a resource is is before it, so that no server can speak for another. */
 
 const SEPARATOR = '__'
 const SCHEME = 'cordon://'
@@ -8,7 +8,7 @@ export function outerName(label: string, name: string): string {
   return `${label}${SEPARATOR}${name}`
 }
 
-/** The label and the name inside; null when it is none of ours. */
+/** The label and the name inside; null when it is not of ours. */
 export function innerName(outer: unknown): { readonly label: string; readonly name: string } | null {
   if (typeof outer !== 'string') return null
   const at = outer.indexOf(SEPARATOR)
@@ -20,7 +20,7 @@ export function outerUri(label: string, uri: string): string {
   return `${SCHEME}${label}/${uri}`
 }
 
-/** The label and the address inside; null when it is none of ours. */
+/** The label and the address inside; null when it is not of ours. */
 export function innerUri(outer: unknown): { readonly label: string; readonly uri: string } | null {
   if (typeof outer !== 'string' || !outer.startsWith(SCHEME)) return null
   const at = outer.indexOf('/', SCHEME.length)

@@ -1,4 +1,4 @@
-/** What comes back from a server in pieces, or packed up, is looked at as a whole. */
+/** What comes back from a server in pieces, or packed up, is checked as a whole. */
 
 import { expect, it } from 'vitest'
 import { createRedactor } from '../../../scan/redact/redact.ts'

@@ -174,7 +174,7 @@ class Cleaning {
   }
 }
 
-/** The result of a tool. Throws when it is no result at all. */
+/** The result of a tool. Throws when it is not a result at all. */
 export function guardedResult(given: unknown, outputSchema: unknown, tool: string, origin: Origin): GuardedResult {
   if (!isObject(given) || !Array.isArray(given.content ?? [])) throw new TypeError(`${tool} brought back no result`)
   const cleaning = new Cleaning(origin)

@@ -7,9 +7,9 @@ import { canonicalJson } from '../../../system/canonical-json.ts'
 import { isObject, type Json } from '../json-rpc.ts'
 
 const MAX_DEPTH = 32
-/** What one check may cost: every step, and what a step looks at, by its size. Some times what a large result needs, and below 100 ms. */
+/** What one check may cost: every step, and what a step checks, by its size. Some times what a large result needs, and below 100 ms. */
 const MAX_WORK = 500_000
-/** Characters that are looked at for the price of a step. */
+/** Characters that are checked for the price of a step. */
 const CHARACTERS = 64
 const MAX_REFERENCE = 1_000
 const MAX_SHOWN = 500

@@ -24,7 +24,7 @@ export interface CatalogParts {
   /** Puts a question to the person; false is a no. */
   readonly ask: (message: string, elicit: Elicit, signal: AbortSignal) => Promise<boolean>
   readonly warn: (text: string) => void
-  /** How long a list may take, in the place of the default. */
+  /** How long a list may take, instead of the default. */
   readonly listMs?: number
 }
 
@@ -84,13 +84,13 @@ const KINDS = {
 
 export type Pinned = 'tools' | 'prompts' | 'templates'
 
-/** Marks in the pins that a kind was looked at: what comes later is new. */
+/** Marks in the pins that a kind was checked: what comes later is new. */
 const SEEN: Readonly<Record<Pinned, string>> = { tools: '@tools', prompts: '@prompts', templates: '@templates' }
 const MAX_OFFERS = 1000
 const MAX_PAGES = 20
 /** The lists of the other servers wait for it. */
 const LIST_MS = 20_000
-/** Longer definitions are no descriptions, and all of them together are kept in a file. */
+/** Longer definitions are not descriptions, and all of them together are kept in a file. */
 const MAX_DEFINITION = 64 * 1024
 const MAX_LIST = 4 * 1024 * 1024
 
@@ -150,7 +150,7 @@ export class ServerCatalog {
       const given = await this.#page(kind, cursor, signal, slow)
       const list = given[kind.field]
       if (!Array.isArray(list))
-        throw new RpcError(ERROR.internal, `the list of ${kind.field} of ${server.label} is none`)
+        throw new RpcError(ERROR.internal, `the list of ${kind.field} of ${server.label} is not a list`)
       for (const item of list.slice(0, MAX_OFFERS)) {
         const name = isObject(item) ? item[kind.key] : undefined
         if (typeof name !== 'string' || !kind.valid.test(name) || found.has(name)) continue

@@ -65,11 +65,11 @@ function elicited(
   signal: AbortSignal,
 ): () => Promise<GuardedResult> {
   return async () => {
-    if (!elicit) throw new Error('nobody can be asked')
+    if (!elicit) throw new Error('no one can be asked')
     const { message, requestedSchema, mode = 'form' } = params
-    if (mode !== 'form') throw new Error('only forms are passed on: an address to open could lead anywhere')
+    if (mode !== 'form') throw new Error('only forms are passed on: an address to open could point anywhere')
     const schema = JSON.stringify(requestedSchema ?? {})
-    if (!isObject(requestedSchema) || schema.length > MAX_SCHEMA) throw new Error('the form is none')
+    if (!isObject(requestedSchema) || schema.length > MAX_SCHEMA) throw new Error('the form is not valid')
     const asksSecret = SECRET_WORDS.test(`${String(message)} ${schema}`)
     const shown = [
       `The MCP server “${label}” asks: ${visibleLines(String(message ?? '').slice(0, MAX_MESSAGE))}`,

@@ -153,7 +153,7 @@ export class GatewaySession {
     }
   }
 
-  /** `round` are the parameters of the request that waits now: what is told in between goes to it, or to nobody. */
+  /** `round` are the parameters of the request that waits now: what is told in between goes to it, or to no one. */
   #context(round: () => Json | null, elicit: Elicit | null, logLevel: string | null): CallContext {
     const tell = (method: string, params: Json): void => {
       if (round() !== null) this.client.notify(method, params)
@@ -237,7 +237,7 @@ export class GatewaySession {
         () => this.#feed.changed(label, change, {}),
         () => {},
       )
-      throw new RpcError(ERROR.internal, `${label} still starts: what it offers is listed when it is there`)
+      throw new RpcError(ERROR.internal, `${label} is still starting: its tools are listed once it runs`)
     })
   }
 

@@ -14,7 +14,7 @@ export interface CallContext {
   readonly logLevel: string | null
 }
 
-/** Nobody behind it: for what the gateway asks by itself. */
+/** No one behind it: for what the gateway asks by itself. */
 export const ALONE: CallContext = { elicit: null, progress: null, log: null, logLevel: null }
 
 /** A running server. */

@@ -102,7 +102,7 @@ export function AskCard({ ask }: { readonly ask: ShownAsk }): JSX.Element {
       </p>
       <p class="dim">
         <span class="path">{ask.where ?? ask.project}</span> · <When at={ask.since} />
-        {!ask.waits && ' · nobody waits: the agent tries again after your answer'}
+        {!ask.waits && ' · not waiting: the agent tries again after your answer'}
       </p>
       {ask.hosts.length > 0 && <p>Host {ask.hosts.join(', ')}</p>}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys. */}
@@ -149,7 +149,7 @@ export function AskCard({ ask }: { readonly ask: ShownAsk }): JSX.Element {
           }}
         >
           <label>
-            What the model is told
+            Message to the model
             <textarea ref={message} rows={2} maxLength={2000} />
           </label>
           <button type="submit">Send</button>

@@ -9,7 +9,7 @@ import { Verdict, When } from './words.tsx'
 
 type Line = Readonly<Record<string, unknown>>
 
-/** Fields that say where a line stands, which nobody opens a call for. */
+/** Fields that say where a line stands, which no one opens a call for. */
 const PLUMBING = ['v', 'seq', 'time', 'session', 'type', 'prev', 'call', 'args_hash']
 
 /** A dialog over the page. */

@@ -39,7 +39,7 @@ export function Diff({ call }: { readonly call: string }): JSX.Element {
           )}
         </figure>
       ))}
-      {body && <UndoButton call={call} label="Put this call back" />}
+      {body && <UndoButton call={call} label="Undo this call" />}
     </section>
   )
 }
@@ -49,7 +49,7 @@ export function UndoButton(props: {
   readonly call: string
   readonly label: string
   readonly since?: boolean
-  /** Told what was put back, by whoever draws this button anew, or away. */
+  /** Told what was restored, by the process that draws this button anew, or away. */
   readonly done?: (text: string) => void
 }): JSX.Element {
   const [result, take] = useState<Undone | null>(null)
@@ -65,7 +65,7 @@ export function UndoButton(props: {
       {sure ? (
         <div class="buttons">
           <button type="button" class="no" onClick={() => void undo(false)}>
-            Yes, put back
+            Yes, undo
           </button>
           <button type="button" onClick={() => ask(false)}>
             Leave it
@@ -86,7 +86,7 @@ export function UndoButton(props: {
               ))}
             </ul>
             <button type="button" class="no" onClick={() => void undo(true)}>
-              Put back what can be, all the same
+              Restore the rest anyway
             </button>
           </>
         )}
@@ -96,5 +96,5 @@ export function UndoButton(props: {
 }
 
 function undoneText({ undone }: Undone): string {
-  return `Put back: ${undone.length} ${undone.length === 1 ? 'call' : 'calls'}.`
+  return `Undone: ${undone.length} ${undone.length === 1 ? 'call' : 'calls'}.`
 }

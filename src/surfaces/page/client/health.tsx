@@ -1,4 +1,4 @@
-/** Health: what holds on this machine, which agents are guarded, what is in quarantine, and grants that nobody used. */
+/** Health: what holds on this machine, which agents are guarded, what is in quarantine, and grants that no one used. */
 
 import type { JSX } from 'preact'
 import { post } from './server.ts'

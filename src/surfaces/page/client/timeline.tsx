@@ -36,7 +36,7 @@ export function Timeline(): JSX.Element {
           <li key={call.id} class={call.undoneBy === null ? 'card' : 'card undone'}>
             <p>
               <When at={call.at} /> <code>{call.what}</code>
-              {call.undoneBy !== null && <b> put back</b>}
+              {call.undoneBy !== null && <b> undone</b>}
             </p>
             <Paths sign="+" paths={call.made} />
             <Paths sign="~" paths={call.changed} />

@@ -19,11 +19,11 @@ interface Props<Item> {
 export function VirtualList<Item>({ items, height, label, keyOf, row, open }: Props<Item>): JSX.Element {
   const box = useRef<HTMLDivElement>(null)
   const [top, scroll] = useState(0)
-  const [room, setRoom] = useState(600)
+  const [space, setLayout] = useState(600)
   const [at, go] = useState(0)
   const moved = useRef(false)
   useEffect(() => {
-    const seen = new ResizeObserver(() => setRoom(box.current?.clientHeight ?? 600))
+    const seen = new ResizeObserver(() => setLayout(box.current?.clientHeight ?? 600))
     seen.observe(box.current!)
     return () => seen.disconnect()
   }, [])
@@ -33,19 +33,19 @@ export function VirtualList<Item>({ items, height, label, keyOf, row, open }: Pr
     box.current?.querySelector<HTMLElement>(`[data-at="${at}"]`)?.focus()
   }, [at, top])
   const first = Math.max(0, Math.floor(top / height) - BEYOND)
-  const shown = items.slice(first, first + Math.ceil(room / height) + 2 * BEYOND)
+  const shown = items.slice(first, first + Math.ceil(space / height) + 2 * BEYOND)
   const current = Math.min(at, Math.max(0, items.length - 1))
   const move = (to: number) => {
     const next = Math.max(0, Math.min(items.length - 1, to))
     const element = box.current!
     if (next * height < element.scrollTop) element.scrollTop = next * height
-    else if ((next + 1) * height > element.scrollTop + room) element.scrollTop = (next + 1) * height - room
+    else if ((next + 1) * height > element.scrollTop + space) element.scrollTop = (next + 1) * height - space
     moved.current = true
     scroll(element.scrollTop)
     go(next)
   }
   const onKeyDown = (event: KeyboardEvent) => {
-    const page = Math.max(1, Math.floor(room / height) - 1)
+    const page = Math.max(1, Math.floor(space / height) - 1)
     const steps: { readonly [key: string]: number } = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page }
     if (event.key === 'Home') move(0)
     else if (event.key === 'End') move(items.length - 1)

@@ -26,7 +26,7 @@ function run([program, ...words]: readonly string[]): void {
   child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal!]))
 }
 
-/** Both readings of the profile must agree, or this is no test of it. */
+/** Both readings of the profile must agree, or this is not a test of it. */
 function allows(profile: Profile, question: Question): boolean {
   const [last, specific] = (['last', 'specific'] as const).map((reading) => profile.decide(question, reading))
   if (last !== specific) throw new Error(`the readings differ: ${JSON.stringify(question)}`)

@@ -68,10 +68,10 @@ function expiry(policy: {
   readonly expired: boolean
   readonly closes: string
 }): string {
-  if (policy.expires === null) return 'holds until there is a newer one'
+  if (policy.expires === null) return 'applies until there is a newer one'
   return policy.expired
     ? `EXPIRED at ${policy.expires}: closes ${policy.closes}`
-    : `holds until ${policy.expires}, then closes ${policy.closes}`
+    : `applies until ${policy.expires}, then closes ${policy.closes}`
 }
 
 async function sync(terminal: Terminal, args: Arguments, machine: Machine): Promise<number> {
@@ -103,7 +103,7 @@ const EVERY_MS = 15_000
 function describe(terminal: Terminal, policy: PolicySync): void {
   if ('message' in policy)
     terminal.out(
-      `${paint(terminal, 'red', policy.outcome)}  ${visible(policy.message)} [${policy.code}]; the last good one holds\n`,
+      `${paint(terminal, 'red', policy.outcome)}  ${visible(policy.message)} [${policy.code}]; the last good one applies\n`,
     )
   else if (policy.outcome === 'unchanged') terminal.out('policy   unchanged\n')
   else terminal.out(`policy   version ${policy.policy?.bundle.version} is now in force\n`)

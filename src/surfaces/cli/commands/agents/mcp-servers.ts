@@ -117,7 +117,7 @@ async function listenForCode(): Promise<{
   return { url: `http://127.0.0.1:${port}/callback`, code, close }
 }
 
-/** Cordon opens it, and never an agent; where there is no browser the address was printed. */
+/** Cordon opens it, and never an agent; where there is not a browser the address was printed. */
 function openBrowser(machine: Machine, address: URL): void {
   if (address.protocol !== 'https:' && address.hostname !== '127.0.0.1' && address.hostname !== 'localhost') return
   const program = machine.env.BROWSER ?? (process.platform === 'darwin' ? 'open' : 'xdg-open')

@@ -58,7 +58,7 @@ export async function run({ terminal, argv, bare }: CommandContext): Promise<num
   }
 }
 
-/** A client starts it without a terminal, mostly: then nobody sees a code, and what needs one is refused. */
+/** A client starts it without a terminal, mostly: then no one sees a code, and what needs one is refused. */
 async function openPage(root: string, terminal: Terminal): Promise<{ close(): Promise<void> }> {
   const { startPage, terminalShow } = await import('./serve-page.ts')
   const warn = (text: string) => terminal.err(`cordon: ${visible(text)}\n`)
@@ -80,7 +80,7 @@ function serverOptions(root: string, terminal: Terminal): ServerOptions {
     fallback: {
       name: 'terminal',
       ask: async (request, signal) => {
-        // The page may answer meanwhile, and then nobody waits here any more.
+        // The page may answer meanwhile, and then no one waits here any more.
         await waitForPage(machine, signal)
         signal.throwIfAborted()
         const project = machineFiles.canonical(root)
@@ -93,7 +93,7 @@ function serverOptions(root: string, terminal: Terminal): ServerOptions {
         throw new Error(
           id === null
             ? 'only the manifest can allow it: the user can grant it in cordon.toml and sign that'
-            : `tell the user to run \`cordon approvals allow ${id}\` in a terminal of their own, then try again`,
+            : `tell the user to run \`cordon approvals allow ${id}\`in another terminal, then try again`,
         )
       },
     },

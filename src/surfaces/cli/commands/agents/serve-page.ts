@@ -13,7 +13,7 @@ import { isTerminalDevice, paint, type Terminal, visibleLines } from '../../../t
 export interface PageRequest {
   readonly root: string
   readonly port: number
-  /** Shows a code; false when nobody can see it. */
+  /** Shows a code; false when no one can see it. */
   readonly show: (text: string) => boolean
   readonly warn: (text: string) => void
 }
@@ -45,7 +45,7 @@ export function terminalShow(terminal: Terminal): (text: string) => boolean {
   }
 }
 
-/** `[approvals]` of the person's own manifest. One that does not load tells nobody anything. */
+/** `[approvals]` of the person's own manifest. One that does not load tells no one anything. */
 export async function noticeSettings(
   machine: Machine,
   root: string,

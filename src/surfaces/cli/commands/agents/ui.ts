@@ -25,7 +25,7 @@ export async function run({ terminal, bare, argv }: CommandContext): Promise<num
   })
   bare.out(`${page.link}\n`)
   terminal.err(
-    paint(terminal, 'dim', 'The link is good until this ends (Ctrl-C); whoever has it can answer for you.\n'),
+    paint(terminal, 'dim', 'The link is good until this ends (Ctrl-C); anyone who has it can answer for you.\n'),
   )
   await new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve())

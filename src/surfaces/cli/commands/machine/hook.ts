@@ -129,7 +129,7 @@ const INIT = /^\/proc\/self\/fd\/\d+\0(?:[a-z]?\d+\0){2,8}$/
 
 /**
  * True only where all of it holds: pid 1 is Cordon's init, without new privileges and without capabilities, but for the one by which
- * the door reads a path; this process has none, and is under a filter; no user namespace can be made. A program outside cannot
+ * the broker reads a path; this process has none, and is under a filter; no user namespace can be made. A program outside cannot
  * choose its pid 1.
  */
 export function isInsideSandbox(read: (path: string) => string = readText): boolean {

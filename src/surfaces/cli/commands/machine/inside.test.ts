@@ -18,9 +18,9 @@ it('knows a sandbox of Cordon', () => {
   expect(seen({})).toBe(true)
 })
 
-it('knows one whose init is a door for changes', () => {
-  const door = STATUS.replace('0000000000000000', '0000000000080000').replace('Seccomp:\t2', 'Seccomp:\t0')
-  expect(seen({ '/proc/1/status': door })).toBe(true)
+it('knows one whose init is a broker for changes', () => {
+  const broker = STATUS.replace('0000000000000000', '0000000000080000').replace('Seccomp:\t2', 'Seccomp:\t0')
+  expect(seen({ '/proc/1/status': broker })).toBe(true)
 })
 
 it('knows one that has a way out', () => {

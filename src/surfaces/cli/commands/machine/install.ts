@@ -81,7 +81,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const headline = ok ? status : 'does not work'
   terminal.err(`${paint(terminal, hookStyle(check), headline)}  ${agent}: ${visible(detail)}\n`)
   if (place.scope === 'user' && !args.flags.user)
-    terminal.err(`it holds in every project of yours: ${host.missed} (--project is for this one alone)\n`)
+    terminal.err(`it applies in all your projects: ${host.missed} (--project is for this one alone)\n`)
   const open = changes.length === 0 ? null : unguardedLine(host.program, unguardedSessions(host, Date.now()))
   if (open !== null) terminal.err(`${paint(terminal, 'yellow', 'cordon:')} ${open}. End it, and start it again.\n`)
   await tellWhatIsMissing(terminal, place.root)

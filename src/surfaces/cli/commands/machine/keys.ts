@@ -30,7 +30,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     }
     const { warning } = keys.reset()
     if (warning) terminal.err(`${paint(terminal, 'yellow', 'cordon:')} ${visible(warning)}\n`)
-    terminal.out('made a new key; sign your manifests again with cordon sign\n')
+    terminal.out('Created a new key. Sign your manifests again with cordon sign.\n')
     return EXIT.ok
   }
   if (key === undefined) {

@@ -20,7 +20,7 @@ export function run({ terminal, argv }: CommandContext): number {
   else if (found.length === 0) terminal.out('No resident process is running.\n')
   else {
     for (const resident of own) terminal.out(`${isStop ? 'stopped: ' : ''}${visible(residentLine(resident))}\n`)
-    // Another checkout, or another runtime directory: whoever uses it stops it.
+    // Another checkout, or another runtime directory: the process that uses it stops it.
     for (const resident of others) terminal.out(`of another Cordon: ${visible(residentLine(resident))}\n`)
   }
   return EXIT.ok

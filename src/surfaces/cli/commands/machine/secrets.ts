@@ -32,7 +32,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     terminal.out(`removed ${visible(name)}\n`)
     return EXIT.ok
   }
-  // Nobody types a value for a name that cannot be.
+  // No one types a value for a name that cannot be.
   requireSecretName(name)
   const value = process.stdin.isTTY
     ? await typedUnseen(terminal, `The value of ${name} (it is not shown): `)

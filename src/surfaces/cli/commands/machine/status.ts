@@ -62,7 +62,7 @@ export function describeStanding(terminal: Terminal, standing: Standing, agents:
           'cordon approvals answer',
         )),
     ...(undo.calls === 0
-      ? row('undo', 'dim', 'nothing to put back')
+      ? row('undo', 'dim', 'nothing to undo')
       : row(
           'undo',
           'green',
@@ -76,7 +76,7 @@ export function describeStanding(terminal: Terminal, standing: Standing, agents:
 function manifestWords(manifest: ManifestStanding): [style: Style, said: string, next?: string] {
   switch (manifest.status) {
     case 'none':
-      return ['yellow', 'there is none: the built-in rules hold, and commands of agents ask', 'cordon init writes one']
+      return ['yellow', 'there is none: the built-in rules apply, and commands of agents ask', 'cordon init writes one']
     case 'broken':
       return [
         'red',
@@ -90,7 +90,7 @@ function manifestWords(manifest: ManifestStanding): [style: Style, said: string,
     case 'changed':
       return ['red', 'changed since it was signed, so it does not hold', 'cordon sign shows what changed']
     case 'bad':
-      return ['red', 'its signature is not by your key', 'cordon verify tells more']
+      return ['red', 'its signature is not by your key', 'details: cordon verify']
     case 'unsigned':
       return ['red', 'not signed, so it does not hold', 'read it, then: cordon sign']
   }
@@ -102,7 +102,7 @@ function agentWords(check: AgentCheck): readonly [style: Style, said: string, ne
   if (status === 'not installed') return ['yellow', `${name}: not installed, its hook is in place`]
   return isInPlace(check)
     ? [status === 'works' ? 'green' : 'yellow', `${name}: guarded`]
-    : ['red', `${name}: ${detail}`, remedy ?? 'cordon doctor tells more']
+    : ['red', `${name}: ${detail}`, remedy ?? 'details: cordon doctor']
 }
 
 function refusalRows(

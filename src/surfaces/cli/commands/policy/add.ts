@@ -34,7 +34,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const { machine } = opened
   const report = judgeTrust(opened.loaded, machine, machineFiles)
   if (report && report.trust.status !== 'signed')
-    throw new Fault('unsigned-manifest', `${opened.loaded.manifestPath} is not signed as it stands`, {
+    throw new Fault('unsigned-manifest', `${opened.loaded.manifestPath}is not signed in its current form`, {
       remedy: 'Read it and run cordon sign first: what others changed in it is not signed along.',
     })
   // What was signed is the manifest with its registries.
@@ -58,7 +58,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     return EXIT.ok
   }
   if (!args.flags.yes && !(await confirm(terminal, 'Add it and sign? [y/N] '))) {
-    const why = process.stdin.isTTY ? '' : ': there is no terminal to ask at (--yes does not ask)'
+    const why = process.stdin.isTTY ? '' : ': there is no terminal to ask on (--yes does not ask)'
     answer(false)
     terminal.err(`nothing was added${why}\n`)
     return EXIT.failed

@@ -101,7 +101,7 @@ function draw(terminal: Terminal, { decision, facts }: CheckedCall, root: string
   return `${lines.map((line) => line.trimEnd()).join('\n')}\n`
 }
 
-/** The command text with the part that decided underlined, or marked where there are no colours. */
+/** The command text with the part that decided underlined, or marked where there are not colours. */
 function underlined(terminal: Terminal, text: string, part: PartDecision | undefined): string {
   const source = coverSecrets(text)
   if (!part?.span || part.decision === 'allow') return visibleLines(source).replaceAll('\n', '\n  ')

@@ -117,8 +117,8 @@ function usesOf({ uses }: SavedGrant): string {
 }
 
 function endOf({ scope, expires }: SavedGrant): string {
-  if (expires !== null) return `holds until ${localTime(expires)}`
-  return scope === 'project' ? 'holds until it is revoked' : 'holds until its session ends'
+  if (expires !== null) return `until ${localTime(expires)}`
+  return scope === 'project' ? 'until it is revoked' : 'until its session ends'
 }
 
 /** `2026-11-16 17:40`, as the clock on the wall has it. */

@@ -43,7 +43,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const texts = given === undefined ? ruleTexts(agent, machine) : []
   const rules = texts.length > 0 ? { [RULE_FILES]: texts } : {}
   const { text, notes } = await importManifest(IMPORTERS[agent]!({ ...settings, ...rules }), machine, machineFiles)
-  const manifest = `# Made by cordon import ${agent}; read it, then put it in force with cordon sign.\n# After some days of work, cordon learn --from record says what of it was never used.\n${text}`
+  const manifest = `# Written by cordon import ${agent}. Read it, then activate it with cordon sign.\n# After some days of work, cordon learn --from record says which rules were never used.\n${text}`
   const out = textFlag(args, 'out')
   if (args.flags.json) terminal.out(`${JSON.stringify({ files: found, manifest, notes })}\n`)
   else if (out === undefined) terminal.out(manifest)

@@ -1,4 +1,4 @@
-/** `cordon init`: looks at the project and writes a commented starting manifest. */
+/** `cordon init`: checks the project and writes a commented starting manifest. */
 
 import { join, resolve } from 'node:path'
 import { requireProject } from '../../../../project/place/confirmed-roots.ts'

@@ -147,7 +147,7 @@ async function offer(text: string, { terminal, loaded, machine }: Place): Promis
   if (!('loaded' in outcome) || !report) throw new Fault('manifest', 'what was learned does not load as a manifest')
   terminal.out(describeSignature(terminal, signatureView(outcome.loaded, report, machine, proposed), true))
   if (!(await confirm(terminal, `Write it to ${MANIFEST_NAME} and sign it? [y/N] `))) {
-    const why = process.stdin.isTTY ? '' : ': there is no terminal to ask at (--out FILE writes it for you to read)'
+    const why = process.stdin.isTTY ? '' : ': there is no terminal to ask on (--out FILE writes it for you to read)'
     terminal.err(`nothing was written${why}\n`)
     return EXIT.ok
   }

@@ -51,7 +51,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     return EXIT.ok
   }
   if (!args.flags.yes && !(await confirm(terminal, 'Sign it? [y/N] '))) {
-    const why = process.stdin.isTTY ? '' : ': there is no terminal to ask at (cordon sign --yes does not ask)'
+    const why = process.stdin.isTTY ? '' : ': there is no terminal to ask on (cordon sign --yes does not ask)'
     answer(false)
     terminal.err(`not signed${why}\n`)
     return EXIT.failed

@@ -23,7 +23,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
       `${JSON.stringify(report ? { ...report.trust, diff: report.diff, registries } : { status: 'none' })}\n`,
     )
   } else if (!report) {
-    terminal.out('there is no cordon.toml here: the built-in defaults hold\n')
+    terminal.out('there is no cordon.toml here: the built-in defaults apply\n')
   } else if (report.trust.status === 'signed') {
     const { by, keyId, comment, signedAt } = report.trust
     terminal.out(

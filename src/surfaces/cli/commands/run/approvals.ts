@@ -1,4 +1,4 @@
-/** `cordon approvals`: what sessions wait for and what hooks had nobody to ask, answered at a terminal with the same question and answers as everywhere. */
+/** `cordon approvals`: what sessions wait for and what hooks had no one to ask, answered at a terminal with the same question and answers as everywhere. */
 
 import { answerAsk } from '../../../../questions/answer-ask.ts'
 import { dropAsk, type GivenAnswer, type OpenAsk, openAsks } from '../../../../questions/asks.ts'
@@ -50,7 +50,7 @@ function list(terminal: Terminal, args: Arguments, asks: readonly OpenAsk[]): nu
   return EXIT.ok
 }
 
-/** Prints all of an ask: nothing folded, and what is masked as well where whoever waits can show it. */
+/** Prints all of an ask: nothing folded, and what is masked as well where the process that waits can show it. */
 async function show(terminal: Terminal, machine: Machine, ask: OpenAsk): Promise<number> {
   let shown = ask
   if (ask.view.masked > 0 && wantShown(machine, ask.id)) {
@@ -63,7 +63,7 @@ async function show(terminal: Terminal, machine: Machine, ask: OpenAsk): Promise
   return EXIT.ok
 }
 
-/** Whoever waits notices within a second. */
+/** Whatever process waits notices within a second. */
 const SHOW_MS = 100
 const SHOW_TRIES = 30
 

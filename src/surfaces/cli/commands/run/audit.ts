@@ -92,7 +92,7 @@ function summary(sessions: ReturnType<AuditTrail['verify']>['sessions']): string
   const end =
     open === 0 ? '' : `; ${counted(open, 'line')} not acknowledged: Cordon was killed there, or somebody wrote it`
   const all = sum(({ lines }) => lines)
-  return `${counted(sessions.length, 'session')}, ${counted(all, 'line')}: ${state}; ${unsigned} not signed yet${unsigned === 0 ? '' : ', so whoever can write as you could have changed them'}${end}\n`
+  return `${counted(sessions.length, 'session')}, ${counted(all, 'line')}: ${state}; ${unsigned} not signed yet${unsigned === 0 ? '' : ', so any program that runs as you could have changed them'}${end}\n`
 }
 
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`

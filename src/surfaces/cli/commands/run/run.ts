@@ -44,7 +44,7 @@ export interface RunCall extends Pick<CommandContext, 'terminal' | 'endBy'> {
   readonly command: readonly string[] | null
 }
 
-/** Runs it at this terminal, or for whoever has the streams. */
+/** Runs it at this terminal, or for the process that has the streams. */
 export async function runCommand({ terminal, args, command: given, endBy }: RunCall): Promise<number> {
   if (given?.[0] === '') {
     terminal.err(
@@ -272,7 +272,7 @@ async function typedGrants(
   }
 }
 
-/** The registries of bundles that only this run has: nobody signed any for those, so their tools are asked now. */
+/** The registries of bundles that only this run has: no one signed any for those, so their tools are asked now. */
 async function registriesOf(
   loaded: LoadedPolicy,
   grants: RunGrants,

@@ -1,4 +1,4 @@
-/** `cordon try`: the real thing in a throw-away project, with a home and a state of its own: nothing of yours is touched. */
+/** `cordon try`: the real thing in a throw-away project, with a home and its own state: nothing of yours is touched. */
 
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
@@ -29,9 +29,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   }
   for (const signal of ENDS) process.once(signal, leave)
   try {
-    terminal.out(
-      `${paint(terminal, 'bold', 'A throw-away project')}, with a home of its own: nothing of yours is touched.\n`,
-    )
+    terminal.out(`${paint(terminal, 'bold', 'A throw-away project')}with its own home: your files are not touched.\n`)
     const begun = [cordon(place, terminal, ['init']), cordon(place, terminal, ['sign', '--yes'])]
     for (const ran of begun) if (ran.code !== 0) return stopped(terminal, place, ran)
     let kept = 0
@@ -41,7 +39,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     }
     const all = kept === TOUR.length
     terminal.out(
-      `\n${paint(terminal, all ? 'green' : 'red', `${kept} of ${TOUR.length} as promised`)}${all ? '. In your own project: cordon init, then cordon run -- COMMAND' : '; cordon doctor tells what this machine lacks'}\n`,
+      `\n${paint(terminal, all ? 'green' : 'red', `${kept} of ${TOUR.length} as promised`)}${all ? '. In your own project: cordon init, then cordon run -- COMMAND' : '; cordon doctor reports what this machine lacks'}\n`,
     )
     return all ? EXIT.ok : EXIT.failed
   } finally {

@@ -1,4 +1,4 @@
-/** `cordon undo`: puts back what calls changed. */
+/** `cordon undo`: restores what calls changed. */
 
 import { type KeptCall, ProjectUndo, type ShownCall } from '../../../../run/undo.ts'
 import { thisMachine } from '../../../../system/machine.ts'
@@ -14,7 +14,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const project = new ProjectUndo(thisMachine())
   if (args.flags.prune) {
     const removed = project.prune()
-    terminal.out(`${removed.length} ${removed.length === 1 ? 'call' : 'calls'} can no longer be put back.\n`)
+    terminal.out(`${removed.length} ${removed.length === 1 ? 'call' : 'calls'} can no longer be undone.\n`)
     return EXIT.ok
   }
   if (args.flags.list) return list(terminal, project, args)
@@ -46,7 +46,7 @@ function list(terminal: Terminal, project: ProjectUndo, args: Arguments): number
   return EXIT.ok
 }
 
-/** `2026-03-01 09:05:00`, on the clock of whoever reads it. */
+/** `2026-03-01 09:05:00`, on the clock of the process that reads it. */
 function localTime(iso: string): string {
   const at = new Date(iso)
   const two = (value: number) => String(value).padStart(2, '0')
@@ -54,13 +54,13 @@ function localTime(iso: string): string {
   return `${day} ${[at.getHours(), at.getMinutes(), at.getSeconds()].map(two).join(':')}`
 }
 
-/** The calls that are meant, in the order in which they are put back. */
+/** The calls that are meant, in the order in which they are restored. */
 function choose(project: ProjectUndo, { flags, words }: Arguments): KeptCall[] {
   const [id] = words
   if (flags.redo) {
     const undone = project.calls().filter(({ about, undoneBy }) => about.undoes !== undefined && undoneBy === null)
     const found = id === undefined ? undone[0] : undone.find((call) => call.id === id || call.about.undoes === id)
-    if (!found) throw new UsageError('nothing was put back that could be done again')
+    if (!found) throw new UsageError('nothing to redo')
     return [found]
   }
   const open = project.standing()
@@ -69,8 +69,7 @@ function choose(project: ProjectUndo, { flags, words }: Arguments): KeptCall[] {
   const meant = id === undefined ? undefined : project.standingAs(id)?.id
   const at = id === undefined ? 0 : open.findIndex((call) => call.id === meant)
   const call = open[at]
-  if (!call)
-    throw new UsageError(id === undefined ? 'nothing is kept for this project' : `no call ${id} can be put back`)
+  if (!call) throw new UsageError(id === undefined ? 'nothing is kept for this project' : `call ${id} cannot be undone`)
   return flags.since ? open.slice(0, at + 1) : [call]
 }
 
@@ -81,14 +80,14 @@ function put(terminal: Terminal, project: ProjectUndo, call: KeptCall, force: bo
   for (const { path, what } of conflicts.slice(0, SHOWN)) terminal.err(`${visible(path)}: ${what}\n`)
   if (conflicts.length > SHOWN) terminal.err(`and ${conflicts.length - SHOWN} more\n`)
   if (id === null) {
-    terminal.err(`Nothing was put back: this is not as ${call.id} left it. --force puts back what can be.\n`)
+    terminal.err(`Nothing was restored: this changed since ${call.id}. --force restores the rest.\n`)
     return false
   }
-  for (const { path, error } of failed.slice(0, SHOWN)) terminal.err(`${visible(path)}: not put back (${error})\n`)
+  for (const { path, error } of failed.slice(0, SHOWN)) terminal.err(`${visible(path)}: not restored (${error})\n`)
   const made = `${steps} ${steps === 1 ? 'step' : 'steps'}`
   const again = call.about.undoes
-  if (again !== undefined) terminal.out(`${again} is done again, in ${made}; cordon undo --last puts it back.\n`)
-  else terminal.out(`${call.id} is put back, in ${made}; cordon undo --redo does it again.\n`)
+  if (again !== undefined) terminal.out(`Redone: ${again} (${made}). Undo with: cordon undo --last\n`)
+  else terminal.out(`Undone: ${call.id} (${made}). Redo with: cordon undo --redo\n`)
   return failed.length === 0
 }
 

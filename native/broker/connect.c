@@ -1,0 +1,203 @@
+/*
+ * connect() and bind(). A unix socket with a path may be anybody's who has the folder, so a connection is made here, to the very
+ * object that was found, and only where the socket at it belongs to this sandbox's own network. bind() in a root is a change
+ * like others. Both are made on the caller's own socket: by the time the kernel went on, another one could have its number.
+ */
+#define _GNU_SOURCE
+#include "broker.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <linux/sock_diag.h>
+#include <linux/unix_diag.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define PATH_START offsetof(struct sockaddr_un, sun_path)
+#define MOST_AT_ONCE 32
+#define STACK_BYTES (128 * 1024)
+
+/* A connection to be made. */
+struct connection {
+  struct call call;
+  int fd;     /* the caller's socket */
+  int object; /* what an address of ours names; -1 */
+  socklen_t length;
+  struct sockaddr_storage address;
+};
+
+/* The file system of a mount, as the kernel numbers it; its files may say another one. 0 where it is not known. */
+static uint32_t device_of(uint64_t mount) {
+  static char *line;
+  static size_t size;
+  uint32_t found = 0;
+  FILE *mounts = fopen("/proc/self/mountinfo", "re");
+  while (mounts && !found && getline(&line, &size, mounts) > 0) {
+    unsigned long long id;
+    unsigned major, minor;
+    if (sscanf(line, "%llu %*u %u:%u", &id, &major, &minor) == 3 && id == mount) found = major << 20 | minor;
+  }
+  if (mounts) fclose(mounts);
+  return found;
+}
+
+static int is_message_of(const struct nlmsghdr *head, uint32_t inode, uint32_t device) {
+  int left = (int)head->nlmsg_len - (int)NLMSG_LENGTH(sizeof(struct unix_diag_msg));
+  for (struct rtattr *at = (struct rtattr *)((char *)NLMSG_DATA(head) + NLMSG_ALIGN(sizeof(struct unix_diag_msg))); RTA_OK(at, left); at = RTA_NEXT(at, left)) {
+    struct unix_diag_vfs place;
+    if (at->rta_type != UNIX_DIAG_VFS || RTA_PAYLOAD(at) < sizeof place) continue;
+    memcpy(&place, RTA_DATA(at), sizeof place);
+    if (place.udiag_vfs_ino == inode && place.udiag_vfs_dev == device) return 1;
+  }
+  return 0;
+}
+
+/* Whether a socket of this network namespace, which is the sandbox's own, is bound there. */
+static int is_own_socket(const struct spot *s) {
+  static char text[32768] __attribute__((aligned(__alignof__(struct nlmsghdr))));
+  struct { struct nlmsghdr head; struct unix_diag_req ask; } request;
+  uint32_t device = device_of(s->mount);
+  int own = 0, channel = device ? socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG) : -1;
+  memset(&request, 0, sizeof request);
+  request.head.nlmsg_len = sizeof request;
+  request.head.nlmsg_type = SOCK_DIAG_BY_FAMILY;
+  request.head.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+  request.ask.sdiag_family = AF_UNIX;
+  request.ask.udiag_states = ~0u;
+  request.ask.udiag_show = UDIAG_SHOW_VFS;
+  int ended = channel < 0 || send(channel, &request, sizeof request, 0) != (ssize_t)sizeof request;
+  while (!ended && !own) {
+    ssize_t n = recv(channel, text, sizeof text, 0);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    size_t left = (size_t)n;
+    for (struct nlmsghdr *at = (struct nlmsghdr *)text; NLMSG_OK(at, left) && !ended && !own; at = NLMSG_NEXT(at, left)) {
+      ended = at->nlmsg_type == NLMSG_DONE || at->nlmsg_type == NLMSG_ERROR;
+      own = !ended && at->nlmsg_len >= NLMSG_LENGTH(sizeof(struct unix_diag_msg)) && is_message_of(at, (uint32_t)s->about.st_ino, device);
+    }
+  }
+  if (channel >= 0) close(channel);
+  return own;
+}
+
+static void connect_now(struct connection *one) {
+  int error = connect(one->fd, (struct sockaddr *)&one->address, one->length) ? errno : 0;
+  close(one->fd);
+  if (one->object >= 0) close(one->object);
+  answer(&one->call, error);
+}
+
+static atomic_int connecting;
+
+static void *connect_apart(void *given) {
+  connect_now(given);
+  free(given);
+  atomic_fetch_sub(&connecting, 1);
+  return NULL;
+}
+
+/* A socket that waits has a thread to wait in: this one has others to answer. */
+static void begin_connect(struct connection *one) {
+  pthread_attr_t small;
+  pthread_t thread;
+  if (fcntl(one->fd, F_GETFL) & O_NONBLOCK) return connect_now(one);
+  struct connection *kept = atomic_load(&connecting) < MOST_AT_ONCE ? malloc(sizeof *kept) : NULL;
+  if (kept) {
+    *kept = *one;
+    atomic_fetch_add(&connecting, 1);
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, STACK_BYTES);
+    pthread_attr_setdetachstate(&small, PTHREAD_CREATE_DETACHED);
+    int bad = pthread_create(&thread, &small, connect_apart, kept);
+    pthread_attr_destroy(&small);
+    if (!bad) return;
+    atomic_fetch_sub(&connecting, 1);
+    free(kept);
+  }
+  close(one->fd);
+  if (one->object >= 0) close(one->object);
+  try_later(&one->call);
+}
+
+/* The caller's address. -1: errno says why. */
+static int copy_address(const struct call *c, uint64_t from, uint64_t length, struct connection *one) {
+  struct iovec local = {.iov_base = &one->address, .iov_len = (size_t)length}, remote = {.iov_base = (void *)(uintptr_t)from, .iov_len = (size_t)length};
+  memset(&one->address, 0, sizeof one->address);
+  errno = EINVAL;
+  if (length > sizeof one->address) return -1;
+  one->length = (socklen_t)length;
+  errno = EFAULT;
+  return length == 0 || process_vm_readv(c->tid, &local, 1, &remote, 1, 0) == (ssize_t)length ? 0 : -1;
+}
+
+/* The path of a unix address; NULL for one without. It ends before the bytes that follow: those are zero. */
+static const char *path_of(const struct connection *one) {
+  const struct sockaddr_un *address = (const struct sockaddr_un *)&one->address;
+  return one->length > PATH_START && one->length <= sizeof *address && address->sun_family == AF_UNIX && address->sun_path[0] ? address->sun_path : NULL;
+}
+
+static int is_unix(int fd) {
+  int domain = AF_UNSPEC;
+  socklen_t length = sizeof domain;
+  return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &length) == 0 && domain == AF_UNIX;
+}
+
+/* Takes what the path points to into the address, so that it cannot be another one any more. Returns an error, or 0. */
+static int take_object(const struct call *c, struct connection *one, const char *path) {
+  static struct spot s;
+  struct sockaddr_un *address = (struct sockaddr_un *)&one->address;
+  if (find_spot(c, AT_FDCWD, path, 1, &s)) return errno;
+  int error = !s.is_there ? ENOENT : !S_ISSOCK(s.about.st_mode) ? ECONNREFUSED : open_object(&s) < 0 ? errno : !is_own_socket(&s) ? ECONNREFUSED : 0;
+  if (error == 0 && (one->object = fcntl(s.object, F_DUPFD_CLOEXEC, 3)) < 0) error = errno;
+  leave_spot(&s);
+  if (error) return error;
+  one->length = (socklen_t)(PATH_START + 1 + (size_t)snprintf(address->sun_path, sizeof address->sun_path, "/proc/self/fd/%d", one->object));
+  return 0;
+}
+
+void answer_socket_connect(const struct call *c, int number, uint64_t from, uint64_t length) {
+  struct connection one = {.call = *c, .object = -1};
+  if ((one.fd = socket_of(c, number)) < 0) return answer(c, EBADF);
+  int error = copy_address(c, from, length, &one) ? errno : 0;
+  const char *path = error == 0 && is_unix(one.fd) ? path_of(&one) : NULL;
+  if (path) error = take_object(c, &one, path);
+  if (error == 0) return begin_connect(&one);
+  close(one.fd);
+  answer(c, error);
+}
+
+/* Outside the roots the kernel goes on with it, and the wall decides. */
+void answer_bind(const struct call *c, int number, uint64_t from, uint64_t length) {
+  static struct spot s;
+  struct connection one = {.call = *c, .object = -1};
+  struct sockaddr_un *address = (struct sockaddr_un *)&one.address;
+  const char *path = copy_address(c, from, length, &one) ? NULL : path_of(&one);
+  if (!path) return let_go_on(c);
+  if (find_spot(c, AT_FDCWD, path, 0, &s)) return not_found(c);
+  if (!is_ours(&s)) let_go_on(c);
+  else if (s.is_there) answer(c, EADDRINUSE);
+  /* Programs outside take orders from sockets there: git from the one that tells it what changed. */
+  else if (strstr(s.path, "/.git/")) refuse_making(c, &s, EACCES);
+  else if (strlen(s.path) >= sizeof address->sun_path) answer(c, ENAMETOOLONG);
+  else if ((one.fd = socket_of(c, number)) < 0) answer(c, EBADF);
+  else {
+    if (!is_unix(one.fd)) answer(c, EINVAL);
+    else if (begin_making(c, &s, CHANGE_MAKE) == 0) {
+      /* In the roots nothing moves while this call is answered, and the path is without links. */
+      strcpy(address->sun_path, s.path);
+      use_umask(umask_of(c->tid));
+      end_making(c, &s, bind(one.fd, (struct sockaddr *)address, (socklen_t)(PATH_START + strlen(s.path) + 1)));
+    }
+    close(one.fd);
+  }
+  leave_spot(&s);
+}

@@ -1,0 +1,57 @@
+/* listen(): made here where somebody waits for servers, so that there is one when it is told of. */
+#define _GNU_SOURCE
+#include "broker.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static pid_t process_of(pid_t tid) {
+  char path[48], text[512];
+  snprintf(path, sizeof path, "/proc/%d/status", tid);
+  int status = open(path, O_RDONLY | O_CLOEXEC);
+  ssize_t n = status < 0 ? -1 : read(status, text, sizeof text - 1);
+  if (status >= 0) close(status);
+  if (n <= 0) return -1;
+  text[n] = 0;
+  const char *line = strstr(text, "\nTgid:");
+  return line ? (pid_t)atoi(line + 6) : -1;
+}
+
+/* The caller's own socket; -1 where it cannot be had. A thread may have descriptors of its own, so what was got is held against it. */
+int socket_of(const struct call *c, int number) {
+  struct stat got, meant;
+  char path[64];
+  int process = (int)syscall(SYS_pidfd_open, process_of(c->tid), 0);
+  int fd = process < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, process, number, 0);
+  if (process >= 0) close(process);
+  if (fd < 0) return -1;
+  snprintf(path, sizeof path, "/proc/%d/fd/%d", c->tid, number);
+  int same = fstat(fd, &got) == 0 && stat(path, &meant) == 0 && got.st_dev == meant.st_dev && got.st_ino == meant.st_ino;
+  uint64_t id = c->id;
+  if (same && ioctl(c->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0) return fd;
+  close(fd);
+  return -1;
+}
+
+/* Of unix sockets the kernel notes who listens, so those are left to the caller. */
+void answer_listen(const struct call *c, int number, int backlog) {
+  int domain = AF_UNSPEC, error = 0;
+  socklen_t length = sizeof domain;
+  if (!servers_are_wanted()) return let_go_on(c);
+  int fd = socket_of(c, number);
+  int known = fd >= 0 && getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &length) == 0;
+  if (known && (domain == AF_INET || domain == AF_INET6)) {
+    if (listen(fd, backlog)) error = errno;
+    answer(c, error);
+  } else let_go_on(c);
+  if (fd >= 0) close(fd);
+  if (fd < 0 || domain == AF_INET || domain == AF_INET6) servers_changed(fd >= 0);
+}

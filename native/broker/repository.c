@@ -1,0 +1,185 @@
+/*
+ * Folders that git takes for a repository, whatever they are called. A folder becomes one by its last mark (`objects`, `refs`, and `HEAD`
+ * or `worktrees`), so each mark is judged when it is made: what git would run or read from there must be harmless by then. What
+ * stands is held as below a `.git`. Pointers to another repository's settings (`commondir`) exist for worktrees alone.
+ */
+#define _GNU_SOURCE
+#include "broker.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+enum part { PART_NONE, PART_MARK, PART_CONFIG, PART_HOOKS, PART_POINTER };
+
+static const struct { const char *name; enum part part; } parts[] = {
+    {"objects", PART_MARK},  {"refs", PART_MARK},   {"HEAD", PART_MARK},          {"worktrees", PART_MARK},
+    {"config", PART_CONFIG}, {"hooks", PART_HOOKS}, {"config.worktree", PART_CONFIG}, {"commondir", PART_POINTER},
+};
+
+static const char own_pointer[] = "../..\n"; /* from worktrees/NAME to the repository that it lies in */
+
+static enum part part_of(const char *name) {
+  if (!strchr("oOrRhHwWcC", name[0])) return PART_NONE;
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    if (!strcasecmp(name, parts[i].name)) return parts[i].part;
+  return PART_NONE;
+}
+
+/* A name in a folder, `up` levels above an open one. */
+static int look_in(int folder, const char *up, const char *name, struct stat *about) {
+  char path[64];
+  snprintf(path, sizeof path, "%s%s", up, name);
+  return fstatat(folder, path, about, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* Whether a folder is a repository, or will be with one more name. */
+static int is_repository(int folder, const char *up, const char *more) {
+  struct stat about;
+#define HAS(name) (!strcasecmp(more, name) || look_in(folder, up, name, &about))
+  return HAS("objects") && HAS("refs") && (HAS("HEAD") || HAS("worktrees"));
+#undef HAS
+}
+
+static int has_pointer(int folder, const char *up) {
+  struct stat about;
+  return look_in(folder, up, "commondir", &about) && !S_ISDIR(about.st_mode);
+}
+
+/* The last names of a path: 0 is the name itself, 1 that of its folder. */
+static const char *name_above(const char *path, int level, size_t *length) {
+  const char *end = path + strlen(path), *start = end;
+  for (;;) {
+    while (start > path && start[-1] != '/') start--;
+    *length = (size_t)(end - start);
+    if (level-- == 0 || start == path) return level < 0 ? start : NULL;
+    end = --start;
+  }
+}
+
+static int is_named(const char *path, int level, const char *name) {
+  size_t length;
+  const char *found = name_above(path, level, &length);
+  return found && length == strlen(name) && !strncasecmp(found, name, length);
+}
+
+/* The folder of a spot; of one that came by a descriptor, by its path. To be closed if it is not the spot's own. */
+static int folder_of(const struct spot *s) {
+  char path[PATH_MAX];
+  if (s->parent >= 0) return s->parent;
+  const char *slash = strrchr(s->path, '/');
+  size_t length = slash ? (size_t)(slash - s->path) : 0;
+  if (length == 0) return -1;
+  memcpy(path, s->path, length);
+  path[length] = 0;
+  return open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* Whether a folder is one that git makes for a worktree: its settings are those of the repository around it. */
+static int is_worktree_place(const struct spot *s, int folder) { return is_named(s->path, 2, "worktrees") && is_repository(folder, "../../", ""); }
+
+/* Samples do nothing under their names. Anything else, or what cannot be looked into, may be run. */
+static int has_hooks(int folder) {
+  struct stat about;
+  if (!look_in(folder, "", "hooks", &about)) return 0;
+  int fd = openat(folder, "hooks", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  DIR *list = fd < 0 ? NULL : fdopendir(fd);
+  int found = 0;
+  if (!list) {
+    if (fd >= 0) close(fd);
+    return 1;
+  }
+  for (struct dirent *entry; !found && (entry = readdir(list));) {
+    size_t length = strlen(entry->d_name);
+    if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..")) continue;
+    found = length <= 7 || strcmp(entry->d_name + length - 7, ".sample");
+  }
+  closedir(list);
+  return found;
+}
+
+/* What is in a folder that becomes a repository: written anew, because somebody may hold it open. */
+static int settle_file(int folder, const char *name, int (*settle)(int, const char *)) {
+  struct stat about;
+  if (!look_in(folder, "", name, &about) || S_ISDIR(about.st_mode)) return 0;
+  return settle(folder, name);
+}
+
+static int settle_pointer(int folder, const char *name) {
+  char text[sizeof own_pointer + 1];
+  int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text);
+  if (fd >= 0) close(fd);
+  if (n != (ssize_t)sizeof own_pointer - 1 || memcmp(text, own_pointer, (size_t)n)) return EROFS;
+  return write_anew(folder, name, own_pointer, (size_t)n);
+}
+
+/* A mark is about to be made. */
+static int judge_mark(const struct spot *s, int folder, const char *name) {
+  int error = 0;
+  if (!strcasecmp(name, "HEAD") && !s->is_there && has_pointer(folder, "")) error = is_worktree_place(s, folder) ? settle_file(folder, "commondir", settle_pointer) : EROFS;
+  if (error || is_repository(folder, "", "") || !is_repository(folder, "", name)) return error;
+  if (has_hooks(folder) || has_pointer(folder, "")) return EROFS;
+  error = settle_file(folder, "config", settle_config);
+  return error ? error : settle_file(folder, "config.worktree", settle_config);
+}
+
+static int judge_part(const struct spot *s, enum change change, int folder, const char *name) {
+  struct stat about;
+  switch (part_of(name)) {
+  case PART_MARK: return change == CHANGE_WRITE ? 0 : judge_mark(s, folder, name);
+  case PART_CONFIG: return change != CHANGE_PLACE && change != CHANGE_FOLDER && is_repository(folder, "", "") ? EROFS : 0;
+  case PART_HOOKS: return change != CHANGE_FOLDER && is_repository(folder, "", "") ? EROFS : 0;
+  case PART_POINTER:
+    if (change == CHANGE_FOLDER || (change == CHANGE_WRITE && S_ISDIR(s->about.st_mode))) return 0;
+    if (is_worktree_place(s, folder)) return change == CHANGE_POINTER ? 0 : EROFS;
+    return is_repository(folder, "", "") || look_in(folder, "", "HEAD", &about) ? EROFS : 0;
+  default: break;
+  }
+  size_t length = strlen(name);
+  int is_sample = length > 7 && !strcmp(name + length - 7, ".sample");
+  return !is_sample && is_named(s->path, 1, "hooks") && is_repository(folder, "../", "") ? EROFS : 0;
+}
+
+static int is_part(const struct spot *s, char *name) {
+  size_t length;
+  const char *found = name_above(s->path, 0, &length);
+  if (!found || length == 0 || length > NAME_MAX) return 0;
+  memcpy(name, found, length);
+  name[length] = 0;
+  return part_of(name) != PART_NONE || is_named(s->path, 1, "hooks");
+}
+
+/* 0: may be done; otherwise the errno for the caller. What goes away makes no repository. */
+int judge_repository(const struct spot *s, enum change change) {
+  char name[NAME_MAX + 1];
+  if (change != CHANGE_MAKE && change != CHANGE_FOLDER && change != CHANGE_PLACE && change != CHANGE_WRITE && change != CHANGE_POINTER) return 0;
+  if (!is_part(s, name)) return 0;
+  int folder = folder_of(s);
+  if (folder < 0) return EROFS;
+  int error = judge_part(s, change, folder, name);
+  if (folder != s->parent) close(folder);
+  return error;
+}
+
+int is_repository_config(const struct spot *s) {
+  char name[NAME_MAX + 1];
+  return s->parent >= 0 && is_part(s, name) && part_of(name) == PART_CONFIG && is_repository(s->parent, "", "");
+}
+
+/* A worktree's folder elsewhere would point to what no one has judged. */
+int is_worktree_folder(struct spot *s) {
+  struct stat about;
+  if (!s->is_there || !S_ISDIR(s->about.st_mode)) return 0;
+  return open_object(s) < 0 || (has_pointer(s->object, "") && look_in(s->object, "", "HEAD", &about));
+}
+
+/* A pointer that git is about to write in place: it gets the only content that is harmless, whatever is written. */
+int is_own_pointer(const struct spot *s) {
+  return s->parent >= 0 && !is_loose(s) && !strcmp(s->name, "commondir") && is_worktree_place(s, s->parent);
+}
+
+int write_own_pointer(int fd) { return write(fd, own_pointer, sizeof own_pointer - 1) == (ssize_t)sizeof own_pointer - 1 ? 0 : -1; }

@@ -1,0 +1,383 @@
+/* What may be changed: names that run code for somebody else, by rules, and what stands already, by path and inode. */
+#define _GNU_SOURCE
+#include "../bare/bare.h"
+#include "broker.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum action { ACTION_REFUSE = 1, ACTION_JUDGE = 2, ACTION_NOTE = 3, ACTION_FREE = 4, ACTION_MASK = 7, ACTION_FOLDER = 8, ACTION_BELOW = 16 };
+
+#define MAX_PARTS (PATH_MAX / 2)
+#define BUCKETS 1024
+#define MAX_DEPTH 128 /* of a folder that is searched before it moves */
+
+/* A rule stands for what it names and for everything below. The last one that fits decides. */
+struct rule {
+  uint8_t action, is_absolute;
+  uint16_t count;
+  const char **segments;
+  uint32_t next; /* the next of the same bucket, as its number + 1 */
+};
+
+static struct rule *rules;
+static size_t rule_count;
+static uint32_t buckets[BUCKETS], wild; /* by the first segment; `wild`: those that begin with a glob or a slash */
+
+static uint32_t hash_of(const char *text) {
+  uint32_t hash = 2166136261u;
+  for (; *text; text++) hash = (hash ^ (uint8_t)*text) * 16777619u;
+  return hash % BUCKETS;
+}
+
+/* A pattern is folded already, has its segments parted by slashes, and begins with one if it names one place. */
+int broker_take_rule(uint8_t action, char *pattern) {
+  static size_t capacity;
+  if (rule_count == capacity) {
+    struct rule *grown = realloc(rules, (capacity * 2 + 64) * sizeof *rules);
+    if (!grown) return -1;
+    rules = grown;
+    capacity = capacity * 2 + 64;
+  }
+  struct rule *rule = &rules[rule_count];
+  memset(rule, 0, sizeof *rule);
+  rule->action = action;
+  rule->is_absolute = pattern[0] == '/';
+  char *kept = NULL;
+  size_t most = 1;
+  for (const char *at = pattern; (at = strchr(at, '/')); at++) most++;
+  if (most > MAX_PARTS || !(rule->segments = calloc(most, sizeof *rule->segments))) return -1;
+  for (char *part = strtok_r(pattern, "/", &kept); part; part = strtok_r(NULL, "/", &kept)) rule->segments[rule->count++] = part;
+  uint8_t plain = action & ACTION_MASK;
+  if (rule->count == 0 || plain < ACTION_REFUSE || plain > ACTION_FREE || action > (ACTION_MASK | ACTION_FOLDER | ACTION_BELOW)) return -1;
+  uint32_t *list = rule->is_absolute || strchr(rule->segments[0], '*') ? &wild : &buckets[hash_of(rule->segments[0])];
+  rule->next = *list;
+  *list = (uint32_t)++rule_count;
+  return 0;
+}
+
+/* A code point that HFS+ leaves out when it compares names: its length in bytes, or 0. */
+static size_t ignored_length(const char *at) {
+  const uint8_t *p = (const uint8_t *)at;
+  if (p[0] == 0xe2 && p[1] == 0x80 && ((p[2] >= 0x8c && p[2] <= 0x8f) || (p[2] >= 0xaa && p[2] <= 0xae))) return 3;
+  if (p[0] == 0xe2 && p[1] == 0x81 && p[2] >= 0xaa && p[2] <= 0xaf) return 3;
+  return p[0] == 0xef && p[1] == 0xbb && p[2] == 0xbf ? 3 : 0;
+}
+
+/* As src/files/protected-paths.ts folds names: what a careless file system or git takes for the same. */
+static void fold(char *text) {
+  char *to = text;
+  for (char *from = text; *from;) {
+    size_t skip = ignored_length(from);
+    from += skip;
+    if (skip) continue;
+    if (!strncmp(from, "\xe2\x84\xaa", 3)) { /* the sign for kelvin is a k in lower case */
+      *to++ = 'k';
+      from += 3;
+      continue;
+    }
+    *to++ = *from >= 'A' && *from <= 'Z' ? (char)(*from + 32) : *from;
+    from++;
+  }
+  *to = 0;
+}
+
+static int fits_segment(const char *glob, const char *name) {
+  const char *star = NULL, *again = NULL;
+  while (*name) {
+    if (*glob == '*') {
+      star = glob++;
+      again = name;
+    } else if (*glob == *name) {
+      glob++;
+      name++;
+    } else if (star) {
+      glob = star + 1;
+      name = ++again;
+    } else return 0;
+  }
+  while (*glob == '*') glob++;
+  return *glob == 0;
+}
+
+/* How many of the names the segments take, at least one; 0 when they do not fit. A segment `**` takes any number. */
+static size_t fits(const char *const *segments, size_t count, char **names, size_t name_count) {
+  if (count == 0) return 0;
+  size_t taken = 0;
+  for (size_t i = 0; i < count; i++) {
+    if (!strcmp(segments[i], "**")) {
+      for (size_t skip = 0; taken + skip <= name_count; skip++) {
+        size_t rest = i + 1 == count ? 0 : fits(segments + i + 1, count - i - 1, names + taken + skip, name_count - taken - skip);
+        if (rest) return taken + skip + rest;
+      }
+      return 0;
+    }
+    if (taken == name_count || !fits_segment(segments[i], names[taken])) return 0;
+    taken++;
+  }
+  return taken;
+}
+
+/* The rule that decides about a path, as its number + 1, and whether it is about this very thing or something above it. */
+static uint32_t deciding_rule(char **names, size_t count, size_t root, int *is_exact) {
+  uint32_t best = 0;
+  for (size_t i = 0; i < count; i++) {
+    uint32_t lists[2] = {buckets[hash_of(names[i])], wild};
+    for (int l = 0; l < 2; l++)
+      for (uint32_t at = lists[l]; at > best; at = rules[at - 1].next) { /* lists go from the last rule to the first */
+        const struct rule *rule = &rules[at - 1];
+        if ((rule->is_absolute && i > 0) || ((rule->action & ACTION_BELOW) && i < root)) continue;
+        size_t taken = fits(rule->segments, rule->count, names + i, count - i);
+        if (taken == 0) continue;
+        best = at;
+        *is_exact = i + taken == count;
+        break;
+      }
+  }
+  return best;
+}
+
+static size_t split(char *path, char **names) {
+  size_t count = 0;
+  char *kept = NULL;
+  for (char *part = strtok_r(path, "/", &kept); part && count < MAX_PARTS; part = strtok_r(NULL, "/", &kept)) names[count++] = part;
+  return count;
+}
+
+/* What stands and must stay: where it is, and above it what would move it. Sorted. */
+static const char **held;
+static size_t held_count;
+
+int broker_hold(const char *path) {
+  const char **grown = realloc(held, (held_count + 1) * sizeof *held);
+  if (!grown) return -1;
+  held = grown;
+  held[held_count++] = path;
+  return 0;
+}
+
+static int by_text(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+
+void broker_sort_held(void) {
+  if (held_count) qsort(held, held_count, sizeof *held, by_text);
+}
+
+/* True for a path that is held, or that has something held below it. */
+int is_above_held(const char *path) {
+  size_t low = 0, high = held_count, length = strlen(path);
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (strcmp(held[middle], path) < 0) low = middle + 1;
+    else high = middle;
+  }
+  /* Between a path and what is below it stand names that go on with a character before the slash. */
+  for (; low < held_count && !strncmp(held[low], path, length); low++)
+    if (held[low][length] == 0 || held[low][length] == '/') return 1;
+  return 0;
+}
+
+/* How many names a path has. */
+static size_t depth_of(const char *path, size_t length) {
+  size_t depth = 0;
+  for (size_t i = 0; i < length; i++) depth += path[i] == '/' && i + 1 < length;
+  return depth;
+}
+
+/* A path as rules have it. */
+struct names {
+  char text[PATH_MAX];
+  char *list[2 * MAX_PARTS]; /* further names may be put behind it */
+  size_t count, root;        /* root: how many of them name the place that it lies in */
+};
+
+static void take_names(struct names *n, const struct spot *s) {
+  strcpy(n->text, s->path);
+  fold(n->text);
+  n->count = split(n->text, n->list);
+  n->root = s->place ? depth_of(s->place->path, s->place->length) : 0;
+}
+
+static const struct rule *rule_of(struct names *n, size_t count, int *is_exact) {
+  uint32_t number = deciding_rule(n->list, count, n->root, is_exact);
+  return number ? &rules[number - 1] : NULL;
+}
+
+static const struct rule *rule_about(const struct spot *s, int *is_exact) {
+  static struct names n;
+  take_names(&n, s);
+  return rule_of(&n, n.count, is_exact);
+}
+
+/*
+ * 0: may be done; otherwise the errno for the caller. A content that has to be judged (git's configuration) may come only by a
+ * rename of a file that can be read first (CHANGE_PLACE), and may go.
+ */
+int judge(const struct spot *s, enum change change) {
+  int is_exact = 0;
+  int takes_away = change == CHANGE_REMOVE || change == CHANGE_MOVE || change == CHANGE_UNFOLDER;
+  if (takes_away && (bare_is_on() || !is_loose(s)) && is_above_held(s->path)) return EBUSY;
+  int refused = bare_is_on() ? bare_refuses(s) : 0;
+  if (refused || is_loose(s)) return refused;
+  const struct rule *rule = rule_about(s, &is_exact);
+  uint8_t action = rule ? rule->action : ACTION_FREE;
+  if (is_exact && (action & ACTION_FOLDER) && (change == CHANGE_FOLDER || change == CHANGE_UNFOLDER)) return 0;
+  switch (action & ACTION_MASK) {
+  case ACTION_REFUSE: return EROFS;
+  case ACTION_JUDGE: return change == CHANGE_REMOVE || change == CHANGE_MODE || change == CHANGE_PLACE ? 0 : EROFS;
+  case ACTION_NOTE: journal_refused(s->path, change, 0); return judge_repository(s, change);
+  /* What the manifest names by itself is the person's own choice. */
+  default: return rule && rule->is_absolute ? 0 : judge_repository(s, change);
+  }
+}
+
+int is_judged_by_content(const struct spot *s) {
+  int is_exact = 0;
+  if (is_loose(s)) return 0;
+  const struct rule *rule = rule_about(s, &is_exact);
+  if (rule && rule->is_absolute && (rule->action & ACTION_MASK) == ACTION_FREE) return 0;
+  return (rule && (rule->action & ACTION_MASK) == ACTION_JUDGE) || is_repository_config(s);
+}
+
+static int is_protecting(const struct rule *rule) {
+  uint8_t action = rule ? rule->action & ACTION_MASK : ACTION_FREE;
+  return action == ACTION_REFUSE || action == ACTION_JUDGE;
+}
+
+/* Whether segments fit names to the very end. */
+static int fits_all(const char *const *segments, size_t count, char **names, size_t name_count) {
+  if (count == 0) return name_count == 0;
+  if (strcmp(segments[0], "**")) return name_count > 0 && fits_segment(segments[0], names[0]) && fits_all(segments + 1, count - 1, names + 1, name_count - 1);
+  for (size_t skip = 0; skip <= name_count; skip++)
+    if (fits_all(segments + 1, count - 1, names + skip, name_count - skip)) return 1;
+  return 0;
+}
+
+/* Whether the first segments of a rule end where a path does: the others then decide about what is below it. */
+static int begins(const struct rule *rule, size_t taken, const struct names *n) {
+  char *const *names = n->list;
+  if (n->count == 0 || !fits_segment(rule->segments[taken - 1], names[n->count - 1])) return 0;
+  for (size_t i = 0; i < (rule->is_absolute ? 1 : n->count); i++)
+    if (fits_all(rule->segments, taken, (char **)names + i, n->count - i)) return 1;
+  return 0;
+}
+
+/* Whether what the rest of a rule names is protected below a path. */
+static int protects_below(const struct rule *rule, size_t taken, struct names *n) {
+  size_t count = n->count;
+  int is_exact;
+  for (size_t i = taken; i < rule->count; i++)
+    if (strcmp(rule->segments[i], "**")) n->list[count++] = (char *)rule->segments[i];
+  return is_protecting(rule_of(n, count, &is_exact));
+}
+
+/*
+ * A link gives its name to whatever is put where it leads, now or later: `ln -s x .vscode`, with x/tasks.json. Refused where a name
+ * below it would be protected. Where any name fits, below .git/modules, git makes a link to see whether it can; repositories behind one
+ * are held by their marks.
+ */
+static int judge_link_name(struct names *n) {
+  for (size_t i = 0; i < rule_count; i++)
+    for (size_t taken = 1; is_protecting(&rules[i]) && taken < rules[i].count; taken++)
+      if (strcmp(rules[i].segments[taken - 1], "**") && begins(&rules[i], taken, n) && protects_below(&rules[i], taken, n)) return EROFS;
+  return 0;
+}
+
+int judge_link(const struct spot *s) {
+  static struct names n;
+  if (is_loose(s)) return 0;
+  take_names(&n, s);
+  return judge_link_name(&n);
+}
+
+static DIR *list_folder(int folder, const char *name) {
+  int fd = openat(folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  DIR *list = fd < 0 ? NULL : fdopendir(fd);
+  if (!list && fd >= 0) close(fd);
+  return list;
+}
+
+/* The next entry with its name folded; NULL at the end. */
+static struct dirent *next_entry_of(DIR *list, char name[NAME_MAX + 1]) {
+  struct dirent *entry;
+  while ((entry = readdir(list)) && (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))) continue;
+  if (!entry) return NULL;
+  strcpy(name, entry->d_name);
+  fold(name);
+  return entry;
+}
+
+/* What cannot be read is taken for the worst. */
+static int has_entry(int folder, const char *glob) {
+  char name[NAME_MAX + 1];
+  DIR *list = list_folder(folder, ".");
+  int found = !list;
+  while (!found && next_entry_of(list, name)) found = !strcmp(glob, "**") || fits_segment(glob, name);
+  if (list) closedir(list);
+  return found;
+}
+
+static int type_of(int folder, const struct dirent *entry) {
+  struct stat about;
+  if (entry->d_type != DT_UNKNOWN) return entry->d_type;
+  return fstatat(folder, entry->d_name, &about, AT_SYMLINK_NOFOLLOW) ? DT_UNKNOWN : IFTODT(about.st_mode);
+}
+
+/* Whether anything in a folder would be protected at its new place that was not at the old one. */
+static int judge_entries(int folder, const char *of, struct names *from, struct names *to, int depth) {
+  char name[NAME_MAX + 1];
+  DIR *list = depth < MAX_DEPTH && to->count < MAX_PARTS ? list_folder(folder, of) : NULL;
+  int error = list ? 0 : EROFS;
+  for (struct dirent *entry; !error && (entry = next_entry_of(list, name));) {
+    int type = type_of(dirfd(list), entry), is_exact = 0;
+    from->list[from->count++] = to->list[to->count++] = name;
+    const struct rule *rule = rule_of(to, to->count, &is_exact);
+    int may_be_folder = type == DT_DIR && is_exact && rule && (rule->action & ACTION_FOLDER);
+    if (is_protecting(rule) && !may_be_folder && !is_protecting(rule_of(from, from->count, &is_exact))) error = EROFS;
+    else if (type == DT_LNK) error = judge_link_name(from) ? 0 : judge_link_name(to);
+    else if (type == DT_DIR) error = judge_entries(dirfd(list), entry->d_name, from, to, depth + 1);
+    from->count--;
+    to->count--;
+  }
+  if (list) closedir(list);
+  return error;
+}
+
+/* Whether rules are taken back for all that is below a path. */
+static int is_free_below(struct names *n) {
+  int is_exact;
+  n->list[n->count] = "x";
+  const struct rule *rule = rule_of(n, n->count + 1, &is_exact);
+  return rule && (rule->action & ACTION_MASK) == ACTION_FREE;
+}
+
+/* Whether a place further down is named as free. */
+static int has_free_place(struct names *n) {
+  for (size_t i = 0; i < rule_count; i++)
+    if (rules[i].is_absolute && (rules[i].action & ACTION_MASK) == ACTION_FREE && rules[i].count > n->count && fits_all(rules[i].segments, n->count, n->list, n->count)) return 1;
+  return 0;
+}
+
+/*
+ * A directory that moves brings what is below it to another name: `mv plain .git`, with plain/hooks in it, or a folder out of a package,
+ * where nothing is protected. Refused where something in it would be protected that was not before.
+ */
+int judge_tree(struct spot *from, const struct spot *to) {
+  static struct names before, after;
+  if (is_loose(to)) return 0;
+  if (S_ISLNK(from->about.st_mode)) return judge_link(to);
+  if (!S_ISDIR(from->about.st_mode)) return 0;
+  take_names(&before, from);
+  take_names(&after, to);
+  for (size_t i = 0; i < rule_count; i++) {
+    const struct rule *rule = &rules[i];
+    for (size_t taken = 1; is_protecting(rule) && taken < rule->count; taken++) {
+      if (!begins(rule, taken, &after) || !protects_below(rule, taken, &after) || protects_below(rule, taken, &before)) continue;
+      if (open_object(from) < 0 || has_entry(from->object, rule->segments[taken])) return EROFS;
+    }
+  }
+  if (!is_loose(from) && !has_free_place(&before) && (!is_free_below(&before) || is_free_below(&after))) return 0;
+  return open_object(from) < 0 ? EROFS : judge_entries(from->object, ".", &before, &after, 0);
+}

@@ -1,0 +1,224 @@
+/** A proxy: one command's listener, open while the command runs, with that command's rules and no one else's. */
+
+import type { Server, Socket } from 'node:net'
+import type { Resolver } from '../system/dns.ts'
+import type { Broker } from './credentials/broker.ts'
+import { PackageMemory } from './packages/memory.ts'
+import type { Ecosystem } from './packages/release.ts'
+import type { PackageRules } from './packages/rules.ts'
+import type { GitSsh } from './protocol/git-ssh.ts'
+import { relayLocal } from './protocol/local-socket.ts'
+import type { PackageGate } from './protocol/package-gate.ts'
+import { type PackageJudge, type Passage, recordRefused, startRecord } from './protocol/passage.ts'
+import { createProxy } from './proxy.ts'
+import type { Aliases } from './route/aliases.ts'
+import type { EgressEvent } from './route/event.ts'
+import { type AskHost, createGate } from './route/gate.ts'
+import { RouteAgent } from './route/route-agent.ts'
+import type { EgressRules } from './route/rules.ts'
+import type { Upstream } from './route/upstream.ts'
+import { Budget, HostUsage } from './route/usage.ts'
+import type { SessionCa } from './tls/ca.ts'
+import { createBodyHold } from './wire/body-hold.ts'
+import { DEFAULT_LIMITS, type ProxyLimits } from './wire/limits.ts'
+
+export interface ProxyOptions {
+  /** Bound inside the command's network namespace; the proxy owns it from now on. */
+  readonly listener: Server
+  readonly rules: EgressRules
+  /** Addresses inside that stand for granted hosts. */
+  readonly aliases?: Aliases
+  /** Shared by the proxies of a session. */
+  readonly ca: SessionCa
+  readonly upstream: Upstream
+  readonly resolver: Resolver
+  readonly broker?: Broker | null
+  /** Whose ssh logs in for git, where a rule says so. */
+  readonly ssh?: Omit<GitSsh, 'dialer'>
+  /** What the session has sent to hosts with limits; its own without it. */
+  readonly usage?: HostUsage
+  /** What `rules.packages` is judged with. */
+  readonly packages?: PackageSupport
+  readonly onEvent?: (event: EgressEvent) => void
+  /** Asked about hosts that no one decided on; without it they are refused. */
+  readonly ask?: AskHost
+  readonly limits?: Partial<ProxyLimits>
+  /** Closes the proxy. */
+  readonly signal?: AbortSignal
+}
+
+export interface PackageSupport {
+  /** Shared by the proxies of a session. */
+  readonly memory?: PackageMemory
+  /** Names in the lock files that are committed; null where there are none. */
+  readonly committed?: (ecosystem: Ecosystem) => ReadonlySet<string> | null
+  readonly now?: () => number
+}
+
+export interface ProxyStats {
+  /** Client connections now, and ever. */
+  readonly open: number
+  readonly accepted: number
+  /** Connections to hosts now. */
+  readonly upstream: number
+  readonly allowed: number
+  readonly denied: number
+  readonly failed: number
+  readonly up: number
+  readonly down: number
+}
+
+export interface CommandProxy {
+  /** Serves one more listener of the sandbox: connections to the address of a granted host, by programs that know no proxy. */
+  serve(listener: Server): void
+  /** Connects one that came to the path of a granted unix socket; the path outside is `target`. */
+  connectLocal(socket: Socket, target: string): void
+  /** Ends every connection and gives up the listener; resolves when nothing is left. */
+  close(): Promise<void>
+  stats(): ProxyStats
+}
+
+/** Hosts whose certificate is signed before they are asked for. */
+const WARM_HOSTS = 4
+/**
+ * Most commands that may use the network do not: they must not wait for what they do not need. The shortest are done before this,
+ * and the others meet pieces of about a millisecond, with as much between them.
+ */
+const WARM_MILLISECONDS = 15
+
+/** Loaded by the first request: most commands have no use for it. */
+function packageJudge(rules: PackageRules, options: ProxyOptions, signal: AbortSignal): PackageJudge {
+  let gate: Promise<PackageGate> | null = null
+  const open = async (): Promise<PackageGate> => {
+    const { PackageGate } = await import('./protocol/package-gate.ts')
+    const { memory = new PackageMemory(), committed = () => null, now = Date.now } = options.packages ?? {}
+    const { command, whole = command } = options.rules
+    return new PackageGate({ rules, memory, committed, now, ask: options.ask, command: whole, signal })
+  }
+  return {
+    judge: async (passage, request) => {
+      gate ??= open()
+      return (await gate).judge(passage, request)
+    },
+    redirected: (read, location) => void gate?.then((opened) => opened.redirected(read, location)),
+  }
+}
+
+export function openProxy(options: ProxyOptions): CommandProxy {
+  const { listener, rules, signal, usage = new HostUsage() } = options
+  const limits: ProxyLimits = { ...DEFAULT_LIMITS, ...options.limits }
+  const agent = new RouteAgent(options.upstream, limits)
+  const clients = new Set<Socket>()
+  const ended = new AbortController()
+  const counts = { accepted: 0, allowed: 0, denied: 0, failed: 0, up: 0, down: 0 }
+  let closed: Promise<void> | null = null
+
+  const passage: Passage = {
+    command: rules.command,
+    gate: createGate({
+      rules,
+      resolver: options.resolver,
+      parent: options.upstream.parent,
+      ask: options.ask,
+      signal: ended.signal,
+    }),
+    aliases: options.aliases ?? null,
+    agent,
+    broker: options.broker ?? null,
+    bodies: createBodyHold(),
+    git: options.ssh ? { ...options.ssh, dialer: options.upstream.dialer } : null,
+    budget: (judged, target) => Budget.of({ usage, rules: judged, target, ask: options.ask, signal: ended.signal }),
+    packages: rules.packages ? packageJudge(rules.packages, options, ended.signal) : null,
+    limits,
+    onEvent: (event) => {
+      counts[event.verdict === 'allow' ? 'allowed' : event.verdict === 'deny' ? 'denied' : 'failed']++
+      counts.up += event.up
+      counts.down += event.down
+      options.onEvent?.(event)
+    },
+  }
+  const proxy = createProxy(passage, options.ca)
+
+  const listeners: Server[] = [listener]
+
+  function accept(socket: Socket): void {
+    take(socket, proxy.serve)
+  }
+
+  function acceptDirect(socket: Socket): void {
+    take(socket, proxy.serveDirect)
+  }
+
+  function take(socket: Socket, serve: (socket: Socket) => void): void {
+    counts.accepted++
+    if (closed !== null || clients.size >= limits.connections) {
+      if (closed === null) {
+        const message = `more than ${limits.connections} connections at once`
+        recordRefused(passage, startRecord(passage, { kind: 'connect' }), { code: 'too-many-connections', message })
+      }
+      return void socket.destroy()
+    }
+    clients.add(socket)
+    socket.once('close', () => clients.delete(socket))
+    serve(socket)
+  }
+
+  function close(): Promise<void> {
+    closed ??= shut()
+    return closed
+  }
+
+  async function shut(): Promise<void> {
+    signal?.removeEventListener('abort', onAbort)
+    clearTimeout(warming)
+    ended.abort()
+    const gone = listeners.map((one) => new Promise<void>((resolve) => one.close(() => resolve())))
+    proxy.close()
+    const closing = Array.from(
+      clients,
+      (socket) => new Promise<void>((resolve) => socket.once('close', () => resolve())),
+    )
+    for (const socket of clients) socket.destroy()
+    const dropped = agent.closed()
+    agent.destroy()
+    await Promise.all([...gone, dropped, ...closing])
+    listener.off('connection', accept)
+  }
+
+  function onAbort(): void {
+    void close()
+  }
+
+  // While the command runs: its first request finds a leaf signed and the roots read.
+  const pieces = warmUp()
+  let warming = setTimeout(warm, WARM_MILLISECONDS)
+
+  function warm(): void {
+    // A client that is already here is answered first, and makes what it needs.
+    if (counts.accepted > 0) return
+    if (!pieces.next().done) warming = setTimeout(warm, 1)
+  }
+
+  function* warmUp(): Generator<void> {
+    const likely =
+      rules.allowed?.filter(({ pattern }) => !pattern.wildcard && pattern.kind !== 'unix').slice(0, WARM_HOSTS) ?? []
+    for (const rule of likely) yield void options.ca.contextFor(rule.pattern.host)
+    while (agent.prepare()) yield
+  }
+
+  listener.on('connection', accept)
+  listener.on('error', onAbort)
+  if (signal?.aborted) void close()
+  else signal?.addEventListener('abort', onAbort, { once: true })
+  return {
+    close,
+    serve: (further) => {
+      listeners.push(further)
+      further.on('connection', acceptDirect)
+      further.on('error', onAbort)
+      if (closed !== null) further.close()
+    },
+    connectLocal: (socket, target) => take(socket, (client) => relayLocal(passage, client, target)),
+    stats: () => ({ ...counts, open: clients.size, upstream: agent.open }),
+  }
+}

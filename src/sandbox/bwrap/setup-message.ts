@@ -1,0 +1,273 @@
+/** PURE. A plan as orders for cordon-init: what to bind, hide, hold and limit before the command runs. The records are told of in native/init/protocol.h. */
+
+import { isInside } from '../../files/baseline.ts'
+import { encodePath } from '../../files/path-bytes.ts'
+import type { ChangePlan } from '../changes.ts'
+import { RESOURCE_NUMBERS, type ResourceLimit } from '../limits.ts'
+import { DEFAULT_PORT, type MaskFace, type MaskIdentity, type SandboxPlan } from '../plan.ts'
+import { numbers, OrderWriter, pathBytes, text, u16, u32 } from './setup-bytes.ts'
+
+/** About seven weeks: what is longer is not a limit. */
+const MAX_MILLISECONDS = 0xffff_ffff
+
+/** As many as the init holds. */
+const MAX_SERVERS = 64
+const MAX_SOCKETS = 32
+
+const MASK_OPTIONAL = 1
+const MASK_UNWATCHED = 2
+const MASK_EXACT = 4
+
+const FACE_EXECUTABLE = 1
+const FACE_CLOSED = 2
+
+/**
+ * Parts of /proc that tell root about the whole machine. Hidden as container runtimes do it; where one does not exist
+ * there is nothing to hide.
+ */
+export const HIDDEN_PROC: readonly string[] = [
+  'acpi',
+  'asound',
+  'dynamic_debug',
+  'interrupts',
+  'kcore',
+  'key-users',
+  'keys',
+  'kallsyms',
+  'kpagecgroup',
+  'kpagecount',
+  'kpageflags',
+  'latency_stats',
+  'sched_debug',
+  'scsi',
+  'slabinfo',
+  'sysrq-trigger',
+  'timer_list',
+  'vmallocinfo',
+].map((name) => `/proc/${name}`)
+
+export interface OrderInput {
+  readonly plan: SandboxPlan
+  readonly filter: Uint8Array
+  readonly limits: readonly ResourceLimit[]
+  /** The end of the process numbers inside; null leaves it as it is. */
+  readonly processNumbers: number | null
+  /** Which of stdin (1), stdout (2) and stderr (4) are the sandbox's own terminal. */
+  readonly terminalFds: number
+  /** True: the init waits for a word between the masks and the command. */
+  readonly gate: boolean
+  /** What must be at the places that bubblewrap binds. */
+  readonly bound: ReadonlyMap<string, MaskIdentity>
+  /** True: there are not namespaces, and what mounts would do the init does. */
+  readonly bare?: boolean
+}
+
+function maskHead(identity: MaskIdentity | undefined, flags = 0): Uint8Array {
+  return identity ? Uint8Array.of(flags | MASK_EXACT, ...identityBytes(identity)) : Uint8Array.of(flags)
+}
+
+function faceBytes(face: MaskFace): Uint8Array {
+  if (face.kind === 'closed') return Uint8Array.of(FACE_CLOSED)
+  const bytes = new Uint8Array(1 + face.bytes.length)
+  bytes[0] = face.executable ? FACE_EXECUTABLE : 0
+  bytes.set(face.bytes, 1)
+  return bytes
+}
+
+function identityBytes({ device, inode }: MaskIdentity): Uint8Array {
+  return numbers(16, (view) => {
+    view.setBigUint64(0, device, true)
+    view.setBigUint64(8, inode, true)
+  })
+}
+
+/** Compiles the orders. Masks of the plan come first in number, so that a reported index is an index into `plan.masks`. */
+export function compileOrders({
+  plan,
+  filter,
+  limits,
+  processNumbers,
+  terminalFds,
+  gate,
+  bound,
+  bare = false,
+}: OrderInput): Uint8Array {
+  const writer = new OrderWriter()
+  for (const argument of plan.argv) writer.record('a', text(argument, 'an argument'))
+  for (const [name, value] of Object.entries(plan.env)) {
+    if (name === '' || name.includes('=')) throw new RangeError(`${JSON.stringify(name)} is not a variable name`)
+    writer.record('e', text(`${name}=${value}`, `the variable ${name}`))
+  }
+  writer.record('c', pathBytes(plan.cwd))
+
+  for (const [path, identity] of bound) writer.record('b', identityBytes(identity), pathBytes(path))
+  // Parents before children: what is bound later lies on top.
+  const places = [
+    ...plan.pins.map((pin) => ({ path: pin.path, mask: false, head: Uint8Array.of(pin.mode === 'read-only' ? 1 : 0) })),
+    ...plan.masks.map((path) => {
+      // Reading what was committed is nothing to report, and an open that fails cannot be seen.
+      const flags = plan.maskFaces.has(path) ? MASK_UNWATCHED : 0
+      return { path, mask: true, head: maskHead(plan.maskIdentities.get(path), flags) }
+    }),
+  ].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : Number(a.mask) - Number(b.mask)))
+  for (const place of places) {
+    writer.record(place.mask ? 'm' : 'p', place.head, pathBytes(place.path))
+    const face = place.mask ? plan.maskFaces.get(place.path) : undefined
+    if (face) writer.record('j', faceBytes(face))
+  }
+  for (const [path, face] of plan.replaced) {
+    writer.record('m', maskHead(plan.maskIdentities.get(path), MASK_OPTIONAL | MASK_UNWATCHED), pathBytes(path))
+    writer.record('j', faceBytes(face))
+  }
+  for (const path of HIDDEN_PROC) writer.record('m', Uint8Array.of(MASK_OPTIONAL | MASK_UNWATCHED), pathBytes(path))
+
+  if (plan.changes) orderChanges(writer, plan, plan.changes, bare)
+  if (bare) orderWall(writer, plan)
+  if (plan.learns) orderLearning(writer, plan)
+  if (plan.programs) writer.record('J', ...plan.programs.lines.map((line) => text(line, 'a line about programs')))
+
+  // The whole of /proc: to root started here, every file in it that belongs to root is the host's.
+  if (!bare) {
+    writer.record('r', Uint8Array.of(1), pathBytes('/proc'))
+    writer.record('r', Uint8Array.of(0), pathBytes('/dev'))
+    writer.record('r', Uint8Array.of(0), pathBytes('/'))
+  }
+  for (const { name, limit } of limits)
+    writer.record(
+      'l',
+      numbers(12, (view) => {
+        view.setUint32(0, RESOURCE_NUMBERS[name], true)
+        view.setBigUint64(4, BigInt(Math.floor(limit)), true)
+      }),
+    )
+  const { memoryBytes, memoryShare } = plan.limits
+  if (memoryBytes === undefined && memoryShare !== undefined)
+    writer.record('v', u32(Math.min(1000, Math.max(1, Math.round(memoryShare * 1000)))))
+  if (processNumbers !== null)
+    writer.record(
+      'q',
+      numbers(4, (view) => view.setUint32(0, processNumbers, true)),
+    )
+  writer.record(
+    'i',
+    numbers(8, (view) => {
+      view.setUint32(0, plan.uid, true)
+      view.setUint32(4, plan.gid, true)
+    }),
+  )
+  if (terminalFds) {
+    const { rows, columns } = plan.terminal ?? { rows: 24, columns: 80 }
+    writer.record(
+      't',
+      numbers(5, (view) => {
+        view.setUint8(0, terminalFds)
+        view.setUint16(1, rows, true)
+        view.setUint16(3, columns, true)
+      }),
+    )
+  }
+  if (plan.network.kind === 'listener') {
+    const { port } = plan.network
+    writer.record(
+      'n',
+      numbers(2, (view) => view.setUint16(0, port, true)),
+    )
+  }
+  if (!bare) writeNames(writer, plan)
+  if (plan.limits.timeoutMs !== undefined && plan.limits.timeoutMs <= MAX_MILLISECONDS)
+    writer.record('w', u32(Math.max(1, Math.ceil(plan.limits.timeoutMs))))
+  if (plan.servers.length > 0) writer.record('d', serverPorts(plan))
+  if (plan.sockets.length > MAX_SOCKETS)
+    throw new RangeError(
+      `${plan.sockets.length} paths of unix sockets are granted, at most ${MAX_SOCKETS} are possible`,
+    )
+  for (const { path } of plan.sockets) writer.record('U', pathBytes(path))
+  if (plan.tellsPorts) writer.record('P')
+  if (!bare && plan.env.HOME !== undefined && plan.scratch.includes(plan.env.HOME))
+    writer.record('H', pathBytes(plan.env.HOME))
+  if (gate) writer.record('g')
+  writer.record('s', filter)
+  return writer.finish()
+}
+
+const CHANGED_BY_INIT = 1
+const CHANGED_FREELY = 2
+/** Through the broker, but neither judged nor kept: caches, and private places that hold one, because a right of Landlock's is one for all below. */
+const CHANGED_LOOSELY = 3
+
+const MUST = { nothing: 0, 'but-appends': 1, everything: 2 } as const
+
+/** Where changes go through the init, where they do not, what it judges by, and where it keeps. */
+function orderChanges(
+  writer: OrderWriter,
+  plan: SandboxPlan,
+  { rules, gitKeys, keep, free }: ChangePlan,
+  bare: boolean,
+): void {
+  const place = (kind: number, path: string) => writer.record('o', Uint8Array.of(kind), pathBytes(path))
+  const writable = plan.binds.filter(({ mode }) => mode === 'read-write').map(({ path }) => path)
+  const roots = writable.filter((path) => !free.includes(path))
+  for (const path of bare ? [] : ['/dev', '/proc', ...plan.scratch])
+    place(writable.some((one) => isInside(one, path)) ? CHANGED_LOOSELY : CHANGED_FREELY, path)
+  // Stores of packages share their files with other projects, by hard links.
+  for (const path of writable.filter((one) => free.includes(one))) place(CHANGED_LOOSELY, path)
+  for (const path of roots) place(CHANGED_BY_INIT, path)
+  for (const part of rules) if (part !== '') writer.record('f', encodePath(part))
+  if (gitKeys !== '') writer.record('k', new TextEncoder().encode(gitKeys))
+  if (!keep) return
+  const limits = numbers(17, (view) => {
+    view.setBigUint64(0, BigInt(keep.fileBytes), true)
+    view.setBigUint64(8, BigInt(keep.totalBytes), true)
+    view.setUint8(16, MUST[keep.must])
+  })
+  writer.record('u', limits, pathBytes(keep.folder))
+}
+
+/** What is shown may be read and run, and nothing else; private places that lie in it are hidden, because nothing can be mounted there. */
+function orderWall(writer: OrderWriter, { binds, scratch, emptied }: SandboxPlan): void {
+  if (binds.length === 0)
+    throw new RangeError('a command that is shown nothing can only run where there are namespaces')
+  for (const { path } of binds) writer.record('W', pathBytes(path))
+  for (const path of [...scratch, ...emptied]) {
+    if (!binds.some((bind) => isInside(path, bind.path))) continue
+    if (binds.some((bind) => bind.path !== path && isInside(bind.path, path)))
+      throw new RangeError(
+        `${path} lies in what is shown, holds more of it, and can be private only where there are namespaces`,
+      )
+    writer.record('m', Uint8Array.of(MASK_OPTIONAL | MASK_UNWATCHED), pathBytes(path))
+  }
+}
+
+/** What is bound is there as it is outside, so what is missing in it is missing. */
+function orderLearning(writer: OrderWriter, { binds, changes }: SandboxPlan): void {
+  if (!changes) throw new RangeError('reads can be reported only where changes go through the init')
+  writer.record('L', ...['/proc', '/dev', '/sys', ...binds.map(({ path }) => path)].map(pathBytes))
+}
+
+/** The name service is always there, and so is somebody at the proxy's port: the parent, or the init, which says that there is none. */
+function writeNames(writer: OrderWriter, { network, names, servers }: SandboxPlan): void {
+  const refused = network.kind === 'none' && !servers.includes(DEFAULT_PORT) ? DEFAULT_PORT : 0
+  writer.record('x', u16(refused))
+  for (const { name, address } of names) writer.record('h', u32(addressNumber(address)), text(name, 'a name'))
+  if (network.kind === 'none') return
+  for (const { address, port } of network.proxyPorts)
+    writer.record('y', u32(address === null ? 0 : addressNumber(address)), u16(port))
+}
+
+function addressNumber(address: string): number {
+  return address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0)
+}
+
+function serverPorts({ servers, network }: SandboxPlan): Uint8Array {
+  if (servers.length > MAX_SERVERS)
+    throw new RangeError(`dev_server_ports holds ${servers.length} ports, at most ${MAX_SERVERS} are possible`)
+  const taken = network.kind === 'listener' ? [network.port, ...network.proxyPorts.map((broker) => broker.port)] : []
+  const both = servers.find((port) => taken.includes(port))
+  if (both !== undefined)
+    throw new RangeError(
+      `dev_server_ports holds ${both}, which the proxy uses inside the sandbox: let the server use another port`,
+    )
+  return numbers(servers.length * 2, (view) => {
+    for (const [at, port] of servers.entries()) view.setUint16(at * 2, port, true)
+  })
+}

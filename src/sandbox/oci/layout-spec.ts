@@ -1,0 +1,78 @@
+/** PURE. A layout as the configuration of an OCI runtime: the namespaces and the places, which cordon-init then furnishes as in bubblewrap's. */
+
+import { INIT_CAPABILITIES, initWords, MAX_BINDS, SHARED_FOLDERS } from '../bwrap/args.ts'
+import type { SandboxLayout } from '../layout.ts'
+
+export interface SpecMount {
+  readonly destination: string
+  readonly type: string
+  readonly source: string
+  readonly options: readonly string[]
+}
+
+/** Recursive, so that no file system mounted below keeps rights that the place itself lost. */
+export function bindMount(source: string, destination: string, mode: 'read-only' | 'read-write'): SpecMount {
+  const rights = mode === 'read-only' ? ['rro'] : []
+  return { destination, type: 'bind', source, options: ['rbind', 'rprivate', 'rnosuid', 'rnodev', ...rights] }
+}
+
+export function tmpfsMount(destination: string, mode: string, bytes: number): SpecMount {
+  return { destination, type: 'tmpfs', source: 'tmpfs', options: ['nosuid', 'nodev', `mode=${mode}`, `size=${bytes}`] }
+}
+
+const byDestination = (a: SpecMount, b: SpecMount): number =>
+  a.destination < b.destination ? -1 : a.destination > b.destination ? 1 : 0
+
+/** Everything that a layout shows, parents before children. */
+export function layoutMounts(layout: SandboxLayout): SpecMount[] {
+  if (layout.baseline === 'all')
+    throw new RangeError('a container cannot show the whole machine: command_fs = "all" needs backend = "bwrap"')
+  if (layout.binds.length > MAX_BINDS)
+    throw new RangeError(
+      `the grants show ${layout.binds.length} separate places, at most ${MAX_BINDS} are possible; grant the directories that hold them`,
+    )
+  return [
+    ...layout.binds.map(({ path, mode }) => bindMount(path, path, mode)),
+    ...layout.standIns.map(({ path, source }) => bindMount(source, path, 'read-only')),
+    ...layout.scratch.map((path) => tmpfsMount(path, SHARED_FOLDERS.has(path) ? '1777' : '0700', layout.scratchBytes)),
+    ...layout.emptied.map((path) => tmpfsMount(path, '0555', 4096)),
+    { destination: '/proc', type: 'proc', source: 'proc', options: ['nosuid', 'noexec', 'nodev'] },
+    { destination: '/dev', type: 'tmpfs', source: 'tmpfs', options: ['nosuid', 'noexec', 'mode=755', 'size=65536'] },
+    {
+      destination: '/dev/pts',
+      type: 'devpts',
+      source: 'devpts',
+      options: ['nosuid', 'noexec', 'newinstance', 'ptmxmode=0666', 'mode=0620'],
+    },
+  ].sort(byDestination)
+}
+
+/**
+ * What the init needs it has, and gives up before the command starts; the user namespace is the one that the engine itself is
+ * in. Nothing is masked or made read-only in /proc here: the init does it, and needs its own writes there first.
+ */
+export function layoutSpec(layout: SandboxLayout, channel: boolean, rootfs = 'rootfs'): object {
+  const capabilities = [...INIT_CAPABILITIES]
+  return {
+    ociVersion: '1.0.2',
+    process: {
+      terminal: false,
+      user: { uid: 0, gid: 0 },
+      args: initWords(channel),
+      env: [],
+      cwd: '/',
+      capabilities: {
+        bounding: capabilities,
+        effective: capabilities,
+        permitted: capabilities,
+        inheritable: [],
+        ambient: [],
+      },
+      noNewPrivileges: true,
+    },
+    root: { path: rootfs, readonly: true },
+    hostname: layout.hostname,
+    mounts: layoutMounts(layout),
+    linux: { namespaces: ['pid', 'network', 'ipc', 'uts', 'mount', 'cgroup'].map((type) => ({ type })) },
+  }
+}
