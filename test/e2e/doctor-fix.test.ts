@@ -51,13 +51,15 @@ eachUser(describe)('as $name', (user) => {
     expect(err).toContain('nothing was changed')
     expect(out).toContain('User namespaces are switched off')
     expect(out).toContain('`cordon doctor --fix` shows this')
-    expect(out).toMatch(/exit 125\n0\n$/)
+    // Commands run all the same, behind Landlock.
+    expect(out).toMatch(/exit 0\n0\n$/)
     expect(code).toBe(0)
   })
 
   it('says in JSON what it would do', () => {
     const { out } = run(user, `${DOCTOR} --json; true`)
-    expect(JSON.parse(out).assurances[0].repair[0]).toEqual({
+    const { assurances } = JSON.parse(out) as { assurances: { name: string; repair?: unknown[] }[] }
+    expect(assurances.find(({ name }) => name === 'namespaces')?.repair?.[0]).toEqual({
       kind: 'write',
       path: '/proc/sys/user/max_user_namespaces',
       text: '15000\n',

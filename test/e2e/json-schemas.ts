@@ -67,6 +67,7 @@ export const JSON_ROWS: readonly JsonRow[] = [
   { line: 'secrets list', schema: list() },
   { line: 'audit query', schema: object('v', 'seq', 'time', 'session', 'type', 'prev'), lines: true },
   { line: 'log', schema: object('v', 'seq', 'time', 'session', 'type', 'prev'), lines: true },
+  { line: 'review log', schema: list() },
   { line: 'audit verify', schema: object('ok', 'sessions') },
   { line: 'audit report', schema: object('title', 'generatedAt', 'sessions') },
   { line: 'grants list', schema: list('id', 'project', 'kind', 'value', 'verdict', 'scope') },

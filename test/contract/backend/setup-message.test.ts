@@ -35,7 +35,7 @@ interface Answer {
   readonly messages: readonly InitMessage[]
 }
 
-function give(orders: Buffer, groups: readonly string[] = []): Promise<Answer> {
+function give(orders: Buffer, groups: readonly string[] = [], starts = false): Promise<Answer> {
   const path = fileURLToPath(new URL(`../../../dist/native/cordon-init-${process.arch}`, import.meta.url))
   const init = openSync(path, 'r')
   const nothing = openSync('/dev/null', 'r+')
@@ -53,8 +53,11 @@ function give(orders: Buffer, groups: readonly string[] = []): Promise<Answer> {
       unheard = true
     })
     .on('data', (chunk) => chunks.push(chunk))
-  // An end, so that orders that promise more than they hold do not wait for it.
-  control.end(orders)
+  // An end, so that orders that promise more than they hold do not wait for it. A command starts only while its parent is there.
+  if (starts) {
+    control.once('data', () => control.end())
+    control.write(orders)
+  } else control.end(orders)
   return new Promise((resolve) =>
     child.once('close', (code) => {
       const bytes = Buffer.concat(chunks)
@@ -109,7 +112,7 @@ test('nothing starts when a control group cannot be joined', async () => {
 test('bubblewrap and its init join every control group', async () => {
   const groups = ['first', 'second'].map((name) => join(project, name))
   for (const group of groups) writeFileSync(group, '')
-  const { messages } = await give(compiled.orders, groups)
+  const { messages } = await give(compiled.orders, groups, true)
   expect(messages.map(({ kind }) => kind)).toContain('ready')
   // Each process is written over the one before it: bubblewrap's child comes last.
   const [first, second] = groups.map((group) => readFileSync(group, 'utf8'))
@@ -156,7 +159,7 @@ test.each([
 })
 
 test('whole orders are obeyed until the control channel closes', async () => {
-  const { messages } = await give(compiled.orders)
+  const { messages } = await give(compiled.orders, [], true)
   expect(messages[0]).toMatchObject({ kind: 'ready' })
 })
 

@@ -366,3 +366,50 @@ it('approvals.webhook, format, answer_url and desktop: where a question is told'
     await new Promise((resolve) => hook.close(resolve))
   }
 })
+
+it('max_requests and max_upload: of every list of hosts', async () => {
+  const entry = (limit: number) => ({ host: HOST, max_requests: limit, max_upload: `${limit}KB` })
+  const loaded = await load({
+    capabilities: {
+      allow: {
+        commands: { default_domains: [entry(1)], patterns: [{ command: 'curl:*', domains: [entry(2)] }] },
+      },
+    },
+    http: { allowed_hosts: [entry(3)] },
+    sandbox: { os: { command_tools: [{ tool: 'npm', domains: [entry(4)] }] } },
+    tools: { probe: { domains: [entry(5)] } },
+    mcp_servers: { one: { command: '/bin/true', domains: [entry(6)] } },
+  })
+  const found = new Map(limitsIn(loaded).map(({ maxRequests, maxUpload }) => [maxRequests, maxUpload]))
+  expect([...found].sort()).toEqual([1, 2, 3, 4, 5, 6].map((limit) => [limit, limit * 1000]))
+})
+
+it('packages: minimum_age, new_dependencies, install_scripts, look_alikes and trusted', async () => {
+  const packages = {
+    minimum_age: '2d',
+    new_dependencies: 'deny',
+    install_scripts: 'ask',
+    look_alikes: 'deny',
+    trusted: ['acme-*'],
+  }
+  expect((await load({ packages })).sandbox.packages).toMatchObject({
+    minimumAge: 2 * 24 * 3600,
+    newDependencies: 'deny',
+    installScripts: 'ask',
+    lookAlikes: 'deny',
+    trusted: ['acme-*'],
+  })
+})
+
+interface Limited {
+  readonly maxRequests: number
+  readonly maxUpload: number
+}
+
+/** The host rules with a limit, anywhere in a value. */
+function limitsIn(value: unknown): Limited[] {
+  if (typeof value !== 'object' || value === null) return []
+  const own = 'maxRequests' in value && 'maxUpload' in value ? [value as Limited] : []
+  const parts = value instanceof Map ? [...value.values()] : Object.values(value)
+  return [...own, ...parts.flatMap(limitsIn)]
+}

@@ -10,6 +10,21 @@ export interface Silence {
 
 export const SILENT: readonly Silence[] = [
   {
+    keys: /^review\./,
+    surfaces: ['check', 'run'],
+    why: 'check asks nothing, and what a person typed is theirs alone to answer',
+  },
+  {
+    keys: /^http\.allowed_hosts\[\]\.max_/,
+    surfaces: ['check', 'hook'],
+    why: 'requests are counted where Cordon makes them; a hook judges a host’s own web tool before it does',
+  },
+  {
+    keys: /^mcp\./,
+    surfaces: ['session', 'hook', 'run'],
+    why: 'the gateway judges tools of servers; in a hook the level of the tool decides',
+  },
+  {
     keys: /^approvals\./,
     surfaces: ['check', 'hook', 'run'],
     why: 'a question is sent from a page that is open; check, run and hooks have none of their own',
@@ -52,7 +67,7 @@ export const SILENT: readonly Silence[] = [
   { keys: /^rings\./, surfaces: ['check'], why: 'one call has no history, and check runs nothing' },
   { keys: /^rings\.3\.seconds$/, surfaces: ['hook'], why: 'a host’s own tools take the time that they take' },
   {
-    keys: /^(sandbox\.os|limits|audit|secrets|network)(\.|\[|$)/,
+    keys: /^(sandbox\.os|limits|audit|secrets|network|packages)(\.|\[|$)/,
     surfaces: ['check'],
     why: 'check runs nothing',
   },

@@ -36,6 +36,28 @@ export const TESTED_ROWS: readonly TestedRow[] = [
   ...['part', 'after', 'as'].map((field) =>
     tested(`secrets[].${field}`, 'test/contract/egress/brokered-parts.test.ts', COMMANDS),
   ),
+  tested('sandbox.os.require', 'test/attacks/sandbox/no-namespaces.test.ts', COMMANDS),
+  ...['with', 'up_to', 'per_hour', 'timeout', 'instructions'].map((field) =>
+    tested(`review.${field}`, 'test/attacks/questions/reviewer.test.ts', [...TALK, 'hook']),
+  ),
+  // A limit counts at the proxy, whichever of these lists a host came from; the web tools count by the same budget.
+  ...[
+    'capabilities.allow.commands.default_domains',
+    'capabilities.allow.commands.patterns[].domains',
+    'http.allowed_hosts',
+    'sandbox.os.command_tools[].domains',
+    'tools.*.domains',
+    'mcp_servers.*.domains',
+  ].flatMap((list) =>
+    ['max_requests', 'max_upload'].map((field) => tested(`${list}[].${field}`, CARRIED, surfacesOf(list))),
+  ),
+  ...['minimum_age', 'new_dependencies', 'install_scripts', 'look_alikes', 'trusted'].map((field) =>
+    tested(`packages.${field}`, CARRIED, COMMANDS),
+  ),
+  tested('mcp_servers.*.url', 'test/contract/mcp/remote.test.ts', ['mcp']),
+  ...['tools', 'tools[].tool', 'tools[].level', 'tools[].args', 'trust_hints', 'read_only', 'destructive'].map(
+    (field) => tested(`mcp.*.${field}`, 'src/manifest/compile-mcp.test.ts', ['mcp', 'check']),
+  ),
   tested('sandbox.os.backend', 'test/contract/backend/backend-key.test.ts', COMMANDS),
   ...['parent_proxy', 'parent_proxy_login', 'no_proxy', 'special_ranges'].map((name) =>
     tested(`network.${name}`, CARRIED, COMMANDS),
@@ -79,3 +101,9 @@ export const TESTED_ROWS: readonly TestedRow[] = [
   ...HOST_FIELDS.map((field) => tested(`mcp_servers.*.domains[].${field}`, CARRIED, ['mcp'])),
   tested('debug.dump_provider_payloads', OWN, ['session']),
 ]
+
+/** Where hosts of a list are reached: by commands, by the web tools and custom tools, by servers behind the gateway. */
+function surfacesOf(list: string): readonly Surface[] {
+  if (list.startsWith('mcp_servers')) return ['mcp']
+  return list.startsWith('capabilities') || list.startsWith('sandbox') ? COMMANDS : TALK
+}

@@ -68,7 +68,8 @@ export class PackageRegistry {
     const integrity = `sha512-${createHash('sha512').update(packed).digest('base64')}`
     const dist = { tarball: `${this.url}${name}.tgz`, integrity }
     const version = { name, version: VERSION, ...(bin && { bin: { [name]: bin } }), dist }
-    return { name, 'dist-tags': { latest: VERSION }, versions: { [VERSION]: version } }
+    const time = { [VERSION]: '2020-01-01T00:00:00.000Z' }
+    return { name, 'dist-tags': { latest: VERSION }, time, versions: { [VERSION]: version } }
   }
 }
 
