@@ -1031,7 +1031,7 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
     set: { GEMINI_SANDBOX: 'false', GEMINI_TELEMETRY_ENABLED: 'false' },
     hosts: ['generativelanguage.googleapis.com'],
     checks: [],
-    declined: ['play.googleapis.com', 'registry.npmjs.org'],
+    declined: ['play.googleapis.com'],
     online: null,
     secrets: [
       {
