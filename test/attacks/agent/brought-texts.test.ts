@@ -194,10 +194,10 @@ describe('what a typed command of the project put into the text', () => {
     ['a part of a secret', 'Look into this: !{head -c 4 .env} now', 'Look into this: TOKE now', 'Take .env out'],
     ['a secret in another form', 'Look into this: !{base64 .env}', 'Look into this:\nVE9LRU4=', 'Take .env out'],
     ['the whole of one', 'Look into this: @{.env}', 'Look into this: TOKEN=1', 'Take .env out'],
-    ['a secret of which the command does not say the name', 'Look: !{cat .e*}', 'Look: TOKEN=1', 'nobody has approved'],
-    ['braces inside', 'Look: !{awk {print} .e*} now', 'Look: TOKEN=1 now', 'nobody has approved'],
-    ['nothing beside', '!{cat .e*}', 'TOKEN=1', 'nobody has approved'],
-    ['words of the person', 'Look at {{args}}: !{cat .e*}', 'Look at this: TOKEN=1', 'nobody has approved'],
+    ['a secret of which the command does not say the name', 'Look: !{cat .e*}', 'Look: TOKEN=1', 'not approved'],
+    ['braces inside', 'Look: !{awk {print} .e*} now', 'Look: TOKEN=1 now', 'not approved'],
+    ['nothing beside', '!{cat .e*}', 'TOKEN=1', 'not approved'],
+    ['words of the person', 'Look at {{args}}: !{cat .e*}', 'Look at this: TOKEN=1', 'not approved'],
   ])('%s', async (_, prompt, sent, why) => {
     put(RUN, `prompt = ${JSON.stringify(prompt)}`)
     expect(await says('gemini', sent)).toContain(why)

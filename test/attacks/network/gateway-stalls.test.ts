@@ -38,7 +38,7 @@ describe('a server that starts and does not answer', () => {
     }
     const at = await openWorld({ servers, levels, startMs: 60_000, patienceMs: 1 })
     expect(await at.list()).toEqual(['good__echo'])
-    expect(at.warnings.join()).toContain('bad still starts')
+    expect(at.warnings.join()).toContain('bad is still starting')
     expect((await at.call('good__echo', { text: 'hi' })).text).toBe('hi')
     expect(await at.request('logging/setLevel', { level: 'info' })).toEqual({})
     expect(at.heard).toEqual([])

@@ -71,7 +71,7 @@ export const SITUATIONS: readonly Situation[] = [
   {
     title: 'A file of the project cannot be changed',
     command: ['run', '--', 'sh', '-c', 'mkdir -p .vscode && echo {} > .vscode/tasks.json'],
-    says: 'is protected and was not changed',
+    says: 'is protected, so the write was blocked',
     answer:
       'Programs run it outside the sandbox. Change it yourself, or name it under `[capabilities.allow.write] paths`.',
   },
@@ -171,7 +171,7 @@ export const SITUATIONS: readonly Situation[] = [
     command: ['undo', '--last'],
     files: { 'a.txt': 'kept\n' },
     before: [['cordon', 'run', '--', 'rm', 'a.txt']],
-    says: 'cordon undo --redo does it again',
+    says: 'Redo with: cordon undo --redo',
     answer: '`cordon undo --list` shows calls that can be undone, `cordon undo --last` restores the last one.',
   },
 ]
