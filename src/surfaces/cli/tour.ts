@@ -55,7 +55,7 @@ export const TOUR: readonly TourStep[] = [
     title: 'An agent reads the secrets of the project',
     words: ['run', '--', 'cat', '.env'],
     promise: 'the secret was not read, and that it was tried was seen',
-    holds: (_, { text }) => !text.includes(TOUR_KEY) && text.includes('.env is hidden as a secret'),
+    holds: (_, { text }) => !text.includes(TOUR_KEY) && text.includes('.env is a secret'),
   },
   {
     title: 'It leaves a hook that you would run later, outside',
