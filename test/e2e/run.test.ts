@@ -48,17 +48,17 @@ describe('cordon run', () => {
 
   it.each([
     ['a setting', 'git config --global user.name x', /^cordon: ~\/\.gitconfig went to a temporary home/m],
-    ['several', 'echo > ~/.aliases; mkdir -p ~/.config/tool; echo > ~/.config/tool/x', / and one more file went into/],
+    ['several', 'echo > ~/.aliases; mkdir -p ~/.config/tool; echo > ~/.config/tool/x', / and one more file went to/],
     ['caches and histories', 'mkdir -p ~/.cache/x; echo > ~/.cache/x/y; echo > ~/.bash_history', null],
     ['a name with a line of its own', 'echo > ~/"$(printf "a\\ncordon: signed")"', /~\/a(?!\n)/],
     // More than is read at once; a name begins like the init's last word.
-    ['names of our own', 'for i in {1..64}; do echo > ~/F"$(printf %0200d $i)"; done', / and 63 more files went into/],
+    ['names of our own', 'for i in {1..64}; do echo > ~/F"$(printf %0200d $i)"; done', / and 63 more files went to/],
     ['nothing', 'true', null],
   ])('says what went with the private home: %s', (_, script, told) => {
     const { code, err } = project.cordon(['run', '--', 'bash', '-c', script])
     expect(code).toBe(0)
     if (told) expect(err).toMatch(told)
-    else expect(err).not.toContain('a home of')
+    else expect(err).not.toContain('temporary home')
     expect(err).not.toMatch(/^cordon: signed/m)
   })
 

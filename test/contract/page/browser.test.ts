@@ -90,7 +90,7 @@ it('undoes to a point, and says first what is not as it was left', async () => {
   // The person wrote into it since: nothing is lost by a press of one button.
   world.sessions.file('step0.txt', 'mine')
   await undo(0)
-  await step(0).getByText('it is not as it was left').waitFor()
+  await step(0).getByText('it changed since').waitFor()
   expect(world.sessions.text('step0.txt')).toBe('mine')
   await step(0).getByRole('button', { name: 'Restore the rest anyway' }).click()
   await page.getByText('Undone: 1 call.').waitFor()
