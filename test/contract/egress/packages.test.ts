@@ -319,8 +319,11 @@ const CLIENTS: readonly Client[] = [
 ]
 
 describe('real clients', () => {
-  for (const { name, program, install, environment = {}, files = {}, old, young } of CLIENTS) {
-    it.skipIf(!isInstalled(program)).each([
+  const installed = CLIENTS.filter(({ program }) => isInstalled(program))
+  it('npm is one of them', () => expect(installed.map(({ name }) => name)).toContain('npm'))
+
+  for (const { name, program, install, environment = {}, files = {}, old, young } of installed) {
+    it.each([
       ['with the gate', {}, old],
       ['without it', null, young],
     ] as const)(`${name} %s`, async (note, rules, expected) => {
