@@ -50,7 +50,7 @@ export function verifyAudit(options: VerifyOptions): {
   return { ok: verified.every((session) => session.damage.length === 0), sessions: verified }
 }
 
-/** Whatever process asks for a session by its name knows that there was one. */
+/** A process that asks for a session by its name knows that there was one. */
 function missingSession({ stateDir }: VerifyOptions, session: string): SessionVerification {
   const file = join(auditPlaces(stateDir).logs, partName(session, 0))
   const message = 'there is neither a log nor a head of this session'

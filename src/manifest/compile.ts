@@ -209,7 +209,7 @@ function pathRules(verb: 'read' | 'write', lookup: Lookup): PathRules {
   }
 }
 
-/** Whatever process writes the brief says what the next session may change: that is not the agent. */
+/** A process that writes the brief says what the next session may change: that is not the agent. */
 function withBrief(writes: PathRules, brief: string | null): PathRules {
   if (brief === null) return writes
   const rule = { pattern: exactPath(brief), prompt: false, rule: 'files.discovery_brief', source: 'built-in' }

@@ -34,7 +34,7 @@ export async function joinByCode(machine: Machine, url: string, code: string, na
       remedy: 'A code works once and for a limited time: ask the team for a new one.',
     })
   const answer = JSON.parse(text) as JoinAnswer
-  // Whatever process sits in between has no code, and so cannot put settings their own or keys into the answer.
+  // A process that sits in between has no code, and so it cannot put its own settings or keys into the answer.
   if (typeof answer.text !== 'string' || !isProof(answer.proof, codeProof(parts.secret, 'joined', answer.text)))
     throw new Fault('no-fleet', 'the answer does not come from the team that issued the code, so it was ignored')
   const { settings: settingsText, certificate } = JSON.parse(answer.text) as {

@@ -109,7 +109,7 @@ function meant({ kind, by, ...given }: GivenAnswer, { grants, view }: Asked): An
   return { ...(answer ?? { kind: 'deny' }), by }
 }
 
-/** The answer from elsewhere, when it comes. Whatever process asked to see what is masked is shown it meanwhile. */
+/** The answer from elsewhere, when it comes. A process that asked to see what is masked is shown it meanwhile. */
 function comes(
   { machine, id }: { readonly machine: Machine; readonly id: string },
   show: (() => AskView) | null,

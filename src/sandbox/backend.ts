@@ -184,7 +184,7 @@ export interface Backend {
   /** Really runs a sandbox, and attacks from inside it. */
   probe(): Promise<Support>
   compile(plan: SandboxPlan): CompiledSandbox
-  /** Only of a backend that has no namespaces: makes what a plan has to name. Whatever process asks disposes of it. */
+  /** Only of a backend that has no namespaces: makes what a plan has to name. A process that asks disposes of it. */
   arrange?(needs: { readonly network: boolean }): Promise<Arrangement>
   /**
    * Runs one command. Throws a SandboxFault when it could not be run inside; never runs it outside.

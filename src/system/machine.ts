@@ -10,7 +10,7 @@ export interface Machine {
   readonly cwd: string
   readonly home: string
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Whatever process runs this process may do anything on the machine. */
+  /** A process that runs this process may do anything on the machine. */
   readonly isRoot: boolean
   /** `$XDG_CONFIG_HOME/cordon` */
   readonly configDir: string

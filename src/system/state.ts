@@ -58,7 +58,7 @@ export function openOwnDirectory(path: string, within?: string): string {
   return real
 }
 
-/** The form of what lies in the state directory. Whatever process changes it raises this, and carries the older form over in `openState`. */
+/** The form of what lies in the state directory. A process that changes it raises this, and carries the older form over in `openState`. */
 const STATE_VERSION = 1
 const VERSION_FILE = 'version'
 

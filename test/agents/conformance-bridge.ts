@@ -70,7 +70,7 @@ async function open(
     if (result !== undefined && calls.includes(id!)) calls.splice(calls.indexOf(id!), 1)
     const related = method === undefined ? undefined : calls.at(-1)
     const how = related === undefined ? {} : { relatedRequestId: related }
-    // Whatever process asked has gone: there is no one to tell.
+    // A process that asked has gone: there is no one to tell.
     http.send(outward(told, label) as unknown as JSONRPCMessage, how).catch(() => {})
   }
   await stdio.start()

@@ -1,5 +1,5 @@
 /**
- * What a cold start loads: it grows by one import in the wrong place, and no test would be slower for it. Whatever process needs more raises the
+ * What a cold start loads: it grows by one import in the wrong place, and no test would be slower for it. A process that needs more raises the
  * number here, in the same change.
  */
 

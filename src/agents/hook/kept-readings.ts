@@ -59,7 +59,7 @@ function nameOf(command: string, { cwd, home, roots, variables, foreignCharset }
   return JSON.stringify([command, cwd, home, roots, variables, foreignCharset])
 }
 
-/** Whatever process changes what another request will be given fails, and its call with it. */
+/** A process that changes what another request will be given fails, and its call with it. */
 function frozen<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
   Object.freeze(value)

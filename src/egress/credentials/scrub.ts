@@ -83,7 +83,7 @@ export function scrubbedBody(broker: Broker, body: Readable, headers: IncomingHt
   const framing = FRAMINGS.find(([type]) => type.test(headers['content-type'] ?? ''))
   const scrub = framing ? broker.scrubFrames(framing[1]) : broker.scrubStream(keepsLength(headers))
   plain.once('error', (error) => scrub.destroy(error))
-  // Whatever process reads it decides what a broken answer means; unheard, the error would end the whole session.
+  // A process that reads it decides what a broken answer means; unheard, the error would end the whole session.
   scrub.on('error', () => {})
   return plain.pipe(scrub)
 }

@@ -64,7 +64,7 @@ export class SinkProblem extends Error {
   override readonly name = 'SinkProblem'
   /** When to try again, where the receiver has said so. */
   readonly afterMs: number | null
-  /** The receiver has checked the records and does not want them: sending them again as they are is not an use. */
+  /** The receiver has checked the records and does not want them: sending them again as they are is of no use. */
   readonly rejected: boolean
 
   constructor(message: string, options: { afterMs?: number | null; rejected?: boolean } = {}) {

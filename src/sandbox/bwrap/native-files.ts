@@ -34,7 +34,7 @@ export function mustBeBuilt(folder: string, architecture: Architecture, stateDir
   hashed.set(folder, identity)
 }
 
-/** Whatever process changes a file changes its time of change, whatever other times they set. */
+/** A process that changes a file changes its time of change, whatever other times they set. */
 function identityOf(path: string): string | null {
   const facts = statSync(path, { bigint: true, throwIfNoEntry: false })
   return facts ? [facts.dev, facts.ino, facts.size, facts.mtimeNs, facts.ctimeNs].join(' ') : null

@@ -7,7 +7,7 @@ import { walkTree } from './tree.ts'
 
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const
 
-/** Whatever process can say what the policy says about a path. */
+/** A process that can say what the policy says about a path. */
 export interface VerdictContext {
   readonly judge: (access: PathAccess, path: string) => Pick<JudgedPath, 'verdict'>
 }

@@ -35,7 +35,7 @@ const world = new KeyWorld(
     'brief.json': '{"in_scope_files":["src/b.txt"]}',
     'probe.sh': PROBE,
     'crowd.sh': '#!/bin/sh\nfor i in 1 2 3 4 5 6 7 8 9 10 11 12; do sleep 0.3 & done\necho all\n',
-    // Whatever process of them is ended at the limit, the script fails.
+    // Whichever of them is ended at the limit, the script fails.
     'eat.sh': '#!/bin/bash\ntail -c 60000000 <(head -c 60000000 /dev/zero) >/dev/null && echo eaten\n',
     'talk.sh': "#!/bin/bash\nprintf '#%.0s' {1..500}\n",
     'install.sh':

@@ -435,7 +435,7 @@ describe('the envelope', () => {
     // What the analysis cannot see, the sandbox holds.
     await session.call('bash', { command: "f=$(printf out.txt); python3 -c \"open('out.txt', 'w')\"; true" })
     expect(existsSync(join(world.root, 'out.txt'))).toBe(false)
-    // Whatever process writes the brief says what the next session may change.
+    // A process that writes the brief says what the next session may change.
     session.widenEnvelope(['**'])
     expect((await session.call('write', { path: 'brief.json', content: '{}' })).status).toBe('denied')
     session.widenEnvelope(['docs/**'])

@@ -57,7 +57,7 @@ export function openChatTerminal(): ChatTerminal {
   const onWindow = () => resized()
   input.setRawMode(true)
   input.on('data', onData).once('end', onEnd).once('error', onEnd)
-  // Whatever process had it before, such as the wizard, let go of it.
+  // A process that had it before, such as the wizard, let go of it.
   input.resume()
   output.on('resize', onWindow)
   process.on('exit', restore)

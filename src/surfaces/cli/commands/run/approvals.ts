@@ -63,7 +63,7 @@ async function show(terminal: Terminal, machine: Machine, ask: OpenAsk): Promise
   return EXIT.ok
 }
 
-/** Whatever process waits notices within a second. */
+/** A process that waits notices within a second. */
 const SHOW_MS = 100
 const SHOW_TRIES = 30
 
