@@ -1,7 +1,7 @@
 /** The chain of a log's lines, walked from its start: what was edited, deleted, inserted, reordered, swapped or torn, and where. */
 
 import { hash } from 'node:crypto'
-import { isSignedBy } from '../system/keys/ed25519.ts'
+import { isSignedBy } from '../system/keys/signing-key.ts'
 import { type AuditLine, checkpointMessage, genesis } from './event.ts'
 
 export type DamageKind =

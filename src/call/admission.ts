@@ -4,7 +4,6 @@ import type { RingSettings } from '../manifest/schema/settings.ts'
 import { type Decision, denial } from '../policy/decision.ts'
 import { DEFAULT_TRUST_SCORE, ringOf } from '../policy/stance.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
-import type { Admission, CallOutcome } from './circuit-breaker.ts'
 import type { CallResult } from './tool-result.ts'
 
 export interface Ring {
@@ -69,4 +68,135 @@ export function outcomeOf(result: CallResult<unknown>): CallOutcome {
   }
   if (result.status === 'refused') return 'neither'
   return result.status === 'failed' && result.error.code === 'cancelled' ? 'neither' : 'bad'
+}
+
+export interface BreakerSettings {
+  readonly failures: number
+  /** Seconds. */
+  readonly cooldown: number
+}
+
+/** A call that was let through. */
+export interface Admission {
+  /** It is the one call that tries whether things are well again. */
+  readonly probe: boolean
+}
+
+/** How a call came out: a person's no, a cancelled call and a limit say nothing about the agent. */
+export type CallOutcome = 'good' | 'bad' | 'neither'
+
+/** What a breaker remembers, for hooks, whose every call is its own process. */
+export interface BreakerState {
+  readonly inARow: number
+  /** Milliseconds since 1970; null while it is closed. */
+  readonly openUntil: number | null
+}
+
+export class CircuitBreaker {
+  readonly #settings: BreakerSettings
+  readonly #now: () => number
+  #inARow = 0
+  #openUntil: number | null = null
+  #probing = false
+
+  constructor(settings: BreakerSettings, now: () => number, state: BreakerState = { inARow: 0, openUntil: null }) {
+    this.#settings = settings
+    this.#now = now
+    this.#inARow = state.inARow
+    this.#openUntil = state.openUntil
+  }
+
+  get state(): BreakerState {
+    return { inARow: this.#inARow, openUntil: this.#openUntil }
+  }
+
+  /** Lets a call through, or says for how many seconds more none goes. */
+  admit(): Admission | { readonly openFor: number } {
+    if (this.#openUntil === null) return { probe: false }
+    const left = (this.#openUntil - this.#now()) / 1000
+    if (left > 0) return { openFor: left }
+    if (this.#probing) return { openFor: this.#settings.cooldown }
+    this.#probing = true
+    return { probe: true }
+  }
+
+  /** Notes how a call came out that was admitted. */
+  note({ probe }: Admission, outcome: CallOutcome): void {
+    if (probe) this.#probing = false
+    // What was under way when it opened does not close it again.
+    if (outcome === 'neither' || (this.#openUntil !== null && !probe)) return
+    if (outcome === 'good') {
+      this.#inARow = 0
+      this.#openUntil = null
+      return
+    }
+    this.#inARow++
+    if (probe || this.#inARow >= this.#settings.failures) {
+      this.#openUntil = this.#now() + this.#settings.cooldown * 1000
+    }
+  }
+}
+
+const MINUTE_MS = 60_000
+
+export class CallRate {
+  readonly #now: () => number
+  readonly #calls: number[]
+
+  constructor(now: () => number, calls: readonly number[] = []) {
+    this.#now = now
+    this.#calls = [...calls]
+  }
+
+  /** When the calls of the last minute came. */
+  get calls(): readonly number[] {
+    return this.#calls
+  }
+
+  /** Takes a call; or seconds until the next one may come. */
+  take(perMinute: number | null): number | null {
+    const now = this.#now()
+    while (this.#calls.length > 0 && this.#calls[0]! <= now - MINUTE_MS) this.#calls.shift()
+    if (perMinute !== null && this.#calls.length >= perMinute) {
+      const oldest = this.#calls[this.#calls.length - perMinute]
+      return Math.max(1, Math.ceil(((oldest ?? now) + MINUTE_MS - now) / 1000))
+    }
+    if (perMinute !== null) this.#calls.push(now)
+    return null
+  }
+}
+
+export interface LiveOptions {
+  readonly breaker: () => BreakerSettings
+  readonly ring: (agent: string) => Ring
+  readonly taint: () => void
+  readonly now: () => number
+}
+
+/** Rates and breakers, one for each agent. */
+export class LiveHistory {
+  readonly #options: LiveOptions
+  readonly #agents = new Map<string, CallHistory>()
+
+  constructor(options: LiveOptions) {
+    this.#options = options
+  }
+
+  /** The history of one agent. */
+  of(agent: string): CallHistory {
+    const known = this.#agents.get(agent)
+    if (known) return known
+    const { breaker: settings, ring, taint, now } = this.#options
+    const rate = new CallRate(now)
+    const breaker = new CircuitBreaker(settings(), now)
+    const made: CallHistory = {
+      ring: () => ring(agent),
+      take: (perMinute) => rate.take(perMinute),
+      admit: (): Admitted => breaker.admit(),
+      note: (admission: Admission, outcome: CallOutcome) => breaker.note(admission, outcome),
+      taint,
+    }
+    this.#agents.set(agent, made)
+    return made
+  }
 }

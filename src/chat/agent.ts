@@ -13,8 +13,7 @@ import {
   type Usage,
 } from '../providers/conversation.ts'
 import { messageOf } from '../system/fault.ts'
-import { type Footprint, groupCalls } from './call-groups.ts'
-import { withOwnIds } from './call-ids.ts'
+import { type Footprint, groupCalls, withOwnIds } from './calls.ts'
 import { isFull, keptOf, SUMMARY_REQUEST, summaryMessage, tokensOf, toldAsText, toSumUp } from './compaction.ts'
 import type { Model } from './model.ts'
 import type { Restored, Spent, Transcript } from './transcript.ts'

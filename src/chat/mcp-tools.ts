@@ -7,8 +7,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { ASKED_CALL } from '../agents/mcp/judge.ts'
 import type { Prompter } from '../approval/prompter.ts'
 import { messageOf } from '../system/fault.ts'
+import { isRecord, recordOf } from '../system/json.ts'
 import { linesOf } from '../system/lines.ts'
-import { isRecord, recordOf } from '../system/record.ts'
 import { version } from '../system/version.ts'
 import { toolHints, touchesNothing } from '../tools/define-tool.ts'
 import type { InputSchema } from '../tools/input-schema.ts'
@@ -200,4 +200,9 @@ export class McpTools {
 function textIn({ content }: Readonly<Record<string, unknown>>): string {
   const parts = (Array.isArray(content) ? content : []).filter(isRecord)
   return parts.map((part) => (typeof part.text === 'string' ? part.text : `[${String(part.type)}]`)).join('\n')
+}
+
+/** `cordon mcp wrap` for a project. */
+export function gatewayCommand(root: string): readonly string[] {
+  return [process.execPath, process.argv[1]!, 'mcp', 'wrap', '--root', root]
 }

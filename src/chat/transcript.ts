@@ -14,15 +14,14 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { SESSION_ID } from '../audit/event.ts'
-import { type Message, NO_USAGE, type Usage } from '../providers/conversation.ts'
+import { isMessage, type Message, NO_USAGE, type Usage } from '../providers/conversation.ts'
 import { errorCode, Fault, unwritable } from '../system/fault.ts'
+import { isRecord } from '../system/json.ts'
 import { holdLock } from '../system/lock.ts'
 import type { Machine } from '../system/machine.ts'
 import { openMade } from '../system/made-file.ts'
-import { isRecord } from '../system/record.ts'
 import { mustBeOurs, openOwnDirectory, readOwnFile } from '../system/state.ts'
 import { summaryMessage } from './compaction.ts'
-import { isMessage } from './stored-message.ts'
 
 /** What was used so far, and what it cost; null where a price was unknown. */
 export interface Spent {

@@ -24,8 +24,14 @@ import type { LoadedPolicy } from '../project/load/load.ts'
 import { type AppliedBundle, type BundleFurnishing, furnish, type RegistryFacts } from '../sandbox/bundles/bundle.ts'
 import { DEFAULT_MEMORY_SHARE, DEFAULT_OPEN_FILES, type Limits } from '../sandbox/limits.ts'
 import type { CommandFact } from '../shell/facts.ts'
-import { type Entitlement, entitleServer, entitleWords } from './entitlement.ts'
-import { egressRules, grantedHosts, packageRules } from './hosts.ts'
+import {
+  type Entitlement,
+  egressRules,
+  entitleServer,
+  entitleWords,
+  grantedHosts,
+  packageRules,
+} from './entitlement.ts'
 import { appliedBundles, brokeredSecrets, type RunGrants, type Variables } from './run-grants.ts'
 import { programWords } from './typed-words.ts'
 

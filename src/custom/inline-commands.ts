@@ -2,12 +2,10 @@
 
 import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
+import { parseSettings, recordOf } from '../system/json.ts'
 import type { Machine } from '../system/machine.ts'
-import { recordOf } from '../system/record.ts'
-import { parseSettings } from '../system/settings-json.ts'
 import { createTrustStore, type TrustStatus, trustHash, trustStatus } from '../tools/custom/trust.ts'
-import { inlineCommands, mentionedPaths } from './mentions.ts'
-import { filesBelow, foldersNamed, MAX_ENTRIES } from './walk.ts'
+import { filesBelow, foldersNamed, inlineCommands, MAX_ENTRIES, mentionedPaths } from './walk.ts'
 
 export interface InlineCommands {
   /** The name that its place gives it. */

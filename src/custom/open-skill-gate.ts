@@ -1,8 +1,8 @@
 /** The gate for scripts of a project's skills, loaded only where there are any. */
 
+import { skillFolders } from '../project/place/own-places.ts'
 import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
-import { skillFolders } from './skill-folders.ts'
 import type { SkillGate } from './skill-gate.ts'
 
 /** What is between a command and such a script; nothing where the project has none. */

@@ -1,6 +1,7 @@
 /** Scripts of a project's skills run only once a person has approved their bytes (T3). */
 
 import { isInside } from '../files/baseline.ts'
+import { skillFolders } from '../project/place/own-places.ts'
 import { Fault } from '../system/fault.ts'
 import type { Machine } from '../system/machine.ts'
 import {
@@ -12,7 +13,6 @@ import {
   skillScriptStatus,
 } from '../tools/custom/skills.ts'
 import { createTrustStore, type TrustStatus } from '../tools/custom/trust.ts'
-import { skillFolders } from './skill-folders.ts'
 
 export interface SkillRow {
   readonly skill: string

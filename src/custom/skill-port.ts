@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import type { Machine } from '../system/machine.ts'
-import type { SkillPort } from '../tools/agent/skill.ts'
+import type { SkillPort } from '../tools/built-in/agent-tools.ts'
 import { discoverSkills, type Skill, skillScriptStatus } from '../tools/custom/skills.ts'
 import { createTrustStore, type TrustKey, trustStatus } from '../tools/custom/trust.ts'
 

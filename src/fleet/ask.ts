@@ -1,8 +1,7 @@
 /** An ask that goes to the fleet, the answers to it, and when they settle it: the machine believes no one else about that. */
 
 import { createHash, randomBytes } from 'node:crypto'
-import { isSignedBy } from '../system/keys/ed25519.ts'
-import type { PublicKey, SigningKey } from '../system/keys/signing-key.ts'
+import { isSignedBy, type PublicKey, type SigningKey } from '../system/keys/signing-key.ts'
 import { type Approver, type Bundle, isFor } from './bundle.ts'
 import { type Certificate, type Enrolment, verifyCertificate } from './identity.ts'
 import type { FleetSettings } from './settings.ts'

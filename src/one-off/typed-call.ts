@@ -9,9 +9,9 @@ import type { Policy } from '../policy/policy.ts'
 import type { ReasonCode } from '../policy/reason.ts'
 import type { AnsweredPolicy } from '../project/answers.ts'
 import { analyze } from '../shell/walk/analyze.ts'
-import { bashSyntaxError } from '../system/bash.ts'
 import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
+import { bashSyntaxError } from '../system/processes.ts'
 
 /** A typed command as it was read. */
 export interface TypedCall {

@@ -11,7 +11,7 @@ import { Fault } from '../system/fault.ts'
 import { openKeyStore } from '../system/keys/keychain.ts'
 import type { SigningKey } from '../system/keys/signing-key.ts'
 import type { Machine } from '../system/machine.ts'
-import { pause } from '../system/pause.ts'
+import { pause } from '../system/timing.ts'
 import { openBus } from './connection.ts'
 import { type PendingAsk, pendingAsk, takePending } from './pending-asks.ts'
 

@@ -7,7 +7,7 @@ import type { FleetSettings } from '../fleet/settings.ts'
 import { askElsewhere } from '../questions/shared-prompter.ts'
 import { messageOf } from '../system/fault.ts'
 import type { Machine } from '../system/machine.ts'
-import { pause } from '../system/pause.ts'
+import { pause } from '../system/timing.ts'
 import { answerAsk, type WaitingAsk, waitingAsks } from './answer.ts'
 
 const LOOK_MS = 1000

@@ -19,7 +19,7 @@ import type { Machine } from '../system/machine.ts'
 import { exampleMatcher, type LoadedPolicy } from './load/load.ts'
 import { openPolicy } from './open.ts'
 import { MANIFEST_NAME } from './place/root.ts'
-import { signedText } from './sign/signed-text.ts'
+import { signedText } from './sign/seal.ts'
 import { trustRequest } from './sign/trust.ts'
 
 /** Either the policy with the answer in it, or why the answer holds for the session only. */

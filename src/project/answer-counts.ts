@@ -1,11 +1,12 @@
 /** How often a person gave the same answer once: what they say yes to again and again is proposed as a grant, never saved by itself. */
 
 import { join } from 'node:path'
+import { SavedGrants } from '../approval/saved-grants.ts'
 import type { Suggestion } from '../approval/suggestion.ts'
 import { isReviewable } from '../policy/review-bound.ts'
+import { isRecord } from '../system/json.ts'
 import { withLock } from '../system/lock.ts'
 import type { Machine } from '../system/machine.ts'
-import { isRecord } from '../system/record.ts'
 import { openOwnDirectory, readOwnJson, writeOwnJson } from '../system/state.ts'
 
 /** The answers to one narrow grant in a project. */
@@ -80,4 +81,11 @@ function isCount(value: unknown): boolean {
   if (!isRecord(value)) return false
   const { project, kind, value: granted, yes, last } = value
   return [project, kind, granted].every((text) => typeof text === 'string') && [yes, last].every(Number.isFinite)
+}
+
+export type { SavedGrant, SavedGrants } from '../approval/saved-grants.ts'
+
+/** The saved grants in the user's own state directory. */
+export function openSavedGrants(machine: Machine): SavedGrants {
+  return new SavedGrants(machine.stateDir, Date.now)
 }

@@ -7,10 +7,9 @@ import { type Files, machineFiles } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import type { LoadedPolicy } from './load/load.ts'
 import { nearbyFact, openRepositoryAt } from './load/nearby.ts'
-import { ownWorktrees } from './load/worktrees.ts'
+import { ownWorktrees, repositoryProblems } from './load/repository-settings.ts'
 import { ownPlaces } from './place/own-places.ts'
 import { repositoryFacts } from './place/repository-copies.ts'
-import { repositoryProblems } from './place/repository-settings.ts'
 
 /** Whose answers apply. */
 export interface Asker {
@@ -58,7 +57,7 @@ export async function withAnswers(
   const brief = loaded.session.discoveryBrief
   const saves = !inside && files.exists(join(machine.stateDir, 'grants.json'))
   if (!saves && brief === null) return { loaded, session: { ...fresh, agent } }
-  const { openSavedGrants } = await import('./saved-grants.ts')
+  const { openSavedGrants } = await import('./answer-counts.ts')
   const { SessionState, savedDenials } = await import('./session-state.ts')
   const { extendPolicy } = await import('./load/extend.ts')
   const place = { root: loaded.root, home: machine.home }

@@ -10,7 +10,7 @@ import { extendPolicy } from './load/extend.ts'
 import type { LoadedManifest, LoadedPolicy, LoadRequest } from './load/load.ts'
 import { recallPolicy } from './load/memory.ts'
 import { readOrganisation } from './load/written-manifests.ts'
-import { requireProject } from './place/confirmed-roots.ts'
+import { requireProject } from './place/root.ts'
 import type { TrustReport } from './sign/trust.ts'
 
 /** What a project's manifest that no one signed means to the one who opens it (M3). */

@@ -1,10 +1,9 @@
 /** Asks a model and streams its answer: retried with back-off before anything came, never after, and cancelled at any byte. */
 
 import { messageOf } from '../system/fault.ts'
-import { recordOf } from '../system/record.ts'
+import { recordOf } from '../system/json.ts'
 import { type ModelRequest, type ProviderEvent, ProviderFault } from './conversation.ts'
-import { EventStreamReader } from './event-stream.ts'
-import { cutShort, fieldsOf, textOf, type Wire } from './wire.ts'
+import { cutShort, EventStreamReader, fieldsOf, textOf, type Wire } from './wire.ts'
 
 /** The way to the provider; Cordon's own egress rules are behind it. Throws a `ProviderFault` for what is refused. */
 export type Transport = (request: TransportRequest) => Promise<TransportAnswer>

@@ -1,7 +1,7 @@
 /** API profiles: which endpoint, which model, which headers. Read from the user's own configuration, never from a project. */
 
 import { Fault } from '../system/fault.ts'
-import { isRecord, recordOf } from '../system/record.ts'
+import { isRecord, recordOf } from '../system/json.ts'
 import { type KnownProvider, knownProvider, knownProviders, modelFacts, type Price } from './catalog.ts'
 import type { WireName } from './conversation.ts'
 

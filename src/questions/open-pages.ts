@@ -1,9 +1,9 @@
 /** The pages that are open on this machine: where one is, somebody can be asked who is not at this terminal. */
 
 import { join } from 'node:path'
-import { isSameProcess, startOf } from '../system/alive.ts'
 import { withLock } from '../system/lock.ts'
 import type { Machine } from '../system/machine.ts'
+import { isSameProcess, startOf } from '../system/processes.ts'
 import { openOwnDirectory, readOwnJson, writeOwnJson } from '../system/state.ts'
 
 interface OpenPage {

@@ -2,8 +2,8 @@
 
 import { randomBytes } from 'node:crypto'
 import { ANSWERS } from '../approval/ask-view.ts'
-import { isSameProcess, startOf } from '../system/alive.ts'
 import type { Machine } from '../system/machine.ts'
+import { isSameProcess, startOf } from '../system/processes.ts'
 import { changeAsks, type GivenAnswer, type OpenAsk, readAsks } from './asks.ts'
 
 /** Answered questions stay for a moment, so that the process that comes late can be reported. */

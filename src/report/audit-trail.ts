@@ -1,14 +1,17 @@
 /** The audit trail for surfaces: query, follow, verify, report. */
 
+import { hostname } from 'node:os'
 import type { AuditLine } from '../audit/event.ts'
 import { isLogHeld } from '../audit/log.ts'
 import { auditSessions } from '../audit/log-files.ts'
+import { ocsfEvent } from '../audit/ocsf.ts'
 import { type AuditQuery, followAudit, newestSession, queryAudit } from '../audit/read.ts'
 import { auditReport, auditReportJson, type ReportFacts } from '../audit/report.ts'
 import { tailAudit } from '../audit/tail.ts'
 import { verifyAudit } from '../audit/verify.ts'
 import { userKeySince, userPublicKey } from '../manifest/sign/sign.ts'
 import type { Machine } from '../system/machine.ts'
+import { version } from '../system/version.ts'
 import { CallStore } from '../undo/call-store.ts'
 
 export type { AuditLine } from '../audit/event.ts'
@@ -67,4 +70,12 @@ export function openAuditTrail(machine: Machine): AuditTrail {
     report: (query: AuditQuery, now: Date, form: 'page' | 'json') =>
       (form === 'json' ? auditReportJson : auditReport)(reportFacts(query, now)),
   }
+}
+
+/** Lines of JSON, one an event. */
+export function ocsfLines(lines: readonly AuditLine[]): readonly string[] {
+  return lines.flatMap((line) => {
+    const event = ocsfEvent(line, { version, host: hostname() })
+    return event === null ? [] : [JSON.stringify(event)]
+  })
 }

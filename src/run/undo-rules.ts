@@ -11,7 +11,7 @@ import { pointedAt, readConfig, realPath, takeBaseline } from '../sandbox/quaran
 import { judgeSequence, sequenceFiles } from '../sandbox/quarantine/sequence.ts'
 import type { Machine } from '../system/machine.ts'
 import type { CallStore, KeptCall } from '../undo/call-store.ts'
-import type { PutKind, PutRules } from '../undo/put-rules.ts'
+import type { PutKind, PutRules } from '../undo/conflicts.ts'
 
 /** The rules for undoing one call. Read from the tree on first use: most calls are listed and never undone. */
 export function undoRules(machine: Machine, store: CallStore, call: KeptCall): PutRules {

@@ -1,14 +1,94 @@
 /** What a running tool may reach: the ports of a session as one call sees them. */
 
+import { checkedPaths, resolveCall } from '../call/decide/resolve-call.ts'
+import type { ToolRequest } from '../call/run-tool-call.ts'
+import { skillGate } from '../custom/skill-gate.ts'
+import type { SessionTool } from '../custom/tools.ts'
 import type { ToolCall } from '../policy/call.ts'
 import { strictest } from '../policy/decision.ts'
 import { evaluate } from '../policy/evaluate/evaluate.ts'
+import { keptPlaces } from '../policy/path-part.ts'
+import { isBuiltInTool, toolKind } from '../policy/tool-kind.ts'
 import { gitInternalAt } from '../run/git-internals.ts'
+import { isForeignCharset, temporaryOf } from '../run/temporary.ts'
+import type { ShellFacts } from '../shell/facts.ts'
+import { onlyLooks } from '../shell/tables/remote-reads.ts'
+import { analyze } from '../shell/walk/analyze.ts'
 import { Fault } from '../system/fault.ts'
-import { checkedPath } from '../system/guarded/checked-path.ts'
-import type { ToolContext } from '../tools/tool.ts'
-import type { ParsedCall } from './call.ts'
+import { type CheckedPath, checkedPath } from '../system/guarded/checked-path.ts'
+import type { Machine } from '../system/machine.ts'
+import { bashSyntaxError } from '../system/processes.ts'
+import { parseInput } from '../tools/input-schema.ts'
+import type { ToolContext, ToolInput } from '../tools/tool.ts'
 import type { SessionPorts } from './parts.ts'
+import type { SessionView } from './view.ts'
+
+export interface ParsedCall {
+  readonly tool: SessionTool
+  readonly input: ToolInput
+  readonly call: ToolCall
+  readonly facts: ShellFacts | null
+  /** What a person is shown: the exact command, path or URL. */
+  readonly subject: string
+  /** The directory a command starts in, when the call names one. */
+  readonly where: string | null
+  /** Paths as they were given to the canonical ones that are decided. */
+  readonly checked: ReadonlyMap<string, CheckedPath>
+  /** True when it works in the session's own directory rather than the project. */
+  readonly moved: boolean
+}
+
+const GIT_LOOKS = /^git (?:status|log|diff|show|blame|ls-files|grep|rev-parse|describe)(?: [\w./:=@^~*-]+)*$/
+
+/** Parses a request. Throws what the caller can put right, with how to call the tool. */
+export function parseCall(
+  { tool: name, input }: ToolRequest,
+  tools: ReadonlyMap<string, SessionTool>,
+  view: SessionView,
+  machine: Machine,
+): ParsedCall {
+  const tool = tools.get(name)
+  if (!tool) {
+    throw new Fault('unknown-tool', `there is no tool ${JSON.stringify(name.slice(0, 60))}`, {
+      remedy: `The tools are: ${[...tools.keys()].join(', ')}.`,
+    })
+  }
+  const parsed = parseInput(tool, input)
+  const actions = tool.actions(parsed)
+  const { kind } = toolKind(name)
+  // F7: until the first write the project is there to be read, and the sandbox lets such a command change nothing of it.
+  const { command } = actions
+  const looks = actions.ownOnly === true || (command !== undefined && (onlyLooks(command) || GIT_LOOKS.test(command)))
+  const moved = view.entered || (view.directory !== null && (kind === 'write' || (kind === 'command' && !looks)))
+  const call = resolveCall(name, actions, {
+    cwd: view.base(moved).root,
+    home: machine.home,
+    roots: keptPlaces(view.base(moved).policy, view.facts()),
+    temporary: temporaryOf(view.base(moved)),
+    foreignCharset: isForeignCharset(view.base(moved), machine),
+    canonical: (path) => view.canonical(path, moved),
+    // The view may place a path elsewhere, so that every path is asked about as a whole.
+    isLink: () => true,
+    analyze,
+    syntaxError: bashSyntaxError,
+    ownAddresses: machine.ownAddresses,
+    ...skillGate(view.base(false).root, machine),
+  })
+  const analysis = call.shell?.analysis
+  const checked = checkedPaths(call)
+  const named =
+    actions.command ?? actions.url ?? actions.writes?.[0] ?? actions.reads?.[0] ?? actions.lists?.[0] ?? null
+  return {
+    tool,
+    input: parsed,
+    call: tool.custom ? { ...call, requireConfirmation: tool.custom.requireConfirmation } : call,
+    facts: analysis && 'facts' in analysis ? analysis.facts : null,
+    subject: named ?? (!isBuiltInTool(name) ? `${name} ${JSON.stringify(parsed)}` : name),
+    where: actions.command !== undefined && actions.cwd !== undefined ? checked.get(actions.cwd)! : null,
+    checked,
+    moved,
+  }
+}
 
 /** What is different for each call. */
 export type CallPorts = Pick<ToolContext, 'files' | 'commands' | 'code' | 'signal'>

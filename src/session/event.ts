@@ -4,6 +4,33 @@ import type { Remembered } from '../approval/approve.ts'
 import type { ToolResult } from '../call/tool-result.ts'
 import type { Mode } from '../policy/policy.ts'
 import type { Verdict } from '../policy/verdict.ts'
+import { messageOf } from '../system/fault.ts'
+
+export class SessionListeners {
+  readonly #listeners = new Set<(event: SessionEvent) => void>()
+  readonly #failed: (message: string) => void
+
+  constructor(failed: (message: string) => void) {
+    this.#failed = failed
+  }
+
+  /** Adds a listener; the answer takes it away again. */
+  add(listener: (event: SessionEvent) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Tells everybody who listens. */
+  tell(event: SessionEvent): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(event)
+      } catch (error) {
+        this.#failed(`a listener failed: ${messageOf(error)}`)
+      }
+    }
+  }
+}
 
 export type SessionEvent =
   | { readonly type: 'result'; readonly tool: string; readonly result: ToolResult }

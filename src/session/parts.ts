@@ -1,6 +1,6 @@
 /** What a session is made of: the parts that `session/cordon.ts` gives it, and the ports that all of its calls share. */
 
-import type { LiveHistory } from '../call/live-history.ts'
+import type { LiveHistory } from '../call/admission.ts'
 import type { CustomToolHost, SessionTool } from '../custom/tools.ts'
 import type { AskHost } from '../egress/route/gate.ts'
 import type { SessionFacts } from '../policy/call.ts'

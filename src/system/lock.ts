@@ -2,12 +2,11 @@
 
 import { linkSync, readdirSync, readFileSync, readlinkSync, statSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { isSameProcess, startOf } from './alive.ts'
 import { errorCode, Fault, unwritable } from './fault.ts'
-import { writeMade } from './made-file.ts'
-import { monotonicMs } from './monotonic.ts'
+import { uniqueName, writeMade } from './made-file.ts'
+import { isSameProcess, startOf } from './processes.ts'
 import { makeDirectories } from './state.ts'
-import { uniqueName } from './unique-name.ts'
+import { monotonicMs } from './timing.ts'
 
 /**
  * A lock is a directory of generations: `N.lock` says who took generation N, `N.free` that they let go. The next one takes

@@ -2,7 +2,7 @@
 
 import { lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { isSameProcess, startOf } from './alive.ts'
+import { isSameProcess, startOf } from './processes.ts'
 import { ownUid } from './state.ts'
 
 /** One keeper with its workers (native/resident/). */

@@ -3,13 +3,30 @@
 import { type BigIntStats, lstatSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { errorCode } from '../system/fault.ts'
-import { HeldPlaces, MovedPlace } from './held-place.ts'
+import { HeldPlaces, MovedPlace, plantsInRepository } from './held-place.ts'
 import { type Journal, type JournalRecord, keptName, nanoseconds } from './journal.ts'
 import { lookAt, raw } from './keeper.ts'
 import type { LeftStates } from './left-states.ts'
 import { netChanges } from './net-changes.ts'
-import type { PutKind, PutRules } from './put-rules.ts'
-import { plantsInRepository } from './repository-place.ts'
+
+export type PutKind = 'file' | 'folder' | 'link'
+
+/** Rules for the steps of one undo. Each answer is the path that is protected, or null where the step may be made. */
+export interface PutRules {
+  /** Something is put at a path, or changed there. `text`: what a file will hold or a link says; null: unknown. */
+  refusedPut(path: string, kind: PutKind, text: () => string | null): string | null
+  /** A folder is moved. `at`: where it stands now, if steps before this one move it to `from` first. */
+  refusedMove(from: string, to: string, at: string): string | null
+  /** Whether a file's content matters as a whole, so that it is not changed when it is no longer as it was left. */
+  isJudged(path: string): boolean
+}
+
+/** For a tree in which nothing runs by itself: tests. */
+export const UNJUDGED: PutRules = {
+  refusedPut: () => null,
+  refusedMove: () => null,
+  isJudged: () => false,
+}
 
 /** Something that is not as the call left it. */
 export interface Conflict {

@@ -19,14 +19,20 @@ import { join, posix } from 'node:path'
 import { errorCode } from '../system/fault.ts'
 import { copyAttributes, setFileTime } from '../system/file-addon.ts'
 import type { CallStore } from './call-store.ts'
-import { type Conflict, conflictsOf, keptText, lookIn, putsOf, refusedMove } from './conflicts.ts'
-import { HeldPlaces, MovedPlace } from './held-place.ts'
+import {
+  type Conflict,
+  conflictsOf,
+  keptText,
+  lookIn,
+  type PutKind,
+  type PutRules,
+  putsOf,
+  refusedMove,
+} from './conflicts.ts'
+import { HeldPlaces, MovedPlace, plantsInRepository } from './held-place.ts'
 import { type Before, type FileState, type FileTime, type JournalRecord, type Kept, keptName } from './journal.ts'
 import { Keeper } from './keeper.ts'
-import { changedByLater } from './later-calls.ts'
-import { type LeftState, LeftStates, writeLeft } from './left-states.ts'
-import type { PutKind, PutRules } from './put-rules.ts'
-import { plantsInRepository } from './repository-place.ts'
+import { changedByLater, type LeftState, LeftStates, writeLeft } from './left-states.ts'
 
 export interface UndoResult {
   /** The call that put it back; null when nothing was done. */

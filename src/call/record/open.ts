@@ -4,8 +4,8 @@ import { type AuditLog, type AuditSigner, openAuditLog } from '../../audit/log.t
 import type { LoadedPolicy } from '../../project/load/load.ts'
 import { createRedactor } from '../../scan/redact/redact.ts'
 import type { Machine } from '../../system/machine.ts'
+import { uniqueName } from '../../system/made-file.ts'
 import { sha256 } from '../../system/sha256.ts'
-import { uniqueName } from '../../system/unique-name.ts'
 import { auditRecorder, type SessionRecorder } from './recorder.ts'
 
 /** Whose calls are recorded. */

@@ -8,13 +8,12 @@ import { worstCaseOf } from '../../policy/worst-case.ts'
 import type { CallChanges } from '../../run/kept-changes.ts'
 import type { RunOutcome } from '../../run/runner.ts'
 import type { ShellFacts } from '../../shell/facts.ts'
-import { canonicalJson } from '../../system/canonical-json.ts'
+import { canonicalJson } from '../../system/json.ts'
+import { uniqueName } from '../../system/made-file.ts'
 import { sha256 } from '../../system/sha256.ts'
-import { uniqueName } from '../../system/unique-name.ts'
 import { type ToolInput, type ToolLabel, type ToolOutput, toolLabels } from '../../tools/tool.ts'
 import type { ToolResult } from '../tool-result.ts'
-import { callSummary } from './call-summary.ts'
-import { runFields } from './run-fields.ts'
+import { callSummary, runFields } from './run-fields.ts'
 
 export interface CallRecord {
   readonly call: string

@@ -3,7 +3,10 @@
 import type { AuditProgram, AuditViolation, EndEvent } from '../../audit/event.ts'
 import { toldName } from '../../files/reported-names.ts'
 import type { CallChanges } from '../../run/kept-changes.ts'
+import { programSummary } from '../../run/program-summary.ts'
 import type { RunOutcome } from '../../run/runner.ts'
+import type { ShellFacts } from '../../shell/facts.ts'
+import type { ToolInput } from '../../tools/tool.ts'
 
 /** As many hosts as the way out keeps apart, and space for the rest. */
 const MAX_LISTED = 2_000
@@ -120,4 +123,23 @@ function changesOf(changes: readonly CallChanges[]): Pick<EndEvent, 'changes'> {
       names: names.slice(0, MAX_CHANGES),
     },
   }
+}
+
+const MOST_PROGRAMS = 8
+
+/** The summary; null where there is nothing to say beyond the tool. */
+export function callSummary(input: ToolInput, facts: ShellFacts | null): string | null {
+  if (Array.isArray(input.command)) return programSummary(input.command as readonly string[])
+  if (facts) return programsNamed(facts)
+  return typeof input.path === 'string' ? input.path : null
+}
+
+function programsNamed({ commands }: ShellFacts): string | null {
+  const named = commands.flatMap(({ argv }) => {
+    const words = argv.map(({ values }) => (values?.length === 1 ? values[0]! : ''))
+    return words.length === 0 ? [] : [programSummary(words)]
+  })
+  const each = [...new Set(named)]
+  const more = each.length > MOST_PROGRAMS ? [`and ${each.length - MOST_PROGRAMS} more`] : []
+  return each.length === 0 ? null : [...each.slice(0, MOST_PROGRAMS), ...more].join(', ')
 }

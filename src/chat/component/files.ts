@@ -12,9 +12,8 @@ import { runCodeSandbox } from '../../sandbox/oci/code-sandbox.ts'
 import { insideFolder } from '../../session/code/port.ts'
 import { errorCode, Fault, messageOf } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
-import { writeMade } from '../../system/made-file.ts'
+import { uniqueName, writeMade } from '../../system/made-file.ts'
 import { makeDirectories, openOwnDirectory } from '../../system/state.ts'
-import { uniqueName } from '../../system/unique-name.ts'
 
 export { AGENT_WIT } from '../../code/component/imports.ts'
 

@@ -1,7 +1,7 @@
 /** Sends what a queue holds to a sink: in order, again and again until it is kept, and never more than one batch in memory. */
 
 import { messageOf } from '../../system/fault.ts'
-import { pause } from '../../system/pause.ts'
+import { pause } from '../../system/timing.ts'
 import { type RecordSink, type ShippedRecord, SinkProblem } from './record.ts'
 
 /** Where records wait. */

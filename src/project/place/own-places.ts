@@ -7,8 +7,6 @@ import type { SessionFacts } from '../../policy/call.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { homeLinks } from './home-links.ts'
-import { ownPackage } from './own-package.ts'
-import { pathFolders } from './path-folders.ts'
 
 /** What the sandbox closes to commands is closed to file tools and to the words of commands as well. */
 export function ownPlaces(
@@ -50,4 +48,46 @@ export function ownCheckout(
   if (at < 0) return null
   const folder = own.slice(0, at + '/dist'.length)
   return isInside(own, folder) ? posix.normalize(folder) : null
+}
+
+/** The folder of the package, or of its scope; null where Cordon does not run from a `node_modules`. */
+export function ownPackage(files: Pick<Files, 'canonical'>, program: string = import.meta.dirname): string | null {
+  const own = files.canonical(program)
+  const packages = own.lastIndexOf('/node_modules/')
+  if (packages < 0) return null
+  const depth = own.slice(0, packages).split('/').length + 2
+  return own.split('/').slice(0, depth).join('/')
+}
+
+type Look = Pick<Files, 'exists' | 'canonical'>
+
+/** Nothing of an agent's is ever writable there. */
+const SYSTEM: readonly string[] = ['/usr', '/bin', '/sbin']
+
+/**
+ * Those outside the system's own, canonical. Where a package manager installs its programs (`node_modules/.bin`, the `bin` of a
+ * virtual environment) it must be able to; a word that is not absolute is no one's folder.
+ */
+function pathFolders(path: string, files: Look): readonly string[] {
+  const folders = new Set<string>()
+  for (const entry of new Set(path.split(':'))) {
+    if (!posix.isAbsolute(entry) || SYSTEM.some((place) => isInside(posix.normalize(entry), place))) continue
+    if (!files.exists(entry)) continue
+    const folder = files.canonical(entry)
+    const ofPackages = folder.endsWith('/node_modules/.bin') || files.exists(posix.join(folder, '../pyvenv.cfg'))
+    if (!ofPackages) folders.add(folder)
+  }
+  return [...folders]
+}
+
+/** Those below the writable places, which themselves cannot be closed. */
+export function writablePathFolders(path: string, writes: readonly string[], files: Look): readonly string[] {
+  return pathFolders(path, files).filter((folder) =>
+    writes.some((write) => folder !== write && isInside(folder, write) && !writes.includes(folder)),
+  )
+}
+
+/** The folders of a project's skills. */
+export function skillFolders(root: string): readonly string[] {
+  return [`${root}/.cordon/skills`, `${root}/.agents/skills`]
 }

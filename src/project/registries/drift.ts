@@ -4,15 +4,15 @@
  */
 
 import { dirname, join } from 'node:path'
+import { isInside } from '../../files/baseline.ts'
 import { builtInBundle } from '../../sandbox/bundles/built-in.ts'
 import { type AppliedBundle, type Bundle, type RegistryFacts, selectBundles } from '../../sandbox/bundles/bundle.ts'
-import { findRegistries } from '../../sandbox/bundles/registry.ts'
+import { findRegistries, machineRegistries, type RegistryPort } from '../../sandbox/bundles/registry.ts'
 import type { Machine } from '../../system/machine.ts'
 import { sha256 } from '../../system/sha256.ts'
 import { makeDirectories, openOwnDirectory, readOwnJson, writeOwnJson } from '../../system/state.ts'
 import type { LoadedPolicy } from '../load/load.ts'
 import { identityOf } from '../load/memory.ts'
-import { registryChanges, registryPort } from './urls.ts'
 
 /** What signing now would open and close. */
 export type RegistryDrift = ReturnType<typeof registryChanges>
@@ -104,5 +104,31 @@ function readLook(file: string): Look | null {
     return readOwnJson(file, (value): value is Look => (value as Look | null)?.version === 1)
   } catch {
     return null
+  }
+}
+
+/** How the tools of this machine are asked, those that a project brings along left out. */
+export function registryPort(root: string, { home, env }: Pick<Machine, 'home' | 'env'>): RegistryPort {
+  const path = (env.PATH ?? '/usr/bin:/bin')
+    .split(':')
+    .filter((entry) => entry.startsWith('/') && !isInside(entry, root))
+    .join(':')
+  return machineRegistries(home, path)
+}
+
+/** The registries of one bundle, as they would be found for a project. */
+export function registryUrls(bundle: Bundle, machine: Machine, project: string): string[] {
+  const facts = findRegistries([bundle], { home: machine.home, project }, registryPort(project, machine))
+  return (facts[bundle.tool] ?? []).map(({ url }) => url)
+}
+
+/** What signing now would open and close, against what was signed last. */
+export function registryChanges(signed: RegistryFacts, now: RegistryFacts): { opens: string[]; closes: string[] } {
+  const listed = (facts: RegistryFacts) =>
+    Object.entries(facts).flatMap(([tool, found]) => found.map(({ url }) => `${tool} reaches its registry ${url}.`))
+  const [before, after] = [listed(signed), listed(now)]
+  return {
+    opens: after.filter((line) => !before.includes(line)),
+    closes: before.filter((line) => !after.includes(line)),
   }
 }

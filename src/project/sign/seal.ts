@@ -24,7 +24,6 @@ import {
   writtenText,
 } from '../load/memory.ts'
 import { withRegistries } from '../registries/hosts.ts'
-import { registriesOf, signedText } from './signed-text.ts'
 
 /**
  * The registries, when the manifest reads word for word as the newest signature says, and that was verified in the files as they
@@ -78,4 +77,20 @@ function policyMemory(loaded: LoadedManifest, home: string, registries: Registry
 function dependsOnPlace({ manifest, policy }: LoadedManifest): boolean {
   const directories = itemsOf(manifest, 'capabilities.allow.additional_directories')
   return policy.http.suffixes !== undefined || directories.length > 0 || canonicalManifest(manifest).includes('${')
+}
+
+/** The grants as they are hashed. */
+export function signedText(canonical: string, registries: RegistryFacts): string {
+  return JSON.stringify({ ...JSON.parse(canonical), registries })
+}
+
+/** The registries in a text that was signed. */
+export function registriesOf(signed: string): RegistryFacts {
+  const { registries } = JSON.parse(signed) as { registries?: RegistryFacts }
+  return registries ?? {}
+}
+
+/** The text that the newest signature says it is about; null when there is none. Not verified. */
+export function claimedText(stateDir: string, project: string): string | null {
+  return readSignatures(openOwnDirectory(stateDir), project).signatures.at(-1)?.canonical ?? null
 }

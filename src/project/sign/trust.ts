@@ -9,6 +9,7 @@ import { readTrustedKeys } from '../../manifest/sign/trusted-keys.ts'
 import { builtInBundle } from '../../sandbox/bundles/built-in.ts'
 import type { RegistryFacts } from '../../sandbox/bundles/bundle.ts'
 import { findRegistries } from '../../sandbox/bundles/registry.ts'
+import { parseGitConfig } from '../../sandbox/protect/git-config.ts'
 import { worktreeDirectories } from '../../sandbox/protect/protect.ts'
 import { Fault } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
@@ -17,11 +18,68 @@ import type { Machine } from '../../system/machine.ts'
 import { openOwnDirectory } from '../../system/state.ts'
 import type { LoadedManifest, LoadedPolicy } from '../load/load.ts'
 import { verifiedFiles } from '../load/memory.ts'
-import { projectIdentity } from '../place/identity.ts'
-import { noteRegistries } from '../registries/drift.ts'
-import { registryPort } from '../registries/urls.ts'
-import { sealVerified } from './seal.ts'
-import { claimedText, registriesOf, signedText } from './signed-text.ts'
+import { noteRegistries, registryPort } from '../registries/drift.ts'
+import { claimedText, registriesOf, sealVerified, signedText } from './seal.ts'
+
+const MAX_CONFIG = 256 * 1024
+const USUAL_PORTS: ReadonlySet<string> = new Set(['', '22', '80', '443', '9418'])
+
+/**
+ * The identity, such as `github.com/acme/shop` or `github.com/acme/shop#packages/web`; null where the project is in no repository
+ * with one origin. It is read from the repository's own configuration, which a clone writes and no commit can bring.
+ */
+export function projectIdentity(root: string, files: Files): string | null {
+  for (let top = root; ; top = posix.dirname(top)) {
+    if (files.exists(posix.join(top, '.git'))) {
+      const origin = originOf(top, files)
+      const inside = posix.relative(top, root)
+      return origin === null || inside === '' ? origin : `${origin}#${inside}`
+    }
+    if (top === posix.dirname(top)) return null
+  }
+}
+
+function originOf(top: string, files: Files): string | null {
+  const directory = gitDirectory(posix.join(top, '.git'), files)
+  const text = directory === null ? null : read(posix.join(directory, 'config'), files)
+  const entries = text === null ? null : parseGitConfig(text)
+  const urls = entries?.filter(({ key }) => key === 'remote.origin.url').map(({ value }) => value.trim()) ?? []
+  return urls.length === 1 ? repositoryName(urls[0]!) : null
+}
+
+/** A worktree and a submodule have a file instead of the directory, and a worktree's configuration is the main one's. */
+function gitDirectory(path: string, files: Files): string | null {
+  if (files.isDirectory(path)) return path
+  const named = /^gitdir: (.+)$/m.exec(read(path, files) ?? '')?.[1]?.trim()
+  if (named === undefined) return null
+  const directory = posix.resolve(posix.dirname(path), named)
+  const common = read(posix.join(directory, 'commondir'), files)?.trim()
+  return common === undefined ? directory : posix.resolve(directory, common)
+}
+
+function read(path: string, files: Files): string | null {
+  try {
+    return files.exists(path) ? files.readText(path, MAX_CONFIG) : null
+  } catch {
+    return null
+  }
+}
+
+/** One name for every spelling of an address: `git@host:a/b.git`, `https://host/a/b`, `ssh://git@host/a/b/`. */
+export function repositoryName(url: string): string | null {
+  const address = /^[a-z][a-z0-9+.-]*:\/\/(?:[^@/]*@)?([^/:]+)(?::(\d*))?\/(.+)$/i.exec(url)
+  const short = address ? null : /^(?:[^@/:]+@)?([^/:@]{2,}):(?!\/\/)(.+)$/.exec(url)
+  const [host, port, path] = address
+    ? [address[1]!, address[2] ?? '', address[3]!]
+    : short
+      ? [short[1]!, '', short[2]!]
+      : ['', '', url]
+  if (host === '' && !path.startsWith('/')) return null
+  const name = path.replace(/\/+$/, '').replace(/\.git$/, '')
+  const bare = host === '' ? name : name.replace(/^\/+/, '')
+  if (bare === '' || bare.split('/').includes('..')) return null
+  return host === '' ? bare : `${host.toLowerCase()}${USUAL_PORTS.has(port) ? '' : `:${port}`}/${bare}`
+}
 
 export type { ReachDiff } from '../../manifest/sign/reach-diff.ts'
 export type { ManifestTrust } from '../../manifest/sign/sign.ts'

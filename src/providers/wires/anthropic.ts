@@ -1,6 +1,6 @@
 /** Anthropic's messages protocol. */
 
-import { recordOf } from '../../system/record.ts'
+import { recordOf } from '../../system/json.ts'
 import {
   type AssistantPart,
   callPart,

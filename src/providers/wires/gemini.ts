@@ -1,6 +1,6 @@
 /** Google's generateContent protocol. */
 
-import { recordOf } from '../../system/record.ts'
+import { recordOf } from '../../system/json.ts'
 import {
   type AssistantPart,
   type Json,

@@ -1,6 +1,6 @@
 /** OpenAI's chat completions, and what speaks like it: Ollama, llama.cpp, vLLM, OpenRouter and many others. */
 
-import { recordOf } from '../../system/record.ts'
+import { recordOf } from '../../system/json.ts'
 import {
   type AssistantPart,
   callPart,

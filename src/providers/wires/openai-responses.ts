@@ -1,6 +1,6 @@
 /** OpenAI's responses protocol, without state on the provider's side. */
 
-import { recordOf } from '../../system/record.ts'
+import { recordOf } from '../../system/json.ts'
 import {
   type AssistantPart,
   callPart,

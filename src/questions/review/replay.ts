@@ -5,8 +5,8 @@ import { queryAudit } from '../../audit/read.ts'
 import { isReviewable } from '../../policy/review-bound.ts'
 import { BOUNDS, type DataLabel, isWithin, type WorstCase } from '../../policy/worst-case.ts'
 import type { LoadedPolicy } from '../../project/load/load.ts'
+import { recordOf } from '../../system/json.ts'
 import type { Machine } from '../../system/machine.ts'
-import { recordOf } from '../../system/record.ts'
 import { askReviewer, type RecentCall, type ReviewAnswer } from './reviewer.ts'
 
 /** An answer of the person, with the reviewer's. */

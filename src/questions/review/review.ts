@@ -3,19 +3,80 @@
  * else that it says, and everything that goes wrong, leaves the question to the person.
  */
 
-import type { Approval, Question } from '../../approval/approve.ts'
-import { requestOf } from '../../approval/approve.ts'
+import { join } from 'node:path'
+import { type Approval, type Question, requestOf } from '../../approval/approve.ts'
 import { askText, askView } from '../../approval/ask-view.ts'
-import type { NoteEvent } from '../../audit/event.ts'
+import { type AuditLine, type NoteEvent, parseLine } from '../../audit/event.ts'
+import { auditPlaces, partName, readLog, sessionParts } from '../../audit/log-files.ts'
 import type { ReviewSettings } from '../../manifest/schema/settings.ts'
 import { whyNotReviewed } from '../../policy/review.ts'
 import type { LoadedPolicy } from '../../project/load/load.ts'
 import { scanText } from '../../scan/injection/injection.ts'
 import { visible } from '../../scan/visible-text.ts'
+import { isRecord } from '../../system/json.ts'
+import { withLock } from '../../system/lock.ts'
 import type { Machine } from '../../system/machine.ts'
-import { takeTurn } from './budget.ts'
-import { recentCalls } from './recent-calls.ts'
-import { askReviewer, type ReviewAnswer, type ReviewInput } from './reviewer.ts'
+import { openOwnDirectory, readOwnJson, writeOwnJson } from '../../system/state.ts'
+import { askReviewer, type RecentCall, type ReviewAnswer, type ReviewInput } from './reviewer.ts'
+
+const MAX_BYTES = 128 * 1024
+const MAX_CALLS = 10
+const MAX_TEXT = 300
+
+/** The last calls of a session, the newest last, and whether it ever read text with orders; `but` is the call that is asked about. */
+export function recentCalls(
+  stateDir: string,
+  session: string,
+  but: string | null,
+): { readonly recent: readonly RecentCall[]; readonly tainted: boolean } {
+  const parts = sessionParts(stateDir, session).map((part) => {
+    const bytes = readLog(join(auditPlaces(stateDir).logs, partName(session, part)))
+    return Buffer.from(bytes ?? [])
+  })
+  const lines = (parts.at(-1) ?? Buffer.alloc(0)).subarray(-MAX_BYTES).toString('utf8').split('\n')
+  const recent = lines
+    .flatMap((line) => parseLine(line) ?? [])
+    .filter(({ type, call }) => (type === 'begin' || type === 'denied') && (but === null || call !== but))
+    .slice(-MAX_CALLS)
+    .map(recentCall)
+  // A text that only looks like such a line leaves one question more to the person.
+  return { recent, tainted: parts.some((bytes) => bytes.includes('"type":"taint"')) }
+}
+
+function recentCall({ tool, decision, subject, summary }: AuditLine): RecentCall {
+  const verdict = (decision as { readonly verdict?: unknown } | undefined)?.verdict
+  const text = typeof subject === 'string' ? subject : typeof summary === 'string' ? summary : ''
+  return { tool: String(tool ?? ''), verdict: String(verdict ?? ''), text: text.slice(0, MAX_TEXT).toWellFormed() }
+}
+
+interface Turns {
+  readonly version: 1
+  readonly times: readonly number[]
+}
+
+const HOUR = 3_600_000
+
+/** Counts a question; false, and counted not, where the hour has had its share. */
+export function takeTurn(machine: Machine, perHour: number, now: number): boolean {
+  const directory = openOwnDirectory(machine.stateDir)
+  const path = join(directory, 'reviews.json')
+  return withLock(join(directory, 'reviews.lock'), () => {
+    // A clock that was set back frees nothing.
+    const times = (readOwnJson(path, isTurns, false)?.times ?? []).filter((time) => time > now - HOUR)
+    if (times.length >= perHour) return false
+    writeOwnJson(path, { version: 1, times: [...times, now] } satisfies Turns, false)
+    return true
+  })
+}
+
+function isTurns(value: unknown): value is Turns {
+  return (
+    isRecord(value) &&
+    value.version === 1 &&
+    Array.isArray(value.times) &&
+    value.times.every((time) => typeof time === 'number')
+  )
+}
 
 /** Where a question comes from, and where what the reviewer says is written down. */
 export interface ReviewPlace {

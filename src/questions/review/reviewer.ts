@@ -8,8 +8,8 @@ import type { ReviewSettings } from '../../manifest/schema/settings.ts'
 import type { WorstCase } from '../../policy/worst-case.ts'
 import { messageOf } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
+import { isRecord } from '../../system/json.ts'
 import type { Machine } from '../../system/machine.ts'
-import { isRecord } from '../../system/record.ts'
 import { openOwnDirectory } from '../../system/state.ts'
 
 /** What a reviewer is asked. */

@@ -5,7 +5,7 @@
  */
 
 import { closeSync, constants, openSync, statSync } from 'node:fs'
-import { monotonicMs } from '../../system/monotonic.ts'
+import { monotonicMs } from '../../system/timing.ts'
 import type { SandboxLayout } from '../layout.ts'
 import type { LaunchAddon } from './launch-blocking.ts'
 import { type BwrapSetup, O_PATH } from './launch-compile.ts'

@@ -6,9 +6,8 @@
 import { readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { unwritable } from '../../system/fault.ts'
-import { writeMade } from '../../system/made-file.ts'
+import { uniqueName, writeMade } from '../../system/made-file.ts'
 import { makeDirectories } from '../../system/state.ts'
-import { uniqueName } from '../../system/unique-name.ts'
 
 /** More than a machine has; the oldest go first. */
 const MOST = 50_000

@@ -9,10 +9,9 @@ import { entitleOwn } from '../../confine/entitlement.ts'
 import type { CustomToolHost } from '../../custom/tools.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
-import type { LanguageQuestion } from '../../tools/agent/lsp.ts'
+import type { LanguageQuestion } from '../../tools/built-in/agent-tools.ts'
 import type { ToolOutput } from '../../tools/tool.ts'
-import { answerText } from './answers.ts'
-import { LanguageConnection } from './connection.ts'
+import { answerText, LanguageConnection } from './connection.ts'
 
 interface LanguageRow {
   readonly language: string

@@ -8,7 +8,7 @@ import {
 } from '@agentclientprotocol/sdk'
 import { resultText } from '../../call/tool-result.ts'
 import type { Session } from '../../session/session.ts'
-import { recordOf } from '../../system/record.ts'
+import { recordOf } from '../../system/json.ts'
 
 interface OpenTerminal {
   output: string

@@ -2,8 +2,8 @@
 
 import { type AgentEvent, endText } from '../../chat/agent.ts'
 import { type AgentSession, openAgentSession } from '../../chat/agent-session.ts'
-import { gatewayCommand } from '../../chat/gateway-command.ts'
-import { trustInstructions } from '../../chat/project-instructions.ts'
+import { gatewayCommand } from '../../chat/mcp-tools.ts'
+import { trustInstructions } from '../../chat/system-prompt.ts'
 import type { Mode } from '../../policy/policy.ts'
 import { type Prompter, terminalPrompter } from '../../session/cordon.ts'
 import { messageOf } from '../../system/fault.ts'
@@ -14,9 +14,8 @@ import { addHistory, readHistory } from './input/history.ts'
 import { CommandError, type CommandHost, runSlashCommand, slashCommands } from './slash-commands.ts'
 import type { ChatFront, ChatOptions } from './start.ts'
 import { MarkdownView } from './view/markdown.ts'
-import { statusText } from './view/status.ts'
 import { safe } from './view/style.ts'
-import { callLines, resultLines } from './view/tool-view.ts'
+import { callLines, resultLines, statusText } from './view/tool-view.ts'
 
 /** Text is drawn at most this often; more no one sees. */
 const FRAME_MS = 33

@@ -2,7 +2,7 @@
 
 import { type AgentEvent, endText, type TurnEnd } from '../../chat/agent.ts'
 import { openAgentSession } from '../../chat/agent-session.ts'
-import { gatewayCommand } from '../../chat/gateway-command.ts'
+import { gatewayCommand } from '../../chat/mcp-tools.ts'
 import type { Mode } from '../../policy/policy.ts'
 import { thisMachine } from '../../system/machine.ts'
 import type { ChatOptions } from './start.ts'

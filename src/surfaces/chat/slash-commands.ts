@@ -6,7 +6,7 @@ import { MODES } from '../../policy/policy.ts'
 import { VERDICTS } from '../../policy/verdict.ts'
 import { ProjectUndo } from '../../run/undo.ts'
 import type { Machine } from '../../system/machine.ts'
-import { spentText } from './view/status.ts'
+import { spentText } from './view/tool-view.ts'
 
 /** What a command may do beyond the agent itself. */
 export interface CommandHost {

@@ -10,7 +10,7 @@ import {
   openConfig,
   profileFor,
   storeKey,
-} from '../../chat/provider-setup.ts'
+} from '../../chat/config.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
 import type { ChatTerminal } from './screen/chat-terminal.ts'

@@ -1,7 +1,7 @@
 /** What the page can ask for and do, one function a path; everything that goes out is made visible on the way. */
 
 import { grantProblem, type WhatIfGrant, whatIf } from '../../call/decide/what-if.ts'
-import { openSavedGrants } from '../../project/saved-grants.ts'
+import { openSavedGrants } from '../../project/answer-counts.ts'
 import { wantShown } from '../../questions/waiting.ts'
 import { openAuditTrail } from '../../report/audit-trail.ts'
 import { listQuarantine } from '../../run/quarantine.ts'

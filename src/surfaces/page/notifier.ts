@@ -9,7 +9,7 @@ import { askText } from '../../session/cordon.ts'
 import { messageOf } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
 import { openOwnDirectory, readOwnFile, writeOwnFile } from '../../system/state.ts'
-import type { AnswerLinks } from './answer-links.ts'
+import type { AnswerLinks } from './answer-page.ts'
 
 /** How a person wants to be told. */
 export interface NoticeSettings {

@@ -2,8 +2,8 @@
 
 import { closeSync, constants, ftruncateSync, readdirSync, readFileSync, unlinkSync, writeSync } from 'node:fs'
 import { posix } from 'node:path'
-import { isSameProcess, startOf } from '../alive.ts'
 import { openMade } from '../made-file.ts'
+import { isSameProcess, startOf } from '../processes.ts'
 import { makeDirectories } from '../state.ts'
 import { holdDirectory } from './directory.ts'
 

@@ -1,6 +1,14 @@
 /** Ed25519 keys that sign: made, kept as text, read back, and named. */
 
-import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign,
+  verify,
+} from 'node:crypto'
 
 /** `ed25519:` and the raw public key in base64. */
 export type PublicKey = `ed25519:${string}`
@@ -47,4 +55,18 @@ export function parsePublicKey(text: string): PublicKey | null {
   if (match === null) return null
   const raw = Buffer.from(match[1]!, 'base64url')
   return raw.length === 32 ? `ed25519:${raw.toString('base64')}` : null
+}
+
+/** Whether the key signed the message. False for anything malformed. */
+export function isSignedBy(key: string, message: string, signature: string): boolean {
+  if (!/^[A-Za-z0-9+/]{86}==$/.test(signature)) return false
+  // Half a character is written as another one, so that two texts would have one signature.
+  if (!message.isWellFormed()) return false
+  try {
+    const x = Buffer.from(key.slice('ed25519:'.length), 'base64').toString('base64url')
+    const publicKey = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
+    return verify(null, Buffer.from(message), publicKey, Buffer.from(signature, 'base64'))
+  } catch {
+    return false
+  }
 }

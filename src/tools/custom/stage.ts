@@ -3,8 +3,8 @@
 import { randomBytes } from 'node:crypto'
 import { chmodSync, closeSync, fsyncSync, openSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isAlive } from '../../system/alive.ts'
 import { errorCode, Fault } from '../../system/fault.ts'
+import { isAlive } from '../../system/processes.ts'
 import { makeDirectories, openOwnDirectory } from '../../system/state.ts'
 
 export interface StagedScript {

@@ -1,6 +1,6 @@
 /** The manifest of a custom tool: from untrusted JSON or TOML to a checked description, or everything wrong with it (T2). */
 
-import { isRecord } from '../../system/record.ts'
+import { isRecord } from '../../system/json.ts'
 import type { InputSchema, PropertySchema } from '../input-schema.ts'
 import { type ToolLabel, toolLabels } from '../tool.ts'
 

@@ -2,8 +2,8 @@
 
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
+import { isRecord } from '../../system/json.ts'
 import { withLock } from '../../system/lock.ts'
-import { isRecord } from '../../system/record.ts'
 import { openOwnDirectory, readOwnJson, writeOwnJson } from '../../system/state.ts'
 
 /** A tool is trusted by its name where it was found: `user`, or the canonical root of a project. */

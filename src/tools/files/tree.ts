@@ -5,6 +5,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Ignore } from 'ignore'
 import ignore from 'ignore'
 import { secretShape } from '../../files/secret-shapes.ts'
+import { hidesSomething, shownCharacters } from '../../scan/visible-text.ts'
 import { Fault } from '../../system/fault.ts'
 import type { CheckedPath, EntryType } from '../../system/guarded/guarded-files.ts'
 import { InputError, type JudgedPath, type PathAccess, type ToolContext } from '../tool.ts'
@@ -173,4 +174,22 @@ export function isIgnored(files: readonly IgnoreFile[], relative: string, direct
     if (ignored || unignored) return ignored
   }
   return false
+}
+
+/** The name as it is, or as a JSON string with escapes when it holds characters that are not shown as they are. */
+export function visibleName(name: string): string {
+  if (!hidesSomething(name)) return name
+  const written = shownCharacters(name).map(({ source, escaped }) => (escaped ? jsonEscape(source) : jsonPlain(source)))
+  return `"${written.join('')}"`
+}
+
+function jsonPlain(character: string): string {
+  return JSON.stringify(character).slice(1, -1)
+}
+
+/** By code units, as JSON has it, so that a reader gets the name back. */
+function jsonEscape(character: string): string {
+  const short = jsonPlain(character)
+  if (short !== character) return short
+  return character.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

@@ -3,11 +3,10 @@
 import { Fault } from '../../system/fault.ts'
 import type { CheckedPath } from '../../system/guarded/guarded-files.ts'
 import type { PreparedWrite } from '../../system/guarded/write.ts'
-import { requireAsClosed, type VerdictContext } from '../files/renaming.ts'
+import { requireAsClosed, type VerdictContext } from '../files/file-runs.ts'
 import { decodeText, encodeText } from '../files/text-encoding.ts'
 import { InputError, type ToolContext, type ToolOutput } from '../tool.ts'
-import { applyHunks } from './apply.ts'
-import type { FileChange } from './change.ts'
+import { applyHunks, type FileChange } from './apply.ts'
 import { parsePatch } from './parse.ts'
 
 /** A file as it was found, and as it is to be; null where there is none. */

@@ -1,7 +1,7 @@
 /** The "*** Begin Patch" envelope: files are added, updated, moved and deleted, and hunks are found by their text. */
 
 import { InputError } from '../tool.ts'
-import type { FileChange, Hunk, HunkLine } from './change.ts'
+import type { FileChange, Hunk, HunkLine } from './apply.ts'
 
 const HEADER = /^\*\*\* (Add File|Update File|Delete File|Move to): ?(.*)$/
 

@@ -1,7 +1,7 @@
 /** Reads a patch: the "*** Begin Patch" envelope, or a unified diff. */
 
 import { InputError } from '../tool.ts'
-import type { FileChange } from './change.ts'
+import type { FileChange } from './apply.ts'
 import { parseEnvelope } from './envelope.ts'
 import { parseUnified } from './unified.ts'
 
@@ -19,4 +19,23 @@ export function parsePatch(patch: string): readonly FileChange[] {
     )
   }
   return changes
+}
+
+interface PatchPaths {
+  /** Files whose content decides whether the patch applies. */
+  readonly reads: readonly string[]
+  readonly writes: readonly string[]
+}
+
+/** Reads the file names out of a patch; a patch that names no file is an error, never an empty answer. */
+export function patchPaths(patch: string): PatchPaths {
+  const reads = new Set<string>()
+  const writes = new Set<string>()
+  for (const change of parsePatch(patch)) {
+    if (change.kind !== 'add' && change.hunks.length > 0) reads.add(change.path)
+    if (change.kind === 'update' && change.copies) reads.add(change.path)
+    else writes.add(change.path)
+    if (change.kind === 'update' && change.moveTo !== null) writes.add(change.moveTo)
+  }
+  return { reads: [...reads], writes: [...writes] }
 }

@@ -1,7 +1,7 @@
 /** Unified diffs, git's included: names, renames, copies, modes and counted hunks. */
 
 import { InputError } from '../tool.ts'
-import type { FileChange, Hunk, HunkLine } from './change.ts'
+import type { FileChange, Hunk, HunkLine } from './apply.ts'
 
 interface Section {
   gitNames: string | null

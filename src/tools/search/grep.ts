@@ -3,10 +3,9 @@
 import { Fault } from '../../system/fault.ts'
 import type { CheckedPath } from '../../system/guarded/guarded-files.ts'
 import { decodeText, looksLikeText } from '../files/text-encoding.ts'
-import { readableBelow, walkTree } from '../files/tree.ts'
-import { visibleName } from '../files/visible-name.ts'
+import { readableBelow, visibleName, walkTree } from '../files/tree.ts'
 import type { ToolContext, ToolOutput } from '../tool.ts'
-import { parseGlob } from './glob-pattern.ts'
+import { parseGlob } from './glob.ts'
 import { type LineSearch, openLineSearch } from './line-search.ts'
 
 const MAX_MATCHES = 500

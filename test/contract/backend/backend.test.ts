@@ -22,7 +22,7 @@ import { planLayout } from '../../../src/sandbox/layout.ts'
 import type { SandboxPlan } from '../../../src/sandbox/plan.ts'
 import type { SandboxFault } from '../../../src/sandbox/sandbox-fault.ts'
 import { readHostFacts, readIdentities } from '../../../src/sandbox/session.ts'
-import { faultExit } from '../../../src/system/fault-codes.ts'
+import { faultExit } from '../../../src/system/fault.ts'
 import { type PlanChange, planIn } from '../../plan-in.ts'
 import { BACKENDS, rowsOf } from './backends.ts'
 

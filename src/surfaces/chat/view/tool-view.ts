@@ -1,7 +1,8 @@
 /** Tool calls and their results as a person sees them flow by: what is called, what changes, what came of it. */
 
 import type { AgentEvent } from '../../../chat/agent.ts'
-import { subjectOf } from '../../../chat/call-subject.ts'
+import type { AgentSession } from '../../../chat/agent-session.ts'
+import { subjectOf } from '../../../chat/calls.ts'
 import { lineDiff } from '../../terminal/line-diff.ts'
 import { diffLine } from './highlight.ts'
 import { type Paint, safe } from './style.ts'
@@ -65,4 +66,32 @@ function clipped(lines: readonly string[], paint: Paint): string[] {
 function short(text: string): string {
   const line = text.length > MAX_LINE ? `${text.slice(0, MAX_LINE).toWellFormed()}…` : text
   return line.split('\n')[0]! + (line.includes('\n') ? ' …' : '')
+}
+
+/** Dollars, with as many places as say something. */
+export function spentText(cost: number | null): string {
+  if (cost === null) return '$?'
+  return `$${cost === 0 || cost >= 0.1 ? cost.toFixed(2) : cost.toPrecision(2)}`
+}
+
+function count(tokens: number): string {
+  if (tokens < 1000) return String(tokens)
+  return tokens < 1_000_000 ? `${(tokens / 1000).toFixed(1)}k` : `${(tokens / 1_000_000).toFixed(1)}M`
+}
+
+/** What holds at this moment. */
+export function statusText(agent: AgentSession, doing: string | null): string {
+  const { usage, cost } = agent.agent.spent
+  const { enforced, directory } = agent.session.sandbox()
+  const own = directory === agent.cordon.root ? 'sandbox' : enforced ? 'own sandbox' : 'own sandbox at the first write'
+  const tokens = usage.input + usage.cacheRead + usage.cacheWrite + usage.output
+  return [
+    ...(doing === null ? [] : [doing]),
+    agent.session.agent,
+    agent.session.mode,
+    own,
+    agent.model.name,
+    `${count(tokens)} tokens, ${Math.round(agent.agent.fullness * 100)}%`,
+    spentText(cost),
+  ].join(' · ')
 }

@@ -1,6 +1,6 @@
 /** The rows of the record: a call is one row, whatever lines it has; filtered by words. */
 
-import type { EventRow } from '../event-row.ts'
+import type { EventRow } from '../live-feed.ts'
 
 /** One row of the list. */
 export interface RecordRow {
