@@ -1,4 +1,4 @@
-/** Whether an agent's call is let in at all (P8): the rate of its ring, its circuit breaker, and what both remember of it. */
+/** Admits an agent's calls (P8): the rate of its ring, its circuit breaker, and their state. */
 
 import type { RingSettings } from '../manifest/schema/settings.ts'
 import { type Decision, denial } from '../policy/decision.ts'
@@ -11,12 +11,15 @@ export interface Ring {
   readonly limits: RingSettings
 }
 
-/** What an agent's calls leave for those after them; in memory, or in a file where each call is its own process. */
+/**
+ * State that an agent's calls leave for later ones: in memory, or in a file when each call is a
+ * process.
+ */
 export interface CallHistory {
   ring(): Ring
-  /** Takes a call into the rate; or seconds until the next one may come. */
+  /** Counts a call against the rate, or returns the seconds until the next one is allowed. */
   take(perMinute: number): number | null | Promise<number | null>
-  /** Lets a call through, or says for how many seconds more none goes. */
+  /** Admits a call, or returns the seconds until the breaker closes. */
   admit(): Admitted | Promise<Admitted>
   note(admission: Admission, outcome: CallOutcome): void | Promise<void>
   /** The agent has read text that tries to steer it. */
@@ -25,13 +28,12 @@ export interface CallHistory {
 
 export type Admitted = Admission | { readonly openFor: number }
 
-/** The ring of an agent. */
 export function ringFor({ policy, session }: LoadedPolicy, agent: string): Ring {
   const number = ringOf(policy.agents.get(agent)?.trustScore.value ?? DEFAULT_TRUST_SCORE)
   return { number, limits: session.rings[number] }
 }
 
-/** Decides a call that was let in; the denial of one that was not. */
+/** Decides an admitted call; otherwise returns a denial. */
 export async function admitCall(
   history: CallHistory | null,
   tool: string,
@@ -47,7 +49,6 @@ export async function admitCall(
   return { decision: await decide(null), admission }
 }
 
-/** The denial of a call that comes too soon for the agent's ring. */
 function tooOften(tool: string, ring: number, perMinute: number, wait: number): Decision {
   const reason = {
     code: 'ring',
@@ -58,8 +59,8 @@ function tooOften(tool: string, ring: number, perMinute: number, wait: number): 
 }
 
 /**
- * What a call's end says about its agent: a person's no and a cancelled call say nothing. A command that ran did what was allowed,
- * whatever its exit code: a loop that mends failing tests is ordinary work. Denials and faults count.
+ * Refusals and cancelled calls do not count. A command counts as good whatever its exit code:
+ * fixing failing tests is ordinary work. Denials and faults count as bad.
  */
 export function outcomeOf(result: CallResult<unknown>): CallOutcome {
   if (result.status === 'done') {
@@ -76,16 +77,15 @@ export interface BreakerSettings {
   readonly cooldown: number
 }
 
-/** A call that was let through. */
 export interface Admission {
-  /** It is the one call that tries whether things are well again. */
+  /** The single trial call while the breaker is open. */
   readonly probe: boolean
 }
 
-/** How a call came out: a person's no, a cancelled call and a limit say nothing about the agent. */
+/** Refusals, cancelled calls and limits are neither good nor bad. */
 export type CallOutcome = 'good' | 'bad' | 'neither'
 
-/** What a breaker remembers, for hooks, whose every call is its own process. */
+/** Breaker state for hooks, which run one process a call. */
 export interface BreakerState {
   readonly inARow: number
   /** Milliseconds since 1970; null while it is closed. */
@@ -110,7 +110,7 @@ export class CircuitBreaker {
     return { inARow: this.#inARow, openUntil: this.#openUntil }
   }
 
-  /** Lets a call through, or says for how many seconds more none goes. */
+  /** Admits a call, or returns the seconds until the breaker closes. */
   admit(): Admission | { readonly openFor: number } {
     if (this.#openUntil === null) return { probe: false }
     const left = (this.#openUntil - this.#now()) / 1000
@@ -120,10 +120,9 @@ export class CircuitBreaker {
     return { probe: true }
   }
 
-  /** Notes how a call came out that was admitted. */
   note({ probe }: Admission, outcome: CallOutcome): void {
     if (probe) this.#probing = false
-    // What was under way when it opened does not close it again.
+    // Calls that started before the breaker opened do not close it.
     if (outcome === 'neither' || (this.#openUntil !== null && !probe)) return
     if (outcome === 'good') {
       this.#inARow = 0
@@ -148,12 +147,11 @@ export class CallRate {
     this.#calls = [...calls]
   }
 
-  /** When the calls of the last minute came. */
   get calls(): readonly number[] {
     return this.#calls
   }
 
-  /** Takes a call; or seconds until the next one may come. */
+  /** Counts a call, or returns the seconds until the next one is allowed. */
   take(perMinute: number | null): number | null {
     const now = this.#now()
     while (this.#calls.length > 0 && this.#calls[0]! <= now - MINUTE_MS) this.#calls.shift()
@@ -173,7 +171,6 @@ export interface LiveOptions {
   readonly now: () => number
 }
 
-/** Rates and breakers, one for each agent. */
 export class LiveHistory {
   readonly #options: LiveOptions
   readonly #agents = new Map<string, CallHistory>()
@@ -182,7 +179,6 @@ export class LiveHistory {
     this.#options = options
   }
 
-  /** The history of one agent. */
   of(agent: string): CallHistory {
     const known = this.#agents.get(agent)
     if (known) return known

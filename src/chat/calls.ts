@@ -1,4 +1,4 @@
-/** Tool calls of a model: their names, subjects, groups that may run at once, and results. */
+/** Tool calls of a model: ids, subjects, parallel groups and result texts. */
 
 import { join, posix } from 'node:path'
 import { resultText, type ToolResult } from '../call/tool-result.ts'
@@ -9,7 +9,7 @@ import type { Actions } from '../tools/tool.ts'
 
 const MAX_CHARACTERS = 60_000
 
-/** The text of a result; what does not fit is spilled into the session's own directory for that. */
+/** The text of a result; a long one is cut and spilled to a file. */
 export function cappedText(result: ToolResult, spillDirectory: string): string {
   const text = resultText(result)
   if (text.length <= MAX_CHARACTERS) return text
@@ -22,16 +22,16 @@ export function cappedText(result: ToolResult, spillDirectory: string): string {
     writeMade(file, text, { flag: 'wx' })
     where = `; all of it is in ${file}`
   } catch {
-    // The model is told what is missing all the same.
+    // The model still learns what is missing.
   }
   const start = text.slice(0, half).toWellFormed()
   return `${start}\n[cordon] ${left} characters are left out here${where}\n${text.slice(-half).toWellFormed()}`
 }
 
-/** What all providers take. */
+/** Accepted by all providers. */
 const FORM = /^[A-Za-z0-9_-]{1,64}$/
 
-/** The message with names of ours where a provider gave none that can be used, or one that stands for another call already. */
+/** Replaces call ids that are missing, invalid or already used. */
 export function withOwnIds(message: AssistantMessage, earlier: readonly Message[]): AssistantMessage {
   const calls = message.parts.filter((part) => part.type === 'call')
   if (calls.length === 0) return message
@@ -61,7 +61,7 @@ const KEYS = [
   'handle',
 ]
 
-/** The exact command, path or address; empty where the input has none. */
+/** The exact command, path or address; empty without one. */
 export function subjectOf(name: string, input: Readonly<Record<string, unknown>>): string {
   if (name === 'apply_patch') return ''
   for (const key of KEYS) {
@@ -71,13 +71,13 @@ export function subjectOf(name: string, input: Readonly<Record<string, unknown>>
   return Object.keys(input).length === 0 ? '' : JSON.stringify(input)
 }
 
-/** What a call touches; null: no one can say, so it runs alone. */
+/** Paths that a call touches; null if unknown, so that it runs alone. */
 export interface Footprint {
   readonly reads: readonly string[]
   readonly writes: readonly string[]
 }
 
-/** What the actions of a tool touch. A command may touch anything. */
+/** The paths of a tool's actions. A command may touch anything. */
 export function footprintOf(actions: Actions | null, root: string): Footprint | null {
   if (actions === null || actions.command !== undefined) return null
   const absolute = (path: string) => posix.resolve(root, path)
@@ -87,7 +87,7 @@ export function footprintOf(actions: Actions | null, root: string): Footprint | 
   }
 }
 
-/** The calls in groups, in their order: a group runs at once, and groups one after the other. */
+/** Groups of calls that may run at once; the groups run in order. */
 export function groupCalls(
   calls: readonly CallPart[],
   footprint: (call: CallPart) => Footprint | null,

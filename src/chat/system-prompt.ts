@@ -1,4 +1,4 @@
-/** Message to the model before anything else: where it works, under which rules, and what the project asks of it. */
+/** The system prompt, and the project's instructions for it. */
 
 import { createHash } from 'node:crypto'
 import { basename, join } from 'node:path'
@@ -13,7 +13,7 @@ export interface ProjectInstructions {
   readonly text: string
   readonly hash: string
   readonly status: 'trusted' | 'new' | 'changed'
-  /** It reads like an attack on the agent. */
+  /** It looks like an attack on the agent. */
   readonly suspicious: boolean
 }
 
@@ -21,14 +21,14 @@ const NAMES: readonly string[] = ['AGENTS.md', 'CLAUDE.md']
 const STATUS = { ok: 'trusted', 'no stored hash': 'new', MISMATCH: 'changed' } as const
 const MAX_BYTES = 256 * 1024
 
-/** The instructions of a project, with what was said of them. */
+/** The project's instructions and whether they are trusted. */
 export function readInstructions(root: string, machine: Machine, files: Files): readonly ProjectInstructions[] {
   const store = createTrustStore(machine.stateDir)
   const seen = new Set<string>()
   return NAMES.flatMap((name): ProjectInstructions[] => {
     const path = join(root, name)
     if (!files.exists(path)) return []
-    // One file often is a link to the other; a link to anything else is not what the person thinks it is.
+    // One file is often a link to the other; a link elsewhere is misleading.
     const end = files.canonical(path)
     if (!isInside(end, root) || !NAMES.includes(basename(end)) || seen.has(end)) return []
     seen.add(end)
@@ -40,7 +40,7 @@ export function readInstructions(root: string, machine: Machine, files: Files): 
   })
 }
 
-/** The very text that was shown may steer from now on. */
+/** Trusts exactly the text that was shown. */
 export function trustInstructions(
   root: string,
   machine: Machine,
@@ -68,17 +68,17 @@ export interface PromptFacts {
   readonly agent: string
   readonly date: string
   readonly platform: string
-  /** Null: `hide_model` keeps the names out (P9). */
+  /** Null: `hide_model` hides the names (P9). */
   readonly model: { readonly name: string; readonly provider: string } | null
   readonly instructions: readonly { readonly name: string; readonly text: string }[]
-  /** Those that the person made or agreed to; what a project says of the others is for the tool to bring, as data. */
+  /** The person's own and approved skills; the tool presents descriptions of the others as data. */
   readonly skills: readonly { readonly name: string; readonly about: string }[]
   readonly untrustedSkills: number
-  /** A sub-agent answers to another agent, not to a person. */
+  /** A sub-agent answers another agent. */
   readonly forTask: boolean
 }
 
-/** The system prompt. It changes as seldom as possible, because providers keep what stays the same. */
+/** The system prompt, as stable as possible because providers cache it. */
 export function systemPrompt(facts: PromptFacts): string {
   const { root, mode, agent, date, platform, model, instructions, skills, untrustedSkills, forTask } = facts
   const readOnly = agent === 'plan' || mode === 'plan'

@@ -1,4 +1,4 @@
-/** Files below a folder as agents find them: links to folders are followed, and what is too much says so. */
+/** Lists files below a folder as agents find them, following links to folders. */
 
 import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,13 +6,13 @@ import { join } from 'node:path'
 export const MAX_ENTRIES = 40_000
 const MAX_DEPTH = 12
 
-/** What was found; cut where there was more than is checked. */
+/** Incomplete if there was more than is checked. */
 export interface Walk {
   readonly found: readonly string[]
   readonly isCut: boolean
 }
 
-/** The files below a folder that are wanted, by the names that links give them. A link that leads up is not gone round again. */
+/** The wanted files below a folder, by linked names. A link to a parent is not followed again. */
 export function filesBelow(folder: string, isWanted: (path: string, folder: string) => boolean): Walk {
   const found: string[] = []
   let left = MAX_ENTRIES
@@ -38,7 +38,7 @@ export function filesBelow(folder: string, isWanted: (path: string, folder: stri
   return { found, isCut }
 }
 
-/** The folders of these names in a tree; links on the way to them are left, since what they point to is found where it is. */
+/** Folders with these names in a tree. Links are skipped: their targets are found themselves. */
 export function foldersNamed(root: string, names: ReadonlySet<string>): Walk {
   const found: string[] = []
   const pending = [root]
@@ -47,7 +47,7 @@ export function foldersNamed(root: string, names: ReadonlySet<string>): Walk {
     for (const entry of entriesOf(place)) {
       if (--left < 0) return { found, isCut: true }
       const path = join(place, entry.name)
-      // Where the file system takes no notice of case, neither does an agent.
+      // Agents ignore case if the file system does.
       if (names.has(entry.name.toLowerCase())) found.push(path)
       if (entry.isDirectory() && entry.name !== '.git') pending.push(path)
     }
@@ -80,7 +80,7 @@ function realPath(path: string): string | null {
   }
 }
 
-/** Every reading of every mention, since hosts end a name at different characters; names are as they were written. */
+/** Every reading of every mention, since hosts end a name at different characters. */
 export function mentionedPaths(text: string): readonly string[] {
   const found = new Set<string>()
   for (const [, quoted, plain] of text.matchAll(/(?<!\w)@(?:"([^"\n]+)"|'?((?:\\ |[^\s])+))/g)) {

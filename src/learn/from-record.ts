@@ -1,4 +1,4 @@
-/** `cordon learn --from`: a proposal from a recorded history. Nothing is run, so nothing of it is proven. */
+/** `cordon learn --from`: proposes grants from recorded calls, without running anything. */
 
 import { type AuditLine, parseLine } from '../audit/event.ts'
 import { queryAudit } from '../audit/read.ts'
@@ -26,12 +26,12 @@ export interface UnusedGrant {
 
 export interface RecordedNeeds extends Needs {
   readonly calls: number
-  /** Calls of which it cannot be known which grants of the manifest they used: without arguments, and from before it was signed. */
+  /** Calls whose grants are unknown: without arguments, or before the manifest was signed. */
   readonly unknown: number
   readonly unused: readonly UnusedGrant[]
 }
 
-/** The lines of a record that belong to this project. */
+/** Lines of this project. */
 export function recordLines(texts: readonly string[], root: string): readonly AuditLine[] {
   const lines = texts.flatMap((text) => (text.trim() === '' ? [] : (parseLine(text) ?? [])))
   const own = new Set(lines.filter(({ project }) => project === root).map(({ call }) => call))
@@ -41,7 +41,7 @@ export function recordLines(texts: readonly string[], root: string): readonly Au
 const PERSON: ReadonlySet<unknown> = new Set(['terminal', 'elicitation', 'page', 'host'])
 const CHANGERS: ReadonlySet<unknown> = new Set(['write', 'edit', 'multiedit', 'apply_patch', 'patch'])
 
-/** Reads them. Only what somebody let through counts as a need: what was denied was not to be. */
+/** Reads needs from the record. Only allowed calls count. */
 export function recordedNeeds(
   lines: readonly AuditLine[],
   checker: CallChecker,
@@ -80,8 +80,8 @@ export function recordedNeeds(
 }
 
 /**
- * Decides the recorded calls again, and sees which grants had a part in it. Without their arguments the rules that were recorded
- * say it, as long as the manifest was the one that is signed now: rules are known by their place in it.
+ * Decides recorded calls again to see which grants they used. Without arguments the recorded rules
+ * are used, if the manifest is still the signed one.
  */
 function unusedOf(
   lines: readonly AuditLine[],
@@ -98,7 +98,7 @@ function unusedOf(
       known++
       const decided = checker.check({ tool, input: inputOf(args), cwd: root }).decision
       for (const { source } of [...decided.rules, ...decided.segments.flatMap((part) => part.rules)]) used.add(source)
-      // What a person types needs no grant.
+      // Typed commands need no grant.
     } else if (approver !== 'typed') {
       if (signedAt !== null && time > signedAt && Array.isArray(rules)) {
         known++
@@ -111,7 +111,7 @@ function unusedOf(
   const hosts = policy.commands.defaultDomains
     .filter(({ pattern }) => !reached.some((host) => matchesName(pattern, host)))
     .map(({ pattern, source }) => ({ kind: 'host' as const, value: pattern.text, source }))
-  // A call that cannot be read may have used any of them.
+  // An unreadable call may have used any grant.
   const commands =
     unknown > 0
       ? []
@@ -121,7 +121,7 @@ function unusedOf(
   return { unused: [...commands, ...hosts].filter(({ source }) => source.startsWith('cordon.toml')), unknown }
 }
 
-/** What a person typed is recorded as words. */
+/** Typed commands are recorded as words. */
 function inputOf(args: unknown): unknown {
   const { command } = args as { readonly command?: unknown }
   return Array.isArray(command) ? { command: typedText(command.map(String)) } : args
@@ -141,7 +141,7 @@ export interface RecordParts {
   readonly manifestText: string | null
 }
 
-/** Proposes from lines of audit files, and from this machine's own record where that is asked for. */
+/** Proposes from audit files, and on request from this machine's record. */
 export async function proposeFromRecord(
   texts: readonly string[],
   ownRecord: boolean,
@@ -182,7 +182,7 @@ export async function proposeFromRecord(
   }
 }
 
-/** When the project's manifest was signed as it is; null where it is not, or no one knows. */
+/** When the current manifest was signed, or null. */
 async function signedAt({
   loaded,
   machine,

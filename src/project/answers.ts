@@ -1,4 +1,4 @@
-/** The policy of a project with what was answered before: saved grants and denials, and the discovery brief (F3). */
+/** Adds saved answers and the discovery brief (F3) to a project's policy. */
 
 import { join } from 'node:path'
 import type { SessionFacts } from '../policy/call.ts'
@@ -11,15 +11,15 @@ import { ownWorktrees, repositoryProblems } from './load/repository-settings.ts'
 import { ownPlaces } from './place/own-places.ts'
 import { repositoryFacts } from './place/repository-copies.ts'
 
-/** Whose answers apply. */
+/** The asker whose saved answers apply. */
 export interface Asker {
   readonly machine: Machine
   readonly files: Files
-  /** The session's name for answers that were given for one; null: those for a time or for the project. */
+  /** The session whose answers apply; null: only those for a time or the project. */
   readonly session: string | null
-  /** The agent, by the name of its section; null: the policy's. */
+  /** The agent's section; null: the policy's agent. */
   readonly agent: string | null
-  /** In a sandbox of Cordon's what was saved is out of reach. */
+  /** Inside Cordon's sandbox saved answers cannot be read. */
   readonly inside?: boolean
 }
 
@@ -30,7 +30,7 @@ export interface AnsweredPolicy {
 
 export const NO_ANSWERS: SessionFacts['grants'] = { reads: [], writes: [], commands: [], hosts: [] }
 
-/** A session without a history: no live changes, no saved grants. */
+/** A session without live changes and saved grants. */
 export function newSession(loaded: LoadedPolicy, machine: Machine): SessionFacts {
   return {
     agent: null,
@@ -48,7 +48,7 @@ export function newSession(loaded: LoadedPolicy, machine: Machine): SessionFacts
   }
 }
 
-/** Adds them; what reads them is loaded only where there are any. */
+/** Adds saved answers; their reader is loaded only if there are any. */
 export async function withAnswers(
   loaded: LoadedPolicy,
   { machine, files, session, agent, inside }: Asker,
@@ -76,7 +76,7 @@ export async function withAnswers(
   }
 }
 
-/** A session keeps the whole output of commands for reading; others have none. The pattern has no path to match. */
+/** Only sessions spill output. This pattern matches no path. */
 const NOTHING_SPILLED: PathRule = {
   pattern: { text: '', absolute: '/dev/null/none', segments: ['dev', 'null', 'none'], files: null },
   prompt: false,

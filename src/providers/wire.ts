@@ -1,4 +1,4 @@
-/** The port of a provider's protocol: what a request looks like, and how its answer is read. No I/O. */
+/** The protocol port of a provider, and its event stream. No I/O. */
 
 import { type ModelRequest, malformed, type ProviderEvent, ProviderFault, type WireName } from './conversation.ts'
 
@@ -8,14 +8,14 @@ interface ServerEvent {
 }
 
 const MAX_EVENT = 32 * 1024 * 1024
-/** What the entry of a line takes, roughly. */
+/** Approximate cost of a line's entry. */
 const LINE_COST = 16
 
-/** Reads events as their bytes come. A last one without its empty line is not an event, as the standard has it. */
+/** Parses events from bytes. A last one without its empty line is dropped, as the standard says. */
 export class EventStreamReader {
   readonly #decoder = new TextDecoder('utf-8')
   #rest = ''
-  /** How far `#rest` was looked through: what comes byte by byte is not searched anew each time. */
+  /** The searched part of `#rest`, so that slow streams are not searched again. */
   #searched = 0
   #event = ''
   #data: string[] = []
@@ -33,7 +33,7 @@ export class EventStreamReader {
     for (; at < this.#rest.length; at++) {
       const code = this.#rest.charCodeAt(at)
       if (code !== 10 && code !== 13) continue
-      // A carriage return at the end may be half of a line's end.
+      // A trailing CR may be half of a CRLF.
       if (code === 13 && at + 1 === this.#rest.length) break
       this.#line(this.#rest.slice(start, at), events)
       if (code === 13 && this.#rest.charCodeAt(at + 1) === 10) at++
@@ -60,7 +60,7 @@ export class EventStreamReader {
     if (field === 'event') this.#event = value
     if (field === 'data') {
       this.#data.push(value)
-      // An empty line of data takes space as well.
+      // An empty data line takes space too.
       this.#size += value.length + LINE_COST
     }
   }
@@ -73,21 +73,21 @@ export interface WireRequest {
   readonly body: Readonly<Record<string, unknown>>
 }
 
-/** Reads one answer. Every event is given once; `end` is called when no more bytes come. */
+/** Reads one answer; `end` is called after the last byte. */
 export interface AnswerReader {
   take(event: ServerEvent): readonly ProviderEvent[]
-  /** Throws when the answer is not whole; gives its end where only the end of the stream tells it. */
+  /** Throws if the answer is incomplete. */
   end(): readonly ProviderEvent[]
 }
 
 export interface Wire {
   readonly name: WireName
-  /** `key` null: the endpoint wants none. */
+  /** `key` null: none is needed. */
   request(request: ModelRequest, key: string | null): WireRequest
   reader(): AnswerReader
 }
 
-/** Fields that came from outside, checked one by one. */
+/** Untrusted fields. */
 export type Fields = Readonly<Record<string, unknown>>
 
 /** The JSON object of an event. */
@@ -96,7 +96,7 @@ export function fieldsOf(data: string): Fields {
     const value: unknown = JSON.parse(data)
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Fields
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw malformed('an event that is not a JSON object')
 }
@@ -109,12 +109,12 @@ export function numberOf(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : 0
 }
 
-/** The stream ended before the answer did. */
+/** The stream ended before the answer. */
 export function cutShort(): ProviderFault {
   return new ProviderFault('provider-cut', 'the answer broke off before its end', { resumable: true })
 }
 
-/** An error that the provider reports inside of a stream that had begun well. */
+/** An error inside a stream. */
 export function reported(error: Fields): ProviderFault {
   const kind = textOf(error.type) || textOf(error.code) || 'error'
   const busy = /overloaded|rate_limit|unavailable|timeout|server_error|internal|api_error/i.test(kind)

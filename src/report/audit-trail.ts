@@ -20,22 +20,21 @@ export type { AuditQuery } from '../audit/read.ts'
 
 export interface AuditTrail {
   query(query: AuditQuery): readonly AuditLine[]
-  /** What undo still knows of calls whose lines do not hold it, by call. */
+  /** Subjects that undo knows for lines without one, by call. */
   subjects(lines: readonly AuditLine[]): ReadonlyMap<unknown, string>
   newest(): string | null
-  /** Every session that left something. */
+  /** Every recorded session. */
   sessions(): readonly string[]
   follow(session: string, back: number, signal: AbortSignal): AsyncGenerator<AuditLine>
-  /** The lines of every session: those there are, null, and those that come. */
+  /** The existing lines, null, then new lines. */
   tail(budget: number, signal: AbortSignal): AsyncGenerator<AuditLine | null>
-  /** Whether a process holds the log of a session, which it does until the session ends. */
+  /** Whether the session's log is still held by its process. */
   isRunning(session: string): boolean
   verify(session?: string): ReturnType<typeof verifyAudit>
-  /** One self-contained HTML page, or the same as JSON. */
+  /** A self-contained HTML page, or JSON. */
   report(query: AuditQuery, now: Date, form: 'page' | 'json'): string
 }
 
-/** Everything that can be asked of the record. */
 export function openAuditTrail(machine: Machine): AuditTrail {
   const { stateDir } = machine
   const verify = (session?: string) => {
@@ -72,7 +71,7 @@ export function openAuditTrail(machine: Machine): AuditTrail {
   }
 }
 
-/** Lines of JSON, one an event. */
+/** One JSON line per event. */
 export function ocsfLines(lines: readonly AuditLine[]): readonly string[] {
   return lines.flatMap((line) => {
     const event = ocsfEvent(line, { version, host: hostname() })

@@ -1,4 +1,4 @@
-/** Where a project stands, as a value: its manifest, what was refused last, what waits for an answer, what can be restored. */
+/** The state of a project: its manifest, recent refusals, open questions, undo. */
 
 import { isSelfTest } from '../agents/hook/self-test.ts'
 import { typedText } from '../confine/typed-words.ts'
@@ -20,7 +20,7 @@ import { type AuditLine, openAuditTrail } from './audit-trail.ts'
 export interface Standing {
   readonly root: string
   readonly manifest: ManifestStanding
-  /** Of the last day, the newest first: one of each. */
+  /** Of the last day, newest first, without duplicates. */
   readonly refusals: readonly Refused[]
   readonly asks: readonly OpenAsk[]
   readonly undo: { readonly calls: number; readonly last: string | null }
@@ -34,7 +34,7 @@ export type ManifestStanding =
 const DAY_MS = 24 * 3600 * 1000
 const MAX_LINES = 2000
 
-/** Checks the project in which the person stands. Only looks: nothing is made, signed or answered. */
+/** Reports the project's state without changing anything. */
 export async function standingOf(machine: Machine, now: number): Promise<Standing> {
   const root = machineFiles.canonical(findRoot(machine.cwd, machineFiles))
   const since = new Date(now - DAY_MS).toISOString()
@@ -74,7 +74,7 @@ async function manifestStanding(
   }
 }
 
-/** Something that was stopped, how often, and what would let it through. */
+/** A refusal, its count, and the command that would allow it. */
 export interface Refused {
   readonly what: string
   readonly count: number
@@ -84,13 +84,13 @@ export interface Refused {
 
 interface RefusedIn {
   readonly root: string
-  /** As it is now; null where none is in force. */
+  /** The policy in force, or null. */
   readonly policy: Policy | null
-  /** Whether a path is one that is never changed unless a grant names it. */
+  /** Whether a path is protected. */
   readonly isProtected: (path: string) => boolean
 }
 
-/** What the kernel, the proxy or the rules stopped in this project, the newest first. */
+/** Recent refusals of the kernel, the proxy or the rules, newest first. */
 export function refusalsOf(lines: readonly AuditLine[], place: RefusedIn): Refused[] {
   const { root } = place
   const own = new Set<unknown>()
@@ -128,7 +128,7 @@ function violationsOf({ violations }: AuditLine): readonly { readonly kind: stri
   })
 }
 
-/** What a person would do about it, if it was meant to work; null where they did. */
+/** The command that would allow it; null if it is already allowed. */
 function fixOf(kind: string, subject: string, { root, policy, isProtected }: RefusedIn): string | null {
   if (kind === 'limit') return 'if it should: a higher limit under [limits] in cordon.toml'
   if (kind === 'host') {

@@ -1,4 +1,4 @@
-/** What a running tool may reach: the ports of a session as one call sees them. */
+/** Parses a session's calls and builds the context of a running tool. */
 
 import { checkedPaths, resolveCall } from '../call/decide/resolve-call.ts'
 import type { ToolRequest } from '../call/run-tool-call.ts'
@@ -28,19 +28,19 @@ export interface ParsedCall {
   readonly input: ToolInput
   readonly call: ToolCall
   readonly facts: ShellFacts | null
-  /** What a person is shown: the exact command, path or URL. */
+  /** The exact command, path or URL that the person sees. */
   readonly subject: string
-  /** The directory a command starts in, when the call names one. */
+  /** The directory that the call names for its command. */
   readonly where: string | null
-  /** Paths as they were given to the canonical ones that are decided. */
+  /** Canonical judged paths by the words that named them. */
   readonly checked: ReadonlyMap<string, CheckedPath>
-  /** True when it works in the session's own directory rather than the project. */
+  /** True if it works in the session's own directory. */
   readonly moved: boolean
 }
 
 const GIT_LOOKS = /^git (?:status|log|diff|show|blame|ls-files|grep|rev-parse|describe)(?: [\w./:=@^~*-]+)*$/
 
-/** Parses a request. Throws what the caller can put right, with how to call the tool. */
+/** Parses a request. Throws what the caller can correct, with usage. */
 export function parseCall(
   { tool: name, input }: ToolRequest,
   tools: ReadonlyMap<string, SessionTool>,
@@ -56,7 +56,7 @@ export function parseCall(
   const parsed = parseInput(tool, input)
   const actions = tool.actions(parsed)
   const { kind } = toolKind(name)
-  // F7: until the first write the project is there to be read, and the sandbox lets such a command change nothing of it.
+  // F7: until the first write the project is visible, and such a command cannot change it.
   const { command } = actions
   const looks = actions.ownOnly === true || (command !== undefined && (onlyLooks(command) || GIT_LOOKS.test(command)))
   const moved = view.entered || (view.directory !== null && (kind === 'write' || (kind === 'command' && !looks)))
@@ -67,7 +67,7 @@ export function parseCall(
     temporary: temporaryOf(view.base(moved)),
     foreignCharset: isForeignCharset(view.base(moved), machine),
     canonical: (path) => view.canonical(path, moved),
-    // The view may place a path elsewhere, so that every path is asked about as a whole.
+    // The view may map a path elsewhere, so every path is resolved whole.
     isLink: () => true,
     analyze,
     syntaxError: bashSyntaxError,
@@ -90,10 +90,10 @@ export function parseCall(
   }
 }
 
-/** What is different for each call. */
+/** What differs by call. */
 export type CallPorts = Pick<ToolContext, 'files' | 'commands' | 'code' | 'signal'>
 
-/** The context of one call that was allowed. */
+/** The context of an allowed call. */
 export function toolContext(parsed: ParsedCall, ports: SessionPorts, call: CallPorts): ToolContext {
   const { view, questions, web, store } = ports
   const { root, policy, sandbox } = view.deciding(parsed.moved)
@@ -107,7 +107,7 @@ export function toolContext(parsed: ParsedCall, ports: SessionPorts, call: CallP
       if (path === undefined) throw new Fault('unchecked-path', `${given} was not part of what was decided`)
       return path
     },
-    // INVARIANT: the same evaluation as the call's own, on the policy and the facts of this moment.
+    // INVARIANT: the same evaluation as for the call itself, with the current policy and facts.
     judge: (access, path) => {
       const gitInternal = access === 'write' ? gitInternalAt(path) : null
       const fact = { given: path, path, ...(gitInternal !== null && { gitInternal }) }
@@ -129,7 +129,7 @@ export function toolContext(parsed: ParsedCall, ports: SessionPorts, call: CallP
       readSizeLimit: policy.readSizeLimit,
       maxOutputBytes: sandbox.limits.maxOutputBytes.value,
       timeoutMs: Math.min(commandTimeout.value, seconds) * 1000,
-      // A server is meant to stay: it ends with the session, or by a limit that somebody wrote.
+      // A server runs until the session ends, or until a limit that somebody wrote.
       backgroundMs: Math.min(commandTimeout.source === 'built-in' ? seconds : commandTimeout.value, seconds) * 1000,
     },
     ...call,

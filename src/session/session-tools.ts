@@ -1,4 +1,4 @@
-/** The tools that need something of their session: skills, language servers, the search of the person's configuration. */
+/** The tools that depend on their session: skills, language servers, sub-agents, web search. */
 
 import { join } from 'node:path'
 import { skillPort } from '../custom/skill-port.ts'
@@ -11,7 +11,7 @@ import { websearchTool } from '../tools/built-in/web-tools.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { LanguageServers } from './language/language-servers.ts'
 
-/** Every session has them; `websearch` where there is an endpoint, and `task` where somebody runs sub-agents. */
+/** `websearch` needs an endpoint, and `task` a runner of sub-agents. */
 export function sessionTools(
   host: CustomToolHost,
   machine: Machine,
@@ -32,7 +32,7 @@ export function sessionTools(
   ]
 }
 
-/** The endpoint, or null. A configuration that cannot be read has none: who needs the rest of it says what is wrong. */
+/** The endpoint, or null. Other readers of the configuration report its errors. */
 function searchEndpoint({ configDir }: Machine): string | null {
   try {
     const bytes = readOwnFile(join(configDir, 'config.json'))

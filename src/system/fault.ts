@@ -13,7 +13,6 @@ export class Fault extends Error {
   }
 }
 
-/** The message of anything that was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
@@ -23,7 +22,9 @@ export function errorCode(error: unknown): string | null {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null
 }
 
-/** The fault of a file or folder of Cordon's own that cannot be written: the disk is full or read-only, or it is another user's. */
+/**
+ * Cordon cannot write one of its own files: the disk is full or read-only, or it is another user's.
+ */
 export function unwritable(path: string, error: unknown): Fault {
   const code = errorCode(error)
   const full = code === 'ENOSPC' || code === 'EDQUOT'
@@ -39,12 +40,11 @@ export function unwritable(path: string, error: unknown): Fault {
   )
 }
 
-/** 2: what was typed or written is wrong, or a file is. 125: Cordon's own. 126 and 127: of the command, as shells have it. */
+/** 2: invalid input. 125: Cordon failed. 126 and 127: the command, as in shells. */
 type FaultExit = 2 | 125 | 126 | 127
 
-/** The table. */
 export const FAULT_EXITS = {
-  // Cordon's own places: its record, its state, its keys.
+  // Cordon's own files: record, state, keys.
   'audit-closed': 125,
   'audit-line': 125,
   'audit-unreadable': 125,
@@ -61,11 +61,11 @@ export const FAULT_EXITS = {
   'state-unwritable': 125,
   'host-sandbox': 125,
 
-  // What is not signed is not used (M3).
+  // An unsigned manifest is not used (M3).
   closed: 125,
   'unsigned-manifest': 125,
 
-  // The sandbox could not be made, so nothing ran.
+  // The sandbox failed to start, so nothing ran.
   'mask-moved': 125,
   'no-sandbox': 125,
   'pin-moved': 125,
@@ -101,7 +101,7 @@ export const FAULT_EXITS = {
   'code-failed': 125,
   'working-directory': 125,
 
-  // The fleet's side.
+  // The fleet.
   'fleet-policy': 125,
   'fleet-refused': 125,
   'fleet-revoked': 125,
@@ -109,7 +109,7 @@ export const FAULT_EXITS = {
   'fleet-unreachable': 125,
   'no-fleet': 2,
 
-  // The model's side.
+  // Models.
   'provider-cut': 125,
   'provider-error': 125,
   'provider-key': 125,
@@ -120,11 +120,11 @@ export const FAULT_EXITS = {
   'provider-status': 125,
   'provider-unreachable': 125,
 
-  // The command itself.
+  // The command.
   'command-not-executable': 126,
   'command-not-found': 127,
 
-  // What was asked for cannot be.
+  // Invalid input.
   'agent-settings': 2,
   'bad-config': 2,
   'bad-grant': 2,
@@ -201,7 +201,7 @@ export const FAULT_EXITS = {
 /** The stable name of a fault. */
 export type FaultCode = keyof typeof FAULT_EXITS
 
-/** What a fault means as an exit code, wherever that has space for it. */
+/** The exit code of a fault. */
 export function faultExit(code: FaultCode): FaultExit {
   return FAULT_EXITS[code]
 }

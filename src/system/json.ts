@@ -4,7 +4,7 @@ const STRING = String.raw`"(?:\\.|[^"\\])*"`
 const COMMENT = new RegExp(String.raw`(${STRING})|//[^\n]*|/\*[\s\S]*?\*/`, 'g')
 const COMMA = new RegExp(String.raw`(${STRING})|,(?=\s*[}\]])`, 'g')
 
-/** Parses settings; throws for what is no JSON even so. */
+/** Parses settings with comments and trailing commas; throws for anything else. */
 export function parseSettings(text: string): unknown {
   const keepStrings = (_: string, quoted?: string): string => quoted ?? ' '
   return JSON.parse(
@@ -15,7 +15,7 @@ export function parseSettings(text: string): unknown {
   )
 }
 
-/** The canonical text of a value. */
+/** A canonical text: fields are sorted. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
@@ -23,12 +23,12 @@ export function canonicalJson(value: unknown): string {
   return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonicalJson(field)}`).join(',')}}`
 }
 
-/** True for an object that is not a list. */
+/** True for objects, not lists. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The same as a table, an empty one instead of anything else. */
+/** The object, or an empty one for anything else. */
 export function recordOf(value: unknown): Readonly<Record<string, unknown>> {
   return isRecord(value) ? value : {}
 }

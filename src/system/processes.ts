@@ -1,10 +1,13 @@
-/** Facts about running processes: which live, which have the terminal, which listen, and what bash says of a text. */
+/**
+ * Facts about processes: which live, which have the terminal, which listen, and bash's opinion of a
+ * text.
+ */
 
 import { readFileSync } from 'node:fs'
 import { errorCode } from './fault.ts'
 
 const LISTENING = '0A'
-/** Any address and loopback, as the kernel writes them; both forms of IPv6, and IPv4 in IPv6. */
+/** Any address and loopback in the kernel's form, for IPv4, IPv6 and IPv4 in IPv6. */
 const LOOPBACK: ReadonlySet<string> = new Set([
   '00000000',
   '0100007F',
@@ -13,7 +16,7 @@ const LOOPBACK: ReadonlySet<string> = new Set([
   '0000000000000000FFFF00000100007F',
 ])
 
-/** Reads them from the kernel; none where it does not say. */
+/** Listening loopback ports of this machine; empty if unknown. */
 export function listeningPorts(): ReadonlySet<number> {
   const ports = new Set<number>()
   for (const table of ['/proc/net/tcp', '/proc/net/tcp6']) {
@@ -32,7 +35,7 @@ export function listeningPorts(): ReadonlySet<number> {
   return ports
 }
 
-/** True for a process of this number, the process that it belongs to. */
+/** Whether a process with this number exists. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -42,24 +45,27 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** When a process started, in ticks since boot; null when it is gone, or where there is no /proc to ask. */
+/** When a process started, in ticks since boot; null if it is gone or /proc is missing. */
 export function startOf(pid: number): string | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    // A zombie is dead: it never lets go of anything.
+    // A zombie is dead.
     return fields[0] === 'Z' ? null : (fields[19] ?? null)
   } catch {
     return null
   }
 }
 
-/** True while the very process lives that had this number and start: a number is used again some day, both together are not. */
+/** Whether this exact process lives. Numbers are reused, but not with the same start. */
 export function isSameProcess(pid: number, started: string | null): boolean {
   return started === null ? isAlive(pid) : startOf(pid) === started
 }
 
-/** True in the foreground, and where the system does not say. In the background, changing the terminal would stop this process. */
+/**
+ * True in the foreground or if unknown. In the background, changing the terminal would stop this
+ * process.
+ */
 export function isInForeground(): boolean {
   try {
     const stat = readFileSync('/proc/self/stat', 'utf8')
@@ -70,12 +76,15 @@ export function isInForeground(): boolean {
   }
 }
 
-/** Runs `bash -n` with an empty environment; what it complained about, or null. Warnings count: an open here-document is one. */
+/**
+ * Runs `bash -n` in an empty environment and returns its complaint, or null. Warnings count: an
+ * open here-document is one.
+ */
 export function bashSyntaxError(command: string): string | null {
-  // The bash of macOS is 3.2: it takes these for plain text, where newer ones write a character.
+  // bash 3.2 of macOS reads these as plain text, newer ones as a character.
   if (process.platform === 'darwin' && /\$'(?:[^'\\]|\\.)*\\[uU]/s.test(command))
     return "$'\\u' means something else in the bash of macOS"
-  // Loaded when it is needed: most commands pass the first gate alone, and start-up counts.
+  // Loaded late: most commands do not need it, and start-up counts.
   const { spawnSync } = process.getBuiltinModule('node:child_process')
   const result = spawnSync('/bin/bash', ['--norc', '--noprofile', '-n', '-c', command], {
     env: {},

@@ -1,11 +1,11 @@
-/** What a tool takes: the part of JSON Schema that inputs use, the types that follow from it, and short ways to write it. */
+/** Input schemas of tools: the JSON Schema subset, its types, and the parser. */
 
 import { InputError, type ToolInput, type ToolSpec } from './tool.ts'
 
 const MAX_TEXT = 16 * 1024 * 1024
 const MAX_PATH = 4096
 
-/** Parses an untrusted input, or throws an `InputError` that says how to call the tool. */
+/** Parses untrusted input, or throws an `InputError` with usage. */
 export function parseInput(tool: ToolSpec, input: unknown): ToolInput {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
     throw new InputError(`${tool.name} takes an object: ${usage(tool.input)}`)
@@ -81,7 +81,7 @@ function article(type: string): string {
   return /^[aio]/.test(type) ? `an ${type}` : `a ${type}`
 }
 
-/** The input of a tool, as its models and clients see it. */
+/** A tool's input as models and clients see it. */
 export interface InputSchema<Properties extends PropertySchemas = PropertySchemas, Required extends string = string> {
   readonly type: 'object'
   readonly properties: Properties
@@ -93,17 +93,17 @@ export type PropertySchemas = Readonly<Record<string, PropertySchema>>
 export interface PropertySchema {
   readonly type: 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object'
   readonly description: string
-  /** A path is held to what a file can be called. */
+  /** A path must be a possible file name. */
   readonly format?: 'path'
   readonly minimum?: number
   readonly items?: { readonly type: 'string' | 'object' }
   readonly enum?: readonly string[]
 }
 
-/** An object of which only the outside was checked. */
+/** An object whose fields are not checked. */
 export type LooseObject = Readonly<Record<string, unknown>>
 
-/** The values that fit a property. */
+/** The type of a property's values. */
 export type ValueOf<Schema extends PropertySchema> = Schema extends { readonly enum: readonly (infer Choice)[] }
   ? Choice
   : {
@@ -121,7 +121,7 @@ type ItemsOf<Schema extends PropertySchema> = Schema extends { readonly items: {
     ? readonly LooseObject[]
     : readonly unknown[]
 
-/** The inputs that fit a schema. */
+/** The type of a schema's inputs. */
 export type InputOf<Schema extends InputSchema> = {
   readonly [Name in keyof Schema['properties'] as Name extends Schema['required'][number] ? Name : never]: ValueOf<
     Schema['properties'][Name]
@@ -132,7 +132,7 @@ export type InputOf<Schema extends InputSchema> = {
     | undefined
 }
 
-/** A schema from what must be given and what may be. */
+/** A schema of required and optional properties. */
 export function takes<const Must extends PropertySchemas, const May extends PropertySchemas = Record<never, never>>(
   must: Must,
   may?: May,
@@ -166,10 +166,9 @@ export const objects = (description: string): ObjectsProperty => ({
   items: { type: 'object' },
 })
 
-/** One of some words. */
 export function choice<const Words extends readonly string[]>(description: string, words: Words): Choice<Words> {
   return { type: 'string', description, enum: words }
 }
 
-/** The path that most tools take. */
+/** The path property of most tools. */
 export const path: PathProperty = place('Path, absolute or relative to the working directory.')

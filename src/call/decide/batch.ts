@@ -1,4 +1,4 @@
-/** Decides a stream of calls: one JSON object a line in, one line out for each, in order, whatever the lines hold. */
+/** Decides a stream of calls: one JSON object per line in, one per line out, in order. */
 
 import { posix, resolve } from 'node:path'
 import type { Suggestion, suggestGrants } from '../../approval/suggestion.ts'
@@ -14,15 +14,14 @@ import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { type CallChecker, openChecker } from './check-call.ts'
 
-/** Folders that people keep the working trees of a project in, beside it. */
+/** Suffixes of the folders beside a project that hold its worktrees. */
 const BESIDE: readonly string[] = ['.worktrees', '__worktrees', '-worktrees', '_worktrees']
 
-/** The folders beside a project that carry its name. */
 export function namedWorktrees(root: string): readonly string[] {
   return BESIDE.map((suffix) => root + suffix)
 }
 
-/** The repository that a path lies in: the folder in which its way leaves the project's. */
+/** The repository of a path in a log: the first folder outside the project's own path. */
 export function namedRepository(path: string, root: string): string | null {
   const [parts, own] = [path.split('/'), root.split('/')]
   const shared = parts.findIndex((part, index) => part !== own[index])
@@ -31,7 +30,7 @@ export function namedRepository(path: string, root: string): string | null {
   return name === undefined || name.startsWith('.') || isFile ? null : parts.slice(0, shared + 1).join('/')
 }
 
-/** What Claude Code put aside of the output of its sessions in a project: a hook is told the folder, and its agent may read it. */
+/** Saved outputs of Claude Code sessions in a project. The agent may read them. */
 export function namedResults(root: string, home: string): readonly PathRule[] {
   const folder = root.replace(/[^A-Za-z0-9]/g, '-')
   const parsed = parsePathPattern(`~/.claude/projects/${folder}*/*/tool-results/**`, { root, home, files: null })
@@ -47,13 +46,13 @@ interface BatchLine {
   readonly manifest?: unknown
   readonly root?: string
   readonly cwd?: string
-  /** Judge as where undo covers the roots, or does not; without it, as it is here. */
+  /** Whether undo covers the roots; by default, as on this machine. */
   readonly undo?: boolean
 }
 
 const MAX_POLICIES = 64
 
-/** Answers batch lines. Policies are kept while lines repeat their manifest and root. */
+/** Answers batch lines. Reuses the policy of earlier lines with the same manifest and root. */
 export class BatchChecker {
   readonly #machine: Machine
   readonly #files: Files
@@ -66,7 +65,6 @@ export class BatchChecker {
     this.#fallback = fallback
   }
 
-  /** The answer to one line, as an object to be printed as JSON. */
   async answer(line: string): Promise<Record<string, unknown>> {
     const parsed = parseLine(line)
     if ('error' in parsed) return parsed
@@ -109,13 +107,14 @@ export class BatchChecker {
     undo: boolean | undefined,
   ): Promise<CallChecker | { readonly error: string }> {
     const place = { machine: this.#machine, files: this.#files, root, choice }
-    // An object is instead of every layer, the organisation's too: nothing runs on it.
+    // A manifest given as an object replaces every layer, including the organisation's: nothing
+    // runs on it.
     const alone = choice.kind === 'object' ? { organisation: [] } : {}
     const opened = await openPolicy({ ...place, ...alone, unsigned: 'as-written' })
     if ('problems' in opened) return { error: opened.problems.map(renderProblem).join('\n') }
     if ('unsigned' in opened) return { error: `${opened.manifestPath} is ${opened.unsigned}` }
     const { loaded } = opened
-    // A log of another machine is judged by names: nothing runs here, and nothing of it is there to be asked.
+    // A log from another machine is judged by names alone: its files do not exist here.
     const isHere = root === null || !this.#files.isMissing(loaded.root)
     const as = { alone: choice.kind === 'object', ...(undo !== undefined && { undo }) }
     if (isHere) return openChecker(loaded, this.#machine, this.#files, undefined, as)
@@ -129,13 +128,13 @@ export class BatchChecker {
   }
 }
 
-/** Loaded when something asks: most lines do not. */
+/** Loaded on the first ask; most lines need none. */
 async function offerGrants(...args: Parameters<typeof suggestGrants>): Promise<Suggestion[]> {
   const { suggestGrants } = await import('../../approval/suggestion.ts')
   return suggestGrants(...args)
 }
 
-/** A suggestion as the manifest would hold it. */
+/** A suggestion in the manifest's form. */
 function asGrants(suggestion: Suggestion): { readonly grants: readonly Pick<Suggestion, 'kind' | 'value'>[] } {
   return { grants: [suggestion, ...(suggestion.also ?? [])].map(({ kind, value }) => ({ kind, value })) }
 }

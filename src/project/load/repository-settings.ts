@@ -1,4 +1,7 @@
-/** Whether the repository that git finds from a directory has settings that were judged: a hostile one names programs that git runs. */
+/**
+ * The repositories that git finds from a project: their settings and worktrees. A hostile one names
+ * programs that git runs.
+ */
 
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { posix } from 'node:path'
@@ -11,7 +14,7 @@ import { builtInBundles } from '../../sandbox/bundles/built-in.ts'
 import type { Files } from '../../system/files.ts'
 import type { LoadedPolicy } from './load.ts'
 
-/** Looks with the roots of a policy, as it is at each look. `absent` stands for a directory that does not exist. */
+/** Checks repositories against the current roots. `absent`: the directory does not exist. */
 export function repositoryProblems(now: () => Policy): NonNullable<SessionFacts['repositoryProblem']> {
   return (directory) => {
     const { root, additionalDirectories } = now()
@@ -19,7 +22,10 @@ export function repositoryProblems(now: () => Policy): NonNullable<SessionFacts[
   }
 }
 
-/** The repository of a root, or around one, is the person's own. Bare ones come with any commit or archive. */
+/**
+ * The repository of a root or around it is the person's own. Bare ones can come with any commit or
+ * archive.
+ */
 function repositoryProblem(directory: string, roots: readonly string[]): string | null {
   let start: string
   try {
@@ -41,14 +47,14 @@ function isBare(folder: string): boolean {
   return has('HEAD') && (has('objects') || has('commondir'))
 }
 
-/** What `git clone`, `git remote` and `git branch` write, line by line. Anything else may run a program. */
+/** Lines that git itself writes. Anything else may run a program. */
 const PLAIN_SETTING =
   /^\s*(?:$|[#;]|\[(?:core|user|(?:remote|branch|submodule) "[\w./@-]+")\]$|(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|autocrlf|fetch|merge|remote|rebase|active|name|email|url)\s*=\s*[\w./:@+*~ -]*$)/i
 
 function settingsProblem(git: string): string | null {
   const problem = `git takes settings from ${git}, and they may run programs`
   try {
-    // The file of a working tree or a submodule names a folder inside a protected git directory.
+    // The file of a worktree or submodule names a folder inside a protected git directory.
     if (!statSync(git).isDirectory())
       return /^gitdir: \S*(?<=\/|\s)\.git\/(?:worktrees|modules)\/[\w./-]+\s*$/.test(readFileSync(git, 'utf8'))
         ? null
@@ -61,9 +67,9 @@ function settingsProblem(git: string): string | null {
 }
 
 /**
- * Directories that hold other working trees of the project's repository. The repository names them in a folder that an agent can
- * write, so each must name the repository in turn, by a file that lies where the agent has no say, and that this user made: a
- * place that write grants or the caches of bundles reach, or that is not a project (the home directory), is none.
+ * Worktrees of the project's repository. An agent can write the repository's list, so each worktree
+ * must name the repository in a file that this user owns and no agent can write: not below a write
+ * grant or a bundle's cache, and not the home directory.
  */
 export function ownWorktrees({ root, policy }: LoadedPolicy, home: string, files: Files): readonly string[] {
   const administrative = posix.join(root, '.git', 'worktrees')
@@ -88,7 +94,7 @@ export function ownWorktrees({ root, policy }: LoadedPolicy, home: string, files
   }
 }
 
-/** Nothing where there is no such file. */
+/** Empty if there is no such file. */
 function firstLine(path: string, files: Files): string {
   try {
     return files.readText(path, 4096).trim()

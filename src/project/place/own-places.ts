@@ -1,4 +1,4 @@
-/** Cordon's own places, and those of this machine that are protected beside the table of names: what a decision takes for granted. */
+/** Cordon's own places, and protected places of this machine beyond the table of names. */
 
 import { posix } from 'node:path'
 import { isInside } from '../../files/baseline.ts'
@@ -8,7 +8,7 @@ import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { homeLinks } from './home-links.ts'
 
-/** What the sandbox closes to commands is closed to file tools and to the words of commands as well. */
+/** Closed to commands, file tools and words of commands alike. */
 export function ownPlaces(
   project: { readonly root: string; readonly manifestPath: string },
   machine: Pick<Machine, 'configDir' | 'stateDir' | 'env' | 'home'>,
@@ -16,7 +16,7 @@ export function ownPlaces(
 ): SessionFacts['own'] {
   const checkout = ownCheckout(project.root, files)
   const places: ProtectedPlace[] = [
-    // A folder that holds the project itself cannot be closed.
+    // A folder that contains the project cannot be closed.
     ...pathFolders(machine.env.PATH ?? '', files)
       .filter((path) => !isInside(project.root, path))
       .map((path) => ({
@@ -36,7 +36,10 @@ export function ownPlaces(
   }
 }
 
-/** What runs of a Cordon that was built in the project itself: its `dist`; its sources may be worked on. Null elsewhere. */
+/**
+ * The `dist` of a Cordon built in the project itself, which runs; its sources may be changed. Null
+ * elsewhere.
+ */
 export function ownCheckout(
   root: string,
   files: Pick<Files, 'canonical'>,
@@ -50,7 +53,7 @@ export function ownCheckout(
   return isInside(own, folder) ? posix.normalize(folder) : null
 }
 
-/** The folder of the package, or of its scope; null where Cordon does not run from a `node_modules`. */
+/** The installed package or its scope; null outside `node_modules`. */
 export function ownPackage(files: Pick<Files, 'canonical'>, program: string = import.meta.dirname): string | null {
   const own = files.canonical(program)
   const packages = own.lastIndexOf('/node_modules/')
@@ -61,12 +64,12 @@ export function ownPackage(files: Pick<Files, 'canonical'>, program: string = im
 
 type Look = Pick<Files, 'exists' | 'canonical'>
 
-/** Nothing of an agent's is ever writable there. */
+/** No agent can write there. */
 const SYSTEM: readonly string[] = ['/usr', '/bin', '/sbin']
 
 /**
- * Those outside the system's own, canonical. Where a package manager installs its programs (`node_modules/.bin`, the `bin` of a
- * virtual environment) it must be able to; a word that is not absolute is no one's folder.
+ * Canonical folders outside the system. Package managers must be able to write where they install
+ * (`node_modules/.bin`, a virtual environment).
  */
 function pathFolders(path: string, files: Look): readonly string[] {
   const folders = new Set<string>()
@@ -80,14 +83,13 @@ function pathFolders(path: string, files: Look): readonly string[] {
   return [...folders]
 }
 
-/** Those below the writable places, which themselves cannot be closed. */
+/** Those below writable places, which themselves cannot be closed. */
 export function writablePathFolders(path: string, writes: readonly string[], files: Look): readonly string[] {
   return pathFolders(path, files).filter((folder) =>
     writes.some((write) => folder !== write && isInside(folder, write) && !writes.includes(folder)),
   )
 }
 
-/** The folders of a project's skills. */
 export function skillFolders(root: string): readonly string[] {
   return [`${root}/.cordon/skills`, `${root}/.agents/skills`]
 }

@@ -1,4 +1,4 @@
-/** Where a project begins, and what its manifest is called. */
+/** Finds a project's root and checks that it is a project. */
 
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -10,7 +10,10 @@ import { openOwnDirectory, writeOwnFile } from '../../system/state.ts'
 
 export const MANIFEST_NAME = 'cordon.toml'
 
-/** The nearest directory upwards with a manifest, else with a repository, else the directory itself. */
+/**
+ * The nearest directory upwards with a manifest, otherwise with a repository, otherwise the
+ * directory itself.
+ */
 export function findRoot(cwd: string, files: Files): string {
   for (const marker of [MANIFEST_NAME, '.git']) {
     for (let directory = cwd; ; directory = dirname(directory)) {
@@ -24,7 +27,7 @@ export function findRoot(cwd: string, files: Files): string {
 
 const NAME = 'confirmed-roots'
 
-/** Throws unless a canonical root is a project, or was confirmed. */
+/** Throws unless a canonical root is a project or was confirmed. */
 export function requireProject(root: string, machine: Machine): void {
   const problem = rootProblem(root, machine.home)
   if (problem === null || confirmedRoots(machine).includes(root)) return
@@ -33,7 +36,7 @@ export function requireProject(root: string, machine: Machine): void {
   })
 }
 
-/** Remembers that a person wants this root. */
+/** Remembers that the person wants this root. */
 export function confirmRoot(root: string, machine: Machine): void {
   const roots = new Set([...confirmedRoots(machine), root])
   writeOwnFile(join(openOwnDirectory(machine.stateDir), NAME), `${[...roots].join('\0')}\0`)

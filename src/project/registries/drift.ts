@@ -1,6 +1,6 @@
 /**
- * Registries that were changed in the person's configuration, or the project's, since they were signed. Asking the tools takes
- * seconds: they are asked again only when one of the files that they read is another than it was.
+ * Registries that changed in configuration since they were signed. Asking the tools takes seconds,
+ * so they are asked only when one of their files has changed.
  */
 
 import { dirname, join } from 'node:path'
@@ -17,14 +17,17 @@ import { identityOf } from '../load/memory.ts'
 /** What signing now would open and close. */
 export type RegistryDrift = ReturnType<typeof registryChanges>
 
-/** What was found when the files were as `stamp` says. */
+/** Findings for the files of a stamp. */
 interface Look {
   readonly version: 1
   readonly stamp: string
   readonly found: RegistryFacts
 }
 
-/** The drift of the registries that a command's bundles reach; null where there is none. A manifest that was not signed here has none to drift from. */
+/**
+ * The drift of the registries that a command's bundles use; null if none. An unsigned manifest has
+ * none.
+ */
 export function registryDrift(
   root: string,
   registries: RegistryFacts | null,
@@ -43,14 +46,13 @@ export function registryDrift(
   return drift.opens.length + drift.closes.length > 0 ? drift : null
 }
 
-/** The same for a command that a person typed. */
 export function typedDrift(loaded: LoadedPolicy, machine: Machine, command: readonly string[]): RegistryDrift | null {
   const choices = loaded.sandbox.bundles.map(({ value }) => value)
   const signed = loaded.ownManifest ? loaded.registries : null
   return registryDrift(loaded.root, signed, machine, selectBundles(choices, command, builtInBundle))
 }
 
-/** One line of it, for the process that is not asked. */
+/** One line for a process that is not asked. */
 export function driftLine({ opens, closes }: RegistryDrift): string {
   const lines = [...opens.map((line) => `+ ${line}`), ...closes.map((line) => `- ${line}`)]
   return `the registries have changed since you signed, and the signed ones hold until you sign again (cordon sign): ${lines.join(' ')}`
@@ -65,7 +67,7 @@ function currentRegistries(bundle: Bundle, root: string, machine: Machine): Regi
   return found
 }
 
-/** Notes what signing found, so that the first run after it need not ask again. */
+/** Stores what signing found, so that the next run need not ask. */
 export function noteRegistries({ root, sandbox }: LoadedPolicy, machine: Machine, registries: RegistryFacts): void {
   for (const { value } of sandbox.bundles) {
     const bundle = builtInBundle(value.tool)
@@ -82,7 +84,7 @@ function note(bundle: Bundle, root: string, { stateDir }: Machine, look: Look): 
     makeDirectories(dirname(file))
     writeOwnJson(file, look)
   } catch {
-    // Where nothing can be written, the tools are asked each time.
+    // Without a writable place the tools are asked each time.
   }
 }
 
@@ -90,7 +92,7 @@ function lookPath({ tool }: Bundle, root: string, stateDir: string): string {
   return join(stateDir, 'registries', sha256(`${root}\n${tool}`).slice(0, 32))
 }
 
-/** Which files have a say, and which they are. */
+/** Identities of the configuration files. */
 function stampOf({ registries }: Bundle, root: string, home: string): string {
   const paths = registries.flatMap(({ file, project, reads }) => [
     ...(project === null ? [] : [join(root, project)]),
@@ -107,7 +109,7 @@ function readLook(file: string): Look | null {
   }
 }
 
-/** How the tools of this machine are asked, those that a project brings along left out. */
+/** Asks this machine's tools, except those inside the project. */
 export function registryPort(root: string, { home, env }: Pick<Machine, 'home' | 'env'>): RegistryPort {
   const path = (env.PATH ?? '/usr/bin:/bin')
     .split(':')
@@ -116,13 +118,13 @@ export function registryPort(root: string, { home, env }: Pick<Machine, 'home' |
   return machineRegistries(home, path)
 }
 
-/** The registries of one bundle, as they would be found for a project. */
+/** The registries of one bundle in a project. */
 export function registryUrls(bundle: Bundle, machine: Machine, project: string): string[] {
   const facts = findRegistries([bundle], { home: machine.home, project }, registryPort(project, machine))
   return (facts[bundle.tool] ?? []).map(({ url }) => url)
 }
 
-/** What signing now would open and close, against what was signed last. */
+/** What signing now would open and close. */
 export function registryChanges(signed: RegistryFacts, now: RegistryFacts): { opens: string[]; closes: string[] } {
   const listed = (facts: RegistryFacts) =>
     Object.entries(facts).flatMap(([tool, found]) => found.map(({ url }) => `${tool} reaches its registry ${url}.`))

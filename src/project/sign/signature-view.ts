@@ -1,4 +1,7 @@
-/** What a person reads before signing, as a value: what changed since the last signature, and what the whole manifest opens. */
+/**
+ * What a person reads before signing: the changes since the last signature, and what the manifest
+ * opens.
+ */
 
 import { dirname } from 'node:path'
 import { coversName, type HostPattern, parseHostPattern } from '../../hosts/pattern.ts'
@@ -25,12 +28,12 @@ import { readRegistries, type TrustReport } from './trust.ts'
 export type { ReachSummary, SummaryLine } from '../../manifest/sign/reach-summary.ts'
 
 export interface SignatureView {
-  /** True when an earlier text was signed: then the changes are against that one, else against the built-in defaults. */
+  /** True if an earlier text was signed; otherwise changes are relative to the defaults. */
   readonly again: boolean
   readonly summary: ReachSummary
-  /** What opens or changes, the widest first, and then what closes. */
+  /** What opens or changes, widest first, then what closes. */
   readonly changes: readonly ViewedChange[]
-  /** Folders that could be read and are not there now, but for those of agents that are not installed. */
+  /** Readable folders that do not exist, except those of agents that are not installed. */
   readonly absent: readonly string[]
 }
 
@@ -39,7 +42,7 @@ export interface ViewedChange {
   readonly text: string
 }
 
-/** The view of a manifest that is about to be signed, or was. */
+/** The view of a manifest to sign. */
 export function signatureView(
   loaded: LoadedManifest,
   report: TrustReport,
@@ -88,7 +91,7 @@ export function signatureView(
   }
 }
 
-/** The folder or file that a path of a manifest names before its first wildcard. */
+/** The path before the first wildcard of a pattern. */
 function folderOf(path: string, home: string): string {
   const plain = path.replace(/^~(?=\/|$)/, () => home)
   const wild = plain.search(/[*?[{]/)
@@ -102,13 +105,12 @@ function hostOf(url: string): string {
 export interface HeldBack {
   /** The project's manifest with the values that take effect. */
   readonly manifest: Manifest
-  /** Where a host is denied; null for one that is not. */
+  /** Where a host is denied, or null. */
   denied(host: string): string | null
-  /** What a person must know about a change that does not take effect as it is written; empty for the others. */
+  /** What to know about a change that does not take effect as written; empty for others. */
   note(change: ReachChange): string
 }
 
-/** Reads the layers beside the project's own manifest. */
 export function heldBack({
   manifest,
   policy,
@@ -150,7 +152,7 @@ export function heldBack({
   }
 }
 
-/** Lists add up over the layers, and a project can only fill its own part; of a single value the merged one takes effect. */
+/** Lists add up over the layers; of a single value the merged one takes effect. */
 function inForce(own: Setting, merged: Setting | undefined): Setting {
   if (merged === undefined || own.key.merge === 'concat') return own
   return JSON.stringify(plainValue(own.value)) === JSON.stringify(plainValue(merged.value)) ? own : merged

@@ -1,4 +1,6 @@
-/** Whether a project's manifest may take effect (M3): verify it, show what it would open, sign it. */
+/**
+ * Decides whether a project's manifest takes effect (M3): verify it, show what it opens, sign it.
+ */
 
 import { posix } from 'node:path'
 import { canonicalManifest } from '../../manifest/sign/canonical.ts'
@@ -25,8 +27,9 @@ const MAX_CONFIG = 256 * 1024
 const USUAL_PORTS: ReadonlySet<string> = new Set(['', '22', '80', '443', '9418'])
 
 /**
- * The identity, such as `github.com/acme/shop` or `github.com/acme/shop#packages/web`; null where the project is in no repository
- * with one origin. It is read from the repository's own configuration, which a clone writes and no commit can bring.
+ * The identity, such as `github.com/acme/shop#packages/web`; null without a repository with one
+ * origin. It comes from the repository's own configuration, which a clone writes and no commit can
+ * change.
  */
 export function projectIdentity(root: string, files: Files): string | null {
   for (let top = root; ; top = posix.dirname(top)) {
@@ -47,7 +50,10 @@ function originOf(top: string, files: Files): string | null {
   return urls.length === 1 ? repositoryName(urls[0]!) : null
 }
 
-/** A worktree and a submodule have a file instead of the directory, and a worktree's configuration is the main one's. */
+/**
+ * Worktrees and submodules have a file instead of the directory; a worktree uses the main
+ * configuration.
+ */
 function gitDirectory(path: string, files: Files): string | null {
   if (files.isDirectory(path)) return path
   const named = /^gitdir: (.+)$/m.exec(read(path, files) ?? '')?.[1]?.trim()
@@ -65,7 +71,7 @@ function read(path: string, files: Files): string | null {
   }
 }
 
-/** One name for every spelling of an address: `git@host:a/b.git`, `https://host/a/b`, `ssh://git@host/a/b/`. */
+/** One name for all spellings: `git@host:a/b.git`, `https://host/a/b`, `ssh://git@host/a/b/`. */
 export function repositoryName(url: string): string | null {
   const address = /^[a-z][a-z0-9+.-]*:\/\/(?:[^@/]*@)?([^/:]+)(?::(\d*))?\/(.+)$/i.exec(url)
   const short = address ? null : /^(?:[^@/:]+@)?([^/:@]{2,}):(?!\/\/)(.+)$/.exec(url)
@@ -86,16 +92,15 @@ export type { ManifestTrust } from '../../manifest/sign/sign.ts'
 
 export interface TrustReport {
   readonly trust: ManifestTrust
-  /** What the manifest opens and closes against what was signed last. */
+  /** What the manifest opens and closes compared with the signed one. */
   readonly diff: ReachDiff
-  /** Registries of the bundles as they were when the manifest was signed (O5); none for one that is not. */
+  /** Signed registries of the bundles (O5). */
   readonly registries: RegistryFacts
 }
 
-/** What a verification of the project's manifest needs beside the text. */
+/** What verification needs besides the text. */
 export type TrustRequest = Omit<Parameters<typeof verifyManifest>[0], 'canonical'>
 
-/** Reads what the verification of a project's manifest needs. */
 export function trustRequest(
   loaded: Pick<LoadedPolicy, 'root' | 'manifestPath'>,
   machine: Machine,
@@ -116,7 +121,7 @@ export function trustRequest(
   }
 }
 
-/** Judges the project's manifest; null when the project has none, and built-in defaults hold. */
+/** Judges the project's manifest; null if the project has none. */
 export function judgeTrust(loaded: LoadedManifest, machine: Machine, files: Files): TrustReport | null {
   if (!loaded.project) return null
   const canonical = canonicalManifest(loaded.project)
@@ -135,8 +140,9 @@ export function judgeTrust(loaded: LoadedManifest, machine: Machine, files: File
 }
 
 /**
- * A working tree is the project that it was made from: the same grants count as signed there. Both ends of the link between the two
- * must agree, and one of them lies in the main repository, so that a folder cannot make itself a working tree of a signed project.
+ * A worktree shares the grants signed for its main repository. Both ends of their link must agree,
+ * and one lies in the main repository, so a folder cannot declare itself a worktree of a signed
+ * project.
  */
 function verifiedInMain(canonical: string, request: TrustRequest): ReturnType<typeof verified> | null {
   const [shared] = worktreeDirectories(request.project)
@@ -146,8 +152,8 @@ function verifiedInMain(canonical: string, request: TrustRequest): ReturnType<ty
 }
 
 /**
- * The registries that were signed are part of the signed text itself: they are taken from there, and verified with it. Mostly the
- * newest signature is the one; a team signs without registries, which are a matter of each machine.
+ * Verifies with the registries of the signed text itself, usually of the newest signature. A team
+ * signs without registries, which differ by machine.
  */
 function verified(
   canonical: string,
@@ -159,7 +165,8 @@ function verified(
   const claimed = claimedText(own, request.project)
   const newest = claimed === null ? null : verifiedWith(registriesOf(claimed), canonical, request)
   if (newest?.trust.status === 'signed') {
-    // What the newest signature claims must be what was verified: another one of the same hash would do for that, too.
+    // The newest signature's text must be the verified one, since another text could have the same
+    // hash.
     const same = claimed === signedText(canonical, newest.registries)
     if (newest.trust.by === 'user' && same) seal(newest.registries, files)
     return newest
@@ -178,7 +185,7 @@ function verifiedWith(
   return { trust, registries: trust.status === 'signed' ? registries : {} }
 }
 
-/** Signs the project's manifest as it is now. The person has seen the diff and said yes. */
+/** Signs the manifest. The person has seen the diff and agreed. */
 export function signProject(loaded: LoadedManifest, machine: Machine, now: Date): { readonly warning: string | null } {
   if (!loaded.project) {
     throw new Fault('no-manifest', `${loaded.root} has no cordon.toml to sign`, { remedy: 'cordon init writes one.' })
@@ -196,7 +203,7 @@ export function signProject(loaded: LoadedManifest, machine: Machine, now: Date)
   return { warning }
 }
 
-/** The text of a `cordon.toml.sig` by the user's key, for those who trust it: without the registries of this machine. */
+/** A `cordon.toml.sig` for those who trust the user's key, without this machine's registries. */
 export function detachedSignature(loaded: LoadedManifest, machine: Machine, files: Files): string {
   if (!loaded.project) throw new Fault('no-manifest', `${loaded.root} has no cordon.toml to sign`)
   const identity = projectIdentity(loaded.root, files)
@@ -209,8 +216,8 @@ export function detachedSignature(loaded: LoadedManifest, machine: Machine, file
 }
 
 /**
- * Asks the tools of the chosen bundles for their registries, and for a signature the project's own files; those of `programs` only, when they
- * are given: then no one signs, and no file of the project has a say.
+ * Asks the bundles' tools for their registries, and the project's files for a signature. `programs`
+ * limits it to those, and then no project file counts.
  */
 export function readRegistries(
   loaded: { readonly root: string; readonly sandbox: Pick<LoadedPolicy['sandbox'], 'bundles'> },

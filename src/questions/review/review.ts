@@ -1,6 +1,6 @@
 /**
- * The reviewer (P11): a program that answers a question in the person's place, where the worst case is within the bound. Everything
- * else that it says, and everything that goes wrong, leaves the question to the person.
+ * The reviewer (P11): a program that may answer a question whose worst case is within its bound.
+ * Anything else, including any failure, leaves the question to the person.
  */
 
 import { join } from 'node:path'
@@ -23,7 +23,10 @@ const MAX_BYTES = 128 * 1024
 const MAX_CALLS = 10
 const MAX_TEXT = 300
 
-/** The last calls of a session, the newest last, and whether it ever read text with orders; `but` is the call that is asked about. */
+/**
+ * A session's last calls, newest last, and whether it ever read an injection. `but`: the call in
+ * question.
+ */
 export function recentCalls(
   stateDir: string,
   session: string,
@@ -39,7 +42,7 @@ export function recentCalls(
     .filter(({ type, call }) => (type === 'begin' || type === 'denied') && (but === null || call !== but))
     .slice(-MAX_CALLS)
     .map(recentCall)
-  // A text that only looks like such a line leaves one question more to the person.
+  // A false match only leaves a question to the person.
   return { recent, tainted: parts.some((bytes) => bytes.includes('"type":"taint"')) }
 }
 
@@ -56,12 +59,12 @@ interface Turns {
 
 const HOUR = 3_600_000
 
-/** Counts a question; false, and counted not, where the hour has had its share. */
+/** Counts a question; false if the hour's limit is reached. */
 export function takeTurn(machine: Machine, perHour: number, now: number): boolean {
   const directory = openOwnDirectory(machine.stateDir)
   const path = join(directory, 'reviews.json')
   return withLock(join(directory, 'reviews.lock'), () => {
-    // A clock that was set back frees nothing.
+    // Setting the clock back frees nothing.
     const times = (readOwnJson(path, isTurns, false)?.times ?? []).filter((time) => time > now - HOUR)
     if (times.length >= perHour) return false
     writeOwnJson(path, { version: 1, times: [...times, now] } satisfies Turns, false)
@@ -78,24 +81,24 @@ function isTurns(value: unknown): value is Turns {
   )
 }
 
-/** Where a question comes from, and where what the reviewer says is written down. */
+/** Where a question comes from, and where the answer is recorded. */
 export interface ReviewPlace {
   readonly machine: Machine
   readonly loaded: Pick<LoadedPolicy, 'policy' | 'session'>
-  /** The session has read text with orders: nothing that it wants is a reviewer's to judge. */
+  /** A tainted session's questions go to the person. */
   readonly tainted: boolean
-  /** The call in the record; null where it has no line of its own. */
+  /** The call in the record, if it has a line. */
   readonly call: string | null
-  /** The name of the session in the record. */
+  /** The session's name in the record. */
   readonly session: string
   readonly record: (event: NoteEvent) => void
 }
 
-/** What a person reads before an answer; a longer question is not a reviewer's. */
+/** Longer questions go to the person. */
 const MAX_QUESTION = 24_000
 const MAX_REASON = 500
 
-/** The reviewer's yes or no; null where the person is to be asked. Throws only when the signal ends it. */
+/** The reviewer's yes or no; null to ask the person. Throws only on abort. */
 export async function review(question: Question, place: ReviewPlace, signal: AbortSignal): Promise<Approval | null> {
   const { machine, loaded, call, session, record } = place
   const settings = loaded.session.review
@@ -150,7 +153,7 @@ export async function review(question: Question, place: ReviewPlace, signal: Abo
   }
 }
 
-/** Text in which a secret is masked, that is cut, or that talks to models, is for a person to read. */
+/** Text with a masked secret, truncated text, or text that addresses models goes to the person. */
 function whyUnfit(view: ReturnType<typeof askView>, { question, recent }: ReviewInput): string | null {
   if (view.masked > 0) return 'it holds values that look like secrets'
   if (question.length > MAX_QUESTION || view.fields.some(({ hidden }) => hidden > 0)) return 'it is too long'

@@ -1,4 +1,4 @@
-/** The wire of the Language Server Protocol: messages with a length before them, requests with their answers. No process. */
+/** The Language Server Protocol: framed messages, requests and answers, without a process. */
 
 import { fileURLToPath } from 'node:url'
 import { isRecord, recordOf } from '../../system/json.ts'
@@ -15,7 +15,7 @@ interface Diagnostic {
 const MAX_ROWS = 200
 const SEVERITIES = ['', 'error', 'warning', 'information', 'hint']
 
-/** The text and data of an answer; `shown` makes paths short. */
+/** An answer as text and data; `shown` shortens paths. */
 export function answerText(action: LanguageAction, answer: unknown, shown: (path: string) => string): ToolOutput {
   switch (action) {
     case 'diagnostics': {
@@ -106,7 +106,7 @@ const MAX_MESSAGE = 32 * 1024 * 1024
 
 export type LanguageMessage = Readonly<Record<string, unknown>>
 
-/** Messages out of bytes, however they were cut. */
+/** Splits bytes into messages. */
 export class MessageReader {
   #rest: Buffer = Buffer.alloc(0)
 
@@ -131,7 +131,6 @@ export class MessageReader {
   }
 }
 
-/** A conversation with a server. */
 export class LanguageConnection {
   readonly #send: (bytes: Buffer) => void
   readonly #reader = new MessageReader()
@@ -182,7 +181,7 @@ export class LanguageConnection {
     if (!this.#ended) this.#write({ method, params })
   }
 
-  /** The server is gone: the process that waits is told. */
+  /** Rejects waiting requests: the server is gone. */
   end(reason: Error): void {
     this.#ended ??= reason
     for (const { reject } of this.#waiting.values()) reject(this.#ended)
@@ -198,7 +197,7 @@ export class LanguageConnection {
     const { id, method, result, error, params } = message
     if (typeof method === 'string') {
       if (id === undefined) this.#onNotification(method, params)
-      // What servers ask of their client is nothing that they get here; null answers most of it.
+      // Requests from servers are not supported; null answers most of them.
       else this.#write({ id, result: method === 'workspace/configuration' ? itemsOf(params).map(() => null) : null })
       return
     }

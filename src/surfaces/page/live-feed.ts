@@ -1,4 +1,7 @@
-/** What happens, as lines of JSON: the record, the questions that wait, the sessions that run. Nothing is read faster than it is taken. */
+/**
+ * Streams the record, open questions and running sessions as JSON lines, no faster than they are
+ * read.
+ */
 
 import type { ServerResponse } from 'node:http'
 import { openAsks } from '../../questions/asks.ts'
@@ -7,7 +10,7 @@ import { visible } from '../../scan/visible-text.ts'
 import type { Machine } from '../../system/machine.ts'
 import { shownAsk } from './asks-view.ts'
 
-/** One row. Fields that a line does not have are left out. */
+/** One row; missing fields are omitted. */
 export interface EventRow {
   readonly session: string
   readonly seq: number
@@ -22,7 +25,7 @@ export interface EventRow {
   readonly reason?: string
   readonly outcome?: string
   readonly ms?: number
-  /** Undo's name for what the call changed. */
+  /** Undo's name for the changes. */
   readonly undo?: string
   readonly changed?: number
   /** Hosts and files, for the filter. */
@@ -32,7 +35,7 @@ export interface EventRow {
 
 const MAX_SHOWN = 300
 
-/** The row of a line. Secrets were masked when the line was written. */
+/** The row of a line, whose secrets are already masked. */
 export function eventRow(line: AuditLine): EventRow {
   const decision = record(line.decision)
   const changes = record(line.changes)
@@ -83,18 +86,18 @@ function joined(all: readonly string[]): string | undefined {
   return all.length === 0 ? undefined : visible(all.slice(0, 20).join(' ').slice(0, MAX_SHOWN))
 }
 
-/** How much of the record a page is given at first. */
+/** Initial part of the record. */
 const BUDGET = 48 * 1024 * 1024
 const BATCH = 400
 const LOOK_MS = 400
-/** A line now and then, so that either side notices when the other is gone. */
+/** A heartbeat, so that either side notices a lost connection. */
 const BEAT_MS = 10_000
 const MAX_SESSIONS = 200
 
-/** Writes one line and waits until it was taken. */
+/** Resolves when the line was written. */
 type Send = (line: object) => Promise<void>
 
-/** Streams until the reader goes or the signal ends it. */
+/** Streams until the reader or the signal ends it. */
 export async function streamLive(machine: Machine, response: ServerResponse, ended: AbortSignal): Promise<void> {
   const gone = new AbortController()
   const signal = AbortSignal.any([ended, gone.signal])
@@ -112,7 +115,7 @@ export async function streamLive(machine: Machine, response: ServerResponse, end
   }
 }
 
-/** One line at a time, in order; the next one only when the connection took the one before. */
+/** Writes lines in order, waiting for the connection. */
 function sender(response: ServerResponse, signal: AbortSignal): Send {
   let last: Promise<void> = Promise.resolve()
   return (line) => {
@@ -166,7 +169,7 @@ function noteSession(sessions: Map<string, number>, session: string, closed: boo
   if (sessions.size > MAX_SESSIONS && oldest !== undefined) sessions.delete(oldest)
 }
 
-/** Questions and running sessions, whenever they change. */
+/** Sends questions and sessions when they change. */
 async function sendState(
   machine: Machine,
   send: Send,

@@ -1,4 +1,4 @@
-/** `extract`: an archive unpacked into a directory, as a whole or not at all. */
+/** `extract`: unpacks an archive into a directory, completely or not at all. */
 
 import { posix } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
@@ -15,7 +15,7 @@ interface CheckedEntry {
   readonly path: CheckedPath
 }
 
-/** Files that the record names one by one. */
+/** Files listed in the record. */
 const MAX_NAMED = 200
 
 export interface ExtractInput {
@@ -47,7 +47,7 @@ function readArchive(given: string, bytes: Buffer): ArchiveEntry[] {
   )
 }
 
-/** The destination was judged; so is every file in it, because a rule may close a part of an open directory. */
+/** Judges every file: a rule may close part of an open directory. */
 function checkPlaces(
   placed: readonly PlacedEntry[],
   destination: CheckedPath,
@@ -96,7 +96,7 @@ async function unpack(placed: readonly CheckedEntry[], destination: CheckedPath,
         made.push(path)
       }
     }
-    // Links come last, so that nothing is ever written through one.
+    // Links last, so that nothing is written through one.
     for (const { entry, path } of placed) {
       if (entry.type !== 'link') continue
       made.push(...files.makeParents(path))
@@ -113,7 +113,7 @@ function takeBack(path: CheckedPath, context: ToolContext): void {
   try {
     context.files.remove(path, { link: true })
   } catch (error) {
-    // Somebody else used it meanwhile; what is theirs stays.
+    // Somebody else used it; keep it.
     if (!(error instanceof Fault)) throw error
   }
 }
@@ -124,7 +124,7 @@ interface PlacedEntry {
   readonly path: string
 }
 
-/** Places entries below the destination, or refuses the archive as a whole. */
+/** Places entries below the destination, or refuses the archive. */
 export function placeEntries(entries: readonly ArchiveEntry[], destination: string): PlacedEntry[] {
   const kinds = new Map<string, ArchiveEntry['type']>()
   const placed: PlacedEntry[] = []
@@ -161,8 +161,8 @@ function segmentsOf(name: string): string[] {
   return segments
 }
 
-// Only leading `..` may be in a target: then every step is below the destination, also where a later segment is
-// itself a link, because that link was held to the same rule.
+// `..` may only lead a target, so that every step stays below the destination, even through another
+// checked link.
 function checkLink(name: string, target: string, segments: readonly string[]): void {
   const steps = target.split('/').filter((segment) => segment !== '' && segment !== '.')
   const climbs = steps.findIndex((step) => step !== '..')

@@ -1,4 +1,4 @@
-/** Tools that hand work to another part of the session: sub-agents, skills, language servers. */
+/** Tools that use other parts of the session: sub-agents, skills, language servers. */
 
 import { declareTool, defineTool, toolHints, touchesNothing } from '../define-tool.ts'
 import { choice, count, path, takes, text, text as textInput } from '../input-schema.ts'
@@ -10,14 +10,13 @@ export interface LanguageQuestion {
   readonly action: LanguageAction
   /** Canonical. */
   readonly path: string
-  /** What the file holds now. */
+  /** The file's current content. */
   readonly text: string
-  /** Counted from 0; null where the action needs none. */
+  /** Counted from 0; null if not needed. */
   readonly position: { readonly line: number; readonly character: number } | null
   readonly newName: string | null
 }
 
-/** A language server in the sandbox. */
 type LanguagePort = (question: LanguageQuestion, signal: AbortSignal) => Promise<ToolOutput>
 
 const MAX_FILE = 4 * 1024 * 1024
@@ -58,20 +57,19 @@ export function lspTool(ask: LanguagePort): Tool {
   })
 }
 
-/** A skill as the tool sees it. */
 interface LoadableSkill {
   readonly name: string
   readonly about: string
   readonly text: string
   readonly directory: string
   readonly scripts: readonly { readonly name: string; readonly path: string; readonly approved: boolean }[]
-  /** The person's own, or one of the project whose text they agreed to. */
+  /** The person's own, or a project's whose text they approved. */
   readonly trusted: boolean
 }
 
 export interface SkillPort {
   list(): readonly LoadableSkill[]
-  /** The person agreed to the text as it is now. */
+  /** The person approved the current text. */
   trust(skill: LoadableSkill): void
 }
 
@@ -88,7 +86,7 @@ export const skillSpec: ToolSpec = declareTool(skillDeclaration)
 
 const MAX_SHOWN = 3000
 
-/** What fits a question; that it is not all is said, because all of it would steer. */
+/** Cuts a long text and says so, because the rest would be missing. */
 function shown({ text: whole, directory }: LoadableSkill): string {
   const left = whole.length - MAX_SHOWN
   if (left <= 0) return whole
@@ -133,7 +131,6 @@ export function skillTool(skills: SkillPort): Tool {
   })
 }
 
-/** Runs a sub-agent until it has answered. */
 export type TaskPort = (
   task: { readonly prompt: string; readonly agent: string | null },
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-/** Tools that run programs the model wrote: sandbox_run, python_exec, code_exec. */
+/** Tools that run the model's programs: sandbox_run, python_exec, code_exec. */
 
 import { basename } from 'node:path'
 import { defineTool, toolHints } from '../define-tool.ts'
@@ -15,7 +15,7 @@ import {
 
 const MAX_FILES = 16
 const MAX_FILE_BYTES: number = 8 * 1024 ** 2
-/** `.env` is one, `..` and options are none. */
+/** `.env` matches; `..` and options do not. */
 const PLAIN_NAME = /^\.?\w[\w. +-]{0,99}$/
 
 export const sandboxRun: Tool = defineTool({
@@ -100,7 +100,7 @@ function handedIn(given: readonly string[], context: ToolContext): CodeFile[] {
 
 export const MAX_CODE: number = 256 * 1024
 
-/** A call may shorten the time it is given, never extend it. */
+/** A call may only shorten its time limit. */
 export function timeoutOf(seconds: number | undefined, context: ToolContext): number {
   return Math.min(seconds === undefined ? Number.POSITIVE_INFINITY : seconds * 1000, context.limits.timeoutMs)
 }

@@ -1,4 +1,4 @@
-/** The tools that work on files: what each takes, touches and can do. */
+/** Declarations of the file tools. */
 
 import { defineTool, toolHints } from '../define-tool.ts'
 import { count, flag, path, place, takes, text } from '../input-schema.ts'

@@ -1,4 +1,4 @@
-/** Every built-in tool, in one list. */
+/** All built-in tools. */
 
 import { defineTool, toolHints, touchesNothing } from '../define-tool.ts'
 import { type LooseObject, objects, takes, text, texts } from '../input-schema.ts'
@@ -105,7 +105,7 @@ const question: Tool = defineTool({
   },
 })
 
-/** The built-in tools that can be run. */
+/** Built-in tools that run by themselves. */
 export const builtInTools: readonly Tool[] = [
   bash,
   ...fileTools,
@@ -118,21 +118,19 @@ export const builtInTools: readonly Tool[] = [
   sandboxRun,
 ]
 
-/** Tools that an agent of Cordon's own is given with its session: each needs something of it. */
+/** Tools that need parts of a session. */
 const agentSpecs: readonly ToolSpec[] = [websearchSpec, taskSpec, skillSpec, lspSpec]
 
-/** All that a decision can be about. */
+/** Every tool that can be decided about. */
 export const builtInSpecs: readonly ToolSpec[] = [...builtInTools, ...agentSpecs]
 
 const tools: ReadonlyMap<string, Tool> = new Map(builtInTools.map((tool) => [tool.name, tool]))
 const specs: ReadonlyMap<string, ToolSpec> = new Map(builtInSpecs.map((spec) => [spec.name, spec]))
 
-/** The built-in tool of that name, or null. */
 export function builtInTool(name: string): Tool | null {
   return tools.get(name) ?? null
 }
 
-/** What is known of the built-in tool of that name, or null. */
 export function builtInSpec(name: string): ToolSpec | null {
   return specs.get(name) ?? null
 }

@@ -1,4 +1,6 @@
-/** What the tools do, apart from what they are: a decision needs none of it, so that it is loaded with the first run. */
+/**
+ * Implementations of the file and web tools, loaded with the first run: decisions do not need them.
+ */
 
 export { extract } from '../archive/extract.ts'
 export { edit } from '../files/edit.ts'

@@ -1,4 +1,4 @@
-/** The tools that fetch: what each takes, touches and can do. */
+/** Declarations of the web tools. */
 
 import { declareTool, defineTool, toolHints, touchesNothing } from '../define-tool.ts'
 import { loose, type TextProperty, type TextsProperty, takes, text, texts } from '../input-schema.ts'
@@ -12,10 +12,10 @@ const websearchDeclaration = {
   hints: { title: 'Search the web', ...toolHints.looksOut },
 } as const
 
-/** Without an endpoint nothing is touched, and nothing is offered. */
+/** Without an endpoint it is not offered. */
 export const websearchSpec: ToolSpec = declareTool({ ...websearchDeclaration, actions: touchesNothing })
 
-/** A tool for a SearXNG, or for what answers like one. */
+/** Searches with SearXNG or a compatible endpoint. */
 export function websearchTool(endpoint: string): Tool {
   const urlFor = (query: string): string => {
     const url = new URL(endpoint)
@@ -32,7 +32,7 @@ export function websearchTool(endpoint: string): Tool {
 
 const webUrl: { readonly url: TextProperty } = { url: text('http or https URL.') }
 
-/** For decisions that are only checked. */
+/** For decisions without a run. */
 const standIns: { readonly resolved: TextsProperty; readonly hops: TextsProperty } = {
   resolved: texts('Addresses that stand in for DNS when a decision is only checked.'),
   hops: texts('Redirects that stand in for the wire when a decision is only checked.'),

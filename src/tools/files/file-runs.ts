@@ -1,4 +1,4 @@
-/** The file tools that change or describe one path: chmod, copy, delete, list, mkdir, move, stat, write. */
+/** File tools for single paths: chmod, copy, delete, list, mkdir, move, stat, write. */
 
 import { posix } from 'node:path'
 import type { CheckedPath, Entry } from '../../system/guarded/guarded-files.ts'
@@ -6,7 +6,7 @@ import { InputError, type JudgedPath, type PathAccess, type ToolContext, type To
 import { decodeText, encodeText, lineEndOf, withLineEnds } from './text-encoding.ts'
 import { holdsReadable, isShown, requireWholeTree, visibleName, walkTree } from './tree.ts'
 
-/** A file beyond this is replaced without a look at its form. */
+/** Larger files are replaced without keeping their form. */
 const MAX_KEPT = 32 * 1024 * 1024
 
 interface WriteInput {
@@ -29,7 +29,8 @@ export async function write(input: WriteInput, context: ToolContext): Promise<To
   }
 }
 
-// A file keeps its byte order mark and its line ends; one that was no text, or cannot hold the new text, becomes UTF-8.
+// Keeps the byte order mark and line ends; files that are not text, or cannot encode the new text,
+// become UTF-8.
 function inOldForm(content: string, path: CheckedPath, context: ToolContext): Buffer {
   const decoded = decodeText(context.files.read(path).bytes)
   if ('media' in decoded) return Buffer.from(content, 'utf8')
@@ -39,12 +40,15 @@ function inOldForm(content: string, path: CheckedPath, context: ToolContext): Bu
 
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 } as const
 
-/** A process that can say what the policy says about a path. */
+/** Judges a path by the policy. */
 export interface VerdictContext {
   readonly judge: (access: PathAccess, path: string) => Pick<JudgedPath, 'verdict'>
 }
 
-/** Refuses a new name for a file under which reading it would be judged less strictly. */
+/**
+ * Refuses a new name under which reading would be judged less strictly: a secret often is one only
+ * by its name.
+ */
 export function requireAsClosed(source: string, destination: string, context: VerdictContext): void {
   const before = context.judge('read', source).verdict
   const after = context.judge('read', destination).verdict
@@ -162,7 +166,7 @@ export async function deletePath(input: DeletePathInput, context: ToolContext): 
   }
 }
 
-/** Refuses to delete or move what a link points to under the name of the link. */
+/** Refuses a link's name for deleting or moving its target. */
 export function refuseLink(verb: 'delete' | 'move', given: string, path: string, context: ToolContext): void {
   const written = posix.resolve(context.cwd, given)
   if (written === path || !context.files.isLink(written)) return
@@ -202,7 +206,7 @@ export async function move(input: MoveInput, context: ToolContext): Promise<Tool
   else {
     await requireWholeTree('write', source, context)
     await requireTreeAsClosed(source, destination, context)
-    // A tree may become code that runs only by where it stands, such as the hooks of a repository.
+    // A tree's new place may turn it into code that runs, such as hooks of a repository.
     await requireWholeTree('write', source, context, destination)
   }
   context.signal.throwIfAborted()

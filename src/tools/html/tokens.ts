@@ -1,4 +1,4 @@
-/** HTML as a stream of tokens, read once from front to back whatever it holds. */
+/** Tokenizes HTML in one pass. */
 
 const named: Readonly<Record<string, string>> = {
   amp: '&',
@@ -56,7 +56,7 @@ const named: Readonly<Record<string, string>> = {
   zwj: '',
 }
 
-/** Replaces character references; what is none stays as it is. */
+/** Decodes character references; invalid ones stay. */
 function decodeEntities(text: string): string {
   if (!text.includes('&')) return text
   return text.replace(
@@ -75,7 +75,7 @@ export type HtmlToken =
   | { readonly kind: 'open'; readonly name: string; readonly attributes: ReadonlyMap<string, string> }
   | { readonly kind: 'close'; readonly name: string }
 
-/** Their content is text up to their own end tag, not markup. */
+/** Raw text up to their end tags. */
 const RAW: ReadonlySet<string> = new Set([
   'script',
   'style',
@@ -88,7 +88,7 @@ const RAW: ReadonlySet<string> = new Set([
 ])
 const MAX_ATTRIBUTES = 64
 
-/** Tokens of a page. Comments, declarations and processing instructions are passed over. */
+/** Skips comments, declarations and processing instructions. */
 export function* tokenize(html: string): Generator<HtmlToken> {
   let at = 0
   while (at < html.length) {
@@ -157,7 +157,7 @@ function readTag(html: string, open: number): { name: string; attributes: Map<st
   }
 }
 
-// Compared in place, so that a page of a thousand unclosed tags costs no thousand copies.
+// Compares in place, so that unclosed tags cost no copies.
 function findClose(html: string, name: string, from: number): number {
   for (let at = html.indexOf('</', from); at >= 0; at = html.indexOf('</', at + 2)) {
     if (html.slice(at + 2, at + 2 + name.length).toLowerCase() === name) return at

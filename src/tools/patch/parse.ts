@@ -1,14 +1,14 @@
-/** Reads a patch: the "*** Begin Patch" envelope, or a unified diff. */
+/** Parses a patch: the "*** Begin Patch" envelope, or a unified diff. */
 
 import { InputError } from '../tool.ts'
 import type { FileChange } from './apply.ts'
 import { parseEnvelope } from './envelope.ts'
 import { parseUnified } from './unified.ts'
 
-/** Parses a patch as a whole; a patch that names no file or holds a line that means nothing is an `InputError`. */
+/** Throws an `InputError` for a patch without files or with an invalid line. */
 export function parsePatch(patch: string): readonly FileChange[] {
   const lines = patch.split('\n')
-  // A patch written with CRLF throughout means its lines, not their ends.
+  // A patch with CRLF throughout means its lines.
   const crlf = lines.slice(0, -1).every((line) => line.endsWith('\r'))
   const plain = crlf && lines.length > 1 ? lines.map((line) => line.replace(/\r$/, '')) : lines
   const begin = plain.findIndex((line) => line.trim() !== '')
@@ -27,7 +27,7 @@ interface PatchPaths {
   readonly writes: readonly string[]
 }
 
-/** Reads the file names out of a patch; a patch that names no file is an error, never an empty answer. */
+/** The files of a patch; throws if it names none. */
 export function patchPaths(patch: string): PatchPaths {
   const reads = new Set<string>()
   const writes = new Set<string>()

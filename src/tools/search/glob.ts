@@ -6,14 +6,14 @@ import { InputError, type ToolContext, type ToolOutput } from '../tool.ts'
 
 interface GlobPattern {
   matches(relative: string): boolean
-  /** False when nothing below this directory can match. */
+  /** False if nothing below this directory can match. */
   leadsInto(relative: string): boolean
 }
 
 const MAX_ALTERNATIVES = 64
 const MAX_LENGTH = 1024
 
-/** Parses a glob that is relative to the directory searched; `floating` lets one without a slash match at any depth. */
+/** Parses a relative glob; `floating` matches a pattern without a slash at any depth. */
 export function parseGlob(pattern: string, options: { readonly floating?: boolean } = {}): GlobPattern {
   if (pattern === '' || pattern.length > MAX_LENGTH) {
     throw new InputError(`a glob has between 1 and ${MAX_LENGTH} characters, such as "src/**/*.ts"`)

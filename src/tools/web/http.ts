@@ -1,4 +1,4 @@
-/** `http`: one request under the egress rules, with its answer as it came. */
+/** The web tools: `http`, `webfetch` and `websearch` under the egress rules. */
 
 import { looksLikeText } from '../files/text-encoding.ts'
 import { htmlToMarkdown } from '../html/markdown.ts'
@@ -111,13 +111,13 @@ export async function webfetch(input: WebfetchInput, context: ToolContext): Prom
 
 const TEXTUAL = /^(text\/|application\/(json|xml|javascript|x-www-form-urlencoded|xhtml\+xml|[\w.+-]+\+(json|xml)))/i
 
-/** True when a body is text by its type, or by its bytes where the type says nothing. */
+/** Text by its type, or by its bytes if the type is unclear. */
 export function isTextual(contentType: string, body: Uint8Array): boolean {
   if (TEXTUAL.test(contentType)) return true
   return (contentType === '' || contentType.startsWith('application/octet-stream')) && looksLikeText(body)
 }
 
-/** Decodes by the charset that the answer declares, else as UTF-8. */
+/** Decodes by the declared charset, otherwise as UTF-8. */
 export function decodeBody(contentType: string, body: Uint8Array): string {
   const charset = /charset=["']?([\w.:-]{1,40})/i.exec(contentType)?.[1] ?? metaCharset(body) ?? 'utf-8'
   try {
@@ -137,7 +137,7 @@ const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]{0,8000}$/
 const MAX_HEADERS = 64
 const MAX_BYTES = 4 * 1024 * 1024
-/** What a model has use for; the rest is in `data`. */
+/** Headers worth showing; the rest is in `data`. */
 const SHOWN_HEADERS: readonly string[] = ['content-type', 'content-length', 'location', 'etag', 'retry-after', 'link']
 
 export interface HttpInput {
@@ -195,7 +195,6 @@ export async function http(input: HttpInput, context: ToolContext): Promise<Tool
   }
 }
 
-/** A refusal of the egress rules as a tool's answer. */
 export function refusedOutput(refused: string, url: string): ToolOutput {
   return {
     text: `The request to ${url} was refused: ${refused}`,

@@ -1,4 +1,4 @@
-/** The start of the page. */
+/** The page: its frame and its first view. */
 
 import { type ComponentType, type JSX, render } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
@@ -23,7 +23,6 @@ function viewOf(): string {
   return VIEWS.some((view) => view.id === id) ? id : 'now'
 }
 
-/** The whole page. */
 function App(): JSX.Element {
   const { asks, state } = useFeed()
   const [at, go] = useState(viewOf)
@@ -84,7 +83,7 @@ function App(): JSX.Element {
   )
 }
 
-/** What a tab without a token sees. */
+/** A tab without a token. */
 function Outside(): JSX.Element {
   return (
     <main class="outside">
@@ -98,12 +97,10 @@ function Outside(): JSX.Element {
   )
 }
 
-/** Begins to listen. */
 function begin(): void {
   void feed.run()
 }
 
-/** The first view. */
 function Now(): JSX.Element {
   const { asks, running, record, caughtUp } = useFeed()
   const calls = record.running(running)

@@ -1,4 +1,4 @@
-/** Record: what was asked, decided and done, live, filtered; a call opened shows all of it. */
+/** Record: live, filtered list of calls with details. */
 
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
@@ -9,7 +9,7 @@ import { Empty, Verdict, When } from './words.tsx'
 
 type DetailLine = Readonly<Record<string, unknown>>
 
-/** Fields that say where a line stands, which no one opens a call for. */
+/** Internal fields. */
 const PLUMBING = ['v', 'seq', 'time', 'session', 'type', 'prev', 'call', 'args_hash']
 
 /** A dialog over the page. */
@@ -81,7 +81,7 @@ function Fields({ line }: { readonly line: DetailLine }): JSX.Element {
   )
 }
 
-/** Rows beyond the edge, so that scrolling shows no gap. */
+/** Extra rows, so that scrolling shows no gap. */
 const BEYOND = 8
 
 interface Props<Item> {
@@ -93,7 +93,7 @@ interface Props<Item> {
   readonly open: (item: Item) => void
 }
 
-/** Arrows, Page and Home/End move, Enter opens. One row at a time can be reached by Tab. */
+/** Arrows, Page and Home/End move, Enter opens. Tab reaches one row. */
 function VirtualList<Item>({ items, height, label, keyOf, row, open }: Props<Item>): JSX.Element {
   const box = useRef<HTMLDivElement>(null)
   const [top, scroll] = useState(0)
@@ -168,7 +168,6 @@ function VirtualList<Item>({ items, height, label, keyOf, row, open }: Props<Ite
 
 const ROW = 44
 
-/** The second view. */
 export function Record(): JSX.Element {
   const { record, caughtUp } = useFeed()
   const [filter, look] = useState<RecordFilter>(NO_FILTER)

@@ -1,4 +1,4 @@
-/** The way to the server: a token that came in the fragment, kept for this tab alone, sent with every request. */
+/** Requests to the server with this tab's token, and the live feed. */
 
 import { useEffect, useState } from 'preact/hooks'
 import type { ShownAsk } from '../asks-view.ts'
@@ -14,13 +14,13 @@ interface LiveLine {
 
 const LONGEST_PAUSE_MS = 10_000
 
-/** The live state, filled by one stream that is opened again when it breaks. */
+/** The live state from one stream, reopened when it breaks. */
 class Feed {
   readonly record: RecordRows = new RecordRows()
   asks: readonly ShownAsk[] = []
   running: ReadonlySet<string> = new Set()
   caughtUp = false
-  /** `gone`: the server does not answer; `refused`: it does not know this tab. */
+  /** `gone`: no answer; `refused`: unknown token. */
   state: 'connecting' | 'open' | 'gone' | 'refused' = 'connecting'
   readonly #listeners = new Set<() => void>()
   #drawing = false
@@ -30,7 +30,10 @@ class Feed {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Lines come in bursts: they are shown once a frame. A hidden page has no frames, and counts on its title. */
+  /**
+   * Shown once per frame, since lines come in bursts. A hidden page has no frames and uses its
+   * title.
+   */
   #changed(): void {
     if (this.#drawing) return
     this.#drawing = true
@@ -77,7 +80,7 @@ class Feed {
 
 export const feed: Feed = new Feed()
 
-/** The feed for a view that is drawn anew whenever it changes. */
+/** The feed, redrawing the view on changes. */
 export function useFeed(): Feed {
   const [, draw] = useState(0)
   useEffect(() => feed.listen(() => draw((count) => count + 1)), [])
@@ -86,7 +89,7 @@ export function useFeed(): Feed {
 
 const KEY = 'cordon-token'
 
-/** Takes the token out of the address, where it would be seen, and gives it back; null when this tab has none. */
+/** Moves the token from the address to this tab's storage; null if there is none. */
 export function takeToken(): string | null {
   const given = /^#t=([\w-]{20,})$/.exec(location.hash)?.[1]
   if (given !== undefined) {
@@ -100,19 +103,16 @@ function headers(): Record<string, string> {
   return { authorization: `Bearer ${sessionStorage.getItem(KEY) ?? ''}` }
 }
 
-/** An answer: its status, and what came with it. */
 export interface Reply<Body> {
   readonly status: number
   readonly body: Body & { readonly why?: string }
 }
 
-/** Asks for something. */
 export async function get<Body>(path: string, query: Readonly<Record<string, string>> = {}): Promise<Reply<Body>> {
   const given = new URLSearchParams(query).toString()
   return reply(await fetch(given === '' ? path : `${path}?${given}`, { headers: headers(), cache: 'no-store' }))
 }
 
-/** Does something. */
 export async function post<Body>(path: string, body: object): Promise<Reply<Body>> {
   const sent = { ...headers(), 'content-type': 'application/json' }
   return reply(await fetch(path, { method: 'POST', headers: sent, body: JSON.stringify(body) }))
@@ -122,7 +122,6 @@ async function reply<Body>(answer: Response): Promise<Reply<Body>> {
   return { status: answer.status, body: (await answer.json()) as Body & { why?: string } }
 }
 
-/** The lines of the live stream, as they come. */
 export async function* live(signal: AbortSignal): AsyncGenerator<unknown> {
   const answer = await fetch('/api/live', { headers: headers(), signal, cache: 'no-store' })
   if (!answer.ok || !answer.body) throw new Error(String(answer.status))
