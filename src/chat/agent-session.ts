@@ -40,7 +40,7 @@ export interface AgentSessionOptions {
   readonly mode?: Mode
   /** A conversation to resume; `latest` is the project's newest. */
   readonly resume?: string
-  readonly tell: (event: AgentEvent) => void
+  readonly report: (event: AgentEvent) => void
   /** The gateway's command for the manifest's MCP servers; without it they are not offered. */
   readonly gateway?: readonly string[]
   /** Warnings while it runs. */
@@ -126,7 +126,7 @@ export class AgentSession {
         system: () => this.#system(this.session),
         transcript: this.#transcript,
         restored,
-        tell: options.tell,
+        report: options.report,
       })
     } catch (error) {
       this.#transcript.close()
@@ -269,7 +269,7 @@ export class AgentSession {
       model: () => this.#model,
       system: (session) => this.#system(session, true),
       tools: (session) => this.#tools(session),
-      tell: this.#options.tell,
+      report: this.#options.report,
       spend: (spent) => this.agent.charge(spent),
       left: () => {
         const { cost } = this.agent.spent

@@ -99,7 +99,7 @@ function shortened(message: Message, limit: number): Message {
 }
 
 /** A conversation as one text, with calls and results. */
-export function toldAsText(messages: readonly Message[]): Message {
+export function conversationAsText(messages: readonly Message[]): Message {
   const lines = messages.flatMap((message): string[] => {
     if (message.role === 'results') return message.results.map(({ name, text }) => `Result of ${name}: ${text}`)
     const who = message.role === 'user' ? 'User' : 'You'

@@ -35,8 +35,8 @@ export function openConfig(machine: Machine, store: KeyStore = keysOf(machine)):
   if (raw === null) return { config: emptyConfig(), notes: [] }
   const { moved, warnings } = moveKeys(path, store)
   const config = parseConfig(moved.length > 0 ? rawConfig(machine) : raw, path)
-  const told = moved.length > 0 ? [`keys were moved out of ${path}: ${moved.join(', ')}`] : []
-  return { config, notes: [...told, ...warnings] }
+  const moves = moved.length > 0 ? [`keys were moved out of ${path}: ${moved.join(', ')}`] : []
+  return { config, notes: [...moves, ...warnings] }
 }
 
 /** Changes these settings and keeps the others. */

@@ -26,12 +26,15 @@ export interface Model {
   /** Limit of request and answer together. */
   readonly context: number
   readonly maxTokens: number
-  ask(request: Omit<ModelRequest, 'model' | 'maxTokens' | 'extra'>, asking: Asking): AsyncGenerator<ProviderEvent>
+  ask(
+    request: Omit<ModelRequest, 'model' | 'maxTokens' | 'extra'>,
+    asking: ModelCallOptions,
+  ): AsyncGenerator<ProviderEvent>
   /** Null if the price is unknown. */
   cost(usage: Usage): number | null
 }
 
-export interface Asking {
+export interface ModelCallOptions {
   readonly signal: AbortSignal
   readonly onRetry?: (problem: ProviderFault, waitMs: number) => void
 }
@@ -135,8 +138,8 @@ function guardedTransport(
       command: 'the model',
       ownAddresses: machine.ownAddresses(),
     }
-    const told = withoutSecrets(body, kept)
-    const answer = await postStreaming(url, { rules, resolver, upstream, headers, body: told, signal })
+    const sent = withoutSecrets(body, kept)
+    const answer = await postStreaming(url, { rules, resolver, upstream, headers, body: sent, signal })
     if (!('refusal' in answer)) return answer
     const { code, message } = answer.refusal
     if (code === 'host-unresolved' || code === 'upstream-unreachable') {

@@ -78,8 +78,8 @@ export function commandFiles(
   const settings = folders.flatMap((folder) => SETTINGS.map((name) => join(folder, name)))
   const cut = [...(tree?.isCut ? [root] : []), ...walks.filter(({ isCut }) => isCut).map(({ place }) => place)]
   const found = [
-    ...walks.flatMap(({ place, found: paths }) => paths.flatMap((path) => lookAt(path, place))),
-    ...settings.filter((path) => existsSync(path)).flatMap((path) => lookAt(path, root)),
+    ...walks.flatMap(({ place, found: paths }) => paths.flatMap((path) => readFile(path, place))),
+    ...settings.filter((path) => existsSync(path)).flatMap((path) => readFile(path, root)),
   ]
   const unknown = cut.map((path) =>
     unseenFile(path, `holds more than ${MAX_ENTRIES}files, or folders nested too deep, to be looked at`),
@@ -123,7 +123,7 @@ function isText(path: string, place: string): boolean {
   return !/skills?$/.test(place) || /^skill\.md$/i.test(basename(path)) || join(path, '..') === place
 }
 
-function lookAt(path: string, place: string): readonly (InlineCommands & { readonly hash: string | null })[] {
+function readFile(path: string, place: string): readonly (InlineCommands & { readonly hash: string | null })[] {
   const bytes = readRegular(path)
   if (typeof bytes === 'string') return [{ ...unseenFile(path, bytes), hash: null }]
   const whole = new TextDecoder().decode(bytes)

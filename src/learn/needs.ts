@@ -42,14 +42,14 @@ export interface Need {
 }
 
 /** Something needed that is never proposed. */
-export interface Withheld {
+export interface WithheldNeed {
   readonly subject: string
   readonly why: string
 }
 
 export interface Needs {
   readonly needs: readonly Need[]
-  readonly withheld: readonly Withheld[]
+  readonly withheld: readonly WithheldNeed[]
   /** Names of started programs. */
   readonly programs: ReadonlySet<string>
 }
@@ -66,7 +66,7 @@ export function readNeeds(observation: Observation, places: NeedPlaces): Needs {
   const { sought, egress, violations } = observation
   const programs = new Set(sought.filter(({ what }) => what === 'run').map(({ path }) => basename(path)))
   const needs = new Map<string, Need>()
-  const withheld = new Map<string, Withheld>()
+  const withheld = new Map<string, WithheldNeed>()
   const withhold = (subject: string, why: string) => withheld.set(subject, { subject, why })
   for (const one of sought) {
     const need = pathNeed(one, programs, places)

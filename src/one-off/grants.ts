@@ -24,11 +24,11 @@ export function requireGrantable(path: string, how: 'read' | 'write', loaded: Lo
   if (secret)
     refuse(`it is ${secret.what}`, 'Only the manifest opens a secret, by its name: [capabilities.allow.read] paths.')
   const facts = { root: loaded.root, home, configDir, stateDir, manifestPath: loaded.manifestPath }
-  const held = protectedPath(path, facts)
-  if (held && (how === 'write' || held.unreadable))
+  const protection = protectedPath(path, facts)
+  if (protection && (how === 'write' || protection.unreadable))
     refuse(
-      `it is ${held.reason}`,
-      held.unreadable
+      `it is ${protection.reason}`,
+      protection.unreadable
         ? 'Nothing opens it.'
         : 'Only the manifest opens it, by its name: [capabilities.allow.write] paths.',
     )

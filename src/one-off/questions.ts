@@ -39,7 +39,7 @@ export interface TypedQuestionParts {
   readonly machine: Machine
   readonly files: Files
   /** Reports whether an answer could be kept. */
-  readonly tell: (line: string) => void
+  readonly report: (line: string) => void
   readonly prompter?: Prompter
   /** A different terminal and clock. */
   readonly terminal?: Pick<PrompterParts, 'open' | 'clock'>
@@ -219,7 +219,7 @@ export class TypedQuestions {
   }
 
   async #remember(remembered: Remembered): Promise<void> {
-    const { loaded, machine, files, tell } = this.#parts
+    const { loaded, machine, files, report } = this.#parts
     const { grant, scope, seconds, verdict } = remembered
     // The session of a run is the run.
     if (scope === 'session') return
@@ -227,10 +227,10 @@ export class TypedQuestions {
       const { amendProject } = await import('../project/amend.ts')
       const amended = await amendProject(loaded, { ...remembered, tool: 'bash' }, machine, files)
       if ('loaded' in amended) {
-        tell(`saved in ${loaded.manifestPath}, and signed: ${grant.kind} ${grant.value}`)
+        report(`saved in ${loaded.manifestPath}, and signed: ${grant.kind} ${grant.value}`)
         return
       }
-      tell(`kept for this project outside of its manifest (cordon grants): ${amended.why}`)
+      report(`kept for this project outside of its manifest (cordon grants): ${amended.why}`)
     }
     openSavedGrants(machine).add({
       project: loaded.root,

@@ -52,8 +52,8 @@ export function decideTyped(
   server = false,
 ): Decision {
   const judged = evaluate(server ? withoutAgents(loaded.policy) : loaded.policy, session, call)
-  const held = judged.segments.find(isHeld)
-  if (held) return { ...judged, decision: 'deny', reason: held.reason, rules: held.rules }
+  const denied = judged.segments.find(isHeld)
+  if (denied) return { ...judged, decision: 'deny', reason: denied.reason, rules: denied.rules }
   return judged.decision === 'allow' ? judged : typedDecision(command, judged)
 }
 

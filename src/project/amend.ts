@@ -26,7 +26,7 @@ import { signedText } from './sign/seal.ts'
 import { trustRequest } from './sign/trust.ts'
 
 /** The new policy, or why the answer applies to this session only. */
-export type Amended = { readonly loaded: LoadedPolicy } | { readonly kept: string; readonly why: string }
+export type AmendResult = { readonly loaded: LoadedPolicy } | { readonly kept: string; readonly why: string }
 
 /** Where a manifest stores an answer. */
 export interface ListPlace {
@@ -45,7 +45,7 @@ export async function amendProject(
   remembered: Remembered,
   machine: Machine,
   files: Files,
-): Promise<Amended> {
+): Promise<AmendResult> {
   if (!loaded.ownManifest) {
     const why = files.exists(join(loaded.root, MANIFEST_NAME))
       ? 'the manifest was named for this run only'
@@ -89,7 +89,7 @@ const NOT_DONE: Readonly<Record<Extract<AmendOutcome, { done: false }>['reason']
   missing: 'the manifest is gone',
 }
 
-function kept(why: string): Amended {
+function kept(why: string): AmendResult {
   return { kept: `it applies to this session only: ${why}`, why }
 }
 
@@ -182,7 +182,7 @@ function userManifest(machine: Machine, files: Files): Manifest | null {
   return 'manifest' in result ? result.manifest : null
 }
 
-async function reload(before: LoadedPolicy, machine: Machine, files: Files): Promise<Amended> {
+async function reload(before: LoadedPolicy, machine: Machine, files: Files): Promise<AmendResult> {
   const choice = { kind: 'project' } as const
   const opened = await openPolicy({ machine, files, root: before.root, choice, unsigned: 'refused' })
   if ('problems' in opened) return kept('the manifest was written, but does not load any more')

@@ -17,7 +17,7 @@ import { requireProject } from './place/root.ts'
 import type { TrustReport } from './sign/trust.ts'
 
 /** How to treat an unsigned manifest of the project (M3). */
-export type Unsigned =
+export type UnsignedTreatment =
   /** It does not take effect, and nothing opens. */
   | 'refused'
   /** It is checked as written; nothing runs on it. */
@@ -28,7 +28,7 @@ export type Unsigned =
   | ((loaded: LoadedManifest, report: TrustReport) => Promise<TrustReport | null>)
 
 export interface OpenRequest extends LoadRequest {
-  readonly unsigned: Unsigned
+  readonly unsigned: UnsignedTreatment
   /** For a manifest that the person named: the programs whose registries to look up now. */
   readonly programs?: readonly string[]
 }

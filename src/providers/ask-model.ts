@@ -118,9 +118,9 @@ async function* attemptOnce(
       if (size > maxBytes) throw new ProviderFault('provider-malformed', 'the provider sent an answer without end')
       for (const event of events.take(bytes)) {
         onPayload?.('answer', event.data)
-        for (const told of reader.take(event)) {
-          yield told
-          if (told.type === 'done') return
+        for (const parsed of reader.take(event)) {
+          yield parsed
+          if (parsed.type === 'done') return
         }
       }
     }

@@ -200,7 +200,7 @@ export const manifestReaders: Readonly<Record<string, string>> = {
   'learn/from-record.ts': 'It asks about the signature itself: when it was made.',
   'organisation/draft.ts': 'A draft of the organisation’s, from an object: nothing runs by it.',
   'project/open.ts': 'The opener.',
-  'report/standing.ts': 'It asks about the signature itself: whose it is, and from when.',
+  'report/project-status.ts': 'It asks about the signature itself: whose it is, and from when.',
   'surfaces/cli/commands/policy/learn.ts': 'A text that is shown, then signed.',
   'surfaces/cli/open-policy.ts': 'For the commands that show, test, check or sign what is written.',
 }

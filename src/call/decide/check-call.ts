@@ -118,7 +118,7 @@ export async function openChecker(
         return refused(request.tool, 'not-a-project', `${misplaced.message}.`, misplaced.remedy ?? undefined)
       const spec = builtInSpec(request.tool)
       if (!spec) {
-        const found = custom!.lookAtTool(request.tool, loaded, machine)
+        const found = custom!.resolveNamedTool(request.tool, loaded, machine)
         if ('call' in found) {
           const agent = found.agent ?? session.agent
           const base = evaluate(loaded.policy, { ...session, agent }, found.call)

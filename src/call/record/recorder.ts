@@ -25,7 +25,7 @@ export interface CallRecord {
   readonly parsed: string
 }
 
-export interface BegunCall {
+export interface CallStart {
   readonly tool: string
   /** Defaults to all labels for an unknown tool. */
   readonly labels?: readonly ToolLabel[]
@@ -45,11 +45,11 @@ export interface BegunCall {
 
 export interface SessionRecorder {
   /** Throws if the line cannot be written, so that the call does not run. */
-  begin(call: BegunCall): CallRecord
+  begin(call: CallStart): CallRecord
   /** `changes`: what the call's file tools changed. */
   end(
     record: CallRecord | null,
-    result: EndedResult,
+    result: CallEnd,
     outcomes: readonly RunOutcome[],
     changes?: readonly CallChanges[],
   ): void
@@ -68,7 +68,7 @@ export interface SessionRecorder {
 }
 
 /** How a call ended, for the record. */
-export type EndedResult =
+export type CallEnd =
   | { readonly status: 'done'; readonly output: ToolOutput }
   | Exclude<ToolResult, { readonly status: 'done' }>
 
@@ -192,12 +192,12 @@ function approverOf({ decision, reason, rules }: Decision, surface: string | nul
   return reason.code === 'auto-accepted' ? 'auto' : surface === 'typed' ? surface : null
 }
 
-function errorOf(result: EndedResult): { readonly code: string; readonly message: string } | null {
+function errorOf(result: CallEnd): { readonly code: string; readonly message: string } | null {
   if (result.status === 'refused') return { code: result.refusal.kind, message: result.refusal.message }
   return result.status === 'failed' ? result.error : null
 }
 
-function outcomeOf(result: EndedResult, outcomes: readonly RunOutcome[]): EndEvent['outcome'] {
+function outcomeOf(result: CallEnd, outcomes: readonly RunOutcome[]): EndEvent['outcome'] {
   if (result.status === 'failed') {
     if (result.error.code === 'cancelled') return 'cancelled'
     return result.error.code === 'timed-out' ? 'timeout' : 'failed'

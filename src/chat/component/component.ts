@@ -103,9 +103,9 @@ function requireSuspension(): void {
   })
 }
 
-type Served = CallAnswer & { readonly ok: boolean }
+type ServedCall = CallAnswer & { readonly ok: boolean }
 
-const no = (text: string, code: string): Served => ({ ok: false, text, code })
+const no = (text: string, code: string): ServedCall => ({ ok: false, text, code })
 
 async function serve(
   { session, entry, complete, machine }: ComponentRun,
@@ -113,7 +113,7 @@ async function serve(
   name: string,
   input: Record<string, unknown>,
   signal: AbortSignal,
-): Promise<Served> {
+): Promise<ServedCall> {
   const offered = () => session.tools().filter((tool) => entry.tools.includes(tool.name))
   switch (name) {
     case 'tools.catalog':

@@ -62,7 +62,7 @@ export function ownPackage(files: Pick<Files, 'canonical'>, program: string = im
   return own.split('/').slice(0, depth).join('/')
 }
 
-type Look = Pick<Files, 'exists' | 'canonical'>
+type FileQueries = Pick<Files, 'exists' | 'canonical'>
 
 /** No agent can write there. */
 const SYSTEM: readonly string[] = ['/usr', '/bin', '/sbin']
@@ -71,7 +71,7 @@ const SYSTEM: readonly string[] = ['/usr', '/bin', '/sbin']
  * Canonical folders outside the system. Package managers must be able to write where they install
  * (`node_modules/.bin`, a virtual environment).
  */
-function pathFolders(path: string, files: Look): readonly string[] {
+function pathFolders(path: string, files: FileQueries): readonly string[] {
   const folders = new Set<string>()
   for (const entry of new Set(path.split(':'))) {
     if (!posix.isAbsolute(entry) || SYSTEM.some((place) => isInside(posix.normalize(entry), place))) continue
@@ -84,7 +84,7 @@ function pathFolders(path: string, files: Look): readonly string[] {
 }
 
 /** Those below writable places, which themselves cannot be closed. */
-export function writablePathFolders(path: string, writes: readonly string[], files: Look): readonly string[] {
+export function writablePathFolders(path: string, writes: readonly string[], files: FileQueries): readonly string[] {
   return pathFolders(path, files).filter((folder) =>
     writes.some((write) => folder !== write && isInside(folder, write) && !writes.includes(folder)),
   )

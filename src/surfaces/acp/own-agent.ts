@@ -66,7 +66,7 @@ export async function serveOwnAgent(stream: Stream, options: OwnAgentOptions): P
         ...(profile !== undefined && { profile }),
         ...(model !== undefined && { model }),
         ...(resume !== undefined && { resume }),
-        tell: (event) => {
+        report: (event) => {
           const update = updateOf(event, subjectOf)
           if (update) void client.notify('session/update', { sessionId: id(), update })
         },

@@ -1,7 +1,7 @@
 /** What was learned, on a screen: each line with its reason and what was seen, then the change to the manifest. */
 
-import type { LearnedFromRecord } from '../../learn/from-record.ts'
-import type { Learned, Proof } from '../../learn/learn.ts'
+import type { RecordedProposal } from '../../learn/from-record.ts'
+import type { LearnResult, Proof } from '../../learn/learn.ts'
 import type { ProposedLine } from '../../learn/proposal.ts'
 import { withTilde } from '../../one-off/outside-words.ts'
 import { paint, type Terminal, visible } from '../terminal/terminal.ts'
@@ -16,7 +16,12 @@ const SAID: Readonly<Record<Proof, string>> = {
 }
 
 /** The whole report. */
-export function describeLearned(terminal: Terminal, learned: Learned, diff: readonly string[], home: string): string {
+export function describeLearned(
+  terminal: Terminal,
+  learned: LearnResult,
+  diff: readonly string[],
+  home: string,
+): string {
   const { lines, dropped, withheld, warnings, ports, proof, runs } = learned
   const dim = (text: string) => paint(terminal, 'dim', visible(text))
   const said =
@@ -53,7 +58,7 @@ function lineRows(terminal: Terminal, { kind, value, wrapper, why, evidence }: P
 }
 
 /** Of a record: how much of it there was, and grants that nothing in it used. */
-export function describeUnused(terminal: Terminal, { calls, unknown, unused }: LearnedFromRecord): string {
+export function describeUnused(terminal: Terminal, { calls, unknown, unused }: RecordedProposal): string {
   const rows = [
     `${calls} recorded calls${unknown > 0 ? `, ${unknown} without their arguments and from before the manifest was signed: which commands they used cannot be known` : ''}`,
     ...unused.map(

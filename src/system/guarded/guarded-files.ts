@@ -17,7 +17,7 @@ import {
   requireFile,
 } from './entry.ts'
 import { isTemporaryName, noJournal, type TemporaryJournal } from './journal.ts'
-import { type ChangeKeeper, keepsNothing, makeTold } from './keeper.ts'
+import { type ChangeKeeper, keepsNothing, makeChange } from './keeper.ts'
 import { type PreparedWrite, prepareWrite, type WriteOptions } from './write.ts'
 
 export type { CheckedPath } from './checked-path.ts'
@@ -89,7 +89,7 @@ export function openGuardedFiles(
     makeLink: (path, target) =>
       inParent(path, (parent, name) => {
         keeper.willMake(path)
-        makeTold(keeper, () => symlinkSync(target, parent.at(name)))
+        makeChange(keeper, () => symlinkSync(target, parent.at(name)))
       }),
     copy: (source, destination) => copy(source, destination, journal, keeper),
     move: (source, destination) => move(source, destination, keeper),

@@ -104,12 +104,12 @@ async function unpack(placed: readonly CheckedEntry[], destination: CheckedPath,
       made.push(path)
     }
   } catch (error) {
-    for (const path of made.toReversed()) takeBack(path, context)
+    for (const path of made.toReversed()) removeCreated(path, context)
     throw error
   }
 }
 
-function takeBack(path: CheckedPath, context: ToolContext): void {
+function removeCreated(path: CheckedPath, context: ToolContext): void {
   try {
     context.files.remove(path, { link: true })
   } catch (error) {

@@ -133,13 +133,13 @@ function commit(states: readonly FileState[], context: PatchContext): void {
     }
   } catch (error) {
     for (const { write } of prepared.toReversed()) write.abort()
-    for (const step of undo.reverse()) takeBack(step)
+    for (const step of undo.reverse()) rollBack(step)
     throw error
   }
 }
 
 // Roll back as many files as possible; the first failure is reported.
-function takeBack(step: () => void): void {
+function rollBack(step: () => void): void {
   try {
     step()
   } catch {

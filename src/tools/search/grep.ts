@@ -14,13 +14,13 @@ const MAX_FILE = 16 * 1024 * 1024
 /** Files listed in the record. */
 const MAX_NAMED = 200
 
-interface Found {
+interface FoundLine {
   readonly path: string
   readonly line: number
   readonly text: string
 }
 
-interface Wanted {
+interface SearchOptions {
   readonly search: LineSearch
   readonly context: number
   readonly filesOnly: boolean
@@ -71,7 +71,7 @@ export async function grep(input: GrepInput, context: ToolContext): Promise<Tool
 async function searchFile(
   path: CheckedPath,
   label: string,
-  wanted: Wanted,
+  wanted: SearchOptions,
   context: ToolContext,
   result: Result,
 ): Promise<void> {
@@ -104,7 +104,7 @@ async function searchFile(
 }
 
 class Result {
-  readonly #found: Found[] = []
+  readonly #found: FoundLine[] = []
   readonly #lines: string[] = []
   readonly #maxBytes: number
   readonly #filesOnly: boolean
@@ -121,7 +121,7 @@ class Result {
   }
 
   /** False if there is no more space. */
-  add(found: Found, isMatch: boolean): boolean {
+  add(found: FoundLine, isMatch: boolean): boolean {
     const line = this.#filesOnly
       ? found.path
       : `${found.path}${isMatch ? ':' : '-'}${found.line}${isMatch ? ':' : '-'}${found.text}`

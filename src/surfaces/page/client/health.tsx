@@ -7,7 +7,7 @@ import { Empty, useAnswer, Waiting, When } from './words.tsx'
 /** Hooks that answer, whether or not their agent was seen calling them. */
 const HELD: readonly string[] = ['untried', 'not installed']
 
-interface Found {
+interface HealthReport {
   readonly support: {
     readonly usable: boolean
     readonly backend: string
@@ -46,7 +46,7 @@ interface Found {
 }
 
 export function Health(): JSX.Element {
-  const { body, problem, again } = useAnswer<Found>('/api/health')
+  const { body, problem, again } = useAnswer<HealthReport>('/api/health')
   if (!body) return <Waiting problem={problem} />
   const { support, score, agents, quarantine, grants } = body
   return (

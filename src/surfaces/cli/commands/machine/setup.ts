@@ -9,7 +9,14 @@ import { visible } from '../../../terminal/terminal.ts'
 import { parseArguments } from '../../arguments.ts'
 import { confirm } from '../../confirm.ts'
 import { type CommandContext, commandRow, EXIT } from '../../usage.ts'
-import { type AccountFile, accountFiles, completionsOf, foundOnPath, isOnPath, standingOf } from './account-files.ts'
+import {
+  type AccountFile,
+  accountFiles,
+  completionsOf,
+  foundOnPath,
+  isOnPath,
+  fileStatusOf,
+} from './account-files.ts'
 
 /** Runs `cordon setup`. */
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
@@ -17,8 +24,8 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const machine = thisMachine()
   const shell = basename(machine.env.SHELL ?? '')
   const wanted = wantedFiles(machine, shell)
-  const blocked = wanted.filter((file) => standingOf(file) === 'other')
-  const steps = wanted.filter((file) => standingOf(file) === 'absent' || standingOf(file) === 'older')
+  const blocked = wanted.filter((file) => fileStatusOf(file) === 'other')
+  const steps = wanted.filter((file) => fileStatusOf(file) === 'absent' || fileStatusOf(file) === 'older')
   const answer = (written: boolean): number => {
     const [link] = accountFiles(machine)
     const notes = [...blocked.map(inTheWay), ...pathNotes(machine, shell, link!)]
@@ -54,7 +61,7 @@ function wantedFiles(machine: Machine, shell: string): readonly AccountFile[] {
 }
 
 function describeStep(file: AccountFile): string {
-  const older = standingOf(file) === 'older' ? ', instead of the one that is there' : ''
+  const older = fileStatusOf(file) === 'older' ? ', instead of the one that is there' : ''
   return file.kind === 'link' ? `link ${file.path} to ${file.to}${older}` : `file ${file.path}: completions${older}`
 }
 

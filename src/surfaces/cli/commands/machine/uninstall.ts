@@ -24,7 +24,7 @@ import { parseArguments } from '../../arguments.ts'
 import { confirm } from '../../confirm.ts'
 import { cordonWords } from '../../cordon-words.ts'
 import { type CommandContext, commandRow, EXIT } from '../../usage.ts'
-import { accountFiles, standingOf } from './account-files.ts'
+import { accountFiles, fileStatusOf } from './account-files.ts'
 
 interface PlacedHook {
   readonly host: InstalledHost
@@ -104,7 +104,7 @@ async function planEverything(machine: Machine, keepsRecord: boolean): Promise<R
       ({ place }) => place === residentPlaces(machine.env)[0],
     ),
     files: accountFiles(machine)
-      .filter((file) => ['same', 'older'].includes(standingOf(file)))
+      .filter((file) => ['same', 'older'].includes(fileStatusOf(file)))
       .map(({ path }) => path),
     keys: existsSync(stateDir) ? keychainNames(machine) : [],
     keepsRecord,

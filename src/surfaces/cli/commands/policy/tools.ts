@@ -69,7 +69,7 @@ function show(terminal: Terminal, args: Arguments, row: ToolRow): number {
   const lines = [
     `${paint(terminal, 'bold', row.name)}  ${row.status}  ${visible(row.path)}`,
     visibleLines(row.description),
-    ...row.holds.map((line) => `- ${visible(line)}`),
+    ...row.limits.map((line) => `- ${visible(line)}`),
     `arguments: ${visible(JSON.stringify(row.input))}`,
     `hash: ${row.hash}`,
     '',

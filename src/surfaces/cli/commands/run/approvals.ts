@@ -2,7 +2,7 @@
 
 import { answerAsk } from '../../../../questions/answer-ask.ts'
 import { dropAsk, type GivenAnswer, type OpenAsk, openAsks } from '../../../../questions/asks.ts'
-import { answerWaiting, wantShown } from '../../../../questions/waiting.ts'
+import { answerWaiting, requestUnmasking } from '../../../../questions/waiting.ts'
 import { answerOf, askAtTerminal, askText } from '../../../../session/cordon.ts'
 import { type Machine, thisMachine } from '../../../../system/machine.ts'
 import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
@@ -53,7 +53,7 @@ function list(terminal: Terminal, args: Arguments, asks: readonly OpenAsk[]): nu
 /** Prints all of an ask: nothing folded, and what is masked as well where the process that waits can show it. */
 async function show(terminal: Terminal, machine: Machine, ask: OpenAsk): Promise<number> {
   let shown = ask
-  if (ask.view.masked > 0 && wantShown(machine, ask.id)) {
+  if (ask.view.masked > 0 && requestUnmasking(machine, ask.id)) {
     for (let tries = 0; tries < SHOW_TRIES && shown.view.masked > 0; tries++) {
       await new Promise((resolve) => setTimeout(resolve, SHOW_MS))
       shown = openAsks(machine, Date.now()).find(({ id }) => id === ask.id) ?? shown

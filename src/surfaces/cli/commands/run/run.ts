@@ -234,7 +234,9 @@ async function openQuestions(
   tell: (line: string) => void,
 ): Promise<TypedQuestions | null> {
   const { TypedQuestions } = await import('../../../../one-off/questions.ts')
-  return TypedQuestions.areAllowed(loaded) ? new TypedQuestions({ loaded, machine, files: machineFiles, tell }) : null
+  return TypedQuestions.areAllowed(loaded)
+    ? new TypedQuestions({ loaded, machine, files: machineFiles, report: tell })
+    : null
 }
 
 /** The person's own, where the sandbox shows it. */
