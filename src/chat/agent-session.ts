@@ -118,7 +118,9 @@ export class AgentSession {
       this.notes = [
         ...notes,
         ...cordon.notes,
-        ...(dumps ? [`debug.dump_provider_payloads is on: what is said goes to ${this.#dumps()} in clear text`] : []),
+        ...(dumps
+          ? [`debug.dump_provider_payloads is on: the conversation is written to ${this.#dumps()} in clear text`]
+          : []),
       ]
       this.agent = new Agent({
         tools: this.#tools(this.session),

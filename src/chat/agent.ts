@@ -220,7 +220,7 @@ export class Agent {
   async #runOne(call: CallPart, signal: AbortSignal): Promise<CallResult> {
     const { tools, report } = this.#parts
     if (call.problem !== undefined) {
-      const text = `Not run: ${call.problem}. Send the call again, with whole JSON.`
+      const text = `Not run: ${call.problem}. Send the call again, with complete JSON.`
       report({ type: 'result', call, result: null, text })
       return { id: call.id, name: call.name, text, isError: true }
     }
@@ -280,7 +280,7 @@ export class Agent {
 }
 
 const CUT =
-  'Not run: the answer met its limit or was refused before this call was whole. Send it again, in smaller pieces.'
+  'Not run: the answer reached its limit or was refused before this call was complete. Send it again, in smaller pieces.'
 
 function sumOf(one: Usage, other: Usage): Usage {
   return {
@@ -311,7 +311,7 @@ export function endText(end: TurnEnd): string | null {
     case 'budget':
       return 'stopped: the budget is used up, or the model has no known price'
     case 'length':
-      return 'the answer met the limit of its length; say "go on" for the rest'
+      return 'the answer reached its length limit; say "continue" for the rest'
     case 'refused':
       return 'the provider refused to go on'
     case 'failed':

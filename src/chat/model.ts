@@ -125,7 +125,7 @@ function guardedTransport(
   if (parsed.url.scheme !== 'https' && !isPrivateEndpoint(parsed.url)) {
     throw new Fault(
       'bad-config',
-      `the base URL of "${profile.name}" is not https: the talk and the key would be readable`,
+      `the base URL of "${profile.name}" is not https: the conversation and the key would be readable`,
     )
   }
   const rule = endpointRule(parsed.url)
@@ -145,13 +145,9 @@ function guardedTransport(
     if (code === 'host-unresolved' || code === 'upstream-unreachable') {
       throw new ProviderFault('provider-unreachable', redactor.redact(message), { resumable: true })
     }
-    throw new ProviderFault(
-      'provider-refused',
-      `the rules do not let a request to the model out: ${message} [${code}]`,
-      {
-        remedy: 'deny_domains of the manifest binds the agent too.',
-      },
-    )
+    throw new ProviderFault('provider-refused', `the rules block requests to the model: ${message} [${code}]`, {
+      remedy: 'deny_domains of the manifest binds the agent too.',
+    })
   }
 }
 

@@ -91,7 +91,7 @@ export class SubAgents {
 
 function freer(agent: string): Fault {
   return new Fault('unknown-agent', `the agent "${agent}" may do more than you, so it cannot work for you`, {
-    remedy: 'Leave "agent" away, or name "plan".',
+    remedy: 'Omit "agent", or name "plan".',
   })
 }
 

@@ -154,5 +154,5 @@ function withheldNote({ unread, withheld }: TextHosts): string {
   const hosts = withheld.map((rule) => rule.pattern.text)
   const named = hosts.length > 3 ? `${hosts.slice(0, 3).join(', ')} and ${hosts.length - 3} more` : hosts.join(', ')
   const why = unread === null ? '' : `: ${unread}`
-  return `it had no way to ${named}${why}. Run what needs the network as a command of its own.`
+  return `it could not reach ${named}${why}. Run what needs the network as a separate command.`
 }

@@ -82,7 +82,7 @@ export function commandFiles(
     ...settings.filter((path) => existsSync(path)).flatMap((path) => readFile(path, root)),
   ]
   const unknown = cut.map((path) =>
-    unseenFile(path, `holds more than ${MAX_ENTRIES}files, or folders nested too deep, to be looked at`),
+    unseenFile(path, `contains more than ${MAX_ENTRIES}files, or folders nested too deep, to check`),
   )
   if (!found.some(({ commands }) => commands.length > 0)) return [...found, ...unknown]
   const store = createTrustStore(machine.stateDir)
@@ -189,8 +189,8 @@ function headPrograms(text: string): readonly string[] {
   const lines = (HEAD.exec(text)?.[1] ?? '').split('\n')
   const named = lines.flatMap((line) => /^\s*(["']?)(hooks|mcp[-_]?servers)\1\s*:/i.exec(line)?.[2] ?? [])
   const isHidden = lines.some((line) => /^\s*(?:["'][^"']*\\|[?{&*!<])/.test(line) || /^[^\s#:-][^:]*$/.test(line))
-  if (named.length > 0) return named.map((key) => `${key} in its head`)
-  return isHidden ? ['a head that cannot be read'] : []
+  if (named.length > 0) return named.map((key) => `${key} in its front matter`)
+  return isHidden ? ['front matter that cannot be read'] : []
 }
 
 /** The name in the front matter; unknown for YAML beyond keys and plain values. */
@@ -217,8 +217,8 @@ function readRegular(path: string): Uint8Array | string {
   }
   try {
     const facts = fstatSync(fd)
-    if (!facts.isFile()) return 'is no regular file'
-    return facts.size <= MAX_BYTES ? readFileSync(fd) : `is larger than ${MAX_BYTES} bytes, too large to be looked at`
+    if (!facts.isFile()) return 'is not a regular file'
+    return facts.size <= MAX_BYTES ? readFileSync(fd) : `is larger than ${MAX_BYTES} bytes, too large to check`
   } finally {
     closeSync(fd)
   }

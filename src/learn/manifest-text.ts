@@ -101,7 +101,7 @@ export function withLines(
 }
 
 const HEAD =
-  '# LearnResult by cordon learn: what the command needs beyond the built-in rules, and nothing else.\nschema_version = 1\n'
+  '# Learned by cordon learn: what the command needs beyond the built-in rules, and nothing else.\nschema_version = 1\n'
 
 /** A grant pattern for a command; null if it would cover more, or is granted already. */
 export function granteeOf(command: readonly string[], { policy }: LoadedPolicy): string | null {

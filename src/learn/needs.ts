@@ -184,7 +184,7 @@ function hostWithheld({ code, message }: EgressEvent, { value }: Need): string |
   if (code !== 'host-unlisted') return message
   const parsed = parseHostPattern(value, null)
   if (!('pattern' in parsed)) return parsed.problem
-  if (parsed.pattern.kind !== 'name') return 'it is an address; a name says who is meant'
+  if (parsed.pattern.kind !== 'name') return 'it is an address; grant a host name instead'
   // Data can leave in names as well as in bodies.
   return coverSecrets(value) !== value ? 'its name looks like a secret' : null
 }

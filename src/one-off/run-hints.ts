@@ -122,6 +122,6 @@ function identity({ command, outcome, loaded, machine, files }: FailedRun): stri
   const shown = own.some((path) => binds.some((bind) => isInside(path, bind.path)))
   if (shown || named(posix.join(loaded.root, '.git/config'))) return null
   return own.length > 0
-    ? `git does not know who you are in there: your name is in ${withTilde(own[0]!, machine.home)}, which the bundle "git" shows; cordon run --tool git …`
-    : 'git does not know who you are, in there or outside: git config --global user.name NAME, and user.email ADDRESS'
+    ? `git does not know your name inside the sandbox: it is in ${withTilde(own[0]!, machine.home)}, which the bundle "git" shows; cordon run --tool git …`
+    : 'git does not know your name, inside the sandbox or outside: git config --global user.name NAME, and user.email ADDRESS'
 }

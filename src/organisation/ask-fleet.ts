@@ -89,7 +89,7 @@ function newAsk(settings: FleetSettings, { key, certificate }: Asker, { project,
   // No one says yes to a part of a call.
   const size = askText(view, { whole: true }).length
   if (size > MAX_TEXT || view.fields.some(({ hidden }) => hidden > 0))
-    throw new Fault('fleet-unreachable', `the call is too long to be put to the fleet (over ${MAX_TEXT} characters)`)
+    throw new Fault('fleet-unreachable', `the call is too long to send to the fleet (over ${MAX_TEXT} characters)`)
   const asked = Date.now()
   const deadline = asked + (settings.asks ?? 0) * 1000
   const ask: FleetAsk = {

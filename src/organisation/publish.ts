@@ -54,7 +54,7 @@ export function signedBundle(
       'fleet-settings',
       'this policy weakens rules that need several people, so two of the team must sign',
       {
-        remedy: 'Found the fleet with a second key (cordon fleet init NAME --key KEY), or keep the rules.',
+        remedy: 'Create the fleet with a second key (cordon fleet init NAME --key KEY), or keep the rules.',
       },
     )
   return { text, missing: Math.max(0, needed - counted.length) }

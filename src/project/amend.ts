@@ -85,7 +85,7 @@ const NOT_DONE: Readonly<Record<Extract<AmendOutcome, { done: false }>['reason']
   unsigned: 'the manifest was changed and is not signed; read it and run: cordon sign',
   'does-not-load': 'the manifest does not load any more; cordon policy show says why',
   'cannot-edit':
-    'the manifest cannot take it: the rule has a form that Cordon does not edit, or contradicts another rule',
+    'the manifest cannot be edited: the rule has a form that Cordon does not edit, or contradicts another rule',
   missing: 'the manifest is gone',
 }
 

@@ -15,7 +15,7 @@ export function readBrief(path: string, files: Files): readonly string[] {
   const wrong = (why: string, cause?: unknown) =>
     new Fault('discovery-brief', `the discovery brief ${path} ${why}`, {
       cause,
-      remedy: 'Write {"in_scope_files": ["src/**"]} there, or take files.discovery_brief out of the manifest.',
+      remedy: 'Write {"in_scope_files": ["src/**"]} there, or remove files.discovery_brief from the manifest.',
     })
   let value: unknown
   try {

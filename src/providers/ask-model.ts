@@ -115,7 +115,7 @@ async function* attemptOnce(
       signal.throwIfAborted()
       silence.heard()
       size += bytes.length
-      if (size > maxBytes) throw new ProviderFault('provider-malformed', 'the provider sent an answer without end')
+      if (size > maxBytes) throw new ProviderFault('provider-malformed', 'the response of the provider is too long')
       for (const event of events.take(bytes)) {
         onPayload?.('answer', event.data)
         for (const parsed of reader.take(event)) {

@@ -176,7 +176,7 @@ export function expandHeaders(
       const found = env[variable]
       if (found === undefined || found === '' || /[\r\n\0]/.test(found)) {
         throw new Fault('bad-config', `profile "${name}" needs the variable ${variable} for its headers`, {
-          remedy: `Set ${variable}, or take the header out of the profile.`,
+          remedy: `Set ${variable}, or remove the header from the profile.`,
         })
       }
       return found

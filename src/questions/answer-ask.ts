@@ -30,7 +30,7 @@ export async function answerAsk(
       return `allowed once, within ${minutes} minutes`
     case 'deny-message':
       answerNext(machine, ask, now + minutes * 60_000, answer.message)
-      return 'no; the agent is told so, with your words, when it tries again'
+      return 'no; the agent gets your words when it tries again'
     case 'deny':
       count(machine, ask, false, now)
       dropAsk(machine, ask.id)

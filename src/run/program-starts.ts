@@ -56,7 +56,7 @@ export class ProgramStarts {
     const ruling = this.#decide(start)
     if (ruling === null) return true
     if (ruling.decision === 'deny' || this.#ask === null) {
-      const nobody = ruling.decision === 'deny' ? '' : ' No one could be asked: run it as a command of its own.'
+      const nobody = ruling.decision === 'deny' ? '' : ' No one could be asked: run it as a separate command.'
       this.#refuse(start, `${ruling.reason.message}${nobody}`)
       return false
     }

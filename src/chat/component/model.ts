@@ -85,7 +85,7 @@ interface ModelTurn {
 export function parseRequest(text: string, wire: WireName): ModelTurn {
   const value: unknown = JSON.parse(text)
   if (!isRecord(value) || !Array.isArray(value.messages) || value.messages.length > MAX_MESSAGES) {
-    throw new Fault('bad-config', 'a request holds {"system": "…", "messages": [{"role": "user", "text": "…"}]}')
+    throw new Fault('bad-config', 'a request contains {"system": "…", "messages": [{"role": "user", "text": "…"}]}')
   }
   return {
     system: typeof value.system === 'string' ? value.system : null,

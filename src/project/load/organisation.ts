@@ -42,7 +42,7 @@ export function organisationManifests(machine: Machine, now: number): readonly W
   const { bundle } = policy
   if (enrolment !== null && bundle.revoked.includes(enrolment.machine))
     throw new Fault('fleet-revoked', `this machine was taken out of the fleet "${settings.fleet}"`, {
-      remedy: 'Join it anew with a code of the team: cordon fleet join URL CODE.',
+      remedy: 'Join again with a code of the team: cordon fleet join URL CODE.',
     })
   const groups = enrolment?.groups ?? []
   const label = `organisation ${bundle.fleet} v${bundle.version}`

@@ -31,7 +31,7 @@ const NAME = 'confirmed-roots'
 export function requireProject(root: string, machine: Machine): void {
   const problem = rootProblem(root, machine.home)
   if (problem === null || confirmedRoots(machine).includes(root)) return
-  throw new Fault('not-a-project', `${root} is not taken for a project: ${problem}`, {
+  throw new Fault('not-a-project', `${root} is not accepted as a project: ${problem}`, {
     remedy: `Go to the folder of the project. If you mean ${root}: cordon run --root ${root} -- true, at a terminal, and confirm it.`,
   })
 }

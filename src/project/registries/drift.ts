@@ -55,7 +55,7 @@ export function typedDrift(loaded: LoadedPolicy, machine: Machine, command: read
 /** One line for a process that is not asked. */
 export function driftLine({ opens, closes }: RegistryDrift): string {
   const lines = [...opens.map((line) => `+ ${line}`), ...closes.map((line) => `- ${line}`)]
-  return `the registries have changed since you signed, and the signed ones hold until you sign again (cordon sign): ${lines.join(' ')}`
+  return `the registries have changed since you signed, and the signed ones apply until you sign again (cordon sign): ${lines.join(' ')}`
 }
 
 function currentRegistries(bundle: Bundle, root: string, machine: Machine): RegistryFacts {

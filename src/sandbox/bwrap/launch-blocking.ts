@@ -95,7 +95,8 @@ export function prepareSandbox(
   const shown = layout()
   const argv = compileLayout(shown, false, machine, cgroup)
   // The addon takes the words as one text: a NUL in one would make it two.
-  if (argv.some((word) => word.includes('\0'))) throw new SandboxFault('sandbox-plan', 'a path holds a NUL character')
+  if (argv.some((word) => word.includes('\0')))
+    throw new SandboxFault('sandbox-plan', 'a path contains a NUL character')
   const words = `${argv.join('\0')}\0`
   const wanted = machine.layer.ahead && !cgroup ? { addon, words, layout: shown, machine } : null
   const ahead = wanted !== null && takeSpare(wanted)

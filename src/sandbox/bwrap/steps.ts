@@ -44,7 +44,7 @@ const KERNEL = 'Cordon needs Linux 5.12 or newer with user namespaces; run `cord
 const REPORT = 'This is a defect of Cordon: please report it.'
 
 export const STEP_MEANINGS: Readonly<Record<InitStep, StepMeaning>> = {
-  ORDERS: { code: 'sandbox-orders', what: 'the sandbox did not understand its orders', remedy: REPORT },
+  ORDERS: { code: 'sandbox-orders', what: 'the sandbox did not understand its setup message', remedy: REPORT },
   PRIVATE: { code: 'sandbox-mounts', what: 'the mounts could not be isolated', remedy: KERNEL },
   PROC: { code: 'sandbox-proc', what: '/proc could not be prepared', remedy: KERNEL },
   STAGE: { code: 'sandbox-masks', what: 'the empty files for masks could not be created', remedy: KERNEL },

@@ -77,7 +77,7 @@ export function gvisorSpec(
     )
   for (const { source, destination } of mounts) for (const path of [source, destination]) requireText(path)
   for (const word of [...plan.argv, ...Object.entries(plan.env).flat()])
-    if (word.includes('\0')) throw new RangeError('a word of the command, or a variable, holds a NUL character')
+    if (word.includes('\0')) throw new RangeError('a word of the command, or a variable, contains a NUL character')
   // gVisor adds a HOME where there is none.
   const argv = plan.env.HOME === undefined ? ['/usr/bin/env', '-u', 'HOME', '--', ...plan.argv] : plan.argv
   return {

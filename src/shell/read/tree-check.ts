@@ -124,7 +124,7 @@ export class TreeCheck {
   /** Bash takes quotes and backslashes between backquotes in two rounds, which depend on the quotes around them. */
   #backquoted(node: { text: string; pos: number }): void {
     if (!node.text.startsWith('`') || !/["'\\]/.test(node.text)) return
-    this.#refuse('unsupported-syntax', 'backquotes hold a quote or a backslash; write $(…) instead', node.pos)
+    this.#refuse('unsupported-syntax', 'backquotes contain a quote or a backslash; write $(…) instead', node.pos)
   }
 
   /** In a here-document the parser lets an expansion run to the end; bash fails there, and drops the rest of the line. */
@@ -365,7 +365,7 @@ export class TreeCheck {
       this.#refuse('syntax', `the here-document is not closed: no line \`${delimiter.value}\``, node.pos)
     }
     if (/[$`(]/.test(delimiter.text)) {
-      this.#refuse('unsupported-syntax', 'the end word of a here-document holds an expansion', node.pos)
+      this.#refuse('unsupported-syntax', 'the end word of a here-document contains an expansion', node.pos)
     }
     if (delimiter.quoted) return
     const at = hiddenHereDocOpener(this.#source, node.body.pos, node.body.end, node.body)

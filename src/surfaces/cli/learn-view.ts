@@ -7,12 +7,12 @@ import { withTilde } from '../../one-off/outside-words.ts'
 import { paint, type Terminal, visible } from '../terminal/terminal.ts'
 
 const SAID: Readonly<Record<Proof, string>> = {
-  'nothing-needed': 'Nothing has to be opened for it.',
-  proven: 'It works with this open, and with nothing less:',
-  works: 'It works with this open; whether it needs all of it was not tried:',
-  untried: 'It seems to need this; it was not run with it (--try does):',
-  recorded: 'Recorded calls were refused this, or a person let them; nothing was run:',
-  'still-fails': 'It fails with this open as well, for another reason:',
+  'nothing-needed': 'It needs no grants.',
+  proven: 'It works with these grants and needs each of them:',
+  works: 'It works with these grants; whether it needs each of them was not tested:',
+  untried: 'It seems to need these grants; they were not tested (--try does):',
+  recorded: 'Recorded calls needed these grants; nothing was run:',
+  'still-fails': 'It fails with these grants too, for another reason:',
 }
 
 /** The whole report. */
@@ -25,7 +25,7 @@ export function describeLearned(
   const { lines, dropped, withheld, warnings, ports, proof, runs } = learned
   const dim = (text: string) => paint(terminal, 'dim', visible(text))
   const said =
-    proof === 'untried' && lines.length === 0 ? 'It failed, and nothing that it looked for is missing.' : SAID[proof]
+    proof === 'untried' && lines.length === 0 ? 'It failed, but nothing that it looked for is missing.' : SAID[proof]
   const rows = [
     ...warnings.map((warning) => `${paint(terminal, 'red', '!')} ${visible(warning)}`),
     paint(terminal, 'bold', said),

@@ -93,11 +93,10 @@ async function pageFor(
 ): Promise<PageText> {
   const { answerUrl } = options.notices
   const names = [`127.0.0.1:${port}`, `localhost:${port}`, ...(answerUrl === null ? [] : [new URL(answerUrl).host])]
-  if (!names.includes(headers.host ?? '')) return { status: 403, texts: ['This server is not called that.'] }
-  if (method !== 'GET' && method !== 'POST') return { status: 405, texts: ['Links are opened or pressed.'] }
+  if (!names.includes(headers.host ?? '')) return { status: 403, texts: ['This server has another name.'] }
+  if (method !== 'GET' && method !== 'POST') return { status: 405, texts: ['A link takes GET and POST.'] }
   const link = method === 'POST' ? links.take(code) : links.look(code)
-  if (!link)
-    return { status: 410, texts: ['This link was used, or is too old, or never was one. Nothing was allowed by it.'] }
+  if (!link) return { status: 410, texts: ['This link was used, has expired or is invalid. It allowed nothing.'] }
   if (method === 'POST') {
     const answered = await answerOnPage(options.machine, link, NO_CONSENT, 'link')
     if (answered.status === 'done') return { status: 200, texts: [`Answered: ${answered.said}.`] }

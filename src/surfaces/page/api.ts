@@ -110,6 +110,6 @@ export const writes: Readonly<Record<string, ApiCall>> = {
     const grants = openSavedGrants(machine)
     // Revoking a denial would open something, which needs the terminal.
     const known = grants.list().find(({ id, verdict }) => id === grant && verdict === 'allow')
-    return known && grants.revoke(known.id) ? ok({}) : { status: 404, body: { why: 'there is no such grant any more' } }
+    return known && grants.revoke(known.id) ? ok({}) : { status: 404, body: { why: 'that grant no longer exists' } }
   },
 }

@@ -140,7 +140,7 @@ export async function answerOnPage(
     const accepted = acceptedAnswer(machine, given.ask)
     return {
       status: 'gone',
-      why: accepted ? `it was answered already: ${answerText(accepted)}` : 'that question is gone',
+      why: accepted ? `it was answered already: ${answerText(accepted)}` : 'that question is closed',
     }
   }
   const { kind, choice = 0, seconds, message } = given
@@ -176,7 +176,7 @@ function actionText({ kind, choice = 0, seconds = 0 }: PageAnswer, { id, project
   const offer = view.offers[choice]
   const grants = offer ? [offer, ...(offer.also ?? [])].map((one) => visible(`${one.kind} ${one.value}`)) : []
   const what = `${grants.join(', ')} in ${visible(project)} (question ${id})`
-  if (kind === 'deny-always') return `deny for ever, in the signed manifest: ${what}`
-  if (kind === 'always') return `grant for ever, in the signed manifest: ${what}`
+  if (kind === 'deny-always') return `deny permanently, in the signed manifest: ${what}`
+  if (kind === 'always') return `grant permanently, in the signed manifest: ${what}`
   return `grant for ${kind === 'session' ? 'the session' : `${Math.ceil(seconds / 60)} minutes`}: ${what}`
 }

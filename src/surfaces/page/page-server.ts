@@ -56,7 +56,7 @@ function apiRefusal(request: IncomingMessage, port: number, token: string): Loop
   if (request.headers['sec-fetch-site'] !== 'same-origin')
     return { status: 403, why: 'only the page itself is answered' }
   if (request.method === 'POST' && origin !== `http://${request.headers.host}`)
-    return { status: 403, why: 'requests of other pages are not taken' }
+    return { status: 403, why: 'requests from other pages are refused' }
   return null
 }
 

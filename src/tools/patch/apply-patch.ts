@@ -52,7 +52,7 @@ function plan(change: FileChange, states: Map<string, FileState>, context: Patch
   if (bytes === null) throw new InputError(`${change.path} does not exist, so the patch cannot ${change.kind} it`)
   if (change.kind === 'delete') {
     if (change.hunks.length > 0 && patched(change.path, bytes, change.hunks).length > 0) {
-      throw new InputError(`${change.path} holds more than the patch deletes; nothing was changed`)
+      throw new InputError(`${change.path} contains more than the patch deletes; nothing was changed`)
     }
     state.after = null
     return `D ${change.path}`

@@ -144,7 +144,7 @@ class Result {
     const notes = [
       ...(this.full ? [`more matches were left out; ${remedy}`] : []),
       ...(this.unreadable > 0 ? [`${this.unreadable} files that may not be read were not searched`] : []),
-      ...(this.skipped > 0 ? [`${this.skipped} files were too large or went away`] : []),
+      ...(this.skipped > 0 ? [`${this.skipped} files were too large or disappeared`] : []),
     ]
     const body = this.#lines.length > 0 ? this.#lines : [`No match in ${this.searched.length} files below ${root}.`]
     return {

@@ -56,7 +56,7 @@ const OUTSIDE_DEFAULT: readonly string[] = ['process-info*', 'nvram*', 'iokit-ge
 
 /** A string of the profile's language. */
 export function quote(text: string): string {
-  if (text.includes('\0')) throw new RangeError('a path holds a NUL character, which no path can')
+  if (text.includes('\0')) throw new RangeError('a path contains a NUL character, which no path can')
   return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
 }
 

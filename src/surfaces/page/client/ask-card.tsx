@@ -68,10 +68,10 @@ export function AskCard({ ask }: { readonly ask: ShownAsk }): JSX.Element {
     try {
       const sent = { ...chosen, ask: ask.id, ...(typed !== undefined && { code: typed }) }
       const { status, body } = await post<AnswerOutcome>('/api/answer', sent)
-      say('said' in body ? `AnswerOutcome: ${body.said}.` : `Not answered: ${body.why}.`)
+      say('said' in body ? `Answered: ${body.said}.` : `Not answered: ${body.why}.`)
       wait(status === 403 && body.status === 'consent' ? chosen : null)
     } catch {
-      say('Not answered: the server does not answer.')
+      say('Not answered: no response from the server.')
     }
     setReady(true)
   }
@@ -159,7 +159,7 @@ export function AskCard({ ask }: { readonly ask: ShownAsk }): JSX.Element {
           <summary>Answer for longer</summary>
           <p class="dim">These need a code that the terminal of the page shows.</p>
           <fieldset>
-            <legend>What is meant</legend>
+            <legend>What it covers</legend>
             {ask.offers.map((grants, index) => (
               <label key={grants[0]!.grant} class="choice">
                 <input type="radio" name={title} checked={choice === index} onChange={() => choose(index)} />

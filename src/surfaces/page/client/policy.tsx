@@ -121,7 +121,7 @@ function Grant(): JSX.Element {
   const kinds = ['command', 'read', 'write', 'host', 'directory']
   return (
     <section aria-labelledby="grant">
-      <h2 id="grant">What would a grant admit?</h2>
+      <h2 id="grant">What would a grant allow?</h2>
       <form
         class="line"
         onSubmit={async (event) => {
@@ -148,7 +148,7 @@ function Grant(): JSX.Element {
         {reply?.status === 200 && (
           <>
             <p>
-              Of {reply.body.calls} recorded calls it would have let {reply.body.admits.length} kinds pass without a
+              Of {reply.body.calls} recorded calls it would have allowed {reply.body.admits.length} kinds pass without a
               question.
             </p>
             {reply.body.unknown > 0 && (

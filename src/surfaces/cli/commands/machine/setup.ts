@@ -9,14 +9,7 @@ import { visible } from '../../../terminal/terminal.ts'
 import { parseArguments } from '../../arguments.ts'
 import { confirm } from '../../confirm.ts'
 import { type CommandContext, commandRow, EXIT } from '../../usage.ts'
-import {
-  type AccountFile,
-  accountFiles,
-  completionsOf,
-  foundOnPath,
-  isOnPath,
-  fileStatusOf,
-} from './account-files.ts'
+import { type AccountFile, accountFiles, completionsOf, fileStatusOf, foundOnPath, isOnPath } from './account-files.ts'
 
 /** Runs `cordon setup`. */
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
@@ -43,7 +36,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   terminal.err('This would be written for you:\n')
   for (const step of steps) terminal.err(`  ${visible(describeStep(step).replaceAll(`${machine.home}/`, '~/'))}\n`)
   if (!args.flags.yes && !(await confirm(terminal, 'Do it? [y/N] '))) {
-    terminal.err('nothing was changed (--yes goes on without asking)\n')
+    terminal.err('nothing was changed (--yes skips the question)\n')
     return answer(false)
   }
   for (const step of steps) write(step)

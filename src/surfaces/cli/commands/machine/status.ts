@@ -54,7 +54,7 @@ export function describeStanding(terminal: Terminal, standing: ProjectStatus, ag
     `${paint(terminal, 'bold', 'cordon'.padEnd(LABEL))}${cutMiddle(root, columns - LABEL)}`,
     ...row('manifest', ...manifestWords(manifest)),
     ...(agents.length === 0
-      ? row('agents', 'dim', 'none is guarded here', 'cordon install AGENT, of those that cordon install --help names')
+      ? row('agents', 'dim', 'no agent is guarded', 'see: cordon install --help')
       : agents.flatMap((check, index) => row(index === 0 ? 'agents' : '', ...agentWords(check)))),
     ...refusalRows(refusals, row),
     ...(asks.length === 0
@@ -80,7 +80,7 @@ export function describeStanding(terminal: Terminal, standing: ProjectStatus, ag
 function manifestWords(manifest: ManifestStatus): [style: Style, said: string, next?: string] {
   switch (manifest.status) {
     case 'none':
-      return ['yellow', 'there is none: the built-in rules apply, and commands of agents ask', 'cordon init writes one']
+      return ['yellow', 'none: the built-in rules apply, and commands of agents ask', 'cordon init writes one']
     case 'broken':
       return [
         'red',
@@ -92,11 +92,11 @@ function manifestWords(manifest: ManifestStatus): [style: Style, said: string, n
       return ['green', `signed by ${manifest.by === 'user' ? 'you' : 'your team'}${on}`]
     }
     case 'changed':
-      return ['red', 'changed since it was signed, so it does not hold', 'cordon sign shows what changed']
+      return ['red', 'changed since it was signed, so it is not in force', 'cordon sign shows what changed']
     case 'bad':
       return ['red', 'its signature is not by your key', 'details: cordon verify']
     case 'unsigned':
-      return ['red', 'not signed, so it does not hold', 'read it, then: cordon sign']
+      return ['red', 'not signed, so it is not in force', 'read it, then: cordon sign']
   }
 }
 

@@ -102,7 +102,7 @@ async function consent(
   if (args.flags.try) return true
   if (args.flags.json || !isAtTerminal()) return false
   terminal.err(describeLines(terminal, lines, home))
-  return confirm(terminal, 'Run it again with this open, and see what of it is needed? [y/N] ')
+  return confirm(terminal, 'Run it again with these grants, to see which are needed? [y/N] ')
 }
 
 async function conclude(learned: LearnResult, place: Place): Promise<number> {

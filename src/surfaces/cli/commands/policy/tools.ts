@@ -16,7 +16,7 @@ const VERBS = ['list', 'show', 'run', 'trust', 'untrust', 'trust-status'] as con
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('tools')!, argv)
   const [given = 'list', name] = args.words
-  const verb = oneOf(VERBS, given, 'say what to do')
+  const verb = oneOf(VERBS, given, 'name an action')
   const opened = await openWritten(args, terminal)
   if (!opened) return EXIT.usage
   if (verb === 'run') return runTool(terminal, args, opened)
