@@ -7,8 +7,7 @@ import type { ShellFacts } from '../shell/facts.ts'
 import { canonicalJson } from '../system/canonical-json.ts'
 import { messageOf } from '../system/fault.ts'
 import { sha256 } from '../system/sha256.ts'
-import { parseAnswer } from './answer.ts'
-import type { Answer, ApprovalRequest } from './prompter.ts'
+import { type Answer, type ApprovalRequest, parseAnswer } from './prompter.ts'
 import { type GrantPlaces, pathOfPart, type Suggestion, suggestGrants } from './suggestion.ts'
 
 /** A person declined, corrected, or was not there to ask: not a denial of the policy, and not an error. */

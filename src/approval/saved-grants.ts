@@ -7,7 +7,7 @@ import type { Policy } from '../policy/policy.ts'
 import { Fault } from '../system/fault.ts'
 import { withLock } from '../system/lock.ts'
 import { openOwnDirectory, readOwnJson, writeOwnJson } from '../system/state.ts'
-import { GRANT_KINDS } from './answer.ts'
+import { GRANT_KINDS } from './prompter.ts'
 import type { Suggestion } from './suggestion.ts'
 
 export interface SavedGrant {

@@ -13,8 +13,8 @@ import type { ReasonCode } from '../policy/reason.ts'
 import type { CommandFact, ShellFacts } from '../shell/facts.ts'
 import { grantRefusal, interpreterOf } from '../shell/inspect/interpreters.ts'
 import { wrapperRows } from '../shell/wrap/wrappers.ts'
-import type { GrantKind } from './answer.ts'
 import { folderOfHome, isCredentialPlace, otherPlace, type Surroundings } from './other-place.ts'
+import type { GrantKind } from './prompter.ts'
 
 /** Something that can be granted, as the manifest would write it. */
 export interface Suggestion {

@@ -7,8 +7,7 @@ import { openMade } from '../system/made-file.ts'
 import { sha256 } from '../system/sha256.ts'
 import { mustBeOurs } from '../system/state.ts'
 import { type AuditEvent, checkpointMessage, formatLine, genesis, parseLine, redactDeep } from './event.ts'
-import { type Head, HeadFile } from './head.ts'
-import { auditPlaces, partName } from './log-files.ts'
+import { auditPlaces, type Head, HeadFile, partName } from './head.ts'
 
 /** Signs checkpoints; asked for only when one is due, because a keychain takes time. */
 export interface AuditSigner {

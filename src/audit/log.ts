@@ -5,7 +5,7 @@ import { Fault } from '../system/fault.ts'
 import { holdLock, isLockHeld, withLock } from '../system/lock.ts'
 import { openOwnDirectory, openState } from '../system/state.ts'
 import { type AuditEvent, SESSION_ID } from './event.ts'
-import { auditPlaces } from './log-files.ts'
+import { auditPlaces } from './head.ts'
 import { type AuditOptions, type AuditSigner, LogWriter } from './log-writer.ts'
 
 export type { AuditOptions, AuditSigner } from './log-writer.ts'

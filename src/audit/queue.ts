@@ -4,8 +4,7 @@ import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { errorCode } from '../system/fault.ts'
 import { readOwnJson, writeOwnJson } from '../system/state.ts'
-import { readHead } from './head.ts'
-import { auditPlaces, auditSessions, partName, sessionParts } from './log-files.ts'
+import { auditPlaces, auditSessions, partName, readHead, sessionParts } from './head.ts'
 
 /** A line of the record with its place, which is its name: no two lines share one, and a line keeps its own. */
 export interface QueuedLine {

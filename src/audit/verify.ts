@@ -4,8 +4,7 @@ import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { type Damage, type DamageKind, type Note, type Row, type Walk, walkChain } from './chain.ts'
 import { parseLine } from './event.ts'
-import { type Head, readHead } from './head.ts'
-import { auditPlaces, auditSessions, partName, readLog, sessionParts } from './log-files.ts'
+import { auditPlaces, auditSessions, type Head, partName, readHead, readLog, sessionParts } from './head.ts'
 import { CHECKPOINT_EVERY } from './log-writer.ts'
 
 export interface SessionVerification {

@@ -1,6 +1,6 @@
 /** Sub-agents: a child session with the same rules or stricter ones, its own conversation, and a share of the budget. */
 
-import { compareVerdicts } from '../policy/verdict.ts'
+import { compareVerdicts } from '../policy/order.ts'
 import type { CallPart } from '../providers/conversation.ts'
 import type { Session } from '../session/session.ts'
 import { Fault, messageOf } from '../system/fault.ts'

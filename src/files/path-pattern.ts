@@ -1,8 +1,8 @@
 /** Path patterns of the manifest: which places, and which basenames in them. */
 
 import { posix } from 'node:path'
-import { foldName } from './fold-name.ts'
 import { isGlob, matchSegment, matchSegments } from './glob.ts'
+import { foldName } from './path-bytes.ts'
 
 /** A parsed path rule. */
 export interface PathPattern {

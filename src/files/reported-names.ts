@@ -1,6 +1,6 @@
 /** Files that may change, but a person wants to know: instructions to agents, workflows of CI, and their kin. */
 
-import { foldName, foldPath } from './fold-name.ts'
+import { foldName, foldPath } from './path-bytes.ts'
 import { splitPath } from './path-pattern.ts'
 
 /** What a person is told about a changed file. */

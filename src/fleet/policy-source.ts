@@ -1,7 +1,9 @@
 /** Where a policy bundle comes from: a file, HTTPS with ETag, or a JetStream bucket. What it says is no one's word until it was verified. */
 
 import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { errorCode, Fault } from '../system/fault.ts'
+import { readOwnJson, writeOwnJson } from '../system/state.ts'
 import type { FleetHttp } from './http.ts'
 
 /** The ways to a bundle beside the file system. */
@@ -11,7 +13,7 @@ export interface PolicyPorts {
   readonly bucket: () => Promise<string | null>
 }
 
-export type FetchedPolicy = { readonly text: string; readonly etag: string | null } | 'unchanged'
+type FetchedPolicy = { readonly text: string; readonly etag: string | null } | 'unchanged'
 
 const MAX_BYTES = 4 * 1024 * 1024
 
@@ -47,4 +49,36 @@ function readBundle(path: string): string {
 
 function missing(why: string): Fault {
   return new Fault('fleet-unreachable', `the organisation’s policy could not be fetched: ${why}`)
+}
+
+/** What a machine remembers of its dealings with the fleet: when it last heard of a policy, and what it refused. */
+export interface FleetStatus {
+  readonly version: 1
+  /** When the place of the policy was last asked, and what it called its answer. */
+  readonly checked: string | null
+  readonly etag: string | null
+  /** When a place of the policy last accepted this machine. */
+  readonly proved?: string | null
+  /** Since when the fleet's servers refuse this machine's login; null while they accept it. */
+  readonly refused?: string | null
+  /** The last thing that went wrong with it; null once a good one was fetched. */
+  readonly problem: { readonly code: string; readonly message: string; readonly time: string } | null
+}
+
+const NOTHING: FleetStatus = { version: 1, checked: null, etag: null, problem: null }
+
+export function readStatus(fleetDirectory: string): FleetStatus {
+  return readOwnJson(statusPath(fleetDirectory), isStatus) ?? NOTHING
+}
+
+export function writeStatus(fleetDirectory: string, status: FleetStatus): void {
+  writeOwnJson(statusPath(fleetDirectory), status)
+}
+
+function statusPath(directory: string): string {
+  return join(directory, 'status.json')
+}
+
+function isStatus(value: unknown): value is FleetStatus {
+  return (value as Partial<FleetStatus> | null)?.version === 1
 }

@@ -1,7 +1,7 @@
 /** Proposed grants as the text of a manifest: the project's own with lines added, or the smallest new one. */
 
 import { appendToList, removeFromList } from '../manifest/toml/edit.ts'
-import type { Plain } from '../manifest/toml/plain.ts'
+import type { Plain } from '../manifest/toml/tree.ts'
 import { pathAddition } from '../project/additions.ts'
 import { listPlace } from '../project/amend.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'

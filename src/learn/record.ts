@@ -5,7 +5,7 @@ import type { CallChecker } from '../call/decide/check-call.ts'
 import { typedText } from '../confine/typed-words.ts'
 import { isInside } from '../files/baseline.ts'
 import { matchesHost, parseHostPattern } from '../hosts/pattern.ts'
-import { coverSecrets } from '../scan/redact/cover.ts'
+import { coverSecrets } from '../scan/redact/redact.ts'
 import type { NeedPlaces, Needs } from './needs.ts'
 import { readNeeds } from './needs.ts'
 

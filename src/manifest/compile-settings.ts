@@ -1,10 +1,9 @@
 /** Effective manifest to what the sandbox and the session read. */
 
 import { posix } from 'node:path'
+import type { Verdict } from '../policy/order.ts'
 import type { Sourced } from '../policy/policy.ts'
-import type { Verdict } from '../policy/verdict.ts'
-import { compileMcpRules } from './compile-mcp.ts'
-import { compileServers } from './compile-servers.ts'
+import { compileMcpRules, compileServers } from './compile-servers.ts'
 import { type Lookup, sourced } from './lookup.ts'
 import type { BundleEntry, HostEntry, PathEntry, SecretEntry } from './schema/manifest.ts'
 import type {

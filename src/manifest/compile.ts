@@ -4,6 +4,7 @@ import { isInside } from '../files/baseline.ts'
 import { exactPath } from '../files/path-pattern.ts'
 import type { SpecialRange } from '../hosts/address.ts'
 import { parseCommandPattern } from '../policy/command-pattern.ts'
+import type { Verdict } from '../policy/order.ts'
 import type {
   AgentRule,
   CommandRule,
@@ -18,7 +19,6 @@ import type {
   ShellFlags,
   Sourced,
 } from '../policy/policy.ts'
-import type { Verdict } from '../policy/verdict.ts'
 import { compileSandbox, compileSession } from './compile-settings.ts'
 import { OBSERVE_PATH } from './layers.ts'
 import { type CompileContext, Lookup, sourced } from './lookup.ts'

@@ -1,11 +1,9 @@
 /** The effective manifest with the origin of every value: what `cordon policy show` prints (M2). */
 
-import type { Item, Manifest, Setting } from './schema/manifest.ts'
-import { schemaKeys } from './schema/schema.ts'
+import { type Item, type Manifest, type Setting, schemaKeys } from './schema/manifest.ts'
 import { MEANT_BY_PRESENCE } from './sign/canonical.ts'
-import { type Plain, plainValue, shorten } from './toml/plain.ts'
-import { printValue } from './toml/print.ts'
-import { splitKey } from './toml/tree.ts'
+import { printValue } from './toml/edit.ts'
+import { type Plain, plainValue, shorten, splitKey } from './toml/tree.ts'
 
 /** A value that holds, and who says so. */
 export interface EffectiveValue {

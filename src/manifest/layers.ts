@@ -6,8 +6,8 @@ import type { SuffixLookup } from '../hosts/suffix.ts'
 import type { RuleRef } from '../policy/policy.ts'
 import { OBSERVE } from './schema/key.ts'
 import type { BundleEntry, HostEntry, Item, Manifest, SecretEntry, Setting } from './schema/manifest.ts'
-import { plainValue } from './toml/plain.ts'
 import { type Finding, type Problem, problemAt } from './toml/problem.ts'
+import { plainValue } from './toml/tree.ts'
 
 /** Who wrote a manifest; later layers come later here. */
 export type LayerName = 'organisation' | 'user' | 'project' | 'command-line'

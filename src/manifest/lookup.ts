@@ -1,14 +1,11 @@
 /** Reading an effective manifest: a value with its origin, or the schema's default. */
 
 import { type PathPattern, parsePathPattern } from '../files/path-pattern.ts'
-import { parseDeniedPattern, parseHostPattern } from '../hosts/pattern.ts'
+import { namesUnixSocket, parseDeniedPattern, parseHostPattern, parseUnixSocket } from '../hosts/pattern.ts'
 import type { SuffixLookup } from '../hosts/suffix.ts'
-import { namesUnixSocket, parseUnixSocket } from '../hosts/unix-socket.ts'
 import type { HostRule, RuleRef, Sourced } from '../policy/policy.ts'
 import { expandHost } from './schema/format.ts'
-import type { HostEntry, Item, Manifest } from './schema/manifest.ts'
-import { itemsOf } from './schema/manifest.ts'
-import { schemaKeys } from './schema/schema.ts'
+import { type HostEntry, type Item, itemsOf, type Manifest, schemaKeys } from './schema/manifest.ts'
 import { type Finding, type Problem, problemAt } from './toml/problem.ts'
 import { quoteShort, splitKey } from './toml/tree.ts'
 

@@ -10,8 +10,16 @@ import { readEnrolment } from '../fleet/identity.ts'
 import type { FleetBus } from '../fleet/nats/bus.ts'
 import type { FleetSettings } from '../fleet/settings.ts'
 import { otlpSink } from '../fleet/ship/otlp.ts'
-import { piecesOf, type RecordSink, recordId, type ShippedRecord } from '../fleet/ship/record.ts'
-import { type RecordQueue, type ShipOptions, type Shipped, ship } from '../fleet/ship/shipper.ts'
+import {
+  piecesOf,
+  type RecordQueue,
+  type RecordSink,
+  recordId,
+  type ShipOptions,
+  type Shipped,
+  type ShippedRecord,
+  ship,
+} from '../fleet/ship/record.ts'
 import { createRedactor } from '../scan/redact/redact.ts'
 import { Fault, messageOf } from '../system/fault.ts'
 import { keyId } from '../system/keys/signing-key.ts'

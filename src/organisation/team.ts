@@ -4,15 +4,17 @@ import { join } from 'node:path'
 import { fleetDirectory } from '../fleet/bundle-store.ts'
 import {
   type Certificate,
+  codeProof,
   type Enrolment,
+  type Invite,
   machineKey,
+  makeInvite,
   type Role,
   signEnrolment,
+  takeInvite,
   writeCertificate,
 } from '../fleet/identity.ts'
-import { codeProof, type Invite, makeInvite, takeInvite } from '../fleet/invite.ts'
-import { natsName, natsToken } from '../fleet/nats/nkey.ts'
-import { inboxOf, permissionsOf } from '../fleet/nats/subjects.ts'
+import { inboxOf, natsName, natsToken, permissionsOf } from '../fleet/nats/subjects.ts'
 import { FLEET_FILE, type FleetSettings, parseFleetSettings } from '../fleet/settings.ts'
 import { userSigningKey } from '../manifest/sign/sign.ts'
 import { Fault } from '../system/fault.ts'

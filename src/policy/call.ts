@@ -4,8 +4,8 @@ import type { PathPattern } from '../files/path-pattern.ts'
 import type { ProtectedPlace } from '../files/protected-paths.ts'
 import type { UrlFacts } from '../hosts/url.ts'
 import type { ShellAnalysis } from '../shell/facts.ts'
+import type { Verdict } from './order.ts'
 import type { CommandRule, HostRule, Mode, NearbyKind, PathRule, Sourced } from './policy.ts'
-import type { Verdict } from './verdict.ts'
 
 /** A path of the call: as it was given and as the kernel resolves it. */
 export interface PathFact {

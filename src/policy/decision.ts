@@ -1,9 +1,9 @@
 /** A decision: a verdict with every rule that took part, the part of the call it was about, and a remedy. */
 
 import type { Span } from '../shell/facts.ts'
+import { compareVerdicts, type Verdict } from './order.ts'
 import type { RuleRef } from './policy.ts'
 import type { ReasonCode } from './reason.ts'
-import { compareVerdicts, type Verdict } from './verdict.ts'
 
 export interface Reason {
   readonly code: ReasonCode

@@ -8,9 +8,9 @@ import { classifyAddress } from '../hosts/address.ts'
 import { matchesDenied, matchesHost } from '../hosts/pattern.ts'
 import { parseUrl } from '../hosts/url.ts'
 import { type Decision, soleDecision } from './decision.ts'
+import { compareVerdicts, type Verdict } from './order.ts'
 import type { HostRule, Policy, RuleRef, Sourced } from './policy.ts'
 import type { ReasonCode } from './reason.ts'
-import { compareVerdicts, type Verdict } from './verdict.ts'
 
 /** What an argument must be: a text by a glob, a path by the file rules, an address by the host rules. */
 export type ArgumentRule = { readonly name: string } & (

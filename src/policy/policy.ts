@@ -5,7 +5,7 @@ import type { SpecialRange } from '../hosts/address.ts'
 import type { HostPattern } from '../hosts/pattern.ts'
 import type { SuffixLookup } from '../hosts/suffix.ts'
 import type { CommandPattern } from './command-pattern.ts'
-import type { Verdict } from './verdict.ts'
+import type { Verdict } from './order.ts'
 
 /** A rule and where it stands: `capabilities.deny.commands.patterns[0]`, `cordon.toml:12:3`. */
 export interface RuleRef {

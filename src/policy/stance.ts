@@ -2,9 +2,9 @@
 
 import type { SessionFacts } from './call.ts'
 import type { Reason } from './decision.ts'
+import type { Verdict } from './order.ts'
 import { type AgentRule, type Mode, type Policy, type RuleRef, ref, type Sourced } from './policy.ts'
 import { type ToolKind, toolKind } from './tool-kind.ts'
-import type { Verdict } from './verdict.ts'
 
 /** A verdict with its reason and rules, before it is bound to a part. */
 export interface Ruling {

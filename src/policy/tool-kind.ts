@@ -1,6 +1,6 @@
 /** What kinds of work tools do, and the level each has when no one set one (P1). */
 
-import type { Verdict } from './verdict.ts'
+import type { Verdict } from './order.ts'
 
 export type ToolKind = 'read' | 'list' | 'write' | 'command' | 'network' | 'talk'
 

@@ -1,11 +1,10 @@
 /** The audit trail for surfaces: query, follow, verify, report. */
 
 import type { AuditLine } from '../audit/event.ts'
+import { auditSessions } from '../audit/head.ts'
 import { isLogHeld } from '../audit/log.ts'
-import { auditSessions } from '../audit/log-files.ts'
-import { type AuditQuery, followAudit, newestSession, queryAudit } from '../audit/read.ts'
+import { type AuditQuery, followAudit, newestSession, queryAudit, tailAudit } from '../audit/read.ts'
 import { auditReport, auditReportJson, type ReportFacts } from '../audit/report.ts'
-import { tailAudit } from '../audit/tail.ts'
 import { verifyAudit } from '../audit/verify.ts'
 import { userKeySince, userPublicKey } from '../manifest/sign/sign.ts'
 import type { Machine } from '../system/machine.ts'

@@ -4,10 +4,9 @@ import type { ChildProcess, StdioOptions } from 'node:child_process'
 import { Readable, Writable } from 'node:stream'
 import { isatty } from 'node:tty'
 import { monotonicMs } from '../system/monotonic.ts'
-import type { Captured, LaunchIo, Output } from './backend.ts'
+import type { Captured, LaunchIo, Output, SandboxFault } from './backend.ts'
 import { Capture } from './capture.ts'
 import type { Limits } from './limits.ts'
-import type { SandboxFault } from './sandbox-fault.ts'
 
 export interface Attendance {
   readonly child: ChildProcess

@@ -2,12 +2,12 @@
 
 import type { Server, Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
+import { Fault, type FaultCode } from '../system/fault.ts'
 import type { SandboxLayout } from './layout.ts'
 import type { Limits } from './limits.ts'
 import type { SandboxPlan, Sought } from './plan.ts'
 import type { ProgramJudge, RanProgram } from './programs.ts'
 import type { Support } from './report.ts'
-import { SandboxFault } from './sandbox-fault.ts'
 import type { Violation } from './violation.ts'
 
 /** Where an output goes. A Writable is never ended. */
@@ -217,4 +217,15 @@ export function requireCapable({ name, capabilities }: Backend, plan: SandboxPla
   throw new SandboxFault('sandbox-unable', `the sandbox "${name}" cannot give this command ${lacking[2]}`, {
     remedy: 'Take that grant out of the manifest, or use another sandbox ([sandbox.os] backend).',
   })
+}
+
+/** Faults of a sandbox: the command did not run inside, so it did not run. */
+export class SandboxFault extends Fault {
+  /** The path it is about, where there is one. */
+  readonly path: string | null
+
+  constructor(code: FaultCode, message: string, options: { cause?: unknown; remedy?: string; path?: string } = {}) {
+    super(code, message, options)
+    this.path = options.path ?? null
+  }
 }

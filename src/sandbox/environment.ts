@@ -2,7 +2,7 @@
 
 import { posix } from 'node:path'
 import { matchSegment } from '../files/glob.ts'
-import { foreignCharsets } from '../shell/charset.ts'
+import { foreignCharsets } from '../shell/read/unreadable-text.ts'
 
 /** What decides about the environment of one command. */
 export interface EnvironmentRequest {

@@ -2,8 +2,8 @@
 
 import type { Remembered } from '../approval/approve.ts'
 import type { ToolResult } from '../call/tool-result.ts'
+import type { Verdict } from '../policy/order.ts'
 import type { Mode } from '../policy/policy.ts'
-import type { Verdict } from '../policy/verdict.ts'
 
 export type SessionEvent =
   | { readonly type: 'result'; readonly tool: string; readonly result: ToolResult }

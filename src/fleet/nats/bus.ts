@@ -6,8 +6,7 @@ import { AuthorizationError, connect } from '@nats-io/transport-node'
 import { Fault, messageOf } from '../../system/fault.ts'
 import { keyId, type PublicKey, parseSigningKey, type SigningKey } from '../../system/keys/signing-key.ts'
 import type { FleetTls } from '../settings.ts'
-import { natsLogin } from './nkey.ts'
-import { type FleetSubjects, fleetSubjects, inboxOf, subjectPart } from './subjects.ts'
+import { type FleetSubjects, fleetSubjects, inboxOf, natsLogin, subjectPart } from './subjects.ts'
 
 export type NatsConnection = Awaited<ReturnType<typeof connect>>
 

@@ -1,12 +1,13 @@
 /** Command rules of one file that cannot all be meant: contradictions, shadowed rules, refused grants, failed examples. */
 
 import type { CommandPattern } from '../../policy/command-pattern.ts'
+import { toolKind } from '../../policy/tool-kind.ts'
 import { judgeGrant } from '../../shell/tables/interpreter-names.ts'
 import type { FormatContext } from '../schema/format.ts'
 import { type CommandEntry, type Item, itemsOf, type Manifest } from '../schema/manifest.ts'
 import type { Report } from '../toml/problem.ts'
-import { quoteShort } from '../toml/tree.ts'
-import { type Parsed, reportDenied, reportDuplicate, warnShadowed } from './overlap.ts'
+import { quoteShort, splitKey } from '../toml/tree.ts'
+import { type Parsed, reportDenied, reportDuplicate, warnShadowed } from './reach-conflicts.ts'
 
 /** Whether a pattern matches a command text; the shell analysis that knows is not part of this folder. */
 export type CommandMatcher = (pattern: CommandPattern, command: string) => boolean
@@ -184,6 +185,24 @@ function checkExamples(
       expected: wanted ? 'a command that the pattern matches' : 'a command that the pattern does not match',
       found: wanted ? 'no match' : 'a match',
       suggestion: 'correct the pattern or the example',
+    })
+  }
+}
+
+/** The plan agent neither writes nor runs (P3): a level that says otherwise would be read by no one. */
+export function checkToolLevels(manifest: Manifest, report: Report): void {
+  for (const [path, { at, value }] of manifest.settings) {
+    const [section, agent, table, tool] = splitKey(path)
+    if (section !== 'agents' || agent !== 'plan' || table !== 'tools' || tool === undefined || value === 'deny')
+      continue
+    const { kind } = toolKind(tool)
+    if (kind !== 'write' && kind !== 'command') continue
+    report.error(at, path, {
+      code: 'unused',
+      message: `the plan agent is read-only, so the level of ${tool} has no effect`,
+      expected: '"deny", or a tool that reads',
+      found: JSON.stringify(value),
+      suggestion: 'delete it, or give the level to an agent of your own: [agents.NAME.tools]',
     })
   }
 }

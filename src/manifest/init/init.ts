@@ -2,7 +2,7 @@
 
 import { grantRefusal } from '../../shell/inspect/interpreters.ts'
 import { broadGrant } from '../check/lint.ts'
-import { printString } from '../toml/print.ts'
+import { printString } from '../toml/edit.ts'
 import type { Kind, ProjectFacts } from './detect.ts'
 import { SERVES, type Service } from './servers.ts'
 

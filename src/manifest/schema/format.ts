@@ -1,9 +1,15 @@
 /** What a text must be to stand for a path, a host, a command, a variable …: one check for each format. */
 
 import { type PathPattern, parsePathPattern } from '../../files/path-pattern.ts'
-import { type HostPattern, needsSuffixes, parseDeniedPattern, parseHostPattern } from '../../hosts/pattern.ts'
+import {
+  type HostPattern,
+  namesUnixSocket,
+  needsSuffixes,
+  parseDeniedPattern,
+  parseHostPattern,
+  parseUnixSocket,
+} from '../../hosts/pattern.ts'
 import type { SuffixLookup } from '../../hosts/suffix.ts'
-import { namesUnixSocket, parseUnixSocket } from '../../hosts/unix-socket.ts'
 import { type CommandPattern, parseCommandPattern } from '../../policy/command-pattern.ts'
 import { builtInTools, isBuiltInTool } from '../../policy/tool-kind.ts'
 import type { PinsScript } from '../../shell/tables/interpreter-names.ts'

@@ -1,7 +1,7 @@
 /** What the schema is made of: sections, keys, their types, and how layers of one key meet. */
 
+import { VERDICTS } from '../../policy/order.ts'
 import { MODES } from '../../policy/policy.ts'
-import { VERDICTS } from '../../policy/verdict.ts'
 
 /** What a text must be beyond being a text; each has one check in `format.ts`. */
 export type Format =

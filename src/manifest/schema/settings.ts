@@ -1,9 +1,9 @@
 /** What a manifest says beyond decisions: how the sandbox is furnished, what is limited, what is recorded. */
 
 import type { McpRules } from '../../policy/mcp-rules.ts'
+import type { Verdict } from '../../policy/order.ts'
 import type { HostRule, PathRule, Sourced } from '../../policy/policy.ts'
 import type { ReviewBound } from '../../policy/review-bound.ts'
-import type { Verdict } from '../../policy/verdict.ts'
 
 /** `[sandbox.os] backend`, on Linux. */
 export type CommandBackend = 'bwrap' | 'landlock' | 'runc' | 'runsc'

@@ -1,7 +1,7 @@
 /** How the lists of a manifest read to a person: one sentence for an entry that came, one for an entry that went. */
 
-import { namesUnixSocket, socketMeaning } from '../../hosts/unix-socket.ts'
-import type { Plain } from '../toml/plain.ts'
+import { namesUnixSocket, socketMeaning } from '../../hosts/pattern.ts'
+import type { Plain } from '../toml/tree.ts'
 
 export type ReachKind = 'command' | 'read' | 'write' | 'directory' | 'host' | 'secret' | 'variable' | 'tool' | 'setting'
 

@@ -1,9 +1,9 @@
 /** What a changed manifest newly opens, asks about and closes, in plain words: read before signing (M3). */
 
-import type { Verdict } from '../../policy/verdict.ts'
+import type { Verdict } from '../../policy/order.ts'
 import type { Key } from '../schema/key.ts'
-import { schemaKeys } from '../schema/schema.ts'
-import type { Plain } from '../toml/plain.ts'
+import { schemaKeys } from '../schema/manifest.ts'
+import type { Plain } from '../toml/tree.ts'
 import { type Entry, LISTS, type ListWords, type ReachKind, texts } from './reach-diff-words.ts'
 import { SETTING_WORDS, type SettingWords, settingSentence } from './setting-words.ts'
 

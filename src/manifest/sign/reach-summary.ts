@@ -2,8 +2,8 @@
 
 import { posix } from 'node:path'
 import { secretShape } from '../../files/secret-shapes.ts'
-import { namesUnixSocket, socketMeaning } from '../../hosts/unix-socket.ts'
-import type { Plain } from '../toml/plain.ts'
+import { namesUnixSocket, socketMeaning } from '../../hosts/pattern.ts'
+import type { Plain } from '../toml/tree.ts'
 import type { ReachChange } from './reach-diff.ts'
 import { type Entry, NEARBY_WORDS, texts } from './reach-diff-words.ts'
 import { SETTING_WORDS } from './setting-words.ts'

@@ -1,6 +1,6 @@
 /** How the single settings of a manifest read to a person: a sentence for what a value means, or a name before it. */
 
-import type { Plain } from '../toml/plain.ts'
+import type { Plain } from '../toml/tree.ts'
 
 /** A name, after which the values are shown; or a sentence for each value. `{}` is the name of an agent, tool or server. */
 export type SettingWords = string | Readonly<Record<string, string>>

@@ -1,18 +1,16 @@
 /** The files of a shell text: redirects, and the words that name files (S6). */
 
 import { posix } from 'node:path'
+import { deniedOfGlob, protectedOfGlob, secretOfGlob } from '../../files/aimed-globs.ts'
 import { isInside, isProcessPath } from '../../files/baseline.ts'
-import { deniedOfGlob } from '../../files/denied-glob.ts'
 import { isGlob, matchSegment } from '../../files/glob.ts'
-import { protectedOfGlob } from '../../files/protected-glob.ts'
-import { secretOfGlob } from '../../files/secret-glob.ts'
 import type { CommandFact, PathUse, RedirectFact } from '../../shell/facts.ts'
 import type { PartSubject } from '../decision.ts'
 import type { PartQuestions } from '../order.ts'
 import { type PathActor, type PathScene, pathQuestions } from '../path-part.ts'
 import { type PathRule, ref } from '../policy.ts'
 import { wordsOf } from './command-part.ts'
-import { gitNamesOnly, gitReads, isGitTree } from './git-look.ts'
+import { gitNamesOnly, gitReads, isGitTree } from './git-place.ts'
 import { always, deny, type Scene, unknowable } from './scene.ts'
 
 /** A redirect: whether it may be used at all, then the file that it opens. */

@@ -2,7 +2,6 @@
 
 import { posix } from 'node:path'
 import type { Policy } from '../policy.ts'
-import { PRIVILEGED, RUNS_INSIDE, type StartedFor } from './names.ts'
 
 /** Folders of programs, beside those on the PATH. */
 export const PROGRAM_FOLDERS: readonly string[] = [
@@ -55,3 +54,21 @@ export function programTable({ policy, by, changing, every }: TableScene, path: 
 function isOdd(words: readonly string[]): boolean {
   return words.some((word) => word === '' || /[\t\0]/.test(word))
 }
+
+/** Who a start is judged for: what is built in is there for agents, whose commands no one reads before they run. */
+export type StartedFor = 'agent' | 'person'
+
+/** Programs that run the work of others by themselves, without starting them. */
+export const RUNS_INSIDE: ReadonlySet<string> = new Set(
+  'busybox toybox coreutils ld.so ld-linux.so.2 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1 ld-musl-x86_64.so.1 ld-musl-aarch64.so.1'.split(
+    ' ',
+  ),
+)
+
+/** What asks for other rights (S4). */
+export const PRIVILEGED: ReadonlySet<string> = new Set('sudo sudo-rs sudoedit doas su pkexec run0 sg newgrp'.split(' '))
+
+/** What a program start does by itself is nothing but to start another one, which is judged then. */
+export const ONLY_RUNS: ReadonlySet<string> = new Set(
+  'env nice ionice nohup setsid stdbuf time timeout xargs'.split(' '),
+)

@@ -9,7 +9,7 @@ import {
   type Setting,
 } from '../../manifest/schema/manifest.ts'
 import type { ReachChange } from '../../manifest/sign/reach-diff.ts'
-import { plainValue } from '../../manifest/toml/plain.ts'
+import { plainValue } from '../../manifest/toml/tree.ts'
 import type { LoadedManifest } from '../load/load.ts'
 
 export interface HeldBack {

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import { type AuditLine, parseLine } from '../../audit/event.ts'
-import { auditPlaces, partName, readLog, sessionParts } from '../../audit/log-files.ts'
+import { auditPlaces, partName, readLog, sessionParts } from '../../audit/head.ts'
 import type { RecentCall } from './reviewer.ts'
 
 const MAX_BYTES = 128 * 1024

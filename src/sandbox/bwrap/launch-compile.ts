@@ -1,14 +1,13 @@
 /** A plan in the terms of this machine: the words that make the layout, the init's orders for what is put into it. */
 
 import { isInside } from '../../files/baseline.ts'
-import type { LaunchIo } from '../backend.ts'
+import { type LaunchIo, SandboxFault } from '../backend.ts'
 import type { SandboxLayout } from '../layout.ts'
 import { groupLimits, type Limits, processNumbers, resourceLimits } from '../limits.ts'
 import { type Cgroup, type CgroupHost, makeCgroup } from '../limits-cgroup.ts'
 import type { SandboxPlan } from '../plan.ts'
-import { SandboxFault } from '../sandbox-fault.ts'
 import { readIdentities } from '../session.ts'
-import type { SandboxLayer } from './layer.ts'
+import type { SandboxLayer } from './args.ts'
 import { compileFilter } from './seccomp.ts'
 import { compileOrders } from './setup-message.ts'
 import type { Architecture } from './syscalls.ts'

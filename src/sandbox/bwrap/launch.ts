@@ -5,21 +5,25 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { constants } from 'node:os'
 import { Readable, Writable } from 'node:stream'
 import { monotonicMs } from '../../system/monotonic.ts'
-import type { LaunchIo, LaunchResult, Output } from '../backend.ts'
+import { type LaunchIo, type LaunchResult, type Output, SandboxFault } from '../backend.ts'
 import { Capture } from '../capture.ts'
 import type { SandboxPlan } from '../plan.ts'
 import type { ProgramStart } from '../programs.ts'
-import { SandboxFault } from '../sandbox-fault.ts'
-import { CONTROL_FD } from './args.ts'
+import { CONTROL_FD, type SandboxLayer } from './args.ts'
 import { goMessage, type InitMessage, judgedMessage, quitMessage, signalMessage } from './init-messages.ts'
 import { type BwrapSetup, compileFurnishing } from './launch-compile.ts'
-import { faultOfStep } from './launch-fault.ts'
-import { LaunchProgress } from './launch-progress.ts'
-import { keepAlive, layoutName, type StartedSandbox, type Streams, startSandbox, streamsOf } from './launch-sandbox.ts'
-import { InsideServers } from './launch-servers.ts'
+import { faultOfStep, LaunchProgress } from './launch-progress.ts'
+import {
+  InsideServers,
+  keepAlive,
+  layoutName,
+  type StartedSandbox,
+  type Streams,
+  startSandbox,
+  streamsOf,
+} from './launch-sandbox.ts'
 import type { SpareSandboxes } from './launch-spare.ts'
 import { relayTerminal, type TerminalRelay } from './launch-terminal.ts'
-import type { SandboxLayer } from './layer.ts'
 import { INIT_STEPS } from './steps.ts'
 
 /** How long the init has to end the sandbox before its connection is cut, which ends it too. */

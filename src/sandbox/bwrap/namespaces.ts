@@ -1,7 +1,7 @@
 /** Whether this machine lets bubblewrap make namespaces, found out cheaply where nothing speaks against it. */
 
 import { existsSync, readFileSync } from 'node:fs'
-import { SandboxFault } from '../sandbox-fault.ts'
+import { SandboxFault } from '../backend.ts'
 import { findBwrap } from './backend.ts'
 
 /** Profiles that let a bubblewrap make user namespaces. */

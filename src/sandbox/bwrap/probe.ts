@@ -4,13 +4,12 @@ import { existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync, realpath
 import { release, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { errorCode, messageOf } from '../../system/fault.ts'
-import type { Backend, LaunchResult } from '../backend.ts'
+import { type Backend, type LaunchResult, SandboxFault } from '../backend.ts'
 import { ruleText } from '../changes.ts'
 import { type CgroupSupport, DEFAULT_OPEN_FILES } from '../limits.ts'
 import { attackLines, furnishProbe, heldBy, planProbe, REPORT_IT } from '../probe-sandbox.ts'
 import { type Cause, findCause, installBwrap, type MachineTraces, raiseInstances } from '../repair.ts'
 import { type Assurance, type Support, UNHELD_CHANGES, UNJUDGED_PROGRAMS } from '../report.ts'
-import { SandboxFault } from '../sandbox-fault.ts'
 import { LIMITS_SCRIPT, limitAssurances, type WatchFacts } from './probe-limits.ts'
 
 interface Check {

@@ -5,7 +5,7 @@ import { encodePath } from '../../files/path-bytes.ts'
 import type { ChangePlan } from '../changes.ts'
 import { RESOURCE_NUMBERS, type ResourceLimit } from '../limits.ts'
 import { DEFAULT_PORT, type MaskFace, type MaskIdentity, type SandboxPlan } from '../plan.ts'
-import { numbers, OrderWriter, pathBytes, text, u16, u32 } from './setup-bytes.ts'
+import { numbers, OrderWriter, pathBytes, text, u16, u32 } from './init-messages.ts'
 
 /** About seven weeks: what is longer is not a limit. */
 const MAX_MILLISECONDS = 0xffff_ffff

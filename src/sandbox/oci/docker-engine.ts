@@ -8,12 +8,16 @@ import { Fault } from '../../system/fault.ts'
 import { type LimitReport, reportLimits, resourceLimits } from '../limits.ts'
 import { endOnTime } from './confined.ts'
 import { type ContainerRoot, containerRoot } from './container-root.ts'
-import type { ContainerEngine, ContainerLimits, ContainerOutcome, ContainerRun } from './engine.ts'
-import { CONTAINER_PLACES, entryArgv, WORK } from './entry.ts'
-import { limitHit } from './hit.ts'
+import {
+  type ContainerEngine,
+  type ContainerLimits,
+  type ContainerOutcome,
+  type ContainerRun,
+  limitHit,
+} from './engine.ts'
+import { CONTAINER_PLACES, entryArgv, WORK } from './layout-spec.ts'
 import { findEngineProgram } from './local-engine.ts'
-import { commonWords } from './podman.ts'
-import { probeEngine } from './probe.ts'
+import { commonWords, probeEngine } from './probe.ts'
 import { containerUser, openStage, type Stage } from './stage.ts'
 
 export interface DockerOptions {

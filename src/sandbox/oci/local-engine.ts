@@ -7,11 +7,16 @@ import { type CgroupSupport, type LimitReport, reportLimits, resourceLimits } fr
 import { type CgroupHost, makeCgroup } from '../limits-cgroup.ts'
 import { type ConfinedResult, ENGINE_STATE, runConfined } from './confined.ts'
 import { type ContainerRoot, containerRoot } from './container-root.ts'
-import type { ContainerEngine, ContainerLimits, ContainerOutcome, ContainerRun, EngineName } from './engine.ts'
-import { CONTAINER_PLACES, entryArgv, WORK } from './entry.ts'
-import { limitHit } from './hit.ts'
-import { podmanArgv, podmanEnvironment } from './podman.ts'
-import { probeEngine } from './probe.ts'
+import {
+  type ContainerEngine,
+  type ContainerLimits,
+  type ContainerOutcome,
+  type ContainerRun,
+  type EngineName,
+  limitHit,
+} from './engine.ts'
+import { CONTAINER_PLACES, entryArgv, WORK } from './layout-spec.ts'
+import { podmanArgv, podmanEnvironment, probeEngine } from './probe.ts'
 import { containerSpec } from './spec.ts'
 import { containerUser, openStage, type Stage } from './stage.ts'
 

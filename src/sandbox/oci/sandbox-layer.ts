@@ -1,9 +1,8 @@
 /** Sandboxes that runc prepares for the init instead of bubblewrap. Nothing of one is ever on the host's disk. */
 
-import { PASSED_FDS } from '../bwrap/args.ts'
-import type { SandboxLayer } from '../bwrap/layer.ts'
+import { SandboxFault } from '../backend.ts'
+import { PASSED_FDS, type SandboxLayer } from '../bwrap/args.ts'
 import type { SandboxLayout } from '../layout.ts'
-import { SandboxFault } from '../sandbox-fault.ts'
 import { ENGINE_STATE, joinWords, namespaceWords } from './confined.ts'
 import { layoutSpec } from './layout-spec.ts'
 import { findEngineProgram } from './local-engine.ts'

@@ -3,7 +3,7 @@
 import { REFUSED_CALLS } from '../bwrap/syscalls.ts'
 import type { ResourceLimit } from '../limits.ts'
 import type { ContainerRoot } from './container-root.ts'
-import { CONTAINER_PLACES, ENTRY_ENVIRONMENT, WORK } from './entry.ts'
+import { CONTAINER_PLACES, ENTRY_ENVIRONMENT, WORK } from './layout-spec.ts'
 
 export interface SpecRequest {
   readonly argv: readonly string[]

@@ -21,7 +21,7 @@ import { isSameProcess, startOf } from '../../system/alive.ts'
 import { unwritable } from '../../system/fault.ts'
 import type { ContainerRoot } from './container-root.ts'
 import type { ContainerRun, InputFile } from './engine.ts'
-import { WORK } from './entry.ts'
+import { WORK } from './layout-spec.ts'
 
 export interface Stage {
   /** Owned by whom the container runs as. */

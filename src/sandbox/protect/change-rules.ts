@@ -1,8 +1,8 @@
 /** The tables of protected names as rules for the broker (F8): what a command may not make, move or write while it runs. */
 
 import { posix } from 'node:path'
-import { foldForBroker } from '../../files/fold-name.ts'
 import { gitKeyOrders } from '../../files/git-keys.ts'
+import { foldForBroker } from '../../files/path-bytes.ts'
 import { packageFolders, protectedNames, worktreeFolders } from '../../files/protected-names.ts'
 import { protectedPath } from '../../files/protected-paths.ts'
 import { toldNames } from '../../files/reported-names.ts'

@@ -2,8 +2,8 @@
 
 import { readdirSync } from 'node:fs'
 import { posix } from 'node:path'
-import { foldForBroker } from '../../files/fold-name.ts'
 import { matchSegment } from '../../files/glob.ts'
+import { foldForBroker } from '../../files/path-bytes.ts'
 import { splitPath } from '../../files/path-pattern.ts'
 import type { ChangeRule } from '../changes.ts'
 

@@ -23,6 +23,7 @@ import {
   fileState,
   folderName,
   isInTree,
+  judgeSequence,
   linkText,
   pointedAt,
   readConfig,
@@ -34,7 +35,6 @@ import {
   wholeTree,
 } from './baseline.ts'
 import { keepSecret, keptSecretsFile } from './kept.ts'
-import { judgeSequence } from './sequence.ts'
 
 /** One thing that did not stay as the run left it. */
 export interface QuarantineFinding {

@@ -38,10 +38,9 @@ import {
 } from '../protect/tree.ts'
 import type { KnownObjects } from './git-objects.ts'
 import { type GitToken, MOST_CONFIG, maskGitTokens } from './git-tokens.ts'
-import { cameWithPackage } from './installed.ts'
-import type { SecretMemory } from './memory.ts'
+import type { SecretMemory } from './masks-cache.ts'
 import { withoutCovered } from './secrets.ts'
-import { TrackedFiles } from './tracked.ts'
+import { cameWithPackage, TrackedFiles } from './tracked.ts'
 
 /**
  * What a sandbox must hide. Every path is canonical and exists; one that is not UTF-8 is spelled as `decodePath` does, and

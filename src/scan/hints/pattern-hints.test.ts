@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { INJECTION_HINTS } from '../injection/hints.generated.ts'
-import { INJECTION_RULES } from '../injection/rules.ts'
+import { INJECTION_RULES } from '../injection/injection.ts'
 import { type Random, randomFrom } from '../redact/samples.fixture.ts'
 import { mostWords, type Piece, parsePattern, waysOf } from './pattern-hints.ts'
 

@@ -1,11 +1,13 @@
 /** Scans text for instructions aimed at an agent. A score, not a verdict on intent: docs/guides/scan.md says what it cannot see. */
 
-import { type HintHits, occurs, type Part, stretches, type Way } from '../hints/hits.ts'
-import { HintSearch } from '../hints/search.ts'
+import { type HintHits, HintSearch, occurs, type Part, stretches, type Way } from '../hints/automaton.ts'
 import { readSentences } from './features.ts'
 import { INJECTION_HINTS } from './hints.generated.ts'
 import { normalise, type Span, type View, type Views } from './normalise.ts'
-import { INJECTION_RULES, type InjectionRule, THRESHOLD } from './rules.ts'
+import type { InjectionRule } from './rule.ts'
+import { AIM_RULES } from './rules-aims.ts'
+import { ORDER_RULES } from './rules-orders.ts'
+import { ROLE_RULES } from './rules-roles.ts'
 import { BIAS, LIMIT, NOTHING, UNIT, WEIGHTS } from './weights.generated.ts'
 
 export interface InjectionFinding {
@@ -286,3 +288,8 @@ export function suspiciousSentences(text: string): readonly SuspiciousSentence[]
   })
   return found
 }
+
+/** The score from which on a text counts as an injection. */
+export const THRESHOLD = 0.4
+
+export const INJECTION_RULES: readonly InjectionRule[] = [...ORDER_RULES, ...ROLE_RULES, ...AIM_RULES]

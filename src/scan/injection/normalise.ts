@@ -1,9 +1,7 @@
 /** Brings text into the shape that a model reads it in: hidden parts made visible, disguises taken off, encodings undone. */
 
-import { characterClass } from '../character-class.ts'
-import { createByteReader } from '../text-bytes.ts'
-import { undisguise } from './disguises.ts'
-import { decodeAll } from './encodings.ts'
+import { characterClass, createByteReader } from '../text-bytes.ts'
+import { decodeAll, undisguise } from './encodings.ts'
 
 /** A way of reading a text, with the place in the text that each of its characters comes from. */
 export interface View {

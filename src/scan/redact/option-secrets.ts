@@ -1,6 +1,6 @@
 /** Secrets among the words of a command: which option or word of which program holds one, as data. */
 
-import { characterClass } from '../character-class.ts'
+import { characterClass } from '../text-bytes.ts'
 
 /** Where a program takes a secret. */
 interface OptionRow {

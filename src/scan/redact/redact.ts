@@ -1,18 +1,14 @@
 /** The one redactor: finds secrets in text by format, by the key before them and by value, and masks them. */
 
-import { characterClass } from '../character-class.ts'
-import { createByteReader, startsCharacter, type TextBytes } from '../text-bytes.ts'
+import { characterClass, createByteReader, startsCharacter, type TextBytes } from '../text-bytes.ts'
 import { readAssignment } from './assignment.ts'
-import { endOfKeyBlock } from './key-block.ts'
-import { secretForms } from './known-secrets.ts'
+import { endOfKeyBlock, publicBlocks } from './blocks.ts'
 import { maskSpans, mergeSpans, type SecretSpan } from './mask.ts'
 import { commandSecrets, SECRET_PROGRAMS } from './option-secrets.ts'
-import { publicBlocks } from './public-block.ts'
 import { type RedactionStream, redactionStream } from './redaction-stream.ts'
 import { ALPHABETS, type Alphabet, PATTERN_KINDS, PREFIX_KINDS } from './secret-kinds.ts'
-import { findRuns } from './secret-runs.ts'
+import { findRuns, readUserInfo, secretForms } from './secret-runs.ts'
 import { gradeKey } from './sensitive-keys.ts'
-import { readUserInfo } from './url-secrets.ts'
 
 export { MASK, type SecretSpan } from './mask.ts'
 export type { RedactionStream } from './redaction-stream.ts'
@@ -322,4 +318,13 @@ function findWithin(text: string, from: number, to: number, index: AnchorIndex, 
       break
     }
   }
+}
+
+/** The text with a dot for every character of a secret. */
+export function coverSecrets(text: string): string {
+  let shown = text
+  for (const { start, end } of createRedactor().find(text)) {
+    shown = `${shown.slice(0, start)}${'•'.repeat(end - start)}${shown.slice(end)}`
+  }
+  return shown
 }

@@ -1,8 +1,7 @@
 /** Redacts a text that arrives in pieces: whole lines come out, key blocks carry over. */
 
-import { isKeyBlockLine } from './key-block.ts'
+import { endsInPublicBlock, isKeyBlockLine } from './blocks.ts'
 import { MASK } from './mask.ts'
-import { endsInPublicBlock } from './public-block.ts'
 
 export interface RedactionStream {
   /** Takes a piece and gives back what is certain by now. */

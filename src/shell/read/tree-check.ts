@@ -2,8 +2,14 @@
 
 import { forEachChild, type ParsedScript, type SyntaxNode } from 'unbash'
 import type { Hazard, ShellRejection, Span, SyntaxKind, SyntaxUse } from '../facts.ts'
-import { hiddenBrace, hiddenHereDocOpener, hiddenInLiteral, hiddenOpener } from './residual.ts'
-import { MAX_TREE_DEPTH, NODE_KINDS } from './syntax-nodes.ts'
+import {
+  hiddenBrace,
+  hiddenHereDocOpener,
+  hiddenInLiteral,
+  hiddenOpener,
+  MAX_TREE_DEPTH,
+  NODE_KINDS,
+} from './syntax-nodes.ts'
 import { UnreadableText } from './unreadable-text.ts'
 
 /** What a tree that is trusted holds. */

@@ -1,8 +1,7 @@
 /** Parses an argument vector by a table of options, the way getopt and its relatives do. */
 
 import type { Span, Word } from '../facts.ts'
-import { roles } from './roles.ts'
-import type { CompiledSpec, OptionRow } from './spec.ts'
+import { type CompiledSpec, type OptionRow, roles } from './spec.ts'
 
 /** A word, or the part of a word that is an option's value. */
 export interface Arg {

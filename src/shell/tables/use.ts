@@ -1,9 +1,8 @@
 /** One simple command as the rules see it, and what they find out about it. */
 
 import type { AssignmentFact, Effect, Hazard, HostUse, PathUse, Span, Word } from '../facts.ts'
-import { asUrl, certainHost, isRemotePath, isUrl } from './hosts.ts'
 import type { Arg, OptionUse } from './options.ts'
-import { isSink, looksLikePath, pathParts, resolvePath } from './paths.ts'
+import { asUrl, certainHost, isRemotePath, isSink, isUrl, looksLikePath, pathParts, resolvePath } from './places.ts'
 
 export type { Effect } from '../facts.ts'
 

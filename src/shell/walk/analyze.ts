@@ -1,12 +1,10 @@
 /** The facts about a command text: the one entry to this folder. */
 
-import { dependsOnCharset } from '../charset.ts'
 import type { ShellAnalysis, ShellContext } from '../facts.ts'
 import { type ParsedText, parseText } from '../read/parse.ts'
-import { refuse, UnreadableText } from '../read/unreadable-text.ts'
+import { dependsOnCharset, refuse, UnreadableText } from '../read/unreadable-text.ts'
 import { Scope } from '../words/scope.ts'
-import { Output } from './output.ts'
-import type { Start } from './start.ts'
+import { Output, type Start } from './output.ts'
 import { Walk } from './walk.ts'
 
 /** Everything that can be known about a command before bash runs it, or why it is refused. Pure. */

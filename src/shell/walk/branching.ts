@@ -1,7 +1,19 @@
 /** Pipelines, lists, conditions and loops: which states of the shell can follow on which. */
 
-import type { AndOr, ArithmeticFor, Case, For, If, Pipeline, Select, SyntaxNode, While } from 'unbash'
-import type { Word } from '../facts.ts'
+import type {
+  AndOr,
+  ArithmeticFor,
+  Case,
+  Coproc,
+  For,
+  Function as FunctionNode,
+  If,
+  Pipeline,
+  Select,
+  SyntaxNode,
+  While,
+} from 'unbash'
+import type { Hazard, Via, Word } from '../facts.ts'
 import { evaluate, mayFail } from '../words/arithmetic.ts'
 import { known, matchedName, noEffects, type Scope, UNKNOWN, type Value } from '../words/scope.ts'
 import { arithmeticHost, expandArguments, expandSingle } from '../words/word.ts'
@@ -190,5 +202,46 @@ export function walkCase(walk: Walk, node: Case): void {
     walk.on(branch, () => walk.list(item.body))
     walk.scope.join(branch)
     fallen = item.terminator === ';&' || item.terminator === ';;&' ? branch.branch() : null
+  }
+}
+
+/** The body is checked from a state in which nothing is known: it may be called any time. */
+export function walkFunction(walk: Walk, node: FunctionNode): void {
+  const name = node.name.value
+  const effects = noEffects()
+  const body = walk.unknownScope()
+  const defined = walk.start.functionsVanish ? 'maybe' : 'yes'
+  body.define(name, defined)
+  body.effects = effects
+  body.inFunction = true
+  walk.output.defines.add(name)
+  const bodies = walk.output.functions.get(name) ?? []
+  bodies.push(effects)
+  walk.output.functions.set(name, bodies)
+  if (name === 'command_not_found_handle') {
+    const span = walk.span(node)
+    const hazard: Hazard = {
+      code: 'hook',
+      message: `\`${name}\` runs for every unknown command`,
+      verdict: 'ask',
+      span,
+    }
+    walk.sink.push(hazard)
+    walk.scope.doubt(hazard)
+  }
+  const via: Via = { name: `function ${name}`, kind: 'function' }
+  const frame = { ...walk.frame, via: [...walk.frame.via, via], stdin: { kind: 'unknown' } as const }
+  walk.sealed(() => walk.framed(frame, () => walk.on(body, () => walk.node(node.body))))
+  walk.scope.define(name, defined)
+}
+
+/** A coprocess runs apart, and leaves two variables behind. */
+export function walkCoproc(walk: Walk, node: Coproc): void {
+  const name = node.name?.value ?? 'COPROC'
+  const frame = { ...walk.frame, background: true, stdin: { kind: 'unknown' } as const }
+  walk.apart(frame, () => walk.node(node.body))
+  for (const written of [name, `${name}_PID`]) {
+    walk.scope.set(written, UNKNOWN)
+    walk.assigned(written, walk.span(node))
   }
 }

@@ -1,22 +1,29 @@
 /** The walk through the tree in the order bash runs it, with what is known about the shell at every point. */
 
 import type { CompoundList, ParsedScript, Statement, SyntaxNode, TestExpression } from 'unbash'
-import { decidesCharset } from '../charset.ts'
 import type { AssignmentFact, Hazard, Span, Via, Word } from '../facts.ts'
 import { parseText } from '../read/parse.ts'
 import { MAX_TREE_DEPTH } from '../read/syntax-nodes.ts'
-import { UnreadableText } from '../read/unreadable-text.ts'
+import { decidesCharset, UnreadableText } from '../read/unreadable-text.ts'
 import { assignmentHazard, environmentHazard } from '../tables/environment.ts'
 import { evaluate, isPlainArithmetic, mayFail } from '../words/arithmetic.ts'
 import { EVALUATED, type Scope } from '../words/scope.ts'
 import { arithmeticDoubt, arithmeticHost, checkArithmeticWord, expandSingle, type WordHost } from '../words/word.ts'
-import { walkData } from './arithmetic-text.ts'
-import { walkAndOr, walkArithmeticFor, walkCase, walkFor, walkIf, walkPipeline, walkWhile } from './branching.ts'
-import { walkCoproc, walkFunction } from './definitions.ts'
-import { type Output, Rehearsal } from './output.ts'
+import {
+  walkAndOr,
+  walkArithmeticFor,
+  walkCase,
+  walkCoproc,
+  walkFor,
+  walkFunction,
+  walkIf,
+  walkPipeline,
+  walkWhile,
+} from './branching.ts'
+import { walkData } from './guess.ts'
+import { ASSUMED, forget, type Output, Rehearsal, type Start } from './output.ts'
 import type { Stdin } from './redirect.ts'
 import { walkRedirected, walkSimple } from './simple-command.ts'
-import { ASSUMED, forget, type Start } from './start.ts'
 
 /** How the commands of a text come to be run. */
 export interface Frame {

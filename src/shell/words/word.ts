@@ -3,8 +3,7 @@
 import type { CommandExpansionPart, Word as SourceWord, WordPart } from 'unbash'
 import type { Dynamic, Hazard, Span, Word } from '../facts.ts'
 import { type ArithmeticHost, evaluate, isPlainArithmetic, mayFail } from './arithmetic.ts'
-import { expandBraces } from './braces.ts'
-import { expandParameter, type ParameterNode, special } from './parameter.ts'
+import { expandBraces, expandParameter, type ParameterNode, special } from './expansions.ts'
 import { joinArguments, joinSingle, literal, type Piece, plainWord, unknownPiece, unknownWord } from './pieces.ts'
 import { isNumeric, noEffects, type Scope, type Value } from './scope.ts'
 

@@ -3,10 +3,17 @@
  * a Mac by us: so the first launch of a process is preceded by a probe, and what does not hold closes it.
  */
 
-import { provenBy } from '../../attack-probe.ts'
-import type { Backend, Capability, CompiledSandbox, LaunchIo, PlanUnderway } from '../../backend.ts'
+import {
+  type Backend,
+  type Capability,
+  type CompiledSandbox,
+  type LaunchIo,
+  type PlanUnderway,
+  SandboxFault,
+} from '../../backend.ts'
 import type { SandboxPlan } from '../../plan.ts'
-import { SandboxFault } from '../../sandbox-fault.ts'
+import { COMMON_CHECKS, probeByAttack, provenBy } from '../../probe-sandbox.ts'
+import { type Assurance, type Support, UNHELD_CHANGES, UNJUDGED_PROGRAMS } from '../../report.ts'
 import type { Place } from './place.ts'
 
 const CAPABILITIES: ReadonlySet<Capability> = new Set([
@@ -31,7 +38,7 @@ export function createSeatbeltBackend(): Backend {
     name: 'seatbelt',
     launch: async (plan, io) => (await load()).launchSeatbelt(plan as SandboxPlan, io ?? {}, false),
   }
-  const probe = async () => (await import('./probe.ts')).probeSeatbelt(bare)
+  const probe = async () => (await import('./backend.ts')).probeSeatbelt(bare)
   const prove = provenBy('the sandbox of this Mac', probe)
   return {
     name: bare.name,
@@ -67,4 +74,42 @@ function handOver(port: number, io: LaunchIo, place: Place | null): void {
   if (!io.onListener || place?.listener?.port !== port)
     throw new SandboxFault('sandbox-network', 'the plan has a way out, but no port was opened for it')
   io.onListener(place.listener.server, null)
+}
+
+/** What no profile can give; said, so that no one relies on it. */
+const LACKING: readonly Assurance[] = [
+  {
+    name: 'process isolation',
+    status: 'degraded',
+    detail: 'other processes are visible; none can be signalled or looked into',
+  },
+  {
+    name: 'leftover processes',
+    status: 'degraded',
+    detail: 'what leaves its process group goes on after the command, under the same profile',
+  },
+  {
+    name: 'masks as empty files',
+    status: 'degraded',
+    detail: 'a secret is refused instead',
+  },
+  {
+    name: 'observed violations',
+    status: 'degraded',
+    detail: 'read from the system log after a command that failed, where this user may read it; some are not logged',
+  },
+  UNHELD_CHANGES,
+  UNJUDGED_PROGRAMS,
+  {
+    name: 'open files',
+    status: 'degraded',
+    detail: 'limited for every process of a command, file watches among them; not tried from inside',
+  },
+  { name: 'own temporary folder', status: 'degraded', detail: 'TMPDIR is private to the command; /tmp is closed' },
+]
+
+/** Throws nothing: what failed is in the result. */
+export function probeSeatbelt(backend: Pick<Backend, 'name' | 'launch'>): Promise<Support> {
+  const unheld = ['memory', 'processes', 'cpus'] as const
+  return probeByAttack(backend, { checks: COMMON_CHECKS, lacking: LACKING, cgroup: null, unheld })
 }

@@ -1,8 +1,7 @@
 /** git: options and subcommands that run programs, write files or reach elsewhere. */
 
 import { kindRules } from '../kinds.ts'
-import { gitRules } from '../rules/git.ts'
-import { gitHistoryRules } from '../rules/git-history.ts'
+import { gitHistoryRules, gitRules } from '../rules/git.ts'
 import type { ProgramTable, Spec } from '../spec.ts'
 
 /** Options of git itself, before its subcommands. */

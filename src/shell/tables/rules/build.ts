@@ -1,7 +1,7 @@
 /** make, cmake, compilers, go, cargo, gradle and maven: variables and flags that name programs. */
 
 import { environmentHazard, namesProgram } from '../environment.ts'
-import { isRooted } from '../paths.ts'
+import { isRooted } from '../places.ts'
 import { has, type Rule, type Use, usesOf } from '../use.ts'
 
 const releasing = /(^|[:_./-])(deploy|publish|release|promote|rollout)([:_./-]|$)/

@@ -1,7 +1,7 @@
 /** Runners (npx, uv run, npm exec …) are judged by what they run; npm scripts by their name. */
 
-import { isUrl } from '../hosts.ts'
 import type { Arg } from '../options.ts'
+import { isUrl } from '../places.ts'
 import { projectTools } from '../project-tools.ts'
 import { has, type Rule, type Use, usesOf } from '../use.ts'
 import { reportReleasing } from './build.ts'

@@ -2,10 +2,9 @@
 
 import { environmentHazard } from '../environment.ts'
 import type { Arg } from '../options.ts'
-import { isRooted } from '../paths.ts'
+import { isRooted } from '../places.ts'
 import { has, type Rule, type Use, usesOf } from '../use.ts'
-import { awkDangers } from './awk-program.ts'
-import { sedDangers } from './sed-script.ts'
+import { awkDangers, sedDangers } from './scripts.ts'
 
 /** The words that hold the script: option values, or the first operand. */
 function scriptArgs(use: Use, options: readonly string[], fileOptions: readonly string[]): readonly Arg[] {
