@@ -26,7 +26,7 @@ export type Approval = { readonly by?: string; readonly reviewed?: Bound } & (
 )
 
 export interface Remembered {
-  /** The tool that asked: a host for commands stands elsewhere than one for the web tools. */
+  /** The tool that asked: a host for commands is saved elsewhere than one for the web tools. */
   readonly tool: string
   readonly grant: Suggestion
   readonly verdict: 'allow' | 'deny'
@@ -47,7 +47,9 @@ export interface Question {
   readonly suggestions?: readonly Suggestion[]
 }
 
-/** What is asked, for every surface. A part that names a file which does not exist is left out where another one asks. */
+/**
+ * The request for every surface. A part that names a missing file is left out if another part asks.
+ */
 export function requestOf(question: Question): ApprovalRequest {
   const { tool, subject, input, decision, facts, places, where } = question
   const asks = decision.segments.filter((part) => part.decision === 'ask')
@@ -81,7 +83,7 @@ function namesSomething(part: PartDecision, facts: ShellFacts | null, { exists, 
   return paths.some((path) => path === null || isGlob(path) || exists(path))
 }
 
-/** Asks. A prompter that fails, or gives an answer that is none, is a no. */
+/** Asks. A failing prompter, or an invalid answer, is a no. */
 export async function approve(
   question: Question,
   ask: (request: ApprovalRequest) => Promise<Answer>,

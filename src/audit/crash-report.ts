@@ -1,4 +1,7 @@
-/** Crash reports: what broke, for the person and for a bug report, without keys and without what the session was about (A5). */
+/**
+ * Crash reports for the person and for a bug report, without keys and without the session's content
+ * (A5).
+ */
 
 import { randomBytes } from 'node:crypto'
 import { closeSync, constants, fstatSync, renameSync, writeSync } from 'node:fs'
@@ -65,7 +68,7 @@ export function writeCrashReport(
 export function crashReport(error: unknown, id: string, facts: CrashFacts): CrashReport {
   const { now, command, version, os, runtime, redact } = facts
   const seen = new Set<unknown>([error])
-  // A set goes on with what is added to it: each error, then what it came from.
+  // A set iterates over added elements, too: each error, then its cause.
   for (const each of seen) {
     const members = each instanceof AggregateError ? each.errors : []
     for (const from of [...members, each instanceof Error ? each.cause : undefined])

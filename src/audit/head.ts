@@ -21,8 +21,8 @@ export interface Head {
 }
 
 /**
- * Two slots of one sector, written in turn, each with a checksum: whatever moment a write is cut short, the other slot holds
- * the line before.
+ * Two slots of one sector, written in turn, each with a checksum: if a write is cut short, the
+ * other slot still has the line before.
  */
 const SLOT = 512
 
@@ -55,7 +55,10 @@ export class HeadFile {
   }
 }
 
-/** The head of a session for reading only; null when there is none, `damaged` when neither slot can be read. */
+/**
+ * The head of a session for reading only; null if there is none, `damaged` if neither slot is
+ * readable.
+ */
 export function readHead(path: string): Head | null | 'damaged' {
   let fd: number
   try {
@@ -66,7 +69,8 @@ export function readHead(path: string): Head | null | 'damaged' {
   }
   try {
     const bytes = Buffer.alloc(SLOT * 2)
-    // A session that was opened and in which nothing happened has an empty one; where lines exist, that is a missing head.
+    // An opened session without events has an empty one; beside existing lines that is a missing
+    // head.
     if (readSync(fd, bytes, 0, bytes.length, 0) === 0) return null
     return newest(bytes) ?? 'damaged'
   } finally {
@@ -106,7 +110,7 @@ export function partName(session: string, part: number): string {
 
 const MAX_LOG_BYTES = 2 ** 31 - 1
 
-/** The bytes of a log file, or null when there is none. */
+/** The bytes of a log file, or null if it does not exist. */
 export function readLog(path: string): Uint8Array | null {
   return readOwnFile(path, undefined, MAX_LOG_BYTES)
 }
@@ -132,7 +136,10 @@ export function sessionParts(stateDir: string, session: string): readonly number
     .sort((a, b) => a - b)
 }
 
-/** What is in a directory; nothing where there is none. One that cannot be checked must not pass for an empty one. */
+/**
+ * The entries of a directory; empty if it does not exist. An unreadable one must not count as
+ * empty.
+ */
 function list(directory: string): string[] {
   try {
     return readdirSync(directory)

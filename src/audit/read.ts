@@ -1,4 +1,4 @@
-/** Reading audit logs: the last lines, what matches a question, and what is being written right now. */
+/** Reads audit logs: the last lines, matching lines, and new ones as they are written. */
 
 import { closeSync, constants, type FSWatcher, fstatSync, openSync, readSync, statSync, watch } from 'node:fs'
 import { join } from 'node:path'
@@ -25,11 +25,11 @@ export interface AuditQuery {
   readonly limit?: number
 }
 
-/** The lines that fit, oldest first. Lines that cannot be read are left out: `verifyAudit` tells about those. */
+/** The matching lines, oldest first. Unreadable lines are left out: `verifyAudit` reports them. */
 export function queryAudit(stateDir: string, query: AuditQuery = {}): readonly AuditLine[] {
   const sessions = query.session === undefined ? auditSessions(stateDir) : [query.session]
   const found = sessions.flatMap((session) => readLines(stateDir, session).filter((line) => fits(line, query)))
-  // Within a session the order of numbers stands, whatever the clock did.
+  // Within a session the numbers give the order, whatever the clock did.
   const sorted = sessions.length === 1 ? found : found.sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0))
   return query.limit === undefined ? sorted : sorted.slice(-query.limit)
 }
@@ -97,7 +97,9 @@ export async function* followAudit(
   }
 }
 
-/** Wakes up when something in a directory changes, and now and then for file systems that do not tell. */
+/**
+ * Wakes up on changes in a directory, and from time to time for file systems without notifications.
+ */
 class Changes {
   #wake: (() => void) | null = null
   #changed = false
@@ -128,7 +130,7 @@ class Changes {
   }
 }
 
-/** Null where there is no such directory yet: then only the clock tells. */
+/** Null if the directory does not exist yet: then only the timer wakes up. */
 function watched(directory: string, touched: () => void): FSWatcher | null {
   try {
     return watch(directory, touched).on('error', touched)
@@ -144,12 +146,12 @@ interface Reading {
 }
 
 const CHUNK = 128 * 1024
-/** A line is never longer; what is would be held in memory. */
+/** The longest line; a longer one would fill memory. */
 const MAX_LINE = 8 * 1024 * 1024
 
 /**
- * Yields the lines of every session, each session in its order, beginning with at most `budget` bytes of the newest; then
- * `null` once, and from then on what is written, until the signal ends it.
+ * Yields the lines of every session in its order, beginning with at most `budget` bytes of the
+ * newest; then `null` once, and then new lines until the signal ends it.
  */
 export async function* tailAudit(
   stateDir: string,
@@ -174,7 +176,7 @@ export async function* tailAudit(
   }
 }
 
-/** Where to begin, oldest file first: files of which nothing fits the budget are begun at their end. */
+/** The start positions, oldest file first: files outside the budget begin at their end. */
 function startsOf(stateDir: string, budget: number): readonly Reading[] {
   const known = files(stateDir).flatMap((path) => {
     const facts = statSync(path, { throwIfNoEntry: false })

@@ -29,7 +29,7 @@ interface ExamplePlace {
 
 let examples: { readonly home: string; readonly places: readonly ExamplePlace[] } | null = null
 
-/** One path for each secret place; made once for the home that all decisions of a process have. */
+/** One path for each secret place; computed once for the home of this process. */
 function examplePlaces(home: string): readonly ExamplePlace[] {
   if (examples?.home !== home) {
     const places = secretPlaces.map(({ path }) => exampleOf(path.startsWith('~/') ? home + path.slice(1) : path))
@@ -66,8 +66,8 @@ function dotFits(pattern: string, name: string): boolean {
 }
 
 /**
- * A path of one of these rules that this glob of a command would match, as an example; null when it is aimed at none. A glob
- * that only happens to match (`*`, `*.txt`) is left to the sandbox, which holds the rule as well.
+ * A path of one of these rules at which this glob of a command aims, as an example; null if there
+ * is none. For a glob that only happens to match (`*`, `*.txt`), the sandbox enforces the rule.
  */
 export function deniedOfGlob(path: string, rules: readonly PathPattern[]): string | null {
   if (rules.length === 0) return null
@@ -103,7 +103,7 @@ function sharesTail(glob: string, rule: string): boolean {
   return tail.startsWith('.') && own.replace(/[*?.]/g, '') !== '' && segmentsMeet(own, tail)
 }
 
-/** What is in a repository or a project and is written by a glob only on purpose. */
+/** Paths of a repository or a project that a glob writes only on purpose. */
 const inProject: readonly string[] = ['.git', '.git/hooks', '.git/config', 'cordon.toml', 'cordon.toml.sig']
 
 /**
@@ -117,7 +117,7 @@ export function protectedOfGlob(path: string, facts: ProtectedFacts): string | n
   for (const name of [...inProject, ...protectedNames.map((entry) => entry.path)]) {
     const parts = splitPath(name.startsWith('~/') ? facts.home + name.slice(1) : name)
     const anywhere = !name.startsWith('~/') && !name.startsWith('/')
-    // Only a name that the first wildcard is part of is in question: what lies before it is judged as it stands.
+    // Only a name with the first wildcard is in question: earlier names are judged as written.
     for (let start = anywhere ? Math.max(0, first - parts.length + 1) : 0; start <= (anywhere ? first : 0); start++) {
       const aimed = parts.every((part, at) => aimsAtProtected(pattern[start + at], part, at > 0 && parts[0] === '.git'))
       if (!aimed || start + parts.length <= first) continue

@@ -2,7 +2,7 @@
 
 import { parseHost } from '../hosts/host.ts'
 
-/** What the value of a key is judged against. */
+/** The context for judging the value of a key. */
 export interface GitKeyFacts {
   /** Whether a person granted this host, or it was known to the repository before. */
   readonly isKnownHost: (host: string) => boolean
@@ -13,9 +13,10 @@ export interface GitKeyFacts {
 const NOTHING_KNOWN: GitKeyFacts = { isKnownHost: () => false, isOwnFolder: () => false }
 
 /**
- * True when a setting can do nothing but what its name says: run no program, load no configuration, trust no one, send and take
- * nothing elsewhere. The key is as git prints it (`section.Sub.name`); the section and the last name ignore case. A value that is
- * not known is thought of as the worst one.
+ * Whether a setting does only what its name says: it runs no program, loads no configuration,
+ * trusts nobody, and sends or takes nothing elsewhere. The key is as git prints it
+ * (`section.Sub.name`); the section and the last name ignore case. An unknown value counts as the
+ * worst.
  */
 export function isHarmlessGitKey(key: string, value?: string, facts: GitKeyFacts = NOTHING_KNOWN): boolean {
   const rule = gitValueRule(key)
@@ -114,23 +115,26 @@ const QUIET: ReadonlySet<string> = new Set(['', 'cat', 'true', 'false', ':'])
 
 let byPattern: ReadonlyMap<string, GitValueRule> | null = null
 
-/** The table prepared for asking; made on first use, because not every start asks. */
+/** The parsed table; built on first use, because not every start needs it. */
 function table(): ReadonlyMap<string, GitValueRule> {
   byPattern ??= new Map(harmlessGitKeys)
   return byPattern
 }
 
 /**
- * Which values of a key are harmless. Data, so that the init can hold the same table:
- * `text` anything without control characters; `bool` a plain switch; `word` letters, digits and `._/:+,@=%-`; `remote` the name of a
- * remote (no address, no path); `url` an address on a granted or known host, or a local path; `worktree` a folder of the roots;
- * `inside` a word that is a path further down (no `..`, no slash in front); `quiet` one of the programs that show or accept a text as it is (`cat`, `true`, `:`).
+ * Which values of a key are harmless. Data, so that the init can use the same table: `text`
+ * anything without control characters; `bool` a plain switch; `word` letters, digits and
+ * `._/:+,@=%-`; `remote` the name of a remote (no address, no path); `url` an address on a granted
+ * or known host, or a local path; `worktree` a folder of the roots; `inside` a path further down
+ * (no `..`, no leading slash); `quiet` one of the programs that show or accept a text unchanged
+ * (`cat`, `true`, `:`).
  */
 type GitValueRule = 'text' | 'bool' | 'word' | 'remote' | 'url' | 'worktree' | 'inside' | 'quiet'
 
 /**
- * `section.name`, `section.*` (any name), `section.*.name` (any subsection), `section.*.*`; lower case. What is not here makes git run
- * a program, load more configuration, trust somebody, or take and send code or credentials somewhere else, or we do not know it.
+ * `section.name`, `section.*` (any name), `section.*.name` (any subsection), `section.*.*`; lower
+ * case. An unlisted key may make git run a program, load more configuration, trust somebody, or
+ * transfer code or credentials.
  */
 export const harmlessGitKeys: readonly (readonly [pattern: string, rule: GitValueRule])[] = [
   ...keys('bool', 'core', [
@@ -178,7 +182,7 @@ export const harmlessGitKeys: readonly (readonly [pattern: string, rule: GitValu
   ]),
   ...keys('text', 'core', ['whitespace', 'commentchar', 'commentstring']),
   ['core.worktree', 'worktree'],
-  // `true` is git's own daemon, and `false` is none.
+  // `true` is git's own daemon, `false` disables it.
   ['core.fsmonitor', 'bool'],
   ['core.pager', 'quiet'],
   ['core.editor', 'quiet'],

@@ -1,4 +1,7 @@
-/** Paths whose names are not UTF-8, as strings that lose nothing: an odd byte is a lone surrogate, U+DC80 to U+DCFF. */
+/**
+ * Paths whose names are not UTF-8, as lossless strings: an odd byte is a lone surrogate, U+DC80 to
+ * U+DCFF.
+ */
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const encoder = new TextEncoder()
@@ -50,8 +53,9 @@ export function foldPath(path: string): string {
 }
 
 /**
- * A path as the broker folds it (`fold` in native/broker/rules.c): ASCII alone, and what a careless file system takes for it. Rules for the
- * broker are folded in this way, so that a place whose path has other letters in upper case is the same to both.
+ * A path as the broker folds it (`fold` in native/broker/rules.c): ASCII letters, and what lax file
+ * systems treat as such. Rules for the broker are folded in the same way, so both agree on a place
+ * in another case.
  */
 export function foldForBroker(path: string): string {
   const plain = isPlain(path) ? path : path.replace(IGNORED_CODE_POINTS, '').replaceAll('\u212a', 'k')

@@ -1,6 +1,6 @@
 /** Protected rows outside projects: what shells, desktops, editors and agents run from the home directory and the system. */
 
-/** One row of the table of protected files: the name, whose it is, why, and how that was seen. */
+/** One row of the table of protected files: the name, its kind, the reason, and the evidence. */
 export type ProtectedKind =
   | 'cordon'
   | 'manifest'
@@ -18,13 +18,13 @@ export type ProtectedKind =
 /** `run`: the real program was seen to run code from the file. `documented`: its manual says so. */
 type Seen = 'run' | 'documented'
 
-/** A protected name: its segments stand for themselves and for everything below them. */
+/** A protected name: its segments match themselves and everything below. */
 export interface ProtectedName {
   /** `.vscode/tasks.json`: at any depth; `~/.bashrc`: under the home directory; `/etc/cron.d`: this very place. */
   readonly path: string
   readonly kind: ProtectedKind
   readonly reason: string
-  /** The program that reads the file by itself. */
+  /** The program that reads the file unasked. */
   readonly tool: string
   readonly seen: Seen
 }
@@ -223,7 +223,7 @@ const protectedMachineNames: readonly ProtectedName[] = [
   ...rows('keys', 'a directory of keys and logins', 'ssh and GnuPG', 'documented', ['~/.ssh', '~/.gnupg']),
 ]
 
-/** A name stands for the file, or for the folder and everything in it; upper and lower case are one. */
+/** A name matches the file, or the folder and everything in it; case is ignored. */
 const protectedProjectNames: readonly ProtectedName[] = [
   ...rows(
     'git',
@@ -409,7 +409,8 @@ const protectedProjectNames: readonly ProtectedName[] = [
     ['Augment', 'documented', '.augment/hooks', '.augment/mcp.json', '.augment/settings.local.json'],
   ]),
   ...group('shell', 'a file that a shell or a tool runs when a person enters the folder', [
-    // What an allowed `.envrc` sources is not asked about again, nor is what nix-direnv keeps for it.
+    // Files that an allowed `.envrc` sources need no further approval, and neither does
+    // nix-direnv's cache.
     ['direnv', 'run', '.envrc', '.envrc.*'],
     ['nix-direnv', 'documented', '.direnv/*.rc'],
     ['autoenv', 'documented', '.autoenv.zsh', '.autoenv_leave.zsh', '.autoenv'],
@@ -425,10 +426,10 @@ function group(
   return tools.flatMap(([tool, seen, ...paths]) => rows(kind, reason, tool, seen, paths))
 }
 
-/** Names that are protected wherever they stand, under the home directory, or at one absolute place. */
+/** Names protected at any depth, under the home directory, or at one absolute place. */
 export const protectedNames: readonly ProtectedName[] = [...protectedProjectNames, ...protectedMachineNames]
 
-/** Folders of installed packages: the settings that a package brings along are not read from there. Rows about git hold all the same. */
+/** Folders of installed packages: tools do not read settings there. Rows about git still apply. */
 export const packageFolders: readonly string[] = ['node_modules', 'site-packages', 'dist-packages']
 
 /** Whether a path, given by its folded segments below a root, lies in an installed package. */
@@ -437,7 +438,10 @@ export function isOfPackage(segments: readonly string[]): boolean {
   return at >= 0 && at < segments.length - 1
 }
 
-/** Folders in which agents make working trees of the project: each is a project, with settings of its own. */
+/**
+ * Folders in which agents create working trees of the project: each is a project with its own
+ * settings.
+ */
 export const worktreeFolders: readonly (readonly [folder: string, trees: string])[] = [['.claude', 'worktrees']]
 
 /** Whether the name of a protected folder is only on the way to a working tree: `.claude/worktrees/w/src`. Segments are folded. */

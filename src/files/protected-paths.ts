@@ -34,7 +34,7 @@ export interface ProtectedPlace {
   readonly reason: string
   /** In a folder of a package manager's programs: the names that would be in the way of another program. */
   readonly names?: ReadonlySet<string>
-  /** A person may answer for it: their own file, which is kept in a place that they work on. */
+  /** A person may allow it: their own file, in a place they work on. */
   readonly asks?: boolean
 }
 
@@ -49,7 +49,10 @@ interface ProtectedPath {
   readonly asks?: boolean
 }
 
-/** Below a git directory: what makes git run code. `modules` and `worktrees` hold their own git directories. */
+/**
+ * Parts of a git directory that make git run code. `modules` and `worktrees` contain git
+ * directories.
+ */
 const GIT_INTERNALS: readonly (readonly [name: string, reason: string])[] = [
   ['hooks', 'a git hook, which git runs outside the sandbox'],
   ['config', 'the configuration of a git repository, whose keys can run code; use `git config` for ordinary keys'],
@@ -97,7 +100,9 @@ export function protectedPath(path: string, facts: ProtectedFacts): ProtectedPat
   return name === null ? null : { kind: name.kind, reason: name.reason, unreadable: false }
 }
 
-/** The protected name that an entry of a directory has by itself (`.envrc`, `.git`), for walks that see one name at a time. */
+/**
+ * Whether the name alone is protected (`.envrc`, `.git`), for walks that see one name at a time.
+ */
 export function isProtectedStart(name: string): boolean {
   return rulesFrom(foldName(name)).length > 0
 }
@@ -155,7 +160,7 @@ function startsWith(segments: readonly string[], prefix: readonly string[], from
   return true
 }
 
-/** The places of a machine and project, which every path is held against. */
+/** The places of a machine and project, with which every path is compared. */
 const folds = new Map<string, readonly string[]>()
 const MAX_FOLDS = 256
 
@@ -176,14 +181,14 @@ interface ProtectedRule {
 
 interface NameIndex {
   readonly firsts: ReadonlyMap<string, readonly ProtectedRule[]>
-  /** Those whose first segment is a glob. */
+  /** Rules whose first segment is a glob. */
   readonly globs: readonly ProtectedRule[]
   readonly fixed: readonly ProtectedRule[]
 }
 
 let index: NameIndex | null = null
 
-/** Made on first use, because not every start asks. */
+/** Built on first use, because not every start needs it. */
 function nameIndex(): NameIndex {
   if (index !== null) return index
   const firsts = new Map<string, ProtectedRule[]>()
@@ -204,7 +209,7 @@ function nameIndex(): NameIndex {
 
 const NONE: readonly ProtectedRule[] = []
 
-/** The rules for any depth that may hold for a path with this folded segment in it, from there on. */
+/** The rules for any depth that may match a path from this folded segment on. */
 export function rulesFrom(segment: string): readonly ProtectedRule[] {
   const { firsts, globs } = nameIndex()
   const plain = firsts.get(segment) ?? NONE
@@ -217,7 +222,7 @@ export function fixedRules(): readonly ProtectedRule[] {
   return nameIndex().fixed
 }
 
-/** Hardly a name ends as one of the globs does: the rest need not be compared. */
+/** Few names end as one of the globs does: the others need no comparison. */
 function mayMatch(glob: string, name: string): boolean {
   const last = glob.charCodeAt(glob.length - 1)
   return last === STAR || last === name.charCodeAt(name.length - 1)

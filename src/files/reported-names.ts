@@ -3,11 +3,11 @@
 import { foldName, foldPath } from './path-bytes.ts'
 import { splitPath } from './path-pattern.ts'
 
-/** What a person is told about a changed file. */
+/** The report about a changed file. */
 export interface ToldName {
-  /** At any depth; the name stands for everything below it. */
+  /** At any depth; the name includes everything below it. */
   readonly path: string
-  /** "agent guidance": what it is, for the sentence a person reads. */
+  /** "agent guidance": the kind of file, for the sentence a person reads. */
   readonly what: string
 }
 
@@ -79,7 +79,7 @@ export const toldNames: readonly ToldName[] = [
   ...told('a setting that decides where the code of the project comes from', ['.gitmodules', 'pnpm-workspace.yaml']),
 ]
 
-/** What a person is told about a change of this path; null for every other file. */
+/** The report about a change of this path; null for every other file. */
 export function toldName(path: string): ToldName | null {
   const segments = splitPath(path).map(foldName)
   const { firsts, names } = toldIndex()
@@ -97,7 +97,10 @@ export function isGuidanceOf(root: string, path: string): boolean {
   return !name.includes('/') && toldName(name)?.what === GUIDANCE
 }
 
-/** What a person is told of the changed paths among these, a sentence for each kind. `name` is how a path is written for them. */
+/**
+ * The report about the changed paths among these, a sentence for each kind. `name` spells a path
+ * for a person.
+ */
 export function toldMessages(
   paths: readonly string[],
   when: string,

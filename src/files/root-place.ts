@@ -1,4 +1,7 @@
-/** Which folders are not project: a root there would hand an agent the machine, the home, or other people's work (F10). */
+/**
+ * Folders that are not projects: as a root one would give an agent the machine, the home, or other
+ * people's work (F10).
+ */
 
 import { isInside } from './baseline.ts'
 
@@ -25,7 +28,7 @@ const SYSTEM: readonly string[] = [
 /** Places below those where people keep sources. */
 const EXCEPTIONS: readonly string[] = ['/usr/src', '/usr/local/src', '/run/user', '/run/media']
 
-/** Folders that hold projects and are none themselves. */
+/** Folders of projects that are not projects themselves. */
 const COLLECTIONS: readonly string[] = [
   '/home',
   '/Users',

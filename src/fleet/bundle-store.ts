@@ -1,4 +1,4 @@
-/** The last good bundle of a machine, and the version below which none is taken again. */
+/** The last good bundle of a machine, and the version below which it accepts none. */
 
 import { join } from 'node:path'
 import { Fault } from '../system/fault.ts'
@@ -30,12 +30,15 @@ interface Floor {
   readonly revoked?: readonly PublicKey[]
 }
 
-/** Where a machine keeps what it knows of its fleet. */
+/** The folder of a machine's fleet state. */
 export function fleetDirectory(stateDir: string): string {
   return openOwnDirectory(join(openOwnDirectory(stateDir), 'fleet'))
 }
 
-/** The bundle in force, verified anew; null where none was ever taken. One that does not hold any more is a fault. */
+/**
+ * The bundle in force, verified again; null before the first. One that is no longer valid is a
+ * fault.
+ */
 export function storedBundle(stateDir: string, settings: FleetSettings): VerifiedBundle | null {
   const directory = fleetDirectory(stateDir)
   const bytes = readOwnFile(bundlePath(directory))
@@ -76,8 +79,8 @@ export function acceptBundle(stateDir: string, settings: FleetSettings, text: st
         message: `version ${bundle.version} weakens rules that need several people, and one person signed it`,
       }
     const isNew = before?.hash !== hash
-    // What was revoked before the bundle that may no longer say so; then the bundle: a crash in between leaves a newer one than
-    // the floor asks for, never an older one.
+    // First the revocations of the older bundle, then the bundle: after a crash in between the
+    // stored bundle is newer than the floor, never older.
     if (isNew && floor !== null && (floor.revoked?.length ?? 0) < revoked.length)
       writeOwnJson(floorPath(directory), { ...floor, revoked } satisfies Floor)
     if (isNew) writeOwnFile(bundlePath(directory), text)
@@ -96,7 +99,7 @@ function union(...lists: readonly (readonly PublicKey[] | undefined)[]): readonl
   return [...new Set(lists.flatMap((list) => list ?? []))]
 }
 
-/** What a bundle must be for this machine. */
+/** The conditions on a bundle for this machine. */
 export function trustOf({ fleet, keys, signers }: FleetSettings, revoked: readonly PublicKey[]): BundleTrust {
   return { fleet, keys, signers, revoked }
 }
@@ -141,7 +144,7 @@ function lost(message: string): Fault {
   })
 }
 
-/** No rule or approver names it: it shows what holds for everybody. */
+/** No rule or approver names it, so it shows the rules for everybody. */
 const ANY = '\0any'
 
 /** The sentences that say where `after` weakens a rule that needed several people; empty where it does not. */

@@ -1,4 +1,7 @@
-/** Who a machine is: one key, made here and never sent, and the certificate by which the team enrolled it. */
+/**
+ * The identity of a machine: one key, created here and never sent, and the certificate of its
+ * enrolment.
+ */
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { join } from 'node:path'
@@ -10,7 +13,9 @@ import { withLock } from '../system/lock.ts'
 import { readOwnJson, writeOwnJson } from '../system/state.ts'
 import type { FleetSettings } from './settings.ts'
 
-/** What an enrolled machine may do in the fleet: be guarded, answer asks of others as well, or publish and enrol. */
+/**
+ * The rights of an enrolled machine: be guarded, also answer asks of others, or publish and enrol.
+ */
 export type Role = 'machine' | 'approver' | 'admin'
 
 export interface Enrolment {
@@ -20,7 +25,7 @@ export interface Enrolment {
   readonly role: Role
   readonly groups: readonly string[]
   readonly issued: string
-  /** The token by which NATS servers know this very key; null in fleets without them. */
+  /** The token that identifies this key to NATS servers; null in fleets without them. */
   readonly nats: string | null
 }
 
@@ -57,7 +62,7 @@ export function verifyCertificate(
   return enrolment.fleet === fleet && !revoked.includes(enrolment.machine) ? enrolment : null
 }
 
-/** The key of this machine, made when it is first asked for; `secret` is what a NATS client needs of it. */
+/** The key of this machine, created on first use; `secret` is for a NATS client. */
 export function machineKey(keys: KeyStore): { readonly key: SigningKey; readonly secret: string } {
   const stored = keys.read(KEY_NAME)
   if (stored !== null) {
@@ -71,8 +76,8 @@ export function machineKey(keys: KeyStore): { readonly key: SigningKey; readonly
 }
 
 /**
- * The enrolment of this machine; null where it has none. One that does not count here any more is a fault: without its groups the
- * machine would be out of what is written for them.
+ * The enrolment of this machine; null without one. An invalid one is a fault: without its groups
+ * the machine would escape their rules.
  */
 export function readEnrolment(fleetDirectory: string, settings: FleetSettings): Enrolment | null {
   const certificate = readCertificate(fleetDirectory)
@@ -84,7 +89,7 @@ export function readEnrolment(fleetDirectory: string, settings: FleetSettings): 
   })
 }
 
-/** The certificate as it is kept, for those who have to be shown it. */
+/** The stored certificate, to show it to others. */
 export function readCertificate(fleetDirectory: string): Certificate | null {
   return readOwnJson(certificatePath(fleetDirectory), isCertificate)
 }
@@ -102,7 +107,7 @@ function isCertificate(value: unknown): value is Certificate {
   return typeof one?.payload === 'string' && typeof one.key === 'string' && typeof one.signature === 'string'
 }
 
-/** What a machine is enrolled as. */
+/** The role and groups of an enrolment. */
 export interface Invite {
   readonly id: string
   readonly secret: string
@@ -143,7 +148,10 @@ export function isProof(given: unknown, wanted: string): boolean {
   return timingSafeEqual(Buffer.from(given), Buffer.from(wanted))
 }
 
-/** Takes the invite that a proof is for; no one takes it again. Null for a wrong proof, and after its time. */
+/**
+ * Takes the invite of a proof, so that it cannot be used again. Null for a wrong proof, and after
+ * its time.
+ */
 export function takeInvite(
   teamDirectory: string,
   id: string,

@@ -1,4 +1,7 @@
-/** Where a policy bundle comes from: a file, HTTPS with ETag, or a JetStream bucket. What it says is no one's word until it was verified. */
+/**
+ * The source of a policy bundle: a file, HTTPS with ETag, or a JetStream bucket. Its content is
+ * untrusted until verified.
+ */
 
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +12,7 @@ import type { FleetHttp } from './http.ts'
 /** The ways to a bundle beside the file system. */
 export interface PolicyPorts {
   readonly http: FleetHttp
-  /** The newest bundle of the bucket; null where there is none. */
+  /** The newest bundle of the bucket; null if there is none. */
   readonly bucket: () => Promise<string | null>
 }
 
@@ -17,7 +20,7 @@ type FetchedPolicy = { readonly text: string; readonly etag: string | null } | '
 
 const MAX_BYTES = 4 * 1024 * 1024
 
-/** Fetches the bundle; throws a Fault when there is none to be had. `etag`: what the last good one was called. */
+/** Fetches the bundle; throws a Fault if it cannot. `etag`: that of the last good one. */
 export async function fetchPolicy(place: string, etag: string | null, ports: PolicyPorts): Promise<FetchedPolicy> {
   if (place === 'nats') {
     const text = await ports.bucket()
@@ -51,10 +54,10 @@ function missing(why: string): Fault {
   return new Fault('fleet-unreachable', `the organisation’s policy could not be fetched: ${why}`)
 }
 
-/** What a machine remembers of its dealings with the fleet: when it last heard of a policy, and what it refused. */
+/** A machine's state towards the fleet: the last policy it received, and what it refused. */
 export interface FleetStatus {
   readonly version: 1
-  /** When the place of the policy was last asked, and what it called its answer. */
+  /** When the policy was last fetched, and the ETag of the answer. */
   readonly checked: string | null
   readonly etag: string | null
   /** When a place of the policy last accepted this machine. */

@@ -48,7 +48,10 @@ const INTERNAL_DOMAINS: readonly string[] = [
 const METADATA: ReadonlySet<string> = new Set(METADATA_NAMES)
 const INTERNAL: ReadonlySet<string> = new Set(INTERNAL_DOMAINS)
 
-/** Classifies a canonical name; a single label is internal because the search list of the resolver decides what it is. */
+/**
+ * Classifies a canonical name; a single label is internal because the resolver's search list
+ * decides its meaning.
+ */
 export function classifyName(host: string): NameClass {
   if (isBelow(host, METADATA)) return 'metadata'
   return !host.includes('.') || isBelow(host, INTERNAL) ? 'internal' : 'public'

@@ -24,7 +24,7 @@ interface Split {
 }
 
 const MAX_LENGTH = 1024
-/** Of a deny list alone: no host is called so, and an allow list cannot hold it. */
+/** For a deny list alone: an allow list cannot contain it. */
 const EVERY = '*'
 /** A label that is in no suffix list: what lies below a domain is a suffix when this one is. */
 const ANY_LABEL = 'cordon-any-label'
@@ -125,8 +125,9 @@ function textProblem(text: string): { problem: string; suggestion?: string } | n
   if (text === '') return { problem: 'a host entry cannot be empty' }
   if (text.length > MAX_LENGTH) return { problem: `a host entry is at most ${MAX_LENGTH} characters` }
   if (!text.isWellFormed()) return { problem: 'a host entry cannot hold half of a surrogate pair' }
-  // Invisible characters vanish when a name is made canonical, so the person who signs would not see what was signed.
-  // Plain text is told first: the other expression takes longer to make than a manifest takes to load.
+  // Canonical names lose invisible characters, so the person who signs would not see the signed
+  // name. Plain text is tested first: compiling the other expression takes longer than loading a
+  // manifest.
   if (!/^[\x21-\x7e]+$/.test(text) && /[\s\p{C}]/u.test(text)) {
     const suggestion = text.trim().replace(/\p{C}/gu, '')
     return { problem: `${quote(text)} holds a space or an invisible character`, ...(suggestion && { suggestion }) }
@@ -191,9 +192,12 @@ function suffixProblem(host: string, suffixes: SuffixLookup | null): { problem: 
   return { problem: `"*.${host}" would match names that anyone can register below "${host}"; name the hosts you mean` }
 }
 
-/** Unix sockets of the machine in lists of hosts: `unix:` and a path, and what it means to give one away. PURE. */
+/**
+ * Unix sockets of the machine in lists of hosts: `unix:` and a path, and the consequences of
+ * granting one. PURE.
+ */
 const PREFIX = 'unix:'
-/** What an address of the kernel holds, without the NUL at its end. */
+/** The kernel's maximum, without the final NUL. */
 const MAX_SOCKET_PATH = 107
 
 /** True for an entry that names a unix socket. */
@@ -223,7 +227,7 @@ const MEANINGS: readonly (readonly [RegExp, string])[] = [
   [/dbus|bus$|systemd|wayland|x11/i, 'a program that uses it can start programs OUTSIDE the sandbox'],
 ]
 
-/** What a person is told of a socket that is given to commands, by its path or the entry. */
+/** The warning about a socket that is given to commands, by its path or the entry. */
 export function socketMeaning(path: string): string {
   const known = MEANINGS.find(([shape]) => shape.test(path))
   return known?.[1] ?? 'whatever the program behind it does for you, it does for the command; Cordon sees bytes alone'

@@ -1,4 +1,4 @@
-/** `[mcp_servers.NAME]` to what the gateway runs. */
+/** Compiles `[mcp_servers.NAME]` to what the gateway runs. */
 
 import type { ArgumentRule, McpRules, McpToolRule } from '../policy/mcp-rules.ts'
 import type { Verdict } from '../policy/order.ts'

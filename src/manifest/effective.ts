@@ -5,10 +5,10 @@ import { MEANT_BY_PRESENCE } from './sign/canonical.ts'
 import { printValue } from './toml/edit.ts'
 import { type Plain, plainValue, shorten, splitKey } from './toml/tree.ts'
 
-/** A value that holds, and who says so. */
+/** An effective value and its source. */
 export interface EffectiveValue {
   readonly path: string
-  /** Null: unset, and nothing holds. */
+  /** Null: unset, without effect. */
   readonly value: Plain
   /** `cordon.toml:3:1`, or `built-in`. */
   readonly source: string
@@ -67,7 +67,7 @@ export function renderEffective(values: readonly EffectiveValue[]): string {
   }
   const blocks = [...sections].map(([section, lines]) => {
     const block = section === '' ? lines : [`[${section}]`, ...lines]
-    // Such a section takes effect by being there, so one that no one wrote is shown as a comment.
+    // Such a section takes effect by its presence, so an unwritten one is shown as a comment.
     const unwritten = MEANT_BY_PRESENCE.test(section) && lines.every((line) => line.endsWith('# built-in'))
     return block.map((line) => (unwritten && !line.startsWith('#') ? `# ${line}` : line)).join('\n')
   })

@@ -16,7 +16,10 @@ export interface CompileContext {
   readonly home: string
   /** For `${VAR}` in host entries. */
   readonly env: Readonly<Record<string, string | undefined>>
-  /** The canonical form of a directory, or null when there is none; without it paths are taken as written. */
+  /**
+   * The canonical form of a directory, or null if it does not exist; without it paths are used as
+   * written.
+   */
   readonly realpath?: (path: string) => string | null
   readonly suffixes?: SuffixLookup | null
   /** The file system takes `Secrets` and `secrets` for one name, as that of a Mac does. */
@@ -30,7 +33,7 @@ function defaultOf(path: string): unknown {
   return defaults.get(path) ?? null
 }
 
-/** One pass over an effective manifest, collecting what is wrong with it in this place and time. */
+/** One pass over an effective manifest, collecting its problems for this machine and time. */
 export class Lookup {
   readonly manifest: Manifest
   readonly context: CompileContext
@@ -42,7 +45,7 @@ export class Lookup {
     this.context = context
   }
 
-  /** A scalar with its origin; `schemaPath` where the path holds a name (`agents.*.mode`). */
+  /** A scalar with its origin; `schemaPath` if the path contains a name (`agents.*.mode`). */
   scalar<T>(path: string, schemaPath: string = path): Sourced<T> {
     const setting = this.manifest.settings.get(path)
     if (setting !== undefined) return { value: setting.value as T, rule: path, source: setting.source }
@@ -78,7 +81,7 @@ export class Lookup {
     return null
   }
 
-  /** Host entries with variables expanded; what is unset is dropped with a warning (M6). */
+  /** Host entries with expanded variables; unset ones are dropped with a warning (M6). */
   hosts(items: readonly Item<HostEntry | string>[]): HostRule[] {
     return items.flatMap((item) => {
       const entry: HostEntry = typeof item.value === 'string' ? { host: item.value } : item.value
@@ -148,10 +151,12 @@ export function sourced<T>(item: Item<T>): Sourced<T> {
   return { value: item.value, rule: item.rule, source: item.source }
 }
 
-/** Lists of what commands and MCP servers may reach, which run in a sandbox: sockets and logins are given to those alone. */
+/**
+ * Lists for commands and MCP servers, which run in a sandbox: only those get sockets and logins.
+ */
 const RUNNING = /^(?:capabilities\.allow\.commands\.|mcp_servers\.)/
 
-/** What an entry says that means nothing in its place; null where all of it is meant. */
+/** A part of an entry without meaning in its place; null if all of it has one. */
 function misplacedEntry(
   { host, ssh, tls, methods, paths, max_requests, max_upload }: HostEntry,
   rule: string,

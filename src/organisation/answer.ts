@@ -86,8 +86,8 @@ export async function answerAsk(
 }
 
 /**
- * Hands answers in that programs send, such as a bot in a chat: each is signed by the process that gave it, so that the one who carries
- * it has no say in it.
+ * Passes on answers from programs, such as a chat bot: each is signed by the process that gave it,
+ * so the relay cannot change it.
  */
 export function answerRelay(settings: FleetSettings, machine: Machine): (body: string) => Promise<void> {
   return async (body) => {
@@ -99,7 +99,7 @@ export function answerRelay(settings: FleetSettings, machine: Machine): (body: s
       const asks = (await readAsks(bus, Date.now())).map((text) => verifyAsk(text, settings, revoked))
       const found = asks.find((one) => one?.ask.id === ask)
       const text = JSON.stringify(answer)
-      // Checked before it is passed on: what is not an answer would take the one place that its giver has.
+      // Checked first: an invalid answer would take the one slot of its sender.
       const given = found ? verifyAnswer(text, found.ask, askHash(found.signed.payload)) : null
       if (!found || !given) throw new Fault('not-found', 'that does not answer an open ask')
       await publishAnswer(bus, keyId(found.ask.machine), found.ask.id, keyId(given.by), text)
@@ -112,7 +112,7 @@ export function answerRelay(settings: FleetSettings, machine: Machine): (body: s
 /** Puts asks of the fleet where questions of this machine are answered: on the page, by a link, by `cordon approvals`. */
 const LOOK_MS = 1000
 
-/** Goes on until the signal; `heard` is told of every ask that was answered here, or why it could not be. */
+/** Runs until the signal; `heard` gets every ask that was answered here, or the reason why not. */
 export async function followAsks(
   settings: FleetSettings,
   machine: Machine,

@@ -1,4 +1,4 @@
-/** Puts asks of this machine to the fleet, and waits for the people who may answer them. */
+/** Sends asks of this machine to the fleet, and waits for the people who may answer them. */
 
 import { join } from 'node:path'
 import { askSummary, askText, askView, withAnswers } from '../approval/ask-view.ts'
@@ -25,7 +25,7 @@ export interface FleetQuestion {
   readonly waitMs?: number
 }
 
-/** A prompter whose person is the fleet; null where this machine is in none that answers asks. */
+/** A prompter that asks the fleet; null if this machine's fleet answers no asks. */
 export function fleetPrompter(
   machine: Machine,
   project: string,
@@ -88,7 +88,7 @@ function asker(settings: FleetSettings, machine: Machine): Asker {
 function newAsk(settings: FleetSettings, { key, certificate }: Asker, { project, request }: FleetQuestion): PendingAsk {
   const view = withAnswers(askView(request), ['once', 'deny', 'deny-message'])
   const { tool, subject, where, call } = view
-  // No one says yes to a part of a call.
+  // Nobody may approve a truncated call.
   const size = askText(view, { whole: true }).length
   if (size > MAX_TEXT || view.fields.some(({ hidden }) => hidden > 0))
     throw new Fault('fleet-unreachable', `the call is too long to be put to the fleet (over ${MAX_TEXT} characters)`)
@@ -110,7 +110,7 @@ function newAsk(settings: FleetSettings, { key, certificate }: Asker, { project,
   return { call, ask, signed: signAsk(ask, key, certificate) }
 }
 
-/** Tries again what servers under load or without a leader refuse. After that time no one need answer. */
+/** Retries what servers under load or without a leader refuse, up to a time limit. */
 async function again<T>(until: number, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   for (;;) {
     signal.throwIfAborted()
@@ -152,7 +152,7 @@ async function answerOf(
   try {
     for (;;) {
       signal.throwIfAborted()
-      // Read anew: a key that was taken back meanwhile counts no more.
+      // Read again: a key that was revoked meanwhile no longer counts.
       const bundle = storedBundle(machine.stateDir, settings)?.bundle
       if (!bundle) throw new Fault('fleet-policy', 'the policy that says who may answer is gone')
       const heard = new Promise<void>((resolve) => {
@@ -210,7 +210,7 @@ interface PendingFile {
 
 const MAX_PENDING = 100
 
-/** The ask of a call that no one has answered yet, or the one that `make` makes for it. */
+/** The open ask of a call, or a new one from `make`. */
 export function pendingAsk(machine: Machine, call: string, now: number, make: () => PendingAsk): PendingAsk {
   let found: PendingAsk | undefined
   change(machine, (asks) => {

@@ -51,7 +51,7 @@ export async function fleetBucket(settings: FleetSettings, machine: Machine): Pr
   }
 }
 
-/** Has the NATS servers take the fleet's account as it is now, with every key that was taken back. */
+/** Publishes the fleet's current account to the NATS servers, with every revoked key. */
 export async function pushRevocations(team: Team, machine: Machine): Promise<void> {
   const { settings } = team
   if (settings.nats === null) return
@@ -81,7 +81,7 @@ export async function makeStreams(bus: FleetBus, replicas: number): Promise<void
   await admin.makeStreams(bus, replicas)
 }
 
-/** Joins; gives back the settings that now hold here. Nothing is written unless every check went well. */
+/** Joins; returns the new settings. Writes nothing unless every check succeeded. */
 export async function joinByCode(machine: Machine, url: string, code: string, name: string): Promise<FleetSettings> {
   const parts = parseCode(code)
   if (parts === null) throw new Fault('bad-key', 'that is not a code of a fleet')

@@ -1,4 +1,4 @@
-/** A policy before it is signed: the file in which a team writes it, what it would change, and what recorded calls would come to. */
+/** A policy before it is signed: a team's file, its changes, and its effect on recorded calls. */
 
 import { dirname, resolve } from 'node:path'
 import { parseLine } from '../audit/event.ts'
@@ -33,7 +33,7 @@ import type { Team } from './team.ts'
 interface DraftFile {
   /** Manifests by the files beside the draft. */
   readonly layers: readonly { readonly groups: readonly string[]; readonly file: string }[]
-  /** How long the policy holds, and what it closes then. */
+  /** How long the policy is valid, and its effect after that. */
   readonly days?: number
   readonly closes?: Bundle['closes']
   /** How long a machine may go without proving its membership, such as "15m". */
@@ -49,11 +49,11 @@ interface DraftFacts {
   readonly fleet: string
   readonly version: number
   readonly now: number
-  /** Taken back beside what the draft itself names. */
+  /** Revoked besides the keys in the draft itself. */
   readonly revoked: readonly PublicKey[]
 }
 
-/** Reads a draft and the manifests it names; a Fault says what is wrong with any of them. */
+/** Reads a draft and its manifests; a Fault names any problem. */
 async function readDraft(file: string, files: Files, facts: DraftFacts): Promise<Bundle> {
   const draft = parseDraft(files.readText(file), file)
   const layers = []
@@ -130,7 +130,10 @@ interface FleetReplay {
   }[]
 }
 
-/** Decides recorded calls under both bundles, each in its own project and with no other layer: what the change itself does. */
+/**
+ * Decides recorded calls under both bundles, each in its own project without other layers: the
+ * effect of the change itself.
+ */
 export async function replayBundles(
   lines: readonly string[],
   bundles: { readonly before: Bundle | null; readonly after: Bundle },
@@ -254,7 +257,7 @@ export async function putBundle(team: Team, machine: Machine, text: string, out:
   return place
 }
 
-/** The bundle in a file, not verified: for a person to look at before they sign it. */
+/** The unverified bundle in a file: for a person to read before signing. */
 export function shownBundle(text: string): Bundle | null {
   return claimedBundle(text)
 }

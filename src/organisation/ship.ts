@@ -29,7 +29,7 @@ import { sha256 } from '../system/sha256.ts'
 import { version } from '../system/version.ts'
 import { openBus } from './connection.ts'
 
-/** Ships to every receiver that the fleet has; a receiver that is down holds up no other. */
+/** Ships to every receiver of the fleet; a receiver that is down delays no other. */
 export async function shipRecords(
   settings: FleetSettings,
   machine: Machine,
@@ -66,7 +66,7 @@ async function throughBus(
   }
 }
 
-/** The sink of JetStream: the servers tell apart what they have already by the record's name. */
+/** The sink of JetStream: the servers recognise duplicates by the record's name. */
 export function natsSink(bus: FleetBus, machine: string): RecordSink {
   return {
     name: 'NATS',
@@ -123,8 +123,8 @@ export function recordQueue(machine: Pick<Machine, 'stateDir'>, cursor: string):
 const KEPT = ['v', 'seq', 'time', 'session', 'type', 'prev', 'args_hash', 'value_hash', 'call', 'key', 'signature']
 
 /**
- * A line was redacted when it was written, and is redacted once more by what is known now. Where that finds something the line
- * leaves without it, with the hash by which the next line is chained to it.
+ * A line was redacted when written, and is redacted again with today's knowledge. If that finds a
+ * secret, the line leaves without it, with the hash to which the next line is chained.
  */
 function leaving({ session, part, offset, text }: QueuedLine, redact: (text: string) => string): ShippedRecord {
   const place = { session, part, offset }

@@ -1,4 +1,7 @@
-/** Keeps the organisation's policy of this machine fresh: fetches it, checks it, and says what was refused. */
+/**
+ * Keeps the organisation's policy of this machine fresh: fetches it, verifies it, and reports
+ * refusals.
+ */
 
 import { openAuditLog } from '../audit/log.ts'
 import type { VerifiedBundle } from '../fleet/bundle.ts'
@@ -14,7 +17,7 @@ import { fleetBucket } from './connection.ts'
 
 export type PolicySync =
   | { readonly outcome: 'new' | 'unchanged'; readonly policy: VerifiedBundle | null }
-  /** The last good one holds on. */
+  /** The last good one stays in force. */
   | { readonly outcome: 'refused' | 'unreachable'; readonly code: string; readonly message: string }
 
 /** Fetches the policy once. Only a machine that cannot write its own state makes it throw. */
@@ -68,7 +71,7 @@ export async function syncPolicy(
   }
 }
 
-/** Whether what is stored here is good: what is not must come anew, whatever its place calls it. */
+/** Whether the stored bundle is good: otherwise it must be fetched again, whatever its ETag. */
 function hasGood({ stateDir }: Machine, settings: FleetSettings): boolean {
   try {
     return storedBundle(stateDir, settings) !== null
@@ -110,12 +113,12 @@ interface FleetView {
     readonly closes: string
     readonly signers: number
   } | null
-  /** Why no policy may be used, or what was refused last. */
+  /** Why no policy is usable, or what was refused last. */
   readonly problem: FleetStatus['problem']
   readonly checked: string | null
 }
 
-/** Looks; null where this machine is in no fleet. Asks no one. */
+/** Reads the state; null if this machine is in no fleet. Makes no request. */
 export function fleetView(machine: Machine, now: number): FleetView | null {
   const settings = readFleetSettings(machine)
   if (settings === null) return null

@@ -54,7 +54,7 @@ export interface Team {
   revoke(key: PublicKey, now: number): void
   /** What goes into the configuration of every NATS server of this fleet; `directory`: where a server keeps tokens. */
   natsConfiguration(now: number, directory: string): string
-  /** The fleet's account as it is now, and a login by which servers take it. */
+  /** The fleet's current account, and a login for servers. */
   natsAccount(now: number): { readonly account: string; readonly login: string }
   readonly key: SigningKey
 }
@@ -72,7 +72,7 @@ export interface JoinAnswer {
   readonly proof: string
 }
 
-/** What a machine proves that it has the code for. */
+/** The text with which a machine proves that it has the code. */
 export function joinText({ key, name }: Pick<JoinRequest, 'key' | 'name'>): string {
   return JSON.stringify([key, name])
 }
@@ -168,7 +168,7 @@ export function openTeam(machine: Machine): Team {
   return team
 }
 
-/** The keys of the fleet's own NATS account; made with the first use. */
+/** The keys of the fleet's own NATS account, created on first use. */
 function teamKeys(machine: Machine): (name: 'operator' | 'account' | 'system') => SigningKey {
   const store = openKeyStore(openOwnDirectory(machine.stateDir))
   return (name) => {

@@ -105,7 +105,7 @@ const WORDS: Readonly<Record<ReasonCode, string>> = {
   'not-a-project': 'the folder is not a project, and it is not confirmed as one',
 }
 
-/** The words of a code as it was recorded; one that is not known stands for itself. */
+/** The words of a recorded code; an unknown code is shown unchanged. */
 export function reasonWords(code: string): string {
   return Object.hasOwn(WORDS, code) ? WORDS[code as ReasonCode] : code
 }

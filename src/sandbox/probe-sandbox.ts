@@ -10,7 +10,7 @@ import { planSandbox, type SandboxPlan, type SandboxRequest } from './plan.ts'
 import type { Assurance, Support } from './report.ts'
 import { readHostFacts } from './session.ts'
 
-/** What a probe tells of a promise that does not hold. */
+/** The advice of a probe about a broken promise. */
 export const REPORT_IT =
   'This machine does not keep a promise of the sandbox: please report it with the output of `cordon doctor --json`.'
 
@@ -21,7 +21,7 @@ export function furnishProbe(base: string): void {
   for (const path of ['project/.env', 'outside/secret']) writeFileSync(join(base, path), 'secret')
 }
 
-/** What a probe runs there, and what else it asks for. */
+/** The program of a probe, and its other needs. */
 interface ProbeAttack extends Pick<SandboxRequest, 'argv' | 'network' | 'limits' | 'changes' | 'programs'> {
   readonly env: Readonly<Record<string, string>>
 }
@@ -53,7 +53,7 @@ export function attackLines(checks: readonly { readonly attack: string }[]): rea
   )
 }
 
-/** What the lines say of the promises. */
+/** The promises by these lines. */
 export function heldBy(
   checks: readonly { readonly name: string; readonly detail: string }[],
   output: string,
@@ -70,7 +70,10 @@ export function heldBy(
   )
 }
 
-/** Probes a backend without an init by really running a sandbox and attacking from inside it; what it does not keep, nothing runs under. */
+/**
+ * Probes a backend without an init by running a sandbox and attacking from inside it; a backend
+ * that fails runs nothing.
+ */
 export interface AttackCheck {
   readonly name: string
   readonly detail: string
@@ -78,7 +81,7 @@ export interface AttackCheck {
   readonly attack: string
 }
 
-/** What every sandbox holds. */
+/** The checks of every sandbox. */
 export const COMMON_CHECKS: readonly AttackCheck[] = [
   { name: 'ungranted files', detail: 'cannot be read', attack: 'cat "$O/secret"' },
   { name: 'listings outside', detail: 'are refused', attack: 'ls "$O"' },
@@ -91,10 +94,10 @@ export const COMMON_CHECKS: readonly AttackCheck[] = [
   { name: 'network', detail: 'no connection but to the port of the proxy', attack: ': > "/dev/tcp/127.0.0.1/$PORT"' },
 ]
 
-/** What is known of a backend beyond its attacks. */
+/** Facts about a backend beyond its attacks. */
 interface ProbeRest extends Pick<Support, 'cgroup' | 'unheld' | 'shareByGroup'> {
   readonly checks: readonly AttackCheck[]
-  /** What it cannot give; said, so that no one relies on it. */
+  /** Protections that it cannot give; reported, so that nobody relies on them. */
   readonly lacking: readonly Assurance[]
 }
 
@@ -164,7 +167,7 @@ function portOf(server: Server): Promise<number> {
   })
 }
 
-/** Probes once, before the first command; what does not hold closes it. */
+/** Probes once, before the first command; a failed check closes it. */
 export function provenBy(title: string, probe: () => Promise<Support>): () => Promise<void> {
   let proved: Promise<void> | null = null
   return () => {

@@ -7,7 +7,7 @@ export interface TextBytes {
   readonly size: number
 }
 
-/** Beyond this, memory is given back rather than kept for the next text. */
+/** Larger buffers are released instead of kept for the next text. */
 const KEPT = 1 << 20
 
 /** Makes a reader that uses its memory again. */
@@ -21,7 +21,7 @@ export function createByteReader(): (text: string) => TextBytes {
     return room
   }
   return (text) => {
-    // Most text is ASCII, or nearly: room for three times as much is made only for what needs it.
+    // Most text is ASCII, or nearly: three times the space is allocated only if needed.
     const bytes = layoutFor(text.length + 1024)
     const { read, written } = encoder.encodeInto(text, bytes)
     if (read === text.length) return { bytes, size: written }
@@ -38,7 +38,7 @@ export function startsCharacter(bytes: Uint8Array, at: number): boolean {
   return bytes[at]! >= 0xc0 || (at >= 3 && bytes[at - 3]! >= 0xf0)
 }
 
-/** The codes that ranges such as `A-Za-z0-9_-` name, each as 1; a dash at the end stands for itself. */
+/** The codes of ranges such as `A-Za-z0-9_-`, each as 1; a final dash is a dash. */
 export function characterClass(ranges: string, size: number = 128): Uint8Array {
   const members = new Uint8Array(size)
   for (let at = 0; at < ranges.length; at++) {

@@ -1,4 +1,4 @@
-/** The names that a fleet has on its NATS servers, and who may use which of them. */
+/** The subjects of a fleet on its NATS servers, and the rights to them. */
 
 import { createHash } from 'node:crypto'
 import { Fault } from '../../system/fault.ts'
@@ -15,11 +15,11 @@ export interface FleetSubjects {
   readonly askStream: string
   readonly ask: (machine: string, ask: string) => string
   readonly answerStream: string
-  /** One place for each who may answer, so that no one answers twice or for another. */
+  /** One subject for each approver, so that nobody answers twice or for another. */
   readonly answer: (machine: string, ask: string, approver: string) => string
 }
 
-/** The names of a fleet; `*` stands for any one part of a subject. */
+/** The subjects of a fleet; `*` matches any one part. */
 export function fleetSubjects(fleet: string): FleetSubjects {
   const upper = `CORDON_${fleet.toUpperCase().replaceAll('-', '_')}`
   const bucket = `${upper}_POLICY`
@@ -41,7 +41,7 @@ export function subjectPart(text: string): string {
   return /^[A-Za-z0-9_-]{1,80}$/.test(text) ? text : createHash('sha256').update(text).digest('hex').slice(0, 32)
 }
 
-/** Where the answers to a client's own requests come: no one else may listen there. */
+/** The subject of replies to a client's own requests: nobody else may subscribe there. */
 export function inboxOf(machine: PublicKey): string {
   return `_INBOX_${keyId(machine)}`
 }
@@ -52,8 +52,9 @@ interface NatsPermissions {
 }
 
 /**
- * What a role may do on the servers. A machine writes its own records and asks and reads the policy and its own answers; an
- * approver also reads asks and writes answers under its own name; an admin keeps the streams.
+ * The rights of a role on the servers. A machine writes its own records and asks and reads the
+ * policy and its own answers; an approver also reads asks and writes answers under its own name; an
+ * admin keeps the streams.
  */
 export function permissionsOf(fleet: string, machine: PublicKey, role: Role): NatsPermissions {
   const names = fleetSubjects(fleet)
@@ -90,7 +91,10 @@ export function permissionsOf(fleet: string, machine: PublicKey, role: Role): Na
   }
 }
 
-/** Ed25519 keys and tokens as NATS writes them: a machine's own key is its login, and a token of the fleet's account what it may do. */
+/**
+ * Ed25519 keys and tokens in NATS form: a machine's own key is its login, and a token of the
+ * fleet's account grants its rights.
+ */
 const PREFIX: Readonly<Record<NatsRole, number>> = { operator: 14 << 3, account: 0, user: 20 << 3 }
 
 type NatsRole = 'operator' | 'account' | 'user'
@@ -103,10 +107,10 @@ export function natsName(role: NatsRole, key: PublicKey): string {
   return base32(Buffer.concat([body, Buffer.from([sum & 0xff, sum >> 8])]))
 }
 
-/** What a token says beside whose it is. */
+/** The claims of a token besides its key. */
 interface NatsClaims {
   readonly name: string
-  /** Whose token it is. */
+  /** The key that the token is for. */
   readonly subject: { readonly role: NatsRole; readonly key: PublicKey }
   readonly issuer: { readonly role: NatsRole; readonly key: SigningKey }
   readonly nats: Readonly<Record<string, unknown>>
@@ -133,7 +137,7 @@ export function natsToken({ name, subject, issuer, nats, issued }: NatsClaims): 
 /** What servers send as a challenge. With the same key asks and answers are signed: nothing that could be one of those is. */
 const NONCE = /^[A-Za-z0-9_-]{8,64}$/
 
-/** The answer to a server's challenge; throws for one that is none. */
+/** The answer to a server's challenge; throws for an invalid one. */
 export function natsLogin(
   key: SigningKey,
   token: string,

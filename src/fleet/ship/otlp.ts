@@ -42,7 +42,7 @@ export function otlpSink({ endpoint, headers, source, http }: OtlpOptions): Reco
   }
 }
 
-/** By the protocol 429, 502, 503 and 504 are to be tried again; we try everything again, and tell apart what looks final. */
+/** The protocol retries 429, 502, 503 and 504; we retry everything, and mark what looks final. */
 function judge({ status, header, text }: FleetResponse): void {
   if (status !== 200) {
     const after = Number(header('retry-after'))
@@ -83,7 +83,10 @@ interface Line {
 
 type Attribute = { readonly key: string; readonly value: Readonly<Record<string, unknown>> }
 
-/** What the end of a call does not say itself. Bounded: after a restart a span may lack the tool's name, and no record is lost. */
+/**
+ * Facts that the end of a call lacks. Bounded: after a restart a span may lack the tool's name, and
+ * no record is lost.
+ */
 class OpenCalls {
   readonly #calls = new Map<string, Line>()
 
@@ -186,7 +189,7 @@ function span(source: OtlpSource, record: ShippedRecord, line: Line, calls: Open
   }
 }
 
-/** Made of what a span is about, so that one that is sent again is the same one. */
+/** Derived from the content of a span, so that a resent one is the same. */
 function traceId({ machine }: OtlpSource, { session }: ShippedRecord): string {
   return createHash('sha256').update(`trace\0${machine}\0${session}`).digest('hex').slice(0, 32)
 }

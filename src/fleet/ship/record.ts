@@ -1,21 +1,21 @@
-/** A line of a machine's record on its way to a receiver: whose it is, where it stood, and its very text. */
+/** A line of a machine's record for a receiver: its machine, its position, and its exact text. */
 
 import { messageOf } from '../../system/fault.ts'
 import { pause } from '../../system/pause.ts'
 
-/** What is sent. */
+/** The sent form of a line. */
 export interface ShippedRecord {
   readonly session: string
   readonly part: number
   readonly offset: number
   readonly text: string
-  /** Where a secret was found on the way out: the hash of the line as it was chained. */
+  /** If a secret was found on sending: the hash of the line as chained. */
   readonly hash?: string
 }
 
 /** A record as it travels where messages have a limit: whole, or a piece of its text. */
 export interface RecordPiece extends ShippedRecord {
-  /** Which piece it is, and of how many. */
+  /** The index of the piece, and the number of pieces. */
   readonly piece?: readonly [at: number, count: number]
 }
 
@@ -33,7 +33,7 @@ export function piecesOf(record: ShippedRecord): readonly RecordPiece[] {
   }))
 }
 
-/** Puts pieces together again; a record of which one is missing is left out, as if none of it had come. */
+/** Joins pieces; a record with a missing piece is left out. */
 export function joinPieces<T extends RecordPiece>(received: readonly T[], placeOf: (piece: T) => string): readonly T[] {
   const whole = received.filter(({ piece }) => piece === undefined)
   const parts = Map.groupBy(
@@ -55,7 +55,7 @@ export function recordId(machine: string, { session, part, offset }: ShippedReco
   return `${machine}.${session}.${part}.${offset}`
 }
 
-/** Somebody who keeps records. */
+/** A receiver of records. */
 export interface RecordSink {
   readonly name: string
   /** Ends when every one of them is kept; rejects with a `SinkProblem` otherwise. */
@@ -79,7 +79,7 @@ export class SinkProblem extends Error {
 
 /** Where records wait. */
 export interface RecordQueue {
-  /** The next ones; null when there are none. */
+  /** The next ones; null if there are none. */
   next(): { readonly records: readonly ShippedRecord[]; confirm(): void } | null
 }
 
@@ -117,7 +117,7 @@ export async function ship(queue: RecordQueue, sink: RecordSink, options: ShipOp
   return done('stopped')
 }
 
-/** Sends some records; those among them that the receiver rejects are found by halves, so that one does not hold up the rest. */
+/** Sends some records; a rejected one is found by halving, so that it does not block the rest. */
 async function deliver(
   records: readonly ShippedRecord[],
   sink: RecordSink,

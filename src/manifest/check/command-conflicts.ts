@@ -12,7 +12,7 @@ import { type Parsed, reportDenied, reportDuplicate, warnShadowed } from './reac
 /** Whether a pattern matches a command text; the shell analysis that knows is not part of this folder. */
 export type CommandMatcher = (pattern: CommandPattern, command: string) => boolean
 
-/** Flags that permit what is otherwise refused. */
+/** Flags that permit otherwise refused grants. */
 export interface GrantFlags {
   readonly system_python: boolean
   readonly privilege_wrappers: boolean
@@ -92,7 +92,7 @@ class CommandIndex {
   }
 }
 
-/** A kind of change shares no commands with patterns of words as far as these can tell. */
+/** A kind of change shares no words with ordinary patterns. */
 const indexed = (pattern: CommandPattern): readonly string[] =>
   pattern.kind ? [':kind', ...pattern.words] : pattern.words
 
@@ -115,12 +115,12 @@ function indexCommands(rules: readonly Parsed<CommandEntry, CommandPattern>[], r
   return index
 }
 
-/** For two patterns of which one covers the other: whether they match just the same. */
+/** For two patterns of which one covers the other: whether they match the same commands. */
 function sameCommands(a: CommandPattern, b: CommandPattern): boolean {
   return a.open === b.open && a.words.length === b.words.length
 }
 
-/** What a grant carries along, as a text to compare. */
+/** What a grant adds, as a text to compare. */
 function carried(entry: CommandEntry): string {
   const { command: _command, match: _match, not_match: _notMatch, ...rest } = entry
   return JSON.stringify(rest, (key, value) => (key === 'rule' || key === 'source' || key === 'at' ? undefined : value))
@@ -189,7 +189,7 @@ function checkExamples(
   }
 }
 
-/** The plan agent neither writes nor runs (P3): a level that says otherwise would be read by no one. */
+/** The plan agent neither writes nor runs (P3), so any other level has no effect. */
 export function checkToolLevels(manifest: Manifest, report: Report): void {
   for (const [path, { at, value }] of manifest.settings) {
     const [section, agent, table, tool] = splitKey(path)

@@ -24,7 +24,10 @@ interface Host {
   readonly narrowed: string
 }
 
-/** Of one file: denials of another layer may be broader than what a project allows, and beat it. */
+/**
+ * Within one file only: denials of another layer may be broader than a project's grants, and
+ * override them.
+ */
 export function checkHosts(manifest: Manifest, formats: FormatContext, report: Report): void {
   const everywhere = plainHosts(itemsOf<string>(manifest, 'security.deny_domains'), formats)
   const commands = plainHosts(itemsOf<string>(manifest, 'capabilities.deny.commands.domains'), formats)
@@ -256,7 +259,8 @@ export function checkPaths(manifest: Manifest, formats: FormatContext, report: R
       reportDenied(report, item, item.value.path, stop.item, pathKey(stop.pattern) === pathKey(pattern))
       continue
     }
-    // A narrower grant that names files may open a secret or a protected path, which a broad one never does.
+    // A narrower grant that names files may open a secret or a protected path; a broad one never
+    // does.
     if (pattern.files !== null || pattern.segments.at(-1) !== '**') continue
     const broader = allowed.covering(pattern, item, false)
     if (broader !== null && (broader.item.value.prompt ?? false) === (item.value.prompt ?? false)) {
@@ -318,7 +322,7 @@ class PathIndex {
   }
 }
 
-/** A denied directory denies what is below it. */
+/** A denied directory denies everything below it. */
 function deniesBelow(outer: PathPattern, inner: PathPattern): boolean {
   return outer.files === null && !outer.segments.some(isGlob) && inner.absolute.startsWith(`${outer.absolute}/`)
 }

@@ -18,7 +18,7 @@ export interface Setting extends RuleRef {
   /** A scalar; of a list, its items. */
   readonly value: boolean | number | string | readonly Item[]
   readonly at: number
-  /** True for a filter of which nothing is left: it stays closed, where an empty one that was written is open. */
+  /** True for a filter with no entries left: it stays closed, while a written empty one is open. */
   readonly closed?: boolean
 }
 

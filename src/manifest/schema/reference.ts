@@ -1,4 +1,4 @@
-/** The reference of the manifest as Markdown, made from the schema so that it cannot be out of date. */
+/** The manifest reference as Markdown, generated from the schema. */
 
 import { printValue } from '../toml/edit.ts'
 import type { Plain } from '../toml/tree.ts'

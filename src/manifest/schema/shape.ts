@@ -7,7 +7,7 @@ import type { Field, Key, ValueType } from './key.ts'
 import { type Item, keyElsewhere, type SchemaTable, type Setting } from './manifest.ts'
 import { nearest } from './suggest.ts'
 
-/** What the reading writes into. */
+/** The state of one reading. */
 export interface Reading {
   readonly report: Report
   readonly formats: FormatContext

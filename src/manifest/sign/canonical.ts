@@ -3,7 +3,7 @@
 import type { Manifest, Setting } from '../schema/manifest.ts'
 import { type Plain, plainValue } from '../toml/tree.ts'
 
-/** Fields whose unset meaning is this value: writing it out changes nothing. */
+/** Defaults of fields: writing one out changes nothing. */
 const FIELD_DEFAULTS: Readonly<Record<string, Plain>> = { prompt: false, inherit_default_domains: true }
 
 /** Sections that mean something even when they are empty. */

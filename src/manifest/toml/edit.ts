@@ -7,8 +7,8 @@ import { type ArrayNode, type Node, type Plain, shorten, type TableNode } from '
 type EditRefusal = 'not-toml' | 'not-a-list' | 'inline'
 
 /**
- * The text with `value` at the end of the list, for example of `['capabilities', 'allow', 'commands']` and `patterns`. The
- * section and the list are made where they are missing.
+ * The text with `value` appended to the list, for example of `['capabilities', 'allow',
+ * 'commands']` and `patterns`. Missing section and list are created.
  */
 export function appendToList(
   text: string,
@@ -63,7 +63,7 @@ export function removeFromList(text: string, section: readonly string[], name: s
   return sound(text.slice(0, from) + text.slice(to))
 }
 
-/** A text that no longer reads is none. */
+/** Null if the text no longer parses. */
 function sound(text: string): string | null {
   return parseToml(text).problems.length === 0 ? text : null
 }
@@ -73,7 +73,8 @@ function findTable(root: TableNode, section: readonly string[]): TableNode | 'in
   for (const part of section) {
     const node = here.entries.get(part)?.node
     if (node === undefined) return null
-    // A dotted or inline table is complete where it stands; a section of the same name would contradict it.
+    // A dotted or inline table is complete as written; a section of the same name would contradict
+    // it.
     if (node.kind !== 'table' || node.form === 'inline' || node.form === 'dotted') return 'inline'
     here = node
   }

@@ -1,4 +1,4 @@
-/** The values of a manifest before they mean anything: a tree whose every key and value knows where it was written. */
+/** The values of a manifest as a tree; every key and value knows where it was written. */
 
 import { visible } from '../../scan/visible-text.ts'
 
@@ -48,14 +48,17 @@ export function table(at: number, form: TableNode['form']): TableNode {
   return { kind: 'table', entries: new Map(), at, form }
 }
 
-/** A tree as plain values, for those who do not ask where each was written. */
+/** A tree as plain values, without positions. */
 export function plainNode(node: Node): unknown {
   if (node.kind === 'array') return node.items.map(plainNode)
   if (node.kind !== 'table') return node.value
   return Object.fromEntries([...node.entries].map(([key, entry]) => [key, plainNode(entry.node)]))
 }
 
-/** Turns offsets into positions; the index of lines is made on first use, since most manifests have no problem. */
+/**
+ * Turns offsets into positions; the line index is built on first use, since most manifests have no
+ * problem.
+ */
 export function positions(text: string): (at: number) => Position {
   let starts: number[] | null = null
   return (at) => {
@@ -122,7 +125,7 @@ export function joinKey(path: string, name: string): string {
   return path === '' ? part : `${path}.${part}`
 }
 
-/** What a node is, for a person: `the string "yes"`, `an array`, `the integer 5`. */
+/** A node for a person: `the string "yes"`, `an array`, `the integer 5`. */
 export function describeNode(node: Node): string {
   switch (node.kind) {
     case 'string':
@@ -146,7 +149,7 @@ export function quoteShort(text: string): string {
   return visible(JSON.stringify(cut))
 }
 
-/** The parts of a path that `joinKey` made. */
+/** The parts of a path from `joinKey`. */
 export function splitKey(path: string): string[] {
   const parts = path.match(/"(?:[^"\\]|\\.)*"|[^.]+/g) ?? []
   return parts.map((part) => (part.startsWith('"') ? (JSON.parse(part) as string) : part))

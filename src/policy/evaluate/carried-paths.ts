@@ -22,14 +22,14 @@ export function pathsOfGrants(grants: readonly CommandRule[]): readonly PathRule
 }
 
 /**
- * The key of a kind (`ssh -i KEY HOST reads:kind`), which a grant of it opens to that command and to no other. Its sandbox has the
- * file, so this only holds where every other command of the text is known to run no code of somebody else.
+ * The key of a kind (`ssh -i KEY HOST reads:kind`), which its grant opens to that command alone.
+ * The sandbox contains the file, so every other command of the text must run only known code.
  */
 export function keyOfKind(fact: CommandFact, all: readonly CommandFact[]): string | null {
   const [, option, key] = fact.kind ?? []
   if (option !== '-i' || key === undefined) return null
   const at = all.indexOf(fact)
-  // What it runs elsewhere is part of the kind.
+  // Its remote command is part of the kind.
   const others = all.filter((other, index) => index !== at && other.parent !== at)
   return others.every(isReadable) ? key : null
 }
@@ -60,7 +60,7 @@ const PLAIN: ReadonlySet<string> = new Set(
   ].flatMap((line) => line.split(' ')),
 )
 const SYSTEM_FOLDER = /^\/(?:usr\/)?s?bin\//
-/** Builtins that run what they are given, or the text of a file. */
+/** Builtins that run their arguments, or the text of a file. */
 const RUNNING_BUILTINS: ReadonlySet<string> = new Set([
   'eval',
   'source',
@@ -72,7 +72,7 @@ const RUNNING_BUILTINS: ReadonlySet<string> = new Set([
   'enable',
 ])
 
-/** Hazards of what a command does with files and checks, not of whose code it runs. */
+/** Hazards about files and checks, not about whose code runs. */
 const CODELESS: ReadonlySet<string> = new Set(['option-skips-checks', 'option-writes-file', 'option-sends-file'])
 
 /** True when its words, or the variables before them, may make it run code of somebody else. */
@@ -83,7 +83,7 @@ export function mayRunOtherCode(fact: CommandFact): boolean {
 /** False for scripts, interpreters, build tools, unknown programs, and anything with a setting that names a program. */
 export function isReadable(fact: CommandFact): boolean {
   if (mayRunOtherCode(fact) || fact.resolves === 'unknown') return false
-  // What it runs is listed beside it.
+  // The commands that it runs are listed separately.
   if (fact.resolves === 'none' || fact.resolves === 'function' || fact.unwrapped === 'all') return true
   const name = fact.argv[0]?.values?.length === 1 ? fact.argv[0].values[0]! : null
   if (name === null) return false

@@ -9,7 +9,7 @@ import { startedPlaces } from './carried-script.ts'
 import { type DenyMatch, denyMatches, isExempt } from './command-match.ts'
 import type { Scene } from './scene.ts'
 
-/** Hazards of running what stands anywhere in the text: in a here-document, on the other side of a pipe, in a variable. */
+/** Hazards that run text from elsewhere: a here-document, the other side of a pipe, a variable. */
 const RUNS_OTHER_TEXT: ReadonlySet<string> = new Set([
   'alias',
   'arithmetic-eval',
@@ -29,7 +29,7 @@ const RUNS_OTHER_TEXT: ReadonlySet<string> = new Set([
   'transform',
 ])
 
-/** Evaluations of data that run a command only when the data holds one, `a[$(…)]`. */
+/** Evaluations of data that run a command only if the data contains one, `a[$(…)]`. */
 const EVALUATES_DATA: ReadonlySet<string> = new Set(['arithmetic-eval', 'dynamic-assignment', 'nameref', 'transform'])
 const SUBSCRIPT_THAT_RUNS = /\[[^\]\n]*(?:\$\(|`)/
 /** Builtins that take data from outside the text. */
@@ -48,11 +48,11 @@ const COPIES: ReadonlySet<string> = new Set(['cat', 'cp', 'dd', 'install', 'link
 const WRITES = />|\b(?:tee|cp|mv|install|ln|dd|sed|base64|xxd|printf)\b/
 const PROGRAM_FILE = /^(?:if=)?\/(?:\S*\/)?s?bin\/([^/]+)$/
 
-/** The denial that could match what a command runs out of sight; `source` is the whole text that it is in. */
+/** The denial that could match an unseen command; `source` is the whole text around it. */
 function hiddenDenial(policy: Policy, fact: CommandFact, source: string): CommandDenial | null {
   const [first] = policy.commands.deny
   if (first === undefined) return null
-  // A file that is sourced is a script like any other; what a substitution makes up is not.
+  // A sourced file is a script like any other; the output of a substitution is not.
   const sourced = fact.hazards.some((hazard) => hazard.code === 'source')
   const script = sourced && fact.paths.some((use) => use.path !== null && !DESCRIPTOR.test(use.path))
   if (fact.unwrapped === 'some' && !script) return first
@@ -93,7 +93,7 @@ function writtenDenial(policy: Policy, fact: CommandFact, source: string): Comma
   return names.some(isWritten) ? mentionedDenial(policy, source) : null
 }
 
-/** The denial whose words a text names in order, with quotes and backslashes or without. */
+/** The denial whose words a text contains in order, with or without quotes and backslashes. */
 function mentionedDenial(policy: Policy, text: string): CommandDenial | null {
   const plain = text.replace(/["'\\]/g, '')
   const readings = [text, plain].map(tokensOf)
@@ -116,7 +116,9 @@ function namesInOrder(tokens: readonly string[], words: readonly string[]): bool
   return true
 }
 
-/** `ln -s /bin/rm x`, `cp "$(which rm)" x`: under its new name no rule would know the program. */
+/**
+ * `ln -s /bin/rm x`, `cp "$(which rm)" x`: no rule would recognise the program under its new name.
+ */
 function copiedDenial(policy: Policy, fact: CommandFact): CommandDenial | null {
   if (!COPIES.has(basename(fact.argv[0]?.values?.[0] ?? ''))) return null
   return (
@@ -175,8 +177,8 @@ function basename(path: string): string {
 }
 
 /** Denials of a command: hazards that nothing answers, and deny rules that match or could. */
-// With privilege_wrappers the user opted in: sudo is then an ordinary command that still gains nothing in the sandbox. The
-// same goes for interpreters with system_python: running code is what they were granted for.
+// With privilege_wrappers the user opted in: sudo is then an ordinary command that gains nothing in
+// the sandbox. The same applies to interpreters with system_python: they were granted to run code.
 /** Whether a hazard counts under the flags of this policy. */
 export function asksAt(policy: Policy, hazard: Hazard): boolean {
   if (hazard.code === 'privilege') return !policy.flags.privilege_wrappers.value
@@ -214,7 +216,10 @@ export function guessedDenials(scene: Scene): Policy {
   return deny.length === policy.commands.deny.length ? policy : { ...policy, commands: { ...policy.commands, deny } }
 }
 
-/** What a runner runs (`npx wrangler deploy`, `python -m pip`) is denied like the program itself. */
+/**
+ * The command of a runner (`npx wrangler deploy`, `python -m pip`) is denied like the program
+ * itself.
+ */
 function strongestMatch(pattern: CommandRule['pattern'], { argv, delegates = [] }: CommandFact): DenyMatch {
   const matches = [argv, ...delegates].map((words) => denyMatches(pattern, words))
   return matches.find((match) => match === 'yes') ?? matches.find((match) => match === 'maybe') ?? 'no'

@@ -1,4 +1,7 @@
-/** What git prints out of its objects: masks hide files, and not what was committed, so denied paths are looked for in its words. */
+/**
+ * Git can print committed content that masks hide in files, so denied paths are searched for in its
+ * words.
+ */
 
 import { posix } from 'node:path'
 import { isInside, isPrivateTmp } from '../../files/baseline.ts'
@@ -84,7 +87,7 @@ function denialOf(rule: PathDenial, text: string, root: string): Ruling {
   return { decision: rule.asks ? 'ask' : 'deny', ...(rule.asks && { firm: true }), reason, rules: [ref(rule)] }
 }
 
-/** The session's look at repositories, with the working trees and clones that this text makes. */
+/** The session's view of repositories, with the working trees and clones that this text creates. */
 export function withMadeCheckouts(
   session: SessionFacts,
   root: string,

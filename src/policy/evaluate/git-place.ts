@@ -1,6 +1,6 @@
 /**
- * Whose settings git takes: a repository's configuration names programs that git runs, so git has the hosts of its bundle only
- * where that configuration is protected or was judged.
+ * Where git takes its settings from: a repository's configuration names programs that git runs. So
+ * git has the hosts of its bundle only if that configuration is protected or was judged.
  */
 
 import { posix } from 'node:path'
@@ -14,7 +14,7 @@ import { subcommands } from './network-use.ts'
 /** Programs that work in a git repository, and run git where they are not git themselves. */
 const GIT_PROGRAMS: ReadonlySet<string> = new Set(['git', 'git-lfs', 'gh', 'glab', 'jj'])
 
-/** Programs that write nothing but what a redirect of theirs names. */
+/** Programs that write nothing except through redirects. */
 const WRITES_NOTHING: ReadonlySet<string> = new Set(
   'basename cat cut date diff dirname du echo file find grep head id jq ls mkdir nl pwd readlink realpath rg rm sleep sort stat tail test timeout tree uname wc which'.split(
     ' ',
@@ -73,7 +73,7 @@ function isGitProgram({ argv, resolves }: CommandFact): boolean {
   return resolves === 'program' && GIT_PROGRAMS.has(posix.basename(argv[0]?.values?.[0] ?? ''))
 }
 
-/** True where a directory that is new can only hold what `git clone` or `mkdir` put there. */
+/** Whether a new directory can only contain what `git clone` or `mkdir` put there. */
 function isMadePlainly(directory: string, { commands, redirects }: TextFacts): boolean {
   if ([...redirects, ...commands.flatMap((fact) => fact.redirects)].some(writesFile)) return false
   if (!commands.every(keepsSettings)) return false
@@ -130,16 +130,19 @@ const LISTING: ReadonlySet<string> = new Set([
   'reflog show',
 ])
 
-/** Subcommands that tell of a file no more than its name and state, whatever their words are. */
+/** Subcommands that show only the name and state of a file, whatever their words are. */
 const NAMES_ONLY: ReadonlySet<string> = new Set(['check-attr', 'check-ignore', 'ls-files', 'ls-tree', 'rev-parse'])
 
 /** `git status -v` shows the patch of what is staged. */
 const TELLS_MORE = /^(?:|-[^-]*v.*|--v.*)$/
 
-/** Options that say which files differ, and nothing of what is in them. */
+/** Options that show which files differ, but no content. */
 const OUTLINE = /^--(?:stat|shortstat|numstat|name-only|name-status|quiet)$/
 
-/** Options of `diff` and `log` that show nothing of a file either. A patch would: history and the index may hold what is hidden. */
+/**
+ * Options of `diff` and `log` that show no content of a file. A patch would: history and the index
+ * may contain hidden text.
+ */
 const OUTLINED =
   /^(?:--|-\d+|-n|-q|--(?:oneline|all|follow|reverse|graph|decorate|no-merges|cached|staged|no-pager|date=\S+|since=.*|until=.*|author=.*|max-count=\d+|(?:format|pretty)=.*))$/
 
@@ -157,7 +160,7 @@ export function gitReads(fact: CommandFact): boolean {
   return READS.has(first) || (LISTS.has(first) && second === undefined) || LISTING.has(`${first} ${second}`)
 }
 
-/** True for the directory of `git -C`, in which its subcommand works. */
+/** Whether it is the directory of `git -C`, in which its subcommand works. */
 export function isGitTree(fact: CommandFact, { span }: PathUse): boolean {
   if (!isGit(fact)) return false
   const at = fact.argv.findIndex((word) => word.span.start === span.start && word.span.end === span.end)
@@ -165,8 +168,8 @@ export function isGitTree(fact: CommandFact, { span }: PathUse): boolean {
 }
 
 /**
- * True where git tells of files of the project no more than their names and who changed them when. `contained`: what it compares
- * is what the sandbox shows of a file, so `diff` of the one file tells nothing that any program inside could not find.
+ * Whether git shows only names and authors of project files. `contained`: `diff` of a file reads
+ * what the sandbox shows, so it reveals nothing new.
  */
 export function gitNamesOnly(fact: CommandFact, root: string, contained: boolean): boolean {
   if (!isGit(fact)) return false

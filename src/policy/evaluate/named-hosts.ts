@@ -15,7 +15,10 @@ import { repositoryDoubt, type TextFacts } from './git-place.ts'
 import { hostsOfCommand } from './network-use.ts'
 import { always, type Scene } from './scene.ts'
 
-/** P10: a host that a command names is asked about in contained mode, a denied one denied; in every mode the proxy holds the wire. */
+/**
+ * P10: contained mode asks about a host that a command names, and a denied host is denied. The
+ * proxy enforces both in every mode.
+ */
 export function hostUseQuestions(scene: Scene, use: HostUse, fact: CommandFact): PartQuestions[] {
   const { policy, session, stance } = scene
   const contained = stance.mode.value === 'contained'
@@ -60,10 +63,10 @@ export function hostUseQuestions(scene: Scene, use: HostUse, fact: CommandFact):
   ]
 }
 
-/** An address with an expansion before its first slash: whatever it becomes decides which machine is meant. */
+/** An address with an expansion before its first slash: its value decides the machine. */
 const COMPUTED_HOST = /^(?:[a-z][a-z0-9+.-]*:\/\/)?[^/?#]*[$`]/i
 
-/** No one is asked about what the proxy would stop all the same (N2). */
+/** Nobody is asked about a host that the proxy would stop anyway (N2). */
 function deniedHost(use: HostUse, fact: CommandFact, rule: HostRule): PartQuestions {
   return always(
     { kind: 'host', text: use.url, span: use.span },
@@ -79,7 +82,7 @@ function deniedHost(use: HostUse, fact: CommandFact, rule: HostRule): PartQuesti
   )
 }
 
-/** Where other protocols than the web's connect; a scheme that is not listed names no machine (`s3`, `file`), or none that a word holds. */
+/** Ports of other protocols than the web's; an unlisted scheme names no machine (`s3`, `file`). */
 const PORTS: Readonly<Record<string, number>> = {
   ssh: 22,
   sftp: 22,
@@ -133,7 +136,7 @@ function isOwnLoopback(host: string): boolean {
   return host === 'localhost' || host.endsWith('.localhost') || classifyAddress(host) === 'loopback'
 }
 
-/** One command of a text with what it has by itself. */
+/** One command of a text with its own hosts. */
 interface CommandHosts {
   readonly fact: CommandFact
   readonly hosts: readonly HostRule[]
@@ -146,7 +149,7 @@ interface CommandHosts {
 
 export interface TextHosts {
   readonly commands: readonly CommandHosts[]
-  /** What the text has when it runs as a whole. */
+  /** The hosts of the text as a whole. */
   readonly hosts: readonly HostRule[]
   /** What some of its commands would have, and the text as a whole has not. */
   readonly withheld: readonly HostRule[]
@@ -161,7 +164,7 @@ export function hostsOfText(policy: Policy, session: SessionFacts, text: TextFac
     const direct = fact.via.every((via) => via.kind === 'wrapper')
     const words = (contained && direct) || grants.length > 0 ? knownWords(fact) : []
     const all = [...hostsOfCommand(policy, grants, words), ...answeredHosts(session, fact)]
-    // A shell never lifts the bundle of what it starts.
+    // A shell never lifts the bundle of the programs it starts.
     const doubt = all.length === 0 ? null : repositoryDoubt(policy, session, fact, text)
     const alone = doubt === null && !mayRunOtherCode(fact) && fact.via.every((via) => via.kind !== 'shell')
     const lost = alone ? [] : all.filter((rule) => isToolHost(policy, rule))
@@ -190,7 +193,10 @@ function unreadText(commands: readonly CommandHosts[], { hazards }: TextFacts): 
   return `\`${words.length > 60 ? `${words.slice(0, 60)} …` : words}\` runs code that cannot be read`
 }
 
-/** True for a text that names another machine, or has a host and runs code that no one can read: it could send on what it reads. */
+/**
+ * Whether a text could send what it reads: it names another machine, or has a host and runs
+ * unreadable code.
+ */
 export function mayReachOut(policy: Policy, session: SessionFacts, text: TextFacts): boolean {
   if (text.commands.some(({ hosts, effect }) => hosts.length > 0 || effect.startsWith('remote'))) return true
   return hostsOfText(policy, session, text, true).commands.some(({ hosts, readable }) => !readable && hosts.length > 0)

@@ -90,7 +90,7 @@ export function pathUseQuestions(
   ]
 }
 
-/** A path that no one may touch, and that a pattern is aimed at. */
+/** A denied path at which a pattern aims. */
 function aimOfGlob({ policy, session }: Scene, access: 'read' | 'write', path: string): string | null {
   const rules = (access === 'write' ? policy.writes : policy.reads).deny.map((rule) => rule.pattern)
   const denied = deniedOfGlob(path, rules)
@@ -99,8 +99,8 @@ function aimOfGlob({ policy, session }: Scene, access: 'read' | 'write', path: s
 }
 
 /**
- * `.venv/bin/python`, a link of the project to the program of the same name. Starting it shows nothing: what the sandbox
- * does not show is not there. By another name a denied program would not be known.
+ * `.venv/bin/python`, a link of the project to the program of the same name. Starting it shows
+ * nothing. Under another name a denied program would not be recognised.
  */
 function isLinkedProgram({ policy, shell }: Scene, path: string): boolean {
   if (path.length > LONGEST_NAME || !isInside(path, policy.root)) return false
@@ -139,12 +139,12 @@ function pathPart(
   })
 }
 
-// What is named in words: relative where it lies in the project, as bash will see it, not as it was written.
+// The path for a message: relative if it lies in the project, as bash will see it.
 function shown({ policy }: Scene, path: string): string {
   return path.startsWith(`${policy.root}/`) ? path.slice(policy.root.length + 1) : path
 }
 
-// A glob stands for names below its literal directory: that directory is what can be judged.
+// A glob stands for names below its literal directory, so that directory is judged.
 function literalPart(use: PathUse): string {
   const path = use.path!
   if (!use.glob) return path

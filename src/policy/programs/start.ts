@@ -39,7 +39,7 @@ const SPAN = { start: 0, end: 0 }
 /** As many words as an interpreter or a loader may have before the file that it runs. */
 const MOST_BEFORE = 32
 
-/** What a start is judged by. */
+/** Everything needed to judge a start. */
 export interface StartScene extends TableScene {
   readonly session: SessionFacts
   /** The commands of the text that was decided before it ran. */
@@ -49,7 +49,7 @@ export interface StartScene extends TableScene {
   readonly path: () => string
 }
 
-/** Decides a start; null lets it run. What the text itself names was decided with it, and is not asked again. */
+/** Decides a start; null lets it run. A start that the text names was decided with the text. */
 export function decideStart(scene: StartScene, start: StartFact): Ruling | null {
   const denial = startDenial(scene.policy, start, scene.by)
   if (denial?.decision === 'deny' || scene.by === 'person') return denial?.decision === 'deny' ? denial : null
@@ -121,7 +121,7 @@ export function startText({ argv, path, file }: StartFact): string {
   return text.length > 120 ? `${text.slice(0, 120)} …` : text
 }
 
-/** Every way to read the words: by each name of the program, and as what it runs inside itself. */
+/** Every reading of the words: by each name of the program, and as the command it runs inside. */
 function readingsOf(start: StartFact): readonly (readonly Word[])[] {
   const readings = [...readingsOfImage(start, [start.path])]
   if (start.interpreter !== null) readings.push(...readingsOfImage(start.interpreter, []))
@@ -180,7 +180,7 @@ function matches(
   })
 }
 
-/** S7: the words hold a text of `[shell_policy] deny`. */
+/** S7: the words contain a text of `[shell_policy] deny`. */
 function textDenial({ shellPolicy }: Policy, { argv }: StartFact): Ruling | null {
   const text = argv.join(' ').toLowerCase()
   const rule = shellPolicy.deny.find(({ value }) => text.includes(value.toLowerCase()))
@@ -214,12 +214,14 @@ function privilegeDenial({ flags }: Policy, start: StartFact): Ruling | null {
 /** A way to read a start. */
 interface Reading {
   readonly place: string
-  /** Only the PATH makes a plain name of a place: the agent may have made `./npm`. */
+  /** Only a PATH folder gives a plain name: the agent may have created `./npm`. */
   readonly name: string | null
   readonly words: readonly string[]
 }
 
-/** Null where the text named the start, a grant covers it, or it only runs what is judged by itself. */
+/**
+ * Null if the text named the start, a grant covers it, or it only runs what is judged separately.
+ */
 export function undeclared(scene: StartScene, start: StartFact, text: string): Ruling | null {
   const { policy, session, commands } = scene
   const readings = start.cut ? [] : placesOf(scene, start)
@@ -268,7 +270,7 @@ function isCovered({ pattern }: CommandRule, reading: Reading, root: string): bo
   return grantMatches(pattern, [program, ...reading.words].map(wordOf))
 }
 
-/** Whether these are the words of a command of the text; of one that no one could know, all that may follow. */
+/** Whether these are the words of a command of the text; an unknown word matches any rest. */
 function isWritten(fact: CommandFact, reading: Reading, cwd: string): boolean {
   const [program, ...words] = fact.argv
   if (!program?.values?.some((value) => isProgram(value, reading, fact.cwd ?? cwd))) return false

@@ -10,7 +10,7 @@ export interface BundleKey {
   readonly doc: string
 }
 
-/** The keys of a bundle file, in the order in which they are written. */
+/** The keys of a bundle file, in written order. */
 export const bundleKeys: readonly BundleKey[] = [
   { name: 'tool', type: 'text', doc: 'The name that `command_tools` uses.' },
   { name: 'summary', type: 'text', doc: 'One sentence for `cordon bundles`.' },
@@ -268,7 +268,7 @@ export function renderBundles(bundles: readonly Bundle[]): string {
   return `${[INTRODUCTION, table, ...bundles.map(renderBundle), format].join('\n\n').replace(/\n{3,}/g, '\n\n')}\n`
 }
 
-/** What a bundle gives: each with a label, and the notes. */
+/** The grants of a bundle, each with a label, and the notes. */
 export function describeBundle(bundle: Bundle): {
   readonly lines: readonly (readonly [label: string, values: readonly string[]])[]
   readonly notes: readonly string[]

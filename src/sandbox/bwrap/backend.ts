@@ -21,8 +21,8 @@ export interface InitBackendOptions {
   /** False: per-process limits only. */
   readonly cgroups?: boolean
   /**
-   * What the caller has: `one` command, for which the process may be blocked until it is done; or `many`, one after
-   * another, whose sandboxes are prepared ahead. Without a word neither is done.
+   * The caller runs `one` command, and may block until it is done; or `many`, whose sandboxes are
+   * prepared ahead. Absent: neither.
    */
   readonly commands?: 'one' | 'many'
   /** Where it is remembered that the native files are those that were built; without it they are hashed once a process. */
@@ -34,7 +34,7 @@ export interface BwrapOptions extends InitBackendOptions {
   readonly bwrap?: string
 }
 
-/** What the init does for its own space. */
+/** Capabilities that the init provides. */
 export const INIT_CAPABILITIES: ReadonlySet<Capability> = new Set([
   'programs',
   'observed-masks',
@@ -181,7 +181,7 @@ export function createInitBackend(
     },
     launch: async (planned, io = {}) => {
       if (!('complete' in planned)) return launchSandbox(planned, io, find(), spares)
-      // Bubblewrap works while the rest of the plan is made.
+      // Bubblewrap works while the plan is completed.
       const ready = expected?.layout === planned.layout && !io.verify && !io.judgeAsks ? expected.begun : null
       if (ready) expected = null
       const begun = ready ?? (options.commands === 'one' ? prepareSandbox(planned, io, find()) : null)
@@ -208,12 +208,13 @@ export function createInitBackend(
 /** The programs and addons that may be there; the init always is. */
 const NAMES = ['init', 'launch', 'client', 'serve'] as const
 
-/** What was hashed in this process, by its folder. */
+/** Verified hashes of this process, by folder. */
 const hashed = new Map<string, string>()
 
 /**
- * Refuses files that differ from `SHA256SUMS` beside them: a half-written package, one of another build, a damaged disk. What was
- * hashed is remembered in the state directory by the files' inodes, sizes and times, so that a start checks those alone.
+ * Refuses files that differ from `SHA256SUMS` beside them: a half-written package, another build, a
+ * damaged disk. The state directory remembers verified files by inode, size and times, so that a
+ * start checks only those.
  */
 export function mustBeBuilt(folder: string, architecture: Architecture, stateDir: string | null): void {
   const names = NAMES.map((name) => `cordon-${name}-${architecture}`)

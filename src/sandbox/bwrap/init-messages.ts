@@ -1,4 +1,7 @@
-/** PURE. What cordon-init says while a command runs, and what it is told: 16 bytes out, 6 bytes in (native/init/protocol.h). */
+/**
+ * PURE. Messages of a running cordon-init and the answers: 16 bytes out, 6 bytes in
+ * (native/init/protocol.h).
+ */
 
 import { encodePath } from '../../files/path-bytes.ts'
 import type { SoughtKind } from '../plan.ts'
@@ -16,7 +19,9 @@ export type InitMessage =
   | { readonly kind: 'left'; readonly bytes: number }
   /** A program start that waits to be decided; so many bytes about it follow. */
   | { readonly kind: 'start'; readonly number: number; readonly bytes: number }
-  /** A program that was not what was judged, and was killed; so many bytes of its words follow. */
+  /**
+   * A program that differed from the judged one, and was killed; its words follow in so many bytes.
+   */
   | { readonly kind: 'unjudged'; readonly bytes: number }
   /** A program that ran; so many bytes of its name and words follow. Null: so many were left out. */
   | { readonly kind: 'program'; readonly pid: number | null; readonly parent: number; readonly bytes: number }
@@ -121,7 +126,7 @@ export function resizeMessage(rows: number, columns: number): Uint8Array {
   })
 }
 
-/** PURE. The records in which cordon-init is told its orders: a type, a length, and bytes. */
+/** PURE. The records of the setup message for cordon-init: a type, a length, and bytes. */
 const MAGIC = 'CORDON1\n'
 const MAX_BYTES = 64 * 1024 * 1024
 
@@ -166,7 +171,7 @@ export function text(value: string, what: string): Uint8Array {
   return encoder.encode(`${value}\0`)
 }
 
-/** A path whose name is not UTF-8 keeps its bytes. */
+/** A path that is not UTF-8 keeps its bytes. */
 export function pathBytes(path: string): Uint8Array {
   if (path.includes('\0')) throw new RangeError('a path holds a NUL character, which no Linux path can')
   const bytes = encodePath(path)

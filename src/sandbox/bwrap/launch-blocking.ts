@@ -17,7 +17,7 @@ interface LaunchAddon {
   start(args: Buffer, fds: Buffer): number
   waits(): number
   swap(number: number): void
-  /** `judge` is given each message about a program start, whole, and returns what is said to the init. */
+  /** `judge` gets each whole message about a program start, and returns the answer for the init. */
   attend(
     orders: Buffer,
     signals: Buffer,
@@ -30,13 +30,16 @@ interface LaunchAddon {
 
 /** A layout that is being prepared. */
 export interface PreparedSandbox {
-  /** Hands over the plan, whose layout this is, and blocks until the command is done. The streams are those of the layout. */
+  /**
+   * Sends the plan for this layout, and blocks until the command is done. The streams are those of
+   * the layout.
+   */
   launch(plan: SandboxPlan, io: LaunchIo): LaunchResult
   /** There will be no command, or it is done: nothing is left either way. */
   abandon(): void
 }
 
-/** By number, where the architectures agree; `node:os`, which knows them too, takes a start half a millisecond. */
+/** By number, where the architectures agree; loading `node:os` costs a start half a millisecond. */
 const SIGNALS: Readonly<Partial<Record<NodeJS.Signals, number>>> = {
   SIGHUP: 1,
   SIGINT: 2,
@@ -67,7 +70,7 @@ function answerStart(message: Buffer, { judge }: LaunchIo): Buffer {
     const start = parseStart(message.subarray(MESSAGE_BYTES, MESSAGE_BYTES + asked.bytes))
     allowed = start !== null && judge?.(start) === true
   } catch {
-    // A start whose judge fails is refused.
+    // If the judge fails, the start is refused.
   }
   return Buffer.from(judgedMessage(asked.number, allowed))
 }
@@ -80,8 +83,8 @@ function mayBlock(io: LaunchIo): boolean {
 }
 
 /**
- * Has a layout prepared, while this process goes on to make the plan of what is put into it. Null, with nothing
- * started, when the launch may not block, and when a terminal is among the streams: that has to be relayed.
+ * Prepares a layout while this process completes the plan. Null, with nothing started, if the
+ * launch may not block, or if a stream is a terminal, which needs a relay.
  */
 export function prepareSandbox(
   { layout, limits, sockets }: Omit<PlanUnderway, 'complete'>,
@@ -159,7 +162,7 @@ interface Wish extends SpareRequest {
 }
 
 interface LaidOut {
-  /** Under which the addon has it. */
+  /** The addon's number of it. */
   readonly number: number
   readonly addon: LaunchAddon
   readonly words: string
@@ -178,7 +181,7 @@ export function keepSpares(): void {
   kept ??= { wish: null, laid: new Set() }
 }
 
-/** Whether the addon now holds a layout that is as this one would be. One that only looked like it is gone. */
+/** Whether the addon has a layout equal to this one. A spare that differs is discarded. */
 function takeSpare({ addon, ...wanted }: SpareRequest): boolean {
   const umask = process.umask()
   const laid = [...(kept?.laid ?? [])].find((layout) => layout.words === wanted.words && layout.umask === umask)
@@ -201,7 +204,7 @@ function requestSpare(wanted: SpareRequest): void {
   }
 }
 
-/** Lays out what was wanted; for the time between two requests, when this process is no one's. */
+/** Prepares the wanted layout between two requests. */
 export function prepareSpare(): void {
   const wish = kept?.wish
   if (!wish) return
@@ -219,7 +222,7 @@ export function prepareSpare(): void {
       kept!.laid.add({ number, addon, words, umask, look, since: monotonicMs() })
     }
   } catch {
-    // The next command starts its own space, and says what is wrong.
+    // The next command starts its own sandbox, and reports the problem.
   } finally {
     process.umask(own)
     for (const fd of opened) closeSync(fd)
@@ -239,7 +242,7 @@ function endOldSpares(): void {
   for (const layout of kept?.laid ?? []) if (isOld(layout)) end(layout)
 }
 
-/** Its init has no orders, and goes with the connection. */
+/** Its init has no setup message, and ends with the connection. */
 function end(layout: LaidOut): void {
   layout.addon.swap(layout.number)
   layout.addon.abandon()

@@ -1,4 +1,4 @@
-/** What is known of a sandbox under way: its init's messages, and what they come to in the end. */
+/** The state of a running sandbox: its init's messages, and their result. */
 
 import { constants } from 'node:os'
 import { decodePath } from '../../files/path-bytes.ts'
@@ -19,7 +19,7 @@ import { type InitStep, STEP_MEANINGS, stepOf } from './steps.ts'
 
 const SIGXCPU = 24
 
-/** How a launch came to its end, besides what the init said. */
+/** How a launch ended, besides the init's messages. */
 interface LaunchEnd {
   readonly timedOut: boolean
   readonly cancelled: boolean
@@ -31,7 +31,7 @@ interface LaunchEnd {
   readonly complaint: () => { readonly by: string; readonly text: string; readonly status: string }
 }
 
-/** One launch, as its init tells it. */
+/** One launch, as its init reports it. */
 export class LaunchProgress {
   readonly #started = monotonicMs()
   readonly #plan: SandboxPlan
@@ -55,7 +55,10 @@ export class LaunchProgress {
     this.#onViolation = onViolation
   }
 
-  /** Takes the whole messages that these bytes hold, and passes each on to those who answer it; the rest of the bytes. */
+  /**
+   * Reads the whole messages in these bytes, and passes each on to its handler; returns the
+   * remaining bytes.
+   */
   take(
     bytes: Buffer,
     pass: (message: InitMessage) => void = () => {},
@@ -142,7 +145,10 @@ export class LaunchProgress {
     else if (message.kind === 'mask') this.#violateMask(this.#plan.masks[message.index], message.event)
   }
 
-  /** By SIGXCPU, which nothing else sends, and by SIGKILL a second later; a shell passes its child's end on as 128 and the signal. */
+  /**
+   * By SIGXCPU, which nothing else sends, and by SIGKILL a second later; a shell reports its
+   * child's signal as 128 and its number.
+   */
   #meetProcessorTime(exitCode: number, signalled: boolean, otherwise: boolean): void {
     if (this.#plan.limits.cpuSeconds === undefined || otherwise || this.#met.size > 0) return
     if (exitCode === 128 + SIGXCPU) this.#meet('cpu', signalled ? 'observed' : 'inferred')
@@ -189,7 +195,7 @@ function subjectOf(step: InitStep, index: number, plan: SandboxPlan): string | u
 /** How a kernel says that it lacks something. Whatever else fails (no process, memory or disk left) may work the next time. */
 const LACKING: ReadonlySet<string> = new Set(['ENOSYS', 'EOPNOTSUPP', 'EINVAL', 'EPERM', 'EACCES', 'EBUSY', 'E2BIG'])
 
-/** The fault for a step at which the init gave up. */
+/** The fault for a step at which the init failed. */
 export function faultOfStep(failed: { step: number; errno: number; index: number }, plan: SandboxPlan): SandboxFault {
   const step = stepOf(failed.step)
   if (step === null) return new SandboxFault('sandbox-failed', `the sandbox failed at an unknown step ${failed.step}`)
@@ -198,7 +204,8 @@ export function faultOfStep(failed: { step: number; errno: number; index: number
   const name = errnoName(failed.errno)
   const message = `${what}${path === undefined ? '' : `: ${JSON.stringify(path)}`} (${name})`
   const about = path === undefined ? {} : { path }
-  // Only what a kernel lacks may be done without: else the process that uses up the machine would switch it off.
+  // Only features that the kernel lacks may be skipped; otherwise a process could exhaust the
+  // machine to switch the step off.
   if ((step === 'BROKER' || step === 'PROGRAMS') && !LACKING.has(name))
     return new SandboxFault('sandbox-processes', message, { remedy: STEP_MEANINGS.FORK.remedy })
   if (step !== 'EXEC') return new SandboxFault(code, message, { remedy, ...about })

@@ -11,13 +11,13 @@ import { CONTROL_FD, HOST_FD, INIT_FD, IPC_FD, STDIO_FD } from './args.ts'
 import { connectMessage, type InitMessage } from './init-messages.ts'
 import { type BwrapSetup, compileLayout, openGroup } from './launch-compile.ts'
 
-/** A layout whose init waits for its orders, or will. */
+/** A layout whose init waits for its setup message. */
 export interface StartedSandbox {
   readonly child: ChildProcess
   readonly cgroup: Cgroup | null
 }
 
-/** The command's ends of its streams, as this process holds them; null where it holds none. */
+/** The command's ends of its streams in this process, or null. */
 export interface Streams {
   readonly stdin: Socket | null
   readonly stdout: Socket | null
@@ -32,7 +32,8 @@ export function startSandbox(plan: SandboxPlan, io: LaunchIo, machine: BwrapSetu
     stdio: stdioOf(plan, io, machine),
     env: {},
     cwd: '/',
-    // Its own group: Ctrl-C at the caller's terminal reaches the caller, which decides what to pass on.
+    // Its own process group: Ctrl-C at the caller's terminal reaches the caller, which decides what
+    // to pass on.
     detached: true,
   })
   if (cgroup) child.once('exit', cgroup.removeLater).once('error', cgroup.removeLater)
@@ -83,7 +84,7 @@ function stdioOf(plan: SandboxPlan, io: LaunchIo, machine: BwrapSetup): Extract<
   return stdio
 }
 
-/** Connections that are asked for and not there yet; more than this wait for no one. */
+/** Connections requested but not yet open; further ones are refused. */
 const MAX_PENDING = 256
 const IDS = 0x10000
 
@@ -95,7 +96,7 @@ export class InsideServers {
   readonly #askedAbout = new Set<number>()
   readonly #control: Socket
   readonly #onServer: ((server: InsideServer) => () => void) | undefined
-  /** What to call when a port is no longer served. */
+  /** Functions to call when a port is no longer served. */
   readonly #served = new Map<number, () => void>()
   readonly #pending = new Map<number, (socket: Socket | null) => void>()
   #lastId = 0
@@ -125,7 +126,7 @@ export class InsideServers {
       this.#served.set(port, this.#onServer({ port, connect: () => this.#connect(port) }))
   }
 
-  /** A port that no one listed: asked about once, and opened while it is served. Whatever fails is a no. */
+  /** An unlisted port: asked about once, and open while it is served. Any failure is a no. */
   async #ask(port: number): Promise<void> {
     if (!this.#onPort || port >= FIRST_UNCHOSEN_PORT || this.#askedAbout.has(port)) return
     this.#askedAbout.add(port)

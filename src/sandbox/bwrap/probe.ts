@@ -144,10 +144,10 @@ function makePlace(): string {
   }
 }
 
-/** Three times what a probe may take: the process that made an older folder is dead. */
+/** Three times a probe's longest time: the process that created an older folder is dead. */
 const STALE_MS = 60_000
 
-/** Removes the folders of probes that were killed. In a sticky folder no one can put something else instead of ours. */
+/** Removes the folders of killed probes. In a sticky folder nobody else can replace ours. */
 export function reapProbes(place: string, now: number): void {
   for (const name of readdirSync(place)) {
     if (!name.startsWith(PREFIX)) continue
@@ -235,7 +235,7 @@ function cgroupAssurance(cgroup: CgroupSupport | null): Assurance {
   }
 }
 
-/** Why namespaces cannot be had here, where a look at the machine says it. */
+/** Why namespaces are unavailable here, if the machine's settings show it. */
 export function causeHere(): Cause | null {
   return findCause(THIS_MACHINE, null)
 }
@@ -250,7 +250,7 @@ const OWN_REMEDIES: ReadonlySet<string> = new Set([
 
 function unusable(backend: Backend, program: () => string | null, error: unknown): Support {
   const fault = error instanceof SandboxFault ? error : null
-  // What is not installed is clear; what the kernel refused needs a look at its settings.
+  // A missing program is clear; a kernel refusal needs a check of its settings.
   const known = fault !== null && OWN_REMEDIES.has(fault.code)
   const cause = known ? null : findCause(THIS_MACHINE, program())
   const repair = fault?.code === 'sandbox-missing' ? installBwrap(THIS_MACHINE) : (cause?.repair ?? [])

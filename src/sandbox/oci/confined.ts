@@ -1,4 +1,7 @@
-/** Runs an engine's program so that it and all it starts end with this process, as a user of no one's, under the limits. */
+/**
+ * Runs an engine's program so that it and all its processes end with this one, as an unprivileged
+ * user, under the limits.
+ */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:os'
@@ -38,8 +41,8 @@ export function joinWords(procs: readonly string[]): [string, ...string[]] {
 }
 
 /**
- * Its own process number namespace whose first process dies with `unshare`: whatever is killed, the kernel ends all of it.
- * Mounts are its own too, and so is the state of the engine.
+ * A pid namespace whose first process dies with `unshare`, so the kernel ends all of it. It has its
+ * own mounts and the engine's state, too.
  */
 export function namespaceWords(unshare: string): [string, ...string[]] {
   const enter = `PATH=/usr/bin:/bin:/usr/sbin:/sbin; mount -t tmpfs tmpfs ${ENGINE_STATE} && exec "$@"`

@@ -3,7 +3,9 @@
 import type { Captured } from '../backend.ts'
 import type { LimitReport } from '../limits.ts'
 
-/** What a container may use up. Every one is set: a program of a model has no limit that no one chose. */
+/**
+ * The limits of a container. Every one is set, so that a model's program has no unlimited resource.
+ */
 export interface ContainerLimits {
   readonly memoryBytes: number
   readonly cpus: number
@@ -22,9 +24,12 @@ export interface InputFile {
 }
 
 export interface ContainerRun {
-  /** The program as the container knows it; `{in}` at the start of a word stands for the directory of what was handed in. */
+  /**
+   * The program as the container knows it; `{in}` at the start of a word is the directory of its
+   * input files.
+   */
   readonly argv: readonly string[]
-  /** The program's text, under this name in the directory of what was handed in. */
+  /** The program's text, under this name in the directory of its input files. */
   readonly source: InputFile
   /** Copied into the working directory. */
   readonly files: readonly InputFile[]
@@ -52,7 +57,7 @@ export const ENGINE_NAMES = ['runsc', 'runc', 'crun', 'podman', 'docker', 'os'] 
 
 export type EngineName = (typeof ENGINE_NAMES)[number]
 
-/** What an engine was seen to do on this machine. */
+/** The result of an engine's probe on this machine. */
 export type EngineSupport =
   | { readonly works: true; readonly wall: string; readonly limits: readonly LimitReport[] }
   | { readonly works: false; readonly why: string }
@@ -61,7 +66,7 @@ export interface ContainerEngine {
   readonly name: EngineName
   /** True when it can run images. */
   readonly images: boolean
-  /** Really runs a program in it and checks what held; asked once. */
+  /** Runs a program in it and checks the protections; once. */
   probe(limits: ContainerLimits): Promise<EngineSupport>
   run(run: ContainerRun): Promise<ContainerOutcome>
 }
@@ -98,7 +103,7 @@ const WORDS: readonly (readonly [LimitHit['limit'], RegExp])[] = [
 export function limitHit(ending: Ending, counted: readonly ('memory' | 'processes')[]): LimitHit | null {
   const { exitCode, stopped } = ending
   if (stopped === 'time' || stopped === 'output') {
-    // What forks without end is ended by the clock, but the clock is not what it met with.
+    // The clock ends endless forks, but the process limit is the one they reached.
     return { limit: counted.includes('processes') ? 'processes' : stopped, certainty: 'observed' }
   }
   if (counted[0] !== undefined) return { limit: counted[0], certainty: 'observed' }

@@ -79,7 +79,7 @@ export function probeGvisor(
   })
 }
 
-/** A backend that trusts nothing before it has seen it hold. */
+/** A backend that probes itself first. */
 export function createGvisorBackend(): Backend {
   let groups: { readonly host: CgroupHost | null } | null = null
   const cgroups = (): CgroupHost | null => {
@@ -116,7 +116,7 @@ export const COMMAND_ENGINES = ['runc', 'runsc'] as const
 
 export type CommandEngine = (typeof COMMAND_ENGINES)[number]
 
-/** An engine that is missing, or does not do what it should, runs nothing. */
+/** A missing or failing engine runs nothing. */
 export function createContainerBackend(engine: CommandEngine, options: InitBackendOptions = {}): Backend {
   if (engine === 'runsc') return createGvisorBackend()
   return createInitBackend(engine, runcLayer, options)

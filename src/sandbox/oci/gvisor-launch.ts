@@ -1,4 +1,4 @@
-/** Runs one command in gVisor. Whatever cannot be made ends it; nothing runs outside. */
+/** Runs one command in gVisor. Any failure ends it; nothing runs outside. */
 
 import { spawn } from 'node:child_process'
 import { lstatSync, readFileSync } from 'node:fs'
@@ -38,7 +38,7 @@ status=$?
 cat ${SAID} >&3 2>/dev/null
 exit $status`
 
-/** The words that run a plan. Throws a fault for one that gVisor cannot hold. */
+/** The words that run a plan. Throws a fault if gVisor cannot enforce it. */
 export function gvisorWords(plan: SandboxPlan, host: CgroupHost | null, cgroup: Cgroup | null): [string, ...string[]] {
   const runsc = requireProgram('runsc', INSTALL_RUNSC)
   const writable = plan.binds.find(({ path, mode }) => mode === 'read-write' && isInside(runsc, path))
@@ -75,7 +75,7 @@ function softFiles(): number {
   return found === undefined ? 1024 : Number(found)
 }
 
-/** A share of the memory is held by the group, too: there is not an init that could look. */
+/** The group also enforces a share of the memory, because no init could check it. */
 function groupedLimits(limits: Limits): Limits {
   const { memoryShare, memoryBytes, ...others } = limits
   const bytes = memoryBytes ?? (memoryShare === undefined ? undefined : Math.floor(memoryShare * totalmem()))
@@ -133,13 +133,16 @@ export async function launchGvisor(given: SandboxPlan, io: LaunchIo, host: Cgrou
 
 const ENDING: ReadonlySet<string> = new Set(['SIGKILL', 'SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'])
 
-/** gVisor tells a signal as 128 and its number, as shells do. */
+/** gVisor reports a signal as 128 and its number, as shells do. */
 function statusOf({ code, signal }: { code: number | null; signal: NodeJS.Signals | null }) {
   const name = Object.entries(constants.signals).find(([, number]) => number + 128 === code)?.[0]
   return name === undefined ? { code, signal } : { code: null, signal: name as NodeJS.Signals }
 }
 
-/** Nothing else runs meanwhile (see the capabilities), so that what is seen here is what will be mounted. */
+/**
+ * Nothing else runs meanwhile (see the capabilities), so what is checked here is what will be
+ * mounted.
+ */
 function requireInPlace(plan: SandboxPlan): void {
   const now = readIdentities([...plan.masks, ...plan.pins.map(({ path }) => path)])
   for (const path of plan.masks) {
@@ -190,7 +193,9 @@ function unstartable(error: Error): SandboxFault {
   })
 }
 
-/** What a mask shows, made by the launch: a folder without anything, a file that cannot be opened. */
+/**
+ * The sources of masks, created by the launch: an empty folder, and a file that cannot be opened.
+ */
 interface MaskSources {
   readonly folder: string
   readonly file: string
@@ -199,7 +204,10 @@ interface MaskSources {
 /** Mounts of gVisor's are the sandbox's own, and each takes it a connection: a tree with more secrets than this wants another backend. */
 const MAX_MOUNTS = 1000
 
-/** gVisor reads the rights of a mount from these words alone, and holds them for everything below it. */
+/**
+ * gVisor reads the rights of a mount from these words alone, and applies them to everything below
+ * it.
+ */
 function bind(source: string, destination: string, mode: 'ro' | 'rw'): SpecMount {
   return { destination, type: 'bind', source, options: ['rbind', 'nosuid', 'nodev', mode] }
 }
@@ -240,13 +248,13 @@ function planMounts(plan: SandboxPlan, isFolder: (path: string) => boolean, sour
     .filter(({ path }) => !isHidden(path))
     .map(({ path, mode }) => bind(path, path, mode === 'read-only' ? 'ro' : 'rw'))
   const hidden = plan.masks.map((path) => bind(isFolder(path) ? sources.folder : sources.file, path, 'ro'))
-  // Parents before children; at one path what shows, then what holds, then what hides. The sort is stable.
+  // Parents before children; at one path first shows, then pins, then masks. The sort is stable.
   return [...shown, ...held, ...hidden].sort((a, b) =>
     a.destination < b.destination ? -1 : a.destination > b.destination ? 1 : 0,
   )
 }
 
-/** Throws a RangeError for a plan that gVisor cannot hold. */
+/** Throws a RangeError for a plan that gVisor cannot enforce. */
 function gvisorSpec(
   plan: SandboxPlan,
   isFolder: (path: string) => boolean,
@@ -262,7 +270,7 @@ function gvisorSpec(
   for (const { source, destination } of mounts) for (const path of [source, destination]) requireText(path)
   for (const word of [...plan.argv, ...Object.entries(plan.env).flat()])
     if (word.includes('\0')) throw new RangeError('a word of the command, or a variable, holds a NUL character')
-  // gVisor adds a HOME where there is none.
+  // gVisor adds a HOME if there is none.
   const argv = plan.env.HOME === undefined ? ['/usr/bin/env', '-u', 'HOME', '--', ...plan.argv] : plan.argv
   return {
     ociVersion: '1.0.2',

@@ -1,4 +1,7 @@
-/** PURE. A layout as the configuration of an OCI runtime: the namespaces and the places, which cordon-init then furnishes as in bubblewrap's. */
+/**
+ * PURE. A layout as the configuration of an OCI runtime: the namespaces and mounts, which
+ * cordon-init completes as in bubblewrap's.
+ */
 
 import { INIT_CAPABILITIES, initWords, MAX_BINDS, SHARED_FOLDERS } from '../bwrap/args.ts'
 import type { SandboxLayout } from '../layout.ts'
@@ -48,8 +51,9 @@ export function layoutMounts(layout: SandboxLayout): SpecMount[] {
 }
 
 /**
- * What the init needs it has, and gives up before the command starts; the user namespace is the one that the engine itself is
- * in. Nothing is masked or made read-only in /proc here: the init does it, and needs its own writes there first.
+ * The init gets the rights it needs, and drops them before the command starts; the user namespace
+ * is the engine's own. Nothing in /proc is masked or read-only here: the init does that, and needs
+ * its own writes there first.
  */
 export function layoutSpec(layout: SandboxLayout, channel: boolean, rootfs = 'rootfs'): object {
   const capabilities = [...INIT_CAPABILITIES]
@@ -77,7 +81,10 @@ export function layoutSpec(layout: SandboxLayout, channel: boolean, rootfs = 'ro
   }
 }
 
-/** Where a container has what is handed in and out. The OS sandbox shows the host's own paths instead. */
+/**
+ * Where a container finds its input and output files. The OS sandbox shows the host's own paths
+ * instead.
+ */
 interface EntryPlaces {
   readonly in: string
   readonly out: string
@@ -87,8 +94,8 @@ export const CONTAINER_PLACES: EntryPlaces = { in: '/in', out: '/out' }
 export const WORK = '/work'
 
 /**
- * What the program does to the out files by itself it may do anyway: they are its own words. They are single files of a
- * limited size that are there before it starts, so that it cannot fill the host's disk.
+ * The program may write its output files in any way. They are existing single files with a size
+ * limit, so that it cannot fill the host's disk.
  */
 const SCRIPT = `in=$1 out=$2 count=$3; shift 3
 names=("\${@:1:count}"); shift "$count"
@@ -109,7 +116,7 @@ export function entryArgv(argv: readonly string[], outputs: readonly string[], p
   return ['/bin/bash', '-c', SCRIPT, 'entry', places.in, places.out, String(outputs.length), ...outputs, ...words]
 }
 
-/** What a program sees of its surroundings. */
+/** The variables of a program in a container. */
 export const ENTRY_ENVIRONMENT: Readonly<Record<string, string>> = {
   PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin',
   HOME: WORK,

@@ -1,4 +1,7 @@
-/** The OS sandbox as an engine: where there is not a container engine, the same limits and the same view on the backend. */
+/**
+ * The OS sandbox as an engine: without a container engine, the same limits and the same view on the
+ * backend.
+ */
 
 import { Fault } from '../../system/fault.ts'
 import { type Backend, type LaunchIo, requireCapable } from '../backend.ts'
@@ -22,7 +25,7 @@ import { openStage } from './stage.ts'
 interface OsEngineOptions {
   readonly place: string
   readonly backend: Backend
-  /** How the backend holds each of these limits here. */
+  /** How the backend enforces each of these limits here. */
   readonly reports: (limits: ContainerLimits) => readonly LimitReport[]
 }
 
@@ -70,7 +73,7 @@ async function runInSandbox(run: ContainerRun, place: string, backend: Backend):
   }
 }
 
-/** A limit that the kernel counted; what is only inferred is read here from the end of the program. */
+/** A limit that the kernel counted; an inferred one is read here from the program's end. */
 function countedLimit({ certainty, limit }: Violation): ('memory' | 'processes')[] {
   return certainty === 'observed' && (limit === 'memory' || limit === 'processes') ? [limit] : []
 }

@@ -1,4 +1,7 @@
-/** Probes an engine by running it: what it shows, what it lets out, and whether its memory limit holds. */
+/**
+ * Probes an engine by running it: what it shows, what it lets out, and whether its memory limit
+ * works.
+ */
 
 import { messageOf } from '../../system/fault.ts'
 import type { LimitReport, ResourceLimit } from '../limits.ts'
@@ -24,7 +27,7 @@ echo probed
 const HOG = 'head -c $1 /dev/zero | tail >/dev/null; exit $?'
 
 const PROBE_MS = 20_000
-/** Less than what is asked for, so that it takes little time to go beyond it. */
+/** Less than the request, so that exceeding it takes little time. */
 const PROBE_MEMORY: number = 96 * 1024 ** 2
 
 function probeRun(code: string, words: readonly string[], limits: ContainerLimits): ContainerRun {
@@ -40,7 +43,10 @@ function probeRun(code: string, words: readonly string[], limits: ContainerLimit
   }
 }
 
-/** What holds of an engine here. `promised` says how each limit should be held; the memory limit is tried. */
+/**
+ * The protections of an engine here. `promised` names how each limit should be enforced; the memory
+ * limit is tried.
+ */
 export async function probeEngine(
   engine: Pick<ContainerEngine, 'name' | 'run'>,
   limits: ContainerLimits,
@@ -87,7 +93,10 @@ interface PodmanRequest {
   readonly rlimits: readonly ResourceLimit[]
 }
 
-/** What podman and docker call alike: no network, no capability, a read-only root, private directories, what is handed in and out. */
+/**
+ * The common words of podman and docker: no network, no capability, a read-only root, private
+ * directories, input and output files.
+ */
 export function commonWords(request: Pick<PodmanRequest, 'layout' | 'stage' | 'fileBytes' | 'rlimits'>): string[] {
   const { layout, stage, fileBytes, rlimits } = request
   const scratch = (path: string) => ['--tmpfs', `${path}:rw,nosuid,nodev,size=${fileBytes},mode=1777`]
@@ -105,7 +114,10 @@ export function commonWords(request: Pick<PodmanRequest, 'layout' | 'stage' | 'f
   ]
 }
 
-/** It is told that the user namespace it is in was made for it, so that it leaves control groups alone as for any user. */
+/**
+ * Makes podman believe that its user namespace was created for it, so that it leaves control groups
+ * alone.
+ */
 export function podmanEnvironment(uid: string): Record<string, string> {
   return {
     PATH: '/usr/bin:/usr/sbin:/usr/local/bin:/usr/local/sbin:/bin:/sbin',
@@ -124,8 +136,8 @@ function podmanStore(runtime: string): string[] {
 }
 
 /**
- * Its own store for each call, in memory, gone with it: the user's containers and images are not touched, and a killed call
- * leaves no record in them. The container stays in the control group that Cordon made.
+ * Its own store for each call, in memory: the user's containers and images are not touched, and a
+ * killed call leaves no record. The container stays in the control group that Cordon created.
  */
 export function podmanArgv(request: PodmanRequest): string[] {
   const { program, runtime, bundle, argv, rlimits } = request

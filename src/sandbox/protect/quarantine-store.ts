@@ -50,7 +50,7 @@ export class QuarantineStore {
   take(path: string, reason: string): string {
     this.#open()
     const name = posix.basename(path)
-    // What is kept has a name that can be typed.
+    // A kept file has a name that a person can type.
     const kept = posix.join(this.folder, `${++this.#count}-${name.replace(/[\udc80-\udcff]/g, '_')}`)
     changeIn(posix.dirname(path), (at) => moveInto(posix.join(at, name), kept), path)
     const mode = disarm(kept)
@@ -112,12 +112,12 @@ function changeIn(folder: string, change: (at: string) => void, moved?: string):
   }
 }
 
-/** Larger than any secret; what is more is not copied. */
+/** Larger than any secret; bigger files are not copied. */
 const MOST_COPIED = 16 * 1_048_576
 
 /**
- * Gives a file with several names (hard links) contents of its own under this one. A command could make a secret's name a
- * second one of a file that it can read, and wait for a person to write the secret.
+ * Gives a file with several names (hard links) separate contents under this one. A command could
+ * link a secret's name to a file that it can read, and wait for a person to write the secret.
  */
 export function separateFile(path: string): void {
   changeIn(posix.dirname(path), (at) => {
@@ -173,7 +173,7 @@ function moveInto(from: string, to: string): void {
     const filter = (path: string) => lstatSync(path).size <= MOST_COPIED
     cpSync(from, to, { recursive: true, verbatimSymlinks: true, errorOnExist: true, force: false, filter })
   } finally {
-    // A pipe or a device cannot be copied; it must not stay all the same.
+    // A pipe or a device cannot be copied, but must not stay.
     rmSync(bytesOf(from), { recursive: true, force: true })
   }
 }
@@ -191,7 +191,7 @@ function disarm(path: string): number | undefined {
   return stat.mode & 0o777
 }
 
-/** `spareMs`: what is newer stays whatever its size, so that a command cannot push out what it wants no one to see. */
+/** `spareMs`: newer runs stay whatever their size, so that a command cannot push out its own. */
 interface QuarantineLimits {
   readonly olderThanMs: number
   readonly bytes: number
@@ -225,7 +225,7 @@ export function pruneQuarantine(
   return removed
 }
 
-/** The newest first; a run's name begins with the time at which it was made. */
+/** The newest first; a run's name begins with its creation time. */
 function runsOf(folder: string, now: number): readonly { readonly run: string; readonly age: number }[] {
   let names: string[]
   try {
@@ -241,7 +241,7 @@ function runsOf(folder: string, now: number): readonly { readonly run: string; r
     .sort((a, b) => a.age - b.age)
 }
 
-/** What a tree takes up. Its folders are opened for their owner: a command may have left some that no one may enter. */
+/** The size of a tree. Its folders are opened for their owner: a command may have closed some. */
 function openedSize(path: Buffer): number {
   const stat = lstatSync(path)
   if (!stat.isDirectory()) return stat.blocks * 512

@@ -14,7 +14,7 @@ import { type IsOwn, type QuarantineFinding, settleRun, settleWorkingTrees } fro
 
 /** What other processes do in the project. */
 interface OtherRuns {
-  /** What an earlier, killed run had left and was put right just now. */
+  /** Leftovers of an earlier, killed run that were just settled. */
   readonly recovered: readonly QuarantineFinding[]
   /** Of the runs that are under way. */
   readonly alive: readonly TreeBaseline[]
@@ -22,10 +22,10 @@ interface OtherRuns {
 
 /** A run that has begun. */
 export interface GuardedRun extends OtherRuns {
-  /** The name under which its changes are to be written down, if they are. */
+  /** The name of its record of changes, if there is one. */
   readonly name: string
   readonly pins: readonly MountPin[]
-  /** Git configurations as they stood before the first of the runs that are under way. */
+  /** Git configurations before the first of the running runs. */
   readonly configs: TreeBaseline['configs']
   /** What pointers of git point to: no link may take the place of it. */
   readonly targets: readonly string[]
@@ -33,7 +33,10 @@ export interface GuardedRun extends OtherRuns {
   end(isOwn?: IsOwn): readonly QuarantineFinding[]
 }
 
-/** The guard of one session's project. Runs may overlap: all of them are measured by what was there before the first. */
+/**
+ * The guard of one session's project. Runs may overlap: all are compared with the state before the
+ * first.
+ */
 export class ProjectGuard {
   readonly #tree: SecretTree
   readonly #stateDir: string
@@ -43,7 +46,7 @@ export class ProjectGuard {
   #held = false
   #active = 0
 
-  /** `ownOf`: what a killed run had changed by what was written down under its name; null when no one knows. */
+  /** `ownOf`: the changes of a killed run from its record; null if unknown. */
   constructor(tree: SecretTree, stateDir: string, ownOf: (run: string) => IsOwn | null = () => null) {
     this.#tree = tree
     this.#stateDir = stateDir
@@ -60,7 +63,9 @@ export class ProjectGuard {
     }
   }
 
-  /** Begins a run; `held`: its changes are written down. The tree has just been refreshed for its masks. */
+  /**
+   * Begins a run; `held`: its changes are recorded. The tree has just been refreshed for its masks.
+   */
   begin(facts: ProtectFacts, hidden?: HiddenFacts, held = false): GuardedRun {
     const { recovered: left, alive } = this.look()
     if (this.#active === 0 || this.#baseline === null) {
@@ -101,7 +106,7 @@ export class ProjectGuard {
     return findings
   }
 
-  /** Of several runs at once no one knows whose a change was as soon as one of them does not write its own down. */
+  /** If one of several concurrent runs has no record, the author of a change is unknown. */
   #writeJournal(baseline: TreeBaseline, held: boolean): void {
     const before = this.#journal
     this.#journal = writeJournal(this.#stateDir, baseline, held)
@@ -187,7 +192,7 @@ function readEntry(file: string): JournalEntry | null {
     const alive = isSameProcess(parsed.owner.pid, parsed.owner.started)
     return { file, baseline: parsed.baseline, alive, held: parsed.held === true }
   } catch {
-    // Being written this very moment, or removed; a run whose journal was cut short had not started yet.
+    // Being written right now, or removed; a run with a truncated journal had not started yet.
     removeStale(file)
     return null
   }

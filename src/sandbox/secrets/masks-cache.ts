@@ -106,7 +106,7 @@ function cacheFile(stateDir: string, facts: MaskFacts): string {
 }
 
 function cacheKey(facts: MaskFacts): string {
-  // An index made with other shapes or protected names does not know what to look for now.
+  // An index with other shapes or protected names is out of date.
   return JSON.stringify([...question(facts), secretShapes, [...protectedNames, ...toldNames].map((name) => name.path)])
 }
 
@@ -128,7 +128,7 @@ function shortHash(text: string): string {
 /** More than a machine has; the oldest go first. */
 const MOST = 50_000
 
-/** What is remembered, of all projects. */
+/** The stored identities, of all projects. */
 export class SecretMemory {
   readonly #stateDir: string
   #known: Set<string> | null = null
@@ -142,14 +142,14 @@ export class SecretMemory {
     return this.#names().has(identity)
   }
 
-  /** Notes what is hidden for its name. */
+  /** Notes a file that is hidden for its name. */
   note(identity: string): void {
     if (this.#names().has(identity)) return
     this.#names().add(identity)
     this.#isNew = true
   }
 
-  /** Writes what is new; before the command starts that could move it. */
+  /** Writes new entries, before the command that could move the files starts. */
   keep(): void {
     if (!this.#isNew) return
     // Another process may have noted others meanwhile.
@@ -180,7 +180,7 @@ export class SecretMemory {
       const parsed: unknown = JSON.parse(readFileSync(this.#file, 'utf8'))
       return new Set(Array.isArray(parsed) ? parsed.filter((name): name is string => typeof name === 'string') : [])
     } catch {
-      // None yet, or not what we wrote: what is hidden now is noted again.
+      // Missing, or not our text: hidden files are noted again.
       return new Set()
     }
   }

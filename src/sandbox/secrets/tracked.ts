@@ -1,6 +1,7 @@
 /**
- * Secret-shaped files that git tracks. What HEAD holds can be read from the repository by the process that can read that, so a file that is
- * as it was committed is shown; a changed one shows what was committed; and no mask can be committed instead of a file.
+ * Secret-shaped files that git tracks. Anyone who can read the repository can read HEAD, so an
+ * unchanged file is shown and a changed one shows its committed text; no mask can be committed
+ * instead of a file.
  */
 
 import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync, type Stats } from 'node:fs'
@@ -17,7 +18,10 @@ type TrackedAnswer = 'shown' | MaskFace | null
 const CLOSED: MaskFace = { kind: 'closed' }
 const MOST_EXCLUDE = 1_048_576
 
-/** Whether HEAD holds a file of the roots as it is. Asked for one file, without an index of the tree. */
+/**
+ * Whether HEAD has the same content for a file of the roots. For one file, without an index of the
+ * tree.
+ */
 export function isCommitted(path: string, roots: readonly string[], memory: Map<string, KnownObjects>): boolean {
   const inRoots = (at: string) => roots.some((root) => at === root || isBelow(at, root))
   for (let folder = posix.dirname(path); inRoots(folder); folder = posix.dirname(folder)) {
@@ -60,7 +64,7 @@ export class TrackedFiles {
     return { kind: 'text', bytes: committed.bytes, executable: committed.executable }
   }
 
-  /** The lists of what is not to be added, as commands see them: with the hidden files that git does not track. */
+  /** Git's ignore lists for commands: with the hidden files that git does not track. */
   excludes(): ReadonlyMap<string, MaskFace> {
     const replaced = new Map<string, MaskFace>()
     for (const [head, paths] of this.#untracked) {

@@ -46,7 +46,7 @@ export class HintAutomaton implements HintFinder {
     const ends = this.#ends
     const width = this.#width
     const starts = [0]
-    // Room for words of three letters; a text of shorter ones makes it grow.
+    // Space for words of three letters; a text of shorter ones makes it grow.
     let bits = new Int32Array(((text.length >> 6) + 1) * width)
     let base = 0
     let words = 0
@@ -78,7 +78,10 @@ function grown(bits: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
   return more
 }
 
-/** Missing edges lead where the longest proper suffix leads, and what ends in that suffix ends here too. */
+/**
+ * Missing edges go where the longest proper suffix goes, and what ends in that suffix ends here
+ * too.
+ */
 function completeFailures(
   next: Int16Array,
   ends: (number[] | undefined)[],
@@ -131,7 +134,7 @@ export class HintIndex implements HintFinder {
     const padded = ` ${text} `
     let stretch = 0
     const found = (hint: number, at: number): void => {
-      // The place in the text of the hint's last character, which decides the stretch.
+      // The offset of the hint's last character, which decides the stretch.
       const end = at + this.#hints[hint]!.length - 2
       let its = stretch
       while (its + 1 < starts.length && starts[its + 1]! <= end) its++
@@ -177,7 +180,7 @@ export class HintSearch {
     this.#finder = new HintIndex([...numbers.keys()])
   }
 
-  /** A set of a way, of hints that the search was made with. */
+  /** A set of a way, of hints that the search knows. */
   set(hints: readonly string[]): HintSet {
     const masks = new Int32Array((this.#numbers.size + 31) >> 5)
     for (const hint of hints) {
@@ -212,15 +215,21 @@ export interface HintHits {
   readonly anywhere: Int32Array
 }
 
-/** Hints of which one is enough, as bits to compare with: pairs of a place among the bits of a stretch, and a mask. */
+/**
+ * Hints of which one is enough, as bits to compare with: pairs of a position among the bits of a
+ * stretch, and a mask.
+ */
 type HintSet = Int32Array
 
-/** Finds hints, each by its number, in a text of words that stand one blank apart; the text's ends count as blanks. */
+/**
+ * Finds hints, each by its number, in a text of words separated by one blank; the text's ends count
+ * as blanks.
+ */
 interface HintFinder {
   find(text: string): HintHits
 }
 
-/** Sets of which each must have a hint in what is looked for. */
+/** Sets that must each have a hint in the text. */
 export type Way = readonly HintSet[]
 
 /** Whether for one of the ways every set has a hint somewhere. */
@@ -232,8 +241,9 @@ export function occurs({ anywhere }: HintHits, ways: readonly Way[]): boolean {
 export type Part = readonly [from: number, to: number]
 
 /**
- * The parts of the text that hold whatever runs over at most `words` words and has a hint of each set of a way: around
- * each hint of the first set, which should be rare, as far as a match can reach, when one of every other is there too.
+ * The parts of the text that contain every match of at most `words` words with a hint of each set
+ * of a way: around each hint of the first set, which should be rare, as far as a match can reach,
+ * if one of every other set is there too.
  */
 export function stretches(hits: HintHits, ways: readonly Way[], words: number): Part[] {
   const { text, starts } = hits

@@ -8,7 +8,7 @@ export type Piece =
   | { readonly kind: 'all'; readonly parts: readonly Piece[] }
   | { readonly kind: 'one'; readonly parts: readonly Piece[] }
   | { readonly kind: 'times'; readonly part: Piece; readonly least: number; readonly most: number }
-  /** What is behind the match, and what must not be there: read, but no part of the match. */
+  /** Text after the match that must or must not follow: read, but no part of the match. */
   | { readonly kind: 'ahead'; readonly part: Piece }
   | { readonly kind: 'not' }
   /** Between words: a blank, or an end of the text. */
@@ -96,7 +96,7 @@ function plain(literal: string): string {
   return ESCAPED[literal.slice(1)] ?? literal.slice(1)
 }
 
-/** The most words that a match on words, with what it looks ahead to, runs over. */
+/** The most words that a match on words, with its lookahead, covers. */
 export function mostWords(pattern: Piece): number {
   return mostBlanks(pattern) + 1
 }
@@ -121,10 +121,13 @@ function mostBlanks(piece: Piece): number {
   }
 }
 
-/** Longer ones hardly tell more. */
+/** Longer ones are hardly more selective. */
 const MAX_HINT = 16
 
-/** One of the ways in which a pattern can match: sets of texts, of each of which one occurs. Those that tell most come first. */
+/**
+ * One of the ways in which a pattern can match: sets of texts, one of each set occurs. The most
+ * selective come first.
+ */
 export interface PatternWay {
   /** As words, one blank apart, with the blanks around them where they have some. */
   readonly words: readonly (readonly string[])[]
@@ -132,10 +135,13 @@ export interface PatternWay {
   readonly signs: readonly (readonly string[])[]
 }
 
-/** What is beside a text that is known to have no letter there. */
+/** A neighbour that is known not to be a letter. */
 const GAP = '\0'
 
-/** The ways in which a pattern can match, on words or on lines; what hints at a line is looked for in its words where it can be. */
+/**
+ * The ways in which a pattern can match, on words or on lines; a hint at a line is searched for in
+ * its words if possible.
+ */
 export function waysOf(pattern: Piece): readonly PatternWay[] {
   const inner = pattern.kind === 'all' && pattern.parts.length === 3 && pattern.parts[0]!.kind === 'edge'
   const body = inner ? pattern.parts[1]! : pattern
@@ -153,7 +159,7 @@ export function waysOf(pattern: Piece): readonly PatternWay[] {
   })
 }
 
-/** A text as it stands among words. */
+/** A text in the form of words. */
 function asWords(text: string): string {
   return text.replaceAll("'", '').replace(/[^a-z0-9]+/g, ' ')
 }
@@ -189,7 +195,7 @@ function rarest(sets: readonly string[][]): string[] | null {
   return best
 }
 
-/** How much a set tells: the length of its shortest text, as words. */
+/** How selective a set is: the length of its shortest text, as words. */
 function shortest(set: readonly string[]): number {
   return Math.min(...set.map((text) => asWords(text).trim().length))
 }
@@ -235,7 +241,10 @@ function blankness(piece: Piece, side: 'start' | 'end'): 'blank' | 'other' | 'ma
   }
 }
 
-/** Whether a character is a gap among words. An apostrophe is none: it is left out, and the letters around it come together. */
+/**
+ * Whether a character is a gap among words. An apostrophe is not: it is dropped, and the letters
+ * around it join.
+ */
 function isGap(char: string): boolean {
   return /[\s!-&(-/:-@[-`{-~]/.test(char)
 }

@@ -2,7 +2,7 @@
 
 interface Decoded {
   readonly text: string
-  /** What it was decoded from. */
+  /** The span it was decoded from. */
   readonly start: number
   readonly end: number
 }
@@ -88,7 +88,7 @@ interface Escape {
   readonly signs: readonly string[] | null
   readonly pattern: RegExp
   readonly decode: (match: string) => string | null
-  /** Plain characters stand between the encoded ones. */
+  /** Plain characters separate the encoded ones. */
   readonly escaped?: true
 }
 
@@ -108,7 +108,7 @@ const ESCAPES: readonly Escape[] = [
   },
 ]
 
-/** Enough to tell most binary from text, and a whole number of groups. */
+/** Enough to distinguish most binary from text, and a whole number of groups. */
 const BASE64_SAMPLE = 32
 
 function fromBase64(match: string): string | null {
@@ -145,7 +145,7 @@ function fromEscapes(match: string): string {
   )
 }
 
-/** False for bytes that are no UTF-8, as far as their first bytes tell: a decoder that throws costs far more. */
+/** False for bytes whose beginning is not UTF-8: a decoder that throws costs far more. */
 function mayBeUtf8(binary: string): boolean {
   for (let at = 0; at < binary.length; ) {
     const lead = binary.charCodeAt(at)
@@ -212,7 +212,7 @@ const REVERSED_WORD = /\b(?:snoitcurtsni|erongi|suoiverp|dragersid|tpmorp metsys
 const SPACED = /\b(?:[a-z] ){7}[a-z]\b/
 const EACH_SPACED = /\b(?:[a-z] ){7,200}[a-z]\b/g
 const TELLING_WORD = /\b(?:ignore|disregard|forget|instructions?|previous|system prompt|override)\b/
-/** The words of which one must have been written with digits. */
+/** Words of which one must have been written with digits. */
 const TELLING_PARTS: ReadonlySet<string> = new Set(
   'ignore disregard forget instruction instructions previous system prompt override'.split(' '),
 )
@@ -232,7 +232,10 @@ function isLeet(word: string): boolean {
   return /[a-z]/.test(word) && /[0134578]/.test(word)
 }
 
-/** Whether a word with digits in it reads as a telling one. It goes from digit to digit, which most texts have few of. */
+/**
+ * Whether a word with digits in it reads as one of these. It goes from digit to digit, which most
+ * texts have few of.
+ */
 function hasLeetWord(words: string): boolean {
   const digits = /[0134578]/g
   for (let digit = digits.exec(words); digit !== null; digit = digits.exec(words)) {

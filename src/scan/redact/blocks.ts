@@ -6,11 +6,11 @@ const KEY_BODY_LINE =
 const OPENING_REST = /^[A-Za-z0-9+/=\\\s"']*$/
 const BODY_TAIL = /[A-Za-z0-9+/]{40,100}={0,2}["',\\n\s]*$/
 
-/** A block may hold this much; the largest RSA keys have 13 KB. */
+/** The size limit of a block; the largest RSA keys have 13 KB. */
 const MAX_KEY_BLOCK = 32_768
 const MAX_LINE = 8192
 
-/** The body of the block whose `BEGIN` is at `at`; null when it is not a private key's. */
+/** The body of the block whose `BEGIN` is at `at`; null if it is not a private key's. */
 export function endOfKeyBlock(text: string, at: number): { start: number; end: number } | null {
   KEY_OPENING.lastIndex = at - 5
   const opening = at < 5 ? null : KEY_OPENING.exec(text)
@@ -18,7 +18,8 @@ export function endOfKeyBlock(text: string, at: number): { start: number; end: n
   const start = at - 5 + opening[0].length
   const closing = text.slice(start, start + MAX_KEY_BLOCK).indexOf('-----')
   if (closing < 0 || !text.startsWith('-----END', start + closing)) return bodySpan(text, start, endOfBody(text, start))
-  // Whatever else is between two such lines is shown: an agent would choose what a person does not see.
+  // Any other text between two such lines stays visible: otherwise an agent could hide text from a
+  // person.
   return isKeyBody(text.slice(start, start + closing)) ? bodySpan(text, start, start + closing) : null
 }
 
@@ -31,7 +32,7 @@ const LEAST_LINE = 16
 
 /** Whether everything between BEGIN and END is the base64 of a key. */
 function isKeyBody(body: string): boolean {
-  // On one line, blanks stand for the ends of lines.
+  // On one line, blanks separate the lines of a key.
   const lines = body.split(KEY_LINE_END.test(body.trim()) ? KEY_LINE_END : /\s+/)
   const tokens = lines.flatMap((line) => {
     const match = KEY_LINE.exec(line)
@@ -69,7 +70,7 @@ export function isKeyBlockLine(line: string): boolean {
   return line.length < MAX_LINE && (line.includes('-----END') || KEY_BODY_LINE.test(line) || BODY_TAIL.test(line))
 }
 
-/** What anybody may read and chance could have written: certificates and public keys, in blocks and on a line. */
+/** Certificates and public keys, in blocks and on a line: public, though they look random. */
 const OPENING = /-----BEGIN (?:[A-Z0-9 ]{0,24} )?(?:CERTIFICATE|CERTIFICATE REQUEST|CRL|PUBLIC KEY)(?: BLOCK)?-----/g
 const MAX_BLOCK = 65_536
 

@@ -4,7 +4,7 @@ import { endsInPublicBlock, isKeyBlockLine } from './blocks.ts'
 import { MASK } from './mask.ts'
 
 export interface RedactionStream {
-  /** Takes a piece and gives back what is certain by now. */
+  /** Takes a piece and returns the text that is certain by now. */
   push(piece: string): string
   /** Gives back the rest. */
   end(): string
@@ -15,7 +15,10 @@ const MAX_LINE = 1 << 20
 /** A key block that was cut into pieces is followed for this many lines. */
 const MAX_BLOCK_LINES = 400
 
-/** A stream around a function that redacts whole lines, and is told whether they begin within a certificate or public key. */
+/**
+ * A stream around a function that redacts whole lines; it learns whether they begin within a
+ * certificate or public key.
+ */
 export function redactionStream(redact: (text: string, inPublicBlock: boolean) => string): RedactionStream {
   let rest = ''
   let inPublicBlock = false

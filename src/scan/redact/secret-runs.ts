@@ -12,8 +12,8 @@ const MAX_RANDOM = 512
 const MAX_DECODED = 16_384
 
 /**
- * Adds what it finds to `spans`; `lags` are the places of the bytes that start no character. What only looks random is left
- * alone in `open` blocks.
+ * Adds its findings to `spans`; `lags` are the positions of bytes inside a character. In `open`
+ * blocks random-looking text is kept.
  */
 export function findRuns(
   text: string,
@@ -85,7 +85,10 @@ function paddingAt(text: string, at: number): number {
   return text[at] !== '=' ? 0 : text[at + 1] === '=' ? 2 : 1
 }
 
-/** Upper case, lower case and digits that change places as often as chance has it, which no identifier or path does. */
+/**
+ * Upper case, lower case and digits alternate as often as by chance, unlike in identifiers and
+ * paths.
+ */
 function isRandom(text: string, start: number, end: number): boolean {
   if (!/[A-Z]/.test(text.slice(start, start + 24))) return false
   const counts = [0, 0, 0, 0]
@@ -188,7 +191,7 @@ function base64Fragments(bytes: Uint8Array): string[] {
 /** Credentials inside a URL: `scheme://user:password@host`, `https://token@host`. */
 const MAX_AUTHORITY = 512
 
-/** The password of the URL whose `://` is at `at`; null when there is none. */
+/** The password of the URL whose `://` is at `at`; null without one. */
 export function readUserInfo(text: string, at: number): { start: number; end: number; kind: string } | null {
   const start = at + 3
   const limit = Math.min(text.length, start + MAX_AUTHORITY)

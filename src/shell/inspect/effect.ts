@@ -1,4 +1,4 @@
-/** Finds what a command does beyond the box, by the most specific row that fits. */
+/** Finds the effect of a command outside the sandbox, by the most specific row that fits. */
 
 import { findProgram } from '../tables/programs/registry.ts'
 import type { Program, Verbs } from '../tables/spec.ts'
@@ -29,7 +29,7 @@ function parseLine(line: string): readonly EffectRow[] {
   }))
 }
 
-/** The lines of a row by their first word; those that hold for every subcommand have none. */
+/** The lines of a row by their first word; lines for every subcommand have no word. */
 interface EffectIndex {
   readonly first: ReadonlyMap<string, readonly EffectRow[]>
   readonly any: readonly EffectRow[]
@@ -140,19 +140,20 @@ function isMoreSpecific(row: EffectRow, other: EffectRow): boolean {
 }
 
 /**
- * What a program of another service does, by the verb among its words: `aws ec2 terminate-instances`, `heroku apps:destroy`, `flask db
- * downgrade`. Programs gain subcommands faster than a table learns them, and their verbs stay the same; one that is not known asks.
+ * Derives the effect on another service from the verb: `aws ec2 terminate-instances`, `flask db
+ * downgrade`. Subcommands change faster than a table can follow; verbs do not. An unknown verb
+ * asks.
  */
 const list = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/).filter((word) => word !== ''))
 
-/** What is gone afterwards, or no longer as it was. */
+/** Verbs that remove or change something. */
 const deletes = list(`
   delete del rm rb remove destroy drop purge prune wipe erase reset terminate uninstall un unpublish undeploy deregister revoke rollback
   downgrade revert flush truncate cancel kill disable detach evict drain abort reject discard clear clean cleanup empty forget expire nuke
   teardown down decommission abandon fresh undo redo unset yank retire deprecate obliterate force-unlock disassociate release-address
   suspend deactivate archive expunge dropall unlink stop-all cordon taint`)
 
-/** What is there afterwards, or runs. */
+/** Verbs that create or start something. */
 const writes = list(`
   create put set update apply deploy push publish upload add edit patch replace restart start stop run exec execute invoke send post scale
   attach enable grant import restore migrate promote merge close reopen approve comment rename move mv cp copy sync tag untag label annotate
@@ -163,14 +164,17 @@ const writes = list(`
   export ship alias link unlink-app transact batch-write execute-statement signal complete finish squash baseline repair stamp goto force
   step flash open-session ssh console shell psql tunnel forward connect proxy open auth login logout signup configure init new`)
 
-/** What is only checked. */
+/** Verbs that only read. */
 const reads = list(`
   list ls get describe show view inspect search find lookup whoami exists status read cat head tail query scan summarize summary count
   check verify validate simulate estimate preview diff wait watch print presign select explain receive filter usage info stats audit lint
   doctor ping poll fetch download batch-get transact-get head-object detect-only list-all index ids names current heads tree display output
   template render test synth help version completion lookup-events measure compare trace explain-plan`)
 
-/** Reading verbs that are names of groups as well: `vault audit disable` is told by the next word, if that is a verb. */
+/**
+ * Reading verbs that also name groups: in `vault audit disable` the next word decides, if it is a
+ * verb.
+ */
 const nouns = list('audit check index output query scan status template test trace tree usage')
 
 /** Groups that are called like something one checks: they decide only where no verb follows. */
@@ -198,7 +202,10 @@ function isDryRun(use: Use, more: readonly string[] = []): boolean {
 
 type Kind = 'deletes' | 'writes' | 'reads' | 'groups' | null
 
-/** The kind of one word: by itself, by its first part (`describe-instances`), or by its last (`apps:destroy`, `ecto.drop`). */
+/**
+ * The kind of one word: whole, by its first part (`describe-instances`), or by its last
+ * (`apps:destroy`).
+ */
 function kindOf(word: string, own: Verbs): Kind {
   const known = (text: string): Kind => {
     if (own.reads?.split(' ').includes(text)) return 'reads'
@@ -221,7 +228,7 @@ function kindOf(word: string, own: Verbs): Kind {
     if (last === null && kinds.every((kind) => kind === null || kind === 'groups')) return null
     return (['deletes', 'writes', 'reads', 'groups'] as const).find((kind) => kinds.includes(kind)) ?? null
   }
-  // `batch-get-item` and `transact-get-items` are told by their second part.
+  // The second part decides in `batch-get-item` and `transact-get-items`.
   const [first = '', ...rest] = word.split(/[-_]/)
   if (rest.length === 0) return camelKind(word, known)
   const part = /^(batch|transact|bulk|admin|async|force|dry)$/.test(first) ? (rest[0] ?? '') : first
@@ -235,7 +242,7 @@ function camelKind(word: string, known: (text: string) => Kind): Kind {
   return first === undefined ? null : known(first)
 }
 
-/** The words that can hold a verb; null when one before it cannot be known. */
+/** The words that can be the verb; null if one before it is unknown. */
 function verbWords(use: Use, { under, depth = 5 }: Verbs): readonly string[] | null {
   const words = [...use.words.slice(1), ...use.operands.slice(0, 6).map((arg) => arg.text)]
   const found: string[] = []

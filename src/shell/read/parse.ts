@@ -63,8 +63,8 @@ const JOINS_BEFORE = /[\w./:=,@%+\-"'})\]~^\s]/
 const JOINS_AFTER = /[\w./:=,@%+\-"'$*?\\~^\s]/
 
 const PLAIN = /^[\n\t\x20-\x7e]*$/
-// Emoji carry variation selectors (FE00–FE0F); everything else that is invisible or reorders text is refused. Made on
-// use: plain text never asks, and making it takes as long as reading a command.
+// Emoji carry variation selectors (FE00–FE0F); other invisible or reordering characters are
+// refused. Built on first use, because that takes as long as reading a command.
 const deceptive = (): RegExp =>
   /\p{Cc}|\p{Cf}|\p{Cs}|\p{Zl}|\p{Zp}|(?! )\p{Zs}|\u2800|\u034f|\u115f|\u1160|\u17b4|\u17b5|[\u180b-\u180d]|\u180f|\u3164|\uffa0/gu
 
@@ -130,9 +130,9 @@ function danglingBackslash(source: string): ShellRejection | null {
 }
 
 /**
- * A line continuation is removed by bash before it looks for tokens, so one between `$` and `{` or inside an operator
- * changes what the text means. It is accepted only between blanks and ordinary word characters, and where there is none: in
- * single quotes, and behind a dollar that is escaped.
+ * Bash removes a line continuation before it looks for tokens, so one between `$` and `{` changes
+ * the meaning. It is accepted only between blanks and word characters, in single quotes, and after
+ * an escaped dollar.
  */
 function lineContinuation(source: string): ShellRejection | null {
   let at = source.indexOf('\\\n')
@@ -161,7 +161,7 @@ function backslashesBefore(source: string, at: number): number {
 /** What nests quotes in quotes, or has text that is not quoted as the rest is: there it cannot be known by counting. */
 const NESTS = /[`#]|<<|\$[({['"]/
 
-/** The backslashes inside single quotes, where the text is plain enough to tell. */
+/** The backslashes inside single quotes; empty if the text is too complex to be sure. */
 function singleQuoted(source: string): ReadonlySet<number> {
   const found = new Set<number>()
   if (!source.includes("'") || NESTS.test(source)) return found

@@ -4,13 +4,13 @@ import { forEachChild, type SyntaxNode } from 'unbash'
 
 type Judgement = 'plain' | 'check'
 
-/** What a node of a type means for the text that it is in. */
+/** How the check treats a type of node. */
 interface NodeKind {
   /** Wants `bash -n` as well. */
   readonly check: boolean
   /** Dash, zsh or an older sh reads it as something else. */
   readonly bashOnly: boolean
-  /** A compound command, which the flag of that name governs. */
+  /** A compound command, governed by the flag of that name. */
   readonly compound: boolean
 }
 
@@ -90,7 +90,7 @@ const BASH_ONLY: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** Compound commands, which the flag of that name governs. */
+/** Compound commands, governed by the flag of that name. */
 const COMPOUND: ReadonlySet<string> = new Set('If For ArithmeticFor While Select Case'.split(' '))
 
 /** The kinds of all node types that the analysis understands. */
@@ -108,7 +108,7 @@ export const MAX_TREE_DEPTH = 150
 const OPENERS = /\$\(|`|[<>]\(|\$\[|\$\{[\s|]|\$"/
 const HEREDOC_OPENERS = /\$\(|`|\$\[|\$\{/
 
-/** Nodes whose inside is analysed (or checked) by itself. */
+/** Nodes whose inside is analysed or checked separately. */
 const SURFACED = new Set([
   'CommandExpansion',
   'ProcessSubstitution',
@@ -117,8 +117,9 @@ const SURFACED = new Set([
 ])
 
 /**
- * The offset of an opener (`$(`, a backtick, `<(` …) in the region that no node of the tree accounts for, or -1. Quotes
- * inside `${…}`, `$((…))` and subscripts do not protect what they hold in every context, so they are not trusted here.
+ * The offset of an opener (`$(`, a backtick, `<(` …) in text outside every node, or -1. Quotes
+ * inside `${…}`, `$((…))` and subscripts do not always protect their content, so they are not
+ * trusted.
  */
 export function hiddenOpener(source: string, start: number, end: number, node: SyntaxNode): number {
   const text = source.slice(start, end)
@@ -144,7 +145,7 @@ export function hiddenHereDocOpener(source: string, start: number, end: number, 
   return found === null ? -1 : start + found.index
 }
 
-/** The same for literal text of a word: what is left after escapes must not open anything. */
+/** The same for literal text of a word: after escapes are removed, nothing may open. */
 export function hiddenInLiteral(text: string, quoted: boolean): boolean {
   if (!/[`$<>]/.test(text)) return false
   const bare = text.replace(/\\[\s\S]/g, '  ')

@@ -12,7 +12,7 @@ export class UnreadableText extends Error {
   }
 }
 
-/** A rejection whose message names the position. */
+/** Rejects a text with a message that names the position. */
 export function refuse(code: ShellRejection['code'], message: string, position: number): ShellRejection {
   return { code, message: `${message} (position ${position})`, position }
 }
@@ -21,12 +21,13 @@ export function refuse(code: ShellRejection['code'], message: string, position: 
 const CHARSET_NAMES: readonly string[] = ['LC_ALL', 'LC_CTYPE', 'LANG']
 
 /**
- * Locales in which bash reads a text as it is read here. In others, such as `zh_CN.gbk`, a character of several bytes can
- * take the backslash behind it along; a name without a charset has the one that its country used before UTF-8.
+ * Locales in which bash reads a text as this parser does. In others, such as `zh_CN.gbk`, a
+ * multi-byte character can swallow the backslash after it. A name without a charset means the old
+ * one of its country.
  */
 export const READABLE_LOCALE: RegExp = /^(?:|C|POSIX|[\w-]+\.utf-?8(?:@\w+)?)$/i
 
-/** True for a variable that decides in which charset bash reads a text. */
+/** Whether a variable decides in which charset bash reads a text. */
 export function decidesCharset(name: string): boolean {
   return CHARSET_NAMES.includes(name)
 }
@@ -36,7 +37,7 @@ export function foreignCharsets(environment: Readonly<Record<string, string | un
   return CHARSET_NAMES.filter((name) => !READABLE_LOCALE.test(environment[name] ?? ''))
 }
 
-/** True when a text has characters whose bytes are others in other charsets. */
+/** Whether the bytes of a text differ in other charsets. */
 export function dependsOnCharset(text: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII.
   return /[^\x00-\x7f]/.test(text)

@@ -3,7 +3,7 @@
 import type { AssignmentFact } from '../facts.ts'
 import { READABLE_LOCALE } from '../read/unreadable-text.ts'
 
-/** Names by what they do: exact, or a prefix when they end with `*`. */
+/** Names and their effect. A name is exact, or a prefix if it ends with `*`. */
 const rows: readonly (readonly [names: string, does: string])[] = [
   [
     'LD_* DYLD_* _RLD_* LIBPATH SHLIB_PATH LDR_PRELOAD GLIBC_TUNABLES MALLOC_* GCONV_PATH LOCPATH NLSPATH RES_OPTIONS HOSTALIASES LOCALDOMAIN RESOLV_* GETCONF_DIR',
@@ -145,7 +145,7 @@ const rows: readonly (readonly [names: string, does: string])[] = [
   ],
 ]
 
-/** Names that a row above would catch and that are harmless all the same. */
+/** Harmless names that a row above would match. */
 const harmless: ReadonlySet<string> = new Set(
   (
     'GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_AUTHOR_DATE GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL GIT_COMMITTER_DATE ' +
@@ -215,7 +215,7 @@ interface Listed {
 
 let index: Listed | null = null
 
-/** The rows by the form of their names; made when a command first sets a variable. */
+/** The rows indexed by the form of their names; built when a command first sets a variable. */
 function listedNames(): Listed {
   if (index !== null) return index
   const made: Listed = { exact: new Map(), prefixes: [], suffixes: [] }
@@ -278,7 +278,8 @@ export function loadsProjectCode(assignment: AssignmentFact, command: string): b
 export function assignmentHazard(assignment: AssignmentFact): string | null {
   const hazard = environmentHazard(assignment.name)
   if (hazard === null) return placeHazard(assignment)
-  // A variable of this shell reaches programs only if it was exported before, which names of no known tool are not.
+  // A shell variable reaches programs only if it was exported before; names of no known tool are
+  // not.
   if (assignment.scope === 'shell' && listed(assignment.name) === undefined) return null
   const values = assignment.value?.values
   if (values === undefined || values === null || values.length === 0 || assignment.append) return hazard

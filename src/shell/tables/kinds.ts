@@ -1,6 +1,7 @@
 /**
- * What kind of change elsewhere a command is, as words that a grant can hold (`git push origin:kind`): the same change with other texts,
- * numbers and branches is of the same kind; one that forces, deletes, publishes or goes elsewhere is of none.
+ * Names the kind of a remote change as words that a grant can contain (`git push origin:kind`).
+ * Other texts, numbers and branches are the same kind. A change that forces, deletes or publishes
+ * has no kind.
  */
 
 import { posix } from 'node:path'
@@ -8,7 +9,7 @@ import { secretShape } from '../../files/secret-shapes.ts'
 import type { Arg } from './options.ts'
 import { has, type Rule, type Use, usesOf } from './use.ts'
 
-/** What a part of the text may begin with, and what may not stand in it. */
+/** Prefixes of a part of the text, and what the part must not contain. */
 const looks: readonly (readonly [begins: RegExp, never?: RegExp])[] = [
   [
     /^(?:ls|cat|head|tail|grep|egrep|zgrep|wc|df|du|stat|file|ps|pgrep|readlink|realpath|which|sha256sum|md5sum)(?: |$)/,
@@ -34,7 +35,10 @@ export function onlyLooks(text: string): boolean {
   )
 }
 
-/** The text with `_` for each quoted character that means nothing to a shell; undefined where quotes are open, or what is in them is not plain. */
+/**
+ * The text with `_` for each harmless quoted character; undefined if a quote is open or contains
+ * anything else.
+ */
 function withoutQuotes(text: string): string | undefined {
   let bare = ''
   for (let at = 0; at < text.length; at++) {
@@ -52,7 +56,7 @@ function withoutQuotes(text: string): string | undefined {
   return bare.split(/[\s;|&=]+/).some(mayBeSecret) ? undefined : bare
 }
 
-/** A pattern for hidden files, or one that stands for several folders, may be a secret too. */
+/** A pattern for hidden files, or for several folders, may match a secret. */
 function mayBeSecret(word: string): boolean {
   return secretShape(word) !== null || /(?:^|\/)\.[^/]*[*?[]|[*?[][^/]*\//.test(word)
 }
@@ -77,7 +81,7 @@ const push: Rule = (use) => {
   use.setKind(['git', 'push', name])
 }
 
-/** Verbs of a forge that add to a conversation or start a check, and can be taken back there. */
+/** Verbs of a forge that add to a conversation or start a check, and can be undone there. */
 const talking = /^(create|comment|note|edit|update|reopen|close|ready|review|rerun|develop|status)$/
 const groups = /^(pr|mr|issue|run|discussion|label)$/
 
@@ -91,7 +95,7 @@ const forge: Rule = (use) => {
     use.setKind([use.program, group, verb, '--repo', repository.text])
 }
 
-/** `gh api repos/o/r/pulls/1/comments`: what is posted where, whatever its number is. */
+/** `gh api repos/o/r/pulls/1/comments`: the kind of post, without its number. */
 const api: Rule = (use) => {
   const path = use.operands.find((arg) => arg.text !== 'api')?.text
   if (path == null || has(use, '--input', '--hostname')) return

@@ -2,7 +2,7 @@
 
 import { posix } from 'node:path'
 
-/** A path as written and where it leads. */
+/** A path as written, and where it points. */
 interface ResolvedPath {
   readonly path: string | null
   readonly written: 'absolute' | 'relative' | 'home'
@@ -37,12 +37,15 @@ export function looksLikePath(text: string): boolean {
   return secretShape.test(text)
 }
 
-/** True for words that certainly name a place of their own: absolute, in the home, or climbing. */
+/** Whether a word certainly names a separate place: absolute, in the home, or climbing. */
 export function isRooted(text: string): boolean {
   return /^(\/|~\/|~$|\.\/|\.\.\/|\.\.$)/.test(text) && !text.includes('\n')
 }
 
-/** `:!path`, `:(exclude)path` of git: what is left out is not touched. One that climbs is no pathspec of git's, but a file. */
+/**
+ * `:!path`, `:(exclude)path` of git: excluded paths are not touched. One that climbs is a file, not
+ * a pathspec.
+ */
 export function isLeftOut(text: string): boolean {
   return /^:(?:\((?:[^),]*,)*exclude(?:,[^)]*)?\)|\/?[!^])/.test(text) && !/(?:^|\/)\.\.(?:\/|$)/.test(text)
 }
@@ -68,7 +71,7 @@ export function isSink(text: string): boolean {
 const url = /^([a-z][a-z0-9+.-]*):\/\/[^/]/i
 const scp = /^(?:[^@/\s:]+@)?(\[[^\]]+\]|[A-Za-z0-9_][A-Za-z0-9._-]*):(?!\/\/)/
 
-/** True for `https://host/…` and its relatives, which name a machine; `file:` does not. */
+/** Whether a word is a URL of a machine, such as `https://host/…`; `file:` is not. */
 export function isUrl(text: string): boolean {
   return url.test(text) && !/^file:/i.test(text)
 }

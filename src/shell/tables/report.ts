@@ -46,7 +46,7 @@ function writtenOption(option: OptionUse, use: Use): readonly [name: string, val
   return [name, next === null || next.startsWith('-') ? null : next]
 }
 
-/** `-DoutputDirectory=/x`, `DESTDIR=/x`: a setting whose name says that the place is written. */
+/** `-DoutputDirectory=/x`, `DESTDIR=/x`: a setting whose name means that the place is written. */
 export function reportDefinition(arg: Arg, use: Use): void {
   if (arg.text === null || !arg.text.includes('=')) return
   const match = /^(?:-[DP]|[-/]p(?:roperty)?:)?([A-Za-z_][\w.-]*)=(.+)$/s.exec(arg.text)
@@ -75,7 +75,7 @@ export function reportOperands(use: Use, compiled: CompiledSpec): void {
   const { head, repeat, tail } = chosen?.[1] ?? compiled.operands
   const count = use.operands.length
   use.operands.forEach((arg, index) => {
-    // The fixed roles at the end only hold when there are enough words: `cp a` has no destination.
+    // The fixed roles at the end need enough words: `cp a` has no destination.
     const fromEnd = count - index
     const role =
       index < head.length
@@ -133,7 +133,7 @@ function reportModule(arg: Arg, label: string, use: Use): void {
   if (arg.text !== null) use.found.file(arg.text, 'read', arg.word.span)
 }
 
-/** `-v /src:/app`, `--mount type=bind,src=/x,dst=/y`: what the machine shows to a container. */
+/** `-v /src:/app`, `--mount type=bind,src=/x,dst=/y`: what a container sees of the machine. */
 function reportMount(arg: Arg, label: string, use: Use): void {
   if (arg.text === null) {
     if (!isRooted(arg.prefix))
@@ -210,7 +210,7 @@ export function guessRole(name: string): GuessedRole | null {
   return role
 }
 
-/** True for names whose value is always a command line: `--exec`, `--on-success`. */
+/** Whether the value of such an option is always a command line: `--exec`, `--on-success`. */
 export function takesCommand(name: string): boolean {
   return /^--?(exec|execute|on[-A-Z]?(success|Success)|onSuccess|onFailure|on-failure|on-change|.+-(cmd|command))$/.test(
     name,

@@ -22,7 +22,7 @@ export function analyze(source: string, context: ShellContext): ShellAnalysis {
       staysPut: false,
     }
     let [output, moved] = walk(source, parsed, context, start)
-    // A function body, a hook or a loop may run after the text has changed what was true at the start.
+    // A function body, a hook or a loop may run after the text has changed the state of the start.
     const overwrites = output.assumes && output.overwritten.size > 0
     const functionsVanish =
       output.functions.size > 0 && [...output.removed].some((name) => name === '*' || output.functions.has(name))
@@ -34,7 +34,7 @@ export function analyze(source: string, context: ShellContext): ShellAnalysis {
       if (staysPut && moved) [output] = walk(source, parsed, context, changed)
     }
     if (context.foreignCharset || output.foreignCharset) {
-      // What it puts into texts that it runs counts as well.
+      // Texts that it passes to programs count as well.
       const texts = [source, context.cwd, context.home, ...Object.values(variables)]
       if (texts.some(dependsOnCharset)) return OTHER_CHARSET
     }

@@ -1,4 +1,4 @@
-/** Pipelines, lists, conditions and loops: which states of the shell can follow on which. */
+/** Pipelines, lists, conditions and loops: which states of the shell can follow which. */
 
 import type {
   AndOr,
@@ -50,7 +50,10 @@ export function walkPipeline(walk: Walk, node: Pipeline): void {
   })
 }
 
-/** What a part of a pipeline hands on: null when a printed text was changed in a way that cannot be known, undefined when none was. */
+/**
+ * The output of a pipeline part: null if a printed text was changed in an unknown way, undefined if
+ * nothing was printed.
+ */
 function likelyOutput(
   walk: Walk,
   commands: readonly Draft[],
@@ -129,7 +132,7 @@ export function walkIf(walk: Walk, node: If): void {
   for (const result of results) walk.scope.join(result)
 }
 
-/** The condition is part of what is repeated. */
+/** The condition is part of the repetition. */
 export function walkWhile(walk: Walk, node: While): void {
   loop(walk, () => {
     walk.list(node.clause)
@@ -137,7 +140,7 @@ export function walkWhile(walk: Walk, node: While): void {
   })
 }
 
-/** `for` and `select`: the variable holds the words in turn. */
+/** `for` and `select`: the variable takes the words in turn. */
 export function walkFor(walk: Walk, node: For | Select): void {
   const words = node.wordlist?.flatMap((word) => expandArguments(word, walk))
   const certain = words?.every((word) => word.values !== null && !word.splits) === true
@@ -172,7 +175,10 @@ export function walkArithmeticFor(walk: Walk, node: ArithmeticFor): void {
   })
 }
 
-/** A body that runs any number of times: first seen from a state in which nothing is known, to learn what it changes. */
+/**
+ * A body that runs any number of times: walked first from an unknown state, to learn what it
+ * changes.
+ */
 function loop(walk: Walk, body: () => void): void {
   if (walk.scope.effects !== null && walk.output instanceof Rehearsal) {
     const unknown = walk.unknownScope()
@@ -205,7 +211,7 @@ export function walkCase(walk: Walk, node: Case): void {
   }
 }
 
-/** The body is checked from a state in which nothing is known: it may be called any time. */
+/** The body is walked from an unknown state: any later line may call it. */
 export function walkFunction(walk: Walk, node: FunctionNode): void {
   const name = node.name.value
   const effects = noEffects()

@@ -1,4 +1,4 @@
-/** Builtins: what they do to the shell they run in, and which of them run text or evaluate data. */
+/** Builtins: their effect on the shell, and which of them run text or evaluate data. */
 
 import { posix } from 'node:path'
 import type { Word } from '../facts.ts'
@@ -8,7 +8,7 @@ import { arithmeticDoubt } from '../words/word.ts'
 import { assignNamed, type BuiltinCall, doubt } from './builtin-call.ts'
 import { declareNames, printInto, readInput, readLines, unsetNames } from './declare.ts'
 
-/** Where `cd` leads; null when that cannot be known. */
+/** The target of `cd`; null if unknown. */
 function changeDirectory(call: BuiltinCall): void {
   const operands = directoryOperands(call)
   const scope = call.scope

@@ -1,4 +1,4 @@
-/** What a text would do whose words are only known when it runs, by a look at what is there: it makes decisions stricter, never milder. */
+/** Guesses what a text with unknown words would do: this makes decisions stricter, never milder. */
 
 import type { Effect, Span, Word } from '../facts.ts'
 import { strongest } from '../inspect/effect.ts'
@@ -23,7 +23,7 @@ function usual(text: string): string {
     .replace(/\$\{\w+:?[-=]([^}$`]*)\}/g, '$1')
 }
 
-/** `IFS=,; c=git,push; $c`: what variables are known to hold, cut where the text lets bash cut it. */
+/** `IFS=,; c=git,push; $c`: the known values of variables, split as bash would split them. */
 function withValues(walk: Walk, text: string): string {
   const cuts = walk.scope.get('IFS').values?.[0]
   return text.replace(/\$(?:(\w+)|\{(\w+)\})/g, (whole, bare?: string, braced?: string) => {
@@ -59,7 +59,9 @@ function worsenBy(walk: Walk, draft: Draft, commands: readonly (readonly string[
   }
 }
 
-/** Hazards of a program that runs others by words of its own. What a language runs is read off its calls instead. */
+/**
+ * Hazards of a program that runs others by its own syntax. Calls of a language are read instead.
+ */
 const RUNS_PROGRAMS: ReadonlySet<string> = new Set([
   'alias',
   'hook',
@@ -75,11 +77,11 @@ const RUNS_PROGRAMS: ReadonlySet<string> = new Set([
   'wrapper',
 ])
 
-/** Programs whose text is full of names that are not commands. */
+/** Programs whose text contains many names that are not commands. */
 const LANGUAGE =
   /^(?:python|pypy|ipython|node|deno|bun|tsx|ts-node|perl|ruby|php|lua|R|Rscript|julia|java|groovy|scala|elixir|iex)[\d.]*$/
 
-/** What a program could run of all that it is given, where it runs something by a syntax that no table reads. */
+/** Everything a program could run of its words, if no table knows its syntax. */
 export function guessMentioned(walk: Walk, draft: Draft): void {
   const name = draft.argv[0]?.values?.[0] ?? ''
   if (!draft.hazards.some(({ code }) => RUNS_PROGRAMS.has(code)) || LANGUAGE.test(programName(name))) return

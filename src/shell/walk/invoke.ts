@@ -1,4 +1,6 @@
-/** One simple command: what its name resolves to, what it runs in turn, and what it does to the shell. */
+/**
+ * One simple command: the meaning of its name, the commands it runs, and its effect on the shell.
+ */
 
 import type { Hazard, Word } from '../facts.ts'
 import { UnreadableText } from '../read/unreadable-text.ts'
@@ -13,7 +15,7 @@ import { add, type Invocation, look } from './shells.ts'
 import type { Walk } from './walk.ts'
 import { runWrapper } from './wrapped-command.ts'
 
-/** Names that one word may stand for before they are too many to follow. */
+/** The most names that one word may have. */
 const MAX_NAMES = 8
 const MAX_WRAPPERS = 24
 
@@ -33,7 +35,7 @@ export function invoke(walk: Walk, call: Invocation): 'all' | 'some' {
   return severalNames(walk, call, name, name.values)
 }
 
-/** A name with several known values is as many commands, of which one runs. */
+/** A name with several known values becomes that many commands, of which one runs. */
 function severalNames(walk: Walk, call: Invocation, name: Word, values: readonly string[]): 'all' | 'some' {
   const start = walk.scope.branch()
   let joined: Scope | null = null
@@ -121,7 +123,7 @@ function callFunction(walk: Walk, call: Invocation, name: string): 'all' | 'some
     sufferFunction(walk, call, name)
     return 'all'
   }
-  // Either the function or what the name means without it: both are listed.
+  // Either the function or the program of that name: both are listed.
   const draft = add(walk, { ...call, hazards: [...call.hazards], assignments: [...call.assignments] }, 'unknown')
   const message = `\`${name}\` is a function only if an earlier part ran`
   draft.hazards.push({ code: 'maybe-function', message, verdict: 'ask', span: call.span })

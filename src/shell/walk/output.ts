@@ -1,4 +1,4 @@
-/** What the walk has found so far, and how much it may still look at. */
+/** The findings of the walk so far, and its remaining budget. */
 
 import type {
   AssignmentFact,
@@ -16,7 +16,7 @@ import type {
 import { UnreadableText } from '../read/unreadable-text.ts'
 import { type Effects, Scope, UNKNOWN } from '../words/scope.ts'
 
-/** A command fact while it is being made. */
+/** A command fact under construction. */
 export interface Draft {
   readonly argv: readonly Word[]
   resolves: CommandFact['resolves']
@@ -51,7 +51,10 @@ export class Output {
   readonly defines: Set<string> = new Set()
   /** What each function may do to the shell that calls it, for every definition seen. */
   readonly functions: Map<string, Effects[]> = new Map()
-  /** Variables of the start that the text changes: what function bodies assumed about them does not hold. */
+  /**
+   * Variables of the start that the text changes: assumptions of function bodies about them are
+   * invalid.
+   */
   readonly overwritten: Set<string> = new Set()
   /** Syntax of texts inside the text. */
   syntax: SyntaxUse[] = []
@@ -63,7 +66,7 @@ export class Output {
   foreignCharset = false
   /** True once a trap was set. */
   hooked = false
-  /** What the last command reads, when that is in the text. */
+  /** The input of the last command, if the text contains it. */
   input: string | null = null
   #steps = 0
   #nested = 0
@@ -115,14 +118,14 @@ export class Rehearsal extends Output {
   }
 }
 
-/** Values that hold at the start of every shell, and where home is. */
+/** Values at the start of every shell, and the home directory. */
 export interface Start {
   readonly home: string
   readonly roots: readonly string[]
   readonly variables: Readonly<Record<string, string>>
   /** What function bodies may assume: the same, or nothing if the text changes them. */
   readonly inFunctions: Readonly<Record<string, string>>
-  /** The text may take functions away, so that a name which was defined as one may mean the program again. */
+  /** The text may remove functions, so a function name may mean the program again. */
   readonly functionsVanish: boolean
   /** No shell of the text ever changes its directory, so that a body runs where it is written. */
   readonly staysPut: boolean
@@ -131,7 +134,7 @@ export interface Start {
 /** Variables that the analysis relies on without naming them. */
 export const ASSUMED: readonly string[] = ['HOME', 'IFS', 'CDPATH']
 
-/** A scope that holds at any time: for function bodies, hooks and the rehearsal of loops. */
+/** A scope valid at any time: for function bodies, hooks and the first pass over loops. */
 export function forget(scope: Scope, start: Start): Scope {
   const unknown = scope.forgotten(start.inFunctions)
   // A cd may come before the call.

@@ -1,4 +1,4 @@
-/** Shells as commands: `sh -c text`, a here-document as a script, and input that no one knows. */
+/** Shells as commands: `sh -c text`, a here-document as a script, and unknown input. */
 
 import type { AssignmentFact, Hazard, RedirectFact, Span, Word } from '../facts.ts'
 import { inspect } from '../inspect/inspect.ts'
@@ -8,7 +8,7 @@ import { guess, guessMentioned, worsen } from './guess.ts'
 import { childScope, type Draft } from './output.ts'
 import type { Walk } from './walk.ts'
 
-/** Shells whose grammar is bash's, or close enough for text without bash's own syntax. */
+/** Shells that are close enough to bash for text without bash's own syntax. */
 const OTHER_GRAMMAR = new Set(['zsh', 'fish', 'yash'])
 
 /** Words that only bash knows, or that it treats otherwise than dash does. */
@@ -23,7 +23,7 @@ interface ShellWords {
   readonly idle: boolean
 }
 
-/** Lists what a shell runs. `none`: it runs a script file, which is for the tables to judge. */
+/** Lists the commands of a shell. `none`: it runs a script file, which the tables judge. */
 export function runShell(
   walk: Walk,
   call: Invocation,
@@ -92,7 +92,7 @@ function runText(
   if (call.assignments.some((one) => one.name === 'HOME')) scope.moveTo(scope.cwd)
   for (const one of call.assignments) scope.set(one.name, { values: null, integer: false })
   const outer = walk.frame
-  // What the shell reads from its input is the script itself.
+  // The input of the shell is the script itself.
   walk.frame = { ...outer, stdin: via === name ? { kind: 'unknown' } : outer.stdin }
   const { bashOnly } = walk.text(text, word.span, { name: via, kind: 'shell' }, index, scope)
   walk.frame = outer
@@ -119,7 +119,7 @@ function fromInput(draft: Draft, message: string, word: Word | undefined): 'some
   return 'some'
 }
 
-/** Options of a shell: clusters in which `c` and `s` may hide, `-o name`, `+x`, long ones. */
+/** Options of a shell: clusters that may contain `c` and `s`, `-o name`, `+x`, long ones. */
 function shellWords(argv: readonly Word[], row: WrapperRow): ShellWords {
   const doubts: { option: string; word: Word }[] = []
   let command = false
@@ -182,7 +182,7 @@ export interface Invocation {
   readonly depth?: number
 }
 
-/** Adds the fact of a command as far as its words tell it. */
+/** Adds the fact of a command as far as its words are known. */
 export function add(walk: Walk, call: Invocation, resolves: Draft['resolves']): Draft {
   const frame = walk.frame
   const draft: Draft = {

@@ -1,4 +1,4 @@
-/** The walk through the tree in the order bash runs it, with what is known about the shell at every point. */
+/** Walks the tree in the order bash runs it, tracking the known state of the shell. */
 
 import type { CompoundList, ParsedScript, Statement, SyntaxNode, TestExpression } from 'unbash'
 import type { AssignmentFact, Hazard, Span, Via, Word } from '../facts.ts'
@@ -38,7 +38,7 @@ export interface Frame {
 
 const MAX_TEXT_DEPTH = 12
 
-/** Walks one text. Texts inside it get a walk of their own with the same output. */
+/** Walks one text. Nested texts get a new walk with the same output. */
 export class Walk implements WordHost {
   scope: Scope
   source: string
@@ -94,7 +94,7 @@ export class Walk implements WordHost {
     return { code: 'env-changes-program', message, verdict: 'ask', span }
   }
 
-  /** Some variables evaluate what they are given. */
+  /** Assignments to some variables evaluate the value. */
   evaluated(name: string, span: Span, value: Word | null): void {
     if (!EVALUATED.has(name)) return
     if (value?.values?.every((text) => isPlainArithmetic(text, this.scope)) === true) return
@@ -121,14 +121,14 @@ export class Walk implements WordHost {
   }
 
   fragile(): void {
-    // One state stands for all: what any of them leaves open, it leaves open.
+    // One state represents all: what any of them leaves open, it leaves open.
     const [all] = this.#dropped
     if (all === undefined) this.#dropped.push(this.scope.branch())
     else all.join(this.scope.branch())
     if (this.scope.effects !== null) this.scope.effects.fragile = true
   }
 
-  /** Analyses text that a command runs: in this shell (`eval`), or in one of its own (`sh -c`). */
+  /** Analyses text that a command runs: in this shell (`eval`), or in a new one (`sh -c`). */
   text(text: string, span: Span, via: Via, parent: number | null, scope: Scope): { bashOnly: boolean } {
     this.output.nest(text, span.start)
     const frame = {
@@ -186,7 +186,7 @@ export class Walk implements WordHost {
     this.scope = outer
   }
 
-  /** Runs something whose dropped lines are its own. */
+  /** Runs something with separate dropped lines. */
   sealed(run: () => void): void {
     const dropped = this.#dropped
     this.#dropped = []
@@ -274,7 +274,7 @@ export class Walk implements WordHost {
     return unknown
   }
 
-  /** Walks without keeping what is found. */
+  /** Walks without keeping the findings. */
   rehearse(run: () => void): void {
     const { output, sink } = this
     this.output = new Rehearsal(output)

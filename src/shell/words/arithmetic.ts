@@ -1,4 +1,4 @@
-/** Arithmetic: what an expression yields, what it assigns, and whether it evaluates text that is data. */
+/** Arithmetic: the value of an expression, its assignments, and whether it evaluates data. */
 
 import type { ArithmeticExpression, Command, ParsedScript, Redirection, WordPart } from 'unbash'
 import { either, INTEGER, isNumeric, known, type Scope, UNKNOWN, type Value } from './scope.ts'
@@ -6,12 +6,12 @@ import { either, INTEGER, isNumeric, known, type Scope, UNKNOWN, type Value } fr
 /** What arithmetic needs from the walk. */
 export interface ArithmeticHost {
   readonly scope: Scope
-  /** Walks expansions inside the expression, so that what they run is listed. */
+  /** Walks expansions inside the expression, so that their commands are listed. */
   parts(parts: readonly WordPart[] | undefined): void
   substitution(node: Extract<ArithmeticExpression, { type: 'ArithmeticCommandExpansion' }>): void
   /** A variable was assigned. */
   assigned(name: string, node: { pos: number; end: number }): void
-  /** Bash evaluates the value of a variable, which is known. */
+  /** Bash evaluates the known value of a variable. */
   data(node: { pos: number; end: number }, text: string): void
   /** Bash would evaluate text as an expression that the command does not spell out. */
   doubt(node: { pos: number; end: number }, text: string): void
@@ -124,14 +124,16 @@ function expansion(text: string, scope: Scope): Value | null {
   return word?.values === null || word === undefined ? null : known(word.values)
 }
 
-/** True when text handed to `let`, a subscript or `[[ -eq ]]` is digits or a variable known to hold digits. */
+/**
+ * Whether text for `let`, a subscript or `[[ -eq ]]` is digits or a variable that contains digits.
+ */
 export function isPlainArithmetic(text: string, scope: Scope): boolean {
   const trimmed = text.trim()
   if (trimmed === '' || ANY_NUMBER.test(trimmed.replace(/^[+-]/, ''))) return true
   return NAME.test(trimmed) && isNumeric(scope.get(trimmed))
 }
 
-/** What the arguments must be for the output to be one number. */
+/** The arguments for which the output is one number. */
 const COUNTS: Readonly<Record<string, RegExp>> = {
   wc: /^(?:-[lcwmL]|--lines|--words|--chars|--bytes)$/,
   grep: /^-[iEFvwxh]*c[iEFvwxh]* [^-\s][^\n]*$/,
@@ -153,7 +155,7 @@ export function printsNumber(script: ParsedScript | undefined, scope: Scope): bo
   return plain && last?.type === 'Command' && isCount(last, scope)
 }
 
-/** True for `mktemp` as it is: what it prints lies in the sandbox's own temporary directory. */
+/** Whether it is plain `mktemp`, which prints a path in the sandbox's own temporary directory. */
 export function printsTemporary(script: ParsedScript | undefined, scope: Scope): boolean {
   const [statement, more] = script?.commands ?? []
   const node = statement?.command

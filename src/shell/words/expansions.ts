@@ -17,7 +17,7 @@ export interface ParameterNode {
   readonly operation?: ParameterOperation | undefined
 }
 
-/** How words inside an expansion are read; given by the caller, which reads words itself. */
+/** Reads words inside an expansion; the caller supplies it. */
 interface OperandReader {
   readonly host: WordHost
   single(word: SourceWord): Word
@@ -88,7 +88,10 @@ function lengthOf(value: Value): Value {
   return known(value.values.map((text) => String(text.length)))
 }
 
-/** Applies an operation. Its operands are walked in any case, since they may run commands; what they assign is not certain. */
+/**
+ * Applies an operation. Its operands are always walked, since they may run commands; their
+ * assignments are uncertain.
+ */
 function operate(operation: ParameterOperation, base: Value, reader: OperandReader): Value {
   const { scope } = reader.host
   const before = scope.branch()
@@ -127,7 +130,7 @@ function applyOperation(operation: ParameterOperation, base: Value, reader: Oper
 }
 
 function byDefault(operator: string, base: Value, operand: readonly string[] | null, written: SourceWord): Value {
-  // A variable that the text sets is set; whether an unknown one is, no one can say.
+  // A variable that the text sets is set; for others this is unknown.
   if (base.values === null) return UNKNOWN
   const colon = operator.startsWith(':')
   const empty = colon ? base.values.map((value) => value === '') : base.values.map(() => false)
@@ -204,7 +207,7 @@ function expand(tokens: readonly Token[]): Token[][] | null {
   return [[...tokens]]
 }
 
-/** Where the brace closes; a pair without a comma or `..` of its own is not a pair to bash, which reads on. */
+/** The position of the closing brace; bash ignores a pair without a comma or `..`, and reads on. */
 function closing(tokens: readonly Token[], open: number): number {
   let level = 0
   let separated = false
@@ -230,7 +233,7 @@ function alternatives(inside: readonly Token[]): Token[][] | null {
     if (token === ',' && level === 0) parts.push([])
     else parts.at(-1)?.push(token)
   }
-  // Without a comma at this level bash drops or keeps the braces depending on what is inside.
+  // Without a comma at this level bash drops or keeps the braces depending on their content.
   if (parts.length === 1) return null
   const words: Token[][] = []
   for (const part of parts) {

@@ -6,13 +6,13 @@ import { replaceInput, single, textOf } from '../words/known-word.ts'
 import { plainWord, unknownWord } from '../words/pieces.ts'
 import type { WrapperRow } from './wrappers.ts'
 
-/** What a wrapper runs. */
+/** The command of a wrapper. */
 export interface Unwrapped {
   /** The command's words; empty when the wrapper runs none. */
   readonly argv: readonly Word[]
   /** Further commands of the same wrapper (`find -exec … -exec …`). */
   readonly more: readonly (readonly Word[])[]
-  /** Words that stand where arguments are given: `parallel ::: a b`. */
+  /** Words in the position of arguments: `parallel ::: a b`. */
   readonly given: readonly Word[]
   /** The wrapper's own operands. */
   readonly operands: readonly Word[]
@@ -70,7 +70,7 @@ class Reader {
       if (!text.startsWith('-') || text === '-') break
       const known = this.#doubts.length
       this.#option(text, true)
-      // Behind an option that no table knows, its value may stand.
+      // The value of an unlisted option may follow.
       const next = textOf(this.#words[this.#at])
       const mayTake = this.#doubts.length > known && !text.includes('=')
       if (mayTake && next !== null && !next.startsWith('-') && next !== sub[0]) this.#at++
@@ -251,7 +251,7 @@ class Reader {
   }
 }
 
-/** `+py=3.12 test:pytest -x`: which environments come first, and the command is behind the last colon. */
+/** `+py=3.12 test:pytest -x`: environments come first, the command follows the last colon. */
 function withoutEnvironment(words: readonly Word[]): readonly Word[] {
   const start = words.findIndex((word) => !/^[+-]/.test(textOf(word) ?? ''))
   const first = words[start]
@@ -302,7 +302,7 @@ function execExpression(row: WrapperRow, argv: readonly Word[]): Unwrapped {
       continue
     }
     if (text === null) {
-      // One word can name an action, with the words behind it as its arguments; no action holds a slash.
+      // One word can name an action, followed by its arguments; no action contains a slash.
       const action = /^(?:$|[-(),!])/.test(word.prefix) && !/^"?\$\{?\w+\}?\/[^$`]*"?$/.test(word.text)
       if (action) doubts.push({ message: `\`${word.text}\` may be an action of \`${row.name}\``, word })
       continue

@@ -1,6 +1,7 @@
 /**
- * The macOS backend: sandbox-exec with a profile of the plan. Written against documented and observed behaviour, never run on
- * a Mac by us: so the first launch of a process is preceded by a probe, and what does not hold closes it.
+ * The macOS backend: sandbox-exec with a profile of the plan. Written against documented behaviour,
+ * never run on a Mac by us. So a probe precedes the first launch of a process, and a failed check
+ * closes the backend.
  */
 
 import {
@@ -26,7 +27,7 @@ const CAPABILITIES: ReadonlySet<Capability> = new Set([
   'same-user',
 ])
 
-/** A backend that trusts nothing before it has seen it hold. */
+/** A backend that probes itself first. */
 export function createSeatbeltBackend(): Backend {
   let launcher: typeof import('./launch.ts') | null = null
   // Loaded late: on every other system it is never needed, and start-up counts.
@@ -69,14 +70,14 @@ function placeOf({ arrangement }: PlanUnderway): Place | null {
   return (arrangement as Place | undefined) ?? null
 }
 
-/** The port was opened when the plan was made, and the profile names it. */
+/** The port was opened when the plan was created, and the profile names it. */
 function handOver(port: number, io: LaunchIo, place: Place | null): void {
   if (!io.onListener || place?.listener?.port !== port)
     throw new SandboxFault('sandbox-network', 'the plan has a way out, but no port was opened for it')
   io.onListener(place.listener.server, null)
 }
 
-/** What no profile can give; said, so that no one relies on it. */
+/** Protections that no profile can give; reported, so that nobody relies on them. */
 const LACKING: readonly Assurance[] = [
   {
     name: 'process isolation',

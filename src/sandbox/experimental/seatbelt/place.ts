@@ -1,4 +1,7 @@
-/** What a command on macOS needs on the machine itself, because no namespace gives it one of its own. */
+/**
+ * Resources of a command on macOS that exist on the machine itself, because there are no
+ * namespaces.
+ */
 
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
@@ -14,7 +17,7 @@ export interface Place extends Arrangement {
   readonly listener: GuardedListener | null
 }
 
-/** A folder for temporary files and, where it has a way out, the port that leads there. */
+/** A folder for temporary files and, with network, the port of the proxy. */
 export async function arrangePlace({ network }: { readonly network: boolean }): Promise<Place> {
   const temporary = makeFolder()
   try {
@@ -35,7 +38,10 @@ export async function arrangePlace({ network }: { readonly network: boolean }): 
   }
 }
 
-/** Private to the user, canonical (`/private/var/…`), and named by who made it, so that a killed one's is removed later. */
+/**
+ * Private to the user, canonical (`/private/var/…`), and named after its process, so that the
+ * folder of a killed one is removed later.
+ */
 function makeFolder(): string {
   try {
     const base = join(realpathSync.native(tmpdir()), `cordon-${process.getuid?.() ?? 0}`)
@@ -57,7 +63,7 @@ function makeFolder(): string {
   }
 }
 
-/** More than any client's first head; what is longer is refused. */
+/** More than any client's first head; a longer one is refused. */
 const HEAD_BYTES = 32_768
 const HEAD_MS = 10_000
 const UNKNOWN =
@@ -65,7 +71,7 @@ const UNKNOWN =
 
 export interface GuardedListener {
   readonly port: number
-  /** Gives the connections that carry the token to a server, which never listens itself. */
+  /** Gives the connections with the token to a server, which never listens itself. */
   readonly server: Server
   close(): void
 }

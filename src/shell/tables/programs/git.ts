@@ -14,7 +14,7 @@ const before = `
   --exec-path [text]`
 
 export function gitPrograms(): ProgramTable {
-  /** Options of diff, which log, show and their relatives share. */
+  /** Options of diff that log, show and their relatives share. */
   const diffOptions = `
   --output <output>
   --output-indicator-new --output-indicator-old --output-indicator-context <text>

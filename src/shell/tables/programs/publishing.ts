@@ -120,7 +120,7 @@ export function publishingPrograms(): ProgramTable {
   }
 }
 
-/** Formatters and fixers: programs that rewrite the files they are given, always or when they are told to. */
+/** Programs that rewrite the files they are given, always or with an option. */
 export function formatterPrograms(): ProgramTable {
   /** Rewrites its operands unless it only checks. */
   const rewrites = (checking: string, more = ''): Spec => ({

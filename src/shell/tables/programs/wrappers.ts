@@ -1,4 +1,4 @@
-/** Programs whose own work is to run another one: env-like wrappers, tracers, terminals, other rights. */
+/** Programs that run another one: env-like wrappers, tracers, terminals, other rights. */
 
 import type { ProgramTable } from '../spec.ts'
 import {

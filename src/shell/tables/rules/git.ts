@@ -1,4 +1,4 @@
-/** git: configuration keys, transports, and what the rows cannot say about losing work. */
+/** git: configuration keys, transports, and losses that rows cannot express. */
 
 import { secretOfGlob } from '../../../files/aimed-globs.ts'
 import { commandsIn } from '../embedded.ts'
@@ -16,7 +16,7 @@ function reportSetting(use: Use, setting: string, arg: Arg, where: string): void
   use.found.hazard('changes-config', message, arg.word.span)
 }
 
-/** Settings that hold for this command: given by option, by the environment, by a variable that an option names. */
+/** Settings of this command: from options, the environment, and variables that an option names. */
 function settingsOf(use: Use): readonly string[] {
   if (use.options.length === 0 && use.place.assignments.length === 0) return []
   const variable = (name: string): string | undefined => {
@@ -39,7 +39,7 @@ function settingsOf(use: Use): readonly string[] {
   return [...options, ...named, ...counted, ...parameters]
 }
 
-/** What a setting makes of the command: another verb, a force, a program. */
+/** Settings that change the command: another verb, a force, a program. */
 const changesVerb: Rule = (use) => {
   for (const setting of settingsOf(use)) obeySetting(use, setting)
 }
@@ -78,7 +78,7 @@ const settings: Rule = (use) => {
   }
 }
 
-/** True when a word stands before the subcommand. */
+/** Whether a word precedes the subcommand. */
 function isGlobal(use: Use, start: number): boolean {
   const sub = use.args.find((arg) => arg.text === use.words[1])
   return sub === undefined || start < sub.word.span.start
@@ -245,22 +245,24 @@ export const gitRules: Readonly<Record<string, Rule>> = {
   'git worktree add': worktreeAdd,
 }
 
-/** `HEAD:path`, `:0:path`, `stash@{0}:path`: what stands behind the colon. An address is none. */
+/**
+ * `HEAD:path`, `:0:path`, `stash@{0}:path`: the part after the colon. An address does not match.
+ */
 const COMMITTED = /^[^:]*:(?!\/\/)(?:\d:)?(.+)$/s
 
 /** `main@{10:00}:path`, `HEAD^{/a: b}:path`: the colons in here are of the revision. */
 const BRACES = /\{[^}]*\}/g
 
-/** `:(top,icase)path`, `:/path`: what a pathspec says about its path. */
+/** `:(top,icase)path`, `:/path`: the magic prefix of a pathspec. */
 const MAGIC = /^:(?:\([^)]*\)|[/!^]+)/
 
-/** The words that can name files; the first one of grep is what it looks for. */
+/** The words that can name files; the first word of grep is its pattern. */
 function named(use: Use): readonly Arg[] {
   const looks = use.words[1] === 'grep' && !has(use, '-e', '-f')
   return use.operands.slice(looks ? 1 : 0).filter((arg) => !isLeftOut(arg.text ?? ''))
 }
 
-/** What a word says, with what only shows at run time left in: `"$rev:.env"` names the file all the same. */
+/** A word as written, including unknown parts: `"$rev:.env"` still names the file. */
 function written(arg: Arg): string {
   return arg.text ?? arg.word.text.replace(/["']/g, '')
 }

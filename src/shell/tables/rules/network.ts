@@ -1,4 +1,4 @@
-/** curl, wget, ssh, scp and rsync: what is sent where. */
+/** curl, wget, ssh, scp and rsync: what they send where. */
 
 import { isRemotePath } from '../places.ts'
 import { has, type Rule, type Use, usesOf } from '../use.ts'

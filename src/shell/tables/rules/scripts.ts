@@ -1,6 +1,6 @@
 /** Reads a sed script far enough to know whether it runs commands or opens files. */
 
-/** What is dangerous about a script: hazard code and sentence. */
+/** A danger of a script: hazard code and sentence. */
 type ScriptDanger = readonly [code: string, message: string]
 
 const runs: ScriptDanger = ['script-runs-program', 'the sed script runs a command (`e`)']
@@ -46,7 +46,7 @@ class Reader {
     return rest
   }
 
-  /** Moves behind the next unescaped delimiter; a bracket expression may hold one. */
+  /** Moves past the next unescaped delimiter; a bracket expression may contain one. */
   #delimited(delimiter: string, regex: boolean): boolean {
     let inClass = false
     for (; this.#at < this.#text.length; this.#at += 1) {
@@ -145,7 +145,7 @@ function isDevice(file: string): boolean {
   return /^\s*\/dev\/(stdout|stderr|stdin)\s*$/.test(file)
 }
 
-/** Finds what an awk program does besides printing to its output. */
+/** Finds everything in an awk program besides printing to standard output. */
 export function awkDangers(program: string): readonly ScriptDanger[] {
   const found: ScriptDanger[] = []
   const code = withoutLiterals(program)
@@ -205,7 +205,8 @@ function closing(text: string, start: number, quote: string): number {
 
 /** `print a > "f"` writes; `if (a > b)` and `print (a > b)` compare. */
 function printsToFile(code: string): boolean {
-  // A line goes on after a comma, an operator or a backslash, and what is printed where may stand on the next.
+  // A line continues after a comma, an operator or a backslash, and the target of a print may be on
+  // the next.
   const joined = code.replace(/\\\n|(?<=[,&|{(?:>])\s*\n|\n\s*(?=>)/g, ' ')
   for (const match of joined.matchAll(/\bprintf?\b([^;\n}]*)/g)) {
     let depth = 0

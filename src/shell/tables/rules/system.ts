@@ -73,7 +73,7 @@ const image: Rule = (use) => {
   })
 }
 
-/** nix, mise, asdf, direnv: which of their verbs run or install something. */
+/** nix, mise, asdf, direnv: the verbs that run or install something. */
 const manager: Rule = (use) => {
   const verb = use.operands[0]?.text ?? ''
   if (
