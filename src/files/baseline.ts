@@ -1,33 +1,17 @@
 /** The paths that every sandbox shows, so that naming one needs no grant. */
 
+import { words } from './glob.ts'
+
 /** System directories, shown to commands less the masks (S6) where they exist. */
-export const SYSTEM_PATHS: readonly string[] = [
-  '/usr',
-  '/bin',
-  '/sbin',
-  '/lib',
-  '/lib32',
-  '/lib64',
-  '/libx32',
-  '/etc',
-  '/opt',
-  '/nix',
-  '/run/current-system',
-  '/snap',
-]
+export const SYSTEM_PATHS: readonly string[] = words(`
+    /usr /bin /sbin /lib /lib32 /lib64 /libx32 /etc /opt /nix /run/current-system /snap`)
 
 /** Devices of the sandbox's own /dev. */
-const DEVICES: ReadonlySet<string> = new Set([
-  '/dev/null',
-  '/dev/zero',
-  '/dev/full',
-  '/dev/random',
-  '/dev/urandom',
-  '/dev/stdin',
-  '/dev/stdout',
-  '/dev/stderr',
-  '/dev/tty',
-])
+const DEVICES: ReadonlySet<string> = new Set(
+  words(`
+    /dev/null /dev/zero /dev/full /dev/random /dev/urandom /dev/stdin /dev/stdout /dev/stderr
+    /dev/tty`),
+)
 
 /** Whether every command may read the path. The sandbox has its own /proc. */
 export function isBaselineRead(path: string): boolean {

@@ -1,6 +1,7 @@
 /** Judges keys of git configuration by the allowlist: for command lines and for files, with one table. */
 
 import { parseHost } from '../hosts/host.ts'
+import { words } from './glob.ts'
 
 /** The context for judging the value of a key. */
 export interface GitKeyFacts {
@@ -137,49 +138,23 @@ type GitValueRule = 'text' | 'bool' | 'word' | 'remote' | 'url' | 'worktree' | '
  * transfer code or credentials.
  */
 export const harmlessGitKeys: readonly (readonly [pattern: string, rule: GitValueRule])[] = [
-  ...keys('bool', 'core', [
-    'bare',
-    'filemode',
-    'ignorecase',
-    'precomposeunicode',
-    'symlinks',
-    'trustctime',
-    'quotepath',
-    'preloadindex',
-    'fsyncobjectfiles',
-    'sparsecheckout',
-    'sparsecheckoutcone',
-    'multipackindex',
-    'commitgraph',
-    'warnambiguousrefs',
-    'splitindex',
-    'longpaths',
-    'fscache',
-    'usereplacerefs',
-  ]),
-  ...keys('word', 'core', [
-    'repositoryformatversion',
-    'logallrefupdates',
-    'autocrlf',
-    'eol',
-    'safecrlf',
-    'abbrev',
-    'compression',
-    'loosecompression',
-    'bigfilethreshold',
-    'untrackedcache',
-    'checkstat',
-    'createobject',
-    'packedgitlimit',
-    'packedgitwindowsize',
-    'deltabasecachelimit',
-    'packedrefstimeout',
-    'filesreflocktimeout',
-    'fsync',
-    'fsyncmethod',
-    'hidedotfiles',
-    'checkroundtripencoding',
-  ]),
+  ...keys(
+    'bool',
+    'core',
+    words(`
+      bare filemode ignorecase precomposeunicode symlinks trustctime quotepath preloadindex
+      fsyncobjectfiles sparsecheckout sparsecheckoutcone multipackindex commitgraph
+      warnambiguousrefs splitindex longpaths fscache usereplacerefs`),
+  ),
+  ...keys(
+    'word',
+    'core',
+    words(`
+      repositoryformatversion logallrefupdates autocrlf eol safecrlf abbrev compression
+      loosecompression bigfilethreshold untrackedcache checkstat createobject packedgitlimit
+      packedgitwindowsize deltabasecachelimit packedrefstimeout filesreflocktimeout fsync
+      fsyncmethod hidedotfiles checkroundtripencoding`),
+  ),
   ...keys('text', 'core', ['whitespace', 'commentchar', 'commentstring']),
   ['core.worktree', 'worktree'],
   // `true` is git's own daemon, `false` disables it.
@@ -228,22 +203,14 @@ export const harmlessGitKeys: readonly (readonly [pattern: string, rule: GitValu
   ...keys('bool', 'merge', ['autostash', 'branchdesc', 'renormalize', 'verifysignatures', 'suppressdest']),
   ['merge.verbosity', 'word'],
   ['merge.*.name', 'text'],
-  ...keys('word', 'diff', [
-    'algorithm',
-    'renames',
-    'renamelimit',
-    'colormoved',
-    'colormovedws',
-    'context',
-    'interhunkcontext',
-    'indentheuristic',
-    'submodule',
-    'statgraphwidth',
-    'statnamewidth',
-    'ignoresubmodules',
-    'dirstat',
-    'wserrorhighlight',
-  ]),
+  ...keys(
+    'word',
+    'diff',
+    words(`
+      algorithm renames renamelimit colormoved colormovedws context interhunkcontext
+      indentheuristic submodule statgraphwidth statnamewidth ignoresubmodules dirstat
+      wserrorhighlight`),
+  ),
   ...keys('bool', 'diff', [
     'mnemonicprefix',
     'noprefix',
@@ -260,16 +227,12 @@ export const harmlessGitKeys: readonly (readonly [pattern: string, rule: GitValu
   ['column.*', 'text'],
   ['status.*', 'word'],
   ['advice.*', 'bool'],
-  ...keys('word', 'log', [
-    'abbrevcommit',
-    'date',
-    'decorate',
-    'follow',
-    'showroot',
-    'showsignature',
-    'mailmap',
-    'diffmerges',
-  ]),
+  ...keys(
+    'word',
+    'log',
+    words(`
+      abbrevcommit date decorate follow showroot showsignature mailmap diffmerges`),
+  ),
   ...keys('word', 'blame', ['blankboundary', 'coloring', 'date', 'showemail', 'showroot']),
   ['blame.ignorerevsfile', 'inside'],
   ...keys('bool', 'commit', ['gpgsign', 'status']),
@@ -302,48 +265,33 @@ export const harmlessGitKeys: readonly (readonly [pattern: string, rule: GitValu
   ['index.*', 'word'],
   ['feature.*', 'bool'],
   ['interactive.singlekey', 'bool'],
-  ...keys('word', 'gc', [
-    'auto',
-    'autodetach',
-    'autopacklimit',
-    'packrefs',
-    'writecommitgraph',
-    'aggressivedepth',
-    'aggressivewindow',
-    'bigpackthreshold',
-  ]),
+  ...keys(
+    'word',
+    'gc',
+    words(`
+      auto autodetach autopacklimit packrefs writecommitgraph aggressivedepth aggressivewindow
+      bigpackthreshold`),
+  ),
   ...keys('word', 'maintenance', ['auto', 'autodetach', 'strategy']),
   ...keys('word', 'maintenance.*', ['enabled', 'schedule', 'auto']),
-  ...keys('word', 'pack', [
-    'threads',
-    'window',
-    'windowmemory',
-    'depth',
-    'compression',
-    'indexversion',
-    'packsizelimit',
-    'usebitmaps',
-    'usesparse',
-    'writebitmaphashcache',
-    'writereverseindex',
-    'allowpackreuse',
-    'deltacachesize',
-  ]),
+  ...keys(
+    'word',
+    'pack',
+    words(`
+      threads window windowmemory depth compression indexversion packsizelimit usebitmaps
+      usesparse writebitmaphashcache writereverseindex allowpackreuse deltacachesize`),
+  ),
   ['repack.*', 'word'],
   ['fsck.*', 'word'],
   ['fsck.skiplist', 'inside'],
   ['versionsort.*', 'text'],
-  ...keys('word', 'receive', [
-    'denycurrentbranch',
-    'denydeletes',
-    'denynonfastforwards',
-    'denydeletecurrent',
-    'autogc',
-    'updateserverinfo',
-    'fsckobjects',
-    'unpacklimit',
-    'advertiseatomic',
-  ]),
+  ...keys(
+    'word',
+    'receive',
+    words(`
+      denycurrentbranch denydeletes denynonfastforwards denydeletecurrent autogc updateserverinfo
+      fsckobjects unpacklimit advertiseatomic`),
+  ),
   ...keys('bool', 'uploadpack', [
     'allowfilter',
     'allowanysha1inwant',

@@ -84,3 +84,8 @@ function isHighSurrogate(text: string, index: number): boolean {
   const code = text.charCodeAt(index)
   return code >= 0xd800 && code <= 0xdbff
 }
+
+/** The words of a list that is written as text. */
+export function words(text: string): readonly string[] {
+  return text.trim().split(/\s+/)
+}

@@ -1,5 +1,6 @@
 /** Files that may change, but a person wants to know: instructions to agents, workflows of CI, and their kin. */
 
+import { words } from './glob.ts'
 import { foldName, foldPath } from './path-bytes.ts'
 import { splitPath } from './path-pattern.ts'
 
@@ -14,67 +15,24 @@ export interface ToldName {
 const GUIDANCE = 'agent guidance'
 
 export const toldNames: readonly ToldName[] = [
-  ...told(GUIDANCE, [
-    'AGENTS.md',
-    'AGENTS.override.md',
-    'CLAUDE.md',
-    'CLAUDE.local.md',
-    'GEMINI.md',
-    'QWEN.md',
-    'WARP.md',
-    '.cursorrules',
-    '.cursor/rules',
-    '.windsurfrules',
-    '.windsurf/rules',
-    '.clinerules',
-    '.roorules',
-    '.roo/rules',
-    '.kilocode/rules',
-    '.trae/rules',
-    '.kiro/steering',
-    '.amazonq/rules',
-    '.augment/rules',
-    '.junie/guidelines.md',
-    '.goosehints',
-    '.agents/skills',
-    '.github/copilot-instructions.md',
-    '.github/instructions',
-    '.github/prompts',
-    '.github/chatmodes',
-  ]),
-  ...told('a workflow that runs elsewhere with the rights of the project', [
-    '.github/workflows',
-    '.github/actions',
-    '.github/dependabot.yml',
-    '.forgejo/workflows',
-    '.gitea/workflows',
-    '.gitlab-ci.yml',
-    '.gitlab/ci',
-    '.circleci',
-    '.travis.yml',
-    'azure-pipelines.yml',
-    '.azure-pipelines',
-    'bitbucket-pipelines.yml',
-    'Jenkinsfile',
-    '.buildkite',
-    '.drone.yml',
-    '.woodpecker',
-    '.woodpecker.yml',
-    'appveyor.yml',
-    '.appveyor.yml',
-    '.cirrus.yml',
-    '.semaphore',
-    '.teamcity',
-    '.tekton',
-    'buildspec.yml',
-    'cloudbuild.yaml',
-    'codemagic.yaml',
-    'bitrise.yml',
-    'wercker.yml',
-    '.gitpod.yml',
-    'renovate.json',
-    'CODEOWNERS',
-  ]),
+  ...told(
+    GUIDANCE,
+    words(`
+      AGENTS.md AGENTS.override.md CLAUDE.md CLAUDE.local.md GEMINI.md QWEN.md WARP.md
+      .cursorrules .cursor/rules .windsurfrules .windsurf/rules .clinerules .roorules .roo/rules
+      .kilocode/rules .trae/rules .kiro/steering .amazonq/rules .augment/rules
+      .junie/guidelines.md .goosehints .agents/skills .github/copilot-instructions.md
+      .github/instructions .github/prompts .github/chatmodes`),
+  ),
+  ...told(
+    'a workflow that runs elsewhere with the rights of the project',
+    words(`
+      .github/workflows .github/actions .github/dependabot.yml .forgejo/workflows .gitea/workflows
+      .gitlab-ci.yml .gitlab/ci .circleci .travis.yml azure-pipelines.yml .azure-pipelines
+      bitbucket-pipelines.yml Jenkinsfile .buildkite .drone.yml .woodpecker .woodpecker.yml
+      appveyor.yml .appveyor.yml .cirrus.yml .semaphore .teamcity .tekton buildspec.yml
+      cloudbuild.yaml codemagic.yaml bitrise.yml wercker.yml .gitpod.yml renovate.json CODEOWNERS`),
+  ),
   ...told('how an editor starts the build of the project', ['.bsp']),
   ...told('a setting that decides where the code of the project comes from', ['.gitmodules', 'pnpm-workspace.yaml']),
 ]

@@ -1,7 +1,7 @@
 /** Secrets by name or place, and the grants that name one (O4). */
 
 import { posix } from 'node:path'
-import { isGlob, matchSegment, matchSegments } from './glob.ts'
+import { isGlob, matchSegment, matchSegments, words } from './glob.ts'
 import { coversPath, literalPrefix, type PathPattern, splitPath } from './path-pattern.ts'
 import { type SecretPlace, secretPlaces } from './secret-places.ts'
 
@@ -11,61 +11,13 @@ export { type SecretPlace, secretPlaces } from './secret-places.ts'
  * Secrets in a project: basenames, with `*` for any run of characters; a folder that is secret as a whole, with a slash behind it; a
  * name that is one in this folder alone.
  */
-export const secretShapes: readonly string[] = [
-  '.env',
-  '.env.*',
-  '*.key',
-  '*.pem',
-  '*.seed',
-  '*.pfx',
-  '*.p12',
-  '*.p8',
-  '*.ppk',
-  '*.jks',
-  '*.keystore',
-  '*.keytab',
-  '*.kdbx',
-  'id_rsa',
-  'id_ed25519',
-  'id_ecdsa',
-  'id_dsa',
-  '*_rsa',
-  '*_ed25519',
-  '.npmrc',
-  '.pypirc',
-  '.netrc',
-  '.htpasswd',
-  '*.env',
-  '.env_*',
-  '.env-*',
-  '.envrc',
-  '.dev.vars',
-  '.pgpass',
-  '.my.cnf',
-  '.boto',
-  '.s3cfg',
-  '.dockercfg',
-  '.vault-token',
-  '.git-credentials',
-  'credentials.json',
-  'kubeconfig',
-  'secrets.yml',
-  'secrets.yaml',
-  'secrets.json',
-  'secrets.toml',
-  'service-account*.json',
-  'client_secret*.json',
-  '*-firebase-adminsdk-*.json',
-  '*.tfstate',
-  '*.tfstate.*',
-  '*.tfvars',
-  '*.tfvars.json',
-  '.ssh/',
-  '.gnupg/',
-  '.aws/',
-  '.kube/',
-  '.docker/config.json',
-]
+export const secretShapes: readonly string[] = words(`
+    .env .env.* *.key *.pem *.seed *.pfx *.p12 *.p8 *.ppk *.jks *.keystore *.keytab *.kdbx id_rsa
+    id_ed25519 id_ecdsa id_dsa *_rsa *_ed25519 .npmrc .pypirc .netrc .htpasswd *.env .env_* .env-*
+    .envrc .dev.vars .pgpass .my.cnf .boto .s3cfg .dockercfg .vault-token .git-credentials
+    credentials.json kubeconfig secrets.yml secrets.yaml secrets.json secrets.toml
+    service-account*.json client_secret*.json *-firebase-adminsdk-*.json *.tfstate *.tfstate.*
+    *.tfvars *.tfvars.json .ssh/ .gnupg/ .aws/ .kube/ .docker/config.json`)
 
 /** Shapes that a basename alone can have. */
 export const basenameShapes: readonly string[] = secretShapes.filter((shape) => !shape.includes('/'))

@@ -33,7 +33,7 @@ export function effectiveValues(manifest: Manifest): EffectiveValue[] {
     if (setting !== undefined) values.push(fromSetting(path, setting))
     else if (path !== 'schema_version') {
       const items = key.type.kind === 'list' ? [] : null
-      values.push({ path, value: key.default as Plain, source: 'built-in', items })
+      values.push({ path, value: (key.default ?? null) as Plain, source: 'built-in', items })
     }
   }
   return values

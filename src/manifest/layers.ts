@@ -134,7 +134,7 @@ function startOf(setting: Setting, layer: LayerName): Layered | undefined {
   const { key } = setting
   if (layer !== 'project' || !key.tightens) return undefined
   return {
-    setting: { ...setting, value: key.default as Setting['value'], source: 'built-in' },
+    setting: { ...setting, value: (key.default ?? null) as Setting['value'], source: 'built-in' },
     layer: 'user',
     floor: null,
   }

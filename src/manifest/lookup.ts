@@ -29,7 +29,7 @@ export interface CompileContext {
 let defaults: ReadonlyMap<string, unknown> | null = null
 
 function defaultOf(path: string): unknown {
-  defaults ??= new Map(schemaKeys().map(({ path, key }) => [path, key.default]))
+  defaults ??= new Map(schemaKeys().map(({ path, key }) => [path, key.default ?? null]))
   return defaults.get(path) ?? null
 }
 

@@ -4,7 +4,7 @@
  */
 
 import { posix } from 'node:path'
-import { matchSegment } from '../files/glob.ts'
+import { matchSegment, words } from '../files/glob.ts'
 import { foreignCharsets } from '../shell/read/unreadable-text.ts'
 
 /** What decides about the environment of one command. */
@@ -37,52 +37,13 @@ export interface CommandEnvironment {
 
 /** What every command sees where the manifest writes no `env_allowlist`. */
 export const defaultAllowlist: Readonly<Record<EnvironmentRequest['platform'], readonly string[]>> = {
-  linux: [
-    'PATH',
-    'HOME',
-    'USER',
-    'LOGNAME',
-    'SHELL',
-    'LANG',
-    'LANGUAGE',
-    'LC_*',
-    'TERM',
-    'TERMINFO',
-    'COLORTERM',
-    'NO_COLOR',
-    'FORCE_COLOR',
-    'CLICOLOR',
-    'CLICOLOR_FORCE',
-    'COLUMNS',
-    'LINES',
-    'TZ',
-    'CI',
-    'SOURCE_DATE_EPOCH',
-  ],
-  darwin: [
-    'PATH',
-    'HOME',
-    'USER',
-    'LOGNAME',
-    'SHELL',
-    'LANG',
-    'LC_*',
-    'TERM',
-    'TERMINFO',
-    'COLORTERM',
-    'NO_COLOR',
-    'FORCE_COLOR',
-    'CLICOLOR',
-    'CLICOLOR_FORCE',
-    'COLUMNS',
-    'LINES',
-    'TZ',
-    'CI',
-    'SOURCE_DATE_EPOCH',
-    '__CF_USER_TEXT_ENCODING',
-    'DEVELOPER_DIR',
-    'SDKROOT',
-  ],
+  linux: words(`
+      PATH HOME USER LOGNAME SHELL LANG LANGUAGE LC_* TERM TERMINFO COLORTERM NO_COLOR FORCE_COLOR
+      CLICOLOR CLICOLOR_FORCE COLUMNS LINES TZ CI SOURCE_DATE_EPOCH`),
+  darwin: words(`
+      PATH HOME USER LOGNAME SHELL LANG LC_* TERM TERMINFO COLORTERM NO_COLOR FORCE_COLOR CLICOLOR
+      CLICOLOR_FORCE COLUMNS LINES TZ CI SOURCE_DATE_EPOCH __CF_USER_TEXT_ENCODING DEVELOPER_DIR
+      SDKROOT`),
 }
 
 /**

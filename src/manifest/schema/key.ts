@@ -64,11 +64,12 @@ export type Strictness = 'true' | 'false' | 'lower' | 'higher' | 'choice-order' 
 export interface Key {
   readonly name: string
   readonly type: ValueType
-  /** The value if unset; null for "nothing". */
-  readonly default: boolean | number | string | readonly string[] | null
+  /** The value if unset; absent for "nothing". */
+  readonly default?: boolean | number | string | readonly string[]
   readonly doc: string
   readonly spec: string
-  readonly merge: Merge
+  /** Default `later`. */
+  readonly merge?: Merge
   readonly strictness?: Strictness
   /**
    * The stricter value if only an organisation binds: a project may change the user's value (X8).

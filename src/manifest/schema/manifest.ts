@@ -103,10 +103,8 @@ const TOP_LEVEL_KEYS: readonly Key[] = [
   {
     name: 'schema_version',
     type: { kind: 'integer', min: 1, max: SCHEMA_VERSION },
-    default: null,
     doc: 'Required: the version of this format.',
     spec: 'M1',
-    merge: 'later',
   },
   SECRETS,
 ]

@@ -1,10 +1,10 @@
 /** The manifest reference as Markdown, generated from the schema. */
 
-import { printValue } from '../toml/edit.ts'
-import type { Plain } from '../toml/tree.ts'
-import type { Field, Key, Section, ValueType } from './key.ts'
-import { SECTIONS } from './manifest.ts'
-import { SECRETS, SECRETS_EXAMPLE } from './reach.ts'
+import type { Field, Key, Section, ValueType } from '../src/manifest/schema/key.ts'
+import { SECTIONS } from '../src/manifest/schema/manifest.ts'
+import { SECRETS, SECRETS_EXAMPLE } from '../src/manifest/schema/reach.ts'
+import { printValue } from '../src/manifest/toml/edit.ts'
+import type { Plain } from '../src/manifest/toml/tree.ts'
 
 const INTRODUCTION = `# The manifest: \`cordon.toml\`
 
@@ -84,7 +84,7 @@ function renderKey(key: Key): string {
 }
 
 function describeDefault(key: Key): string {
-  return key.default === null ? '' : `\`${printValue(key.default as Plain)}\``
+  return key.default === undefined ? '' : `\`${printValue(key.default as Plain)}\``
 }
 
 function describeType(type: ValueType): string {
@@ -117,7 +117,7 @@ function plural(type: ValueType): string {
 }
 
 function describeMerge(key: Key): string {
-  const merge = { later: 'later', concat: 'add up', meet: 'narrowed', 'deny-stands': 'deny wins' }[key.merge]
+  const merge = { later: 'later', concat: 'add up', meet: 'narrowed', 'deny-stands': 'deny wins' }[key.merge ?? 'later']
   const stricter = {
     true: '`true` is stricter',
     false: '`false` is stricter',
