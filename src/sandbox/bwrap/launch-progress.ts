@@ -2,8 +2,9 @@
 
 import { constants } from 'node:os'
 import { decodePath } from '../../files/path-bytes.ts'
-import { monotonicMs } from '../../system/monotonic.ts'
-import { type Asked, type Captured, type LaunchIo, type LaunchResult, SandboxFault } from '../backend.ts'
+import { monotonicMs } from '../../system/timing.ts'
+import type { Asked, Captured, LaunchIo, LaunchResult } from '../backend.ts'
+import { SandboxFault } from '../backend.ts'
 import { FIRST_UNCHOSEN_PORT, type SandboxPlan, type Sought } from '../plan.ts'
 import { type ProgramStart, parseProgram, parseStart, type RanProgram } from '../programs.ts'
 import {
