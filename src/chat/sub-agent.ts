@@ -3,7 +3,7 @@
  * the budget.
  */
 
-import { compareVerdicts } from '../policy/verdict.ts'
+import { compareVerdicts } from '../policy/order.ts'
 import type { CallPart } from '../providers/conversation.ts'
 import type { Session } from '../session/session.ts'
 import { Fault, messageOf } from '../system/fault.ts'

@@ -1,7 +1,7 @@
 /** Writes proposed grants into a manifest's text: the project's own, or a minimal new one. */
 
 import { appendToList, removeFromList } from '../manifest/toml/edit.ts'
-import type { Plain } from '../manifest/toml/plain.ts'
+import type { Plain } from '../manifest/toml/tree.ts'
 import { pathAddition } from '../project/additions.ts'
 import { listPlace } from '../project/amend.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'

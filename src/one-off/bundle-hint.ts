@@ -1,9 +1,9 @@
 /** Names the bundle that a failed command needed. */
 
 import { basename, dirname } from 'node:path'
+import { SandboxFault } from '../sandbox/backend.ts'
 import { builtInBundle, builtInBundles } from '../sandbox/bundles/built-in.ts'
 import { type Bundle, type BundleChoice, selectBundles } from '../sandbox/bundles/bundle.ts'
-import { SandboxFault } from '../sandbox/sandbox-fault.ts'
 import { shellText, spokenWords } from './outside-words.ts'
 
 /** Subcommands with which package managers download. */

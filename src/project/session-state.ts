@@ -7,8 +7,8 @@ import { parsePathPattern } from '../files/path-pattern.ts'
 import { parseHostPattern } from '../hosts/pattern.ts'
 import type { SessionFacts } from '../policy/call.ts'
 import { parseCommandPattern } from '../policy/command-pattern.ts'
+import type { Verdict } from '../policy/order.ts'
 import type { CommandRule, HostRule, Mode, PathRule, Sourced } from '../policy/policy.ts'
-import type { Verdict } from '../policy/verdict.ts'
 import type { Denials, Envelope } from './load/extend.ts'
 
 interface Place {

@@ -1,8 +1,7 @@
 /** Writes crash reports (A5) and faults in `app.log` (A2). */
 
 import { release } from 'node:os'
-import { openAppLog } from '../audit/app-log.ts'
-import { writeCrashReport } from '../audit/crash-report.ts'
+import { openAppLog, writeCrashReport } from '../audit/crash-report.ts'
 import { createRedactor } from '../scan/redact/redact.ts'
 import type { Fault } from '../system/fault.ts'
 import { thisMachine } from '../system/machine.ts'

@@ -2,8 +2,8 @@
 
 import type { Remembered } from '../approval/approve.ts'
 import type { ToolResult } from '../call/tool-result.ts'
+import type { Verdict } from '../policy/order.ts'
 import type { Mode } from '../policy/policy.ts'
-import type { Verdict } from '../policy/verdict.ts'
 import { messageOf } from '../system/fault.ts'
 
 export class SessionListeners {

@@ -2,7 +2,7 @@
 
 import { type AuditLine, parseLine } from '../../audit/event.ts'
 import type { Decision } from '../../policy/decision.ts'
-import type { Verdict } from '../../policy/verdict.ts'
+import type { Verdict } from '../../policy/order.ts'
 import type { CallChecker } from './check-call.ts'
 
 export interface ReplayedCall {

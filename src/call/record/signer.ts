@@ -5,8 +5,8 @@
 
 import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { auditPlaces, partName } from '../../audit/head.ts'
 import { type AuditSigner, openAuditLog } from '../../audit/log.ts'
-import { auditPlaces, partName } from '../../audit/log-files.ts'
 import { userPublicKey, userSigningKey } from '../../manifest/sign/sign.ts'
 import { openKeyStore } from '../../system/keys/keychain.ts'
 import type { Machine } from '../../system/machine.ts'

@@ -16,7 +16,7 @@ import {
 import { canonicalManifest } from '../../manifest/sign/canonical.ts'
 import type { ReachChange } from '../../manifest/sign/reach-diff.ts'
 import { isOutside, type ReachSummary, reachSummary, widestFirst } from '../../manifest/sign/reach-summary.ts'
-import { plainValue } from '../../manifest/toml/plain.ts'
+import { plainValue } from '../../manifest/toml/tree.ts'
 import type { RegistryFacts } from '../../sandbox/bundles/bundle.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'

@@ -1,4 +1,4 @@
-/** PURE. The steps at which cordon-init can fail, and what each failure means to a person. */
+/** PURE. The steps at which cordon-init can fail, and the meaning of each failure for a person. */
 
 import type { FaultCode } from '../../system/fault.ts'
 

@@ -2,8 +2,8 @@
 
 import type { AgentSession } from '../../chat/agent-session.ts'
 import { listTranscripts } from '../../chat/transcript.ts'
+import { VERDICTS } from '../../policy/order.ts'
 import { MODES } from '../../policy/policy.ts'
-import { VERDICTS } from '../../policy/verdict.ts'
 import { ProjectUndo } from '../../run/undo.ts'
 import type { Machine } from '../../system/machine.ts'
 import { spentText } from './view/tool-view.ts'
