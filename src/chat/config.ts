@@ -18,10 +18,6 @@ export function configPath({ configDir }: Machine): string {
   return join(configDir, 'config.json')
 }
 
-export function isConfigured(machine: Machine): boolean {
-  return rawConfig(machine) !== null
-}
-
 export interface OpenedConfig {
   readonly config: ChatConfig
   /** Notes about keys that were moved. */

@@ -33,19 +33,10 @@ export interface InlineCommands {
  * Where Claude Code, opencode, Gemini CLI and Qwen Code look in a project; Claude Code also in any
  * folder.
  */
-const FOLDERS: readonly string[] = [
-  '.claude/skills',
-  '.claude/commands',
-  '.claude/agents',
-  '.opencode/command',
-  '.opencode/commands',
-  '.opencode/skill',
-  '.opencode/skills',
-  '.agents/skills',
-  '.gemini/commands',
-  '.qwen/commands',
-  '.qwen/skills',
-]
+const FOLDERS: readonly string[] =
+  '.claude/skills .claude/commands .claude/agents .opencode/command .opencode/commands .opencode/skill .opencode/skills .agents/skills .gemini/commands .qwen/commands .qwen/skills'.split(
+    ' ',
+  )
 /** Settings files that contain commands. */
 const SETTINGS: readonly string[] = [
   'opencode.json',

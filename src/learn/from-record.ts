@@ -3,7 +3,7 @@
 import { type AuditLine, parseLine } from '../audit/event.ts'
 import { queryAudit } from '../audit/read.ts'
 import { type CallChecker, openChecker } from '../call/decide/check-call.ts'
-import { typedText } from '../confine/typed-words.ts'
+import { typedText } from '../confine/entitlement.ts'
 import { isInside } from '../files/baseline.ts'
 import { matchesHost, parseHostPattern } from '../hosts/pattern.ts'
 import { type LoadedPolicy, loadPolicy } from '../project/load/load.ts'

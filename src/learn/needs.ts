@@ -140,17 +140,7 @@ function whyWithheld({ kind, value, leads }: Need, { loaded, machine }: NeedPlac
 const PLAIN = { root: '/', home: '/', files: null }
 
 /** Home folders that every program uses: a grant for one would be a grant for all. */
-const SHARED = [
-  '.config',
-  '.cache',
-  '.local',
-  '.local/bin',
-  '.local/lib',
-  '.local/share',
-  '.local/state',
-  'Library',
-  'bin',
-]
+const SHARED = '.config .cache .local .local/bin .local/lib .local/share .local/state Library bin'.split(' ')
 
 /** Why a place is never proposed; null if it may be. */
 export function whyNotGranted(

@@ -1,7 +1,7 @@
 /** What a person may grant for one run (M2). Denials, secrets and protected paths still apply. */
 
+import { typedText } from '../confine/entitlement.ts'
 import type { RunGrants } from '../confine/run-grants.ts'
-import { typedText } from '../confine/typed-words.ts'
 import { reachesPath } from '../files/path-pattern.ts'
 import { protectedPath } from '../files/protected-paths.ts'
 import { rootProblem } from '../files/root-place.ts'

@@ -3,7 +3,7 @@
  */
 
 import { posix } from 'node:path'
-import { typedText } from '../confine/typed-words.ts'
+import { typedText } from '../confine/entitlement.ts'
 import { isInside } from '../files/baseline.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
 import type { RunOutcome } from '../run/runner.ts'

@@ -1,7 +1,7 @@
 /** Decides a typed command: written denials and modes apply, everything else runs. */
 
 import { resolveCall } from '../call/decide/resolve-call.ts'
-import { typedDecision, typedText } from '../confine/typed-words.ts'
+import { typedDecision, typedText } from '../confine/entitlement.ts'
 import type { ToolCall } from '../policy/call.ts'
 import type { Decision, PartDecision } from '../policy/decision.ts'
 import { evaluate } from '../policy/evaluate/evaluate.ts'

@@ -1,7 +1,7 @@
 /** The state of a project: its manifest, recent refusals, open questions, undo. */
 
 import { isSelfTest } from '../agents/hook/self-test.ts'
-import { typedText } from '../confine/typed-words.ts'
+import { typedText } from '../confine/entitlement.ts'
 import { coversPath, namesPath } from '../files/path-pattern.ts'
 import { protectedPath } from '../files/protected-paths.ts'
 import { openedByGrant, secretOf } from '../files/secret-shapes.ts'

@@ -7,7 +7,7 @@ import { isGlob } from '../files/glob.ts'
 import { foldName } from '../files/path-bytes.ts'
 import { coversPath, literalPrefix, type PathPattern, reachesPath, splitPath } from '../files/path-pattern.ts'
 import type { PathRule } from '../policy/policy.ts'
-import { checkoutsOf } from '../project/place/repository-copies.ts'
+import { checkoutsOf } from '../project/load/repository-settings.ts'
 import { Fault } from '../system/fault.ts'
 import type { Files } from '../system/files.ts'
 

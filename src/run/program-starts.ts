@@ -2,7 +2,7 @@
 
 import { posix } from 'node:path'
 import type { ProgramRules } from '../confine/confinement.ts'
-import { typedText } from '../confine/typed-words.ts'
+import { typedText } from '../confine/entitlement.ts'
 import { decideStart, type StartScene, startDenial, startText } from '../policy/programs/start.ts'
 import type { Ruling } from '../policy/stance.ts'
 import type { LaunchResult } from '../sandbox/backend.ts'

@@ -7,7 +7,7 @@ import { type FleetStatus, readStatus } from '../../fleet/policy-source.ts'
 import { type FleetSettings, readFleetSettings } from '../../fleet/settings.ts'
 import { Fault } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
-import type { WrittenManifest } from './written-manifests.ts'
+import type { WrittenManifest } from './memory.ts'
 
 /** This machine's fleet, without network access. */
 export interface FleetMembership {

@@ -35,19 +35,8 @@ export interface ToolProblem {
 
 const OUTPUTS: readonly CustomToolManifest['output'][] = ['text', 'json', 'lines']
 /** Every key of a tool's manifest. */
-export const TOOL_KEYS: readonly string[] = [
-  'name',
-  'description',
-  'script',
-  'arguments',
-  'timeout',
-  'max_output_bytes',
-  'env',
-  'require_confirmation',
-  'labels',
-  'domains',
-  'output',
-]
+export const TOOL_KEYS: readonly string[] =
+  'name description script arguments timeout max_output_bytes env require_confirmation labels domains output'.split(' ')
 const NAME = /^[a-z][a-z0-9_-]{0,47}$/
 const SCRIPT = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/
 const DEFAULT_TIMEOUT = 60
