@@ -30,7 +30,7 @@ const short = { timeoutMs: 30 }
 describe('a lock', () => {
   it('is taken once, let go, and taken again', () => {
     const release = holdLock(directory)
-    expect(() => holdLock(directory, short)).toThrow(`is held by process ${process.pid}`)
+    expect(() => holdLock(directory, short)).toThrow(`is locked by process ${process.pid}`)
     release()
     expect(withLock(directory, () => 'done')).toBe('done')
   })
