@@ -75,7 +75,7 @@ export function keyOf(profile: Profile, machine: Machine, fromEditor: boolean, s
   if (key) {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: a header takes none of them.
     if (/[\u0000-\u0020\u007f-\uffff]/.test(key)) {
-      throw new Fault('bad-key', `the key of "${profile.name}" holds characters that no key has`)
+      throw new Fault('bad-key', `the key of "${profile.name}" contains characters that no key has`)
     }
     return key
   }

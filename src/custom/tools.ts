@@ -150,7 +150,7 @@ async function runTool(
   // The decision was about the manifest as found; other bytes were not decided, even if trusted.
   if (found?.status !== 'ok' || found.tool.hash !== known.hash) {
     throw new Fault('tool-untrusted', `the tool ${name} is not what was trusted: its manifest or script has changed`, {
-      remedy: `The user can look at it and run: cordon tools trust ${name}; then open a new session.`,
+      remedy: `The user can read it and run: cordon tools trust ${name}; then open a new session.`,
     })
   }
   const { manifest, script } = found.tool

@@ -36,7 +36,7 @@ export interface Need {
   /** A variable, a canonical path, a link in a canonical folder, or a host with an unusual port. */
   readonly value: string
   /** A link's target. */
-  readonly leads?: string
+  readonly target?: string
   /** The observation in words. */
   readonly evidence: string
 }
@@ -112,7 +112,7 @@ function pathNeed(
   const link = ownLink(path, loaded, files)
   if (isShown(here) && (link === null || isShown(link))) return null
   const evidence = `it ${what === 'program' ? 'tried to run' : 'looked for'} ${shown}`
-  return { kind: 'read', value: link ?? here, evidence, ...(link !== null && { leads: here }) }
+  return { kind: 'read', value: link ?? here, evidence, ...(link !== null && { target: here }) }
 }
 
 /** The path of a link outside the project, by which the sandbox knows it; otherwise null. */
@@ -127,13 +127,13 @@ function isAbove(path: string, root: string, home: string): boolean {
   return isInside(root, path) || isInside(home, path)
 }
 
-function whyWithheld({ kind, value, leads }: Need, { loaded, machine }: NeedPlaces): string | null {
+function whyWithheld({ kind, value, target }: Need, { loaded, machine }: NeedPlaces): string | null {
   if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(value)) return 'its name cannot be shown as it is'
   // A file named `*` would open its whole folder.
   if (isGlob(value) || !('pattern' in parsePathPattern(value, PLAIN))) return 'its name would be read as a pattern'
   if (coverSecrets(value) !== value) return 'its name looks like a secret'
   const how = kind === 'write' ? 'write' : 'read'
-  const places = leads === undefined ? [value] : [value, leads]
+  const places = target === undefined ? [value] : [value, target]
   return places.map((place) => whyNotGranted(place, how, loaded, machine)).find((why) => why !== null) ?? null
 }
 

@@ -39,7 +39,7 @@ export interface Conflict {
     | 'changed since'
     | 'gone since'
     | 'made since'
-    | 'leads elsewhere'
+    | 'points elsewhere'
     | 'in a repository that was created since'
     | 'protected, because programs run it or take settings from it'
     | 'not kept'
@@ -69,7 +69,7 @@ export function conflictsOf({ records, ended, whole }: Journal, facts: ConflictF
   const end = ended === null ? null : nanoseconds(ended)
   for (const path of [...net.made, ...net.changed]) {
     const stat = statIn(places, path)
-    if (stat === 'elsewhere') conflicts.push({ path, what: 'leads elsewhere' })
+    if (stat === 'elsewhere') conflicts.push({ path, what: 'points elsewhere' })
     else if (!stat) conflicts.push({ path, what: 'gone since' })
     // A folder's time changes with its entries, which are checked themselves.
     else if (stat.isDirectory()) continue
@@ -80,7 +80,7 @@ export function conflictsOf({ records, ended, whole }: Journal, facts: ConflictF
   }
   for (const path of net.removed) {
     const stat = statIn(places, path)
-    if (stat) conflicts.push({ path, what: stat === 'elsewhere' ? 'leads elsewhere' : 'made since' })
+    if (stat) conflicts.push({ path, what: stat === 'elsewhere' ? 'points elsewhere' : 'made since' })
   }
   const restored = new Set(net.removed)
   for (const path of [...net.changed, ...net.removed])

@@ -68,8 +68,8 @@ function hostsOf({ egress }: RunOutcome, wanted: 'allow' | 'deny'): string[] {
 
 function violationsOf({ result, egress, grants }: RunOutcome, stores: boolean): AuditViolation[] {
   // A pattern without a star is the command itself.
-  const told = grants.filter((pattern) => stores || pattern.includes('*'))
-  const granted = told.length === 0 ? {} : { pattern: told.join(', ') }
+  const recorded = grants.filter((pattern) => stores || pattern.includes('*'))
+  const granted = recorded.length === 0 ? {} : { pattern: recorded.join(', ') }
   const denied = egress.filter((event) => event.verdict === 'deny')
   return [
     ...result.violations.map((violation) => ({

@@ -13,8 +13,8 @@ export const AGENT_WIT = `package cordon:agent@0.1.0;
 
 /// A model, as the profile of the person who runs the component names it.
 interface model {
-  /// JSON in: {"system": "…", "messages": [{"role": "user", "text": "…"}], "tools": ["read"]}; without "system" the model is
-  /// told what Cordon's own agent is. JSON out: {"text": "…", "message": …, "stop": "end" | "calls" | "length" | "refused", …}; the
+  /// JSON in: {"system": "…", "messages": [{"role": "user", "text": "…"}], "tools": ["read"]}; without "system" the model
+  /// gets the prompt of Cordon's own agent. JSON out: {"text": "…", "message": …, "stop": "end" | "calls" | "length" | "refused", …}; the
   /// message goes back as it came, and its calls are answered by {"role": "results", "results": [{"id", "name", "text", "isError"}]}.
   complete: func(request: string) -> result<string, string>;
 }

@@ -235,7 +235,7 @@ async function runContainer(
       .filter(({ status }) => status !== 'enforced')
       .map(
         ({ limit, status, how }) =>
-          `the limit of ${limit} is ${status === 'absent' ? 'not enforced' : 'held in part'}: ${how}`,
+          `the limit of ${limit} is ${status === 'absent' ? 'not enforced' : 'partly enforced'}: ${how}`,
       ),
   }
 }

@@ -96,7 +96,7 @@ const question: Tool = defineTool({
     context.signal.throwIfAborted()
     if (answer === null) {
       return {
-        text: 'No answer: no one is at the prompt, or they did not reply. Use your best judgement and say what you assumed.',
+        text: 'No answer: nobody is at the prompt, or they did not reply. Use your best judgement and say what you assumed.',
         data: { answer: null },
         isError: true,
       }
