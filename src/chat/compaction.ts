@@ -57,10 +57,7 @@ export function isFull(model: Model, counted: number, estimated: number): boolea
   return Math.max(counted, estimated) > model.context * FULL - Math.min(model.maxTokens, model.context / 8)
 }
 
-/**
- * How many of the last messages to keep. They start with a person's message, never with a result
- * without its call.
- */
+/** How many last messages to keep: from a person's message on, so that results have calls. */
 export function keptOf(messages: readonly Message[], context: number): number {
   let space = context * RECENT
   let kept = 0

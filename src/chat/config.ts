@@ -63,10 +63,7 @@ export function keysOf({ stateDir }: Machine): KeyStore {
 /** The variable in which an editor passes the key. */
 const EDITOR_VARIABLE = 'CORDON_API_KEY'
 
-/**
- * A profile's key: stored, else from its variable; with `fromEditor` only CORDON_API_KEY. Null if
- * none is needed.
- */
+/** A profile's key: stored, else from a variable. `fromEditor`: only CORDON_API_KEY. */
 export function keyOf(profile: Profile, machine: Machine, fromEditor: boolean, store?: KeyStore): string | null {
   const found = fromEditor
     ? machine.env[EDITOR_VARIABLE]

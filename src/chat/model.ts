@@ -111,10 +111,7 @@ async function* redacted(events: AsyncGenerator<ProviderEvent>, redactor: Redact
   }
 }
 
-/**
- * The person's configuration names this host and no other; denials and closed addresses still
- * apply.
- */
+/** Only the configured host is open; denials and closed addresses still apply. */
 function guardedTransport(
   { profile, machine, policy, resolver, upstream }: ModelParts,
   redactor: Redactor,
@@ -168,10 +165,7 @@ function endpointRule({ host, port, kind }: UrlFacts): HostRule {
   return { pattern: parsed.pattern, rule: 'the profile', source: 'config.json' }
 }
 
-/**
- * An endpoint written as private is meant to be; a public name may not resolve to a private
- * address.
- */
+/** An endpoint written as private is meant to be; a public name may not become private. */
 function isPrivateEndpoint({ host, kind }: UrlFacts): boolean {
   return kind === 'name' ? classifyName(host) !== 'public' : classifyAddress(host) !== 'public'
 }

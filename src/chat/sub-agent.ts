@@ -1,7 +1,4 @@
-/**
- * Sub-agents: a child session with at most its parent's rights, its own conversation and a share of
- * the budget.
- */
+/** Sub-agents: child sessions with at most their parent's rights and budget. */
 
 import { compareVerdicts } from '../policy/order.ts'
 import type { CallPart } from '../providers/conversation.ts'

@@ -1,7 +1,4 @@
-/**
- * Plans how a text runs: as a whole, or in parts if a host of one part must not be reachable from
- * another (S3). PURE.
- */
+/** Plans how a text runs: whole, or in parts so that hosts stay separate (S3). PURE. */
 
 import type { SessionFacts } from '../policy/call.ts'
 import { pathsOfGrants } from '../policy/evaluate/carried-paths.ts'

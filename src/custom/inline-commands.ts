@@ -1,7 +1,4 @@
-/**
- * Commands inside the skills and commands that a project brings for agents. Agents run them outside
- * every hook.
- */
+/** Commands inside a project's skills and commands, which agents run outside every hook. */
 
 import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
@@ -17,10 +14,7 @@ export interface InlineCommands {
   readonly names: readonly string[] | null
   readonly path: string
   readonly commands: readonly string[]
-  /**
-   * Its front matter starts programs (hooks, servers), which hosts run regardless of their
-   * settings.
-   */
+  /** Its front matter starts programs, which hosts run regardless of their settings. */
   readonly isArmed: boolean
   /** Files that its text mentions with `@`. */
   readonly mentions: readonly string[]
@@ -29,10 +23,7 @@ export interface InlineCommands {
   readonly unread: string | null
 }
 
-/**
- * Where Claude Code, opencode, Gemini CLI and Qwen Code look in a project; Claude Code also in any
- * folder.
- */
+/** Where agents look in a project; Claude Code also in any folder. */
 const FOLDERS: readonly string[] =
   '.claude/skills .claude/commands .claude/agents .opencode/command .opencode/commands .opencode/skill .opencode/skills .agents/skills .gemini/commands .qwen/commands .qwen/skills'.split(
     ' ',

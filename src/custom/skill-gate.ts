@@ -63,10 +63,7 @@ export function approveSkill(
 }
 
 export interface SkillGate {
-  /**
-   * Why a file may not run: it is an unapproved or changed skill script, or a copy of one. Null if
-   * it may.
-   */
+  /** Why a file may not run: it is an unapproved skill script or a copy. Null if it may. */
   readonly scriptProblem: (path: string) => string | null
   /** The same for the first such script at or below a path. Other files may be copied freely. */
   readonly scriptBelow: (path: string) => string | null

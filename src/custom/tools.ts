@@ -1,7 +1,4 @@
-/**
- * Custom tools in a session (T2, T3): only trusted bytes run, in a sandbox that enforces their
- * labels.
- */
+/** Custom tools in a session (T2, T3): trusted bytes in a sandbox that enforces labels. */
 
 import { dirname } from 'node:path'
 import { entitleOwn } from '../confine/entitlement.ts'

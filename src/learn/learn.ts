@@ -1,7 +1,4 @@
-/**
- * `cordon learn`: runs a command confined, proposes what it lacked, runs it again, and drops
- * unnecessary grants.
- */
+/** `cordon learn`: runs a command confined, proposes what it lacked, and drops extras. */
 
 import { chosenBundles, NO_GRANTS } from '../confine/run-grants.ts'
 import type { Decision } from '../policy/decision.ts'

@@ -1,7 +1,4 @@
-/**
- * What a watched run lacked: existing paths it could not see and hosts it was refused. Probes do
- * not count.
- */
+/** What a watched run lacked: hidden paths and refused hosts. Probes do not count. */
 
 import { basename, dirname, join } from 'node:path'
 import type { EgressEvent } from '../egress/route/event.ts'

@@ -1,7 +1,4 @@
-/**
- * Proposes the smallest grants for what a command lacked: bundles before paths, and a folder for
- * three or more files.
- */
+/** Proposes the smallest grants: bundles before paths, folders for three or more files. */
 
 import { basename, dirname } from 'node:path'
 import { isInside } from '../files/baseline.ts'

@@ -1,7 +1,4 @@
-/**
- * Needs that a command's output names: variables it lacks, and servers of this machine it could not
- * reach.
- */
+/** Needs that a command's output names: variables, and servers of this machine. */
 
 import { readFileSync } from 'node:fs'
 import { PassThrough, type Writable } from 'node:stream'

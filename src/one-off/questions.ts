@@ -1,7 +1,4 @@
-/**
- * Asks the person at the terminal for a typed command: folders before it starts, hosts and ports
- * while it runs.
- */
+/** Asks the person about a typed command: folders before it starts, hosts while it runs. */
 
 import { type Approval, approve, type Question, type Remembered } from '../approval/approve.ts'
 import type { Answer, Prompter } from '../approval/prompter.ts'

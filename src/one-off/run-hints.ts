@@ -27,10 +27,7 @@ export interface FailedRun {
   readonly files: Files
 }
 
-/**
- * Hints for a person, each with a remedy. They rest on the plan and the disk, not on the command's
- * output.
- */
+/** Hints with remedies. They rest on the plan and the disk, not on the output. */
 export function runHints(run: FailedRun): readonly string[] {
   const { command, outcome, bundles } = run
   const offline =

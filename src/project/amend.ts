@@ -1,7 +1,4 @@
-/**
- * "Always" and "never": writes an answer into the project's manifest, signs it again and puts it in
- * force (P6).
- */
+/** "Always" and "never": writes an answer into the manifest and signs it again (P6). */
 
 import { join } from 'node:path'
 import type { Remembered } from '../approval/approve.ts'
@@ -36,10 +33,7 @@ export interface ListPlace {
   readonly first?: readonly string[]
 }
 
-/**
- * Writes an answer into the manifest. Never throws: an answer that cannot be written applies to the
- * session.
- */
+/** Writes an answer into the manifest. If it cannot, the answer applies to the session. */
 export async function amendProject(
   loaded: LoadedPolicy,
   remembered: Remembered,

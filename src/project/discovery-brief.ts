@@ -6,10 +6,7 @@ import type { Files } from '../system/files.ts'
 
 const MAX_BYTES = 1024 * 1024
 
-/**
- * The brief's globs. A missing brief has none, so nothing is in scope. Throws a Fault for an
- * invalid one.
- */
+/** The brief's globs; a missing brief has none. Throws a Fault for an invalid one. */
 export function readBrief(path: string, files: Files): readonly string[] {
   if (files.isMissing(path)) return []
   const wrong = (why: string, cause?: unknown) =>

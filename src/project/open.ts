@@ -1,7 +1,4 @@
-/**
- * Opens a project's policy, from memory or from its manifests. The caller says what an unsigned
- * manifest means.
- */
+/** Opens a project's policy. The caller says what an unsigned manifest means. */
 
 import { join } from 'node:path'
 import { isInside } from '../files/baseline.ts'

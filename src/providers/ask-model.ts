@@ -1,7 +1,4 @@
-/**
- * Streams a model's answer. Retries with back-off before the first byte, never after; can be
- * cancelled at any time.
- */
+/** Streams a model's answer, with retries before the first byte and never after. */
 
 import { messageOf } from '../system/fault.ts'
 import { recordOf } from '../system/json.ts'

@@ -11,10 +11,7 @@ import { machineFiles } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import { answerNext, dropAsk, type OpenAsk } from './asks.ts'
 
-/**
- * Carries out an answer and describes it in one sentence. An answer to one call waits `minutes` for
- * its retry.
- */
+/** Carries out an answer and describes it. A one-time answer waits `minutes` for the retry. */
 export async function answerAsk(
   machine: Machine,
   ask: OpenAsk,

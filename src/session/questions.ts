@@ -84,10 +84,7 @@ export class SessionQuestions {
     })
   }
 
-  /**
-   * The reviewer is asked first, but only about whole calls: it cannot know what a running command
-   * sends.
-   */
+  /** The reviewer is asked first, about whole calls: it cannot know what a command sends. */
   async #review(question: Question, call: string | null, signal: AbortSignal): Promise<Approval | null> {
     const { machine, recorder } = this.#parts
     const loaded = this.#view.deciding(this.#view.entered)

@@ -190,10 +190,7 @@ export class CallStore {
       if (/^g?\d+$/.test(name) || name === SIZE) rmSync(join(folder, name), { recursive: true, force: true })
   }
 
-  /**
-   * Removes old calls, and the oldest beyond the size limit. Returns those that can no longer be
-   * undone.
-   */
+  /** Removes old calls, and the oldest beyond the size limit. Returns the removed ones. */
   prune({ olderThanMs, bytes, graceMs }: PruneLimits, now: Date = new Date()): string[] {
     const removed: string[] = []
     const totals = new Map<string, number>()

@@ -1,7 +1,4 @@
-/**
- * Finds what has changed since a call, and steps that undo may not make, before anything is
- * touched.
- */
+/** Finds what has changed since a call, and steps that undo may not make. */
 
 import { type BigIntStats, lstatSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'

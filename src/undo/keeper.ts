@@ -1,7 +1,4 @@
-/**
- * Keeps what a change of Cordon's own would lose, and records it first, as the init does for
- * commands.
- */
+/** Keeps what a change of Cordon's own would lose, and records it first. */
 
 import {
   type BigIntStats,

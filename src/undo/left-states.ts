@@ -66,10 +66,7 @@ function keyOf({ inode, changed }: FileState): string {
   return `${inode} ${changed}`
 }
 
-/**
- * Paths that later calls changed and nobody restored. File times tell those that began after its
- * end.
- */
+/** Paths that later calls changed and nobody restored. */
 export function changedByLater(store: CallStore, call: KeptCall): ReadonlySet<string> {
   const { ended } = store.journalOf(call.id)
   const end = ended === null ? Number.POSITIVE_INFINITY : Number(ended.seconds) * 1000 + ended.nanoseconds / 1e6

@@ -62,10 +62,7 @@ export interface CheckedAs {
   readonly grants?: SessionFacts['grants']
 }
 
-/**
- * Opens a checker for all tools or for one. The shell analysis is loaded only if a command may
- * come.
- */
+/** Opens a checker. The shell analysis is loaded only if a command may come. */
 export async function openChecker(
   given: LoadedPolicy,
   machine: Machine,

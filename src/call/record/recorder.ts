@@ -1,7 +1,4 @@
-/**
- * Writes a surface's calls to the record: a line before each call, one after it, and one per change
- * in between.
- */
+/** Writes calls to the record: a line before each, one after it, one per change in between. */
 
 import type { Approval } from '../../approval/approve.ts'
 import type { AuditDecision, AuditEvent, EndEvent, NoteEvent } from '../../audit/event.ts'
@@ -179,10 +176,7 @@ export function savedGrantOf(rule: string): string | null {
   return /^saved grant (g[a-z0-9]+)$/.exec(rule)?.[1] ?? null
 }
 
-/**
- * Who answered in advance: a saved grant, auto mode or the surface. An answer given now has its own
- * line.
- */
+/** Who answered in advance. An answer given now has its own line. */
 function approverOf({ decision, reason, rules }: Decision, surface: string | null): string | null {
   if (decision === 'deny') return null
   if (decision === 'ask') return surface

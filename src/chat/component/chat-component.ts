@@ -1,7 +1,4 @@
-/**
- * The chat loop as a WASM component (`npm run build -- --wasm`). It reaches the model and tools
- * through `cordon:agent`.
- */
+/** The chat loop as a WASM component, over `cordon:agent` (`npm run build -- --wasm`). */
 
 // @ts-expect-error The component's host gives this.
 import { log } from 'cordon:agent/console@0.1.0'

@@ -1,7 +1,4 @@
-/**
- * Agents in WASM components (T6): loaded only if the signed manifest names their bytes, sandboxed,
- * and served from outside.
- */
+/** Agents in WASM components (T6), sandboxed and named by the signed manifest. */
 
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'

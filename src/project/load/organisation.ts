@@ -27,10 +27,7 @@ export function fleetMembership(
   return { settings, enrolment, policy }
 }
 
-/**
- * Manifests above the user's. Throws a Fault if the fleet has a policy and this machine no valid
- * one.
- */
+/** Manifests above the user's. Throws a Fault if the fleet's policy is not valid here. */
 export function organisationManifests(machine: Machine, now: number): readonly WrittenManifest[] {
   const membership = fleetMembership(machine)
   if (membership === null || membership.settings.policy === null) return []

@@ -1,7 +1,4 @@
-/**
- * The repositories that git finds from a project: their settings and worktrees. A hostile one names
- * programs that git runs.
- */
+/** The repositories that git finds from a project. A hostile one names programs to run. */
 
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { posix } from 'node:path'
@@ -117,10 +114,7 @@ export function repositoryProblems(now: () => Policy): NonNullable<SessionFacts[
   }
 }
 
-/**
- * The repository of a root or around it is the person's own. Bare ones can come with any commit or
- * archive.
- */
+/** A root's repository is the person's own. Bare ones can come with any commit. */
 function repositoryProblem(directory: string, roots: readonly string[]): string | null {
   let start: string
   try {

@@ -145,10 +145,7 @@ export function ownPlaces(
   }
 }
 
-/**
- * The `dist` of a Cordon built in the project itself, which runs; its sources may be changed. Null
- * elsewhere.
- */
+/** The `dist` of a Cordon built in the project itself; its sources may be changed. */
 export function ownCheckout(
   root: string,
   files: Pick<Files, 'canonical'>,

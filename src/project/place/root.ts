@@ -10,10 +10,7 @@ import { openOwnDirectory, writeOwnFile } from '../../system/state.ts'
 
 export const MANIFEST_NAME = 'cordon.toml'
 
-/**
- * The nearest directory upwards with a manifest, otherwise with a repository, otherwise the
- * directory itself.
- */
+/** The nearest directory upwards with a manifest, else with a repository, else itself. */
 export function findRoot(cwd: string, files: Files): string {
   for (const marker of [MANIFEST_NAME, '.git']) {
     for (let directory = cwd; ; directory = dirname(directory)) {

@@ -24,10 +24,7 @@ interface StoredFindings {
   readonly found: RegistryFacts
 }
 
-/**
- * The drift of the registries that a command's bundles use; null if none. An unsigned manifest has
- * none.
- */
+/** The drift of a command's registries; null if none or unsigned. */
 export function registryDrift(
   root: string,
   registries: RegistryFacts | null,

@@ -1,7 +1,4 @@
-/**
- * What a person reads before signing: the changes since the last signature, and what the manifest
- * opens.
- */
+/** What a person reads before signing: changes, and what the manifest opens. */
 
 import { dirname } from 'node:path'
 import { coversName, type HostPattern, parseHostPattern } from '../../hosts/pattern.ts'

@@ -23,10 +23,7 @@ const MAX_BYTES = 128 * 1024
 const MAX_CALLS = 10
 const MAX_TEXT = 300
 
-/**
- * A session's last calls, newest last, and whether it ever read an injection. `but`: the call in
- * question.
- */
+/** A session's last calls, newest last, and its taint. `but`: the call in question. */
 export function recentCalls(
   stateDir: string,
   session: string,

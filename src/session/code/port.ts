@@ -1,7 +1,4 @@
-/**
- * Runs model code in containers, Python and JavaScript. Its tool calls are guarded calls of the
- * session.
- */
+/** Runs model code. Its tool calls are guarded calls of the session. */
 
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'

@@ -41,10 +41,7 @@ export interface HoldOptions {
   readonly make?: ChangeKeeper
 }
 
-/**
- * Opens a canonical directory from `/` down. A link on the way means the path changed since it was
- * judged.
- */
+/** Opens a canonical directory from `/` down. A link means that the path has changed. */
 export function holdDirectory(path: string, options: HoldOptions = {}): HeldDirectory {
   const names = segmentsOf(path)
   if (!heldByKernel) return holdByComparison(path, options)

@@ -41,10 +41,7 @@ export interface GuardedFiles {
   prepare(path: CheckedPath, bytes: Uint8Array, options?: WriteOptions): PreparedWrite
   /** Creates a directory and its parents; returns new ones, outermost first. */
   makeDirectory(path: CheckedPath): readonly CheckedPath[]
-  /**
-   * Deletes a file, an empty directory, or with `recursive` a tree; links in it are unlinked, not
-   * followed.
-   */
+  /** Deletes a file, an empty directory, or with `recursive` a tree without following links. */
   remove(path: CheckedPath, options?: RemoveOptions): void
   /** Creates the parents of a path; returns new ones, outermost first. */
   makeParents(path: CheckedPath): readonly CheckedPath[]

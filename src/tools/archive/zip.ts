@@ -1,7 +1,4 @@
-/**
- * Zip archives: stored and deflated entries, with zip64. Local headers must agree with the central
- * directory.
- */
+/** Zip archives with zip64. Local headers must agree with the central directory. */
 
 import { crc32, inflateRawSync } from 'node:zlib'
 import { InputError } from '../tool.ts'

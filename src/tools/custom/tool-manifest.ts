@@ -1,7 +1,4 @@
-/**
- * Parses the manifest of a custom tool from untrusted JSON or TOML, or returns all its problems
- * (T2).
- */
+/** Parses the untrusted manifest of a custom tool, or returns all its problems (T2). */
 
 import { isRecord } from '../../system/json.ts'
 import type { InputSchema, PropertySchema } from '../input-schema.ts'

@@ -36,10 +36,7 @@ export interface GrepInput {
   readonly ignored?: boolean | undefined
 }
 
-/**
- * Not ripgrep: each file is judged and opened by its judged path. Like ripgrep it skips what
- * `.gitignore` names.
- */
+/** Not ripgrep: each file is judged, and opened by its judged path. */
 export async function grep(input: GrepInput, context: ToolContext): Promise<ToolOutput> {
   const root = context.checked(input.path ?? '.')
   const only = input.glob === undefined ? null : parseGlob(input.glob, { floating: true })
