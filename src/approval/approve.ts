@@ -21,11 +21,11 @@ export interface Refusal {
  * this bound.
  */
 export type Approval = { readonly by?: string; readonly reviewed?: Bound } & (
-  | { readonly approved: true; readonly remember: Remembered | null }
-  | { readonly approved: false; readonly refusal: Refusal; readonly remember: Remembered | null }
+  | { readonly approved: true; readonly remember: SavedAnswer | null }
+  | { readonly approved: false; readonly refusal: Refusal; readonly remember: SavedAnswer | null }
 )
 
-export interface Remembered {
+export interface SavedAnswer {
   /** The tool that asked: a host for commands is saved elsewhere than one for the web tools. */
   readonly tool: string
   readonly grant: Suggestion
@@ -103,10 +103,10 @@ export async function approve(
 function approvalOf(tool: string, answer: Answer): Approval {
   const remembered = (
     grant: Suggestion,
-    verdict: Remembered['verdict'],
-    scope: Remembered['scope'],
+    verdict: SavedAnswer['verdict'],
+    scope: SavedAnswer['scope'],
     seconds: number | null,
-  ): Remembered => ({
+  ): SavedAnswer => ({
     tool,
     grant,
     verdict,
@@ -133,6 +133,6 @@ function approvalOf(tool: string, answer: Answer): Approval {
   }
 }
 
-function no(refusal: Refusal, remember: Remembered | null): Approval {
+function no(refusal: Refusal, remember: SavedAnswer | null): Approval {
   return { approved: false, refusal, remember }
 }

@@ -118,7 +118,7 @@ export function askView(request: ApprovalRequest, show: 'masked' | 'whole' = 'ma
     return { name, text: kept, hidden }
   })
   const sentence = (given: string) => (show === 'whole' ? given : mask.sentence(given))
-  const said = <Part extends Reasoned>(part: Part): Part => ({
+  const said = <Part extends ReasonedPart>(part: Part): Part => ({
     ...part,
     reason: { ...part.reason, message: sentence(part.reason.message) },
   })
@@ -210,10 +210,10 @@ export function withAnswers(view: AskView, kinds: readonly AnswerKind[]): AskVie
   return { ...view, answers, offers: saves ? view.offers : [] }
 }
 
-type Reasoned = Pick<PartDecision, 'reason' | 'rules'>
+type ReasonedPart = Pick<PartDecision, 'reason' | 'rules'>
 
-function reasonsOf(parts: readonly Reasoned[]): readonly AskReason[] {
-  const groups = new Map<string, { first: Reasoned; counts: Map<string, number> }>()
+function reasonsOf(parts: readonly ReasonedPart[]): readonly AskReason[] {
+  const groups = new Map<string, { first: ReasonedPart; counts: Map<string, number> }>()
   for (const part of parts.toSorted((one, other) => Number(isPrivateKey(other)) - Number(isPrivateKey(one)))) {
     const [rule] = part.rules
     const key = JSON.stringify([part.reason.code, rule?.rule, rule?.source])
@@ -231,7 +231,7 @@ function reasonsOf(parts: readonly Reasoned[]): readonly AskReason[] {
 }
 
 /** Of secrets, the worst. */
-function isPrivateKey({ reason }: Reasoned): boolean {
+function isPrivateKey({ reason }: ReasonedPart): boolean {
   return reason.code === 'secret' && reason.message.includes('looks like a private key')
 }
 

@@ -57,7 +57,7 @@ export function openAuditLog(options: AuditOptions): AuditLog {
 }
 
 /** Whether an unshared session still runs: a live process has locked its log. */
-export function isLogHeld(stateDir: string, session: string): boolean {
+export function isLogOpen(stateDir: string, session: string): boolean {
   return SESSION_ID.test(session) && isLockHeld(join(stateDir, 'locks', `audit-${session}`))
 }
 

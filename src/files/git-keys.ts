@@ -74,7 +74,7 @@ function bareHost(authority: string): string | undefined {
 }
 
 /** The table and the granted hosts as lines for the init: `PATTERN<TAB>RULE`, then `host<TAB>NAME` (`*`, `*.example.com`, `example.com`). */
-export function gitKeyOrders(hosts: readonly string[]): readonly string[] {
+export function gitKeyLines(hosts: readonly string[]): readonly string[] {
   return [...harmlessGitKeys.map(([pattern, rule]) => `${pattern}\t${rule}`), ...hosts.map((host) => `host\t${host}`)]
 }
 

@@ -18,7 +18,7 @@ export type ProtectedKind =
   | 'keys'
 
 /** `run`: the real program was seen to run code from the file. `documented`: its manual says so. */
-type Seen = 'run' | 'documented'
+type Evidence = 'run' | 'documented'
 
 /** A protected name: its segments match themselves and everything below. */
 export interface ProtectedName {
@@ -28,7 +28,7 @@ export interface ProtectedName {
   readonly reason: string
   /** The program that reads the file unasked. */
   readonly tool: string
-  readonly seen: Seen
+  readonly seen: Evidence
 }
 
 /** Rows that share all but their name. */
@@ -36,7 +36,7 @@ function rows(
   kind: ProtectedKind,
   reason: string,
   tool: string,
-  seen: Seen,
+  seen: Evidence,
   paths: readonly string[],
 ): ProtectedName[] {
   return paths.map((path) => ({ path, kind, reason, tool, seen }))
@@ -307,7 +307,7 @@ const protectedProjectNames: readonly ProtectedName[] = [
 function group(
   kind: ProtectedKind,
   reason: string,
-  tools: readonly (readonly [tool: string, seen: Seen, paths: string])[],
+  tools: readonly (readonly [tool: string, seen: Evidence, paths: string])[],
 ): ProtectedName[] {
   return tools.flatMap(([tool, seen, paths]) => rows(kind, reason, tool, seen, words(paths)))
 }

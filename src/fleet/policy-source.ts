@@ -24,7 +24,7 @@ const MAX_BYTES = 4 * 1024 * 1024
 export async function fetchPolicy(place: string, etag: string | null, ports: PolicyPorts): Promise<FetchedPolicy> {
   if (place === 'nats') {
     const text = await ports.bucket()
-    if (text === null) throw missing('the bucket holds no policy yet')
+    if (text === null) throw missing('the bucket has no policy yet')
     return { text, etag: null }
   }
   if (place.startsWith('/')) return { text: readBundle(place), etag: null }

@@ -1,6 +1,5 @@
 /** Internal names: host names that mean this machine, its network or its cloud, whatever DNS says about them. */
 
-import { words } from '../files/glob.ts'
 
 export type NameClass = 'public' | 'internal' | 'metadata'
 

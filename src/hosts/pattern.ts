@@ -130,18 +130,19 @@ function textProblem(text: string): { problem: string; suggestion?: string } | n
   // manifest.
   if (!/^[\x21-\x7e]+$/.test(text) && /[\s\p{C}]/u.test(text)) {
     const suggestion = text.trim().replace(/\p{C}/gu, '')
-    return { problem: `${quote(text)} holds a space or an invisible character`, ...(suggestion && { suggestion }) }
+    return { problem: `${quote(text)} contains a space or an invisible character`, ...(suggestion && { suggestion }) }
   }
   const bare = text
     .replace(/^[a-z][a-z0-9+.-]*:\/\//i, '')
     .replace(/^[^/?#]*@/, '')
     .replace(/[/?#].*$/, '')
   const suggestion = bare === '' || bare === text ? {} : { suggestion: bare }
-  if (text.includes('://')) return { problem: `${quote(text)} holds a scheme; write the host alone`, ...suggestion }
-  if (text.includes('@')) return { problem: `${quote(text)} holds a user name; write the host alone`, ...suggestion }
+  if (text.includes('://')) return { problem: `${quote(text)} contains a scheme; write the host alone`, ...suggestion }
+  if (text.includes('@')) return { problem: `${quote(text)} contains a user name; write the host alone`, ...suggestion }
   if (/^[0-9a-f.:[\]]+\/\d+$/i.test(text)) return { problem: `${quote(text)} is a range; name single addresses` }
-  if (/[/?#\\]/.test(text)) return { problem: `${quote(text)} holds a path; write the host alone`, ...suggestion }
-  if (text.includes('%')) return { problem: `${quote(text)} holds "%"; zone ids and encoded characters are not hosts` }
+  if (/[/?#\\]/.test(text)) return { problem: `${quote(text)} contains a path; write the host alone`, ...suggestion }
+  if (text.includes('%'))
+    return { problem: `${quote(text)} contains "%"; zone ids and encoded characters are not hosts` }
   if (/^\*(:|$)/.test(text))
     return { problem: '"*" would match every host; name hosts, or "*.<domain>" for its subdomains' }
   if (text.startsWith('.')) {
@@ -157,7 +158,7 @@ function splitPort(text: string): Split | { problem: string; suggestion?: string
       return { problem: `${quote(text)}: write an IPv6 address as "[address]" or "[address]:port"` }
     return withPort(bracketed[1]!, bracketed[2])
   }
-  if (text.includes('[')) return { problem: `${quote(text)}: brackets stand only around a whole IPv6 address` }
+  if (text.includes('[')) return { problem: `${quote(text)}: brackets belong only around a whole IPv6 address` }
   const colon = text.lastIndexOf(':')
   if (colon < 0) return { host: text, port: null }
   const head = text.slice(0, colon)
@@ -179,7 +180,7 @@ function withPort(host: string, port: string | undefined): Split | { problem: st
 }
 
 function wildcardProblem(host: string): { problem: string; suggestion?: string } {
-  const problem = `${quote(host)}: "*" stands only once, as the whole first label`
+  const problem = `${quote(host)}: "*" may appear only once, as the whole first label`
   const base = /^(?:\*+\.?)+([^*]+)$/.exec(host)?.[1]
   return base === undefined ? { problem } : { problem, suggestion: `*.${base}` }
 }

@@ -29,14 +29,16 @@ import { nearest } from './schema/suggest.ts'
 import type { Problem } from './toml/problem.ts'
 import { joinKey, quoteShort, splitKey } from './toml/tree.ts'
 
-export interface Compiled {
+export interface CompiledPolicy {
   readonly policy: Policy
   readonly sandbox: SandboxSettings
   readonly session: SessionSettings
   readonly warnings: readonly Problem[]
 }
 
-export type CompileResult = Compiled | { readonly problems: readonly Problem[]; readonly warnings: readonly Problem[] }
+export type CompileResult =
+  | CompiledPolicy
+  | { readonly problems: readonly Problem[]; readonly warnings: readonly Problem[] }
 
 export interface CompileOptions extends CompileContext {
   /** The hosts that a bundle brings along, by program; without it bundles bring only their written `domains`. */

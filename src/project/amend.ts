@@ -1,7 +1,7 @@
 /** "Always" and "never": writes an answer into the project's manifest, signs it again, and puts it in force (P6). */
 
 import { join } from 'node:path'
-import type { Remembered } from '../approval/approve.ts'
+import type { SavedAnswer } from '../approval/approve.ts'
 import { tldtsSuffixes } from '../hosts/suffix.ts'
 import { loadManifest } from '../manifest/load.ts'
 import type { Manifest } from '../manifest/schema/manifest.ts'
@@ -36,7 +36,7 @@ export interface ListPlace {
 /** Writes an answer into the manifest. Never throws: an answer that cannot be written is kept for the session. */
 export async function amendProject(
   loaded: LoadedPolicy,
-  remembered: Remembered,
+  remembered: SavedAnswer,
   machine: Machine,
   files: Files,
 ): Promise<Amended> {
@@ -92,7 +92,7 @@ function kept(why: string): Amended {
  * that kind ask, so it is a person's to write.
  */
 export function listPlace(
-  { grant, verdict, tool }: Pick<Remembered, 'grant' | 'verdict' | 'tool'>,
+  { grant, verdict, tool }: Pick<SavedAnswer, 'grant' | 'verdict' | 'tool'>,
   policy: Policy,
 ): ListPlace | { readonly reason: string } {
   const side = verdict === 'allow' ? 'allow' : 'deny'

@@ -5,7 +5,7 @@ import type { Readable, Writable } from 'node:stream'
 import { Fault, type FaultCode } from '../system/fault.ts'
 import type { SandboxLayout } from './layout.ts'
 import type { Limits } from './limits.ts'
-import type { SandboxPlan, Sought } from './plan.ts'
+import type { SandboxPlan, SoughtPath } from './plan.ts'
 import type { ProgramJudge, RanProgram } from './programs.ts'
 import type { Support } from './report.ts'
 import type { Violation } from './violation.ts'
@@ -59,7 +59,7 @@ export interface LaunchIo {
   /** True when `judge` may take its time: it asks a person. */
   readonly judgeAsks?: boolean
   /**
-   * With `tellsPorts` in the plan: a process inside listens on an unlisted port. True opens it like
+   * With `reportsPorts` in the plan: a process inside listens on an unlisted port. True opens it like
    * a listed one.
    */
   readonly onPort?: (port: number) => Promise<boolean>
@@ -73,7 +73,7 @@ export interface InsideServer {
 }
 
 /** The captured part of one stream. */
-export interface Captured {
+export interface CapturedOutput {
   /** The first bytes, up to the cap. */
   readonly bytes: Buffer
   readonly total: number
@@ -83,7 +83,7 @@ export interface Captured {
 }
 
 /** A name that was asked for, or a host that a connection was meant for, where there was no way to it. */
-export interface Asked {
+export interface MissingPath {
   readonly what: 'name' | 'connection'
   readonly name: string
   /** 0 for a name. */
@@ -98,11 +98,11 @@ export interface LaunchResult {
   readonly exitCode: number
   readonly timedOut: boolean
   readonly cancelled: boolean
-  readonly stdout: Captured | null
-  readonly stderr: Captured | null
+  readonly stdout: CapturedOutput | null
+  readonly stderr: CapturedOutput | null
   readonly violations: readonly Violation[]
   /** Paths that it looked for and that do not exist inside, each once. */
-  readonly asked: readonly Asked[]
+  readonly asked: readonly MissingPath[]
   /** Unlisted ports on which it listened. */
   readonly unlisted: readonly number[]
   /** The first few files that it wrote to its temporary home, now deleted: their paths below it. */
@@ -112,7 +112,7 @@ export interface LaunchResult {
   /**
    * With `learns` in the plan: paths that it looked for, in order, and how many more there were.
    */
-  readonly sought?: { readonly list: readonly Sought[]; readonly leftOut: number }
+  readonly sought?: { readonly list: readonly SoughtPath[]; readonly leftOut: number }
   /** False if opens of masked files could not be watched; they are still hidden. */
   readonly masksWatched: boolean
   readonly milliseconds: number
@@ -221,11 +221,11 @@ export function requireCapable({ name, capabilities }: Backend, plan: SandboxPla
     [plan.network.kind === 'listener', 'listener', 'a way to the hosts that are granted'],
     [plan.servers.length > 0, 'servers', 'ports of servers inside'],
     [plan.sockets.length > 0, 'unix-sockets', 'the unix sockets that are granted'],
-    [plan.changes !== null, 'held-changes', 'changes that are held while it runs'],
-    [plan.learns, 'sought-paths', 'somebody who tells what it looks for'],
+    [plan.changes !== null, 'held-changes', 'judged changes'],
+    [plan.learns, 'sought-paths', 'reports of missing paths'],
     [plan.programs !== null, 'judged-programs', 'somebody who judges the programs that it starts'],
-    [plan.standIns.length > 0, 'stand-ins', 'files that stand in for others'],
-    [plan.maskFaces.size + plan.replaced.size > 0, 'stand-ins', 'what was committed in the place of secrets'],
+    [plan.standIns.length > 0, 'stand-ins', 'replaced files'],
+    [plan.maskFaces.size + plan.replaced.size > 0, 'stand-ins', 'committed text instead of secrets'],
     [io.terminal !== undefined, 'terminal', 'a terminal'],
     [io.verify !== undefined, 'moved-files', 'a last look while other commands run'],
   ]

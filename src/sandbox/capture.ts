@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { openMade } from '../system/made-file.ts'
 import { uniqueName } from '../system/unique-name.ts'
-import type { Captured } from './backend.ts'
+import type { CapturedOutput } from './backend.ts'
 
 const DEFAULT_OUTPUT_BYTES: number = 1024 * 1024
 /** A command must not fill the disk by talking: past this much the rest is only counted. */
@@ -59,7 +59,7 @@ export class Capture {
     spill.bytes += part.length
   }
 
-  finish(): Captured {
+  finish(): CapturedOutput {
     if (this.#spill) closeSync(this.#spill.fd)
     return {
       bytes: Buffer.concat(this.#chunks),

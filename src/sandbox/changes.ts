@@ -44,7 +44,7 @@ export interface ChangePlan {
   /** The last match decides. In parts, so that those which never change are built once. */
   readonly rules: readonly string[]
   /**
-   * The settings that a command may write to git's configurations: lines of `gitKeyOrders`, each
+   * The settings that a command may write to git's configurations: lines of `gitKeyLines`, each
    * followed by a NUL.
    */
   readonly gitKeys: string

@@ -13,7 +13,7 @@ import {
   layOut,
   layoutOf,
   type SandboxLayout,
-  type Skipped,
+  type SkippedPath,
 } from './layout.ts'
 import type { Limits } from './limits.ts'
 import type { ProgramPlan } from './programs.ts'
@@ -62,7 +62,7 @@ export interface ProxyPort {
 export type SoughtKind = 'lookup' | 'change' | 'program' | 'run'
 
 /** A path that the command named, absolute, as it wrote it: nothing is judged by it. */
-export interface Sought {
+export interface SoughtPath {
   readonly what: SoughtKind
   readonly path: string
 }
@@ -116,7 +116,7 @@ export interface SandboxRequest extends LayoutRequest {
   /** Ports of servers inside that may be reached from the host's loopback (`dev_server_ports`). */
   readonly servers?: readonly number[]
   /** Reports every other port on which the command listens, which stays closed. */
-  readonly tellsPorts?: boolean
+  readonly reportsPorts?: boolean
   /** Reports at the end what it looked for in vain, and which programs it ran. Needs `changes`. */
   readonly learns?: boolean
   /**
@@ -149,7 +149,7 @@ export interface SandboxPlan extends SandboxLayout {
   readonly names: readonly NamedAddress[]
   /** Each once, ascending. */
   readonly servers: readonly number[]
-  readonly tellsPorts: boolean
+  readonly reportsPorts: boolean
   readonly learns: boolean
   readonly programs: ProgramPlan | null
   readonly unixSockets: boolean
@@ -165,11 +165,11 @@ export const DEFAULT_PORT = 3128
 export const FIRST_UNCHOSEN_PORT = 32_768
 
 /** Whether the plan needs a channel that passes sockets out of the sandbox. */
-export function handsOutSockets(plan: Pick<SandboxPlan, 'network' | 'servers' | 'tellsPorts' | 'terminal'>): boolean {
-  return plan.network.kind === 'listener' || plan.servers.length > 0 || (plan.tellsPorts && plan.terminal !== null)
+export function handsOutSockets(plan: Pick<SandboxPlan, 'network' | 'servers' | 'reportsPorts' | 'terminal'>): boolean {
+  return plan.network.kind === 'listener' || plan.servers.length > 0 || (plan.reportsPorts && plan.terminal !== null)
 }
 
-function isHeld({ path, mode }: Bind, changes: ChangePlan | null | undefined): boolean {
+function isJudged({ path, mode }: Bind, changes: ChangePlan | null | undefined): boolean {
   return mode === 'read-write' && !changes?.free.includes(path)
 }
 
@@ -220,7 +220,7 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
   const unserved = sockets.filter(({ target }) => !served.some((one) => one.target === target))
 
   const changes =
-    ((request.learns || request.programs || layout.binds.some((bind) => isHeld(bind, request.changes))) &&
+    ((request.learns || request.programs || layout.binds.some((bind) => isJudged(bind, request.changes))) &&
       request.changes) ||
     null
 
@@ -237,7 +237,7 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
     skipped: [
       ...layout.skipped,
       ...unserved.map(
-        ({ paths }): Skipped => ({ path: paths[0]!, grant: 'socket', reason: 'in a place that commands see' }),
+        ({ paths }): SkippedPath => ({ path: paths[0]!, grant: 'socket', reason: 'in a place that commands see' }),
       ),
     ],
     masks: outermost,
@@ -253,7 +253,7 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
         : { kind: 'listener', port: request.port ?? DEFAULT_PORT, proxyPorts: request.proxyPorts ?? [] },
     names: request.names ?? [],
     servers: [...new Set(request.servers)].sort((a, b) => a - b),
-    tellsPorts: request.tellsPorts ?? false,
+    reportsPorts: request.reportsPorts ?? false,
     learns: request.learns ?? false,
     programs: (request.changes && request.programs) || null,
     unixSockets: request.unixSockets || changes !== null,

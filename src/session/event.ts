@@ -1,6 +1,6 @@
 /** What a session tells those who listen, and what it shows those who look. */
 
-import type { Remembered } from '../approval/approve.ts'
+import type { SavedAnswer } from '../approval/approve.ts'
 import type { ToolResult } from '../call/tool-result.ts'
 import type { Verdict } from '../policy/order.ts'
 import type { Mode } from '../policy/policy.ts'
@@ -11,7 +11,7 @@ export type SessionEvent =
   | { readonly type: 'agent'; readonly agent: string }
   | { readonly type: 'level'; readonly tool: string; readonly level: Verdict }
   /** `kept` says why an "always" holds for this session only; null when it is in the manifest. */
-  | { readonly type: 'grant'; readonly remembered: Remembered; readonly kept: string | null }
+  | { readonly type: 'grant'; readonly remembered: SavedAnswer; readonly kept: string | null }
   | { readonly type: 'envelope'; readonly globs: readonly string[] }
   | { readonly type: 'sandbox'; readonly directory: string }
   | { readonly type: 'taint'; readonly tool: string; readonly score: number }

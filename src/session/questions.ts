@@ -1,7 +1,7 @@
 /** What a session asks a person: calls that need a yes, hosts that a running command reaches for; and what it keeps of the answers. */
 
 import { posix } from 'node:path'
-import { type Approval, approve, callHash, type Question, type Remembered } from '../approval/approve.ts'
+import { type Approval, approve, callHash, type Question, type SavedAnswer } from '../approval/approve.ts'
 import type { Questions } from '../approval/question-queue.ts'
 import type { SavedGrants } from '../approval/saved-grants.ts'
 import type { Suggestion } from '../approval/suggestion.ts'
@@ -30,7 +30,7 @@ export interface QuestionParts {
   readonly saved: SavedGrants
   readonly recorder: SessionRecorder
   /** Writes an "always" into the manifest and signs it again, or says why it was not. */
-  readonly amend: (remembered: Remembered) => Promise<Amended>
+  readonly amend: (remembered: SavedAnswer) => Promise<Amended>
   readonly now: () => number
 }
 
@@ -111,7 +111,7 @@ export class SessionQuestions {
     }
   }
 
-  async #remember(remembered: Remembered): Promise<void> {
+  async #remember(remembered: SavedAnswer): Promise<void> {
     const { grant, scope, seconds, verdict } = remembered
     const { project, saved, now, amend, recorder } = this.#parts
     const amended = scope === 'always' ? await amend(remembered) : null

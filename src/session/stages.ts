@@ -8,7 +8,7 @@ import type { CallOutcome } from '../call/circuit-breaker.ts'
 import { type CallRecord, savedGrantOf } from '../call/record/recorder.ts'
 import type { Scanned, Stages, ToolRequest } from '../call/run-tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
-import { isGuidanceOf, toldMessages } from '../files/reported-names.ts'
+import { isGuidanceOf, reportMessages } from '../files/reported-names.ts'
 import type { Decision } from '../policy/decision.ts'
 import { strictest } from '../policy/decision.ts'
 import { repositoryAt } from '../project/load/nearby.ts'
@@ -172,7 +172,7 @@ export class CallStages implements Stages<ParsedCall, CallRecord> {
   /** What a file tool changed that a person wants to know of, as the settling of a command says it. */
   #told({ files }: ToolOutput): readonly string[] {
     const { root } = this.#ports.view.base(this.#ports.view.entered)
-    const told = toldMessages(files?.written ?? [], '', (path) => relative(root, path)).map(({ message }) => message)
+    const told = reportMessages(files?.written ?? [], '', (path) => relative(root, path)).map(({ message }) => message)
     return [...told, ...lostNotes(this.#changes.flatMap((one) => one.lost))]
   }
 

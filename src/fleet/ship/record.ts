@@ -92,7 +92,7 @@ export interface ShipOptions {
   readonly random?: () => number
 }
 
-export interface Shipped {
+export interface Shipment {
   readonly sink: string
   readonly sent: number
   /** Records that the receiver does not take, one by one: they stay in the audit file alone. */
@@ -101,11 +101,11 @@ export interface Shipped {
 }
 
 /** Drains the queue, or says why it could not. */
-export async function ship(queue: RecordQueue, sink: RecordSink, options: ShipOptions): Promise<Shipped> {
+export async function ship(queue: RecordQueue, sink: RecordSink, options: ShipOptions): Promise<Shipment> {
   const { signal } = options
   const rejected: string[] = []
   let sent = 0
-  const done = (problem: string | null): Shipped => ({ sink: sink.name, sent, rejected, problem })
+  const done = (problem: string | null): Shipment => ({ sink: sink.name, sent, rejected, problem })
   while (!signal.aborted) {
     const batch = queue.next()
     if (batch === null) return done(null)

@@ -53,10 +53,10 @@ export interface Field {
 
 /**
  * How the layers of a key merge. `later`: the later value. `concat`: all of them (grants and
- * denials). `meet`: a filter, which a later layer can only narrow. `deny-stands`: a level, where
+ * denials). `meet`: a filter, which a later layer can only narrow. `deny-wins`: a level, where
  * deny wins from any layer.
  */
-export type Merge = 'later' | 'concat' | 'meet' | 'deny-stands'
+export type Merge = 'later' | 'concat' | 'meet' | 'deny-wins'
 
 /** Which value is stricter; a project can only make such keys stricter (M2). */
 export type Strictness = 'true' | 'false' | 'lower' | 'higher' | 'choice-order' | 'union' | 'meet'

@@ -9,7 +9,7 @@ import type { ReviewBound } from '../../policy/review-bound.ts'
 export type CommandBackend = 'bwrap' | 'landlock' | 'runc' | 'runsc'
 
 /** `[sandbox.os] require`: what a machine must support for a command to run. */
-export type Required = 'nothing' | 'namespaces'
+export type Requirement = 'nothing' | 'namespaces'
 
 export type CommandFs = 'none' | 'system' | 'permissive' | 'all'
 
@@ -77,7 +77,7 @@ export interface LimitSettings {
 
 export interface SandboxSettings {
   readonly backend: Sourced<CommandBackend>
-  readonly require: Sourced<Required>
+  readonly require: Sourced<Requirement>
   readonly commandFs: Sourced<CommandFs>
   readonly maskSecrets: Sourced<boolean>
   /** `mask_tracked`: what git has in HEAD is hidden as well. */

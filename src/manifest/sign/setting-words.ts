@@ -48,7 +48,7 @@ export const SETTING_WORDS: Readonly<Record<string, SettingWords>> = {
   'review.instructions': 'The reviewer is instructed',
   'security.background': flag('Commands may run in the background (`cmd &`)'),
   'security.case_terminator': flag('`case` statements may be used'),
-  'security.compound': flag('Several commands may stand in one (`&&`, `||`, `;`)'),
+  'security.compound': flag('One command text may contain several commands (`&&`, `||`, `;`)'),
   'security.parameter_expansion': flag('Variables may be used in commands (`$VAR`)'),
   'security.pipes': flag('Pipes may be used (`a | b`)'),
   'security.redirects': {

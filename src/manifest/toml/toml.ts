@@ -182,7 +182,7 @@ function openTable(state: State, parts: readonly KeyPart[], tables: boolean, sta
     const entry = here.entries.get(name)
     const next = entry === undefined ? addTable(here, parts[i]!, 'implicit') : tableBelow(entry.node)
     if (next === null) {
-      contradiction(state, at, dotted(parts, i + 1), 'is not a table that can be extended', 'a table of its own')
+      contradiction(state, at, dotted(parts, i + 1), 'is not a table that can be extended', 'a separate table')
       return table(start, 'header')
     }
     here = next

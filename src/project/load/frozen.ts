@@ -1,6 +1,6 @@
 /** A compiled policy in the form that a file keeps, and back. */
 
-import type { Compiled } from '../../manifest/compile.ts'
+import type { CompiledPolicy } from '../../manifest/compile.ts'
 
 /** A value as JSON keeps it: maps are lists of their entries, and functions have no place. */
 export type Frozen<T> = T extends (...args: never) => unknown
@@ -12,15 +12,15 @@ export type Frozen<T> = T extends (...args: never) => unknown
       : T
 
 /** A policy in the form that is remembered. */
-export function frozenPolicy({ policy, sandbox, session, warnings }: Compiled): Frozen<Compiled> {
+export function frozenPolicy({ policy, sandbox, session, warnings }: CompiledPolicy): Frozen<CompiledPolicy> {
   const data = JSON.stringify({ policy, sandbox, session, warnings }, (_, part) =>
     part instanceof Map ? [...part] : part,
   )
-  return JSON.parse(data) as Frozen<Compiled>
+  return JSON.parse(data) as Frozen<CompiledPolicy>
 }
 
 /** A compiled policy out of its remembered form. */
-export function thawedPolicy({ policy, sandbox, session, warnings }: Frozen<Compiled>): Compiled {
+export function thawedPolicy({ policy, sandbox, session, warnings }: Frozen<CompiledPolicy>): CompiledPolicy {
   const { agents, tools, commands, http } = policy
   return {
     policy: {
@@ -28,7 +28,7 @@ export function thawedPolicy({ policy, sandbox, session, warnings }: Frozen<Comp
       agents: new Map(agents.map(([name, rule]) => [name, { ...rule, tools: new Map(rule.tools) }])),
       tools: new Map(tools),
       commands: { ...commands, toolDomains: new Map(commands.toolDomains) },
-      http: http as Compiled['policy']['http'],
+      http: http as CompiledPolicy['policy']['http'],
     },
     sandbox,
     session: { ...session, tools: new Map(session.tools), mcpRules: new Map(session.mcpRules) },

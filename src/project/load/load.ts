@@ -1,7 +1,7 @@
 /** Finds the manifests of a project, merges their layers, and compiles the policy that holds there. */
 
 import { join, resolve } from 'node:path'
-import { type Compiled, compileManifest } from '../../manifest/compile.ts'
+import { type CompiledPolicy, compileManifest } from '../../manifest/compile.ts'
 import { mergeLayers } from '../../manifest/layers.ts'
 import type { LoadOptions, openManifest } from '../../manifest/load.ts'
 import type { Manifest } from '../../manifest/schema/manifest.ts'
@@ -41,7 +41,7 @@ export interface LoadRequest {
 }
 
 /** The policy that holds in a project. */
-export interface LoadedPolicy extends Compiled {
+export interface LoadedPolicy extends CompiledPolicy {
   /** The project whose place the root takes, for a session with its own directory (F7): commands find the root by that name too. */
   readonly standsFor?: string
   readonly root: string

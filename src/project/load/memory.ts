@@ -7,7 +7,7 @@
 
 import { lstatSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { Compiled } from '../../manifest/compile.ts'
+import type { CompiledPolicy } from '../../manifest/compile.ts'
 import { signaturePath } from '../../manifest/sign/signature-file.ts'
 import type { RegistryFacts } from '../../sandbox/bundles/bundle.ts'
 import type { Files } from '../../system/files.ts'
@@ -21,7 +21,7 @@ import { readManifests, type WrittenManifest, type WrittenManifests } from './wr
 /** The hash of all sources; the build puts it here. Unbuilt code remembers nothing. */
 declare const BUILD: string | undefined
 /** What `builtInPolicy` gave at the build. */
-declare const BUILT_IN_POLICY: Frozen<Compiled>
+declare const BUILT_IN_POLICY: Frozen<CompiledPolicy>
 
 /** What was verified, and what it came to. */
 export interface Seal {
@@ -35,7 +35,7 @@ export interface PolicyMemory {
   readonly build: string
   /** See `writtenText`. */
   readonly written: string
-  readonly policy: Frozen<Compiled>
+  readonly policy: Frozen<CompiledPolicy>
   readonly registries: RegistryFacts
 }
 

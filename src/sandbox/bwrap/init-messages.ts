@@ -133,7 +133,7 @@ const MAX_BYTES = 64 * 1024 * 1024
 const encoder = new TextEncoder()
 
 /** Gathers records; `finish` ends them and puts their size in front. */
-export class OrderWriter {
+export class SetupWriter {
   readonly #chunks: Uint8Array[] = []
   #size = 0
 
@@ -151,7 +151,7 @@ export class OrderWriter {
   finish(): Uint8Array {
     this.record('z')
     if (this.#size > MAX_BYTES)
-      throw new RangeError(`the sandbox's orders take ${this.#size} bytes, at most ${MAX_BYTES} are possible`)
+      throw new RangeError(`the setup message takes ${this.#size} bytes, at most ${MAX_BYTES} are possible`)
     const bytes = new Uint8Array(MAGIC.length + 4 + this.#size)
     bytes.set(encoder.encode(MAGIC))
     new DataView(bytes.buffer).setUint32(MAGIC.length, this.#size, true)
@@ -167,13 +167,13 @@ export class OrderWriter {
 /** A text as it is handed to the kernel, ended by a NUL. */
 export function text(value: string, what: string): Uint8Array {
   if (value.includes('\0'))
-    throw new RangeError(`${what} holds a NUL character, which no Linux path, argument or variable can`)
+    throw new RangeError(`${what} contains a NUL character, which no Linux path, argument or variable can`)
   return encoder.encode(`${value}\0`)
 }
 
 /** A path that is not UTF-8 keeps its bytes. */
 export function pathBytes(path: string): Uint8Array {
-  if (path.includes('\0')) throw new RangeError('a path holds a NUL character, which no Linux path can')
+  if (path.includes('\0')) throw new RangeError('a path contains a NUL character, which no Linux path can')
   const bytes = encodePath(path)
   const ended = new Uint8Array(bytes.length + 1)
   ended.set(bytes)

@@ -3,8 +3,8 @@
 import { constants } from 'node:os'
 import { decodePath } from '../../files/path-bytes.ts'
 import { monotonicMs } from '../../system/monotonic.ts'
-import { type Asked, type Captured, type LaunchIo, type LaunchResult, SandboxFault } from '../backend.ts'
-import { FIRST_UNCHOSEN_PORT, type SandboxPlan, type Sought } from '../plan.ts'
+import { type CapturedOutput, type LaunchIo, type LaunchResult, type MissingPath, SandboxFault } from '../backend.ts'
+import { FIRST_UNCHOSEN_PORT, type SandboxPlan, type SoughtPath } from '../plan.ts'
 import { type ProgramStart, parseProgram, parseStart, type RanProgram } from '../programs.ts'
 import {
   limitViolation,
@@ -23,8 +23,8 @@ const SIGXCPU = 24
 interface LaunchEnd {
   readonly timedOut: boolean
   readonly cancelled: boolean
-  readonly stdout: Captured | null
-  readonly stderr: Captured | null
+  readonly stdout: CapturedOutput | null
+  readonly stderr: CapturedOutput | null
   /** The limits that the kernel counted as met. */
   readonly met: readonly MetLimit[]
   /** bubblewrap's own words and status; asked for only when the init never said anything. */
@@ -37,8 +37,8 @@ export class LaunchProgress {
   readonly #plan: SandboxPlan
   readonly #onViolation: LaunchIo['onViolation']
   readonly #violations: Violation[] = []
-  readonly #asked: Asked[] = []
-  readonly #sought: Sought[] = []
+  readonly #asked: MissingPath[] = []
+  readonly #sought: SoughtPath[] = []
   #soughtLeftOut = 0
   readonly #programs: RanProgram[] = []
   #programsLeftOut = 0

@@ -68,7 +68,7 @@ export function openEngineSet(
       else if (support.limits.some(({ limit, status }) => limit === 'memory' && status === 'absent')) {
         // A wall without a limit of memory is taken only where none has both.
         unlimited ??= { engine, support, passedOver: [...passedOver] }
-        passedOver.push({ name: engine.name, why: `${engine.name} holds no limit of memory here` })
+        passedOver.push({ name: engine.name, why: `${engine.name} enforces no memory limit here` })
       } else return { engine, support, passedOver }
     }
     if (unlimited) return unlimited

@@ -1,6 +1,6 @@
 /** The port to a container engine: one program in, run in its own container that is gone afterwards. */
 
-import type { Captured } from '../backend.ts'
+import type { CapturedOutput } from '../backend.ts'
 import type { LimitReport } from '../limits.ts'
 
 /**
@@ -45,8 +45,8 @@ export interface ContainerRun {
 export interface ContainerOutcome {
   readonly engine: EngineName
   readonly exitCode: number
-  readonly stdout: Captured
-  readonly stderr: Captured
+  readonly stdout: CapturedOutput
+  readonly stderr: CapturedOutput
   readonly hit: LimitHit | null
   /** What of the outputs was there. */
   readonly files: readonly InputFile[]

@@ -29,7 +29,7 @@ const LOCAL_TYPES: ReadonlySet<number> = new Set([
   0xef53, 0x58465342, 0x9123683e, 0x01021994, 0xf2f52010, 0x2fc12fc1, 0xca451a4e,
 ])
 
-interface Tracked extends FolderState {
+interface TrackedFolder extends FolderState {
   readonly path: string
 }
 
@@ -39,7 +39,7 @@ interface Tracked extends FolderState {
  * by path.
  */
 export class FolderClock {
-  readonly #tracked = new Map<string, Tracked>()
+  readonly #tracked = new Map<string, TrackedFolder>()
   /** Folders without a watch, which are checked by path. */
   readonly #loose = new Set<string>()
   readonly #watched = new Map<string, number>()
@@ -59,7 +59,7 @@ export class FolderClock {
   }
 
   /** Remembers the state in which a folder was read. */
-  track(folder: Tracked): void {
+  track(folder: TrackedFolder): void {
     const known = this.#tracked.get(folder.path)
     if (known && (known.inode !== folder.inode || known.device !== folder.device)) this.#release(folder.path)
     this.#tracked.set(folder.path, folder)
@@ -138,7 +138,7 @@ export class FolderClock {
   /**
    * The watch counts only if the folder still has the remembered state: then every change is seen.
    */
-  #watch(tracked: Tracked): void {
+  #watch(tracked: TrackedFolder): void {
     let descriptor: number
     try {
       descriptor = openSync(tracked.path, constants.O_DIRECTORY | constants.O_NOFOLLOW | O_PATH)

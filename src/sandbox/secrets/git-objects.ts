@@ -231,7 +231,7 @@ function applyDelta(base: Buffer, delta: Buffer): Buffer {
       if (offset + length > base.length || filled + length > size) throw new Error('a delta beyond its base')
       filled += base.copy(result, filled, offset, offset + length)
     } else {
-      if (order === 0 || at + order > delta.length || filled + order > size) throw new Error('a delta that is none')
+      if (order === 0 || at + order > delta.length || filled + order > size) throw new Error('an invalid delta')
       filled += delta.copy(result, filled, at, at + order)
       at += order
     }

@@ -3,7 +3,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { protectedNames } from '../../files/protected-paths.ts'
-import { toldNames } from '../../files/reported-names.ts'
+import { reportedNames } from '../../files/reported-names.ts'
 import { secretShapes } from '../../files/secret-shapes.ts'
 import { unwritable } from '../../system/fault.ts'
 import { writeMade } from '../../system/made-file.ts'
@@ -107,7 +107,11 @@ function cacheFile(stateDir: string, facts: MaskFacts): string {
 
 function cacheKey(facts: MaskFacts): string {
   // An index with other shapes or protected names is out of date.
-  return JSON.stringify([...question(facts), secretShapes, [...protectedNames, ...toldNames].map((name) => name.path)])
+  return JSON.stringify([
+    ...question(facts),
+    secretShapes,
+    [...protectedNames, ...reportedNames].map((name) => name.path),
+  ])
 }
 
 /** What differs from one index to another. */

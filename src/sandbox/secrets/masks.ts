@@ -137,7 +137,7 @@ export class MaskIndex {
 
   /** What to hide, given the read and write grants. Call `refresh` first. */
   masks(grants: readonly PathPattern[]): Masks {
-    const collected = new Collected()
+    const collected = new MaskCollection()
     if (grants.length !== this.#grants.length || grants.some((grant, at) => grant !== this.#grants[at])) {
       this.#byName = new WeakMap()
       this.#grants = grants
@@ -176,7 +176,7 @@ export class MaskIndex {
   /**
    * A hard link is the secret under another name: hidden in the same way, unless a grant names it.
    */
-  #addSecondNames(grants: readonly PathPattern[], collected: Collected): void {
+  #addSecondNames(grants: readonly PathPattern[], collected: MaskCollection): void {
     const shared = new Map<string, { readonly path: string; readonly state: string }>()
     for (const path of [...collected.files, ...collected.configs.keys()]) {
       const stat = lstatSync(Buffer.from(encodePath(path)), { throwIfNoEntry: false })
@@ -220,7 +220,7 @@ export class MaskIndex {
   }
 
   /** Removes files of packages and committed ones, and chooses what the others show. */
-  #settle(path: string, tracked: TrackedFiles, collected: Collected): void {
+  #settle(path: string, tracked: TrackedFiles, collected: MaskCollection): void {
     if (!this.#isInTree(path)) return
     const { memory } = this.#facts
     const identity = memory ? this.identityOf(path) : null
@@ -259,7 +259,7 @@ export class MaskIndex {
     return this.tree.roots.some((root) => path === root || isBelow(path, root))
   }
 
-  #judgeFolder(folder: Folder, grants: readonly PathPattern[], collected: Collected): void {
+  #judgeFolder(folder: Folder, grants: readonly PathPattern[], collected: MaskCollection): void {
     const known = this.#byName.get(folder)
     if (known) {
       for (const path of known) collected.files.add(path)
@@ -276,7 +276,7 @@ export class MaskIndex {
       )
   }
 
-  #judge(folder: Folder, entry: SecretEntry, grants: readonly PathPattern[], collected: Collected): void {
+  #judge(folder: Folder, entry: SecretEntry, grants: readonly PathPattern[], collected: MaskCollection): void {
     const path = childPath(folder.path, entry.name)
     const target = entry.link ? resolveLink(path, collected) : path
     if (target === null) return
@@ -335,7 +335,7 @@ export class MaskIndex {
   }
 }
 
-class Collected {
+class MaskCollection {
   readonly files = new Set<string>()
   readonly directories = new Set<string>()
   readonly linked = new Map<string, string>()
@@ -376,7 +376,7 @@ class Collected {
 }
 
 /** The files with a credential in a git directory. A literal grant opens one. */
-function collectTokens(directory: string, grants: readonly PathPattern[], collected: Collected): void {
+function collectTokens(directory: string, grants: readonly PathPattern[], collected: MaskCollection): void {
   for (const name of ['config', 'config.worktree']) {
     let path = childPath(directory, name)
     if (grants.some((grant) => grant.absolute === path)) continue
@@ -410,7 +410,7 @@ function isPem(path: string): boolean {
   return posix.extname(path).toLowerCase() === '.pem'
 }
 
-function resolveLink(path: string, collected: Collected): string | null {
+function resolveLink(path: string, collected: MaskCollection): string | null {
   try {
     const target = realpathSync.native(path)
     if (target.includes('\ufffd')) {
@@ -457,7 +457,7 @@ function readCertificate(
 }
 
 /** Secrets in or below a folder with names that are not UTF-8; they are few, so they are walked every time. */
-function collectRaw(folder: Buffer, shapeOf: ShapeOf, onlyUndecodable: boolean, collected: Collected): void {
+function collectRaw(folder: Buffer, shapeOf: ShapeOf, onlyUndecodable: boolean, collected: MaskCollection): void {
   let entries: Dirent<Buffer>[]
   try {
     entries = readdirSync(folder, { withFileTypes: true, encoding: 'buffer' })

@@ -29,7 +29,7 @@ export function isCommitted(path: string, roots: readonly string[], memory: Map<
     const head = GitHead.of(folder, roots, memory)
     try {
       const committed = head?.at(path) ?? 'none'
-      return typeof committed === 'object' && holds(path, committed.bytes)
+      return typeof committed === 'object' && hasContent(path, committed.bytes)
     } finally {
       head?.close()
     }
@@ -60,7 +60,7 @@ export class TrackedFiles {
     if (committed === 'unknown') return CLOSED
     if (committed === 'none') return this.#exclude(head, path) ? null : CLOSED
     if (this.#hideTracked) return CLOSED
-    if (holds(path, committed.bytes)) return 'shown'
+    if (hasContent(path, committed.bytes)) return 'shown'
     return { kind: 'text', bytes: committed.bytes, executable: committed.executable }
   }
 
@@ -116,7 +116,7 @@ function escaped(path: string): string {
   return path.replace(/[\\*?[\]]/g, '\\$&').replace(/ $/, '\\ ')
 }
 
-function holds(path: string, bytes: Buffer): boolean {
+function hasContent(path: string, bytes: Buffer): boolean {
   return readWhole(path, bytes.length)?.equals(bytes) ?? false
 }
 

@@ -1,6 +1,6 @@
 /** Undoes encodings that a model reads as easily as plain text: base64, hexadecimal, percent, entity and Unicode escapes. */
 
-interface Decoded {
+interface DecodedText {
   readonly text: string
   /** The span it was decoded from. */
   readonly start: number
@@ -11,8 +11,8 @@ interface Decoded {
 const MAX_FRAGMENTS = 50
 
 /** Everything in a text that decodes to readable text. */
-export function decodeAll(text: string): Decoded[] {
-  const found: Decoded[] = []
+export function decodeAll(text: string): DecodedText[] {
+  const found: DecodedText[] = []
   const add = (start: number, end: number, decoded: string | null) => {
     if (decoded !== null && isReadable(decoded)) found.push({ text: decoded, start, end })
   }

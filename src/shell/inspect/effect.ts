@@ -114,7 +114,7 @@ function isShortened(option: string, given: readonly string[]): boolean {
  * `--help` and `--version`, `-h` and `-V` alone: programs answer and end before they do anything else. Behind an option that may take it as its
  * value (`gh pr create --title --help`), or among the words of another command, it counts as nothing.
  */
-export function onlyTells(use: Use): boolean {
+export function onlyShowsHelp(use: Use): boolean {
   // Alone, with nothing to work on: `ssh -V`, `ansible -h`.
   if (use.args.length === 1 && /^-[hV]$/.test(use.args[0]?.text ?? '')) return true
   // `--version` asks for it only in the first place: `cargo yank --version 1` names one.
@@ -124,9 +124,9 @@ export function onlyTells(use: Use): boolean {
   )
   if (at < 0) return false
   const dashes = use.args.findIndex(({ text }) => text === '--')
-  const told = use.args[at]?.text ?? null
-  if (told === null || (dashes >= 0 && dashes < at) || use.operands.some((arg) => arg === use.args[at])) return false
-  if (!told.startsWith('--') && findProgram(use.program)?.style !== 'word') return false
+  const flag = use.args[at]?.text ?? null
+  if (flag === null || (dashes >= 0 && dashes < at) || use.operands.some((arg) => arg === use.args[at])) return false
+  if (!flag.startsWith('--') && findProgram(use.program)?.style !== 'word') return false
   const before = use.args[at - 1]
   if (before === undefined || (before.text !== null && !/^[-+]/.test(before.text))) return true
   const option = use.options.find(({ span }) => span === before.word.span)

@@ -99,7 +99,7 @@ function deceptiveCharacter(source: string): ShellRejection | null {
     const name = `U+${code.toString(16).toUpperCase().padStart(4, '0')}`
     return {
       code: 'bad-character',
-      message: `the command holds the ${describe(code)} ${name} at position ${match.index}; write it without`,
+      message: `the command contains the ${describe(code)} ${name} at position ${match.index}; write it without`,
       position: match.index,
     }
   }

@@ -200,7 +200,7 @@ export type Role =
   | 'url' // an address
   | 'host' // a machine's name
   | 'route' // sends or takes data another way: a proxy, a mirror, a socket
-  | 'way' // names a way to another machine by a name of its own: a context, a profile
+  | 'way' // a named way to another machine: a context, a profile
   | 'mount' // source:target of a container
   | 'remote' // an address or a local directory (git, rsync, scp)
   | 'skip' // switches a check off
@@ -215,7 +215,7 @@ export type Role =
   | 'mark' // the placeholder for arguments from input
   | 'chdir' // the directory that the command runs in
   | 'unset' // a variable taken out of the environment
-  | 'script' // the file that holds the commands
+  | 'script' // the file with the commands
 
 /** How a role is reported. */
 interface RoleMeaning {

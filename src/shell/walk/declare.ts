@@ -87,7 +87,7 @@ function judgeAttributes(call: BuiltinCall, letters: ReadonlySet<string>, export
     doubt(call, 'shell-option', `\`${call.name} -g\` changes what every later assignment stores`, call.span)
   }
   if (letters.has('n') && !exported) {
-    doubt(call, 'nameref', `\`${call.name} -n\` makes one variable stand for another`, call.span)
+    doubt(call, 'nameref', `\`${call.name} -n\` makes one variable an alias of another`, call.span)
   }
   if (letters.has('f') && (exported || letters.has('x'))) {
     doubt(call, 'exported-function', 'an exported function replaces a program in every shell below', call.span)

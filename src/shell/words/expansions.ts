@@ -25,7 +25,7 @@ interface OperandReader {
   arithmetic(word: SourceWord): void
 }
 
-interface Expanded {
+interface ExpandedValue {
   readonly value: Value
   readonly dynamic: Dynamic
   /** May become several words or none inside quotes. */
@@ -33,7 +33,7 @@ interface Expanded {
 }
 
 /** `$1`, `$@`, `$#`, `$?` …; null for an ordinary variable. */
-export function special(node: ParameterNode, reader: OperandReader): Expanded | null {
+export function special(node: ParameterNode, reader: OperandReader): ExpandedValue | null {
   const name = node.parameter
   if (node.prefix === '!' || node.operation?.type === 'Slice') reader.host.fragile()
   if (/^[A-Za-z_]\w+$|^[A-Za-z]$/.test(name)) return null
@@ -57,7 +57,7 @@ export function special(node: ParameterNode, reader: OperandReader): Expanded | 
 }
 
 /** A named variable with its operation. */
-export function expandParameter(node: ParameterNode, reader: OperandReader): Expanded {
+export function expandParameter(node: ParameterNode, reader: OperandReader): ExpandedValue {
   const index = node.index
   if (index !== undefined && index.text !== '@' && index.text !== '*') {
     if (reader.host.scope.isAssociative(node.parameter)) reader.single(index)

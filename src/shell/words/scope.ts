@@ -108,7 +108,7 @@ export function noEffects(): Effects {
 }
 
 /** Whether a name is a function here. */
-type Defined = 'yes' | 'maybe'
+type Definition = 'yes' | 'maybe'
 
 /** The names that a shell knows. */
 interface Names {
@@ -116,7 +116,7 @@ interface Names {
   readonly readonly: Set<string>
   /** Names that are certainly associative arrays, whose subscripts are text and not arithmetic. */
   readonly associative: Set<string>
-  readonly functions: Map<string, Defined>
+  readonly functions: Map<string, Definition>
   readonly ambient: Map<string, Hazard>
 }
 
@@ -165,7 +165,7 @@ export class Scope {
     if (from !== null) from.#shared = true
   }
 
-  get functions(): ReadonlyMap<string, Defined> {
+  get functions(): ReadonlyMap<string, Definition> {
     return this.#names.functions
   }
 
@@ -277,7 +277,7 @@ export class Scope {
     this.effects?.ambient.set(key, hazard)
   }
 
-  define(name: string, defined: Defined): void {
+  define(name: string, defined: Definition): void {
     this.#own().functions.set(name, defined)
     this.effects?.functions.add(name)
   }
