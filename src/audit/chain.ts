@@ -4,7 +4,7 @@
  */
 
 import { hash } from 'node:crypto'
-import { isSignedBy } from '../system/keys/ed25519.ts'
+import { isSignedBy } from '../system/keys/signing-key.ts'
 import { type AuditLine, checkpointMessage, genesis } from './event.ts'
 
 export type DamageKind =

@@ -1,4 +1,4 @@
-/** The public face of the decision core. */
+/** Public entry: decisions. */
 
 export type * from '../policy/call.ts'
 export { type CommandPattern, parseCommandPattern } from '../policy/command-pattern.ts'

@@ -1,4 +1,4 @@
-/** The public face of the sandbox: a plan as data, the port that runs one, and bubblewrap behind it. */
+/** Public entry: sandbox plans and the bubblewrap backend. */
 
 export type * from '../sandbox/backend.ts'
 export { SandboxFault } from '../sandbox/backend.ts'

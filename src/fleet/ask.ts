@@ -4,8 +4,7 @@
  */
 
 import { createHash, randomBytes } from 'node:crypto'
-import { isSignedBy } from '../system/keys/ed25519.ts'
-import type { PublicKey, SigningKey } from '../system/keys/signing-key.ts'
+import { isSignedBy, type PublicKey, type SigningKey } from '../system/keys/signing-key.ts'
 import { type Approver, type Bundle, isFor } from './bundle.ts'
 import { type Certificate, type Enrolment, verifyCertificate } from './identity.ts'
 import type { FleetSettings } from './settings.ts'

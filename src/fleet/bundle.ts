@@ -4,8 +4,7 @@
  */
 
 import { createHash } from 'node:crypto'
-import { isSignedBy } from '../system/keys/ed25519.ts'
-import { type PublicKey, parsePublicKey, type SigningKey } from '../system/keys/signing-key.ts'
+import { isSignedBy, type PublicKey, parsePublicKey, type SigningKey } from '../system/keys/signing-key.ts'
 
 /** A manifest for the machines of some groups; `*` is every machine. */
 export interface PolicyLayer {

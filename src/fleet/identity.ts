@@ -6,9 +6,14 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { join } from 'node:path'
 import { Fault } from '../system/fault.ts'
-import { isSignedBy } from '../system/keys/ed25519.ts'
 import type { KeyStore } from '../system/keys/keychain.ts'
-import { makeSigningKey, type PublicKey, parseSigningKey, type SigningKey } from '../system/keys/signing-key.ts'
+import {
+  isSignedBy,
+  makeSigningKey,
+  type PublicKey,
+  parseSigningKey,
+  type SigningKey,
+} from '../system/keys/signing-key.ts'
 import { withLock } from '../system/lock.ts'
 import { readOwnJson, writeOwnJson } from '../system/state.ts'
 import type { FleetSettings } from './settings.ts'

@@ -22,7 +22,7 @@ import { Fault, messageOf } from '../system/fault.ts'
 import { openKeyStore } from '../system/keys/keychain.ts'
 import { keyId } from '../system/keys/signing-key.ts'
 import type { Machine } from '../system/machine.ts'
-import { pause } from '../system/pause.ts'
+import { pause } from '../system/timing.ts'
 import { openBus } from './connection.ts'
 
 /** An ask of a machine of the fleet that still waits. */

@@ -13,8 +13,8 @@ import { openKeyStore } from '../system/keys/keychain.ts'
 import type { SigningKey } from '../system/keys/signing-key.ts'
 import { withLock } from '../system/lock.ts'
 import type { Machine } from '../system/machine.ts'
-import { pause } from '../system/pause.ts'
 import { readOwnJson, writeOwnJson } from '../system/state.ts'
+import { pause } from '../system/timing.ts'
 import { openBus } from './connection.ts'
 
 export interface FleetQuestion {

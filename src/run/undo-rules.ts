@@ -17,7 +17,7 @@ import {
 } from '../sandbox/quarantine/baseline.ts'
 import type { Machine } from '../system/machine.ts'
 import type { CallStore, KeptCall } from '../undo/call-store.ts'
-import type { PutKind, PutRules } from '../undo/put-rules.ts'
+import type { PutKind, PutRules } from '../undo/conflicts.ts'
 
 /** The rules for undoing one call. Read from the tree on first use: most calls are listed and never undone. */
 export function undoRules(machine: Machine, store: CallStore, call: KeptCall): PutRules {

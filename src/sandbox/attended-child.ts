@@ -3,7 +3,7 @@
 import type { ChildProcess, StdioOptions } from 'node:child_process'
 import { Readable, Writable } from 'node:stream'
 import { isatty } from 'node:tty'
-import { monotonicMs } from '../system/monotonic.ts'
+import { monotonicMs } from '../system/timing.ts'
 import type { CapturedOutput, LaunchIo, Output, SandboxFault } from './backend.ts'
 import { Capture } from './capture.ts'
 import type { Limits } from './limits.ts'

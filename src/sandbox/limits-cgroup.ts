@@ -15,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { isAlive } from '../system/alive.ts'
+import { isAlive } from '../system/processes.ts'
 import { type CgroupSupport, type CgroupValue, cgroupValues, type Limits } from './limits.ts'
 
 const FOLDER = 'cordon'

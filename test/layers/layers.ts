@@ -117,7 +117,6 @@ export const pureFiles: readonly string[] = [
   'sandbox/changes.ts',
   'undo/journal.ts',
   'undo/net-changes.ts',
-  'undo/contents.ts',
   'sandbox/bwrap/args.ts',
   'sandbox/bwrap/clipboard-filter.ts',
   'sandbox/bwrap/seccomp.ts',
@@ -137,7 +136,7 @@ export const pureFiles: readonly string[] = [
   'sandbox/violation.ts',
   'sandbox/bwrap/syscalls.ts',
   'sandbox/bwrap/steps.ts',
-  'system/fault-codes.ts',
+  'system/fault.ts',
   'sandbox/bundles/bundle.ts',
   'sandbox/bundles/built-in.ts',
   'sandbox/bundles/bundles.generated.ts',
@@ -146,7 +145,6 @@ export const pureFiles: readonly string[] = [
   'project/registries/hosts.ts',
   'confine/confinement.ts',
   'confine/entitlement.ts',
-  'confine/hosts.ts',
   'confine/run-grants.ts',
   'confine/text-plan.ts',
   'confine/typed-words.ts',
@@ -192,7 +190,7 @@ export const checkers: readonly string[] = [
 /** Who reads manifests without asking whether they are signed, and why; everybody else opens a policy (`project/open.ts`). */
 export const manifestReaders: Readonly<Record<string, string>> = {
   'agents/import/manifest.ts': 'Whether lines of another agent load, from an object.',
-  'chat/provider-setup.ts': 'No project is open: the user’s and the organisation’s rules need no signature.',
+  'chat/config.ts': 'No project is open: the user’s and the organisation’s rules need no signature.',
   'chat/review-model.ts': 'No project is open: the user’s and the organisation’s rules need no signature.',
   'index.ts': 'The library exports it, to decide and to show; `createCordon` opens.',
   'learn/from-record.ts': 'It asks about the signature itself: when it was made.',

@@ -1,7 +1,7 @@
 /** A line of a machine's record for a receiver: its machine, its position, and its exact text. */
 
 import { messageOf } from '../../system/fault.ts'
-import { pause } from '../../system/pause.ts'
+import { pause } from '../../system/timing.ts'
 
 /** The sent form of a line. */
 export interface ShippedRecord {

@@ -1,6 +1,6 @@
 /** Facts about a project, read from its own files: what `cordon init` starts from (M4). */
 
-import { recordOf } from '../../system/record.ts'
+import { recordOf } from '../../system/json.ts'
 import { parseToml } from '../toml/toml.ts'
 import type { Node, TableNode } from '../toml/tree.ts'
 import { detectServices, type Service, scriptsOf, servedPorts } from './servers.ts'

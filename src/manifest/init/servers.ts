@@ -1,6 +1,6 @@
 /** Servers of a project, read from its own files: ports that its scripts serve, and databases that it talks to (M4). */
 
-import { recordOf } from '../../system/record.ts'
+import { recordOf } from '../../system/json.ts'
 import type { ProjectFiles } from './detect.ts'
 
 /** A database or the like that runs beside the project. */

@@ -3,8 +3,8 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Fault } from '../../system/fault.ts'
-import { isSignedBy } from '../../system/keys/ed25519.ts'
 import type { KeyStore } from '../../system/keys/keychain.ts'
+import { isSignedBy } from '../../system/keys/signing-key.ts'
 import { withLock } from '../../system/lock.ts'
 import { openOwnDirectory, readOwnFile, writeOwnFile, writeOwnJson } from '../../system/state.ts'
 import {

@@ -1,6 +1,6 @@
 /** Reads a bundle's data file: every key is checked, and nothing unknown is let through. */
 
-import { isRecord } from '../../system/record.ts'
+import { isRecord } from '../../system/json.ts'
 import type { Bundle, BundleSecret, RegistrySource } from './bundle.ts'
 
 /** A key of a bundle file, for the reader and for the documentation. */

@@ -2,7 +2,7 @@
 
 import { closeSync, constants, openSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { monotonicMs } from '../../system/monotonic.ts'
+import { monotonicMs } from '../../system/timing.ts'
 import { type LaunchIo, type LaunchResult, type PlanUnderway, SandboxFault } from '../backend.ts'
 import type { SandboxLayout } from '../layout.ts'
 import type { SandboxPlan } from '../plan.ts'

@@ -2,8 +2,9 @@
 
 import { constants } from 'node:os'
 import { decodePath } from '../../files/path-bytes.ts'
-import { monotonicMs } from '../../system/monotonic.ts'
-import { type CapturedOutput, type LaunchIo, type LaunchResult, type MissingPath, SandboxFault } from '../backend.ts'
+import { monotonicMs } from '../../system/timing.ts'
+import type { CapturedOutput, LaunchIo, LaunchResult, MissingPath } from '../backend.ts'
+import { SandboxFault } from '../backend.ts'
 import { FIRST_UNCHOSEN_PORT, type SandboxPlan, type SoughtPath } from '../plan.ts'
 import { type ProgramStart, parseProgram, parseStart, type RanProgram } from '../programs.ts'
 import {

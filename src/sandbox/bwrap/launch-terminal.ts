@@ -1,7 +1,7 @@
 /** Relays a person's terminal to the sandbox's own: bytes both ways, but for the clipboard, raw mode, size. */
 
 import type { Socket } from 'node:net'
-import { isInForeground } from '../../system/foreground.ts'
+import { isInForeground } from '../../system/processes.ts'
 import type { TerminalIo } from '../backend.ts'
 import { ClipboardFilter } from './clipboard-filter.ts'
 import { resizeMessage } from './init-messages.ts'

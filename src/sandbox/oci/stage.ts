@@ -20,8 +20,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { isSameProcess, startOf } from '../../system/alive.ts'
 import { unwritable } from '../../system/fault.ts'
+import { isSameProcess, startOf } from '../../system/processes.ts'
 import type { ContainerRoot } from './container-root.ts'
 import type { ContainerRun, InputFile } from './engine.ts'
 import { WORK } from './layout-spec.ts'

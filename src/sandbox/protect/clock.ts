@@ -2,7 +2,7 @@
 
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, type Stats, statfsSync } from 'node:fs'
 import { FolderWatches } from '../../system/file-addon.ts'
-import { onNextTurn } from '../../system/next-turn.ts'
+import { onNextTurn } from '../../system/timing.ts'
 
 /** The state of a folder on disk. */
 export interface FolderState {

@@ -22,9 +22,8 @@ import {
 import { posix } from 'node:path'
 import { encodePath } from '../../files/path-bytes.ts'
 import { splitPath } from '../../files/path-pattern.ts'
-import { writeMade } from '../../system/made-file.ts'
+import { uniqueName, writeMade } from '../../system/made-file.ts'
 import { makeDirectories } from '../../system/state.ts'
-import { uniqueName } from '../../system/unique-name.ts'
 
 /** `O_PATH` of Linux: a handle for the place alone, which needs no right to read it. */
 const O_PATH = 0x200000

@@ -7,7 +7,7 @@ import { accessSync, constants, readdirSync } from 'node:fs'
 import { posix } from 'node:path'
 import { splitPath } from '../../files/path-pattern.ts'
 import { reportMessages } from '../../files/reported-names.ts'
-import { monotonicMs } from '../../system/monotonic.ts'
+import { monotonicMs } from '../../system/timing.ts'
 import {
   type GuardedIn,
   guardedKeys,

@@ -2,11 +2,10 @@
 
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { posix } from 'node:path'
-import { isSameProcess, startOf } from '../../system/alive.ts'
 import { unwritable } from '../../system/fault.ts'
-import { writeMade } from '../../system/made-file.ts'
+import { uniqueName, writeMade } from '../../system/made-file.ts'
+import { isSameProcess, startOf } from '../../system/processes.ts'
 import { makeDirectories } from '../../system/state.ts'
-import { uniqueName } from '../../system/unique-name.ts'
 import { type MountPin, type ProtectFacts, pinsOf, protectTree } from '../protect/protect.ts'
 import { isBelow, SecretTree } from '../protect/tree.ts'
 import { type HiddenFacts, narrowBaseline, pointedAt, type TreeBaseline, takeBaseline } from './baseline.ts'

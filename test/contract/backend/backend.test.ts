@@ -27,7 +27,7 @@ import {
 import { planLayout } from '../../../src/sandbox/layout.ts'
 import type { SandboxPlan } from '../../../src/sandbox/plan.ts'
 import { readHostFacts, readIdentities } from '../../../src/sandbox/session.ts'
-import { faultExit } from '../../../src/system/fault-codes.ts'
+import { faultExit } from '../../../src/system/fault.ts'
 import { type PlanChange, planIn } from '../../plan-in.ts'
 import { BACKENDS, rowsOf } from './backends.ts'
 
