@@ -47,9 +47,7 @@ export interface Question {
   readonly suggestions?: readonly Suggestion[]
 }
 
-/**
- * The request for every surface. A part that names a missing file is left out if another part asks.
- */
+/** The request for every surface. A part about a missing file is left out if another asks. */
 export function requestOf(question: Question): ApprovalRequest {
   const { tool, subject, input, decision, facts, places, where } = question
   const asks = decision.segments.filter((part) => part.decision === 'ask')

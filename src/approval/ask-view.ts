@@ -240,10 +240,7 @@ function badness(code: ReasonCode): number {
   return at < 0 ? WORST_FIRST.length : at
 }
 
-/**
- * One row of the text, before it is wrapped or painted: its kind, its label, and any untrusted
- * text.
- */
+/** One row of the text before wrapping: its kind, its label, and any untrusted text. */
 export interface AskRow {
   readonly kind: 'where' | 'host' | 'subject' | 'field' | 'masked' | 'why' | 'rule' | 'save' | 'admits'
   readonly label: string
@@ -330,10 +327,7 @@ export function offerRows(offer: Suggestion | undefined, label = 'save'): AskRow
   ])
 }
 
-/**
- * The whole ask as text, for surfaces without a layout: the rows of the prompt, escaped. `whole`:
- * nothing folded.
- */
+/** The whole ask as escaped text, for surfaces without a layout. `whole`: nothing folded. */
 export function askText(
   view: AskView,
   { whole = false, canShow = false }: { readonly whole?: boolean; readonly canShow?: boolean } = {},

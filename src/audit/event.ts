@@ -18,8 +18,7 @@ export interface AuditDecision {
   /** Of an ask: the maximum cost of a wrong yes (P11). */
   readonly worst?: { readonly bound: string; readonly labels: readonly string[]; readonly text?: string }
   /**
-   * The answerer of an ask: `terminal`, `elicitation`, `grant:ID`, `auto`, `host`, `typed`; null if
-   * nobody was asked.
+   * Who answered an ask: `terminal`, `elicitation`, `grant:ID`, `auto`, `host`, `typed`; or null.
    */
   readonly approver?: string | null
 }
@@ -72,10 +71,7 @@ export interface EndEvent {
   readonly programs_left_out?: number
   /** Files it left that would have run later: reverted, or quarantined. */
   readonly quarantine?: readonly { readonly path: string; readonly action: string }[]
-  /**
-   * Files it created, changed and removed: how many, and names up to a cap; the call for `cordon
-   * undo`.
-   */
+  /** Files it created, changed and removed: numbers, some names, and the call for `cordon undo`. */
   readonly changes?: AuditChanges
   /** Of a fault or a failure. */
   readonly error_code?: string

@@ -25,7 +25,6 @@ export function isHarmlessGitKey(key: string, value?: string, facts: GitKeyFacts
   return value === undefined ? rule === 'text' : isHarmlessValue(rule, value, facts)
 }
 
-/** The rule for the values of a key; null for a key that is not on the list. */
 export function gitValueRule(key: string): GitValueRule | null {
   const first = key.indexOf('.')
   const last = key.lastIndexOf('.')

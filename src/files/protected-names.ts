@@ -324,10 +324,7 @@ export function isOfPackage(segments: readonly string[]): boolean {
   return at >= 0 && at < segments.length - 1
 }
 
-/**
- * Folders in which agents create working trees of the project: each is a project with its own
- * settings.
- */
+/** Folders in which agents create working trees of the project: separate projects. */
 export const worktreeFolders: readonly (readonly [folder: string, trees: string])[] = [['.claude', 'worktrees']]
 
 /** Whether the name of a protected folder is only on the way to a working tree: `.claude/worktrees/w/src`. Segments are folded. */

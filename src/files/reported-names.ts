@@ -55,10 +55,7 @@ export function isGuidanceOf(root: string, path: string): boolean {
   return !name.includes('/') && reportedName(name)?.what === GUIDANCE
 }
 
-/**
- * The report about the changed paths among these, a sentence for each kind. `name` spells a path
- * for a person.
- */
+/** The report about the changed paths, one sentence a kind. `name` spells a path for a person. */
 export function reportMessages(
   paths: readonly string[],
   when: string,

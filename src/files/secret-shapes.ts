@@ -64,10 +64,7 @@ export interface Secret {
   readonly kind: 'name' | 'place'
 }
 
-/**
- * Returns the secret shape of a basename; built once from the built-in shapes and the manifest's
- * denials.
- */
+/** Returns the secret shape of a basename: a built-in one, or one of the manifest's denials. */
 export type ShapeOf = (basename: string) => string | null
 
 /**

@@ -35,10 +35,7 @@ export function fleetDirectory(stateDir: string): string {
   return openOwnDirectory(join(openOwnDirectory(stateDir), 'fleet'))
 }
 
-/**
- * The bundle in force, verified again; null before the first. One that is no longer valid is a
- * fault.
- */
+/** The bundle in force, verified again; null before the first, a fault if no longer valid. */
 export function storedBundle(stateDir: string, settings: FleetSettings): VerifiedBundle | null {
   const directory = fleetDirectory(stateDir)
   const bytes = readOwnFile(bundlePath(directory))

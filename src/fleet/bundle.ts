@@ -81,10 +81,7 @@ function bundleMessage(payload: string): string {
   return `cordon-fleet-bundle-v1\0${payload}`
 }
 
-/**
- * Verifies a bundle. The text is untrusted: nothing of it is parsed before enough keys have signed
- * it.
- */
+/** Verifies a bundle. Nothing of the untrusted text is parsed before enough keys have signed. */
 export function verifyBundle(text: string, trust: BundleTrust): BundleVerdict {
   const signed = parseSigned(text)
   if (signed === null) return { problem: 'unreadable', message: 'it is not a signed bundle, or not all of one' }
@@ -154,9 +151,7 @@ function parseSigned(text: string): SignedBundle | null {
   return whole ? { cordon_bundle, payload, signatures } : null
 }
 
-/**
- * Parses the content of a bundle; null unless every field is valid: half a policy is not a policy.
- */
+/** Parses a bundle; null unless every field is valid: half a policy is not a policy. */
 export function parseBundle(payload: string): Bundle | null {
   const value = parseJson(payload) as Bundle | null
   if (typeof value !== 'object' || value === null) return null

@@ -18,10 +18,7 @@ function names(text: string): ReadonlySet<string> {
   return new Set(text.trim().split(/\s+/))
 }
 
-/**
- * Classifies a canonical name; a single label is internal because the resolver's search list
- * decides its meaning.
- */
+/** Classifies a canonical name. A single label is internal: the resolver's search list decides. */
 export function classifyName(host: string): NameClass {
   if (isBelow(host, METADATA)) return 'metadata'
   return !host.includes('.') || isBelow(host, INTERNAL) ? 'internal' : 'public'

@@ -193,10 +193,7 @@ function suffixProblem(host: string, suffixes: SuffixLookup | null): { problem: 
   return { problem: `"*.${host}" would match names that anyone can register below "${host}"; name the hosts you mean` }
 }
 
-/**
- * Unix sockets of the machine in lists of hosts: `unix:` and a path, and the consequences of
- * granting one. PURE.
- */
+/** Unix sockets in lists of hosts: `unix:` and a path, and the consequences of granting one. */
 const PREFIX = 'unix:'
 /** The kernel's maximum, without the final NUL. */
 const MAX_SOCKET_PATH = 107

@@ -211,9 +211,7 @@ function pathRules(verb: 'read' | 'write', lookup: Lookup): PathRules {
   }
 }
 
-/**
- * The agent must not write the brief, because the brief decides what the next session may change.
- */
+/** The agent must not write the brief, which decides what the next session may change. */
 function withBrief(writes: PathRules, brief: string | null): PathRules {
   if (brief === null) return writes
   const rule = { pattern: exactPath(brief), prompt: false, rule: 'files.discovery_brief', source: 'built-in' }
@@ -286,10 +284,7 @@ function toolDomains(
   return result
 }
 
-/**
- * No command contains a NUL, so this filter matches nothing: where two layers disagree, it stays
- * closed.
- */
+/** No command contains a NUL, so this matches nothing: where two layers disagree, it is closed. */
 const NOTHING = '\0'
 
 function shellAllow(lookup: Lookup): Sourced<string>[] {

@@ -21,10 +21,7 @@ export const OBSERVE_PATH = 'permission.observe'
 const PERSONAL_ORDER = ['user', 'project', 'command-line'] as const
 
 export interface Layers extends Readonly<Partial<Record<(typeof PERSONAL_ORDER)[number], Manifest | null>>> {
-  /**
-   * A signed bundle's layers for this machine: neither they nor later layers can loosen one another
-   * (X8).
-   */
+  /** A signed bundle's layers for this machine: no layer can loosen them (X8). */
   readonly organisation?: readonly Manifest[]
 }
 
@@ -127,9 +124,7 @@ function ignored(
   }
 }
 
-/**
- * The bound for a project's key that may only be tightened, if no other layer sets it: the default.
- */
+/** The bound for a project's key that may only be tightened, if no other layer sets it. */
 function startOf(setting: Setting, layer: LayerName): LayeredSetting | undefined {
   const { key } = setting
   if (layer !== 'project' || !key.tightens) return undefined

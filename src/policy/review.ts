@@ -62,10 +62,7 @@ function factOf({ command }: PartDecision, facts: ShellFacts | null): CommandFac
   return command === undefined ? null : (facts?.commands[command] ?? null)
 }
 
-/**
- * The worst case of an ask, with the first `review.up_to` for which a reviewer may answer; null:
- * only a person may.
- */
+/** The worst case of an ask, with the first `review.up_to` that may answer it, or null. */
 export function reviewedWorstCase(
   { decision, facts }: Omit<ReviewCase, 'worst'>,
   policy: Pick<Policy, 'commands'>,

@@ -17,10 +17,7 @@ export type Output = 'inherit' | 'capture' | 'discard' | Writable
 export interface TerminalIo {
   readonly input: Readable & { readonly isTTY?: boolean; setRawMode?(raw: boolean): unknown }
   readonly output: Writable & { readonly rows?: number; readonly columns?: number }
-  /**
-   * Called with a function that pauses the relay while another program uses the terminal; its
-   * result resumes it.
-   */
+  /** Called with a function that pauses the relay for another program; its result resumes it. */
   readonly onRelay?: (hold: () => (keys?: string) => void) => void
 }
 
@@ -59,8 +56,7 @@ export interface LaunchIo {
   /** True when `judge` may take its time: it asks a person. */
   readonly judgeAsks?: boolean
   /**
-   * With `reportsPorts` in the plan: a process inside listens on an unlisted port. True opens it like
-   * a listed one.
+   * With `reportsPorts` in the plan: an unlisted port is open inside. True opens it like others.
    */
   readonly onPort?: (port: number) => Promise<boolean>
 }
@@ -109,9 +105,7 @@ export interface LaunchResult {
   readonly leftBehind: readonly string[]
   /** The first programs that it started, where starts are judged. */
   readonly programs?: { readonly list: readonly RanProgram[]; readonly leftOut: number }
-  /**
-   * With `learns` in the plan: paths that it looked for, in order, and how many more there were.
-   */
+  /** With `learns` in the plan: the paths that it looked for in order, and how many more. */
   readonly sought?: { readonly list: readonly SoughtPath[]; readonly leftOut: number }
   /** False if opens of masked files could not be watched; they are still hidden. */
   readonly masksWatched: boolean
@@ -145,9 +139,7 @@ export type Capability =
   | 'stand-ins'
   /** `network: 'listener'`. */
   | 'listener'
-  /** `servers`. */
   | 'servers'
-  /** `sockets`. */
   | 'unix-sockets'
   /** A terminal of the sandbox's own. */
   | 'terminal'
@@ -173,9 +165,7 @@ export interface PlanUnderway {
   readonly sockets: boolean
   /** The result of `arrange`. */
   readonly arrangement?: Arrangement
-  /**
-   * Completes the plan with this layout. If it throws, nothing runs and the backend leaves nothing.
-   */
+  /** Completes the plan. If it throws, nothing runs and the backend leaves nothing. */
   complete(): SandboxPlan
 }
 
@@ -199,8 +189,7 @@ export interface Backend {
   probe(): Promise<Support>
   compile(plan: SandboxPlan): CompiledSandbox
   /**
-   * Only for a backend without namespaces: creates what a plan has to name. The caller disposes of
-   * it.
+   * Only for a backend without namespaces: creates what a plan names. The caller disposes of it.
    */
   arrange?(needs: { readonly network: boolean }): Promise<Arrangement>
   /**

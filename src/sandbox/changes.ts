@@ -43,10 +43,7 @@ export interface KeepPlan {
 export interface ChangePlan {
   /** The last match decides. In parts, so that those which never change are built once. */
   readonly rules: readonly string[]
-  /**
-   * The settings that a command may write to git's configurations: lines of `gitKeyLines`, each
-   * followed by a NUL.
-   */
+  /** The settings that a command may write to git's configurations: `gitKeyLines`, NUL-ended. */
   readonly gitKeys: string
   readonly keep: KeepPlan | null
   /** Writable places without protection and undo: caches of tools. */

@@ -249,10 +249,7 @@ export function layoutOf(layout: Layout, { baseline, limits }: LayoutRequest): S
   }
 }
 
-/**
- * The layout of a request. Paths that cannot be shown are skipped and listed; nothing is ever
- * created on the host.
- */
+/** The layout of a request. Paths that cannot be shown are listed; the host is never changed. */
 export function planLayout(request: LayoutRequest): SandboxLayout {
   return layoutOf(layOut(request), request)
 }

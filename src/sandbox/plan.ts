@@ -43,7 +43,7 @@ export interface TerminalSize {
   readonly columns: number
 }
 
-/** A name, and its address of 127.0.0.0/8. */
+/** An address of 127.0.0.0/8 and its name. */
 export interface NamedAddress {
   readonly name: string
   readonly address: string
@@ -119,10 +119,7 @@ export interface SandboxRequest extends LayoutRequest {
   readonly reportsPorts?: boolean
   /** Reports at the end what it looked for in vain, and which programs it ran. Needs `changes`. */
   readonly learns?: boolean
-  /**
-   * With it, program starts go through the init, which asks about those in the table. Needs
-   * `changes`.
-   */
+  /** With it, program starts of the table go through the init. Needs `changes`. */
   readonly programs?: ProgramPlan | null
   readonly unixSockets: boolean
   /** With `network: 'listener'` and `unixSockets`. */

@@ -31,7 +31,6 @@ export interface ProgramStart extends ProgramImage {
   readonly cut: boolean
 }
 
-/** A program that ran. */
 export interface RanProgram {
   readonly pid: number
   /** The process that started it. */

@@ -15,7 +15,6 @@ export interface ShippedRecord {
 
 /** A record as it travels where messages have a limit: whole, or a piece of its text. */
 export interface RecordPiece extends ShippedRecord {
-  /** The index of the piece, and the number of pieces. */
   readonly piece?: readonly [at: number, count: number]
 }
 

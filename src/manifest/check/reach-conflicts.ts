@@ -24,10 +24,7 @@ interface Host {
   readonly narrowed: string
 }
 
-/**
- * Within one file only: denials of another layer may be broader than a project's grants, and
- * override them.
- */
+/** Within one file only: denials of another layer may be broader than a project's grants. */
 export function checkHosts(manifest: Manifest, formats: FormatContext, report: Report): void {
   const everywhere = plainHosts(itemsOf<string>(manifest, 'security.deny_domains'), formats)
   const commands = plainHosts(itemsOf<string>(manifest, 'capabilities.deny.commands.domains'), formats)

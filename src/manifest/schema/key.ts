@@ -71,9 +71,7 @@ export interface Key {
   /** Default `later`. */
   readonly merge?: Merge
   readonly strictness?: Strictness
-  /**
-   * The stricter value if only an organisation binds: a project may change the user's value (X8).
-   */
+  /** The stricter value if only an organisation binds: a project may change the user's (X8). */
   readonly organisation?: 'true' | 'false' | 'choice-order'
   /** About the person's machine: a project's value is ignored. */
   readonly personal?: true

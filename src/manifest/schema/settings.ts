@@ -42,10 +42,7 @@ export interface SecretSetting {
   readonly asFile?: true
   /** Requests are signed with it outside, and it goes nowhere. */
   readonly signs?: 'aws'
-  /**
-   * The password of a database: its hosts speak this protocol, and Cordon logs in outside the
-   * sandbox.
-   */
+  /** The password of a database with this protocol; Cordon logs in outside the sandbox. */
   readonly login?: 'postgres' | 'redis'
   /** Every request to its hosts carries it: an agent's provider would take data for somebody else's account. */
   readonly exclusive?: boolean

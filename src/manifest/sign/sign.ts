@@ -105,10 +105,7 @@ function keyGone(known: PublicKey): Fault {
   })
 }
 
-/**
- * Replaces the user's key: signatures of the old one no longer count. `warning` as for the first
- * one.
- */
+/** Replaces the user's key: signatures of the old one no longer count. */
 export function resetUserKey(places: SigningPlaces): { readonly warning: string | null } {
   const stateDir = openOwnDirectory(places.stateDir)
   return withLock(join(stateDir, 'locks', KEY_NAME), () => {

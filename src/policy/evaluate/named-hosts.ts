@@ -193,10 +193,7 @@ function unreadText(commands: readonly CommandHosts[], { hazards }: TextFacts): 
   return `\`${words.length > 60 ? `${words.slice(0, 60)} …` : words}\` runs code that cannot be read`
 }
 
-/**
- * Whether a text could send what it reads: it names another machine, or has a host and runs
- * unreadable code.
- */
+/** Whether a text could send what it reads: it names a machine, or has a host and unread code. */
 export function mayReachOut(policy: Policy, session: SessionFacts, text: TextFacts): boolean {
   if (text.commands.some(({ hosts, effect }) => hosts.length > 0 || effect.startsWith('remote'))) return true
   return hostsOfText(policy, session, text, true).commands.some(({ hosts, readable }) => !readable && hosts.length > 0)

@@ -219,9 +219,7 @@ interface Reading {
   readonly words: readonly string[]
 }
 
-/**
- * Null if the text named the start, a grant covers it, or it only runs what is judged separately.
- */
+/** Null if the text named the start, a grant covers it, or it only runs other judged starts. */
 export function undeclared(scene: StartScene, start: StartFact, text: string): Ruling | null {
   const { policy, session, commands } = scene
   const readings = start.cut ? [] : placesOf(scene, start)

@@ -19,9 +19,7 @@ export type InitMessage =
   | { readonly kind: 'left'; readonly bytes: number }
   /** A program start that waits to be decided; so many bytes about it follow. */
   | { readonly kind: 'start'; readonly number: number; readonly bytes: number }
-  /**
-   * A program that differed from the judged one, and was killed; its words follow in so many bytes.
-   */
+  /** A program that differed from the judged one and was killed; its words follow. */
   | { readonly kind: 'unjudged'; readonly bytes: number }
   /** A program that ran; so many bytes of its name and words follow. Null: so many were left out. */
   | { readonly kind: 'program'; readonly pid: number | null; readonly parent: number; readonly bytes: number }

@@ -24,10 +24,7 @@ interface LaunchAddon {
 
 /** A layout that is being prepared. */
 export interface PreparedSandbox {
-  /**
-   * Sends the plan for this layout, and blocks until the command is done. The streams are those of
-   * the layout.
-   */
+  /** Sends the plan for this layout, and blocks until the command is done. */
   launch(plan: SandboxPlan, io: LaunchIo): LaunchResult
   /** There will be no command, or it is done: nothing is left either way. */
   abandon(): void

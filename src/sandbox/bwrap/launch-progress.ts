@@ -56,10 +56,7 @@ export class LaunchProgress {
     this.#onViolation = onViolation
   }
 
-  /**
-   * Reads the whole messages in these bytes, and passes each on to its handler; returns the
-   * remaining bytes.
-   */
+  /** Passes each whole message in these bytes to its handler; returns the remaining bytes. */
   take(
     bytes: Buffer,
     pass: (message: InitMessage) => void = () => {},
@@ -196,7 +193,6 @@ function subjectOf(step: InitStep, index: number, plan: SandboxPlan): string | u
 /** How a kernel says that it lacks something. Whatever else fails (no process, memory or disk left) may work the next time. */
 const LACKING: ReadonlySet<string> = new Set(['ENOSYS', 'EOPNOTSUPP', 'EINVAL', 'EPERM', 'EACCES', 'EBUSY', 'E2BIG'])
 
-/** The fault for a step at which the init failed. */
 export function faultOfStep(failed: { step: number; errno: number; index: number }, plan: SandboxPlan): SandboxFault {
   const step = stepOf(failed.step)
   if (step === null) return new SandboxFault('sandbox-failed', `the sandbox failed at an unknown step ${failed.step}`)

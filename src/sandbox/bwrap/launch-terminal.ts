@@ -55,10 +55,7 @@ export function relayTerminal(streams: Streams, control: Socket, terminal: Termi
     })
   })
 
-  /**
-   * Pauses the relay; the returned function resumes it with the keys typed for the command
-   * meanwhile.
-   */
+  /** Pauses the relay; the returned function resumes it with the keys typed meanwhile. */
   const hold = (): ((keys?: string) => void) => {
     pauses++
     input.unpipe(inside.input)

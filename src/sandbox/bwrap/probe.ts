@@ -180,7 +180,6 @@ async function attackGuarded(
   }
 }
 
-/** A word of a program that is asked about. */
 const JUDGED_WORD = 'cordon-asks-about-this'
 
 async function attackFromInside(

@@ -24,10 +24,7 @@ const MASK_EXACT = 4
 const FACE_EXECUTABLE = 1
 const FACE_CLOSED = 2
 
-/**
- * Parts of /proc that show root the whole machine. Hidden as container runtimes do it, if they
- * exist.
- */
+/** Parts of /proc that show root the whole machine. Hidden as container runtimes do it. */
 export const HIDDEN_PROC: readonly string[] = [
   'acpi',
   'asound',

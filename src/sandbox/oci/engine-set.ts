@@ -19,10 +19,7 @@ export interface ChosenEngine {
 }
 
 export interface EngineSet {
-  /**
-   * The first engine that works; with an image, the first that has images. Throws `no-engine` if
-   * none does.
-   */
+  /** The first engine that works, and has images if needed. Throws `no-engine` if none does. */
   choose(image: string | null): Promise<ChosenEngine>
   /** Runs a program in it, after those that came before. */
   run(run: ContainerRun): Promise<{ readonly outcome: ContainerOutcome; readonly chosen: ChosenEngine }>

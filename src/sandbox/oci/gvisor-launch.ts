@@ -139,10 +139,7 @@ function statusOf({ code, signal }: { code: number | null; signal: NodeJS.Signal
   return name === undefined ? { code, signal } : { code: null, signal: name as NodeJS.Signals }
 }
 
-/**
- * Nothing else runs meanwhile (see the capabilities), so what is checked here is what will be
- * mounted.
- */
+/** Nothing else runs meanwhile (see the capabilities), so the checked paths are mounted. */
 function requireInPlace(plan: SandboxPlan): void {
   const now = readIdentities([...plan.masks, ...plan.pins.map(({ path }) => path)])
   for (const path of plan.masks) {
@@ -193,9 +190,7 @@ function unstartable(error: Error): SandboxFault {
   })
 }
 
-/**
- * The sources of masks, created by the launch: an empty folder, and a file that cannot be opened.
- */
+/** The sources of masks, created by the launch: an empty folder, and an unreadable file. */
 interface MaskSources {
   readonly folder: string
   readonly file: string
@@ -204,10 +199,7 @@ interface MaskSources {
 /** Mounts of gVisor's are the sandbox's own, and each takes it a connection: a tree with more secrets than this wants another backend. */
 const MAX_MOUNTS = 1000
 
-/**
- * gVisor reads the rights of a mount from these words alone, and applies them to everything below
- * it.
- */
+/** gVisor reads a mount's rights from these words, and applies them to everything below. */
 function bind(source: string, destination: string, mode: 'ro' | 'rw'): SpecMount {
   return { destination, type: 'bind', source, options: ['rbind', 'nosuid', 'nodev', mode] }
 }

@@ -81,10 +81,7 @@ export function layoutSpec(layout: SandboxLayout, channel: boolean, rootfs = 'ro
   }
 }
 
-/**
- * Where a container finds its input and output files. The OS sandbox shows the host's own paths
- * instead.
- */
+/** A container's input and output folders. The OS sandbox shows the host's paths instead. */
 interface EntryPlaces {
   readonly in: string
   readonly out: string

@@ -26,9 +26,7 @@ const pointerRules: readonly ChangeRule[] = [
   { pattern: '.git/*', action: 'free' },
 ]
 
-/**
- * Below a git directory: hooks and configuration; pointers, which git creates for worktrees alone.
- */
+/** Below a git directory: hooks and configuration; pointers, which only git creates. */
 const gitRules: readonly ChangeRule[] = GIT_FOLDERS.flatMap((folder): ChangeRule[] => [
   { pattern: `${folder}/hooks`, action: 'refuse', folder: true },
   // What `git init` lays down does nothing under that name.
@@ -79,10 +77,7 @@ function knownRules(hasCaches: boolean): { readonly rules: readonly ChangeRule[]
 /** Existing git configurations by path, with their texts (one character a byte). */
 export type GitConfigs = Readonly<Record<string, string>>
 
-/**
- * The rules for one project, in the parts of the setup message. `caches`: other writable places
- * without rules.
- */
+/** The rules for one project, in parts. `caches`: other writable places without rules. */
 export function changeRules(facts: ProtectFacts, configs: GitConfigs = {}, caches: readonly string[] = []): string[] {
   const { before, after } = projectRules(facts, configs)
   return [ruleText(before), knownRules(caches.length > 0).text, ruleText(after)]

@@ -221,10 +221,7 @@ function guardsAt(path: string, reason: string, facts: ProtectFacts): GuardedPat
   return [{ path, reason, identity: identityOf(path) ?? '', directory, hidden: false }]
 }
 
-/**
- * The name in a protected folder under which an agent creates working trees; null without such a
- * folder.
- */
+/** The name below which an agent creates working trees; null without such a folder. */
 function worktreesIn(path: string): string | null {
   const names = worktreeFolders
     .filter(([folder]) => folder === foldName(posix.basename(path)))
@@ -266,9 +263,7 @@ function commonDirectories(gitDirectories: readonly string[], roots: readonly st
 
 const HOOKS_BY_PATH = 'git hooks, by core.hooksPath'
 
-/**
- * The git directory of a working tree whose `.git` is a file or a link, and its common directory.
- */
+/** The git directory of a working tree with a `.git` file or link, and its common directory. */
 function directoriesBehind(pointer: string): string[] {
   const said = pointerTarget(smallText(pointer, POINTER_LIMIT) ?? '')
   const directory = said === null ? linkTarget(pointer) : resolved(posix.resolve(posix.dirname(pointer), said))

@@ -60,10 +60,7 @@ export class SecretTree {
   /** Folders to be read again in any case: not settled, or not readable. */
   readonly #restless = new Set<string>()
   #readSinceAdopted = 0
-  /**
-   * Called with the number of folders that a refresh has read, and with null when it is done after
-   * that.
-   */
+  /** Called with the number of folders that a refresh has read, and with null at its end. */
   watch: ((folders: number | null) => void) | null = null
   #readNow = 0
   /** Folders that have something to say, so that questions do not scan the whole map. */

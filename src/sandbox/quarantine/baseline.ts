@@ -277,10 +277,7 @@ export function narrowBaseline(own: TreeBaseline, others: readonly TreeBaseline[
   return narrowed
 }
 
-/**
- * The text of a regular file, one character a byte; null if missing, undefined if it cannot be
- * judged.
- */
+/** The text of a regular file, one character a byte; null if missing, undefined if unclear. */
 export function readConfig(path: string): string | null | undefined {
   let descriptor: number
   try {

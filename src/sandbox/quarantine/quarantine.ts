@@ -117,9 +117,7 @@ function undone(what: string, error: unknown): QuarantineFinding {
   return { path: '', action: 'failed', message, kept: null }
 }
 
-/**
- * Settling takes milliseconds; if a command made it take longer than this, it stops with a report.
- */
+/** Settling takes milliseconds; if a command made it take longer than this, it stops. */
 const MOST_MS = 30_000
 
 /** A folder in a folder in a folder: each is found once the one above it is open. */

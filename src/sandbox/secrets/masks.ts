@@ -64,10 +64,7 @@ export interface Masks {
   readonly installed: readonly string[]
   /** What masks show in place of nothing. */
   readonly faces: ReadonlyMap<string, MaskFace>
-  /**
-   * Files that commands see with another text: git's ignore lists, its configuration without
-   * credentials.
-   */
+  /** Files with another text for commands: git's ignore lists, its configuration. */
   readonly replaced: ReadonlyMap<string, MaskFace>
   /** The credentials of those configurations. */
   readonly tokens: readonly GitToken[]
@@ -116,10 +113,7 @@ export class MaskIndex {
   /** The names of secrets that have more than one, by device and inode. */
   readonly #names: Map<string, { readonly state: string; readonly names: string[] }>
 
-  /**
-   * `earlier` searched the same roots, and is closed: its findings are verified, as it would do
-   * itself.
-   */
+  /** `earlier` searched the same roots, and is closed: its findings are verified. */
   constructor(facts: MaskFacts, earlier: MaskIndex | null = null) {
     this.#facts = facts
     this.#shapeOf = compileShapes(facts.deniedShapes)
@@ -173,9 +167,7 @@ export class MaskIndex {
     this.tree.close()
   }
 
-  /**
-   * A hard link is the secret under another name: hidden in the same way, unless a grant names it.
-   */
+  /** A hard link is the secret under another name: hidden too, unless a grant names it. */
   #addSecondNames(grants: readonly PathPattern[], collected: MaskCollection): void {
     const shared = new Map<string, { readonly path: string; readonly state: string }>()
     for (const path of [...collected.files, ...collected.configs.keys()]) {
@@ -241,10 +233,7 @@ export class MaskIndex {
     } else if (answer !== null) collected.faces.set(path, answer)
   }
 
-  /**
-   * The identity of a file: unchanged until its folder is read again, which `refresh` does after a
-   * change.
-   */
+  /** The identity of a file: unchanged until `refresh` reads its folder again. */
   identityOf(path: string): string | null {
     const folder = this.tree.folder(posix.dirname(path))
     if (!folder) return identityOf(path)

@@ -114,10 +114,7 @@ interface Listing {
   readonly settled: boolean
 }
 
-/**
- * Listings of folders at one moment: one listing serves many places, and is reused while the folder
- * is unchanged.
- */
+/** Listings of folders at one moment, reused while a folder is unchanged. */
 export class PlaceListings {
   readonly #listings = new Map<string, Listing>()
   readonly #looked = new Set<string>()

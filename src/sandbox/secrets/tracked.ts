@@ -18,10 +18,7 @@ type TrackedAnswer = 'shown' | MaskFace | null
 const CLOSED: MaskFace = { kind: 'closed' }
 const MOST_EXCLUDE = 1_048_576
 
-/**
- * Whether HEAD has the same content for a file of the roots. For one file, without an index of the
- * tree.
- */
+/** Whether HEAD has the same content for one file of the roots, without an index. */
 export function isCommitted(path: string, roots: readonly string[], memory: Map<string, KnownObjects>): boolean {
   const inRoots = (at: string) => roots.some((root) => at === root || isBelow(at, root))
   for (let folder = posix.dirname(path); inRoots(folder); folder = posix.dirname(folder)) {

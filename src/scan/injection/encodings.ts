@@ -232,10 +232,7 @@ function isLeet(word: string): boolean {
   return /[a-z]/.test(word) && /[0134578]/.test(word)
 }
 
-/**
- * Whether a word with digits in it reads as one of these. It goes from digit to digit, which most
- * texts have few of.
- */
+/** Whether a word with digits reads as one of these. It goes from digit to digit: few texts do. */
 function hasLeetWord(words: string): boolean {
   const digits = /[0134578]/g
   for (let digit = digits.exec(words); digit !== null; digit = digits.exec(words)) {

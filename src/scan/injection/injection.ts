@@ -24,7 +24,6 @@ export interface InjectionFinding {
 
 export interface InjectionScan {
   readonly injection: boolean
-  /** From 0 to 1. */
   readonly score: number
   /** The heaviest first. */
   readonly findings: readonly InjectionFinding[]

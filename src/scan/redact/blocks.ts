@@ -92,7 +92,6 @@ export function publicBlocks(text: string, opened: boolean): readonly Block[] {
   return blocks
 }
 
-/** Whether a text ends within a public block. */
 export function endsInPublicBlock(text: string, opened: boolean): boolean {
   return publicBlocks(text, opened).at(-1)?.end === text.length
 }

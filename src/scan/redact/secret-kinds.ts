@@ -130,10 +130,7 @@ export const PREFIX_KINDS: readonly PrefixKind[] = [
   ['sanity', 'skE skA', 'word', 120],
 ]
 
-/**
- * A kind that needs more than a prefix. The secret is the first group, which ends the match;
- * without one, the match.
- */
+/** A kind that needs more than a prefix. The secret is the first group, or else the match. */
 export type PatternKind = readonly [kind: string, anchors: string, pattern: RegExp]
 
 /**

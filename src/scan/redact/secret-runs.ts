@@ -85,10 +85,7 @@ function paddingAt(text: string, at: number): number {
   return text[at] !== '=' ? 0 : text[at + 1] === '=' ? 2 : 1
 }
 
-/**
- * Upper case, lower case and digits alternate as often as by chance, unlike in identifiers and
- * paths.
- */
+/** Upper case, lower case and digits alternate as by chance, unlike in identifiers and paths. */
 function isRandom(text: string, start: number, end: number): boolean {
   if (!/[A-Z]/.test(text.slice(start, start + 24))) return false
   const counts = [0, 0, 0, 0]

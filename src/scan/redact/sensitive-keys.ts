@@ -12,10 +12,7 @@ const PASSWORD_WORDS: ReadonlySet<string> = new Set(
   ),
 )
 
-/**
- * A key with one of these is about a secret, but is not one: `token_type`, `secret_name`,
- * `password_policy`.
- */
+/** A key with one of these is not a secret: `token_type`, `secret_name`, `password_policy`. */
 const DESCRIBING_WORDS: ReadonlySet<string> = new Set(
   (
     'name names type types count counts url uri path paths file filename length len limit limits expires expiry expired ' +

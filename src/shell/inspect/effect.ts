@@ -171,10 +171,7 @@ const reads = list(`
   doctor ping poll fetch download batch-get transact-get head-object detect-only list-all index ids names current heads tree display output
   template render test synth help version completion lookup-events measure compare trace explain-plan`)
 
-/**
- * Reading verbs that also name groups: in `vault audit disable` the next word decides, if it is a
- * verb.
- */
+/** Reading verbs that also name groups: in `vault audit disable` the next word decides. */
 const nouns = list('audit check index output query scan status template test trace tree usage')
 
 /** Groups that are called like something one checks: they decide only where no verb follows. */
@@ -202,10 +199,7 @@ function isDryRun(use: Use, more: readonly string[] = []): boolean {
 
 type Kind = 'deletes' | 'writes' | 'reads' | 'groups' | null
 
-/**
- * The kind of one word: whole, by its first part (`describe-instances`), or by its last
- * (`apps:destroy`).
- */
+/** The kind of a word: whole, by its first part (`describe-x`), or by its last (`apps:destroy`). */
 function kindOf(word: string, own: Verbs): Kind {
   const known = (text: string): Kind => {
     if (own.reads?.split(' ').includes(text)) return 'reads'

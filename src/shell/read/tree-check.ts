@@ -127,10 +127,7 @@ export class TreeCheck {
     this.#substituted = substituted
   }
 
-  /**
-   * Bash reads quotes and backslashes between backquotes twice, depending on the quotes around
-   * them.
-   */
+  /** Bash reads quotes and backslashes between backquotes twice. */
   #backquoted(node: { text: string; pos: number }): void {
     if (!node.text.startsWith('`') || !/["'\\]/.test(node.text)) return
     this.#refuse('unsupported-syntax', 'backquotes hold a quote or a backslash; write $(…) instead', node.pos)

@@ -42,10 +42,7 @@ export function isRooted(text: string): boolean {
   return /^(\/|~\/|~$|\.\/|\.\.\/|\.\.$)/.test(text) && !text.includes('\n')
 }
 
-/**
- * `:!path`, `:(exclude)path` of git: excluded paths are not touched. One that climbs is a file, not
- * a pathspec.
- */
+/** `:!path`, `:(exclude)path` of git: excluded paths are not touched. One that climbs is a file. */
 export function isLeftOut(text: string): boolean {
   return /^:(?:\((?:[^),]*,)*exclude(?:,[^)]*)?\)|\/?[!^])/.test(text) && !/(?:^|\/)\.\.(?:\/|$)/.test(text)
 }

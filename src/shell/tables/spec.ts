@@ -12,10 +12,7 @@ export interface Spec {
    * plain flag.
    */
   readonly options?: string
-  /**
-   * Roles of the operands in order; the one with `*` repeats and may be in the middle. Default
-   * `auto*`.
-   */
+  /** Roles of the operands in order; the one with `*` repeats, anywhere. Default `auto*`. */
   readonly operands?: string
   /** Other operand roles when one of these options is given: `{ '-e -f': 'read*' }`. */
   readonly operandsWith?: Readonly<Record<string, string>>
@@ -116,10 +113,7 @@ interface OperandRoles {
 
 const takesOf = { '<': 'value', '[': 'glued', '(': 'pair', '{': 'command', '!': 'nothing' } as const
 
-/**
- * The rows of one line: a long name directly after a short one is its other spelling, else a
- * separate option.
- */
+/** The rows of one line: a long name directly after a short one is its other spelling. */
 function parseRow(line: string): readonly (readonly [name: string, row: OptionRow])[] {
   const hash = line.indexOf(' # ')
   const words = (hash < 0 ? line : line.slice(0, hash)).trim().split(/\s+/)

@@ -131,7 +131,6 @@ export const envRun: Wrap = {
   run: 'words',
 }
 
-/** Is a shell. */
 export const shellRun: Wrap = {
   options: `
   -a -k -p -t -B -P -i -l -r -D !wary

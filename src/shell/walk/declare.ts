@@ -130,9 +130,7 @@ export function readInput(call: BuiltinCall): void {
   for (const word of names) assignNamed(call, word)
 }
 
-/**
- * Words after the options; a word that may be an option counts as a name, which is then doubted.
- */
+/** Words after the options. One that may be an option counts as a doubted name. */
 function operandsAfter(call: BuiltinCall, valued: string): readonly Word[] {
   let at = 1
   while (at < call.argv.length) {

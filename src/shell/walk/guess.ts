@@ -59,9 +59,7 @@ function worsenBy(walk: Walk, draft: Draft, commands: readonly (readonly string[
   }
 }
 
-/**
- * Hazards of a program that runs others by its own syntax. Calls of a language are read instead.
- */
+/** Hazards of a program that runs others by its own syntax. Code is read by its calls. */
 const RUNS_PROGRAMS: ReadonlySet<string> = new Set([
   'alias',
   'hook',

@@ -201,9 +201,7 @@ function innerDirectory(call: Invocation, found: UnwrappedCommand, row: WrapperR
 /** The five fields of a time, or its nickname, before a job of crontab. */
 const TIME = /^\s*(?:@\w+|(?:\S+\s+){4}\S+)\s+/
 
-/**
- * Lists the jobs of a scheduler. `none`: a file contains them, or it only shows or deletes some.
- */
+/** Lists the jobs of a scheduler. `none`: a file has them, or it shows or deletes some. */
 function runScheduled(
   walk: Walk,
   call: Invocation,

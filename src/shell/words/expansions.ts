@@ -88,10 +88,7 @@ function lengthOf(value: Value): Value {
   return known(value.values.map((text) => String(text.length)))
 }
 
-/**
- * Applies an operation. Its operands are always walked, since they may run commands; their
- * assignments are uncertain.
- */
+/** Applies an operation. Its operands may run commands, but their assignments are uncertain. */
 function operate(operation: ParameterOperation, base: Value, reader: OperandReader): Value {
   const { scope } = reader.host
   const before = scope.branch()

@@ -32,9 +32,7 @@ export const MAX_VALUES = 24
 /** Longest value that is followed; longer ones could double with every assignment. */
 const MAX_VALUE_LENGTH = 8192
 
-/**
- * Variables that bash itself sets, reads or protects: an assignment does not decide their value.
- */
+/** Variables that bash sets, reads or protects: an assignment does not decide their value. */
 const SELF_WILLED = new Set(
   (
     '_ RANDOM SRANDOM SECONDS LINENO BASHPID BASH_COMMAND BASH_SUBSHELL BASH_ARGV0 EPOCHSECONDS EPOCHREALTIME FUNCNAME ' +
@@ -135,10 +133,7 @@ export class Scope {
   cwd: string | null
   /** Where the shell still is if its last `cd` failed; null when that cannot be, or would have ended it. */
   fallback: string | null = null
-  /**
-   * Whether any shell of the text changes its directory, and which names are integers; shared by
-   * all shells.
-   */
+  /** Whether any shell of the text changes its directory, and the names of integers; shared. */
   journey: { moved: boolean; readonly integers: Set<string> }
   /** Directories below the current one on the stack of pushd; null when unknown. */
   stack: readonly string[] | null = []

@@ -34,10 +34,7 @@ function reportsStart(plan: SandboxPlan): boolean {
   return plan.baseline !== 'none' && plan.terminal === null
 }
 
-/**
- * If a limit cannot be set, the command does not run. On macOS these limits do not cover memory and
- * processes.
- */
+/** If a limit cannot be set, nothing runs. On macOS they do not cover memory and processes. */
 function limitCommands({ cpuSeconds, openFiles, fileBytes }: Limits): string {
   const wanted: readonly (readonly [string, number | undefined])[] = [
     ['-c', 0],
@@ -51,10 +48,7 @@ function limitCommands({ cpuSeconds, openFiles, fileBytes }: Limits): string {
   return `${set.join('')}${files}`
 }
 
-/**
- * Runs the plan to its end. `observed`: refusals are read from the log afterwards, if that is worth
- * its time.
- */
+/** Runs the plan to its end. `observed`: refusals are read from the log afterwards. */
 export async function launchSeatbelt(plan: SandboxPlan, io: LaunchIo, observed: boolean): Promise<LaunchResult> {
   io.signal?.throwIfAborted()
   requireSameFiles(plan)

@@ -33,10 +33,7 @@ export const SYSTEM_READS: readonly string[] = [
   '/private/var/select',
 ]
 
-/**
- * Parts of shown folders that reach everything else by another name: the data volume is mounted
- * below /System.
- */
+/** Parts of shown folders that reach everything else: the data volume lies below /System. */
 const LEFT_OUT: readonly string[] = ['/System/Volumes']
 
 /** Links of the system that paths go through; each is read as a link, and no more. */
@@ -47,10 +44,7 @@ const PRIVATE: readonly string[] = ['/dev', '/private/tmp', '/private/var/tmp', 
 
 const DEVICES: readonly string[] = ['/dev/null', '/dev/zero', '/dev/random', '/dev/urandom', '/dev/dtracehelper']
 
-/**
- * Services that the C library needs for users and locales, and TLS for verification; none starts a
- * program.
- */
+/** Services for users, locales and TLS verification; none starts a program. */
 const SERVICES: readonly string[] = [
   'com.apple.system.opendirectoryd.libinfo',
   'com.apple.system.opendirectoryd.membership',

@@ -147,10 +147,7 @@ const copy: Rule = (use) => {
   })
 }
 
-/**
- * A symbolic link resolves from its own folder; a single operand creates a link of the same name
- * here.
- */
+/** A symbolic link resolves from its folder; a single operand creates one of that name here. */
 const link: Rule = (use) => {
   const [only] = use.operands
   if (!has(use, '-s')) {
