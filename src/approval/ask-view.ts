@@ -37,14 +37,14 @@ export interface AskView {
 }
 
 /** One input field, as text. */
-export interface AskField {
+interface AskField {
   readonly name: string
   readonly text: string
   /** How many characters of it are left out, in the middle. */
   readonly hidden: number
 }
 
-export interface AskReason {
+interface AskReason {
   readonly code: ReasonCode
   readonly messages: readonly AskMessage[]
   readonly rule: string | null
@@ -52,7 +52,7 @@ export interface AskReason {
 }
 
 /** One sentence, and the number of parts that it covers. */
-export interface AskMessage {
+interface AskMessage {
   readonly text: string
   readonly count: number
 }

@@ -24,7 +24,7 @@ export interface AuditDecision {
 }
 
 /** A line before a call runs, or, as `denied`, instead of it. */
-export interface CallEvent {
+interface CallEvent {
   readonly type: 'begin' | 'denied'
   /** Joins a begin with its end. */
   readonly call: string
@@ -88,7 +88,7 @@ export interface AuditProgram {
   readonly by?: number
 }
 
-export interface AuditChanges {
+interface AuditChanges {
   readonly undo: string | null
   readonly made: number
   readonly changed: number
@@ -98,7 +98,7 @@ export interface AuditChanges {
   readonly names: readonly string[]
 }
 
-export interface AuditPort {
+interface AuditPort {
   readonly port: number
   readonly problem: string | null
   readonly connections: number
@@ -140,7 +140,7 @@ export interface NoteEvent {
 }
 
 /** Lines that the log writes about itself. */
-export interface LogEvent {
+interface LogEvent {
   readonly type: 'checkpoint' | 'rotated' | 'recovered' | 'closed'
   readonly [field: string]: unknown
 }

@@ -5,7 +5,7 @@ import { foldName, foldPath } from './path-bytes.ts'
 import { splitPath } from './path-pattern.ts'
 
 /** The report about a changed file. */
-export interface ReportedName {
+interface ReportedName {
   /** At any depth; the name includes everything below it. */
   readonly path: string
   /** "agent guidance": the kind of file, for the sentence a person reads. */

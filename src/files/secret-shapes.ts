@@ -57,7 +57,7 @@ const COPIES: readonly RegExp[] = [
 ]
 
 /** A secret path: the shape or place that matched. */
-export interface Secret {
+interface Secret {
   /** The basename shape such as `*.key`, or the place such as `~/.ssh`. */
   readonly shape: string
   readonly what: string
@@ -179,7 +179,7 @@ export function openedByGrant(path: string, grants: readonly PathPattern[], fact
 }
 
 /** What `openedByGrant` needs to know about the machine and the manifest. */
-export interface GrantFacts {
+interface GrantFacts {
   readonly home: string
   readonly shapeOf?: ShapeOf
 }

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto'
 import { isSignedBy, type PublicKey, parsePublicKey, type SigningKey } from '../system/keys/signing-key.ts'
 
 /** A manifest for the machines of some groups; `*` is every machine. */
-export interface PolicyLayer {
+interface PolicyLayer {
   readonly groups: readonly string[]
   /** The text of a `cordon.toml`. */
   readonly manifest: string
@@ -21,14 +21,14 @@ export interface Approver {
 }
 
 /** How many people it takes, for machines of some groups and some tools; of several that fit, the most. */
-export interface ApprovalRule {
+interface ApprovalRule {
   readonly groups: readonly string[]
   readonly tools: readonly string[]
   readonly people: number
 }
 
 /** The effect of an expired bundle. */
-export type Closes = 'nothing' | 'network' | 'everything'
+type Closes = 'nothing' | 'network' | 'everything'
 
 export interface Bundle {
   readonly fleet: string
@@ -64,7 +64,7 @@ export interface VerifiedBundle {
   readonly signers: readonly PublicKey[]
 }
 
-export type BundleVerdict = VerifiedBundle | { readonly problem: BundleProblem; readonly message: string }
+type BundleVerdict = VerifiedBundle | { readonly problem: BundleProblem; readonly message: string }
 
 interface SignedBundle {
   readonly cordon_bundle: 1

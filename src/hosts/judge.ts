@@ -47,7 +47,7 @@ export interface HostJudgeRules<Rule extends { readonly pattern: HostPattern }> 
   readonly suffixes?: SuffixLookup
 }
 
-export interface HostRequest {
+interface HostRequest {
   readonly url: UrlFacts
   /** What DNS answered; absent before resolution. The address that is dialled must be one of these. */
   readonly resolved?: readonly string[]
@@ -61,7 +61,7 @@ export interface HostJudgement<Rule> {
   readonly matched: Rule | null
 }
 
-export interface HopsJudgement<Rule> extends HostJudgement<Rule> {
+interface HopsJudgement<Rule> extends HostJudgement<Rule> {
   /** Index of the hop that decided; -1 for the first request. */
   readonly hop: number
   /** True when a hop went from an encrypted scheme to a plain one: allowed, and worth a line in the audit. */

@@ -36,9 +36,7 @@ export interface CompiledPolicy {
   readonly warnings: readonly Problem[]
 }
 
-export type CompileResult =
-  | CompiledPolicy
-  | { readonly problems: readonly Problem[]; readonly warnings: readonly Problem[] }
+type CompileResult = CompiledPolicy | { readonly problems: readonly Problem[]; readonly warnings: readonly Problem[] }
 
 export interface CompileOptions extends CompileContext {
   /** The hosts that a bundle brings along, by program; without it bundles bring only their written `domains`. */

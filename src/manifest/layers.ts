@@ -25,7 +25,7 @@ export interface Layers extends Readonly<Partial<Record<(typeof PERSONAL_ORDER)[
   readonly organisation?: readonly Manifest[]
 }
 
-export interface MergedManifest {
+interface MergedManifest {
   readonly manifest: Manifest
   readonly warnings: readonly Problem[]
 }

@@ -10,7 +10,7 @@ import type { PartQuestions } from './order.ts'
 import { type PathRule, type Policy, type RuleRef, ref } from './policy.ts'
 import type { Ruling, Stance } from './stance.ts'
 
-export type PathAccess = 'read' | 'write' | 'list'
+type PathAccess = 'read' | 'write' | 'list'
 
 /** The actor: a file tool, or a command in the sandbox, with the baseline and a private /tmp. */
 export interface PathActor {

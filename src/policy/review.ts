@@ -10,7 +10,7 @@ import type { Policy } from './policy.ts'
 import { isReviewable, REVIEW_BOUNDS, type ReviewBound } from './review-bound.ts'
 import { isWithin, type WorstCase, worstCaseOf } from './worst-case.ts'
 
-export interface ReviewCase {
+interface ReviewCase {
   readonly decision: Decision
   readonly facts: ShellFacts | null
   readonly worst: WorstCase

@@ -8,7 +8,7 @@ import type { CapturedOutput, LaunchIo, Output, SandboxFault } from './backend.t
 import { Capture } from './capture.ts'
 import type { Limits } from './limits.ts'
 
-export interface Attendance {
+interface Attendance {
   readonly child: ChildProcess
   readonly limits: Limits
   readonly io: LaunchIo

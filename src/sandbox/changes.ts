@@ -8,7 +8,7 @@
  * content is a git configuration of listed keys. `note`: done, with a line in the record. `free`:
  * cancels an earlier rule.
  */
-export type ChangeAction = 'refuse' | 'judge' | 'note' | 'free'
+type ChangeAction = 'refuse' | 'judge' | 'note' | 'free'
 
 /** One rule. The last one that fits a path decides. */
 export interface ChangeRule {
@@ -26,7 +26,7 @@ export interface ChangeRule {
 }
 
 /** The folder for what a command would lose, and its size limits. */
-export interface KeepPlan {
+interface KeepPlan {
   /** Of this call alone, owner-only, empty. */
   readonly folder: string
   /** Larger files are not copied (a file that is removed or replaced is linked, whatever its size). */

@@ -27,7 +27,7 @@ export interface EnvironmentRequest {
 }
 
 /** The environment, and the variables left out on purpose. */
-export interface CommandEnvironment {
+interface CommandEnvironment {
   readonly variables: Readonly<Record<string, string>>
   /** Entries of PATH that were dropped because they mean the current directory. */
   readonly droppedPath: readonly string[]

@@ -8,7 +8,7 @@ import { isInside, SYSTEM_PATHS } from '../files/baseline.ts'
 import { DEFAULT_SCRATCH_BYTES, type Limits } from './limits.ts'
 
 /** `[sandbox.os] command_fs`. */
-export type Baseline = 'system' | 'none' | 'permissive' | 'all'
+type Baseline = 'system' | 'none' | 'permissive' | 'all'
 
 /** The host's state of a path that the plan may show. */
 export interface PathFact {
@@ -120,8 +120,7 @@ export function layerOf(layers: ReadonlyMap<string, Layer>, path: string): Layer
   return layers.get('/')
 }
 
-export interface Layout
-  extends Pick<SandboxLayout, 'binds' | 'links' | 'scratch' | 'emptied' | 'standIns' | 'skipped'> {
+interface Layout extends Pick<SandboxLayout, 'binds' | 'links' | 'scratch' | 'emptied' | 'standIns' | 'skipped'> {
   readonly layers: ReadonlyMap<string, Layer>
 }
 

@@ -44,13 +44,13 @@ export interface TerminalSize {
 }
 
 /** An address of 127.0.0.0/8 and its name. */
-export interface NamedAddress {
+interface NamedAddress {
   readonly name: string
   readonly address: string
 }
 
 /** A port of the sandbox's loopback; null for every address of it. */
-export interface ProxyPort {
+interface ProxyPort {
   readonly address: string | null
   readonly port: number
 }
@@ -77,7 +77,7 @@ export interface GrantedSocket {
 }
 
 /** Connections to `path` inside are handed out, to be connected to `target`. */
-export interface LocalSocket {
+interface LocalSocket {
   readonly path: string
   readonly target: string
 }

@@ -9,7 +9,7 @@ export interface ProgramPlan {
 }
 
 /** A file that runs with words. */
-export interface ProgramImage {
+interface ProgramImage {
   /** Canonical. */
   readonly file: string
   /** Names of programs in the table that this file is a link to or a copy of. */

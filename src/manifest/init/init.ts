@@ -54,7 +54,7 @@ export const AGENT_READS: readonly string[] = [
 ]
 
 /** What of the machine a first manifest depends on. */
-export interface MachineFacts {
+interface MachineFacts {
   /** Bundles there are; null: any. */
   readonly bundles: readonly string[] | null
   /** Agents that are installed, by the names of their bundles and of their programs. */

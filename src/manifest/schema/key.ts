@@ -56,10 +56,10 @@ export interface Field {
  * denials). `meet`: a filter, which a later layer can only narrow. `deny-wins`: a level, where
  * deny wins from any layer.
  */
-export type Merge = 'later' | 'concat' | 'meet' | 'deny-wins'
+type Merge = 'later' | 'concat' | 'meet' | 'deny-wins'
 
 /** Which value is stricter; a project can only make such keys stricter (M2). */
-export type Strictness = 'true' | 'false' | 'lower' | 'higher' | 'choice-order' | 'union' | 'meet'
+type Strictness = 'true' | 'false' | 'lower' | 'higher' | 'choice-order' | 'union' | 'meet'
 
 export interface Key {
   readonly name: string

@@ -6,10 +6,10 @@ import type { HostRule, PathRule, Sourced } from '../../policy/policy.ts'
 import type { ReviewBound } from '../../policy/review-bound.ts'
 
 /** `[sandbox.os] backend`, on Linux. */
-export type CommandBackend = 'bwrap' | 'landlock' | 'runc' | 'runsc'
+type CommandBackend = 'bwrap' | 'landlock' | 'runc' | 'runsc'
 
 /** `[sandbox.os] require`: what a machine must support for a command to run. */
-export type Requirement = 'nothing' | 'namespaces'
+type Requirement = 'nothing' | 'namespaces'
 
 export type CommandFs = 'none' | 'system' | 'permissive' | 'all'
 
@@ -161,7 +161,7 @@ export interface McpServerSetting {
 }
 
 /** How a person is notified of questions while the page is open (X6). */
-export interface ApprovalSettings {
+interface ApprovalSettings {
   readonly webhook: string | null
   readonly format: 'json' | 'ntfy'
   readonly answerUrl: string | null

@@ -15,7 +15,7 @@ export interface SignatureRecord {
   readonly canonical: string
 }
 
-export interface SignatureFile {
+interface SignatureFile {
   readonly version: 1
   readonly project: string
   /** The newest last. */

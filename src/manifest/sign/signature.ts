@@ -31,7 +31,7 @@ export function teamMessage(identity: string, hash: string): string {
 }
 
 /** A detached signature, as in `cordon.toml.sig`. */
-export interface DetachedSignature {
+interface DetachedSignature {
   readonly key: PublicKey
   readonly grantHash: string
   /** The project it was created for, wherever that lies; null if unreadable. */

@@ -16,7 +16,7 @@ import {
 import { type ArrayNode, type Entry, MAX_DEPTH, type Node, type TableNode, table } from './tree.ts'
 
 /** Text that is not TOML, or contradicts earlier text. */
-export interface TomlProblem {
+interface TomlProblem {
   readonly at: number
   readonly message: string
   readonly expected: string
@@ -25,7 +25,7 @@ export interface TomlProblem {
   readonly key: string
 }
 
-export interface TomlDocument {
+interface TomlDocument {
   readonly root: TableNode
   readonly problems: readonly TomlProblem[]
 }

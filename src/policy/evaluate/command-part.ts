@@ -52,7 +52,7 @@ const QUIET_BUILTINS: ReadonlySet<string> = new Set([
 const KIND_ANSWERS: ReadonlySet<string> = new Set(['changes-remote', ELSEWHERE, 'wrapper-option'])
 
 /** The commands around one: its wrappers, nearest first, and those it runs as a wrapper. */
-export interface CommandsAround {
+interface CommandsAround {
   readonly wrappers: readonly CommandFact[]
   readonly runs: CommandFact | null
   /** True if it runs on another machine or in a container, with other directories. */

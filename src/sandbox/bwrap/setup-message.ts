@@ -46,7 +46,7 @@ export const HIDDEN_PROC: readonly string[] = [
   'vmallocinfo',
 ].map((name) => `/proc/${name}`)
 
-export interface SetupInput {
+interface SetupInput {
   readonly plan: SandboxPlan
   readonly filter: Uint8Array
   readonly limits: readonly ResourceLimit[]

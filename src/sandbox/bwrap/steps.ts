@@ -34,7 +34,7 @@ export const INIT_STEPS = {
 
 export type InitStep = keyof typeof INIT_STEPS
 
-export interface StepMeaning {
+interface StepMeaning {
   readonly code: FaultCode
   readonly what: string
   readonly remedy: string

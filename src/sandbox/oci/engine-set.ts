@@ -12,7 +12,7 @@ import type {
 } from './engine.ts'
 
 /** An engine that works, and those before it that do not. */
-export interface ChosenEngine {
+interface ChosenEngine {
   readonly engine: ContainerEngine
   readonly support: Extract<EngineSupport, { works: true }>
   readonly passedOver: readonly { readonly name: EngineName; readonly why: string }[]

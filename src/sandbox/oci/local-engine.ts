@@ -20,9 +20,9 @@ import { podmanArgv, podmanEnvironment, probeEngine } from './probe.ts'
 import { containerSpec } from './spec.ts'
 import { containerUser, openStage, type Stage } from './stage.ts'
 
-export type LocalEngineName = Extract<EngineName, 'runc' | 'crun' | 'runsc' | 'podman'>
+type LocalEngineName = Extract<EngineName, 'runc' | 'crun' | 'runsc' | 'podman'>
 
-export interface LocalEngineOptions {
+interface LocalEngineOptions {
   /** Where the files of containers lie meanwhile. */
   readonly place: string
   /** The control groups of this machine; asked once they are needed. */

@@ -75,7 +75,7 @@ function knownRules(hasCaches: boolean): { readonly rules: readonly ChangeRule[]
 }
 
 /** Existing git configurations by path, with their texts (one character a byte). */
-export type GitConfigs = Readonly<Record<string, string>>
+type GitConfigs = Readonly<Record<string, string>>
 
 /** The rules for one project, in parts. `caches`: other writable places without rules. */
 export function changeRules(facts: ProtectFacts, configs: GitConfigs = {}, caches: readonly string[] = []): string[] {

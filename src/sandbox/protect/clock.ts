@@ -5,7 +5,7 @@ import { FolderWatches } from '../../system/file-addon.ts'
 import { onNextTurn } from '../../system/timing.ts'
 
 /** The state of a folder on disk. */
-export interface FolderState {
+interface FolderState {
   readonly ctime: number
   readonly inode: number
   readonly device: number

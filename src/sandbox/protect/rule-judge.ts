@@ -13,7 +13,7 @@ interface Rule extends ChangeRule {
 }
 
 /** The result of a rule for a path; `isExact`: about the path itself and not one above it. */
-export interface Judgement {
+interface Judgement {
   readonly action: ChangeRule['action']
   readonly folder: boolean
   readonly isExact: boolean

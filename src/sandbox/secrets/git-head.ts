@@ -10,13 +10,13 @@ import { isBelow } from '../protect/tree.ts'
 import { type KnownObjects, ObjectStore } from './git-objects.ts'
 
 /** A file as HEAD has it. */
-export interface CommittedFile {
+interface CommittedFile {
   readonly bytes: Buffer
   readonly executable: boolean
 }
 
 /** `unknown`: the repository cannot be read with certainty. `none`: HEAD has no plain file there. */
-export type HeadAnswer = CommittedFile | 'none' | 'unknown'
+type HeadAnswer = CommittedFile | 'none' | 'unknown'
 
 interface TreeEntry {
   readonly mode: string

@@ -9,14 +9,14 @@ import { errorCode } from '../../system/fault.ts'
 import { childPath, isBelow } from '../protect/tree.ts'
 
 /** Paths to hide: files become empty, directories become empty. */
-export interface PlaceMasks {
+interface PlaceMasks {
   readonly files: readonly string[]
   readonly directories: readonly string[]
   /** Those that a place points to by a link, and the place; by path. */
   readonly linked: ReadonlyMap<string, string>
 }
 
-export interface PlaceQuestion {
+interface PlaceQuestion {
   readonly home: string
   /** The paths that the sandbox shows: only places in there need a mask. */
   readonly visible: readonly string[]

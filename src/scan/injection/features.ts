@@ -7,7 +7,7 @@
 export const BUCKETS: number = 1 << 16
 
 /** Takes a sentence: its span, and the indexes of its features, which the next call overwrites. */
-export type SentenceReader = (start: number, end: number, features: Int32Array, count: number) => void
+type SentenceReader = (start: number, end: number, features: Int32Array, count: number) => void
 
 /** Longer sentences are read in pieces: what steers an agent is said shortly. */
 const MAX_WORDS = 40

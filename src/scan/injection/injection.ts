@@ -13,7 +13,7 @@ import { ORDER_RULES } from './rules-orders.ts'
 import { ROLE_RULES } from './rules-roles.ts'
 import { BIAS, LIMIT, NOTHING, UNIT, WEIGHTS } from './weights.generated.ts'
 
-export interface InjectionFinding {
+interface InjectionFinding {
   readonly rule: string
   /** The words that matched, as the agent reads them. */
   readonly excerpt: string
@@ -22,7 +22,7 @@ export interface InjectionFinding {
   readonly span: Span
 }
 
-export interface InjectionScan {
+interface InjectionScan {
   readonly injection: boolean
   readonly score: number
   /** The heaviest first. */
@@ -292,6 +292,6 @@ export function suspiciousSentences(text: string): readonly SuspiciousSentence[]
 }
 
 /** The score from which on a text counts as an injection. */
-export const THRESHOLD = 0.4
+const THRESHOLD = 0.4
 
 export const INJECTION_RULES: readonly InjectionRule[] = [...ORDER_RULES, ...ROLE_RULES, ...AIM_RULES]

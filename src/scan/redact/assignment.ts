@@ -3,7 +3,7 @@
 import { type gradeKey, isSecretValue, type KeyGrade, LEAST_VALUE } from './sensitive-keys.ts'
 
 /** The value to mask. */
-export interface Assignment {
+interface Assignment {
   readonly start: number
   readonly end: number
 }

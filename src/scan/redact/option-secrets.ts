@@ -128,7 +128,7 @@ const BY_PROGRAM: ReadonlyMap<string, readonly ProgramRow[]> = (() => {
 export const SECRET_PROGRAMS: readonly string[] = [...BY_PROGRAM.keys()]
 
 /** A secret among words: of the word at `index`, from `start` to its end. */
-export interface WordSecret {
+interface WordSecret {
   readonly index: number
   readonly start: number
 }

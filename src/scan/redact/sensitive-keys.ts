@@ -99,7 +99,7 @@ function keyWords(key: string): string[] {
 }
 
 /** How a value was joined to its key. */
-export interface ValueStyle {
+interface ValueStyle {
   readonly quoted: boolean
   /** Nothing but `=` is between key and value, as in a shell, a query string or an INI file. */
   readonly tight: boolean

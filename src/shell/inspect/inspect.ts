@@ -12,7 +12,7 @@ import { Findings, type Inspection, type Place, type Rule, type Use } from '../t
 import { effectOf, onlyShowsHelp, strongest } from './effect.ts'
 
 /** One simple command without its wrappers. */
-export interface SimpleCommand {
+interface SimpleCommand {
   readonly argv: readonly Word[]
   /** Where it runs; null when that cannot be known. */
   readonly cwd: string | null

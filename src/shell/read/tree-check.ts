@@ -13,7 +13,7 @@ import {
 import { UnreadableText } from './unreadable-text.ts'
 
 /** The contents of a trusted tree. */
-export interface CheckedTree {
+interface CheckedTree {
   readonly syntax: readonly SyntaxUse[]
   readonly hazards: readonly Hazard[]
   /** One of its nodes is of a kind that bash itself is to check. */

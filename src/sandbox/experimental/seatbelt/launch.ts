@@ -13,7 +13,7 @@ import type { Violation } from '../../violation.ts'
 import { compileProfile, type RefusalMark, readRefusals, refusalPredicate } from './profile.ts'
 
 /** Absolute: PATH is not trusted. */
-export const SANDBOX_EXEC = '/usr/bin/sandbox-exec'
+const SANDBOX_EXEC = '/usr/bin/sandbox-exec'
 const SHELL = '/bin/sh'
 /** Creates the terminal outside, so that no program inside has the person's own. */
 const SCRIPT = '/usr/bin/script'
