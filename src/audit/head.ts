@@ -1,4 +1,4 @@
-/** The head of a session's log, stored apart from it: where the log ended, so that a cut tail shows. */
+/** The files of a log, and its head: where the log ended, so that a cut tail shows. */
 
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, writeSync } from 'node:fs'
 import { join } from 'node:path'

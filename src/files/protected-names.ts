@@ -1,8 +1,8 @@
-/** Protected rows outside projects: what shells, desktops, editors and agents run from the home directory and the system. */
+/** The table of protected files: what programs run unasked, in projects and outside. */
 
 import { words } from './glob.ts'
 
-/** One row of the table of protected files: the name, its kind, the reason, and the evidence. */
+/** Whose setting a protected file is. */
 export type ProtectedKind =
   | 'cordon'
   | 'manifest'

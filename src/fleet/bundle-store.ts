@@ -1,4 +1,4 @@
-/** The last good bundle of a machine, and the version below which it accepts none. */
+/** The last good bundle of a machine, the version below which it accepts none, and weakenings. */
 
 import { join } from 'node:path'
 import { Fault } from '../system/fault.ts'

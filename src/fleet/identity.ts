@@ -1,7 +1,4 @@
-/**
- * The identity of a machine: one key, created here and never sent, and the certificate of its
- * enrolment.
- */
+/** The identity of a machine: one key, created here and never sent, its certificate and invites. */
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { join } from 'node:path'

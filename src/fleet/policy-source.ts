@@ -1,6 +1,5 @@
 /**
- * The source of a policy bundle: a file, HTTPS with ETag, or a JetStream bucket. Its content is
- * untrusted until verified.
+ * The source of a policy bundle: a file, HTTPS with ETag, or a JetStream bucket; and its status.
  */
 
 import { readFileSync, statSync } from 'node:fs'

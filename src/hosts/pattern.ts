@@ -1,4 +1,6 @@
-/** Host patterns: a literal host or `*.<registrable domain>`, with an optional port. */
+/**
+ * Host patterns: a literal host, `*.<registrable domain>` or a unix socket, with an optional port.
+ */
 
 import { canonicalAddress, embeddedIpv4, parseIpv6 } from './address.ts'
 import { type HostKind, parseHost, quote } from './host.ts'

@@ -1,4 +1,4 @@
-/** A policy before it is signed: a team's file, its changes, and its effect on recorded calls. */
+/** A policy before it is signed: a file, its changes, its effect on recorded calls; publishing. */
 
 import { dirname, resolve } from 'node:path'
 import { parseLine } from '../audit/event.ts'

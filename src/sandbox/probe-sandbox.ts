@@ -1,4 +1,4 @@
-/** The layout that probes attack from inside: a project with a secret and protected paths, and a place outside. */
+/** Probes a backend by attacking from inside: a project with a secret and protected paths. */
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'

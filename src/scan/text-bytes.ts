@@ -1,4 +1,4 @@
-/** A text as UTF-8, for a loop that checks every character: over bytes it runs several times as fast as over a string. */
+/** A text as UTF-8 and classes of characters: loops over bytes are several times as fast. */
 
 /** The bytes of a text; they are good until the next text is read. */
 export interface TextBytes {

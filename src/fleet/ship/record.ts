@@ -1,4 +1,4 @@
-/** A line of a machine's record for a receiver: its machine, its position, and its exact text. */
+/** Records on their way to a receiver: lines, pieces, and the loop that delivers them. */
 
 import { messageOf } from '../../system/fault.ts'
 import { pause } from '../../system/timing.ts'

@@ -1,4 +1,4 @@
-/** Command rules of one file that cannot all be meant: contradictions, shadowed rules, refused grants, failed examples. */
+/** Command rules and levels of one file that contradict: shadowed rules, refused grants. */
 
 import type { CommandPattern } from '../../policy/command-pattern.ts'
 import { toolKind } from '../../policy/tool-kind.ts'

@@ -1,4 +1,4 @@
-/** Host rules of one file that cannot all be meant, and names that must be unique. */
+/** Host and path rules of one file that contradict or shadow each other. */
 
 import { isGlob } from '../../files/glob.ts'
 import { containsPattern, literalPrefix, type PathPattern, splitPath } from '../../files/path-pattern.ts'

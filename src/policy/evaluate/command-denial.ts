@@ -1,4 +1,4 @@
-/** Deny rules that could match out of sight: in text that is run a second time, under another name, behind an unknown program. */
+/** Denials of commands: by their words, or possibly out of sight in text that is run again. */
 
 import type { CommandFact, Hazard, Word } from '../../shell/facts.ts'
 import { unprivilegedWay } from '../../shell/tables/unprivileged.ts'

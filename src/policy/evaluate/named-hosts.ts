@@ -1,4 +1,7 @@
-/** The hosts that the words of a command name. */
+/**
+ * The hosts of commands, and of a text as a whole (S3). Its commands share one sandbox, so a host
+ * of one is there for all. If one runs unreadable code, the text has only that one's hosts.
+ */
 
 import { classifyAddress } from '../../hosts/address.ts'
 import { matchesDenied, reachesHost } from '../../hosts/pattern.ts'

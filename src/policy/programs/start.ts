@@ -1,4 +1,4 @@
-/** Decides a program start by its real words (S8): the same denials as for a text, with nothing left to guess. */
+/** Decides a program start by its real words (S8): the denials of a text, and grants for each. */
 
 import { posix } from 'node:path'
 import type { CommandFact, Word } from '../../shell/facts.ts'

@@ -1,7 +1,4 @@
-/**
- * PURE. A plan as arguments for bubblewrap: the namespaces and the baseline, which cordon-init
- * completes.
- */
+/** PURE. A plan as arguments for bubblewrap: the namespaces and baseline of a sandbox layer. */
 
 import type { SandboxLayout } from '../layout.ts'
 

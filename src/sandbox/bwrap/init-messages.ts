@@ -1,6 +1,5 @@
 /**
- * PURE. Messages of a running cordon-init and the answers: 16 bytes out, 6 bytes in
- * (native/init/protocol.h).
+ * PURE. The wire of cordon-init: its messages, the answers, and records (native/init/protocol.h).
  */
 
 import { encodePath } from '../../files/path-bytes.ts'

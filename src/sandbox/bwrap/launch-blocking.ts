@@ -1,4 +1,8 @@
-/** Runs one command for a process that has nothing else to do meanwhile: the addon `cordon-launch` starts it and waits. */
+/**
+ * Runs one command through the addon `cordon-launch`, which blocks, and prepares spare sandboxes
+ * ahead. A spare contains only its mounts; everything about one command comes with the setup
+ * message. It is used only if the command would get the same layout now, and discarded otherwise.
+ */
 
 import { closeSync, constants, openSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'

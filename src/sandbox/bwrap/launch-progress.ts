@@ -1,4 +1,4 @@
-/** The state of a running sandbox: its init's messages, and their result. */
+/** The state of a running sandbox: its init's messages, their result, and launch faults. */
 
 import { constants } from 'node:os'
 import { decodePath } from '../../files/path-bytes.ts'

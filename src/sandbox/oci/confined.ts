@@ -1,6 +1,6 @@
 /**
- * Runs an engine's program so that it and all its processes end with this one, as an unprivileged
- * user, under the limits.
+ * Runs an engine's program so that all of it ends with this process, under limits, and captures
+ * output.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process'

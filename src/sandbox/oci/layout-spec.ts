@@ -1,7 +1,4 @@
-/**
- * PURE. A layout as the configuration of an OCI runtime: the namespaces and mounts, which
- * cordon-init completes as in bubblewrap's.
- */
+/** PURE. A layout as the configuration of an OCI runtime, and the entry script of containers. */
 
 import { INIT_CAPABILITIES, initWords, MAX_BINDS, SHARED_FOLDERS } from '../bwrap/args.ts'
 import type { SandboxLayout } from '../layout.ts'

@@ -1,7 +1,4 @@
-/**
- * Probes an engine by running it: what it shows, what it lets out, and whether its memory limit
- * works.
- */
+/** Probes an engine by running it, and the words for podman and docker. */
 
 import { messageOf } from '../../system/fault.ts'
 import type { LimitReport, ResourceLimit } from '../limits.ts'

@@ -1,4 +1,4 @@
-/** Guards the protected paths of a project around every run: pins before it, settles after it. */
+/** Guards the protected paths of a project around every run, with a journal for killed ones. */
 
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { posix } from 'node:path'

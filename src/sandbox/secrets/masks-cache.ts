@@ -1,4 +1,4 @@
-/** Keeps the index of a big tree for the next process; ctimes verify every folder of it before it is believed. */
+/** Keeps the index of a big tree and the hidden files for the next process; ctimes verify it. */
 
 import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -131,7 +131,11 @@ function shortHash(text: string): string {
 /** More than a machine has; the oldest go first. */
 const MOST = 50_000
 
-/** The stored identities, of all projects. */
+/**
+ * Identities (device and inode) of files that were hidden once: they stay secret wherever their
+ * folders move. Otherwise `mv packages node_modules` would turn a project's `.env` into a file of
+ * a package.
+ */
 export class SecretMemory {
   readonly #stateDir: string
   #known: Set<string> | null = null

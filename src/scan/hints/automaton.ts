@@ -1,4 +1,4 @@
-/** Looks for many hints in long texts: every character is read once, however many hints there are. */
+/** Searches long texts for many hints in one pass, and gives the stretches around them. */
 
 const LETTERS = 38
 const BLANK = 37

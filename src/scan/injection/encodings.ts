@@ -1,4 +1,4 @@
-/** Undoes encodings that a model reads as easily as plain text: base64, hexadecimal, percent, entity and Unicode escapes. */
+/** Undoes encodings and disguises that a model reads as easily as plain text. */
 
 interface DecodedText {
   readonly text: string

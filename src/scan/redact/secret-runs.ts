@@ -1,4 +1,4 @@
-/** Secrets without a prefix: long runs of token characters that have a provider's shape or look random. */
+/** Secrets without a prefix: known values, passwords in URLs, and random-looking runs. */
 
 import { characterClass, type TextBytes } from '../text-bytes.ts'
 import { type Block, isSshPublicKey } from './blocks.ts'

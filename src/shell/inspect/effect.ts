@@ -1,4 +1,4 @@
-/** Finds the effect of a command outside the sandbox, by the most specific row that fits. */
+/** Finds the effect of a command outside the sandbox, by the most specific row or its verb. */
 
 import { findProgram } from '../tables/programs/registry.ts'
 import type { Program, Verbs } from '../tables/spec.ts'

@@ -1,4 +1,4 @@
-/** The second gate: the parser's tree is trusted only when every node is of a known type and nothing is left unexplained. */
+/** Reads a command text: a gate of limits and characters, then a tree that is checked. */
 
 import { forEachChild, type ParsedScript, parse, type SyntaxNode } from 'unbash'
 import type { Hazard, ShellRejection, SyntaxUse } from '../facts.ts'

@@ -1,4 +1,4 @@
-/** Turns words that name files into lexically resolved paths. */
+/** Turns words that name files into lexically resolved paths, and knows URLs. */
 
 import { posix } from 'node:path'
 

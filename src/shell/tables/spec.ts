@@ -1,4 +1,4 @@
-/** The row of one program or subcommand, and the parser of its written form. */
+/** The row of one program, the parser of its written form, and the roles of values. */
 
 import type { Rule } from './use.ts'
 import type { Wrap } from './wrap.ts'

@@ -1,4 +1,4 @@
-/** Pipelines, lists, conditions and loops: which states of the shell can follow which. */
+/** Pipelines, lists, conditions, loops and functions: which states of the shell can follow. */
 
 import type {
   AndOr,

@@ -1,4 +1,4 @@
-/** The findings of the walk so far, and its remaining budget. */
+/** The findings of the walk so far, its remaining budget, and the state at the start. */
 
 import type {
   AssignmentFact,

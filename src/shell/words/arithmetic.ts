@@ -1,4 +1,4 @@
-/** Arithmetic: the value of an expression, its assignments, and whether it evaluates data. */
+/** Arithmetic: values, assignments, evaluated data; and commands that print a number. */
 
 import type { ArithmeticExpression, Command, ParsedScript, Redirection, WordPart } from 'unbash'
 import { either, INTEGER, isNumeric, known, type Scope, UNKNOWN, type Value } from './scope.ts'

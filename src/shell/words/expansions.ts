@@ -1,4 +1,4 @@
-/** Parameter expansion: `$x`, `${x:-y}`, `${x%.ts}` and their kin, resolved when the text determines the value. */
+/** Brace and parameter expansion: `{a,b}`, `${x:-y}`, resolved if the text determines the value. */
 
 import type { ParameterOperation, Word as SourceWord } from 'unbash'
 import type { Dynamic, Word } from '../facts.ts'

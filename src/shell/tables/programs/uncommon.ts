@@ -1,4 +1,4 @@
-/** Programs that few projects use and that run others, read anything or write anywhere: servers, monitors, readers. */
+/** Programs that few projects use: servers, monitors, readers, services. */
 
 import type { Program, ProgramTable, Spec } from '../spec.ts'
 import { controls, traced } from '../wrap.ts'

@@ -1,4 +1,4 @@
-/** rm, chmod, dd, cp and find: losses and changes that rows cannot express. */
+/** rm, chmod, dd, cp, find and archives: losses and changes that rows cannot express. */
 
 import { posix } from 'node:path'
 import type { Arg } from '../options.ts'
