@@ -49,9 +49,7 @@ const RUN = /[A-Za-z0-9_+=~%!-]+/g
 /** A plain value of a program may contain a little more. */
 const VALUE_RUN = /[A-Za-z0-9_+=~%!.,:@#^*?-]+/g
 
-/**
- * Findings that chosen words around a value can cause; then it is masked only if it looks random.
- */
+/** Findings that chosen words can cause; then a value is masked only if it looks random. */
 const BY_CONTEXT: ReadonlySet<string> = new Set(
   'assignment option url-password url-token bearer basic-header digest-header cookie redis-auth sql-identified private-key'.split(
     ' ',

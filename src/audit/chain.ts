@@ -169,10 +169,7 @@ function noteBreak(row: Row, event: AuditLine, last: Walk['last'], note: Note): 
   )
 }
 
-/**
- * The problem of a checkpoint; null if its signature is good. An unsigned one proves nothing, and
- * Cordon writes none.
- */
+/** The problem of a checkpoint; null if its signature is good. Unsigned ones prove nothing. */
 function checkpointProblem(
   event: AuditLine,
   keys: readonly string[],

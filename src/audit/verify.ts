@@ -26,7 +26,7 @@ export interface SessionVerification {
   readonly recovered: number
 }
 
-export interface VerifyOptions {
+interface VerifyOptions {
   readonly stateDir: string
   /** Keys of valid checkpoints; a checkpoint by another key is damage. */
   readonly keys: readonly string[]

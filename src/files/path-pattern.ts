@@ -19,7 +19,7 @@ export interface PathPattern {
 }
 
 /** The folders against which a pattern is resolved. */
-export interface PathPatternContext {
+interface PathPatternContext {
   readonly root: string
   readonly home: string
   /** Basename globs that narrow the pattern; null when none were written. */

@@ -49,10 +49,7 @@ interface ProtectedPath {
   readonly asks?: boolean
 }
 
-/**
- * Parts of a git directory that make git run code. `modules` and `worktrees` contain git
- * directories.
- */
+/** Parts of a git directory that make git run code. `modules` and `worktrees` contain others. */
 const GIT_INTERNALS: readonly (readonly [name: string, reason: string])[] = [
   ['hooks', 'a git hook, which git runs outside the sandbox'],
   ['config', 'the configuration of a git repository, whose keys can run code; use `git config` for ordinary keys'],
@@ -100,9 +97,7 @@ export function protectedPath(path: string, facts: ProtectedFacts): ProtectedPat
   return name === null ? null : { kind: name.kind, reason: name.reason, unreadable: false }
 }
 
-/**
- * Whether the name alone is protected (`.envrc`, `.git`), for walks that see one name at a time.
- */
+/** Whether the name alone is protected (`.envrc`), for walks that see one name at a time. */
 export function isProtectedStart(name: string): boolean {
   return rulesFrom(foldName(name)).length > 0
 }

@@ -1,4 +1,6 @@
-/** Host patterns: a literal host or `*.<registrable domain>`, with an optional port. */
+/**
+ * Host patterns: a literal host, `*.<registrable domain>` or a unix socket, with an optional port.
+ */
 
 import { canonicalAddress, embeddedIpv4, parseIpv6 } from './address.ts'
 import { type HostKind, parseHost, quote } from './host.ts'
@@ -158,7 +160,7 @@ function splitPort(text: string): Split | { problem: string; suggestion?: string
       return { problem: `${quote(text)}: write an IPv6 address as "[address]" or "[address]:port"` }
     return withPort(bracketed[1]!, bracketed[2])
   }
-  if (text.includes('[')) return { problem: `${quote(text)}: brackets only go around a whole IPv6 address` }
+  if (text.includes('[')) return { problem: `${quote(text)}: brackets belong only around a whole IPv6 address` }
   const colon = text.lastIndexOf(':')
   if (colon < 0) return { host: text, port: null }
   const head = text.slice(0, colon)
@@ -180,7 +182,7 @@ function withPort(host: string, port: string | undefined): Split | { problem: st
 }
 
 function wildcardProblem(host: string): { problem: string; suggestion?: string } {
-  const problem = `${quote(host)}: "*" can only be the whole first label`
+  const problem = `${quote(host)}: "*" may appear only once, as the whole first label`
   const base = /^(?:\*+\.?)+([^*]+)$/.exec(host)?.[1]
   return base === undefined ? { problem } : { problem, suggestion: `*.${base}` }
 }
@@ -193,10 +195,7 @@ function suffixProblem(host: string, suffixes: SuffixLookup | null): { problem: 
   return { problem: `"*.${host}" would match names that anyone can register below "${host}"; name the hosts you mean` }
 }
 
-/**
- * Unix sockets of the machine in lists of hosts: `unix:` and a path, and the consequences of
- * granting one. PURE.
- */
+/** Unix sockets in lists of hosts: `unix:` and a path, and the consequences of granting one. */
 const PREFIX = 'unix:'
 /** The kernel's maximum, without the final NUL. */
 const MAX_SOCKET_PATH = 107

@@ -2,7 +2,7 @@
 
 import { checkHost, type HostKind, quote } from './host.ts'
 
-export type UrlScheme = 'http' | 'https' | 'ws' | 'wss'
+type UrlScheme = 'http' | 'https' | 'ws' | 'wss'
 
 export interface UrlFacts {
   readonly scheme: UrlScheme

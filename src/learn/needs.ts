@@ -9,7 +9,7 @@ import { parseHostPattern } from '../hosts/pattern.ts'
 import { requireGrantable } from '../one-off/grants.ts'
 import { withTilde } from '../one-off/outside-words.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
-import type { Sought } from '../sandbox/plan.ts'
+import type { SoughtPath } from '../sandbox/plan.ts'
 import type { Violation } from '../sandbox/violation.ts'
 import { coverSecrets } from '../scan/redact/redact.ts'
 import { Fault } from '../system/fault.ts'
@@ -19,7 +19,7 @@ import type { Machine } from '../system/machine.ts'
 /** What was observed in one run. */
 export interface Observation {
   readonly exitCode: number
-  readonly sought: readonly Sought[]
+  readonly sought: readonly SoughtPath[]
   /** Paths beyond those recorded. */
   readonly leftOut: number
   readonly egress: readonly EgressEvent[]
@@ -88,7 +88,7 @@ export function readNeeds(observation: Observation, places: NeedPlaces): Needs {
 }
 
 function pathNeed(
-  { what, path }: Sought,
+  { what, path }: SoughtPath,
   programs: ReadonlySet<string>,
   { loaded, machine, files, isShown }: NeedPlaces,
 ): Need | null {

@@ -29,14 +29,14 @@ import { nearest } from './schema/suggest.ts'
 import type { Problem } from './toml/problem.ts'
 import { joinKey, quoteShort, splitKey } from './toml/tree.ts'
 
-export interface Compiled {
+export interface CompiledPolicy {
   readonly policy: Policy
   readonly sandbox: SandboxSettings
   readonly session: SessionSettings
   readonly warnings: readonly Problem[]
 }
 
-export type CompileResult = Compiled | { readonly problems: readonly Problem[]; readonly warnings: readonly Problem[] }
+type CompileResult = CompiledPolicy | { readonly problems: readonly Problem[]; readonly warnings: readonly Problem[] }
 
 export interface CompileOptions extends CompileContext {
   /** The hosts that a bundle brings along, by program; without it bundles bring only their written `domains`. */
@@ -209,9 +209,7 @@ function pathRules(verb: 'read' | 'write', lookup: Lookup): PathRules {
   }
 }
 
-/**
- * The agent must not write the brief, because the brief decides what the next session may change.
- */
+/** The agent must not write the brief, which decides what the next session may change. */
 function withBrief(writes: PathRules, brief: string | null): PathRules {
   if (brief === null) return writes
   const rule = { pattern: exactPath(brief), prompt: false, rule: 'files.discovery_brief', source: 'built-in' }
@@ -284,10 +282,7 @@ function toolDomains(
   return result
 }
 
-/**
- * No command contains a NUL, so this filter matches nothing: where two layers disagree, it stays
- * closed.
- */
+/** No command contains a NUL, so this matches nothing: where two layers disagree, it is closed. */
 const NOTHING = '\0'
 
 function shellAllow(lookup: Lookup): Sourced<string>[] {

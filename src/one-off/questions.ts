@@ -1,6 +1,6 @@
 /** Asks the person about a typed command: folders before it starts, hosts while it runs. */
 
-import { type Approval, approve, type Question, type Remembered } from '../approval/approve.ts'
+import { type Approval, approve, type Question, type SavedAnswer } from '../approval/approve.ts'
 import type { Answer, Prompter } from '../approval/prompter.ts'
 import type { Suggestion } from '../approval/suggestion.ts'
 import { type PrompterParts, type PromptPlace, terminalPrompter } from '../approval/terminal-prompter.ts'
@@ -215,7 +215,7 @@ export class TypedQuestions {
     else this.#answers.push({ subject, approval })
   }
 
-  async #remember(remembered: Remembered): Promise<void> {
+  async #remember(remembered: SavedAnswer): Promise<void> {
     const { loaded, machine, files, report } = this.#parts
     const { grant, scope, seconds, verdict } = remembered
     // The session of a run is the run.

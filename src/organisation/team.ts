@@ -32,7 +32,7 @@ import type { Machine } from '../system/machine.ts'
 import { openOwnDirectory, readOwnFile, readOwnJson, writeOwnJson } from '../system/state.ts'
 
 /** A machine of the fleet as the team knows it. */
-export type Member = Omit<Enrolment, 'nats'>
+type Member = Omit<Enrolment, 'nats'>
 
 interface TeamFile {
   readonly version: 1

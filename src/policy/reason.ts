@@ -1,4 +1,4 @@
-/** Reason codes: stable names for why a decision came out as it did. */
+/** Reason codes: stable names for why a decision came out as it did, and their words. */
 
 export type ReasonCode =
   // allow

@@ -1,7 +1,7 @@
 /** "Always" and "never": writes an answer into the manifest and signs it again (P6). */
 
 import { join } from 'node:path'
-import type { Remembered } from '../approval/approve.ts'
+import type { SavedAnswer } from '../approval/approve.ts'
 import { tldtsSuffixes } from '../hosts/suffix.ts'
 import { loadManifest } from '../manifest/load.ts'
 import type { Manifest } from '../manifest/schema/manifest.ts'
@@ -36,7 +36,7 @@ export interface ListPlace {
 /** Writes an answer into the manifest. If it cannot, the answer applies to the session. */
 export async function amendProject(
   loaded: LoadedPolicy,
-  remembered: Remembered,
+  remembered: SavedAnswer,
   machine: Machine,
   files: Files,
 ): Promise<AmendResult> {
@@ -92,7 +92,7 @@ function kept(why: string): AmendResult {
  * that kind ask, so a person has to write it.
  */
 export function listPlace(
-  { grant, verdict, tool }: Pick<Remembered, 'grant' | 'verdict' | 'tool'>,
+  { grant, verdict, tool }: Pick<SavedAnswer, 'grant' | 'verdict' | 'tool'>,
   policy: Policy,
 ): ListPlace | { readonly reason: string } {
   const side = verdict === 'allow' ? 'allow' : 'deny'

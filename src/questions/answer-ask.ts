@@ -1,6 +1,6 @@
 /** Carries out a person's answer to a stored question (P6). */
 
-import type { Remembered } from '../approval/approve.ts'
+import type { SavedAnswer } from '../approval/approve.ts'
 import type { Answer } from '../approval/prompter.ts'
 import type { Suggestion } from '../approval/suggestion.ts'
 import { amendProject } from '../project/amend.ts'
@@ -78,7 +78,7 @@ async function amend(machine: Machine, ask: OpenAsk, grant: Suggestion, verdict:
   for (const one of [grant, ...(grant.also ?? [])]) {
     // Reopened each time, since every grant changes the manifest.
     const opened = await openPolicy({ ...request, unsigned: 'refused' })
-    const remembered: Remembered = { tool: ask.tool, grant: one, verdict, scope: 'always', seconds: null }
+    const remembered: SavedAnswer = { tool: ask.tool, grant: one, verdict, scope: 'always', seconds: null }
     const amended =
       'loaded' in opened
         ? await amendProject(opened.loaded, remembered, machine, machineFiles)

@@ -56,7 +56,7 @@ export interface Means {
   readonly judges: () => boolean
   readonly terminal: TerminalSize | null
   /** Told of every port on which it listens: somebody is there to answer. */
-  readonly tellsPorts: boolean
+  readonly reportsPorts: boolean
   /** What it looks for in vain is told with the result (`cordon learn`). */
   readonly learns: boolean
 }
@@ -108,7 +108,7 @@ export class Site {
   /** The first part of a plan, with the way to the rest: a look for the secrets and the protected paths. */
   begin(confinement: Confinement, argv: readonly string[], means: Means): Preparing {
     const { root, standsFor, cwd, places, network, environment, limits, programs, undo } = confinement
-    const { proxy, arrangement, holdsChanges, judges, terminal, tellsPorts, learns } = means
+    const { proxy, arrangement, holdsChanges, judges, terminal, reportsPorts, learns } = means
     const { reads, writes, free } = this.#shown({ places }, proxy?.directory, arrangement?.temporary)
     const shows = this.#backend.capabilities.has('stand-ins')
     const sight = {
@@ -167,7 +167,7 @@ export class Site {
             proxyPorts: proxy.proxyPorts.filter((one) => !network.ports.includes(one.port)),
           }),
           servers: network.ports,
-          tellsPorts,
+          reportsPorts,
           learns,
           ...(terminal && { terminal }),
         })
@@ -180,7 +180,7 @@ export class Site {
       }
     }
     // At a terminal somebody can agree to a port, which then has to be handed out.
-    const sockets = proxy !== null || network.ports.length > 0 || (tellsPorts && terminal !== null)
+    const sockets = proxy !== null || network.ports.length > 0 || (reportsPorts && terminal !== null)
     return { layout: () => planLayout(layout), limits, sockets, complete, ...(arrangement && { arrangement }) }
   }
 

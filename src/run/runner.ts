@@ -296,7 +296,7 @@ export class CommandRunner {
       holdsChanges: () => this.#holdsChanges,
       judges: () => this.#judges,
       terminal: terminal ? { rows: terminal.output.rows ?? 24, columns: terminal.output.columns ?? 80 } : null,
-      tellsPorts: io.onPort !== undefined,
+      reportsPorts: io.onPort !== undefined,
       learns: io.learns ?? false,
     })
   }

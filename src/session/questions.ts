@@ -1,7 +1,7 @@
 /** Asks a person about calls and running commands, and stores the answers. */
 
 import { posix } from 'node:path'
-import { type Approval, approve, callHash, type Question, type Remembered } from '../approval/approve.ts'
+import { type Approval, approve, callHash, type Question, type SavedAnswer } from '../approval/approve.ts'
 import type { Questions } from '../approval/question-queue.ts'
 import type { SavedGrants } from '../approval/saved-grants.ts'
 import type { Suggestion } from '../approval/suggestion.ts'
@@ -29,7 +29,7 @@ export interface QuestionParts {
   readonly saved: SavedGrants
   readonly recorder: SessionRecorder
   /** Writes an "always" into the manifest and signs it, or says why not. */
-  readonly amend: (remembered: Remembered) => Promise<AmendResult>
+  readonly amend: (remembered: SavedAnswer) => Promise<AmendResult>
   readonly now: () => number
 }
 
@@ -109,7 +109,7 @@ export class SessionQuestions {
     }
   }
 
-  async #remember(remembered: Remembered): Promise<void> {
+  async #remember(remembered: SavedAnswer): Promise<void> {
     const { grant, scope, seconds, verdict } = remembered
     const { project, saved, now, amend, recorder } = this.#parts
     const amended = scope === 'always' ? await amend(remembered) : null

@@ -7,7 +7,7 @@ import { askedPlaces, type ReachScene, reachOf } from '../call/answer-reach.ts'
 import { type CallRecord, savedGrantOf } from '../call/record/recorder.ts'
 import type { Scanned, Stages, ToolRequest } from '../call/run-tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
-import { isGuidanceOf, toldMessages } from '../files/reported-names.ts'
+import { isGuidanceOf, reportMessages } from '../files/reported-names.ts'
 import { type Decision, strictest } from '../policy/decision.ts'
 import { repositoryAt } from '../project/load/nearby.ts'
 import { type CallChanges, KeptChanges } from '../run/kept-changes.ts'
@@ -173,7 +173,7 @@ export class CallStages implements Stages<ParsedCall, CallRecord> {
   /** Notable changes of a file tool, worded like those of a command. */
   #changeNotes({ files }: ToolOutput): readonly string[] {
     const { root } = this.#ports.view.base(this.#ports.view.entered)
-    const notes = toldMessages(files?.written ?? [], '', (path) => relative(root, path)).map(({ message }) => message)
+    const notes = reportMessages(files?.written ?? [], '', (path) => relative(root, path)).map(({ message }) => message)
     return [...notes, ...lostNotes(this.#changes.flatMap((one) => one.lost))]
   }
 

@@ -1,7 +1,7 @@
 /** Fields of the record about commands that ran: hosts, violations, changes and served ports. */
 
 import type { AuditProgram, AuditViolation, EndEvent } from '../../audit/event.ts'
-import { toldName } from '../../files/reported-names.ts'
+import { reportedName } from '../../files/reported-names.ts'
 import type { CallChanges } from '../../run/kept-changes.ts'
 import { programSummary } from '../../run/program-summary.ts'
 import type { RunOutcome } from '../../run/runner.ts'
@@ -34,7 +34,7 @@ export function runFields(
   const violations = outcomes.flatMap((outcome) => violationsOf(outcome, stores)).slice(0, MAX_LISTED)
   const quarantine = [
     ...outcomes.flatMap(({ findings }) => findings.map(({ path, action }) => ({ path, action }))),
-    ...written.filter((path) => toldName(path) !== null).map((path) => ({ path, action: 'told' as const })),
+    ...written.filter((path) => reportedName(path) !== null).map((path) => ({ path, action: 'told' as const })),
   ]
   const served = outcomes.flatMap((outcome) => outcome.served)
   return {

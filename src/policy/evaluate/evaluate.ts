@@ -100,7 +100,7 @@ function taint(part: PartDecision, stance: Stance): PartDecision {
     decision: 'ask',
     reason: {
       code: 'tainted',
-      message: `A tool result of this session held instructions aimed at the agent, so this is asked again: ${part.reason.message}`,
+      message: `A tool result of this session contained instructions aimed at the agent, so this is asked again: ${part.reason.message}`,
     },
   }
 }

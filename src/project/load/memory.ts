@@ -6,7 +6,7 @@
 
 import { lstatSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { Compiled } from '../../manifest/compile.ts'
+import type { CompiledPolicy } from '../../manifest/compile.ts'
 import { signaturePath } from '../../manifest/sign/signature-file.ts'
 import type { RegistryFacts } from '../../sandbox/bundles/bundle.ts'
 import type { Files } from '../../system/files.ts'
@@ -19,7 +19,7 @@ import type { LoadedPolicy } from './load.ts'
 /** Hash of the sources, set by the build. Unbuilt code remembers nothing. */
 declare const BUILD: string | undefined
 /** Result of `builtInPolicy`, set by the build. */
-declare const BUILT_IN_POLICY: Frozen<Compiled>
+declare const BUILT_IN_POLICY: Frozen<CompiledPolicy>
 
 export interface Seal {
   readonly version: 2
@@ -32,7 +32,7 @@ export interface PolicyMemory {
   readonly build: string
   /** See `writtenText`. */
   readonly written: string
-  readonly policy: Frozen<Compiled>
+  readonly policy: Frozen<CompiledPolicy>
   readonly registries: RegistryFacts
 }
 

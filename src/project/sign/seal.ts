@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
-import type { Compiled } from '../../manifest/compile.ts'
+import type { CompiledPolicy } from '../../manifest/compile.ts'
 import { itemsOf } from '../../manifest/schema/manifest.ts'
 import { canonicalManifest } from '../../manifest/sign/canonical.ts'
 import { readSignatures } from '../../manifest/sign/signature-file.ts'
@@ -61,7 +61,7 @@ function policyMemory(loaded: LoadedManifest, home: string, registries: Registry
   const build = rememberingBuild()
   if (build === null || !loaded.written || dependsOnPlace(loaded)) return null
   const { policy, sandbox, session, warnings } = withRegistries(loaded, registries)
-  const compiled: Compiled = { policy, sandbox, session, warnings }
+  const compiled: CompiledPolicy = { policy, sandbox, session, warnings }
   const frozen = frozenPolicy(compiled)
   if (!isDeepStrictEqual(thawedPolicy(frozen), compiled)) return null
   return { build, written: writtenText(loaded.root, home, loaded.written), policy: frozen, registries }

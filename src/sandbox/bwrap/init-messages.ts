@@ -1,6 +1,5 @@
 /**
- * PURE. Messages of a running cordon-init and the answers: 16 bytes out, 6 bytes in
- * (native/init/protocol.h).
+ * PURE. The wire of cordon-init: its messages, the answers, and records (native/init/protocol.h).
  */
 
 import { encodePath } from '../../files/path-bytes.ts'
@@ -19,9 +18,7 @@ export type InitMessage =
   | { readonly kind: 'left'; readonly bytes: number }
   /** A program start that waits to be decided; so many bytes about it follow. */
   | { readonly kind: 'start'; readonly number: number; readonly bytes: number }
-  /**
-   * A program that differed from the judged one, and was killed; its words follow in so many bytes.
-   */
+  /** A program that differed from the judged one and was killed; its words follow. */
   | { readonly kind: 'unjudged'; readonly bytes: number }
   /** A program that ran; so many bytes of its name and words follow. Null: so many were left out. */
   | { readonly kind: 'program'; readonly pid: number | null; readonly parent: number; readonly bytes: number }
@@ -133,7 +130,7 @@ const MAX_BYTES = 64 * 1024 * 1024
 const encoder = new TextEncoder()
 
 /** Gathers records; `finish` ends them and puts their size in front. */
-export class OrderWriter {
+export class SetupWriter {
   readonly #chunks: Uint8Array[] = []
   #size = 0
 

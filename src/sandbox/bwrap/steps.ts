@@ -34,7 +34,7 @@ export const INIT_STEPS = {
 
 export type InitStep = keyof typeof INIT_STEPS
 
-export interface StepMeaning {
+interface StepMeaning {
   readonly code: FaultCode
   readonly what: string
   readonly remedy: string
@@ -87,7 +87,7 @@ export const STEP_MEANINGS: Readonly<Record<InitStep, StepMeaning>> = {
   GATE: { code: 'sandbox-orders', what: 'the sandbox did not get the signal to start', remedy: REPORT },
   JOIN: {
     code: 'sandbox-limits',
-    what: 'the control group that holds the limits could not be joined',
+    what: 'the control group with the limits could not be joined',
     remedy: 'Run `cordon doctor`; without `[limits]` that need one, no group is created.',
   },
   PLACE: {

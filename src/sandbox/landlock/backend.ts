@@ -100,7 +100,7 @@ export function barePlan(plan: SandboxPlan, temporary: string): SandboxPlan {
     names: [],
     // What it serves is on the machine's own loopback already.
     servers: [],
-    tellsPorts: false,
+    reportsPorts: false,
     limits,
   }
 }

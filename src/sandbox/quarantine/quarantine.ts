@@ -6,7 +6,7 @@
 import { accessSync, constants, readdirSync } from 'node:fs'
 import { posix } from 'node:path'
 import { splitPath } from '../../files/path-pattern.ts'
-import { toldMessages } from '../../files/reported-names.ts'
+import { reportMessages } from '../../files/reported-names.ts'
 import { monotonicMs } from '../../system/timing.ts'
 import {
   type GuardedIn,
@@ -16,7 +16,7 @@ import {
   staysInside,
   workingTrees,
 } from '../protect/git-config.ts'
-import { type Guarded, type Protection, protectTree } from '../protect/protect.ts'
+import { type GuardedPath, type Protection, protectTree } from '../protect/protect.ts'
 import { openFolder, QuarantineStore, replaceText } from '../protect/quarantine-store.ts'
 import { childPath, isBelow, MAX_FOLDER_LENGTH, type SecretTree } from '../protect/tree.ts'
 import {
@@ -31,8 +31,8 @@ import {
   pointedAt,
   readConfig,
   readPointers,
+  readReported,
   readSequences,
-  readTold,
   realPath,
   type TreeBaseline,
   wholeTree,
@@ -117,9 +117,7 @@ function undone(what: string, error: unknown): QuarantineFinding {
   return { path: '', action: 'failed', message, kept: null }
 }
 
-/**
- * Settling takes milliseconds; if a command made it take longer than this, it stops with a report.
- */
+/** Settling takes milliseconds; if a command made it take longer than this, it stops. */
 const MOST_MS = 30_000
 
 /** A folder in a folder in a folder: each is found once the one above it is open. */
@@ -185,11 +183,11 @@ class Settling {
   /** Files that may change, but not without a word to the person. */
   told(): void {
     const before = this.#baseline.told ?? {}
-    const now = readTold(this.#tree)
+    const now = readReported(this.#tree)
     const changed = new Set(Object.keys(before).filter((path) => !now.has(path)))
     for (const [path, state] of now) if (before[path] !== state) changed.add(path)
     const name = (path: string) => posix.relative(this.#tree.roots.find((root) => isBelow(path, root)) ?? '/', path)
-    for (const { path, message } of toldMessages([...changed].filter(this.#isOwn), ' while the command ran', name))
+    for (const { path, message } of reportMessages([...changed].filter(this.#isOwn), ' while the command ran', name))
       this.findings.push({ path, action: 'told', message, kept: null })
   }
 
@@ -428,7 +426,7 @@ class Settling {
   }
 
   // Samples that `git init` and `git clone` lay down do nothing under their names.
-  #strayParts(guard: Guarded): string[] {
+  #strayParts(guard: GuardedPath): string[] {
     const isHooks = posix.basename(guard.path) === 'hooks' && this.#isGitDirectory(posix.dirname(guard.path))
     if (!isHooks || !guard.directory || guard.identity.includes('>')) return [guard.path]
     try {

@@ -157,10 +157,10 @@ function separated(path: string): string {
   if (!stat?.isFile() || stat.nlink === 1) return ''
   try {
     separateFile(path)
-    return ' It was a second name (a hard link) of another file, by which it could be read: now it is a file of its own.'
+    return ' It was a hard link to another file that commands could read: now it is a separate file.'
   } catch (error) {
     const cause = error instanceof Error ? error.message : String(error)
-    return ` It has another name (a hard link) by which commands can read it, and could not be made a file of its own: ${cause}. Write no secret into it.`
+    return ` Commands can read it through a hard link, and it could not be made a separate file: ${cause}. Write no secret into it.`
   }
 }
 

@@ -3,7 +3,7 @@
 import { type gradeKey, isSecretValue, type KeyGrade, LEAST_VALUE } from './sensitive-keys.ts'
 
 /** The value to mask. */
-export interface Assignment {
+interface Assignment {
   readonly start: number
   readonly end: number
 }
@@ -13,10 +13,7 @@ const MAX_GAP = 8
 /** A value is judged by this much of it, so that one that is not masked costs little. */
 const MAX_JUDGED = 256
 
-/**
- * Reads the identifier around `anchor` and, if a separator follows, its value. Everything but the
- * value is bounded.
- */
+/** Reads the identifier around `anchor` and, after a separator, its value. */
 export function readAssignment(text: string, anchor: number, gradeOf: typeof gradeKey): Assignment | null {
   let keyStart = anchor
   while (keyStart > 0 && anchor - keyStart < MAX_KEY && isKeyChar(text.charCodeAt(keyStart - 1))) keyStart--

@@ -16,8 +16,7 @@ interface OptionRow {
   /** The secret is what follows the first such mark: `user:secret`. */
   readonly after?: string
   /**
-   * The value names the source of the secret: `pass:V` contains it, `env:NAME` and `file:PATH`
-   * refer to it.
+   * The value names the source: `pass:V` contains the secret, `env:NAME` and `file:PATH` do not.
    */
   readonly sources?: true
   /** The shortest value that is masked. */
@@ -25,8 +24,7 @@ interface OptionRow {
 }
 
 /**
- * Every program whose words can contain a secret. A plain word counts only if it does not read like
- * prose.
+ * Every program whose words can contain a secret. Plain words count unless they read like prose.
  */
 const ROWS: readonly OptionRow[] = [
   {
@@ -130,7 +128,7 @@ const BY_PROGRAM: ReadonlyMap<string, readonly ProgramRow[]> = (() => {
 export const SECRET_PROGRAMS: readonly string[] = [...BY_PROGRAM.keys()]
 
 /** A secret among words: of the word at `index`, from `start` to its end. */
-export interface WordSecret {
+interface WordSecret {
   readonly index: number
   readonly start: number
 }
@@ -259,10 +257,7 @@ export function commandSecrets(
   })
 }
 
-/**
- * The texts of a list, such as `["docker","login"]`, whose first is the program; null outside a
- * list.
- */
+/** The texts of a list, such as `["docker","login"]`, from the program on; null outside one. */
 function listWords(text: string, from: number): readonly TextWord[] | null {
   const quote = text[from - 1]
   if (quote !== '"' && quote !== "'") return null

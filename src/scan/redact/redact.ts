@@ -28,9 +28,7 @@ type Probe = (text: string, at: number) => SecretSpan | readonly SecretSpan[] | 
 /** A literal that every find of a probe starts with; null where case does not matter. */
 interface Anchor {
   readonly literal: string | null
-  /**
-   * The literal's bytes, encoded on first use: a process that records one line needs few of them.
-   */
+  /** The literal's bytes, encoded on first use: one recorded line needs few of them. */
   bytes: Uint8Array | null
   readonly probe: Probe
 }

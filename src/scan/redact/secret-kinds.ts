@@ -14,7 +14,7 @@ export const ALPHABETS: Readonly<Record<Alphabet, string>> = {
 }
 
 /** `prefix` and then at least `least` characters of the alphabet: the whole run is the secret. */
-export type PrefixKind = readonly [kind: string, prefixes: string, alphabet: Alphabet, least: number]
+type PrefixKind = readonly [kind: string, prefixes: string, alphabet: Alphabet, least: number]
 
 /** Minimums lie below the official lengths, so that a cut token is masked too. */
 export const PREFIX_KINDS: readonly PrefixKind[] = [
@@ -130,11 +130,8 @@ export const PREFIX_KINDS: readonly PrefixKind[] = [
   ['sanity', 'skE skA', 'word', 120],
 ]
 
-/**
- * A kind that needs more than a prefix. The secret is the first group, which ends the match;
- * without one, the match.
- */
-export type PatternKind = readonly [kind: string, anchors: string, pattern: RegExp]
+/** A kind that needs more than a prefix. The secret is the first group, or else the match. */
+type PatternKind = readonly [kind: string, anchors: string, pattern: RegExp]
 
 /**
  * Matched at the anchor, which starts the pattern. Every repetition is bounded or covers one class
@@ -195,7 +192,7 @@ export const PATTERN_KINDS: readonly PatternKind[] = [
 ]
 
 /** A kind without a literal prefix, looked for around a run of token characters that has a mark beside or within it. */
-export type ShapeKind = readonly [kind: string, where: 'beside' | 'within', mark: string, pattern: RegExp]
+type ShapeKind = readonly [kind: string, where: 'beside' | 'within', mark: string, pattern: RegExp]
 
 const AZURE_MARKED = /(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{70,76}(?:\+ASt|AzFu|ACDb|AzSe|AzCa)[A-Za-z0-9+/=]{4,12}/
 

@@ -1,4 +1,4 @@
-/** Secrets without a prefix: long runs of token characters that have a provider's shape or look random. */
+/** Secrets without a prefix: known values, passwords in URLs, and random-looking runs. */
 
 import { characterClass, type TextBytes } from '../text-bytes.ts'
 import { type Block, isSshPublicKey } from './blocks.ts'
@@ -85,10 +85,7 @@ function paddingAt(text: string, at: number): number {
   return text[at] !== '=' ? 0 : text[at + 1] === '=' ? 2 : 1
 }
 
-/**
- * Upper case, lower case and digits alternate as often as by chance, unlike in identifiers and
- * paths.
- */
+/** Upper case, lower case and digits alternate as by chance, unlike in identifiers and paths. */
 function isRandom(text: string, start: number, end: number): boolean {
   if (!/[A-Z]/.test(text.slice(start, start + 24))) return false
   const counts = [0, 0, 0, 0]

@@ -12,10 +12,7 @@ const PASSWORD_WORDS: ReadonlySet<string> = new Set(
   ),
 )
 
-/**
- * A key with one of these is about a secret, but is not one: `token_type`, `secret_name`,
- * `password_policy`.
- */
+/** A key with one of these is not a secret: `token_type`, `secret_name`, `password_policy`. */
 const DESCRIBING_WORDS: ReadonlySet<string> = new Set(
   (
     'name names type types count counts url uri path paths file filename length len limit limits expires expiry expired ' +
@@ -102,7 +99,7 @@ function keyWords(key: string): string[] {
 }
 
 /** How a value was joined to its key. */
-export interface ValueStyle {
+interface ValueStyle {
   readonly quoted: boolean
   /** Nothing but `=` is between key and value, as in a shell, a query string or an INI file. */
   readonly tight: boolean

@@ -13,7 +13,7 @@ import {
 import { UnreadableText } from './unreadable-text.ts'
 
 /** The contents of a trusted tree. */
-export interface Checked {
+interface CheckedTree {
   readonly syntax: readonly SyntaxUse[]
   readonly hazards: readonly Hazard[]
   /** One of its nodes is of a kind that bash itself is to check. */
@@ -39,7 +39,7 @@ export class TreeCheck {
   }
 
   /** Returns the contents of the tree; throws an `UnreadableText`. */
-  run(script: ParsedScript): Checked {
+  run(script: ParsedScript): CheckedTree {
     this.#visit(script)
     return { syntax: this.#syntax, hazards: this.#hazards, checks: this.#check, bashOnly: this.#bashOnly }
   }
@@ -127,10 +127,7 @@ export class TreeCheck {
     this.#substituted = substituted
   }
 
-  /**
-   * Bash reads quotes and backslashes between backquotes twice, depending on the quotes around
-   * them.
-   */
+  /** Bash reads quotes and backslashes between backquotes twice. */
   #backquoted(node: { text: string; pos: number }): void {
     if (!node.text.startsWith('`') || !/["'\\]/.test(node.text)) return
     this.#refuse('unsupported-syntax', 'backquotes contain a quote or a backslash; write $(…) instead', node.pos)

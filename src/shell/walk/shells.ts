@@ -1,4 +1,4 @@
-/** Shells as commands: `sh -c text`, a here-document as a script, and unknown input. */
+/** Shells as commands: `sh -c text`, here-documents, unknown input; and facts of invocations. */
 
 import type { AssignmentFact, Hazard, RedirectFact, Span, Word } from '../facts.ts'
 import { inspect } from '../inspect/inspect.ts'

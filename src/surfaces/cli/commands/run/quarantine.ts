@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import {
   listQuarantine,
-  type Quarantined,
+  type QuarantinedFile,
   readable,
   requirePlace,
   restoreQuarantined,
@@ -42,7 +42,7 @@ export function run({ terminal, argv }: CommandContext): number {
   return EXIT.ok
 }
 
-function named(all: readonly Quarantined[], id: string | undefined): Quarantined {
+function named(all: readonly QuarantinedFile[], id: string | undefined): QuarantinedFile {
   const entry = all.find((candidate) => candidate.id === id)
   if (entry === undefined) throw new UsageError(`name an entry of cordon quarantine${id ? `; there is no ${id}` : ''}`)
   return entry
