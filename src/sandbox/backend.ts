@@ -145,6 +145,8 @@ export type Capability =
   | 'stand-ins'
   /** `network: 'listener'`. */
   | 'listener'
+  /** Refuses connections by itself, and reports the host: without a listener too. */
+  | 'refusals'
   /** `servers`. */
   | 'servers'
   /** `sockets`. */
