@@ -313,6 +313,8 @@ export class CommandRunner {
   }
 
   #hasWayOut({ network: { rules } }: Confinement): boolean {
+    const { capabilities } = this.#backend
+    if (capabilities.has('listener') && !capabilities.has('refusals')) return true
     return rules.allowed === null || rules.allowed.length > 0 || this.#options.asksAlways === true
   }
 

@@ -139,6 +139,8 @@ export type Capability =
   | 'stand-ins'
   /** `network: 'listener'`. */
   | 'listener'
+  /** Refuses connections by itself, and reports the host: without a listener too. */
+  | 'refusals'
   | 'servers'
   | 'unix-sockets'
   /** A terminal of the sandbox's own. */

@@ -191,7 +191,7 @@ function subjectOf(step: InitStep, index: number, plan: SandboxPlan): string | u
 }
 
 /** How a kernel says that it lacks something. Whatever else fails (no process, memory or disk left) may work the next time. */
-const LACKING: ReadonlySet<string> = new Set(['ENOSYS', 'EOPNOTSUPP', 'EINVAL', 'EPERM', 'EACCES', 'EBUSY', 'E2BIG'])
+const LACKING: ReadonlySet<string> = new Set(['ENOSYS', 'ENOTSUP', 'EINVAL', 'EPERM', 'EACCES', 'EBUSY', 'E2BIG'])
 
 export function faultOfStep(failed: { step: number; errno: number; index: number }, plan: SandboxPlan): SandboxFault {
   const step = stepOf(failed.step)

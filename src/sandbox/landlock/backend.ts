@@ -13,6 +13,7 @@ import type { SandboxPlan } from '../plan.ts'
 
 /** What needs mounts, names or a network of one's own. */
 const WITHOUT: ReadonlySet<Capability> = new Set([
+  'refusals',
   'stand-ins',
   'unix-sockets',
   'watched-limits',
