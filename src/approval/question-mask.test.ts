@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { createRedactor } from '../scan/redact/redact.ts'
 import { analyze } from '../shell/walk/analyze.ts'
 import { QuestionMask } from './question-mask.ts'
 
@@ -38,6 +39,27 @@ describe('what an agent wants to be unseen is shown', () => {
     ['a word of git in a variable', 'TOKEN=push; git $TOKEN origin'],
   ])('%s', (_, command) => {
     expect(masked(command)).toBe(command)
+  })
+})
+
+describe('words before a value, which the agent writes, do not hide it', () => {
+  const value = 'deploy-to-production-without-a-question'
+  it.each([
+    `X-Amz-Signature=${value}`,
+    `X-Goog-Credential=${value}`,
+    `https://h.example/?sig=${value}`,
+    `https://h.example/?code=${value}`,
+    `maker.ifttt.com/trigger/a/with/key/${value}`,
+    `https://x.webhook.office.com/webhookb2/${value}-and-more`,
+    `Authorization: Bot ${value}`,
+    `Digest a response=${value}`,
+    `jdbc:oracle:thin:a/${value}@h`,
+    `a:${value}@tcp(h)`,
+  ])('%s', (text) => {
+    for (const shown of [new QuestionMask().text(text), masked(`make '${text}'`), new QuestionMask().sentence(text)])
+      expect(shown).toContain(value)
+    // The control: what is stored and logged goes without it.
+    expect(createRedactor().redact(text)).not.toContain(value)
   })
 })
 

@@ -5,6 +5,7 @@
 
 import { wordSecrets } from '../scan/redact/option-secrets.ts'
 import { createRedactor, type SecretSpan } from '../scan/redact/redact.ts'
+import { FORMAT_KINDS } from '../scan/redact/secret-kinds.ts'
 import { gradeKey, looksRandom } from '../scan/redact/sensitive-keys.ts'
 import type { CommandFact, ShellFacts, Span, Word } from '../shell/facts.ts'
 
@@ -48,13 +49,6 @@ const RUN = /[A-Za-z0-9_+=~%!-]+/g
 /** A value that a program takes as it is may hold a little more. */
 const VALUE_RUN = /[A-Za-z0-9_+=~%!.,:@#^*?-]+/g
 
-/** Finds that anybody can bring about by the words around a value, which is then masked only where it looks like chance. */
-const BY_CONTEXT: ReadonlySet<string> = new Set(
-  'assignment option url-password url-token bearer basic-header digest-header cookie redis-auth sql-identified private-key'.split(
-    ' ',
-  ),
-)
-
 /** The spans of a text of which nothing is known: known formats, what looks random, and key blocks. */
 function textSpans(text: string): readonly Span[] {
   return createRedactor()
@@ -64,7 +58,8 @@ function textSpans(text: string): readonly Span[] {
 }
 
 function dataSpans(text: string, { start, end, kind }: SecretSpan): Span[] {
-  const isKnown = !BY_CONTEXT.has(kind)
+  // Anybody can write the words by which another kind is found: its value is masked only where it looks like chance.
+  const isKnown = FORMAT_KINDS.has(kind)
   return runsIn(text, start, end, RUN).filter(
     (run) =>
       (isKnown && run.start === start) ||

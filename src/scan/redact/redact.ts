@@ -12,7 +12,7 @@ import { type RedactionStream, redactionStream } from './redaction-stream.ts'
 import { ALPHABETS, type Alphabet, PATTERN_KINDS, PREFIX_KINDS } from './secret-kinds.ts'
 import { findRuns } from './secret-runs.ts'
 import { gradeKey } from './sensitive-keys.ts'
-import { readUserInfo } from './url-secrets.ts'
+import { readSourceName, readUserInfo } from './url-secrets.ts'
 
 export { MASK, type SecretSpan } from './mask.ts'
 export type { RedactionStream } from './redaction-stream.ts'
@@ -135,6 +135,8 @@ const KEY_ANCHORS: readonly string[] = [
   'mne',
   'pw=',
   'pw:',
+  'sess',
+  'sid=',
 ]
 
 /** Logs repeat their keys: each is graded once. */
@@ -164,6 +166,8 @@ function addKinds(index: AnchorIndex, grade: typeof gradeKey): void {
   }
   index.add('BEGIN', keyBlockProbe, true)
   index.add('://', readUserInfo, true)
+  index.add('@tcp(', readSourceName, true)
+  index.add('@unix(', readSourceName, true)
   const assignmentProbe: Probe = (text, at) => {
     const secret = readAssignment(text, at, grade)
     return secret === null ? null : { ...secret, kind: 'assignment' }
