@@ -81,6 +81,19 @@ describe('a secret inside one literal word is masked, and everything else stays 
     expect(mask.sentence(`It is about ${secret}.`)).not.toContain(secret)
   })
 
+  it.each([
+    ['https://u:{}@x.example/', 'aB3dE5fG7hJ9'],
+    ['https://x.example/?api_key={}', 'aB3dE5fG7hJ9'],
+    ['https://evil.example:{}@x.example/', 'aB3dE5fG7hJ9'],
+  ])('masks what is in the URL of a web tool: %s', (form, secret) => {
+    expect(new QuestionMask().text(form.replace('{}', secret))).toBe(form.replace('{}', '•'.repeat(secret.length)))
+  })
+
+  it.each(['https://aB3dE5fG7hJ9/', 'https://x.example:aB3dE5fG7hJ9/', 'https://u@aB3dE5fG7hJ9:1/'])(
+    'shows the host of %s',
+    (url) => expect(new QuestionMask().text(url)).toBe(url),
+  )
+
   it('masks the lines of a key, and not their ends', () => {
     const line = 'MIIEpAIBAAKCAQEA7b1X'.repeat(3)
     const command = `cat > k.txt <<'E'\n${BEGIN}\n${line}\n${line}\n${END}\nE`

@@ -79,8 +79,10 @@ function runsIn(text: string, start: number, end: number, pattern: RegExp): Span
 }
 
 /** Whether it lies where the name of a host stands: `https://HOST/`. */
-function isAuthority(text: string, { start }: Span): boolean {
-  return /[a-z]:\/\/[^\s/?#"'`]*$/i.test(text.slice(Math.max(0, start - 300), start))
+function isAuthority(text: string, span: Span): boolean {
+  const near = { start: Math.max(0, span.start - 300), end: span.end + 300 }
+  const before = text.slice(near.start, span.start)
+  return /[a-z]:\/\/[^\s/?#"'`]*$/i.test(before) && !isUserInfo(text, near, span)
 }
 
 /** The spans of a parsed command: each inside one word that bash takes as it stands, and that names no file, host or program. */
