@@ -135,7 +135,7 @@ it.each(WIDTHS)('the prompt in %i columns, and its answer', async (columns) => {
   const view = { ...askView(request), answers: ['time', 'always', 'deny', 'deny-always'] as const }
   keepAsk(
     machine,
-    { host: 'codex', project: project.directory, tool: 'bash', subject, view, suggestions: GRANTS },
+    { host: 'codex', project: project.directory, tool: 'bash', view, suggestions: GRANTS },
     Date.now(),
   )
   expect(openAsks(machine, Date.now())).toHaveLength(1)

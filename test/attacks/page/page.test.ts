@@ -54,7 +54,7 @@ function ask(to: PageWorld, subject: string, from: { host?: string; project?: st
   const suggestions = from.tool === undefined ? [] : [{ kind: 'command', value: subject, admits: subject }]
   const request = { tool, subject, ...call, decision: decision(subject), asks, suggestions }
   const view = askView(request as unknown as Parameters<typeof askView>[0])
-  return postAsk(to.sessions.machine, { host, project, tool, subject, view }, Date.now())
+  return postAsk(to.sessions.machine, { host, project, tool, view }, Date.now())
 }
 
 const requests: readonly (Sent & { name: string; status: number })[] = [
@@ -228,7 +228,6 @@ describe('answers', () => {
           host: 'codex',
           project: root,
           tool: 'bash',
-          subject,
           once,
           suggestions: [],
           view: { ...view, subject, answers: ['once', 'deny'], ...more },
