@@ -1,6 +1,6 @@
 /** Secrets among the words of a command, found by the rows of `option-rows.ts`. */
 
-import { characterClass } from '../character-class.ts'
+import { characterClass } from '../text-bytes.ts'
 import { OPTION_ROWS, type OptionRow, SETTERS } from './option-rows.ts'
 
 /** An option as it is looked for. */
@@ -29,7 +29,7 @@ const BY_PROGRAM: ReadonlyMap<string, readonly ProgramRow[]> = (() => {
   return rows
 })()
 
-/** The names by which a text is searched for commands that hold secrets. */
+/** The program names that start a search for secrets in a text. */
 export const SECRET_PROGRAMS: readonly string[] = [...BY_PROGRAM.keys()]
 
 /** A secret among words: of the word at `index`, from `start` to its end. */
@@ -38,7 +38,7 @@ export interface WordSecret {
   readonly start: number
 }
 
-/** The secrets among the words of one command; `isSecretKey` says what a setting's name announces. */
+/** The secrets among the words of one command; `isSecretKey` judges the name of a setting. */
 export function wordSecrets(words: readonly string[], isSecretKey: (key: string) => boolean): readonly WordSecret[] {
   const name = words[0]?.split('/').at(-1) ?? ''
   const rows = BY_PROGRAM.get(name)
@@ -81,7 +81,7 @@ function isGiven({ options, flags }: ProgramRow, words: readonly string[]): bool
   return options.length === 0 || words.some((word) => options.some((option) => optionEnd(word, option, flags) > 0))
 }
 
-/** A word that no one writes in a sentence: "vault login failed" is prose. */
+/** A word that never occurs in a sentence: "vault login failed" is prose. */
 const LOOKS_MADE = /^(?=.*[0-9])(?=.*[A-Za-z]).{6,}$|^\S{20,}$/
 
 /** Where an option ends in a word, alone or behind others of one letter; -1 if it is not in it. */
@@ -137,7 +137,7 @@ function setSecrets(words: readonly string[], isSecretKey: (key: string) => bool
   })
 }
 
-/** A word of a text: its value without quotes, and where its characters stand. */
+/** A word of a text: its value without quotes, and the positions of its characters. */
 interface TextWord {
   readonly value: string
   readonly start: number
@@ -152,7 +152,7 @@ const NAME = /([\w.-]{1,24})(?=\\?["'`]|[\s;&|<>)]|$)/y
 const MAX_COMMAND = 512
 const MAX_WORDS = 32
 
-/** The secrets of the command that begins at `at`, where a program's name stands: places in the text. */
+/** The secrets of the command that begins with a program's name at `at`, as spans of the text. */
 export function commandSecrets(
   text: string,
   at: number,
@@ -201,7 +201,10 @@ function echoedWords(text: string, at: number): readonly TextWord[] {
     : commandWords(text, from + start).filter(({ value }, index) => index > 0 && !value.includes('%'))
 }
 
-/** The texts of a list, such as `["docker","login"]`, whose first is the program; null where it is not in one. */
+/**
+ * The texts of a list, such as `["docker","login"]`, whose first is the program; null outside a
+ * list.
+ */
 function listWords(text: string, from: number): readonly TextWord[] | null {
   const quote = text[from - 1]
   if (quote !== '"' && quote !== "'") return null
