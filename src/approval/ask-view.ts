@@ -138,7 +138,7 @@ export function askView(request: ApprovalRequest, show: 'masked' | 'whole' = 'ma
     call,
     where: where ?? null,
     marks: asks.flatMap((part) => (part.span && part.kind !== 'tool' ? [part.span] : [])),
-    hosts: [...new Set(asks.filter((part) => part.kind === 'host').map((part) => part.text))],
+    hosts: [...new Set(asks.filter((part) => part.kind === 'host').map((part) => sentence(part.text)))],
     reasons: reasonsOf((asks.length > 0 ? asks : [decision]).map(said)),
     offers: suggestions.map(offer),
     answers: ANSWERS.filter(({ saves }) => !saves || suggestions.length > 0).map(({ kind }) => kind),

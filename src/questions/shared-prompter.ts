@@ -72,9 +72,9 @@ interface AskedQuestion {
 
 async function postAndWait(asked: AskedQuestion, origin: AskOrigin, signal: AbortSignal): Promise<Answer> {
   const { machine, project, surface } = origin
-  const { tool, subject } = asked.view
+  const { tool } = asked.view
   const shows = asked.show !== null && asked.view.masked > 0
-  const id = postAsk(machine, { host: surface, project, tool, subject, view: asked.view, shows }, Date.now())
+  const id = postAsk(machine, { host: surface, project, tool, view: asked.view, shows }, Date.now())
   try {
     return await first(asked, { machine, id }, signal)
   } finally {

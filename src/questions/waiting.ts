@@ -12,7 +12,7 @@ const REMEMBERED_MS = 10 * 60_000
 /** Posts a question of this process and returns its id. */
 export function postAsk(
   machine: Machine,
-  { shows = false, ...ask }: Pick<OpenAsk, 'project' | 'host' | 'tool' | 'subject' | 'view'> & { shows?: boolean },
+  { shows = false, ...ask }: Pick<OpenAsk, 'project' | 'host' | 'tool' | 'view'> & { shows?: boolean },
   now: number,
 ): string {
   const id = randomBytes(5).toString('hex')
@@ -52,7 +52,7 @@ export function isUnmaskingRequested(machine: Machine, id: string): boolean {
 export function unmaskAsk(machine: Machine, id: string, view: OpenAsk['view']): void {
   changeShown(machine, id, 'wanted', (ask) => {
     const { show: _, ...waiting } = ask.waiting!
-    return { ...ask, subject: view.subject, view, waiting }
+    return { ...ask, view, waiting }
   })
 }
 

@@ -125,8 +125,8 @@ export function restrictCommand(
   const unseen = unique(folders.flatMap((folder) => entriesBeside(folder, [...reads, ...written], files)))
   const kept = unique(folders.flatMap((folder) => entriesBeside(folder, written, files)))
   return {
-    hidden: [...denied(hidden, [...reads, ...folders], files), ...unseen],
-    frozen: [...denied(fixed, [...writes, ...folders], files), ...kept.filter((path) => !unseen.includes(path))],
+    hidden: [...denied(hidden, files), ...unseen],
+    frozen: [...denied(fixed, files), ...kept.filter((path) => !unseen.includes(path))],
   }
 }
 
@@ -182,7 +182,8 @@ function expand(pattern: PathPattern, files: Files): string[] {
   return matchesBelow(prefix, files, (path) => coversPath(pattern, path) && (isFile || path !== prefix))
 }
 
-function denied(rules: readonly PathRule[], shown: readonly string[], files: Files): string[] {
+/** What rules match, wherever it is: what the sandbox shows beside the grants (the system, a bundle's places) is denied like these. */
+function denied(rules: readonly PathRule[], files: Files): string[] {
   const found = new Set<string>()
   for (const { pattern } of rules) {
     const prefix = literalPrefix(pattern)
@@ -192,7 +193,7 @@ function denied(rules: readonly PathRule[], shown: readonly string[], files: Fil
     const paths = isNarrow ? matchesBelow(prefix, files, reaches) : [prefix].filter(reaches)
     for (const path of paths) found.add(files.canonical(path))
   }
-  return [...found].filter((path) => isCovered(path, shown))
+  return [...found]
 }
 
 /** The paths below a directory that match, the directory itself first; links are not followed. */

@@ -178,19 +178,6 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
   const isShown = (path: string) => isHosts(layers, path)
   const isWritable = (path: string) => layerOf(layers, path)?.mode === 'read-write'
 
-  const pins = new Map<string, Pin['mode']>()
-  const hold = (path: string) => {
-    for (const above of ancestors(path)) {
-      if (layers.has(above)) break
-      if (!pins.has(above)) pins.set(above, 'in-place')
-    }
-  }
-  for (const pin of request.pins) {
-    if (!isWritable(pin.path)) continue
-    if (pin.mode === 'read-only' || !pins.has(pin.path)) pins.set(pin.path, pin.mode)
-    hold(pin.path)
-  }
-
   const hidden = [
     ...request.masks,
     ...(request.unixSockets ? facts.sockets : []),
@@ -202,10 +189,25 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
     masks.push(path)
   }
   const maskSet = new Set(masks)
-  const outermost = masks.filter((path) => {
-    for (const above of ancestors(path)) if (maskSet.has(above)) return false
-    return true
-  })
+  const isBelowMask = (path: string) => {
+    for (const above of ancestors(path)) if (maskSet.has(above)) return true
+    return false
+  }
+  const outermost = masks.filter((path) => !isBelowMask(path))
+  const pins = new Map<string, Pin['mode']>()
+  const hold = (path: string) => {
+    for (const above of ancestors(path)) {
+      if (layers.has(above)) break
+      if (!pins.has(above)) pins.set(above, 'in-place')
+    }
+  }
+  for (const pin of request.pins) {
+    // Below a mask there is nothing.
+    if (!isWritable(pin.path) || isBelowMask(pin.path)) continue
+    if (pin.mode === 'read-only' || !pins.has(pin.path)) pins.set(pin.path, pin.mode)
+    hold(pin.path)
+  }
+
   // Nothing is created on the host, and where a command could put a link, Cordon would reach
   // another socket.
   const sockets = request.network === 'none' ? [] : (request.sockets ?? [])

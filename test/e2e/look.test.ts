@@ -133,11 +133,7 @@ it.each(WIDTHS)('the prompt in %i columns, and its answer', async (columns) => {
   const call = { input: { command: subject }, call: 'hash', facts: null, worst: worstCaseOf(decision, null) }
   const request = { tool: 'bash', subject, ...call, decision, asks: decision.segments, suggestions: GRANTS }
   const view = { ...askView(request), answers: ['time', 'always', 'deny', 'deny-always'] as const }
-  keepAsk(
-    machine,
-    { host: 'codex', project: project.directory, tool: 'bash', subject, view, suggestions: GRANTS },
-    Date.now(),
-  )
+  keepAsk(machine, { host: 'codex', project: project.directory, tool: 'bash', view, suggestions: GRANTS }, Date.now())
   expect(openAsks(machine, Date.now())).toHaveLength(1)
 
   const terminal = at(columns, ['approvals', 'answer'])

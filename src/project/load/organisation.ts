@@ -30,8 +30,10 @@ export function fleetMembership(
 /** Manifests above the user's. Throws a Fault if the fleet's policy is not valid here. */
 export function organisationManifests(machine: Machine, now: number): readonly WrittenManifest[] {
   const membership = fleetMembership(machine)
-  if (membership === null || membership.settings.policy === null) return []
+  if (membership === null) return []
   const { settings, enrolment, policy } = membership
+  const own = ownFiles(machine, settings)
+  if (settings.policy === null) return [own]
   if (policy === null)
     throw new Fault('fleet-policy', `this machine is in the fleet "${settings.fleet}" and has no policy of it yet`, {
       remedy: 'Fetch it: cordon fleet sync.',
@@ -47,7 +49,14 @@ export function organisationManifests(machine: Machine, now: number): readonly W
     .filter((layer) => isFor(layer.groups, groups))
     .map((layer) => ({ text: layer.manifest, label: `${label} (${layer.groups.join(', ')})` }))
   const status = readStatus(fleetDirectory(machine.stateDir))
-  return [...written, ...closedBy(bundle, status, label, now)]
+  return [own, ...written, ...closedBy(bundle, status, label, now)]
+}
+
+/** By what is in these files, records are sent and this machine is known: they lie where every command may read. */
+function ownFiles({ systemDir }: Pick<Machine, 'systemDir'>, { tls }: FleetSettings): WrittenManifest {
+  const paths = JSON.stringify([`${systemDir}/**`, ...(tls.key === undefined ? [] : [tls.key])])
+  const text = ['read', 'write'].map((verb) => `[capabilities.deny.${verb}]\npaths = ${paths}\n`).join('')
+  return { text: `schema_version = 1\n${text}`, label: 'the fleet settings' }
 }
 
 /** Default time in which a refused login may be a server error rather than a revocation. */

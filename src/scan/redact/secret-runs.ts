@@ -217,3 +217,11 @@ export function readUserInfo(text: string, at: number): { start: number; end: nu
 function isPort(text: string, from: number, to: number): boolean {
   return to - from <= 5 && /^[0-9]*$/.test(text.slice(from, to))
 }
+
+/** The password before the `@` of a Go data source name: `user:password@tcp(host:3306)/db`. */
+export function readSourceName(text: string, at: number): { start: number; end: number; kind: string } | null {
+  const from = Math.max(0, at - 128)
+  const [, before, password] = /(?:^|[\s"'`=])([\w.%-]{1,64}:)([^\s"'`]{1,128})$/.exec(text.slice(from, at)) ?? []
+  if (before === undefined || password === undefined || /^[$<{*]/.test(password)) return null
+  return { start: at - password.length, end: at, kind: 'source-name' }
+}

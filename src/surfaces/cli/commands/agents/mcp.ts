@@ -86,10 +86,10 @@ function serverOptions(root: string, terminal: Terminal): ServerOptions {
         const project = machineFiles.canonical(root)
         const fleet = await openFleetPrompter(machine, project)
         if (fleet) return fleet.ask(request, signal)
-        const { tool, subject, suggestions } = request
+        const { tool, suggestions } = request
         // The session has its own id, and takes no answer to a call that it has refused.
         const view = withAnswers(askView(request), ['time', 'always', 'deny', 'deny-always'])
-        const id = keepAsk(machine, { host: 'mcp', project, tool, subject, view, suggestions }, Date.now())
+        const id = keepAsk(machine, { host: 'mcp', project, tool, view, suggestions }, Date.now())
         throw new Error(
           id === null
             ? 'only the manifest can allow it: the user can grant it in cordon.toml and sign that'
