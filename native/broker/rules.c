@@ -223,7 +223,7 @@ int judge(const struct spot *s, enum change change) {
   if (refused || is_loose(s)) return refused;
   const struct rule *rule = rule_about(s, &is_exact);
   uint8_t action = rule ? rule->action : ACTION_FREE;
-  if (is_exact && (action & ACTION_FOLDER) && (change == CHANGE_FOLDER || change == CHANGE_UNFOLDER)) return 0;
+  if (is_exact && (action & ACTION_FOLDER) && (change == CHANGE_FOLDER || change == CHANGE_UNFOLDER || (change == CHANGE_MODE && S_ISDIR(s->about.st_mode)))) return 0;
   switch (action & ACTION_MASK) {
   case ACTION_REFUSE: return EROFS;
   case ACTION_JUDGE: return change == CHANGE_REMOVE || change == CHANGE_MODE || change == CHANGE_PLACE ? 0 : EROFS;

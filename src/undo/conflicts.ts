@@ -51,8 +51,8 @@ export function conflictsOf({ records, ended, whole }: Journal, facts: ConflictF
     const stat = lookIn(places, path)
     if (stat === 'elsewhere') conflicts.push({ path, what: 'leads elsewhere' })
     else if (!stat) conflicts.push({ path, what: 'gone since' })
-    // The time of a folder changes with its entries, and those are checked themselves.
-    else if (stat.isDirectory()) continue
+    // The time of a folder changes with its entries, and those are checked themselves; that of a pipe with what goes through.
+    else if (stat.isDirectory() || stat.isFIFO()) continue
     else if (end === null) conflicts.push({ path, what: 'not ended' })
     else if (!left.isAsAt({ inode: stat.ino, changed: stat.ctimeNs }, end))
       conflicts.push({ path, what: 'changed since' })

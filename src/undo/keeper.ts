@@ -60,7 +60,7 @@ export class Keeper implements ChangeKeeper {
   #last = 0
   /** How many records the last change took. */
   #told = 0
-  /** What was kept for it. */
+  /** What was kept for it, by a second name. */
   #keptFor: string | null = null
 
   /** `folder` is empty, of the owner alone. */
@@ -70,11 +70,17 @@ export class Keeper implements ChangeKeeper {
     this.#fd = openMade(join(folder, 'journal'), O_WRONLY | O_CREAT | O_EXCL | O_APPEND)
   }
 
-  /** A file, folder or link will be made where nothing is. */
-  willMake(path: string, folderTime?: bigint): void {
+  /** The second name of what the last change removed. */
+  get keptFor(): string | null {
+    return this.#keptFor
+  }
+
+  /** A file, folder or link will be made where nothing is, or a second name of `source`. */
+  willMake(path: string, folderTime?: bigint, source?: string): void {
     this.#told = 1
     this.#keptFor = null
-    this.#write('made', path, {}, { folderTime })
+    const otherChanged = source === undefined ? 0n : lookAt(source)?.ctimeNs
+    this.#write('made', path, {}, { folderTime, otherChanged })
   }
 
   /** A plain file's content will be changed in place. */
@@ -215,7 +221,13 @@ export class Keeper implements ChangeKeeper {
       other = '',
       folderTime,
       changed = found.stat?.ctimeNs ?? 0n,
-    }: { other?: string; folderTime?: bigint | undefined; changed?: bigint | undefined } = {},
+      otherChanged = 0n,
+    }: {
+      other?: string
+      folderTime?: bigint | undefined
+      changed?: bigint | undefined
+      otherChanged?: bigint | undefined
+    } = {},
   ): void {
     const timeBefore = (of: string): FileTime => {
       const stat = of === '' ? null : lookAt(posix.dirname(of))
@@ -238,7 +250,7 @@ export class Keeper implements ChangeKeeper {
       folderTime: folderTime === undefined ? timeBefore(path) : fileTime(folderTime),
       otherFolderTime: timeBefore(other),
       changed,
-      otherChanged: 0n,
+      otherChanged,
       path,
       other,
       errno: 0,

@@ -118,6 +118,8 @@ class Replay {
   readonly #restored = new Set<string>()
   /** What was changed back, by the path of now, to its state before the call. */
   #before = new Map<string, FileState>()
+  /** When each inode was changed last before the call, whatever names it has. */
+  readonly #changedAt = new Map<bigint, bigint>()
   readonly #rules: PutRules
   readonly #changed: ReadonlySet<string>
 
@@ -138,7 +140,8 @@ class Replay {
     const states = [...this.#before].flatMap(([path, was]) => {
       const stat = lookIn(this.#places, path)
       if (stat === null || stat === 'elsewhere' || stat.isDirectory() || was.changed === 0n) return []
-      return [{ now: { inode: stat.ino, changed: stat.ctimeNs }, was }]
+      const changed = this.#changedAt.get(was.inode) ?? was.changed
+      return [{ now: { inode: stat.ino, changed: stat.ctimeNs }, was: { inode: was.inode, changed } }]
     })
     this.#places.forget()
     return states
@@ -165,18 +168,17 @@ class Replay {
         throw Object.assign(new Error('it would be part of a git repository'), { code: 'REPOSITORY' })
     for (const put of putsOf(record)) this.#judgePut(put, record)
     const was: FileState = { inode: before.inode, changed: record.changed }
-    if (op === 'made') this.#removeMade(path)
+    if (op === 'made') this.#removeMade(record)
     else if (op === 'removed') this.#putBack(path, record)
     else if (op === 'exchanged') this.#exchange(record)
     else if (op === 'written') this.#restore(record)
     else if (op === 'mode') this.#setMode(path, record)
-    if (op === 'made') this.#forgetMade(record)
-    else if (op !== 'renamed' && op !== 'exchanged') this.#before.set(path, was)
+    if (op !== 'made' && op !== 'renamed' && op !== 'exchanged') this.#note(path, was)
     if (op !== 'renamed') return
     this.#moveBack(record)
     if (before.mode === 0) return
     this.#putBack(other, record)
-    this.#before.set(other, { inode: before.inode, changed: record.otherChanged })
+    this.#note(other, { inode: before.inode, changed: record.otherChanged })
   }
 
   #judgePut({ path, kind }: { path: string; kind: PutKind }, record: JournalRecord): void {
@@ -186,11 +188,16 @@ class Replay {
       throw new ProtectedPut(path)
   }
 
-  /** What it was a second name of has one name less, and its ctime says so. */
-  #forgetMade({ path, other, otherChanged }: JournalRecord): void {
-    this.#before.delete(path)
-    const source = other === '' ? null : this.#look(other)
-    if (source) this.#before.set(other, { inode: source.ino, changed: otherChanged })
+  #note(path: string, was: FileState): void {
+    this.#before.set(path, was)
+    if (was.changed !== 0n) this.#changedAt.set(was.inode, was.changed)
+  }
+
+  /** The file that it was a second name of has one name less, and its ctime says so: by a name that is left, the kept one if need be. */
+  #noteUnlinked({ other, otherChanged }: JournalRecord, inode: bigint): void {
+    if (otherChanged === 0n) return
+    const name = [other, this.#keeper.keptFor ?? ''].find((one) => one !== '' && this.#look(one)?.ino === inode)
+    if (name !== undefined) this.#note(name, { inode, changed: otherChanged })
   }
 
   /** The states go along with what is moved. */
@@ -203,17 +210,21 @@ class Replay {
     for (const [, to, changed] of moves) {
       const stat = this.#look(to)
       if (stat) states.set(to, { inode: stat.ino, changed })
+      if (stat && changed !== 0n) this.#changedAt.set(stat.ino, changed)
     }
     this.#before = states
   }
 
-  #removeMade(path: string): void {
+  #removeMade(record: JournalRecord): void {
+    const { path } = record
+    this.#before.delete(path)
     if (this.#absent.delete(path)) return
     const stat = this.#look(path)
     if (!stat) return
     if (!stat.isDirectory()) {
       this.#keeper.willRemove(path, this.#places.at(path))
       unlinkSync(this.#places.at(path))
+      this.#noteUnlinked(record, stat.ino)
       return
     }
     // Not with all below it: what the call did not make is not its own.
@@ -259,7 +270,7 @@ class Replay {
       return
     }
     if (kept === 'lost' || kept === 'none') throw Object.assign(new Error('not kept'), { code: 'NOT-KEPT' })
-    this.#keeper.willMake(path)
+    this.#keeper.willMake(path, undefined, kept === 'link' ? join(this.#folder, keptName(number)) : undefined)
     if (kept === 'empty') writeFileSync(this.#places.at(path), '', { flag: 'wx' })
     else if (kept === 'copy' || !this.#link(path, number))
       copyFileSync(
