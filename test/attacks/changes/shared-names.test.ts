@@ -41,7 +41,9 @@ eachUser(describe)('as $name', ({ uid }) => {
   beforeAll(() => {
     place = makePlace(uid)
     program = compile(place, join(import.meta.dirname, 'change-calls.c'), 'change-calls')
-    ways = execFileSync(program, ['names'], { encoding: 'utf8' }).trim().split('\n')
+    ways = execFileSync(program, ['names'], { encoding: 'utf8' })
+      .split('\n')
+      .filter((line) => line !== '')
   })
   afterAll(() => place.remove())
 
@@ -156,8 +158,8 @@ eachUser(describe)('as $name', ({ uid }) => {
     execFileSync('chmod', ['2755', ...files])
     const look = () =>
       execFileSync(program, ['look', ...files], { encoding: 'utf8' })
-        .trim()
         .split('\n')
+        .filter((line) => line.startsWith('/'))
     const before = look()
     writeFileSync(go, '')
     await ended
