@@ -36,12 +36,12 @@ it.each([3, 5, 7, 13, 23, 42])('puts back what random calls changed, and redoes 
   expect(lookAtTree(place.project, 'no times')).toEqual(after.map((line) => line.replace(/ \d+$/, '')))
 })
 
-// 3, 7: what its owner may not read; 11, 15, 27; 47: a file of two names.
-it.each([3, 7, 11, 15, 27, 47])('undoes random calls one after the other, and redoes them all (seed %i)', (seed) => {
+// 3: what its owner may not read; 47: a file of two names. More: npm test -- fuzz-undo.
+it.each([3, 11, 47])('undoes random calls one after the other, and redoes them all (seed %i)', (seed) => {
   expect(undoOneByOne(place, program, seed, [60, 60, 60, 60])).toEqual([])
 })
 
-it.each([1, 2, 3])('plants nothing when calls are undone by force that others changed (seed %i)', (seed) => {
+it.each([1, 3])('plants nothing when calls are undone by force that others changed (seed %i)', (seed) => {
   expect(undoWithPlants(place, program, seed)).toEqual([])
 })
 
