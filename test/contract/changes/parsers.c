@@ -140,7 +140,6 @@ int main(int argc, char **argv) {
                             "core.excludesfile\tinside", "core.worktree\tworktree", "core.pager\tquiet"};
   if (argc != 3) return 2;
   state = strtoull(argv[2], NULL, 10);
-  /* What names are told of is limited, so that all of it fits. */
   int parent[2];
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, parent)) return 2;
   control = parent[0];
@@ -158,6 +157,7 @@ int main(int argc, char **argv) {
     try_head(file, text, length = random_text(text, sizeof text, 0));
     try_question(text, length);
     try_request(text, length);
+    while (recv(parent[1], text, sizeof text, MSG_DONTWAIT) > 0) continue;
   }
   printf("%lu rounds of parsers, seed %s\n", rounds, argv[2]);
   return 0;
