@@ -91,7 +91,7 @@ static const char *folded(uint32_t code) {
   return NULL;
 }
 
-/* As foldForBroker in src/files/fold-name.ts: what a careless file system or git takes for the same. */
+/* As foldForBroker in src/files/path-bytes.ts: what a careless file system or git takes for the same. */
 static void fold(char *text) {
   char *to = text;
   for (char *from = text; *from;) {
