@@ -164,6 +164,21 @@ export const SUITES: readonly Suite[] = [
     command: ['node', 'scripts/fuzz-programs.ts'],
   },
   {
+    name: 'fuzz-undo',
+    what: 'random calls that are undone and done again, and undone while others change the tree: [ROUNDS [FIRST_SEED]]',
+    needs: '',
+    setUp: 'native',
+    command: ['node', 'scripts/fuzz-undo.ts'],
+  },
+  {
+    name: 'races',
+    what: 'two commands that bring a protected name about together, a minute for each way',
+    needs: '',
+    setUp: 'native',
+    command: ['vitest', 'run', 'test/attacks/changes/windows.test.ts', '-t', 'two commands'],
+    env: { CORDON_RACE_SECONDS: '60' },
+  },
+  {
     name: 'fuzz-kills',
     what: 'kill -9 at many moments of a command; undo must restore everything: [POINTS [FIRST]]',
     needs: '',

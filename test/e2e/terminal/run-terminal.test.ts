@@ -22,6 +22,23 @@ beforeAll(() => {
 })
 afterAll(() => project.remove())
 
+/** Starts the words, stops the terminal while they write, and sends a signal. */
+const STOPPED = `
+import os, signal, subprocess, sys, termios, time
+name, number = sys.argv[1], getattr(signal, 'SIG' + sys.argv[2])
+run = subprocess.Popen(sys.argv[3:])
+def wait(what):
+  while not os.path.exists(name + what): time.sleep(0.02)
+wait('.ready')
+termios.tcflow(1, termios.TCOOFF)
+open(name + '.go', 'w').close()
+wait('.written')
+run.send_signal(number)
+code = run.wait()
+termios.tcflow(1, termios.TCOON)
+print('ended by', sys.argv[2] if code in (-number, 128 + number) else code)
+`
+
 describe('like a shell’s child', () => {
   beforeEach(async () => {
     person = new Person(project)
@@ -51,6 +68,14 @@ describe('like a shell’s child', () => {
     person.keys(CTRL_C)
     await person.sees('caught')
     await person.sees('code 5')
+  })
+
+  it.each(['INT', 'TERM', 'HUP'])('SIG%s ends it while the terminal is stopped, as by Ctrl-S', async (signal) => {
+    const name = `stopped-${signal}`
+    writeFileSync(join(project.directory, `${name}.py`), STOPPED)
+    const command = `echo > ${name}.ready; until [ -e ${name}.go ]; do sleep 0.05; done; seq 50; echo > ${name}.written; exec seq 90000`
+    person.line(`python3 ${name}.py ${name} ${signal} "$NODE" "$CLI" run -- sh -c '${command}'`)
+    await person.sees(`ended by ${signal}`)
   })
 
   it('Ctrl-Z stops it, fg goes on with it, and its keys are its own again', async () => {
