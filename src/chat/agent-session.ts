@@ -272,7 +272,7 @@ export class AgentSession {
   #openSubAgents(): SubAgents {
     return new SubAgents({
       // A sub-agent hands nothing on: it has no `task`.
-      open: (id, agent) => this.cordon.openSession({ id, agent }),
+      open: (id, agent) => this.cordon.openSession({ id, agent, leader: this.session }),
       parent: this.session,
       model: () => this.#model,
       system: (session) => this.#system(session, true),

@@ -85,8 +85,10 @@ export interface SessionOptions {
   readonly agent?: string
   /** Letters, digits and dashes; its own session that is opened again under its id gets its directory back. */
   readonly id?: string
-  /** `own`: the session writes into its own directory instead of the project (F7). */
+  /** `own`: the session writes into its own directory instead of the project (F7). Default: `files.session_directory`. */
   readonly sandbox?: 'project' | 'own'
+  /** A session that this one works for: what it may do and where it writes, this one may and does. */
+  readonly leader?: Session
   /** Runs a sub-agent for the tool `task`, in a session of yours that follows this one; without it the tool is not offered. */
   readonly task?: TaskPort
 }
@@ -147,8 +149,12 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
     loaded: () => project.loaded,
     openSession(session = {}) {
       requireFields('openSession', session, SESSION_FIELDS)
-      const place = requireOneOf('the sandbox of a session', session.sandbox ?? 'project', ['project', 'own'])
+      const place = requireOneOf('the sandbox of a session', session.sandbox ?? project.loaded.session.directory, [
+        'project',
+        'own',
+      ])
       const id = session.id ?? `s${Date.now().toString(36)}${randomBytes(6).toString('hex')}`
+      const { leader } = session
       if (!SESSION_ID.test(id)) throw new Fault('session-id', `${JSON.stringify(id)} is not a session id`)
       const agent = session.agent ?? project.loaded.policy.agent.value
       const recorder = openRecord(project.loaded, machine, { by: 'session', id, agent }, () => auditSigner(machine))
@@ -191,10 +197,11 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
             {
               id,
               ...(session.agent !== undefined && { agent: session.agent }),
-              ...(place === 'own' && { directory: ownDirectory(machine, root, id) }),
+              directory: leader ? leader.ownDirectory : place === 'own' ? ownDirectory(machine, root, id) : null,
             },
           ),
       )
+      if (leader) opened.follow(leader)
       open.add(opened)
       return opened
     },
@@ -219,7 +226,7 @@ const CORDON_FIELDS: readonly (keyof CordonOptions)[] = [
   'resolver',
   'upstream',
 ]
-const SESSION_FIELDS: readonly (keyof SessionOptions)[] = ['agent', 'id', 'sandbox', 'task']
+const SESSION_FIELDS: readonly (keyof SessionOptions)[] = ['agent', 'id', 'sandbox', 'leader', 'task']
 
 async function promptersOf(
   { prompter, answeredElsewhere: surface }: CordonOptions,

@@ -37,7 +37,7 @@ export interface SessionSettings {
   readonly id: string
   readonly agent?: string
   /** Its own directory (F7); without it the session works in the project root. */
-  readonly directory?: string
+  readonly directory: string | null
 }
 
 export interface CallOptions {
@@ -64,7 +64,7 @@ export class Session {
   constructor(parts: SessionParts, settings: SessionSettings) {
     const { project, machine, files, saved, spillDirectory, recorder } = parts
     const { loaded } = project
-    const { id, agent = null, directory = null } = settings
+    const { id, agent = null, directory } = settings
     this.id = id
     this.#parts = parts
     this.#state = new SessionState(agent, {
@@ -133,6 +133,11 @@ export class Session {
     }
     // The first line, or there is not a session.
     recorder.note({ type: 'session', agent: view.agent, id })
+  }
+
+  /** Where it writes instead of the project (F7), or null. */
+  get ownDirectory(): string | null {
+    return this.#view.directory
   }
 
   /** The agent whose rules hold. */

@@ -42,12 +42,11 @@ export class SessionView {
   readonly #policies = new Map<string, { readonly base: LoadedPolicy; readonly policy: LoadedPolicy }>()
   /** Output that was too long for a result is the agent's own to read. */
   readonly #spilled: PathRule
-  #entered: boolean
+  #entered = false
   #leader: SessionView | null = null
 
   constructor(parts: ViewParts) {
     this.#parts = parts
-    this.#entered = parts.directory !== null && parts.files.exists(parts.directory)
     this.#spilled = {
       pattern: wholeTree(parts.spillDirectory),
       prompt: false,
@@ -56,8 +55,10 @@ export class SessionView {
     }
   }
 
-  /** The session's own directory is in force. */
+  /** The session's own directory is in force, by its own write or by one of a session that shares it. */
   get entered(): boolean {
+    const { directory, files } = this.#parts
+    this.#entered ||= directory !== null && files.exists(directory)
     return this.#entered
   }
 
@@ -70,7 +71,7 @@ export class SessionView {
   }
 
   get mode(): Mode {
-    return takeStance(this.deciding(this.#entered).policy, this.facts(), 'bash').mode.value
+    return takeStance(this.deciding(this.entered).policy, this.facts(), 'bash').mode.value
   }
 
   /** F7: from now on the session works in its own directory, and nowhere else. */
@@ -87,7 +88,7 @@ export class SessionView {
   /** What decisions are made on; the breaker is asked once a call, when it is decided. */
   facts(): SessionFacts {
     const { saved, project, machine, files, state, id } = this.#parts
-    const place = { root: this.base(this.#entered).root, home: machine.home }
+    const place = { root: this.base(this.entered).root, home: machine.home }
     return {
       ...state.facts(saved.forSession(project.loaded, id), null, place, this.#spilled),
       ...nearbyFact(project.loaded, machine.home, (path) => openRepositoryAt(path, files)),
@@ -128,9 +129,9 @@ export class SessionView {
     const { directory, project } = this.#parts
     const facts = this.facts()
     // F7: the project is only there to be read, until the session works in its own directory.
-    const isPlaceholder = directory !== null && !this.#entered
+    const isPlaceholder = directory !== null && !this.entered
     return {
-      loaded: this.deciding(this.#entered),
+      loaded: this.deciding(this.entered),
       facts,
       narrowing: [
         { kind: 'answers', facts },

@@ -80,6 +80,7 @@ export const TESTED_ROWS: readonly TestedRow[] = [
   tested('capabilities.python.allowed_modules', PROGRAMS, TALK),
   tested('capabilities.python.blocked_modules', PROGRAMS, TALK),
   tested('files.read_size_limit', OWN, TALK),
+  tested('files.session_directory', CUSTOM, TALK),
   tested('sandbox.os.mask_tracked', 'test/attacks/secrets/tracked.test.ts', COMMANDS),
   tested('sandbox.os.ca_files', CARRIED, COMMANDS),
   tested('sandbox.os.dev_server_ports', 'test/e2e/dev-server.test.ts', COMMANDS),

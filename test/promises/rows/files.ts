@@ -1,13 +1,11 @@
 /** F: files. */
 
 import { expect } from 'vitest'
-import { createCordon } from '../../../src/session/cordon.ts'
-import { bash, missing, no, own, type PromiseRow, read, type Try, write } from '../promise.ts'
-import { GATEWAY, NO_TOOLS, OWN_TOOLS, RUNS_NOTHING, TYPED } from './reasons.ts'
+import { bash, missing, no, type PromiseRow, read, type Try, write } from '../promise.ts'
+import { GATEWAY, NO_TOOLS, ONE_CALL, OWN_TOOLS, RUNS_NOTHING, TYPED } from './reasons.ts'
 
 const RUNS = { permission: { tools: { bash: 'allow' } } }
 const glob = (pattern: string, expected: Partial<Try>): Try => ({ tool: 'glob', input: { pattern }, ...expected })
-const OWN_DIRECTORY = missing('Only the library opens a session with its own directory.')
 
 export const FILE_ROWS: readonly PromiseRow[] = [
   {
@@ -131,27 +129,23 @@ export const FILE_ROWS: readonly PromiseRow[] = [
   },
   {
     id: 'F7',
-    promise: 'A session can have a separate directory, and only reads the project until its first write.',
-    shown: ['test/contract/session/session-policy.test.ts'],
+    promise:
+      'A session can have a separate directory, and only reads the project until its first write. Opened again, it has it back.',
+    shown: ['test/contract/session/session-policy.test.ts', 'test/attacks/session/led.test.ts'],
     files: { 'a.txt': 'here\n' },
-    manifest: RUNS,
+    manifest: { ...RUNS, files: { session_directory: 'own' } },
+    tries: [
+      read('a.txt', { is: 'allow', says: /here/ }),
+      write('b.txt', { is: 'allow', leaves: { 'b.txt': null } }),
+      read('b.txt', { is: 'allow', says: /new/ }),
+      bash('cat b.txt && touch c.txt', { is: 'allow', says: /new/, leaves: { 'c.txt': null } }),
+    ],
     on: {
-      session: own(async (place) => {
-        const cordon = await createCordon({ project: place.root, machine: place.machine })
-        const session = cordon.openSession({ sandbox: 'own', id: 'mine' })
-        expect((await session.call('read', { path: 'a.txt' })).status).toBe('done')
-        expect((await session.call('write', { path: 'b.txt', content: 'x' })).status).toBe('done')
-        expect([session.sandbox().enforced, place.text('b.txt')]).toEqual([true, null])
-        await cordon.close()
-      }),
       run: no('A run has no session.'),
-      check: RUNS_NOTHING,
-      page: RUNS_NOTHING,
+      check: ONE_CALL,
+      page: ONE_CALL,
       gateway: GATEWAY,
       hook: no('The host chooses the directory of its sessions.'),
-      mcp: OWN_DIRECTORY,
-      chat: OWN_DIRECTORY,
-      acp: OWN_DIRECTORY,
     },
   },
   {
