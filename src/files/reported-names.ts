@@ -97,6 +97,19 @@ export function isGuidanceOf(root: string, path: string): boolean {
   return !name.includes('/') && toldName(name)?.what === GUIDANCE
 }
 
+const PRINTS =
+  /^(?:cat|head|tail|nl|sed -n '?\d+(?:,[\d$]+)?p'?)(?: -[\w-]+)*(?: \d+)?((?: [\w@%+:,./][\w@%+:,./-]*)*)$/
+
+/** The files that a command prints, where it does nothing else: `cat AGENTS.md | head -40`. Empty for every other one. */
+export function printedFiles(command: string): readonly string[] {
+  const parts = command
+    .trim()
+    .replaceAll(' 2>/dev/null', '')
+    .split(/\s*(?:&&|[;|])\s*/)
+  const found = parts.map((part) => PRINTS.exec(part)?.[1])
+  return found.includes(undefined) ? [] : found.flatMap((names) => names!.split(' ').filter(Boolean))
+}
+
 /** What a person is told of the changed paths among these, a sentence for each kind. `name` is how a path is written for them. */
 export function toldMessages(
   paths: readonly string[],

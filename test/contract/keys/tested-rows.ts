@@ -70,6 +70,7 @@ export const TESTED_ROWS: readonly TestedRow[] = [
   tested('security.every_program', 'test/attacks/programs/every.test.ts', [...TALK, 'hook']),
   tested('security.hide_model', OWN, ['session']),
   tested('security.filter_listings', OWN, TALK),
+  tested('security.filter_listings', 'test/promises/rows/files.ts', ['hook']),
   tested('security.taint_asks', 'test/contract/hooks/results.test.ts', ['hook']),
   tested('security.taint_asks', CUSTOM, TALK),
   tested('rings.breaker.failures', 'test/contract/hooks/memory.test.ts', ['hook']),

@@ -151,6 +151,7 @@ export const AUDIT_ROWS: readonly PromiseRow[] = [
     },
     tries: [
       read('AGENTS.md', { says: /French/, hides: /reads like instructions/ }),
+      bash('cat AGENTS.md', { answer: 'once', says: /French/, hides: /reads like instructions/ }),
       read('evil.md', FLAGGED),
       read('sub/AGENTS.md', FLAGGED),
     ],

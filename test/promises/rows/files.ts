@@ -1,7 +1,7 @@
 /** F: files. */
 
 import { expect } from 'vitest'
-import { bash, missing, no, type PromiseRow, read, type Try, write } from '../promise.ts'
+import { bash, no, type PromiseRow, read, type Try, write } from '../promise.ts'
 import { GATEWAY, NO_TOOLS, ONE_CALL, OWN_TOOLS, RUNS_NOTHING, TYPED } from './reasons.ts'
 
 const RUNS = { permission: { tools: { bash: 'allow' } } }
@@ -124,7 +124,14 @@ export const FILE_ROWS: readonly PromiseRow[] = [
       check: RUNS_NOTHING,
       page: RUNS_NOTHING,
       gateway: GATEWAY,
-      hook: missing('The listings of a host’s own Glob and LS are not filtered.'),
+      // What a host lists itself cannot be filtered, so it is denied where it would name such a file.
+      hook: {
+        tries: [
+          glob('**/*.ts', { is: 'deny', says: /private\/closed\.ts/ }),
+          glob('src/**/*.ts', { is: 'allow' }),
+          { tool: 'grep', input: { pattern: 'x', path: 'src' }, is: 'allow' },
+        ],
+      },
     },
   },
   {
