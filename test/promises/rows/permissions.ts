@@ -2,9 +2,13 @@
 
 import { expect } from 'vitest'
 import { createCordon } from '../../../src/session/cordon.ts'
-import { bash, no, own, type PromiseRow, read, remote, write } from '../promise.ts'
-import { GATEWAY, LEVELS_ONLY, NO_MODEL, ONE_CALL, RUNS_NOTHING, TYPED } from './reasons.ts'
+import { bash, by, no, own, type PromiseRow, read, remote, write } from '../promise.ts'
+import { LEVELS_ONLY, NO_MODEL, NO_TOOLS, ONE_CALL, OWN_TOOLS, RUNS_NOTHING, TYPED } from './reasons.ts'
 
+const HIDDEN_MODEL = by(
+  'test/contract/keys/own-keys.test.ts',
+  'security.hide_model and debug.dump_provider_payloads: what the model is told, and what is kept of it',
+)
 const GRANTED_SOME = { capabilities: { allow: { write: { paths: ['src/**'] }, read: { paths: ['src/**'] } } } }
 
 export const PERMISSION_ROWS: readonly PromiseRow[] = [
@@ -107,19 +111,55 @@ export const PERMISSION_ROWS: readonly PromiseRow[] = [
       hook: no('The mode of the host’s own session applies; levels come from the manifest.'),
       mcp: no('A client cannot change its own levels: they come from the manifest.'),
       gateway: no('A client cannot change its own levels: they come from the manifest.'),
-      chat: no('`/perm` and `/perms` are the session’s; test/e2e/chat/chat.test.ts types them.'),
-      acp: no('The editor’s modes are the session’s; test/e2e/chat/acp.test.ts sets one.'),
+      chat: by(
+        'test/e2e/chat/chat.test.ts',
+        'tools of MCP servers have levels like every other: /perm, the same prompt, /perms',
+      ),
+      acp: by(
+        'test/e2e/chat/acp.test.ts',
+        'works, asks in the editor’s dialog, plans, is cancelled, and is loaded again',
+      ),
     },
   },
   {
     id: 'P5',
-    promise:
-      'A dangerous setup is reported at the start, by hooks once a session. A tool that requires confirmation does not run without one.',
+    promise: 'A dangerous setup is reported at the start, by hooks once a session.',
     shown: [
       'test/contract/session/session-policy.test.ts',
       'test/contract/hooks/notes.test.ts',
       'test/e2e/start-notes.test.ts',
     ],
+    manifest: { permission: { mode: 'auto' } },
+    on: {
+      session: own(async ({ root, machine }) => {
+        const cordon = await createCordon({ project: root, machine })
+        expect(cordon.notes.join('\n')).toMatch(/mode "auto"/)
+        await cordon.close()
+      }),
+      run: by('test/e2e/start-notes.test.ts', 'at a terminal everything is said'),
+      check: RUNS_NOTHING,
+      page: RUNS_NOTHING,
+      hook: by('test/contract/hooks/notes.test.ts', '%s shows them beside its answer'),
+      gateway: by('test/e2e/start-notes.test.ts', 'the gateway says it before it starts a server'),
+      ...Object.fromEntries(
+        [
+          ['mcp', ['mcp']],
+          ['chat', ['chat', '-p', 'go']],
+          ['acp', ['acp']],
+        ].map(([surface, words]) => [
+          surface,
+          own(async (place) => {
+            const { out, err } = await place.cordon(words as string[])
+            expect(out + err).toMatch(/mode "auto"/)
+          }),
+        ]),
+      ),
+    },
+  },
+  {
+    id: 'P5',
+    promise: 'A tool that requires confirmation does not run without one.',
+    shown: ['test/contract/session/session-policy.test.ts'],
     files: {
       '$H/.config/cordon/tools/hello.json': JSON.stringify({
         name: 'hello',
@@ -129,25 +169,13 @@ export const PERMISSION_ROWS: readonly PromiseRow[] = [
       }),
       '$H/.config/cordon/tools/hello.sh': '#!/bin/sh\necho hello from the tool\n',
     },
-    manifest: { permission: { mode: 'auto' } },
-    on: {
-      session: own(async (place) => {
-        await place.cordon(['tools', 'trust', '--yes', 'hello'])
-        const cordon = await createCordon({ project: place.root, machine: place.machine })
-        expect(cordon.notes.join('\n')).toMatch(/mode "auto"/)
-        await cordon.close()
-      }),
-      run: own(async (place) => {
-        expect((await place.cordon(['run', '--', 'true'])).code).toBe(0)
-      }),
-      check: RUNS_NOTHING,
-      page: RUNS_NOTHING,
-      hook: no('test/contract/hooks/notes.test.ts shows it for every host.'),
-      mcp: no('test/e2e/start-notes.test.ts shows what it prints at its start.'),
-      gateway: no('test/e2e/start-notes.test.ts shows what it prints at its start.'),
-      chat: no('test/e2e/start-notes.test.ts shows what it prints at its start.'),
-      acp: no('test/e2e/start-notes.test.ts shows what it prints at its start.'),
-    },
+    trusted: ['hello'],
+    manifest: { permission: { tools: { hello: 'allow' } } },
+    tries: [
+      { tool: 'hello', input: {}, is: 'ask', hides: /hello from/ },
+      { tool: 'hello', input: {}, is: 'ask', answer: 'once', says: /hello from/ },
+    ],
+    on: { run: NO_TOOLS, hook: OWN_TOOLS, gateway: LEVELS_ONLY },
   },
   {
     id: 'P6',
@@ -220,8 +248,8 @@ export const PERMISSION_ROWS: readonly PromiseRow[] = [
       mcp: NO_MODEL,
       gateway: NO_MODEL,
       page: NO_MODEL,
-      chat: no('test/contract/keys/own-keys.test.ts reads the system prompt of the agent.'),
-      acp: no('It is the same agent; test/contract/keys/own-keys.test.ts reads its system prompt.'),
+      chat: HIDDEN_MODEL,
+      acp: HIDDEN_MODEL,
     },
   },
   {
@@ -274,12 +302,13 @@ export const PERMISSION_ROWS: readonly PromiseRow[] = [
     on: {
       run: TYPED,
       check: no('It asks nobody.'),
-      page: no('What it shows of a question that waits is in test/attacks/questions/shown.test.ts.'),
+      page: by(
+        'test/contract/page/browser.test.ts',
+        'answers an ask, shows what came of it live, opens it with its diff, and puts it back',
+      ),
       gateway: {
         tries: [{ tool: 'mcp__s__echo', input: { a: 'x'.repeat(300), b: 'THE-END' }, is: 'ask', asks: /THE-END/ }],
       },
     },
   },
 ]
-
-export { GATEWAY }

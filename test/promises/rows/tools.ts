@@ -1,6 +1,6 @@
 /** T: tools. */
 
-import { no, type PromiseRow, SURFACES, type Try } from '../promise.ts'
+import { by, no, type PromiseRow, SURFACES, type Try } from '../promise.ts'
 import { GATEWAY, LEVELS_ONLY, NO_TOOLS, OWN_TOOLS, RUNS_NOTHING } from './reasons.ts'
 
 const of = (tool: string, input: Try['input'], expected: Partial<Try> = {}): Try => ({ tool, input, ...expected })
@@ -58,7 +58,10 @@ export const TOOL_ROWS: readonly PromiseRow[] = [
       page: { tries: [of('hello', {}, { is: 'deny' })] },
       run: NO_TOOLS,
       hook: OWN_TOOLS,
-      gateway: no('Descriptions of other servers are pinned: test/contract/mcp/gateway.test.ts.'),
+      gateway: by(
+        'test/contract/mcp/gateway-tools.test.ts',
+        'withholds a tool whose description changes between the list and the call',
+      ),
     },
   },
   {
