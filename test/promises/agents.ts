@@ -74,7 +74,7 @@ export async function openChat(place: Place): Promise<Driver> {
   }
 }
 
-export async function openAcp(place: Place): Promise<Driver> {
+export async function openAcp(place: Place, warn: (text: string) => void = () => {}): Promise<Driver> {
   const model = await OneCall.start(place)
   const person = new Person()
   let hangUp = (): void => {}
@@ -86,7 +86,7 @@ export async function openAcp(place: Place): Promise<Driver> {
   const toEditor = new TransformStream<AnyMessage>()
   const serving = serveOwnAgent(
     { readable: toAgent.readable, writable: toEditor.writable },
-    { machine: place.machine, fromEditor: false, warn: () => {} },
+    { machine: place.machine, fromEditor: false, warn },
   )
   const editor = client({ name: 'editor' })
     .onRequest('session/request_permission', ({ params }) => {

@@ -2,7 +2,8 @@
 
 import { expect } from 'vitest'
 import { createCordon } from '../../../src/session/cordon.ts'
-import { bash, by, no, own, type PromiseRow, read, remote, write } from '../promise.ts'
+import { openAcp } from '../agents.ts'
+import { bash, by, type Cell, no, own, type PromiseRow, read, remote, write } from '../promise.ts'
 import { LEVELS_ONLY, NO_MODEL, NO_TOOLS, ONE_CALL, OWN_TOOLS, RUNS_NOTHING, TYPED } from './reasons.ts'
 
 const HIDDEN_MODEL = by(
@@ -10,6 +11,18 @@ const HIDDEN_MODEL = by(
   'security.hide_model and debug.dump_provider_payloads: what the model is told, and what is kept of it',
 )
 const GRANTED_SOME = { capabilities: { allow: { write: { paths: ['src/**'] }, read: { paths: ['src/**'] } } } }
+
+const CLIENT = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '0' } }
+
+/** What a program of Cordon's says of the set-up once it has read these messages; its model is nowhere. */
+const saidBy = (words: readonly string[], ...messages: readonly (readonly [string, object])[]): Cell =>
+  own(async (place) => {
+    const profile = { wire: 'openai-chat', base_url: 'http://127.0.0.1:9', model: 'none', key_env: 'SCRIPTED_KEY' }
+    place.write('$H/.config/cordon/config.json', JSON.stringify({ profile: 'test', profiles: { test: profile } }))
+    const lines = messages.map(([method, params], id) => JSON.stringify({ jsonrpc: '2.0', id, method, params }))
+    const { out, err } = await place.cordon(words, place.fill(`${lines.join('\n')}\n`))
+    expect(out + err).toMatch(/mode "auto"/)
+  })
 
 export const PERMISSION_ROWS: readonly PromiseRow[] = [
   {
@@ -141,19 +154,13 @@ export const PERMISSION_ROWS: readonly PromiseRow[] = [
       page: RUNS_NOTHING,
       hook: by('test/contract/hooks/notes.test.ts', '%s shows them beside its answer'),
       gateway: by('test/e2e/start-notes.test.ts', 'the gateway says it before it starts a server'),
-      ...Object.fromEntries(
-        [
-          ['mcp', ['mcp']],
-          ['chat', ['chat', '-p', 'go']],
-          ['acp', ['acp']],
-        ].map(([surface, words]) => [
-          surface,
-          own(async (place) => {
-            const { out, err } = await place.cordon(words as string[])
-            expect(out + err).toMatch(/mode "auto"/)
-          }),
-        ]),
-      ),
+      mcp: saidBy(['mcp'], ['initialize', CLIENT], ['tools/list', {}]),
+      chat: saidBy(['chat', '-p', 'go']),
+      acp: own(async (place) => {
+        const said: string[] = []
+        await (await openAcp(place, (text) => said.push(text))).close()
+        expect(said.join('\n')).toMatch(/mode "auto"/)
+      }),
     },
   },
   {
