@@ -48,7 +48,7 @@ export class Place {
     this.root = atHome === true ? this.home : join(this.base, 'project')
     mkdirSync(this.home)
     mkdirSync(this.root, { recursive: true })
-    for (const [path, text] of Object.entries(files)) this.write(path, text)
+    for (const [path, text] of Object.entries(files)) this.write(path, this.fill(text))
     this.env = {
       PATH: process.env.PATH ?? '',
       HOME: this.home,
@@ -74,7 +74,7 @@ export class Place {
   fill<Value>(value: Value): Value {
     if (value === undefined) return value
     const stands = { PORT: String(this.#port), P: this.root, H: this.home, B: this.base }
-    const text = JSON.stringify(value).replace(/\$(PORT|P|H|B)/g, (_, name: keyof typeof stands) => stands[name])
+    const text = JSON.stringify(value).replace(/\$(PORT|P|H|B)\b/g, (_, name: keyof typeof stands) => stands[name])
     return JSON.parse(text) as Value
   }
 
@@ -116,6 +116,9 @@ export class Place {
     mkdirSync(dirname(file), { recursive: true })
     writeFileSync(file, text)
     if (text.startsWith('#!')) chmodSync(file, 0o755)
+    // Cordon reads its own state from what no one else can write.
+    if (path.startsWith('$H/.local/state'))
+      for (const own of [file, dirname(file)]) chmodSync(own, own === file ? 0o600 : 0o700)
   }
 
   text(path: string): string | null {

@@ -72,6 +72,37 @@ export const AUDIT_ROWS: readonly PromiseRow[] = [
   },
   {
     id: 'A1',
+    promise: 'What was recorded before there was a key is not damaged by the first one.',
+    shown: ['src/audit/audit.test.ts'],
+    tries: [
+      bash('echo recorded', {
+        answer: 'once',
+        after: async (place) => {
+          await place.cordon(['init'])
+          expect((await place.cordon(['sign', '--yes'])).code).toBe(0)
+          const { code, out } = await place.cordon(['audit', 'verify'])
+          expect(code, out).toBe(0)
+        },
+      }),
+    ],
+    on: {
+      check: DECIDES_ONLY,
+      page: DECIDES_ONLY,
+      gateway: {
+        tries: [
+          remote('echo', {
+            after: async (place) => {
+              await place.cordon(['init'])
+              await place.cordon(['sign', '--yes'])
+              expect((await place.cordon(['audit', 'verify'])).code).toBe(0)
+            },
+          }),
+        ],
+      },
+    },
+  },
+  {
+    id: 'A1',
     promise:
       'A host’s own tool has a line before and one after. A denial because a manifest is not signed has one too.',
     shown: ['test/contract/hooks/results.test.ts'],

@@ -192,6 +192,44 @@ export const FILE_ROWS: readonly PromiseRow[] = [
           expect(place.text('build/a'), out + err).toBe('a\n')
         },
       }),
+      write('build/a', {
+        is: 'allow',
+        leaves: { 'build/a': 'new\n' },
+        after: async (place) => {
+          const { out, err } = await place.cordon(['undo', '--last'])
+          expect(place.text('build/a'), out + err).toBe('a\n')
+        },
+      }),
+    ],
+    on: { gateway: GATEWAY },
+  },
+  {
+    id: 'F9',
+    promise: 'Calls can be undone one after the other, and done again.',
+    shown: ['test/contract/changes/undo.test.ts', 'test/contract/hooks/undo.test.ts'],
+    files: { 'f.txt': '0\n' },
+    manifest: { permission: { mode: 'contained' }, security: { redirects: 'all' } },
+    tries: [
+      bash('echo A > f.txt', { is: 'allow', leaves: { 'f.txt': 'A\n' } }),
+      bash('cat f.txt', { is: 'allow' }),
+      bash('echo B > f.txt', {
+        is: 'allow',
+        leaves: { 'f.txt': 'B\n' },
+        after: async (place) => {
+          for (const [words, left] of [
+            [['--last'], 'A\n'],
+            [['--last'], '0\n'],
+            [['--redo'], 'A\n'],
+            [['--redo'], 'B\n'],
+          ] as const) {
+            const { out, err } = await place.cordon(['undo', ...words])
+            expect(place.text('f.txt'), `${words} ${out}${err}`).toBe(left)
+          }
+          const { out } = await place.cordon(['undo', '--list'])
+          expect(out).toMatch(/\d\d:\d\d/)
+          expect(out).not.toContain('cat f.txt')
+        },
+      }),
     ],
     on: { gateway: GATEWAY },
   },

@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import { createCordon } from '../../../src/session/cordon.ts'
 import { openAcp } from '../agents.ts'
 import { bash, by, type Cell, no, own, type PromiseRow, read, remote, write } from '../promise.ts'
-import { LEVELS_ONLY, NO_MODEL, NO_TOOLS, ONE_CALL, OWN_TOOLS, RUNS_NOTHING, TYPED } from './reasons.ts'
+import { GATEWAY, LEVELS_ONLY, NO_MODEL, NO_TOOLS, ONE_CALL, OWN_TOOLS, RUNS_NOTHING, TYPED } from './reasons.ts'
 
 const HIDDEN_MODEL = by(
   'test/contract/keys/own-keys.test.ts',
@@ -12,6 +12,15 @@ const HIDDEN_MODEL = by(
 )
 const GRANTED_SOME = { capabilities: { allow: { write: { paths: ['src/**'] }, read: { paths: ['src/**'] } } } }
 
+const GRANTS_FILE = '$H/.local/state/cordon/grants.json'
+const grant = (id: string, value: string, expires: number | null) => ({
+  ...{ id, project: '$P', kind: 'command', value, verdict: 'allow', scope: 'time', session: 'before' },
+  ...{ created: 1, expires, uses: 0 },
+})
+const GRANTS = JSON.stringify({
+  version: 1,
+  grants: [grant('gmakex', 'make x:*', 4e12), grant('gmakeold', 'make old:*', 2)],
+})
 const CLIENT = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '0' } }
 
 /** What a program of Cordon's says of the set-up once it has read these messages; its model is nowhere. */
@@ -218,10 +227,31 @@ export const PERMISSION_ROWS: readonly PromiseRow[] = [
   },
   {
     id: 'P7',
-    promise: 'Saved grants are listed, expire, can be revoked, and never beat a denial. A locked project ignores them.',
+    promise: 'Saved grants are listed, expire, can be revoked, and never beat a denial.',
     shown: ['src/approval/saved-grants.test.ts'],
+    files: { [GRANTS_FILE]: GRANTS },
+    manifest: { capabilities: { deny: { commands: { patterns: ['make x evil'] } } } },
+    tries: [
+      bash('make x', { is: 'allow' }),
+      bash('make x evil', { is: 'deny' }),
+      bash('make old', { is: 'ask', typed: 'allow' }),
+      bash('make y', {
+        is: 'ask',
+        typed: 'allow',
+        after: async (place) => {
+          expect((await place.cordon(['grants', 'revoke', 'gmakex'])).code).toBe(0)
+          expect((await place.cordon(['check', '--', 'make x'])).code).not.toBe(0)
+        },
+      }),
+    ],
+    on: { gateway: LEVELS_ONLY },
+  },
+  {
+    id: 'P7',
+    promise: 'A locked project ignores saved grants, and asks nobody.',
+    shown: ['src/approval/saved-grants.test.ts'],
+    files: { [GRANTS_FILE]: GRANTS },
     manifest: { security: { runtime_grants: false } },
-    files: {},
     tries: [bash('make x', { is: 'refused' })],
     on: {
       run: TYPED,
@@ -242,6 +272,14 @@ export const PERMISSION_ROWS: readonly PromiseRow[] = [
     },
     tries: [bash('true', { is: 'deny' }), write('b.txt', { is: 'deny' }), read('a.txt', { is: 'allow' })],
     on: { gateway: { tries: [remote('echo', { is: 'deny' })] } },
+  },
+  {
+    id: 'P8',
+    promise: 'Commands that ran and failed are not failures of the agent.',
+    shown: ['test/contract/session/promises.test.ts'],
+    manifest: { permission: { tools: { bash: 'allow' } } },
+    tries: [...Array.from({ length: 6 }, () => bash('false', { is: 'allow' })), bash('true', { is: 'allow' })],
+    on: { check: ONE_CALL, page: ONE_CALL, gateway: GATEWAY },
   },
   {
     id: 'P9',
