@@ -22,7 +22,6 @@ import { keyOf, openConfig } from './config.ts'
 import { MCP_PREFIX, McpTools } from './mcp-tools.ts'
 import { type Model, openModel } from './model.ts'
 import { type ProjectInstructions, readInstructions } from './project-instructions.ts'
-import { cappedText } from './result-text.ts'
 import { SubAgents } from './sub-agent.ts'
 import { systemPrompt } from './system-prompt.ts'
 import { type ChatSettings, listTranscripts, openTranscript, type Transcript } from './transcript.ts'
@@ -288,7 +287,6 @@ export class AgentSession {
 
   #tools(session: Session): AgentTools {
     const { root } = this.cordon
-    const spill = join(this.#options.machine.cacheDir, 'spill', session.id)
     return {
       offered: () => session.tools(),
       call: (name, input, signal) => session.call(name, input, { signal }),
@@ -300,7 +298,7 @@ export class AgentSession {
           return null
         }
       },
-      text: (result) => cappedText(result, spill),
+      text: (result) => session.textOf(result),
     }
   }
 }

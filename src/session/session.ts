@@ -27,6 +27,7 @@ import type { PermissionRow, SandboxView, SessionEvent } from './event.ts'
 import { SessionListeners } from './listeners.ts'
 import type { SessionParts, SessionPorts } from './parts.ts'
 import { SessionQuestions } from './questions.ts'
+import { cappedText } from './result-text.ts'
 import { CallStages } from './stages.ts'
 import { SessionView } from './view.ts'
 
@@ -201,6 +202,11 @@ export class Session {
     } finally {
       this.#running.delete(running)
     }
+  }
+
+  /** A result as a model or a client reads it: of a length that fits, and all of it in a file that the agent may read. */
+  textOf(result: ToolResult): string {
+    return cappedText(result, this.#parts.spillDirectory)
   }
 
   /** F3: a brief that has grown widens the envelope; one that has shrunk, or cannot be read any more, takes nothing away. */

@@ -2,7 +2,7 @@
 
 import { readlinkSync } from 'node:fs'
 import { expect } from 'vitest'
-import { bash, type no, own, type PromiseRow, type SurfaceName } from '../promise.ts'
+import { bash, no, own, type PromiseRow, type SurfaceName } from '../promise.ts'
 import { COMMANDS_RUN } from './reasons.ts'
 
 const RUNS = { permission: { tools: { bash: 'allow' } } }
@@ -101,6 +101,26 @@ export const SANDBOX_ROWS: readonly PromiseRow[] = [
         expect(code, err).not.toBe(0)
         expect(err).toMatch(/time/)
       }),
+    },
+  },
+  {
+    id: 'O7',
+    promise: 'A result that is too long for a model is cut, and says where all of it is.',
+    shown: ['test/contract/session/session.test.ts'],
+    manifest: RUNS,
+    tries: [
+      bash('head -c 300000 /dev/zero | tr "\\0" a', {
+        after: (_, { text }) => {
+          expect(text.length).toBeLessThan(70_000)
+          expect(text).toMatch(/characters are left out here; all of it is in \S+/)
+        },
+      }),
+    ],
+    on: {
+      ...WITHOUT_COMMANDS,
+      session: no('A program takes what it asked for; `textOf` gives the text for a model.'),
+      run: no('A person sees what the command prints.'),
+      hook: no('The host cuts what its own shell prints.'),
     },
   },
   {
