@@ -79,7 +79,13 @@ export class Place {
   }
 
   /** Everything that a row wants of its machine; what is wrong with its manifest, or nothing. */
-  async prepare({ served, organisation, manifest, files = {}, trusted = [] }: PromiseRow): Promise<readonly string[]> {
+  async prepare({
+    served,
+    organisation,
+    manifest,
+    files = {},
+    trusted = [],
+  }: Omit<PromiseRow, 'id' | 'promise' | 'shown'>): Promise<readonly string[]> {
     if (served) {
       const listener = served === 'pages' ? answer : createPackageRegistry(this.base).listener
       this.#server = createServer((request, response) => {
@@ -154,8 +160,17 @@ export class Place {
   }
 
   /** The built program, as a person starts it. */
-  async cordon(args: readonly string[], input = '', cwd: string = this.root): Promise<Ran> {
-    const child = spawn(process.execPath, [CLI, ...args], { cwd, env: this.env })
+  cordon(args: readonly string[], input = ''): Promise<Ran> {
+    return this.#ran([process.execPath, CLI, ...args], input)
+  }
+
+  /** A line of a shell in which `cordon` is that program. */
+  shell(line: string): Promise<Ran> {
+    return this.#ran(['bash', '-c', `cordon() { '${process.execPath}' '${CLI}' "$@"; }; ${line}`], '')
+  }
+
+  async #ran([program, ...args]: readonly string[], input: string): Promise<Ran> {
+    const child = spawn(program!, args, { cwd: this.root, env: this.env })
     child.stdin.end(input)
     let [out, err] = ['', '']
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
