@@ -1,14 +1,13 @@
-/** A result as the model reads it: of a length that fits, and the whole of it in a file that the agent may read. */
+/** A result as a model or a client reads it: cut to fit, with all of it in a file that the agent may read. */
 
 import { join } from 'node:path'
 import { resultText, type ToolResult } from '../call/tool-result.ts'
-import { writeMade } from '../system/made-file.ts'
+import { uniqueName, writeMade } from '../system/made-file.ts'
 import { makeDirectories } from '../system/state.ts'
-import { uniqueName } from '../system/unique-name.ts'
 
 const MAX_CHARACTERS = 60_000
 
-/** The text of a result; what does not fit is spilled into the session's own directory for that. */
+/** The text of a result; a long one is cut and spilled to a file. */
 export function cappedText(result: ToolResult, spillDirectory: string): string {
   const text = resultText(result)
   if (text.length <= MAX_CHARACTERS) return text
@@ -21,7 +20,7 @@ export function cappedText(result: ToolResult, spillDirectory: string): string {
     writeMade(file, text, { flag: 'wx' })
     where = `; all of it is in ${file}`
   } catch {
-    // The model is told what is missing all the same.
+    // The model still learns what is missing.
   }
   const start = text.slice(0, half).toWellFormed()
   return `${start}\n[cordon] ${left} characters are left out here${where}\n${text.slice(-half).toWellFormed()}`

@@ -64,7 +64,10 @@ interface Joined {
 /** What a machine that joined knows of its fleet. */
 export function fleetOf(
   base: string,
-  { team = [makeSigningKey().key], ...more }: { readonly team?: readonly SigningKey[] } & Readonly<Record<string, unknown>> = {},
+  {
+    team = [makeSigningKey().key],
+    ...more
+  }: { readonly team?: readonly SigningKey[] } & Readonly<Record<string, unknown>> = {},
 ): Joined {
   const object = {
     fleet: FLEET,

@@ -1,10 +1,9 @@
 /** Judges what goes through a gateway: tools of strangers, of which only the level is known. */
 
 import { isDeepStrictEqual } from 'node:util'
-import { type CallHistory, ringFor } from '../../call/admission.ts'
+import { type CallHistory, LiveHistory, ringFor } from '../../call/admission.ts'
 import { GATEWAY_AGENT } from '../../call/decide/named-tool.ts'
 import { bareCall } from '../../call/decide/resolve-call.ts'
-import { LiveHistory } from '../../call/live-history.ts'
 import type { Decision } from '../../policy/decision.ts'
 import { evaluate } from '../../policy/evaluate/evaluate.ts'
 import { judgeMcpCall, type McpCall } from '../../policy/mcp-rules.ts'
@@ -75,8 +74,7 @@ async function openAnswered(root: string, machine: Machine): Promise<AnsweredPol
   const files = machineFiles
   const at = { machine: { ...machine, cwd: files.canonical(root) }, files, root: null }
   const opened = await openPolicy({ ...at, choice: { kind: 'project' }, unsigned: 'refused' })
-  if (!('loaded' in opened))
-    throw new Fault('closed', await whyClosed(opened, root))
+  if (!('loaded' in opened)) throw new Fault('closed', await whyClosed(opened, root))
   const { agent: chosen, agents } = opened.loaded.policy
   const agent = chosen.value !== 'plan' && agents.has(GATEWAY_AGENT) ? GATEWAY_AGENT : null
   return withAnswers(opened.loaded, { machine, files, session: null, agent })
