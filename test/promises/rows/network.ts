@@ -62,6 +62,18 @@ export const NETWORK_ROWS: readonly PromiseRow[] = [
     on: { run: NO_WEB_TOOL, gateway: LEVELS_ONLY },
   },
   {
+    id: 'N3',
+    promise: 'With allow_private_hosts the list still applies, and metadata stays closed.',
+    shown: ['src/hosts/address.test.ts'],
+    manifest: { http: { allow_private_hosts: true, allowed_hosts: ['127.0.0.1', '169.254.169.254'] } },
+    tries: [
+      fetchOf('http://127.0.0.1:80/', { is: 'allow' }),
+      fetchOf('http://10.0.0.1/', { is: 'deny' }),
+      fetchOf('http://169.254.169.254/', { is: 'deny' }),
+    ],
+    on: { run: NO_WEB_TOOL, gateway: LEVELS_ONLY },
+  },
+  {
     id: 'N4',
     promise: 'A refusal looks like one to the client, says why, and is recorded.',
     shown: ['test/contract/egress/faults.test.ts'],

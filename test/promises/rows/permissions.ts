@@ -88,6 +88,29 @@ export const PERMISSION_ROWS: readonly PromiseRow[] = [
   },
   {
     id: 'P2',
+    promise: 'The default mode asks before edits and commands, auto_accept before commands only.',
+    shown: ['test/cases/p0.test.ts'],
+    manifest: { permission: { mode: 'default' } },
+    tries: [
+      bash('make x', { is: 'ask', typed: 'allow' }),
+      write('b.txt', { is: 'ask', leaves: { 'b.txt': null } }),
+      write('b.txt', { is: 'ask', answer: 'once', leaves: { 'b.txt': 'new\n' } }),
+    ],
+    on: { gateway: { tries: [remote('echo', { is: 'ask' })] } },
+  },
+  {
+    id: 'P2',
+    promise: 'auto_accept edits by itself.',
+    shown: ['test/cases/p0.test.ts'],
+    manifest: { permission: { mode: 'auto_accept' } },
+    tries: [
+      bash('make x', { is: 'ask', typed: 'allow' }),
+      write('b.txt', { is: 'allow', leaves: { 'b.txt': 'new\n' } }),
+    ],
+    on: { gateway: LEVELS_ONLY },
+  },
+  {
+    id: 'P2',
     promise: 'Auto mode runs what no denial stops.',
     shown: ['test/cases/p0.test.ts'],
     manifest: { permission: { mode: 'auto' }, capabilities: { deny: { commands: { patterns: ['git push:*'] } } } },

@@ -62,6 +62,21 @@ export const SANDBOX_ROWS: readonly PromiseRow[] = [
     on: WITHOUT_COMMANDS,
   },
   {
+    id: 'O4',
+    promise: 'A grant that names a secret opens it; every extension that is denied for reading is hidden too.',
+    shown: ['src/sandbox/secrets/masks.test.ts'],
+    files: { '.env': 'TOKEN=abc\n', 'db/x.sqlite': 'rows\n', 'show.sh': '#!/bin/sh\ncat .env db/x.sqlite\n' },
+    manifest: {
+      ...RUNS,
+      capabilities: {
+        allow: { read: { paths: ['**'], default_files: ['.env', '*'] } },
+        deny: { read: { default_files: ['*.sqlite'], paths: ['**'] } },
+      },
+    },
+    tries: [bash('./show.sh', { says: /TOKEN=abc/, hides: /rows/ })],
+    on: WITHOUT_COMMANDS,
+  },
+  {
     id: 'O5',
     promise: 'Bundles state what a program needs; registries come from the user’s own configuration.',
     shown: ['src/sandbox/bundles/bundles.test.ts', 'test/e2e/registries.test.ts', 'test/contract/keys/keys.test.ts'],
@@ -129,7 +144,12 @@ export const SANDBOX_ROWS: readonly PromiseRow[] = [
     shown: ['src/sandbox/violation.test.ts', 'test/contract/backend/backend.test.ts'],
     files: FILES,
     manifest: RUNS,
-    tries: [bash('./sees.sh', { says: /\.env/ })],
+    tries: [
+      bash('./sees.sh', {
+        says: /\.env/,
+        after: (place) => expect(JSON.stringify(place.record())).toMatch(/\.env/),
+      }),
+    ],
     on: WITHOUT_COMMANDS,
   },
   {
