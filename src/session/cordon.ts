@@ -164,6 +164,8 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
       ])
       const id = session.id ?? `s${Date.now().toString(36)}${randomBytes(6).toString('hex')}`
       const { leader } = session
+      if (leader !== undefined && !open.has(leader))
+        throw wrong('the leader is not an open session of this project', 'Give one that openSession returned.')
       if (!SESSION_ID.test(id)) throw new Fault('session-id', `${JSON.stringify(id)} is not a session id`)
       const agent = session.agent ?? project.loaded.policy.agent.value
       const recorder = openRecord(project.loaded, machine, { by: 'session', id, agent }, () => auditSigner(machine))

@@ -42,7 +42,7 @@ export async function answerResult(
 async function readsGuidance(
   { tool_input, cwd }: Json,
   { command }: HookResult,
-  { machine }: HookSetting,
+  { machine, files }: HookSetting,
   root: () => string | null,
 ): Promise<boolean> {
   if (typeof tool_input !== 'object' || tool_input === null) return false
@@ -53,7 +53,7 @@ async function readsGuidance(
     printed?.map((path) => posix.resolve(String(cwd), path)) ?? (named.length === 1 ? named.map(String) : [])
   if (paths.length === 0) return false
   const at = root()
-  return at !== null && paths.every((path) => isGuidanceOf(at, path))
+  return at !== null && paths.every((path) => isGuidanceOf(files.canonical(at), files.canonical(path)))
 }
 
 /** A call that the host ran itself ends here for the record; a command in the sandbox has its own. */

@@ -146,6 +146,7 @@ export const PERMISSION_ROWS: readonly PromiseRow[] = [
         expect(() => session.setMode('Plan' as 'plan')).toThrow(/"Plan"/)
         expect(() => session.widenEnvelope(['['])).toThrow(/envelope/)
         expect(() => cordon.openSession({ sandbox: 'Own' as 'own' })).toThrow(/"Own"/)
+        expect(() => cordon.openSession({ leader: {} as never })).toThrow(/leader/)
         await expect(createCordon({ root } as never)).rejects.toThrow(/"root"/)
         expect((await session.call('bash', { command: 'true' })).status).toBe('denied')
         await cordon.close()
