@@ -1,7 +1,9 @@
 /** X: the surfaces themselves. */
 
+import type { SessionUpdate } from '@agentclientprotocol/sdk'
 import { expect } from 'vitest'
 import { createCordon } from '../../../src/session/cordon.ts'
+import { openAcp } from '../agents.ts'
 import { bash, by, type Cell, no, own, type PromiseRow, remote, SURFACES, type SurfaceName } from '../promise.ts'
 
 /** A promise about one surface, or a few. */
@@ -136,14 +138,23 @@ export const SURFACE_ROWS: readonly PromiseRow[] = [
   },
   {
     id: 'X9',
-    promise: 'ACP.',
+    promise: 'ACP: an editor sees each change as a diff, and the to-do list as a plan.',
     shown: ['test/e2e/chat/acp.test.ts'],
     on: only(
       {
-        acp: by(
-          'test/e2e/chat/acp.test.ts',
-          'works, asks in the editor’s dialog, plans, is cancelled, and is loaded again',
-        ),
+        acp: own(async (place) => {
+          const updates: SessionUpdate[] = []
+          const editor = await openAcp(place, undefined, (update) => updates.push(update))
+          await editor.call({ tool: 'write', input: { path: 'a.txt', content: 'new' } }, 'once')
+          await editor.call({ tool: 'todowrite', input: { todos: [{ content: 'test it', priority: 'high' }] } }, 'once')
+          await editor.close()
+          const ended = updates.find((update) => update.sessionUpdate === 'tool_call_update')
+          expect(ended).toMatchObject({ content: [{ type: 'diff', newText: 'new' }, { type: 'content' }] })
+          expect(updates).toContainEqual({
+            sessionUpdate: 'plan',
+            entries: [{ content: 'test it', status: 'pending', priority: 'high' }],
+          })
+        }),
       },
       'It is about ACP.',
     ),
