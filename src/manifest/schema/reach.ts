@@ -270,7 +270,7 @@ const PYTHON: Section = {
 const FILES: Section = {
   path: 'files',
   doc: 'The file tools.',
-  spec: 'F3, F5',
+  spec: 'F3, F5, F7',
   example: '[files]\nchange_envelope = ["src/**", "tests/**"]\n',
   keys: [
     {
@@ -293,6 +293,14 @@ const FILES: Section = {
       default: 20_000,
       doc: 'Characters that one `read` returns at most.',
       spec: 'F5',
+    },
+    {
+      name: 'session_directory',
+      type: choice('own', 'project'),
+      default: 'project',
+      doc: 'Where a session of Cordon’s own (library, MCP server, chat, editor) writes: the project, or `own`, a directory for each session. Before its first write it reads the project.',
+      spec: 'F7',
+      merge: 'later',
     },
   ],
 }
