@@ -185,6 +185,6 @@ function checkpointProblem(
     ? null
     : {
         kind: 'bad-signature',
-        message: 'the signature of the checkpoint does not fit: what it vouches for was changed',
+        message: 'the signature of the checkpoint does not match: what it covers was changed',
       }
 }

@@ -56,8 +56,8 @@ const GIT_INTERNALS: readonly (readonly [name: string, reason: string])[] = [
   ['config.worktree', 'the configuration of a git worktree, whose keys can run code'],
   ['commondir', 'a pointer of a git worktree'],
   ['gitdir', 'a pointer of a git worktree'],
-  ['rebase-merge', 'a stopped rebase, with which git goes on outside the sandbox; use `git rebase`'],
-  ['sequencer', 'a row of picks that was stopped, with which git goes on outside the sandbox; use `git cherry-pick`'],
+  ['rebase-merge', 'a stopped rebase, which git continues outside the sandbox; use `git rebase`'],
+  ['sequencer', 'a stopped cherry-pick, which git continues outside the sandbox; use `git cherry-pick`'],
 ]
 
 /** Why an entry of a git directory, whatever that is called, is protected; null for the others. */

@@ -140,6 +140,6 @@ function strings(value: unknown, path: string, name: string): readonly string[] 
 function bad(path: string, why: string, cause?: unknown): Fault {
   return new Fault('fleet-settings', `${path} does not load: ${why}`, {
     cause,
-    remedy: 'Mend it, or join again: cordon fleet join URL CODE. Without the file this machine is in no fleet.',
+    remedy: 'Correct it, or join again: cordon fleet join URL CODE. Without the file this machine is in no fleet.',
   })
 }

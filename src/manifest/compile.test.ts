@@ -141,7 +141,7 @@ describe('allowed hosts', () => {
   })
 })
 
-test('a variable that holds a bad host is an error', () => {
+test('a variable that contains a bad host is an error', () => {
   const result = compileText('[security]\ndeny_domains = ["${WIDE}"]\n')
   expect('problems' in result && codes(result.problems)).toEqual(['cordon.toml:3:17 bad-host'])
 })

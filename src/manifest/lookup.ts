@@ -161,7 +161,7 @@ function misplacedEntry(
   if (socket && !RUNNING.test(rule) && !rule.includes('deny'))
     return 'a unix socket can be given to commands (default_domains, domains of a pattern) and MCP servers alone'
   if (socket && (ssh ?? tls ?? methods ?? paths) !== undefined)
-    return 'of a unix socket Cordon sees bytes alone: no methods, paths, tls or ssh can hold there'
+    return 'Cordon only sees the bytes of a unix socket: methods, paths, tls and ssh cannot apply there'
   if (ssh !== undefined && !RUNNING.test(rule) && !rule.startsWith('sandbox.os.command_tools'))
     return '`ssh` is for git in commands: the web tools speak HTTP alone'
   if (tls !== undefined && rule.startsWith('http.'))

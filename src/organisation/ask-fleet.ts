@@ -91,7 +91,7 @@ function newAsk(settings: FleetSettings, { key, certificate }: Asker, { project,
   // Nobody may approve a truncated call.
   const size = askText(view, { whole: true }).length
   if (size > MAX_TEXT || view.fields.some(({ hidden }) => hidden > 0))
-    throw new Fault('fleet-unreachable', `the call is too long to be put to the fleet (over ${MAX_TEXT} characters)`)
+    throw new Fault('fleet-unreachable', `the call is too long to send to the fleet (over ${MAX_TEXT} characters)`)
   const asked = Date.now()
   const deadline = asked + (settings.asks ?? 0) * 1000
   const ask: FleetAsk = {

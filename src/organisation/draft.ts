@@ -21,7 +21,7 @@ import { parseSeconds } from '../manifest/schema/shape.ts'
 import { renderProblem } from '../manifest/toml/problem.ts'
 import type { Verdict } from '../policy/order.ts'
 import { loadPolicy } from '../project/load/load.ts'
-import type { WrittenManifest } from '../project/load/written-manifests.ts'
+import type { WrittenManifest } from '../project/load/memory.ts'
 import { bundleNames } from '../sandbox/bundles/built-in.ts'
 import { Fault } from '../system/fault.ts'
 import { type Files, machineFiles, requirePlainOutput } from '../system/files.ts'
@@ -229,7 +229,7 @@ export function signedBundle(
       'fleet-settings',
       'this policy weakens rules that need several people, so two of the team must sign',
       {
-        remedy: 'Found the fleet with a second key (cordon fleet init NAME --key KEY), or keep the rules.',
+        remedy: 'Create the fleet with a second key (cordon fleet init NAME --key KEY), or keep the rules.',
       },
     )
   return { text, missing: Math.max(0, needed - counted.length) }

@@ -110,7 +110,7 @@ export function openTeam(machine: Machine): Team {
   const path = join(directory, FLEET_FILE)
   const bytes = readOwnFile(path)
   if (bytes === null)
-    throw new Fault('no-fleet', 'this user runs no fleet', { remedy: 'cordon fleet init NAME founds one.' })
+    throw new Fault('no-fleet', 'this user runs no fleet', { remedy: 'cordon fleet init NAME creates one.' })
   const settingsText = new TextDecoder().decode(bytes)
   const settings = parseFleetSettings(settingsText, path)
   const { key } = userSigningKey({ stateDir: machine.stateDir, keys: openKeyStore(machine.stateDir) })

@@ -207,7 +207,10 @@ function lookRuling(scene: PathScene): Ruling | null {
   if (nearbyRuling(scene)) return null
   return {
     decision: 'allow',
-    reason: { code: 'contained', message: `${fact.given} is outside the project: inside the sandbox it is not there.` },
+    reason: {
+      code: 'contained',
+      message: `${fact.given} is outside the project: it does not exist inside the sandbox.`,
+    },
     rules: [ref(stance.mode)],
   }
 }

@@ -11,10 +11,7 @@ import { machineFiles } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import { answerNext, dropAsk, type OpenAsk } from './asks.ts'
 
-/**
- * Carries out an answer and describes it in one sentence. An answer to one call waits `minutes` for
- * its retry.
- */
+/** Carries out an answer and describes it. A one-time answer waits `minutes` for the retry. */
 export async function answerAsk(
   machine: Machine,
   ask: OpenAsk,
@@ -30,7 +27,7 @@ export async function answerAsk(
       return `allowed once, within ${minutes} minutes`
     case 'deny-message':
       answerNext(machine, ask, now + minutes * 60_000, answer.message)
-      return 'no; the agent is told so, with your words, when it tries again'
+      return 'no; the agent gets your words when it tries again'
     case 'deny':
       count(machine, ask, false, now)
       dropAsk(machine, ask.id)

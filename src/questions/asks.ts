@@ -1,7 +1,4 @@
-/**
- * The file of questions that can be answered from elsewhere: of waiting sessions, and of hooks
- * without anyone to ask.
- */
+/** The file of questions that can be answered from elsewhere. */
 
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
@@ -46,10 +43,7 @@ export interface WaitingAsk {
   readonly show?: 'possible' | 'wanted'
 }
 
-/**
- * An answer from elsewhere. It names a suggestion by number, since only the waiting process knows
- * the grant.
- */
+/** An answer from elsewhere, with a suggestion's number: only the asker knows the grant. */
 export interface GivenAnswer {
   readonly kind: AnswerKind
   readonly choice?: number

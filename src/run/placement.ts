@@ -7,7 +7,7 @@ import { isGlob } from '../files/glob.ts'
 import { foldName } from '../files/path-bytes.ts'
 import { coversPath, literalPrefix, type PathPattern, reachesPath, splitPath } from '../files/path-pattern.ts'
 import type { PathRule } from '../policy/policy.ts'
-import { checkoutsOf } from '../project/place/repository-copies.ts'
+import { checkoutsOf } from '../project/load/repository-settings.ts'
 import { Fault } from '../system/fault.ts'
 import type { Files } from '../system/files.ts'
 
@@ -147,7 +147,7 @@ function entriesBeside(folder: string, places: readonly string[], files: Files):
   if (places.some((place) => isInside(folder, place))) return []
   const names = files.list(folder)
   if (names.length > MAX_BESIDE)
-    throw new Fault('too-many-files', `${folder} holds more than ${MAX_BESIDE} names, too many to keep one by one`, {
+    throw new Fault('too-many-files', `${folder} contains more than ${MAX_BESIDE} names, too many to keep one by one`, {
       remedy: 'Grant the directory as a whole (“dir/**”), or work in a smaller one.',
     })
   return names
@@ -211,7 +211,7 @@ function matchesBelow(directory: string, files: Files, matches: (path: string) =
     const message =
       found.length > MAX_EXPANDED
         ? `more than ${MAX_EXPANDED} files in ${directory} match, too many to take one by one`
-        : `${directory} holds more than ${MAX_VISITED} files, too many to look through`
+        : `${directory} contains more than ${MAX_VISITED} files, too many to look through`
     throw new Fault('too-many-files', message, {
       remedy: 'Name the directory as a whole (“dir/**”), or a narrower one.',
     })

@@ -40,7 +40,7 @@ function restoreAt(entry: QuarantinedFile, path: string, force: boolean): void {
   if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) {
     if (!force)
       throw new Fault('quarantine-occupied', `there is something at ${entry.path} now`, {
-        remedy: `Look at both with cordon quarantine diff ${entry.id}; then restore it with --force.`,
+        remedy: `Compare both with cordon quarantine diff ${entry.id}; then restore it with --force.`,
       })
     rmSync(path, { recursive: true, force: true })
   }

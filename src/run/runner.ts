@@ -377,6 +377,6 @@ function apartFindings(paths: readonly string[], cwd: string): QuarantineFinding
 
 /** It may as well be the person's own work of this moment, so it stays. */
 function madeFinding(path: string): QuarantineFinding {
-  const message = `${path} may not be written, by a rule of the manifest, and came up while the command ran: look at it, and remove it if it is not yours.`
+  const message = `${path} may not be written, by a rule of the manifest, and appeared while the command ran: check it, and remove it if it is not yours.`
   return { path, action: 'failed', message, kept: null }
 }

@@ -207,21 +207,21 @@ export interface Backend {
 /** Throws the fault of a plan that needs more than a backend can do. */
 export function requireCapable({ name, capabilities }: Backend, plan: SandboxPlan, io: LaunchIo): void {
   const needed: readonly (readonly [boolean, Capability, string])[] = [
-    [plan.network.kind === 'listener', 'listener', 'a way to the hosts that are granted'],
+    [plan.network.kind === 'listener', 'listener', 'access to the granted hosts'],
     [plan.servers.length > 0, 'servers', 'ports of servers inside'],
     [plan.sockets.length > 0, 'unix-sockets', 'the unix sockets that are granted'],
     [plan.changes !== null, 'held-changes', 'judged changes'],
-    [plan.learns, 'sought-paths', 'reports of missing paths'],
-    [plan.programs !== null, 'judged-programs', 'somebody who judges the programs that it starts'],
-    [plan.standIns.length > 0, 'stand-ins', 'replaced files'],
-    [plan.maskFaces.size + plan.replaced.size > 0, 'stand-ins', 'committed text instead of secrets'],
+    [plan.learns, 'sought-paths', 'a report of what it looks for'],
+    [plan.programs !== null, 'judged-programs', 'a check of the programs that it starts'],
+    [plan.standIns.length > 0, 'stand-ins', 'replacement files'],
+    [plan.maskFaces.size + plan.replaced.size > 0, 'stand-ins', 'committed contents instead of secrets'],
     [io.terminal !== undefined, 'terminal', 'a terminal'],
-    [io.verify !== undefined, 'moved-files', 'a last look while other commands run'],
+    [io.verify !== undefined, 'moved-files', 'a last check while other commands run'],
   ]
   const lacking = needed.find(([wanted, capability]) => wanted && !capabilities.has(capability))
   if (!lacking) return
   throw new SandboxFault('sandbox-unable', `the sandbox "${name}" cannot give this command ${lacking[2]}`, {
-    remedy: 'Take that grant out of the manifest, or use another sandbox ([sandbox.os] backend).',
+    remedy: 'Remove that grant from the manifest, or use another sandbox ([sandbox.os] backend).',
   })
 }
 

@@ -67,7 +67,7 @@ export function tokenViolation(path: string): Violation {
     kind: 'change-refused',
     certainty: 'observed',
     path,
-    message: `${path} was not changed: it contains a credential, so commands see a copy without it (take the credential out: git remote set-url NAME URL, with git credential to store it; or change the file yourself)`,
+    message: `${path} was not changed: it contains a credential, so commands see a copy without it (remove the credential: git remote set-url NAME URL, with git credential to store it; or change the file yourself)`,
   }
 }
 

@@ -20,7 +20,7 @@ export class SessionListeners {
     return () => this.#listeners.delete(listener)
   }
 
-  tell(event: SessionEvent): void {
+  emit(event: SessionEvent): void {
     for (const listener of this.#listeners) {
       try {
         listener(event)

@@ -17,7 +17,7 @@ type RunFields = Pick<
 >
 
 /** What the tool itself did, apart from its commands. */
-export interface ToolDeeds {
+export interface ToolEffects {
   readonly reached?: readonly string[] | undefined
   readonly written?: readonly string[] | undefined
   readonly changes?: readonly CallChanges[]
@@ -27,7 +27,7 @@ export interface ToolDeeds {
 export function runFields(
   outcomes: readonly RunOutcome[],
   { arguments: stores }: { readonly arguments: boolean },
-  { reached = [], written = [], changes = [] }: ToolDeeds = {},
+  { reached = [], written = [], changes = [] }: ToolEffects = {},
 ): RunFields {
   const hosts = [...new Set([...reached, ...outcomes.flatMap((outcome) => hostsOf(outcome, 'allow'))])]
   const refused = [...new Set(outcomes.flatMap((outcome) => hostsOf(outcome, 'deny')))]
@@ -68,8 +68,8 @@ function hostsOf({ egress }: RunOutcome, wanted: 'allow' | 'deny'): string[] {
 
 function violationsOf({ result, egress, grants }: RunOutcome, stores: boolean): AuditViolation[] {
   // A pattern without a star is the command itself.
-  const told = grants.filter((pattern) => stores || pattern.includes('*'))
-  const granted = told.length === 0 ? {} : { pattern: told.join(', ') }
+  const recorded = grants.filter((pattern) => stores || pattern.includes('*'))
+  const granted = recorded.length === 0 ? {} : { pattern: recorded.join(', ') }
   const denied = egress.filter((event) => event.verdict === 'deny')
   return [
     ...result.violations.map((violation) => ({

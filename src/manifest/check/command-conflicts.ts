@@ -140,7 +140,7 @@ function checkGrant(
     formats.missesPrograms = true
     report.error(item.at, item.rule, {
       code: 'refused-grant',
-      message: 'the tables of programs, which tell whether this grants an interpreter, are not loaded',
+      message: 'the program tables, which show whether this grants an interpreter, are not loaded',
       expected: 'a grant of a program that does one thing',
       found,
     })

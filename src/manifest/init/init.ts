@@ -16,13 +16,13 @@ interface Group {
 const REACHES_OUT =
   /(?:^|[:._-])(?:deploy|publish|release|ship|push|migrate|destroy|seed|prod|production|upload|provision)(?:$|[:._-])/i
 
-const SERVERS = `# Take the mark away to open servers that the scripts start on these ports, at http://127.0.0.1 of this machine.
+const SERVERS = `# Remove the first # to open servers that the scripts start on these ports, at http://127.0.0.1 of this machine.
 # dev_server_ports = [3000, 5173]
 `
 
 const HEADER = `# What an AI agent may do in this project. Written by \`cordon init\`, yours to edit.
 #
-# Every command runs in a sandbox, whatever this file says: it sees the project, the system's programs and
+# Every command runs in a sandbox, whatever is written here: it sees the project, the system's programs and
 # nothing else of yours, and it has no network unless a line below gives it some.
 # The project itself is readable and writable; secrets such as .env and keys are hidden.
 #
@@ -217,7 +217,7 @@ function renderServices(services: readonly Service[]): string {
   if (services.length === 0) return ''
   const hosts = services.map(({ port }) => `"localhost:${port}"`).join(', ')
   const named = services.map(({ name, source }) => `${name} of ${source}`).join(', ')
-  return `# Take the marks away to let commands reach these on this machine: ${named}.
+  return `# Remove the first # of these lines to let commands reach these on this machine: ${named}.
 # default_domains = [${hosts}]
 # [http]
 # allow_private_hosts = true   # localhost is one

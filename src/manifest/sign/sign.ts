@@ -63,7 +63,7 @@ export function userPublicKey(stateDir: string): PublicKey | null {
   if (bytes === null) return null
   const key = parsePublicKey(new TextDecoder().decode(bytes).trim())
   if (key === null) {
-    throw new Fault('state-corrupt', `${path} does not hold a public key`, {
+    throw new Fault('state-corrupt', `${path} does not contain a public key`, {
       remedy: `Remove it, and sign your manifests again with \`cordon sign\`.`,
     })
   }

@@ -84,7 +84,7 @@ function toolPart(call: ToolCall, stance: Stance, bare: boolean): PartDecision[]
 function ownWork(tool: string): Ruling {
   return {
     decision: 'allow',
-    reason: { code: 'harmless', message: `This looks after what ${tool} itself started in this session.` },
+    reason: { code: 'harmless', message: `This only concerns what ${tool} itself started in this session.` },
     rules: [],
   }
 }

@@ -14,15 +14,14 @@ import { onlineCommands, type RegistryFacts } from '../../sandbox/bundles/bundle
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { findRoot, MANIFEST_NAME } from '../place/root.ts'
-import { extendPolicy } from './extend.ts'
-import { freeHosts, keyedHosts } from './keyed-hosts.ts'
+import { extendPolicy, freeHosts, keyedHosts } from './extend.ts'
 import {
   readManifests,
   readOrganisation,
   readUserManifest,
   type WrittenManifest,
   type WrittenManifests,
-} from './written-manifests.ts'
+} from './memory.ts'
 
 /** The project's manifest, one that the person named, or an object that replaces every layer. */
 export type ManifestChoice =

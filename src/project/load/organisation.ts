@@ -7,7 +7,7 @@ import { type FleetStatus, readStatus } from '../../fleet/policy-source.ts'
 import { type FleetSettings, readFleetSettings } from '../../fleet/settings.ts'
 import { Fault } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
-import type { WrittenManifest } from './written-manifests.ts'
+import type { WrittenManifest } from './memory.ts'
 
 /** This machine's fleet, without network access. */
 export interface FleetMembership {
@@ -27,10 +27,7 @@ export function fleetMembership(
   return { settings, enrolment, policy }
 }
 
-/**
- * Manifests above the user's. Throws a Fault if the fleet has a policy and this machine no valid
- * one.
- */
+/** Manifests above the user's. Throws a Fault if the fleet's policy is not valid here. */
 export function organisationManifests(machine: Machine, now: number): readonly WrittenManifest[] {
   const membership = fleetMembership(machine)
   if (membership === null || membership.settings.policy === null) return []
@@ -42,7 +39,7 @@ export function organisationManifests(machine: Machine, now: number): readonly W
   const { bundle } = policy
   if (enrolment !== null && bundle.revoked.includes(enrolment.machine))
     throw new Fault('fleet-revoked', `this machine was taken out of the fleet "${settings.fleet}"`, {
-      remedy: 'Join it anew with a code of the team: cordon fleet join URL CODE.',
+      remedy: 'Join again with a code of the team: cordon fleet join URL CODE.',
     })
   const groups = enrolment?.groups ?? []
   const label = `organisation ${bundle.fleet} v${bundle.version}`

@@ -1,7 +1,4 @@
-/**
- * Seals a verified manifest with its policy, so that the next start need not load the cryptography
- * or read the manifest.
- */
+/** Seals a verified manifest with its policy, so that the next start need not verify it. */
 
 import { existsSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
@@ -59,10 +56,7 @@ export function sealVerified(
   }
 }
 
-/**
- * The policy to remember; null if it depends on more than the manifests' text, or is more than
- * data.
- */
+/** The policy to remember; null if it depends on more than the manifests' text. */
 function policyMemory(loaded: LoadedManifest, home: string, registries: RegistryFacts): PolicyMemory | null {
   const build = rememberingBuild()
   if (build === null || !loaded.written || dependsOnPlace(loaded)) return null

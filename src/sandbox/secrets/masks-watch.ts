@@ -23,7 +23,7 @@ export interface MaskChange {
 const MESSAGES: Readonly<Record<Exclude<MaskChange['what'], 'kept'>, string>> = {
   replaced: 'was replaced on the host while the command ran, which lifted its mask: the command may have read it',
   removed: 'was removed or renamed on the host while the command ran',
-  made: 'looks like a secret and came up while the command ran: it was not masked for that command, and is for the next',
+  made: 'looks like a secret and appeared while the command ran: it was not masked for that command, but is for the next',
 }
 
 /** File systems take their time from a clock that ticks this slowly. */

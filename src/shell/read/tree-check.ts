@@ -130,7 +130,7 @@ export class TreeCheck {
   /** Bash reads quotes and backslashes between backquotes twice. */
   #backquoted(node: { text: string; pos: number }): void {
     if (!node.text.startsWith('`') || !/["'\\]/.test(node.text)) return
-    this.#refuse('unsupported-syntax', 'backquotes hold a quote or a backslash; write $(…) instead', node.pos)
+    this.#refuse('unsupported-syntax', 'backquotes contain a quote or a backslash; write $(…) instead', node.pos)
   }
 
   /** In a here-document the parser lets an expansion run to the end; bash fails there, and drops the rest of the line. */

@@ -99,7 +99,7 @@ function runText(
   if (name === 'bash' || name === 'rbash' || (!bashOnly && !BASH_WORDS.test(text))) return true
   draft.hazards.push({
     code: 'other-shell',
-    message: `\`${name}\` may read this text otherwise than bash`,
+    message: `\`${name}\` may read this text differently from bash`,
     verdict: 'ask',
     span: word.span,
   })

@@ -21,11 +21,11 @@ export async function run({ terminal, argv, bare }: CommandContext): Promise<num
   const [verb, ...server] = args.words
   if (verb === 'wrap') {
     const config = textFlag(args, 'config') ?? null
-    if (server.length > 0 && config !== null) throw new UsageError('--config names the servers: leave the command away')
+    if (server.length > 0 && config !== null) throw new UsageError('--config names the servers: omit the command')
     const url = textFlag(args, 'url') ?? null
     const { isRemoteUrl } = await import('../../../../agents/mcp/servers.ts')
     if (url !== null && (server.length > 0 || config !== null || !isRemoteUrl(url)))
-      throw new UsageError('--url takes https://HOST/PATH, and stands by itself')
+      throw new UsageError('--url takes https://HOST/PATH and cannot be combined with a command')
     const { wrapServers } = await import('../../../mcp/gateway/gateway.ts')
     return wrapServers({
       root,
@@ -119,6 +119,6 @@ async function overHttp(terminal: Terminal, options: ServerOptions, args: Argume
 function readToken(file: string): string {
   const token = machineFiles.readText(resolve(file)).trim()
   if (!/^[\w.~+/=-]{32,512}$/.test(token))
-    throw new UsageError(`${file} must hold one token: 32 to 512 letters, digits and -._~+/=`)
+    throw new UsageError(`${file} must contain one token: 32 to 512 letters, digits and -._~+/=`)
   return token
 }
