@@ -162,23 +162,40 @@ int broker_wall(void) {
   return 0;
 }
 
-/* In the command's process: loads the filter, and gives its listener to the other side of a socket. */
-int broker_listen(const void *filter, int report) {
+struct handing { int report, filtered[2]; };
+
+/* Before the filter, which would send this very call to the side that waits for it: sends what comes by a pipe to the other side. */
+static void *hand_listener_over(void *given) {
+  const struct handing *h = given;
   union { struct cmsghdr header; char space[CMSG_SPACE(sizeof(int))]; } rights;
   memset(&rights, 0, sizeof rights);
   char word = 'l';
+  int listener = -1;
   struct iovec text = {.iov_base = &word, .iov_len = 1};
   struct msghdr packet = {.msg_iov = &text, .msg_iovlen = 1, .msg_control = rights.space, .msg_controllen = sizeof rights.space};
-  /* A call that waits for its answer is ended by a deadly signal only: the change is made once, and its result is told. */
-  int listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, filter);
-  if (listener < 0) return -1;
+  if (read(h->filtered[0], &listener, sizeof listener) != sizeof listener || listener < 0) return NULL;
   rights.header.cmsg_level = SOL_SOCKET;
   rights.header.cmsg_type = SCM_RIGHTS;
   rights.header.cmsg_len = CMSG_LEN(sizeof(int));
   memcpy(CMSG_DATA(&rights.header), &listener, sizeof(int));
-  int bad = sendmsg(report, &packet, MSG_NOSIGNAL) != 1;
-  close(listener);
-  return bad ? -1 : 0;
+  return sendmsg(h->report, &packet, MSG_NOSIGNAL) == 1 ? given : NULL;
+}
+
+/* In the command's process: loads the filter, and gives its listener to the other side of a socket. */
+int broker_listen(const void *filter, int report) {
+  struct handing h = {.report = report};
+  pthread_t thread;
+  void *done = NULL;
+  if (pipe2(h.filtered, O_CLOEXEC)) return -1;
+  if ((errno = pthread_create(&thread, NULL, hand_listener_over, &h))) return -1;
+  /* A call that waits for its answer is ended by a deadly signal only: the change is made once, and its result is told. */
+  int listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, filter);
+  int error = errno, bad = write(h.filtered[1], &listener, sizeof listener) != sizeof listener;
+  if (pthread_join(thread, &done) || !done) bad = 1;
+  close(h.filtered[0]), close(h.filtered[1]);
+  if (listener < 0) errno = error;
+  else close(listener);
+  return bad || listener < 0 ? -1 : 0;
 }
 
 static mode_t common_umask, own_umask;
@@ -229,6 +246,12 @@ static void respond(const struct call *c, int error, uint32_t flags) {
 }
 
 void answer(const struct call *c, int error) { respond(c, error, 0); }
+
+void answer_with(const struct call *c, int64_t result) {
+  struct seccomp_notif_resp response = {.id = c->id, .val = result};
+  if (result < 0) return answer(c, (int)-result);
+  (void)ioctl(c->listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
+}
 
 /* The kernel goes on with the call, in the caller's domain: in the roots the wall stops it, whatever the path says by then. */
 void let_go_on(const struct call *c) {
@@ -321,6 +344,11 @@ static void dispatch(const struct call *c) {
   case SYS_connect: (bare_is_on() ? bare_connect : answer_socket_connect)(c, first, a[1], (uint32_t)a[2]); return;
   case SYS_bind: (bare_is_on() ? bare_bind : answer_bind)(c, first, a[1], (uint32_t)a[2]); return;
   case SYS_listen: (bare_is_on() ? bare_listen : answer_listen)(c, first, (int)a[1]); return;
+  case SYS_socket:
+  case SYS_socketpair: answer_datagram_socket(c); return;
+  case SYS_sendto: answer_send(c, first, a[1], a[2], (int)a[3], a[4], (uint32_t)a[5]); return;
+  case SYS_sendmsg: answer_send_message(c, first, a[1], third); return;
+  case SYS_sendmmsg: answer_send_messages(c, first, a[1], (unsigned)a[2], (int)a[3]); return;
   case SYS_fchmodat: answer_mode(c, first, a[1], (mode_t)a[2], 0); return;
   case 452: answer_mode(c, first, a[1], (mode_t)a[2], (int)a[3]); return; /* fchmodat2, newer than some headers */
   case SYS_fchown: answer_owner_of(c, first, (uid_t)a[1], (gid_t)a[2]); return;
@@ -405,6 +433,7 @@ static int answer_next(void) {
   uint64_t args[6];
   for (int i = 0; i < 6; i++) args[i] = buffer.notice.data.args[i];
   const struct call c = {.listener = listener, .id = buffer.notice.id, .tid = (pid_t)buffer.notice.pid, .number = buffer.notice.data.nr, .args = args};
+  note_caller(c.tid);
   if (programs_is_on() && is_start(c.number)) {
     if (learn_is_on()) (void)learn_call(&c, c.number);
     answer_start(&c);
