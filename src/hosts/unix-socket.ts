@@ -33,8 +33,9 @@ const MEANINGS: readonly (readonly [RegExp, string])[] = [
   [/dbus|bus$|systemd|wayland|x11/i, 'a program that uses it can start programs OUTSIDE the sandbox'],
 ]
 
-/** What a person is told of a socket that is given to commands, by its path or the entry. */
-export function socketMeaning(path: string): string {
+/** What a person is told of a socket that is given to commands, by its path or the entry; with the key, of an agent that signs by it alone. */
+export function socketMeaning(path: string, signs?: unknown): string {
+  if (signs !== undefined) return `a program that uses it can sign by the key ${String(signs)}, and nothing else`
   const known = MEANINGS.find(([shape]) => shape.test(path))
   return known?.[1] ?? 'whatever the program behind it does for you, it does for the command; Cordon sees bytes alone'
 }

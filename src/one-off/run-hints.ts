@@ -1,5 +1,6 @@
 /** Why a command that failed may have failed: what it names and does not see, the bundle that it went without, the name that git has not. */
 
+import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
 import { typedText } from '../confine/typed-words.ts'
 import { isInside } from '../files/baseline.ts'
@@ -94,10 +95,18 @@ function signature({ command, outcome, loaded, machine, files }: FailedRun): str
   if (!signs) return null
   const isSsh = /^\s*format\s*=\s*ssh\b/im.test(text)
   const key = /^\s*signingkey\s*=\s*(\S+)/im.exec(text)?.[1] ?? '~/.ssh/id_ed25519.pub'
-  const [shown, socket] = isSsh
-    ? [withTilde(key.replace(/^"|"$/g, ''), machine.home), '${SSH_AUTH_SOCK}']
-    : ['~/.gnupg/pubring.kbx', '~/.gnupg/S.gpg-agent']
-  return `git signs, and private keys stay outside. To sign by your ${isSsh ? 'ssh' : 'gpg'}-agent, put into cordon.toml the read path "${shown}" and { command = "git ${words.find((word) => SIGNED_WORK.test(word))}:*", domains = ["unix:${socket}"] }; without a signature: --no-gpg-sign`
+  const file = key.replace(/^"|"$/g, '')
+  const [shown, socket, which] = isSsh
+    ? [withTilde(file, machine.home), '${SSH_AUTH_SOCK}', fingerprint(file.replace(/^~/, machine.home), files)]
+    : ['~/.gnupg/pubring.kbx', '~/.gnupg/S.gpg-agent', 'KEYGRIP']
+  const how = isSsh ? '' : ' (gpg -K --with-keygrip shows KEYGRIP)'
+  return `git signs, and private keys stay outside. To sign by your ${isSsh ? 'ssh' : 'gpg'}-agent, put into cordon.toml the read path "${shown}" and { command = "git ${words.find((word) => SIGNED_WORK.test(word))}:*", domains = [{ host = "unix:${socket}", signs = "${which}" }] }${how}; without a signature: --no-gpg-sign`
+}
+
+/** As `ssh-keygen -lf` prints it. */
+function fingerprint(path: string, files: Files): string {
+  const key = textOf(path, files).split(/\s/)[1] ?? ''
+  return `SHA256:${createHash('sha256').update(Buffer.from(key, 'base64')).digest('base64').replace(/=+$/, '')}`
 }
 
 function textOf(path: string, files: Files): string {
