@@ -75,7 +75,7 @@ function timeLimit(ms: number | undefined): string {
 export function lostNotes([first, ...more]: readonly string[]): readonly string[] {
   if (first === undefined) return []
   const others = more.length > 0 ? `, and so were ${more.length} more` : ''
-  return [`${first} was too large to be kept orcould not be read${others}: cordon undo cannot restore it`]
+  return [`${first} was too large to be kept or could not be read${others}: cordon undo cannot restore it`]
 }
 
 /** What programs keep for themselves, and make again: no one looks for it afterwards. */
