@@ -162,40 +162,34 @@ int broker_wall(void) {
   return 0;
 }
 
-struct handing { int report, filtered[2]; };
-
-/* Before the filter, which would send this very call to the side that waits for it: sends what comes by a pipe to the other side. */
-static void *hand_listener_over(void *given) {
-  const struct handing *h = given;
+/* Without namespaces the other side may not be allowed to take a descriptor; it is sent. */
+static int send_listener(int report, int listener) {
   union { struct cmsghdr header; char space[CMSG_SPACE(sizeof(int))]; } rights;
   memset(&rights, 0, sizeof rights);
   char word = 'l';
-  int listener = -1;
   struct iovec text = {.iov_base = &word, .iov_len = 1};
   struct msghdr packet = {.msg_iov = &text, .msg_iovlen = 1, .msg_control = rights.space, .msg_controllen = sizeof rights.space};
-  if (read(h->filtered[0], &listener, sizeof listener) != sizeof listener || listener < 0) return NULL;
   rights.header.cmsg_level = SOL_SOCKET;
   rights.header.cmsg_type = SCM_RIGHTS;
   rights.header.cmsg_len = CMSG_LEN(sizeof(int));
   memcpy(CMSG_DATA(&rights.header), &listener, sizeof(int));
-  return sendmsg(h->report, &packet, MSG_NOSIGNAL) == 1 ? given : NULL;
+  return sendmsg(report, &packet, MSG_NOSIGNAL) == 1;
+}
+
+/* With them a sent message would wait for the very side that is to get it: that side takes the descriptor by its number. */
+static int show_listener(int report, int listener) {
+  char taken;
+  return write(report, &listener, sizeof listener) == sizeof listener && read(report, &taken, 1) == 1;
 }
 
 /* In the command's process: loads the filter, and gives its listener to the other side of a socket. */
 int broker_listen(const void *filter, int report) {
-  struct handing h = {.report = report};
-  pthread_t thread;
-  void *done = NULL;
-  if (pipe2(h.filtered, O_CLOEXEC)) return -1;
-  if ((errno = pthread_create(&thread, NULL, hand_listener_over, &h))) return -1;
   /* A call that waits for its answer is ended by a deadly signal only: the change is made once, and its result is told. */
   int listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, filter);
-  int error = errno, bad = write(h.filtered[1], &listener, sizeof listener) != sizeof listener;
-  if (pthread_join(thread, &done) || !done) bad = 1;
-  close(h.filtered[0]), close(h.filtered[1]);
-  if (listener < 0) errno = error;
-  else close(listener);
-  return bad || listener < 0 ? -1 : 0;
+  if (listener < 0) return -1;
+  int given = (bare_is_on() ? send_listener : show_listener)(report, listener);
+  close(listener);
+  return given ? 0 : -1;
 }
 
 static mode_t common_umask, own_umask;
@@ -455,7 +449,7 @@ static void *attend_broker(void *unused) {
 }
 
 /* The listener, or the failure that comes in its place. */
-static int take_listener(int report, uint32_t failure[3]) {
+static int take_listener(int report, pid_t command, uint32_t failure[3]) {
   union { struct cmsghdr header; char space[CMSG_SPACE(sizeof(int))]; } rights;
   int fd = -1;
   struct iovec text = {.iov_base = failure, .iov_len = 3 * sizeof *failure};
@@ -465,18 +459,28 @@ static int take_listener(int report, uint32_t failure[3]) {
   do n = recvmsg(report, &packet, MSG_CMSG_CLOEXEC);
   while (n < 0 && errno == EINTR);
   if (n == (ssize_t)(3 * sizeof *failure)) return -1;
+  int number = (int)failure[0];
   failure[0] = 0;
   if (n == 0) errno = EPIPE;
+  if (n == (ssize_t)sizeof(int)) {
+    int process = (int)syscall(SYS_pidfd_open, command, 0);
+    fd = process < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, process, (int)number, 0);
+    int error = errno;
+    if (process >= 0) close(process);
+    if (fd >= 0 && write(report, "t", 1) != 1) close(fd), fd = -1;
+    errno = error;
+    return fd;
+  }
   struct cmsghdr *found = n == 1 ? CMSG_FIRSTHDR(&packet) : NULL;
   if (found && found->cmsg_level == SOL_SOCKET && found->cmsg_type == SCM_RIGHTS) memcpy(&fd, CMSG_DATA(found), sizeof fd);
   return fd;
 }
 
 /* Takes the listener and answers from now on, in its own thread. -1: `failure` has a step, or errno says why. */
-int broker_serve(int report, uint32_t failure[3]) {
+int broker_serve(int report, pid_t command, uint32_t failure[3]) {
   struct seccomp_notif_sizes sizes;
   pthread_t thread;
-  listener = take_listener(report, failure);
+  listener = take_listener(report, command, failure);
   if (listener < 0) return -1;
   if (syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes)) return -1;
   if (sizes.seccomp_notif > 1024 || sizes.seccomp_notif_resp != sizeof(struct seccomp_notif_resp)) {

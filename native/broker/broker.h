@@ -81,7 +81,7 @@ int are_roots_in_place(void);
 int broker_prepare(int host);
 int broker_wall(void);
 int broker_listen(const void *filter, int report);
-int broker_serve(int report, uint32_t failure[3]);
+int broker_serve(int report, pid_t command, uint32_t failure[3]);
 void broker_shut(void);
 void broker_tell(uint32_t type, uint32_t a, uint32_t b, uint32_t c); /* given by init/tell.c */
 
