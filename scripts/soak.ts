@@ -151,9 +151,14 @@ function sample(done: number): Sample {
     bytes: found?.bytes ?? 0,
     descriptors: family(pid).reduce((sum, one) => sum + count(`/proc/${one}/fd`), 0),
     processes: ours().length,
-    mounts: readFileSync('/proc/self/mountinfo', 'utf8').split('\n').length,
+    mounts: mounts().size,
     stateBytes: bytesBelow(base),
   }
+}
+
+/** Of the machine; what others mount meanwhile is among them, and named where it is more. */
+function mounts(): ReadonlySet<string> {
+  return new Set(readFileSync('/proc/self/mountinfo', 'utf8').split('\n'))
 }
 
 function family(pid: number): readonly number[] {
@@ -210,7 +215,7 @@ prepare()
 const before = Number(readText(countFile))
 try {
   if (call(cli, ['sign', '--yes']).code !== 0) throw new Error('the manifest could not be signed')
-  const mountsBefore = readFileSync('/proc/self/mountinfo', 'utf8').split('\n').length
+  const mountsBefore = mounts()
   let life: Sample[] = []
   let lives = 0
   for (let done = 0; done < commands; done++) {
@@ -234,8 +239,8 @@ try {
   for (let tries = 0; ours().length > 0 && tries < 100; tries++)
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
   if (ours().length > 0) problems.push(`${ours().length} processes are left`)
-  const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n').length
-  if (mounts > mountsBefore) problems.push(`${mounts - mountsBefore} mounts are left`)
+  const left = [...mounts()].filter((line) => !mountsBefore.has(line))
+  if (left.length > 0) problems.push(`${left.length} mounts are there that were not: ${left.join('; ')}`)
   if (count(join(runtime, 'cordon')) > 0) problems.push('the resident left files in its folder')
   if (call(cli, ['audit', 'verify']).code !== 0) problems.push('the record does not verify')
   writeFileSync(countFile, String(before + commands))
