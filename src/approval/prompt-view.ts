@@ -15,7 +15,7 @@ import {
   TIMES,
   worstLine,
 } from './ask-view.ts'
-import { grantList } from './suggestion.ts'
+import { grantList } from './grant-list.ts'
 
 /** Where the person is. */
 export interface PromptState {

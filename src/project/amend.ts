@@ -5,7 +5,7 @@
 
 import { join } from 'node:path'
 import type { Remembered } from '../approval/approve.ts'
-import { grantList } from '../approval/suggestion.ts'
+import { grantList } from '../approval/grant-list.ts'
 import { isInside } from '../files/baseline.ts'
 import { tldtsSuffixes } from '../hosts/suffix.ts'
 import { loadManifest } from '../manifest/load.ts'

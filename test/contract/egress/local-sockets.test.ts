@@ -261,7 +261,7 @@ describe('an agent that signs by one key,', () => {
       'KILLAGENT',
     ]
     for (const lines of attacks)
-      expect([lines, await told(own, lines)]).toEqual([lines, expect.stringMatching(/ERR 67109115[^]*$/)])
+      expect([lines, await told(own, lines)]).toEqual([lines, expect.stringContaining('ERR 67109115')])
     expect(await told(own, attacks[0]!)).not.toContain('sig-val')
     // Control.
     expect(await told(null, attacks[0]!)).toContain('sig-val')
