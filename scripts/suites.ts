@@ -73,7 +73,7 @@ export const SUITES: readonly Suite[] = [
   },
   {
     name: 'soak',
-    what: 'thousands of commands through hook, run and resident, and what they leave: COMMANDS',
+    what: 'thousands of commands through hook, run and resident, and what they leave: [COMMANDS [FOLDER]]; a folder is kept for the next part',
     needs: '',
     setUp: 'build',
     command: ['node', 'scripts/soak.ts'],

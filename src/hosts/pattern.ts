@@ -228,7 +228,8 @@ const MEANINGS: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** The warning about a socket that is given to commands, by its path or the entry. */
-export function socketMeaning(path: string): string {
+export function socketMeaning(path: string, signs?: unknown): string {
+  if (signs !== undefined) return `a program that uses it can sign by the key ${String(signs)}, and nothing else`
   const known = MEANINGS.find(([shape]) => shape.test(path))
   return known?.[1] ?? 'whatever the program behind it does for you, it does for the command; Cordon sees bytes alone'
 }

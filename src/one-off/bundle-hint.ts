@@ -7,7 +7,8 @@ import { type Bundle, type BundleChoice, selectBundles } from '../sandbox/bundle
 import { shellText, spokenWords } from './outside-words.ts'
 
 /** Subcommands with which package managers download. */
-const FETCHES = /^(?:i|install|ci|add|update|upgrade|fetch|get|sync|download|restore|require)$/
+const FETCHES =
+  /^(?:i|install|ci|add|update|upgrade|fetch|get|sync|download|restore|require|view|info|show|search|publish|outdated|audit|clone|pull|push|ls-remote)$/
 
 export interface Outside {
   readonly path: string

@@ -30,7 +30,7 @@ export function outcomeNotes(
     ...leftBehindNotes(result.leftBehind),
     ...served.filter((port) => port.problem !== null).map(servedLine),
     ...summarize(egress),
-    ...(result.exitCode === 0 ? [] : unreachedPorts(outcome).map(ownPortLine)),
+    ...(result.exitCode === 0 ? [] : unreachedPorts(outcome)),
     ...(drift === null ? [] : [drift]),
   ]
   return [...new Set(notes)].slice(0, 2 * MAX_NOTES)
@@ -55,14 +55,14 @@ function hookManagerNote({ result, plan }: RunOutcome): readonly string[] {
   ]
 }
 
-/** Ports of this machine that the command named and had no way to, while it served none of them itself. */
-function unreachedPorts({ result, plan: { argv, network } }: RunOutcome): readonly number[] {
+/** Ports of its own loopback that the command named, had no way to, and did not serve. */
+function unreachedPorts({ result, plan: { argv, network } }: RunOutcome): readonly string[] {
   const named = namedOwnPorts(argv)
   if (named.length === 0) return []
   const proxyPorts = network.kind === 'listener' ? network.proxyPorts : []
   const isOpen = (port: number) => proxyPorts.some((proxy) => proxy.port === port) || result.unlisted.includes(port)
   const listening = listeningPorts()
-  return named.filter((port) => listening.has(port) && !isOpen(port))
+  return named.filter((port) => !isOpen(port)).map((port) => ownPortLine(port, listening.has(port)))
 }
 
 /** The limit in the words that set it. */

@@ -191,8 +191,8 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
               saved,
               recorder,
               amend: async (remembered) => {
-                const { amendProject } = await import('../project/amend.ts')
-                return amendProject(project.loaded, remembered, machine, machineFiles)
+                const { amendByAnswer } = await import('../project/amend.ts')
+                return amendByAnswer(project.loaded, remembered, machine, machineFiles)
               },
               now: Date.now,
               refresh,

@@ -53,6 +53,11 @@ export const HOST_ENTRY: ValueType = {
       type: { kind: 'choice', values: ['fetch', 'push'] },
       doc: 'With a port (`github.com:22`): git over ssh, where Cordon logs in outside with your ssh, keys and agent. `fetch` reads repositories, `push` also writes them, and `paths` limits them (`/acme/*`). Only git goes there.',
     },
+    {
+      name: 'signs',
+      type: text('signing-key'),
+      doc: 'With the socket of an agent: it signs by this key and does nothing else. `SHA256:…` of `ssh-keygen -lf` for ssh-agent, which then signs commits and tags alone; a keygrip of `gpg -K --with-keygrip` for gpg-agent.',
+    },
   ],
 }
 

@@ -112,6 +112,7 @@ const AF_INET = 2
 const AF_INET6 = 10
 const AF_NETLINK = 16
 const SOCK_STREAM = 1
+const SOCK_DGRAM = 2
 const SOCK_SEQPACKET = 5
 /** 0 (by type), ICMP, TCP, UDP, ICMPv6; others load protocol modules. */
 const INTERNET_PROTOCOLS = [0, 1, 6, 17, 58]
@@ -160,7 +161,7 @@ const CONNECTED_INTERNET: readonly Instruction[] = [
   ...oneOf([0, 6], ALLOW, refuse(EPROTONOSUPPORT)),
 ]
 
-/** MSG_FASTOPEN connects while it sends. */
+/** Without namespaces: MSG_FASTOPEN connects while it sends. */
 const sendBlock = (flags: number): Instruction[] => [loadLow(flags), anyBit(0x20000000, 0, 1), refuse(EPERM), ALLOW]
 
 /** PR_SET_DUMPABLE: the init could not read what such a process asks for. */
@@ -180,7 +181,7 @@ function socketBlock(unixSockets: boolean, changes: boolean, bare: boolean): Ins
   const family = (value: number, block: readonly Instruction[]) => [equal(value, 0, block.length), ...block]
   return [
     loadLow(0),
-    ...family(AF_UNIX, unixSockets ? (changes ? CONNECTED_TYPES : [ALLOW]) : [refuse(EPERM)]),
+    ...family(AF_UNIX, unixSockets ? (changes ? localTypes(bare) : [ALLOW]) : [refuse(EPERM)]),
     ...family(AF_INET, internet),
     ...family(AF_INET6, internet),
     ...family(AF_NETLINK, netlink),
@@ -190,19 +191,24 @@ function socketBlock(unixSockets: boolean, changes: boolean, bare: boolean): Ins
 
 /**
  * Unix sockets that reach nothing before connect(), which the init performs
- * (native/broker/connect.c). A datagram socket is different: sendmsg() takes any address, and no
- * filter can read that (and SOCK_RAW becomes SOCK_DGRAM).
+ * (native/broker/connect.c). A message of a datagram socket brings its own address, so the init
+ * sends it as well (native/broker/datagrams.c). SOCK_RAW would become SOCK_DGRAM.
  */
-const CONNECTED_TYPES: readonly Instruction[] = [
+const localTypes = (bare: boolean): readonly Instruction[] => [
   loadLow(1),
   and(0xf),
+  equal(SOCK_DGRAM, 0, 1),
+  bare ? refuse(EPERM) : ASK,
   ...oneOf([SOCK_STREAM, SOCK_SEQPACKET], ALLOW, refuse(EPERM)),
 ]
 
-function socketpairBlock(unixSockets: boolean, changes: boolean): Instruction[] {
-  const types = unixSockets && !changes ? [ALLOW] : CONNECTED_TYPES
+function socketpairBlock(unixSockets: boolean, changes: boolean, bare: boolean): Instruction[] {
+  const types = unixSockets && !changes ? [ALLOW] : localTypes(bare || !changes)
   return [loadLow(0), equal(AF_UNIX, 0, types.length), ...types, refuse(EAFNOSUPPORT)]
 }
+
+/** sendto() with an address. */
+const ADDRESSED_BLOCK = [loadLow(4), equal(0, 0, 3), loadHigh(4), equal(0, 0, 1), ALLOW, ASK]
 
 /** The core limit stays at 1 (see limits.ts); programs that set it to 0 for safety get success. */
 const SETRLIMIT_BLOCK = [loadLow(0), equal(RLIMIT_CORE, 0, 1), PRETEND, ALLOW]
@@ -240,6 +246,13 @@ function openBlock(flags: number, mode: number, changes: boolean, looks: boolean
   return [loadLow(flags), anyBit(CREATING, 0, 3), loadLow(mode), anyBit(S_ISUID, 0, 1), refuse(EPERM), ...rest]
 }
 
+/** With namespaces: what can bring an address to a datagram socket. */
+const SENDING_BLOCKS: readonly (readonly [BareCall, readonly Instruction[]])[] = [
+  ['sendto', ADDRESSED_BLOCK],
+  ['sendmsg', [ASK]],
+  ['sendmmsg', [ASK]],
+]
+
 /** Checked only where there are not namespaces. */
 const BARE_BLOCKS: readonly (readonly [BareCall, readonly Instruction[]])[] = [
   ['prctl', PRCTL_BLOCK],
@@ -265,7 +278,7 @@ function segments(options: FilterOptions): Segment[] {
     clone: cloneBlock(bare),
     unshare: unshareBlock(),
     socket: socketBlock(unixSockets, changes, bare),
-    socketpair: socketpairBlock(unixSockets, changes),
+    socketpair: socketpairBlock(unixSockets, changes, bare),
     ioctl: ioctlBlock(bare),
     personality: [loadLow(0), ...oneOf(PERSONALITIES, ALLOW, refuse(EPERM))],
     setrlimit: SETRLIMIT_BLOCK,
@@ -284,7 +297,8 @@ function segments(options: FilterOptions): Segment[] {
     const number = call[architecture]
     if (number !== null) blocks.set(number, [refuse(ENOSYS)])
   }
-  for (const [name, block] of bare ? BARE_BLOCKS : []) blocks.set(BARE_CALLS[name][architecture], block)
+  const sends = changes && unixSockets ? SENDING_BLOCKS : []
+  for (const [name, block] of bare ? BARE_BLOCKS : sends) blocks.set(BARE_CALLS[name][architecture], block)
   for (const call of [
     ...(changes ? CHANGING_CALLS : []),
     ...(learns ? LOOKING_CALLS : []),

@@ -198,12 +198,12 @@ describe('asks at the moment of need,', () => {
     person.line('cordon run -- cat ~/lib/a.txt')
     await person.sees('outside the project')
     await person.answers('a')
-    // A single key never saves.
-    await person.sees('Enter always')
+    // A single key never saves, and what it would save is there first: not in a file that others share.
+    expect(await person.sees('Enter always')).toContain('for you and this project, not in cordon.toml')
     person.keys('\r')
-    await person.sees('from the library')
+    expect(await person.sees('from the library')).toContain('~/lib/a.txt')
     await person.atPrompt()
-    expect(manifest()).toMatch(/\[capabilities.allow.read\]\npaths = \["\*\*", /)
+    expect(manifest()).not.toContain('lib')
     person.line('cordon run -- sh -c "cat ~/lib/a.txt && touch made"')
     expect(await person.atPrompt()).not.toContain('asks')
     expect(project.cordon(['verify']).code).toBe(0)
@@ -263,7 +263,9 @@ describe('asks at the moment of need,', () => {
   })
 
   it('and not with --quiet', async () => {
-    person.line('cordon run --quiet -- cat ~/lib/a.txt; echo "code $?"')
+    mkdirSync(join(project.home, 'other'), { recursive: true })
+    writeFileSync(join(project.home, 'other/b.txt'), 'b\n')
+    person.line('cordon run --quiet -- cat ~/other/b.txt; echo "code $?"')
     const seen = await person.sees('code 1')
     expect(seen).not.toContain('cordon:')
   })
