@@ -4,7 +4,7 @@ import type { Answer } from './prompter.ts'
 import type { Suggestion } from './suggestion.ts'
 
 /** What a grant can be about. */
-export const GRANT_KINDS = ['command', 'read', 'write', 'host', 'directory', 'port'] as const
+export const GRANT_KINDS = ['command', 'read', 'write', 'host', 'directory', 'port', 'tool'] as const
 export type GrantKind = (typeof GRANT_KINDS)[number]
 
 /** An answer as a program or another process gave it; null for what is none. */

@@ -1,6 +1,6 @@
 /** `[mcp.SERVER]` to rules for the tools of that server. */
 
-import type { ArgumentRule, McpRules, McpToolRule } from '../policy/mcp-rules.ts'
+import { type ArgumentRule, type McpRules, type McpToolRule, readCondition, splitUrlPattern } from '../policy/mcp-rules.ts'
 import type { Verdict } from '../policy/verdict.ts'
 import { SERVER_NAME } from './compile-servers.ts'
 import type { Lookup } from './lookup.ts'
@@ -32,7 +32,10 @@ function rulesOf(name: string, lookup: Lookup): McpRules {
 }
 
 function toolRule(item: Item<McpToolEntry>, lookup: Lookup): McpToolRule {
-  const { tool, level = 'allow', args = [] } = item.value
+  // As one text: the name, and conditions behind it.
+  const [tool = '', ...conditions] = item.value.tool.split(' ')
+  const { level = 'allow', args: own = [] } = item.value
+  const args = [...own, ...conditions.map((value) => ({ ...item, value }))]
   const rules = args.map((arg) => argumentRule(arg, lookup)).filter((rule) => rule !== null)
   // A condition that could not be read must not be as good as none.
   const closed = rules.length < args.length && level === 'allow'
@@ -40,8 +43,8 @@ function toolRule(item: Item<McpToolEntry>, lookup: Lookup): McpToolRule {
 }
 
 function argumentRule(item: Item<string>, lookup: Lookup): ArgumentRule | null {
-  const [, name, pattern] = /^([\w.$-]{1,100})=(.+)$/s.exec(item.value) ?? []
-  if (name === undefined || pattern === undefined) {
+  const found = readCondition(item.value)
+  if (found === null) {
     lookup.error(item, {
       code: 'bad-value',
       message: 'a condition is the name of an argument, "=" and what it must match',
@@ -50,14 +53,13 @@ function argumentRule(item: Item<string>, lookup: Lookup): ArgumentRule | null {
     })
     return null
   }
-  if (/^(?:\.?\/|~\/)/.test(pattern)) {
-    const parsed = lookup.path(pattern.replace(/^\.\//, ''), null, item)
-    return parsed && { name, kind: 'path', pattern: parsed }
+  const { name, kind, pattern } = found
+  if (kind === 'text') return { name, kind, glob: pattern }
+  if (kind === 'path') {
+    const parsed = lookup.path(pattern, null, item)
+    return parsed && { name, kind, pattern: parsed }
   }
-  const url = /^https?:\/\/([^/]+)(\/.*)?$/.exec(pattern)
-  if (url === null) return { name, kind: 'text', glob: pattern }
-  const [host] = lookup.hosts([{ ...item, value: url[1]! }])
-  return host === undefined
-    ? null
-    : { name, kind: 'url', host: url[2] === undefined ? host : { ...host, paths: [url[2]] } }
+  const { host: text, path } = splitUrlPattern(pattern)
+  const [host] = lookup.hosts([{ ...item, value: text }])
+  return host === undefined ? null : { name, kind, host: path === null ? host : { ...host, paths: [path] } }
 }

@@ -3,12 +3,14 @@
 import { join } from 'node:path'
 import type { Remembered } from '../approval/approve.ts'
 import { tldtsSuffixes } from '../hosts/suffix.ts'
+import { SERVER_NAME } from '../manifest/compile-servers.ts'
 import { loadManifest } from '../manifest/load.ts'
 import type { Manifest } from '../manifest/schema/manifest.ts'
 import { type AmendOutcome, amendManifest } from '../manifest/sign/amend.ts'
 import { canonicalManifest } from '../manifest/sign/canonical.ts'
 import { verifyManifest } from '../manifest/sign/sign.ts'
 import { appendToList } from '../manifest/toml/edit.ts'
+import { readMcpName } from '../policy/mcp-rules.ts'
 import type { Policy } from '../policy/policy.ts'
 import { bundleNames } from '../sandbox/bundles/built-in.ts'
 import { pinsScript } from '../shell/inspect/interpreters.ts'
@@ -31,6 +33,8 @@ export interface ListPlace {
   readonly name: string
   /** What goes before the answer where the list is new. */
   readonly first?: readonly string[]
+  /** The answer, where the list says it in other words. */
+  readonly item?: string
 }
 
 /** Writes an answer into the manifest. Never throws: an answer that cannot be written is kept for the session. */
@@ -57,7 +61,7 @@ export async function amendProject(
       edit: (text) => {
         const { kind, value } = remembered.grant
         let edited = text
-        for (const item of [...(place.first ?? []), kind === 'port' ? Number(value) : value]) {
+        for (const item of [...(place.first ?? []), place.item ?? (kind === 'port' ? Number(value) : value)]) {
           const next = appendToList(edited, place.section, place.name, item)
           if ('refusal' in next) return null
           edited = next.text
@@ -121,6 +125,13 @@ export function listPlace(
       return verdict === 'allow'
         ? { section: ['sandbox', 'os'], name: 'dev_server_ports' }
         : { reason: 'a manifest lists the ports that are open, and no others' }
+    case 'tool': {
+      const [called = '', ...conditions] = grant.value.split(' ')
+      const { server, tool: inner, isAmbiguous } = readMcpName(called)
+      if (verdict === 'deny' || isAmbiguous || !SERVER_NAME.test(server))
+        return { reason: 'it is no entry of [mcp.SERVER] tools, which allow' }
+      return { section: ['mcp', server], name: 'tools', item: [inner, ...conditions].join(' ') }
+    }
     case 'directory':
       return verdict === 'allow'
         ? { section: ['capabilities', 'allow'], name: 'additional_directories' }

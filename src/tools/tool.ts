@@ -52,6 +52,8 @@ export interface ToolSpec extends ToolFacts {
   readonly actions: (input: ToolInput) => Actions
   /** Its schema is a stranger's: the process that runs it holds the input to it. */
   readonly checksInput?: true
+  /** What the MCP server that it is of says of it. */
+  readonly serverHints?: Readonly<Record<string, unknown>>
 }
 
 /** An input that fits the tool's schema. */

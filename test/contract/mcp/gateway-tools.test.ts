@@ -67,11 +67,14 @@ describe.each(pairs)('a %s client, a %s server', (client, era) => {
     expect(at.server.asked.filter(({ method }) => method === 'tools/call')).toHaveLength(2)
   })
 
-  it('asks once where the answer is for the session', async () => {
+  it('asks once where the answer is for the session, and again for other arguments', async () => {
     const at = await open({ elicits: true, answer: 'session' })
     await at.call('srv__echo', { text: 'hi' })
-    expect((await at.call('srv__echo', { text: 'again' })).text).toBe('again')
+    expect((await at.call('srv__echo', { text: 'hi' })).text).toBe('hi')
     expect(at.asked).toHaveLength(1)
+    await at.call('srv__echo', { text: 'again' })
+    expect(at.asked).toHaveLength(2)
+    expect(at.recorded).toContain('allow session tool mcp__srv__echo text=hi')
   })
 
   it('withholds a tool whose description changes between the list and the call', async () => {

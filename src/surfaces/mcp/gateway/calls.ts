@@ -32,7 +32,7 @@ export class GatewayCalls {
     const { annotations } = tool.definition
     const hints = isObject(annotations) ? annotations : {}
     const gated = await this.#gate.pass(
-      { called, server: server.label, input: given, tool: { name: inner, hints }, elicit: context.elicit },
+      { called, server: server.label, input: given, hints, elicit: context.elicit },
       async () => {
         const result = await server.request('tools/call', { name: inner, arguments: given }, context, signal)
         return guardedResult(result, tool.definition.outputSchema, called, server.origin)

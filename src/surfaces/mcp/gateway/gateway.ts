@@ -24,6 +24,7 @@ import { linesOf } from '../../../system/lines.ts'
 import { type Machine, thisMachine } from '../../../system/machine.ts'
 import { EXIT } from '../../terminal/exit.ts'
 import { type Terminal, visible, visibleLines } from '../../terminal/terminal.ts'
+import { keptFor } from '../kept-question.ts'
 import { lineWriter } from '../stdio.ts'
 import { definitionDiff } from './server-catalog.ts'
 import { GatewaySession } from './session.ts'
@@ -71,6 +72,7 @@ export async function wrapServers(request: WrapRequest): Promise<number> {
       share: (inner) => sharedPrompter(inner, { machine, project: loaded.root, surface: 'mcp wrap' }),
       wait: (signal) => waitForPage(machine, signal),
       fleet: () => openFleetPrompter(machine, loaded.root),
+      keep: (request) => keptFor(machine, loaded.root, 'mcp wrap', request),
     },
     root: loaded.root,
     toClient: lineWriter(process.stdout),
@@ -99,6 +101,7 @@ export async function wrapServers(request: WrapRequest): Promise<number> {
     })),
   })
   const closeRecord = (): void => {
+    judge.close()
     recorder.close()
     signTails(machine)
   }

@@ -2,11 +2,11 @@
 
 import { resolve } from 'node:path'
 import { openFleetPrompter } from '../../../../organisation/prompter.ts'
-import { keepAsk } from '../../../../questions/asks.ts'
 import { waitForPage } from '../../../../questions/open-pages.ts'
-import { askView, createCordon, withAnswers } from '../../../../session/cordon.ts'
+import { createCordon } from '../../../../session/cordon.ts'
 import { machineFiles } from '../../../../system/files.ts'
 import { thisMachine } from '../../../../system/machine.ts'
+import { keptFor } from '../../../mcp/kept-question.ts'
 import type { ServerOptions } from '../../../mcp/served-project.ts'
 import { serveStdio } from '../../../mcp/stdio.ts'
 import { type Terminal, visible } from '../../../terminal/terminal.ts'
@@ -86,15 +86,7 @@ function serverOptions(root: string, terminal: Terminal): ServerOptions {
         const project = machineFiles.canonical(root)
         const fleet = await openFleetPrompter(machine, project)
         if (fleet) return fleet.ask(request, signal)
-        const { tool, subject, suggestions } = request
-        // The session has its own id, and takes no answer to a call that it has refused.
-        const view = withAnswers(askView(request), ['time', 'always', 'deny', 'deny-always'])
-        const id = keepAsk(machine, { host: 'mcp', project, tool, subject, view, suggestions }, Date.now())
-        throw new Error(
-          id === null
-            ? 'only the manifest can allow it: the user can grant it in cordon.toml and sign that'
-            : `tell the user to run \`cordon approvals allow ${id}\`in another terminal, then try again`,
-        )
+        throw new Error(keptFor(machine, project, 'mcp', request))
       },
     },
   }

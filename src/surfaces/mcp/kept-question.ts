@@ -1,0 +1,25 @@
+/** A question that no one could be asked: kept, with the command that answers it. */
+
+import type { ApprovalRequest } from '../../approval/prompter.ts'
+import { keepAsk } from '../../questions/asks.ts'
+import { askView, withAnswers } from '../../session/cordon.ts'
+import type { Machine } from '../../system/machine.ts'
+
+/** How the user answers it. The session has its own id, and takes no answer to a call that it has refused. */
+export function keptFor(
+  machine: Machine,
+  project: string,
+  host: string,
+  { tool, subject, suggestions, ...request }: ApprovalRequest,
+): string {
+  const view = withAnswers(askView({ tool, subject, suggestions, ...request }), [
+    'time',
+    'always',
+    'deny',
+    'deny-always',
+  ])
+  const id = keepAsk(machine, { host, project, tool, subject, view, suggestions }, Date.now())
+  return id === null
+    ? 'only the manifest can allow it: the user can grant it in cordon.toml and sign that'
+    : `tell the user to run \`cordon approvals allow ${id}\` in another terminal, then try again`
+}
