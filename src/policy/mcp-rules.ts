@@ -180,6 +180,18 @@ export function readCondition(
   return { name, kind: /^https?:\/\/[^/]+/.test(pattern) ? 'url' : 'text', pattern }
 }
 
+/** A condition as a person reads it. */
+export function conditionText(rule: ArgumentRule): string {
+  switch (rule.kind) {
+    case 'text':
+      return `${rule.name}=${rule.glob}`
+    case 'path':
+      return `${rule.name}=${rule.pattern.text}`
+    case 'url':
+      return `${rule.name}=https://${rule.host.pattern.text}${rule.host.paths?.[0] ?? ''}`
+  }
+}
+
 /** The host and the path of a condition about addresses. */
 export function splitUrlPattern(pattern: string): { readonly host: string; readonly path: string | null } {
   const [, host = '', path = null] = /^https?:\/\/([^/]+)(\/.*)?$/s.exec(pattern) ?? []

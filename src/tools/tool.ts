@@ -77,6 +77,7 @@ export interface ToolOutput {
   /** Canonical paths, for the audit. */
   readonly files?: { readonly read: readonly string[]; readonly written: readonly string[] }
   readonly hosts?: readonly string[]
+  readonly refusedHosts?: readonly string[]
   readonly truncated?: Truncation
   readonly exitCode?: number
 }

@@ -84,7 +84,7 @@ export function configServers(file: string): readonly ServerSpec[] {
     if (!SERVER_NAME.test(name)) throw bad(`${JSON.stringify(name)} must be small letters, digits and "-"`)
     if (!isRecord(entry)) throw bad(`${name} is not a table`)
     const { command, args = [], env = {}, url } = entry
-    if (url !== undefined || entry.type === 'http') return configRemote(name, entry, bad)
+    if (url !== undefined || entry.type === 'http' || entry.type === 'sse') return configRemote(name, entry, bad)
     if (typeof command !== 'string' || command === '') throw bad(`${name} has no command`)
     if (!Array.isArray(args) || !args.every(isText)) throw bad(`the args of ${name} are not a list of texts`)
     if (!isRecord(env) || !Object.values(env).every(isText)) throw bad(`the env of ${name} is not a table of texts`)
@@ -108,13 +108,14 @@ function configRemote(
   { url, headers = {}, type = 'http' }: Readonly<Record<string, unknown>>,
   bad: (what: string) => Fault,
 ): ServerSpec {
-  if (type !== 'http' && type !== 'streamable-http')
-    throw bad(`${name} is of the type ${JSON.stringify(type)}, and only "http" can be reached`)
+  if (type !== 'http' && type !== 'streamable-http' && type !== 'sse')
+    throw bad(`${name} is of the type ${JSON.stringify(type)}, and only "http" and "sse" can be reached`)
   if (typeof url !== 'string' || !isRemoteUrl(url)) throw bad(`the url of ${name} is not https://HOST/PATH`)
   if (!isRecord(headers) || !Object.values(headers).every((value) => isText(value) && !/[\r\n]/.test(value)))
     throw bad(`the headers of ${name} are not a table of texts`)
   const own = headers as Readonly<Record<string, string>>
-  return remoteServer(name, url, own, defined([url], own))
+  const spec = remoteServer(name, url, own, defined([url], own))
+  return type === 'sse' ? { ...spec, remote: { ...spec.remote!, isSse: true } } : spec
 }
 
 /** A server elsewhere that was typed, or is in a file. */

@@ -17,6 +17,8 @@ type RunFields = Pick<
 export interface ToolDeeds {
   /** Hosts that it reached. */
   readonly reached?: readonly string[] | undefined
+  /** Hosts that were refused to it. */
+  readonly refused?: readonly string[] | undefined
   /** Files that it wrote. */
   readonly written?: readonly string[] | undefined
   readonly changes?: readonly CallChanges[]
@@ -26,10 +28,10 @@ export interface ToolDeeds {
 export function runFields(
   outcomes: readonly RunOutcome[],
   { arguments: stores }: { readonly arguments: boolean },
-  { reached = [], written = [], changes = [] }: ToolDeeds = {},
+  { reached = [], refused: own = [], written = [], changes = [] }: ToolDeeds = {},
 ): RunFields {
   const hosts = [...new Set([...reached, ...outcomes.flatMap((outcome) => hostsOf(outcome, 'allow'))])]
-  const refused = [...new Set(outcomes.flatMap((outcome) => hostsOf(outcome, 'deny')))]
+  const refused = [...new Set([...own, ...outcomes.flatMap((outcome) => hostsOf(outcome, 'deny'))])]
   const violations = outcomes.flatMap((outcome) => violationsOf(outcome, stores)).slice(0, MAX_LISTED)
   const quarantine = [
     ...outcomes.flatMap(({ findings }) => findings.map(({ path, action }) => ({ path, action }))),

@@ -181,9 +181,9 @@ const rows: readonly CommandRow[] = [
   },
   {
     name: 'add',
-    summary: 'Put a host, a folder, a command or a port into the manifest, and sign it.',
+    summary: 'Put a host, a folder, a command, a port or a tool into the manifest, and sign it.',
     usage:
-      'cordon add host HOST[:PORT]…\n  cordon add read|write PATH…\n  cordon add command PATTERN…\n  cordon add port N…',
+      'cordon add host HOST[:PORT]…\n  cordon add read|write PATH…\n  cordon add command PATTERN…\n  cordon add port N…\n  cordon add tool mcp__SERVER__TOOL…',
     flags: [{ name: '--yes', about: 'Do not ask.' }, json, root],
     details:
       'Shows what it opens, and asks. The manifest must be signed in its current form: review changes by others with cordon sign.',

@@ -77,7 +77,7 @@ export function hookStages(
       begun = recorder.begin({
         tool: call.kind === 'search' ? 'grep' : call.tool,
         labels,
-        input: call.kind === 'tool' ? call.input : {},
+        input: call.kind === 'tool' ? call.input : call.kind === 'foreign' ? (call.given ?? {}) : {},
         subject,
         facts,
         decision,
@@ -105,8 +105,11 @@ export function hookStages(
       const input = less?.input ?? (places === null ? plainly() : wrap(judged(), places))
       if (decision.decision === 'ask' && request.canAsk && !answered) {
         const why = await whyAsked(judge, judged(), decision, asked)
+        // The host's own "don't ask again" is not Cordon's: its answer would change nothing here.
+        const { toolRemedy } = await import('../../agents/hook/hook-asks.ts')
+        const remedy = toolRemedy(setting.machine, placeOf(judge, asked), { ...judged(), decision })
         if (input === null) await keepWrites(judge, read, asked)
-        return { kind: 'ask', reason: reasonText(why, less?.note), input }
+        return { kind: 'ask', reason: reasonText(why, remedy ?? undefined, less?.note), input }
       }
       if (less) return { kind: 'narrowed', ...less }
       if (input === null) await keepWrites(judge, read, asked)

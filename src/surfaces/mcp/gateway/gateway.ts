@@ -14,8 +14,11 @@ import {
   typedServer,
 } from '../../../agents/mcp/servers.ts'
 import { openRecord } from '../../../call/record/open.ts'
+import type { SessionRecorder } from '../../../call/record/recorder.ts'
 import { auditSigner, signTails } from '../../../call/record/signer.ts'
+import type { EgressEvent } from '../../../egress/route/event.ts'
 import { openFleetPrompter } from '../../../organisation/prompter.ts'
+import { soleDecision } from '../../../policy/decision.ts'
 import { startNotes } from '../../../project/start-notes.ts'
 import { waitForPage } from '../../../questions/open-pages.ts'
 import { sharedPrompter } from '../../../questions/shared-prompter.ts'
@@ -82,15 +85,11 @@ export async function wrapServers(request: WrapRequest): Promise<number> {
       label: spec.name,
       connect: (receive) =>
         spec.remote !== null
-          ? connectRemote(
-              {
-                server: { name: spec.name, ...spec.remote },
-                loaded,
-                machine,
-                login: new RemoteLogin(machine.stateDir, spec.name, spec.remote.url),
-              },
-              receive,
-            )
+          ? recorded(spec.name, spec.remote.url, recorder, (onEvent) => {
+              const server = { name: spec.name, ...spec.remote! }
+              const login = new RemoteLogin(machine.stateDir, spec.name, server.url)
+              return connectRemote({ server, loaded, machine, login, onEvent }, receive)
+            })
           : launched(spec.name, (io) => runServer(spec, answered, machine, recorder, io), receive, request.terminal),
       pins: new ServerPins(machine, loaded.root, spec.name, spec.remote === null ? spec.argv : [spec.remote.url]),
       accept: request.accept,
@@ -160,6 +159,27 @@ function isKnown(
     `The MCP server “${name}” is started by another command than before. It is not started; cordon mcp wrap --accept takes it as it is.\n${definitionDiff(before.text, definition.text)}`,
   )
   return false
+}
+
+/** A connection to a server elsewhere, with a line before it and one behind it that has the hosts. */
+function recorded(
+  name: string,
+  url: string,
+  recorder: Pick<SessionRecorder, 'begin' | 'end'>,
+  connect: (onEvent: (event: EgressEvent) => void) => Connection,
+): Connection {
+  const [hosts, refusedHosts] = [new Set<string>(), new Set<string>()]
+  const tool = `mcp_server__${name}`
+  const reason = { code: 'granted', message: `[mcp_servers.${name}] reaches ${url}.` } as const
+  const decision = soleDecision('allow', { kind: 'tool', text: tool }, reason)
+  const record = recorder.begin({ tool, input: { url }, subject: url, decision, agent: 'person', approver: 'typed' })
+  const connection = connect(({ verdict, host }) => void (host && (verdict === 'allow' ? hosts : refusedHosts).add(host)))
+  const ended = connection.ended.then((text) => {
+    const output = { text: '', hosts: [...hosts], refusedHosts: [...refusedHosts] }
+    recorder.end(record, { status: 'done', output }, [])
+    return text
+  })
+  return { ...connection, ended }
 }
 
 interface ServerStreams {
