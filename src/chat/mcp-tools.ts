@@ -111,7 +111,12 @@ export class McpTools {
     const { tools } = recordOf(await this.#request('tools/list', {}, signal))
     const found = (Array.isArray(tools) ? tools : []).filter(isRecord).map((tool) => {
       const schema = tool.inputSchema ?? { type: 'object', properties: {} }
-      return this.#tool(`${MCP_PREFIX}${String(tool.name)}`, String(tool.description ?? ''), schema, recordOf(tool.annotations))
+      return this.#tool(
+        `${MCP_PREFIX}${String(tool.name)}`,
+        String(tool.description ?? ''),
+        schema,
+        recordOf(tool.annotations),
+      )
     })
     this.#options.offer(found.filter(({ name }) => NAME.test(name)))
     for (const { name } of found.filter((tool) => !NAME.test(tool.name)))

@@ -26,7 +26,8 @@ function decided(
   const links: Readonly<Record<string, string>> = { '/project/docs/link': '/etc/passwd' }
   const called = `mcp__hub__${tool}`
   const canonical = (path: string) => links[path] ?? path
-  return judgeMcpCall(decision, called, mcpCallOf(called, session.mcpRules, { input, hints, canonical }), policy).decision
+  return judgeMcpCall(decision, called, mcpCallOf(called, session.mcpRules, { input, hints, canonical }), policy)
+    .decision
 }
 
 const TOOLS = `[mcp.hub]

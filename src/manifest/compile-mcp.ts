@@ -1,6 +1,12 @@
 /** `[mcp.SERVER]` to rules for the tools of that server. */
 
-import { type ArgumentRule, type McpRules, type McpToolRule, readCondition, splitUrlPattern } from '../policy/mcp-rules.ts'
+import {
+  type ArgumentRule,
+  type McpRules,
+  type McpToolRule,
+  readCondition,
+  splitUrlPattern,
+} from '../policy/mcp-rules.ts'
 import type { Verdict } from '../policy/verdict.ts'
 import { SERVER_NAME } from './compile-servers.ts'
 import type { Lookup } from './lookup.ts'

@@ -131,12 +131,7 @@ function meets({ level, args }: McpToolRule, { input, canonical }: McpCall, poli
 }
 
 /** Null for a value that can be read in more than one way. */
-function meetsOne(
-  rule: ArgumentRule,
-  text: string,
-  policy: Policy,
-  canonical: McpCall['canonical'],
-): boolean | null {
+function meetsOne(rule: ArgumentRule, text: string, policy: Policy, canonical: McpCall['canonical']): boolean | null {
   // Signs without a shape, and those that only look like others.
   if (/[\p{C}\p{Zl}\p{Zp}]/u.test(text) || text !== text.normalize('NFKC')) return null
   switch (rule.kind) {

@@ -52,22 +52,33 @@ export async function amendProject(
   }
   const place = listPlace(remembered, loaded.policy)
   if ('reason' in place) return kept(place.reason)
+  const { kind, value } = remembered.grant
+  const items = [...(place.first ?? []), place.item ?? (kind === 'port' ? Number(value) : value)]
+  return editProject(loaded, machine, files, (text) => {
+    let edited = text
+    for (const item of items) {
+      const next = appendToList(edited, place.section, place.name, item)
+      if ('refusal' in next) return null
+      edited = next.text
+    }
+    return edited
+  })
+}
+
+/** Changes the text of a project's signed manifest and signs it again. Null of `edit`: it cannot be changed so. */
+export async function editProject(
+  loaded: LoadedPolicy,
+  machine: Machine,
+  files: Files,
+  edit: (text: string) => string | null,
+): Promise<Amended> {
   try {
     const outcome = amendManifest({
       stateDir: machine.stateDir,
       keys: openKeyStore(machine.stateDir),
       project: loaded.root,
       path: loaded.manifestPath,
-      edit: (text) => {
-        const { kind, value } = remembered.grant
-        let edited = text
-        for (const item of [...(place.first ?? []), place.item ?? (kind === 'port' ? Number(value) : value)]) {
-          const next = appendToList(edited, place.section, place.name, item)
-          if ('refusal' in next) return null
-          edited = next.text
-        }
-        return edited
-      },
+      edit,
       canonical: await canonicalText(loaded, machine, files),
       trust: (canonical) => verifyManifest({ ...trustRequest(loaded, machine, files), canonical }),
       now: new Date().toISOString(),

@@ -74,7 +74,11 @@ export function parseCall(
   const analysis = call.shell?.analysis
   const checked = checkedPaths(call)
   const base = view.base(moved)
-  const facts = { input: parsed, hints: tool.serverHints ?? null, canonical: (path: string) => view.canonical(path, moved) }
+  const facts = {
+    input: parsed,
+    hints: tool.serverHints ?? null,
+    canonical: (path: string) => view.canonical(path, moved),
+  }
   const mcp = tool.serverHints && gatewayCall(name, base.session.mcpRules, facts)
   const named =
     actions.command ?? actions.url ?? actions.writes?.[0] ?? actions.reads?.[0] ?? actions.lists?.[0] ?? null

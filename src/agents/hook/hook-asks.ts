@@ -28,10 +28,9 @@ export function askOf(
   // Of a tool that is not known, what it would do is not known either.
   const isKnown = call.kind === 'tool' || isServerTool(call)
   const suggestions = isKnown ? requestOf(question).suggestions : []
-  const once =
-    isKnown
-      ? sha256(JSON.stringify([host, project, cwd, canonicalJson(question.input), ...opened]))
-      : undefined
+  const once = isKnown
+    ? sha256(JSON.stringify([host, project, cwd, canonicalJson(question.input), ...opened]))
+    : undefined
   const answered: readonly AnswerKind[] = [
     ...(once === undefined ? [] : (['once', 'deny-message'] as const)),
     ...(session === null ? [] : (['session'] as const)),

@@ -1,10 +1,10 @@
 /** Judges what goes through a gateway: tools of strangers, of which only the level is known. */
 
 import { isDeepStrictEqual } from 'node:util'
+import type { Remembered } from '../../approval/approve.ts'
 import { type CallHistory, ringFor } from '../../call/admission.ts'
 import { GATEWAY_AGENT } from '../../call/decide/named-tool.ts'
 import { bareCall } from '../../call/decide/resolve-call.ts'
-import type { Remembered } from '../../approval/approve.ts'
 import { LiveHistory } from '../../call/live-history.ts'
 import type { Decision } from '../../policy/decision.ts'
 import { evaluate } from '../../policy/evaluate/evaluate.ts'
@@ -79,7 +79,13 @@ export async function openGatewayJudge(root: string, machine: Machine): Promise<
     },
     async remember(remembered) {
       const amend = (one: Remembered) => amendProject(answered.loaded, one, machine, machineFiles)
-      const amended = await remember(remembered, { saved, project: answered.loaded.root, session, now: Date.now, amend })
+      const amended = await remember(remembered, {
+        saved,
+        project: answered.loaded.root,
+        session,
+        now: Date.now,
+        amend,
+      })
       if (amended && 'loaded' in amended) answered = await openAnswered(root, machine)
       return amended && 'kept' in amended ? amended.kept : null
     },

@@ -141,7 +141,8 @@ export function connectRemote(parts: RemoteParts, receive: (text: string) => voi
       if (pause > 0) await delay(pause, undefined, { signal: controller.signal })
     }
     const response = await within(address, init)
-    if (reads && !response.ok && new Headers(init.headers).has('last-event-id')) end('it does not go on with its stream')
+    if (reads && !response.ok && new Headers(init.headers).has('last-event-id'))
+      end('it does not go on with its stream')
     const isStream = response.headers.get('content-type')?.includes('text/event-stream') === true
     if (reads || !isStream || response.body === null || typeof init.body !== 'string') return response
     const { id } = recordOf(JSON.parse(init.body))
@@ -158,7 +159,10 @@ export function connectRemote(parts: RemoteParts, receive: (text: string) => voi
     const options = { authProvider: login, fetch: watched, redirectPolicy: 'same-origin' as const }
     const transport: Transport = isSse
       ? new (await import('@modelcontextprotocol/sdk/client/sse.js')).SSEClientTransport(url, options)
-      : new (await import('@modelcontextprotocol/sdk/client/streamableHttp.js')).StreamableHTTPClientTransport(url, options)
+      : new (await import('@modelcontextprotocol/sdk/client/streamableHttp.js')).StreamableHTTPClientTransport(
+          url,
+          options,
+        )
     transport.onmessage = (message: JSONRPCMessage) => {
       const revision = 'result' in message && isRecord(message.result) ? message.result.protocolVersion : undefined
       if (typeof revision === 'string' && /^\d{4}-\d\d-\d\d$/.test(revision)) transport.setProtocolVersion(revision)

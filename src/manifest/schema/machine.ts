@@ -1,7 +1,7 @@
 /** The sections that say how things run: the OS sandbox, the network of this machine, limits, audit, debugging. */
 
-import { BOOLEAN, choice, integer, listOf, SECONDS, type Section, SIZE, text, type ValueType } from './key.ts'
 import { COMPONENTS, MCP_RULES, MCP_SERVERS, TOOLS } from './extensions.ts'
+import { BOOLEAN, choice, integer, listOf, SECONDS, type Section, SIZE, text, type ValueType } from './key.ts'
 import { HOST_ENTRY } from './reach.ts'
 
 const BUNDLE: ValueType = {

@@ -115,7 +115,10 @@ tools = ["get_*", { tool = "create", args = ["repo=acme/*"] }, { tool = "create"
     "hub: what only reads, by the server's own word",
   ])
   const opened = reachDiff(null, canonical(toml)).opens.map(({ subject }) => subject)
-  expect(opened.filter((subject) => subject.startsWith("create"))).toEqual(["create (repo=acme/*)", "create (repo=other/*)"])
+  expect(opened.filter((subject) => subject.startsWith('create'))).toEqual([
+    'create (repo=acme/*)',
+    'create (repo=other/*)',
+  ])
 })
 
 it('changes are read with the widest first', () => {

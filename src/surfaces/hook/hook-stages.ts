@@ -60,6 +60,8 @@ export function hookStages(
         left = request.command === null || (!request.canAsk && (request.canRewrite || plainly() === null))
         if (left) judgement = { ...judgement, decision: { ...judgement.decision, decision: 'allow' } }
       }
+      if (await isGatewaysToAsk(judge, judgement, asked))
+        judgement = { ...judgement, decision: { ...judgement.decision, decision: 'allow' } }
       if (judgement.decision.decision !== 'allow' || request.canRewrite || plainly() === null) return judgement.decision
       return mustSayItself(judgement, plainly()!)
     },
@@ -132,6 +134,21 @@ export function hookStages(
       recorder?.close()
     },
   }
+}
+
+/** A tool behind Cordon's gateway is asked about there, once, with what the server says of it. */
+async function isGatewaysToAsk(
+  { loaded }: HookJudge,
+  { call, decision }: HookJudgement,
+  { host, setting }: Asked,
+): Promise<boolean> {
+  if (decision.decision !== 'ask' || call.kind !== 'foreign' || call.given === undefined || setting.inside) return false
+  if (decision.reason.code !== 'level-ask') return false
+  const { readMcpName } = await import('../../policy/mcp-rules.ts')
+  const { server, isAmbiguous } = readMcpName(call.named ?? call.tool)
+  if (server === '' || isAmbiguous) return false
+  const { isBehindGateway } = await import('../../agents/mcp/catalogue.ts')
+  return isBehindGateway(setting.machine, host.name, loaded.root, server)
 }
 
 /** What the host's own tool is about to write is kept for undo. A failure is not a reason to stop the host. */

@@ -6,7 +6,14 @@ import type { ServerRequest } from '../../../src/agents/mcp/servers.ts'
 import { LiveHistory } from '../../../src/call/live-history.ts'
 import type { SessionRecorder } from '../../../src/call/record/recorder.ts'
 import { soleDecision } from '../../../src/policy/decision.ts'
-import { gatewayCall, judgeMcpCall, type McpRules, readMcpName, readToolGrant, type ToolGrant } from '../../../src/policy/mcp-rules.ts'
+import {
+  gatewayCall,
+  judgeMcpCall,
+  type McpRules,
+  readMcpName,
+  readToolGrant,
+  type ToolGrant,
+} from '../../../src/policy/mcp-rules.ts'
 import type { Elsewhere } from '../../../src/surfaces/mcp/gateway/gate.ts'
 import { GatewaySession } from '../../../src/surfaces/mcp/gateway/session.ts'
 import { ERROR, type Json, RpcError, RpcPeer } from '../../../src/surfaces/mcp/json-rpc.ts'

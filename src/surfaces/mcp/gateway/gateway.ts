@@ -43,6 +43,8 @@ export interface WrapRequest {
   readonly config: string | null
   /** What a typed server's tools are put under; of several servers, the one that is meant. */
   readonly name: string | null
+  /** One server, whose tools keep their names. */
+  readonly isPlain: boolean
   /** Take everything as it is now, whatever was pinned. */
   readonly accept: boolean
   readonly terminal: Terminal
@@ -66,6 +68,8 @@ export async function wrapServers(request: WrapRequest): Promise<number> {
   const specs = wantedServers(request, judge)
   const trusted = specs.filter((spec) => isKnown(spec, request.accept, loaded.root, machine, warn))
   if (trusted.length === 0) throw new Fault('no-servers', 'no MCP server is left to run')
+  if (request.isPlain && specs.length > 1)
+    throw new Fault('no-servers', '--plain is for one server', { remedy: 'Say which: --name NAME.' })
   const name = trusted.length === 1 ? trusted[0]!.name : 'gateway'
   const recorder = openRecord(loaded, machine, { by: 'gateway', name }, () => auditSigner(machine))
   const session = new GatewaySession({
@@ -78,6 +82,7 @@ export async function wrapServers(request: WrapRequest): Promise<number> {
       keep: (request) => keptFor(machine, loaded.root, 'mcp wrap', request),
     },
     root: loaded.root,
+    isPlain: request.isPlain,
     toClient: lineWriter(process.stdout),
     warn,
     now: () => Date.now(),
@@ -173,7 +178,9 @@ function recorded(
   const reason = { code: 'granted', message: `[mcp_servers.${name}] reaches ${url}.` } as const
   const decision = soleDecision('allow', { kind: 'tool', text: tool }, reason)
   const record = recorder.begin({ tool, input: { url }, subject: url, decision, agent: 'person', approver: 'typed' })
-  const connection = connect(({ verdict, host }) => void (host && (verdict === 'allow' ? hosts : refusedHosts).add(host)))
+  const connection = connect(
+    ({ verdict, host }) => void (host && (verdict === 'allow' ? hosts : refusedHosts).add(host)),
+  )
   const ended = connection.ended.then((text) => {
     const output = { text: '', hosts: [...hosts], refusedHosts: [...refusedHosts] }
     recorder.end(record, { status: 'done', output }, [])

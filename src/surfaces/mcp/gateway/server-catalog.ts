@@ -7,7 +7,7 @@ import { visibleLines } from '../../terminal/terminal.ts'
 import { ERROR, isObject, type Json, RpcError } from '../json-rpc.ts'
 import type { Elicit } from '../rounds.ts'
 import { withVisibleText } from '../visible-json.ts'
-import { outerName, outerUri } from './namespace.ts'
+import { type Names, outerUri } from './namespace.ts'
 import { ALONE, type WrappedServer } from './wrapped-server.ts'
 
 /** One thing on offer. */
@@ -240,8 +240,8 @@ export function definitionDiff(before: string | null, now: string): string {
 }
 
 /** A tool or a prompt as the client sees it: under the server's name, marked as a stranger's. */
-export function shownNamed(definition: Json, label: string): Json {
-  return { ...marked(definition, label), name: outerName(label, String(definition.name)) }
+export function shownNamed(definition: Json, label: string, outer: Names['outer']): Json {
+  return { ...marked(definition, label), name: outer(label, String(definition.name)) }
 }
 
 /** A resource as the client sees it. */

@@ -33,14 +33,26 @@ export async function run({ terminal, argv, bare }: CommandContext): Promise<num
       url,
       config,
       name: textFlag(args, 'name') ?? null,
+      isPlain: args.flags.plain === true,
       accept: args.flags.accept === true,
       terminal,
     })
   }
-  if (verb === 'login' || verb === 'logout' || verb === 'list') {
-    const { mcpLogin, mcpLogout, mcpList } = await import('./mcp-servers.ts')
-    const run = { login: mcpLogin, logout: mcpLogout, list: mcpList }[verb]
+  if (verb === 'login' || verb === 'logout') {
+    const { mcpLogin, mcpLogout } = await import('./mcp-login.ts')
+    const run = verb === 'login' ? mcpLogin : mcpLogout
     return run({ terminal, root, words: server, url: textFlag(args, 'url') ?? null })
+  }
+  const catalogue = {
+    add: 'mcpAdd',
+    remove: 'mcpRemove',
+    list: 'mcpList',
+    status: 'mcpStatus',
+    logs: 'mcpLogs',
+  } as const
+  if (verb !== undefined && Object.hasOwn(catalogue, verb)) {
+    const own = await import('./mcp-catalogue.ts')
+    return own[catalogue[verb as keyof typeof catalogue]]({ terminal, args, root, words: server })
   }
   if (verb !== undefined) throw new UsageError('say cordon mcp, or cordon mcp wrap -- SERVER')
   if (args.flags.port !== undefined && !args.flags.http) throw new UsageError('--port goes with --http')

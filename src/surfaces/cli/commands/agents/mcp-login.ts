@@ -1,4 +1,4 @@
-/** `cordon mcp list`, `login` and `logout`: the servers of the manifest, and who you are at those that are elsewhere. */
+/** `cordon mcp login` and `logout`: who you are at servers that are elsewhere. */
 
 import { spawn } from 'node:child_process'
 import { createServer } from 'node:http'
@@ -21,19 +21,6 @@ export interface ServersRequest {
 
 /** How long a person may take in the browser. */
 const LOGIN_MS = 10 * 60_000
-
-export async function mcpList({ terminal, root }: ServersRequest): Promise<number> {
-  const machine = thisMachine()
-  const { answered } = await openGatewayJudge(root, machine)
-  const specs = manifestServers(answered.loaded)
-  if (specs.length === 0) terminal.out('no MCP servers: write [mcp_servers.NAME] in cordon.toml\n')
-  for (const { name, argv, remote } of specs) {
-    const login = remote && new RemoteLogin(machine.stateDir, name, remote.url)
-    const state = login === null ? '' : login.isLoggedIn ? ' (logged in)' : ' (no login)'
-    terminal.out(`${visible(name)}  ${visible(remote?.url ?? argv.join(' '))}${state}\n`)
-  }
-  return EXIT.ok
-}
 
 export async function mcpLogout(request: ServersRequest): Promise<number> {
   const machine = thisMachine()
