@@ -12,7 +12,7 @@ import type { HostRule } from '../../policy/policy.ts'
 import type { LoadedPolicy } from '../../project/load/load.ts'
 import { machineUpstream } from '../../run/network/machine-upstream.ts'
 import { machineResolver, type Resolver } from '../../system/dns.ts'
-import { messageOf } from '../../system/fault.ts'
+import { Fault, messageOf } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
 import { isRecord, recordOf } from '../../system/record.ts'
 import type { RemoteLogin } from './remote-login.ts'
@@ -79,13 +79,26 @@ export function remoteFetch(parts: RemoteParts, signal: AbortSignal): FetchLike 
     ...(onEvent && { onEvent }),
   })
   const { origin } = new URL(server.url)
-  // An authorization server elsewhere has no business with what proves a client to this one.
-  return (url, init = {}) => {
-    if (new URL(url).origin !== origin || Object.keys(server.headers).length === 0) return within(url, init)
+  const owned = Object.entries(server.headers)
+  return async (url, init = {}) => {
     const headers = new Headers(init.headers)
-    for (const [name, value] of Object.entries(server.headers)) headers.set(name, value)
-    return within(url, { ...init, headers })
+    // An authorization server elsewhere has no business with what proves a client to this one.
+    if (new URL(url).origin === origin) for (const [name, value] of owned) headers.set(name, value)
+    const response = await within(url, { ...init, headers })
+    if (response.ok && AUTHORIZATION_METADATA.test(new URL(url).pathname)) await requireIssuer(url, response.clone())
+    return response
   }
+}
+
+const AUTHORIZATION_METADATA = /\/\.well-known\/(?:oauth-authorization-server|openid-configuration)/
+
+/** Metadata that speaks for another issuer would have a person log in there for this one (RFC 8414, 3.3). */
+async function requireIssuer(url: string | URL, response: Response): Promise<void> {
+  const { issuer } = recordOf(await response.json().catch(() => null))
+  if (typeof issuer !== 'string' || URL.parse(issuer)?.origin === new URL(url).origin) return
+  throw new Fault('login-needed', `${new URL(url).host} says that it is ${issuer}`, {
+    remedy: 'Do not log in there.',
+  })
 }
 
 /** Why the browser may not be sent to an address; null where it may: a page elsewhere could pass for this login. */

@@ -153,7 +153,8 @@ export class ServerCatalog {
         throw new RpcError(ERROR.internal, `the list of ${kind.field} of ${server.label} is not a list`)
       for (const item of list.slice(0, MAX_OFFERS)) {
         const name = isObject(item) ? item[kind.key] : undefined
-        if (typeof name !== 'string' || !kind.valid.test(name) || found.has(name)) continue
+        // Of two names that a client may take for one the first is the one.
+        if (typeof name !== 'string' || !kind.valid.test(name) || isTaken(found, name, kind)) continue
         const definition = plain(item)
         const pin = pinOf(definition)
         size += pin.text.length
@@ -217,6 +218,12 @@ export class ServerCatalog {
     this.#warned.add(hash)
     this.#parts.warn(text)
   }
+}
+
+/** Clients fold the names of tools, and not addresses. */
+function isTaken(found: ReadonlyMap<string, Offer>, name: string, { key }: Kind): boolean {
+  const folded = (text: string): string => text.toLowerCase().replace(/[.-]/g, '_')
+  return key === 'name' ? [...found.keys()].some((one) => folded(one) === folded(name)) : found.has(name)
 }
 
 /** Pins of an older Cordon hold tools without a mark. */
