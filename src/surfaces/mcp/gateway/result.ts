@@ -169,7 +169,9 @@ class Cleaning {
       ...(this.#dropped > 0
         ? [`[cordon] ${this.#dropped} parts of the result were of no known form and were left out`]
         : []),
-      ...(this.cut ? [`[cordon] the result was cut: it had more than ${MAX_TEXT} characters; ask the tool for less`] : []),
+      ...(this.cut
+        ? [`[cordon] the result was cut: it had more than ${MAX_TEXT} characters; ask the tool for less`]
+        : []),
       ...(this.flagged ? [WARNING] : []),
     ]
   }
