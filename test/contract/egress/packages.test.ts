@@ -312,7 +312,16 @@ const CLIENTS: readonly Client[] = [
   {
     name: 'uv',
     program: 'uv',
-    install: ['pip', 'install', '--no-cache', '--target', 'lib', '--index-url', `https://${PACKAGE_HOST}/simple/`, 'steady'],
+    install: [
+      'pip',
+      'install',
+      '--no-cache',
+      '--target',
+      'lib',
+      '--index-url',
+      `https://${PACKAGE_HOST}/simple/`,
+      'steady',
+    ],
     old: /steady==1\.1\.0/,
     young: /steady==2\.0\.0/,
   },

@@ -2,25 +2,18 @@
 
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
-import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { auth } from '@modelcontextprotocol/sdk/client/auth.js'
-import { DemoInMemoryAuthProvider } from '@modelcontextprotocol/sdk/examples/server/demoInMemoryOAuthProvider.js'
-import { requireBearerAuth } from '@modelcontextprotocol/sdk/server/auth/middleware/bearerAuth.js'
-import { mcpAuthRouter } from '@modelcontextprotocol/sdk/server/auth/router.js'
-import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
-import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { connectRemote, foreignLogin, type RemoteParts, remoteFetch } from '../../../src/agents/mcp/remote.ts'
 import { RemoteLogin } from '../../../src/agents/mcp/remote-login.ts'
 import { createUpstream } from '../../../src/egress/route/upstream.ts'
 import type { Json } from '../../../src/surfaces/mcp/json-rpc.ts'
+import { notesServer } from '../../agents/remote-notes.ts'
 import { hosts } from '../egress/world.ts'
-
-const express = createRequire(import.meta.url)('express')
 
 let directory: string
 const servers: Server[] = []
@@ -58,28 +51,7 @@ async function serve(listener: (origin: string) => RequestListener): Promise<str
   return origin
 }
 
-/** The official server with its own OAuth example. `issuer`: whom it names as its authorization server. */
-function official(origin: string, issuer: string = origin): RequestListener {
-  const provider = new DemoInMemoryAuthProvider()
-  const app = express()
-  app.use(express.json())
-  const resourceServerUrl = new URL(`${origin}/mcp`)
-  if (issuer === origin) app.use(mcpAuthRouter({ provider, issuerUrl: new URL(origin), resourceServerUrl }))
-  else
-    app.get('/.well-known/oauth-protected-resource/mcp', (_: unknown, response: { json: (value: object) => void }) =>
-      response.json({ resource: resourceServerUrl.href, authorization_servers: [issuer] }),
-    )
-  const resourceMetadataUrl = `${origin}/.well-known/oauth-protected-resource/mcp`
-  app.use('/mcp', requireBearerAuth({ verifier: provider, resourceMetadataUrl }))
-  app.post('/mcp', async (message: Json & { body: unknown }, response: never) => {
-    const server = new McpServer({ name: 'notes', version: '1' })
-    server.registerTool('add', { description: 'Adds a note.' }, () => ({ content: [{ type: 'text', text: 'added' }] }))
-    const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined })
-    await server.connect(transport)
-    await transport.handleRequest(message as never, response, message.body)
-  })
-  return app
-}
+const official = (origin: string, issuer: string = origin): RequestListener => notesServer(origin, { issuer })
 
 function partsOf(url: string, more: { domains?: readonly string[]; login?: RemoteLogin } = {}): RemoteParts {
   const policy = { http: { denied: [], allowPrivate: false }, commands: { deniedDomains: [] } }

@@ -152,8 +152,10 @@ export class GatewayGate {
       recorder.answered(begun?.call ?? null, called, approval.by ?? client.name, approval)
     if (approval.approved) return approval
     const { kind, message } = approval.refusal
-    const said = kind === 'corrected' ? `the user said no: ${message}` : message
-    const way = kind === 'absent' ? `; ${level}` : ''
+    // A client without a person may decline as well: only an answer from elsewhere is certainly the user's.
+    const isClients = kind === 'declined' && approval.by === undefined && elicit !== null
+    const said = isClients ? 'the client said no' : kind === 'corrected' ? `the user said no: ${message}` : message
+    const way = kind === 'absent' || isClients ? `; ${level}` : ''
     return { ...approval, refusal: { kind, message: `Not run: ${said}${way}.` } }
   }
 

@@ -32,7 +32,7 @@ import { machineFiles } from '../../../../system/files.ts'
 import { type Machine, thisMachine } from '../../../../system/machine.ts'
 import { writeMade } from '../../../../system/made-file.ts'
 import { recordOf } from '../../../../system/record.ts'
-import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
+import { paint, type Terminal, visible, visibleLines } from '../../../terminal/terminal.ts'
 import type { Arguments } from '../../arguments.ts'
 import { confirm } from '../../confirm.ts'
 import { openWritten } from '../../open-policy.ts'
@@ -69,7 +69,7 @@ export async function mcpAdd(request: CatalogueRequest): Promise<number> {
   terminal.out(
     `${paint(terminal, 'yellow', '+ opens ')} ${visible(`the MCP server ${name}: ${server.url ?? server.command.join(' ')}`)}\n`,
   )
-  if (section !== null) terminal.out(`${visible(section.trim())}\n`)
+  if (section !== null) terminal.out(`${visibleLines(section.trim())}\n`)
   for (const client of clients) terminal.out(`  ${client.name}: ${visible(fileOf(client, wanted, machine))}\n`)
   if (!args.flags.yes && !(await confirm(terminal, `Write it into ${where} and the clients? [y/N] `))) {
     terminal.err(

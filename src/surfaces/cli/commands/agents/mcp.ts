@@ -39,9 +39,10 @@ export async function run({ terminal, argv, bare }: CommandContext): Promise<num
     })
   }
   if (verb === 'login' || verb === 'logout') {
+    // The address that it prints is one to be opened: nothing of it is masked.
     const { mcpLogin, mcpLogout } = await import('./mcp-login.ts')
     const run = verb === 'login' ? mcpLogin : mcpLogout
-    return run({ terminal, root, words: server, url: textFlag(args, 'url') ?? null })
+    return run({ terminal: bare, root, words: server, url: textFlag(args, 'url') ?? null })
   }
   const catalogue = {
     add: 'mcpAdd',
