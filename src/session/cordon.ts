@@ -43,7 +43,7 @@ import { reapSpill } from './reap-spill.ts'
 import { type ProjectPolicy, Session } from './session.ts'
 import { sessionTools } from './session-tools.ts'
 
-export { requestOf } from '../approval/approve.ts'
+export { approve, requestOf } from '../approval/approve.ts'
 export {
   ANSWERS,
   type AnswerForm,

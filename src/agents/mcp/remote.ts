@@ -17,6 +17,8 @@ import type { Machine } from '../../system/machine.ts'
 import { isRecord, recordOf } from '../../system/record.ts'
 import type { RemoteLogin } from './remote-login.ts'
 
+export type { EgressEvent } from '../../egress/route/event.ts'
+
 export interface RemoteServer {
   readonly name: string
   readonly url: string

@@ -21,6 +21,7 @@ import { isRecord } from '../../system/record.ts'
 import { type DescriptionPin, pinOf } from './pins.ts'
 import type { RemoteServer } from './remote.ts'
 
+export { SERVER_NAME, splitWords } from '../../manifest/compile-servers.ts'
 export type { ServerRequest } from '../../manifest/schema/settings.ts'
 
 /** A server to run. */

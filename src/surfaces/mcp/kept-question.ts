@@ -1,8 +1,7 @@
 /** A question that no one could be asked: kept, with the command that answers it. */
 
-import type { ApprovalRequest } from '../../approval/prompter.ts'
 import { keepAsk } from '../../questions/asks.ts'
-import { askView, withAnswers } from '../../session/cordon.ts'
+import { type ApprovalRequest, askView, withAnswers } from '../../session/cordon.ts'
 import type { Machine } from '../../system/machine.ts'
 
 /** How the user answers it. The session has its own id, and takes no answer to a call that it has refused. */

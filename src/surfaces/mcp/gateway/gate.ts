@@ -1,13 +1,11 @@
 /** Between a call and the server: the level decides, the person is asked, and what happened is written down. */
 
 import { ASKED_CALL, type GatewayJudge } from '../../../agents/mcp/judge.ts'
-import { approve } from '../../../approval/approve.ts'
-import type { Answer, ApprovalRequest } from '../../../approval/prompter.ts'
 import { GATEWAY_AGENT } from '../../../call/decide/named-tool.ts'
 import type { CallRecord, SessionRecorder } from '../../../call/record/recorder.ts'
 import { type Approval, runToolCall, type Stages } from '../../../call/run-tool-call.ts'
 import type { Decision } from '../../../policy/decision.ts'
-import type { CordonOptions } from '../../../session/cordon.ts'
+import { type Answer, type ApprovalRequest, approve, type CordonOptions } from '../../../session/cordon.ts'
 import { Fault, messageOf } from '../../../system/fault.ts'
 import { visibleLines } from '../../terminal/terminal.ts'
 import { elicitationPrompter } from '../elicitation.ts'

@@ -3,7 +3,7 @@
 import { PassThrough, type Readable, Writable } from 'node:stream'
 import { type GatewayJudge, openGatewayJudge } from '../../../agents/mcp/judge.ts'
 import { ServerPins } from '../../../agents/mcp/pins.ts'
-import { connectRemote } from '../../../agents/mcp/remote.ts'
+import { connectRemote, type EgressEvent } from '../../../agents/mcp/remote.ts'
 import { RemoteLogin } from '../../../agents/mcp/remote-login.ts'
 import {
   configServers,
@@ -16,7 +16,6 @@ import {
 import { openRecord } from '../../../call/record/open.ts'
 import type { SessionRecorder } from '../../../call/record/recorder.ts'
 import { auditSigner, signTails } from '../../../call/record/signer.ts'
-import type { EgressEvent } from '../../../egress/route/event.ts'
 import { openFleetPrompter } from '../../../organisation/prompter.ts'
 import { soleDecision } from '../../../policy/decision.ts'
 import { startNotes } from '../../../project/start-notes.ts'

@@ -16,9 +16,14 @@ import {
 } from '../../../../agents/mcp/clients.ts'
 import { openGatewayJudge } from '../../../../agents/mcp/judge.ts'
 import { RemoteLogin } from '../../../../agents/mcp/remote-login.ts'
-import { isRemoteUrl, manifestServers, type ServerSpec } from '../../../../agents/mcp/servers.ts'
+import {
+  isRemoteUrl,
+  manifestServers,
+  SERVER_NAME,
+  type ServerSpec,
+  splitWords,
+} from '../../../../agents/mcp/servers.ts'
 import { openChecker } from '../../../../call/decide/check-call.ts'
-import { SERVER_NAME, splitWords } from '../../../../manifest/compile-servers.ts'
 import { editProject } from '../../../../project/amend.ts'
 import type { LoadedPolicy } from '../../../../project/load/load.ts'
 import { openPolicy } from '../../../../project/open.ts'
