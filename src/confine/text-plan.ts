@@ -1,10 +1,13 @@
-/** How a command text runs: as a whole, or part by part where a host of one part is not for the code of another (S3). PURE. */
+/**
+ * Plans how a text runs: as a whole, or in parts if a host of one part must not be reachable from
+ * another (S3). PURE.
+ */
 
 import type { SessionFacts } from '../policy/call.ts'
 import { pathsOfGrants } from '../policy/evaluate/carried-paths.ts'
 import { grantsOf } from '../policy/evaluate/command-grant.ts'
 import type { TextFacts } from '../policy/evaluate/git-place.ts'
-import { hostsOfText, type TextHosts } from '../policy/evaluate/text-hosts.ts'
+import { hostsOfText, type TextHosts } from '../policy/evaluate/named-hosts.ts'
 import type { CommandRule, HostRule } from '../policy/policy.ts'
 import { takeStance } from '../policy/stance.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
@@ -13,7 +16,7 @@ import { splitText, type TextPart } from '../shell/read/split.ts'
 import { analyze } from '../shell/walk/analyze.ts'
 import { type Entitlement, shorten } from './entitlement.ts'
 
-/** A text that runs in one sandbox, and what its grants give it. */
+/** A text that runs in one sandbox, with its entitlement. */
 export interface CommandGroup extends Entitlement {
   readonly text: string
   readonly when: TextPart['when']
@@ -21,11 +24,11 @@ export interface CommandGroup extends Entitlement {
 }
 
 export interface TextPlan {
-  /** In their order; one where the text runs as a whole. */
+  /** In order; a single one if the text runs as a whole. */
   readonly groups: readonly CommandGroup[]
-  /** What an agent should know about it. */
+  /** A note for the agent. */
   readonly note: string | null
-  /** The text in one sandbox, whatever it costs it. */
+  /** The whole text in one sandbox, with whatever hosts it then loses. */
   readonly whole: CommandGroup
   readonly wholeNote: string | null
 }
@@ -35,18 +38,18 @@ export interface TextPlace {
   readonly home: string
   readonly loaded: LoadedPolicy
   readonly session: SessionFacts
-  /** Hosts that a person agreed to for this text. */
+  /** Hosts that a person approved for this text. */
   readonly agreed: readonly HostRule[]
 }
 
-/** Plans a text by what was found out about it when it was decided. */
+/** Plans a text from the facts of its decision. */
 export function planText(command: string, decided: ShellFacts | null, place: TextPlace): TextPlan {
   const all = lookAt(decided ?? NOTHING, place)
-  // Who was asked about this text saw all of it.
+  // The person saw the whole text.
   const whole = groupOf(command, all, [...all.hosts.hosts, ...place.agreed], place, { when: 'always', moves: false })
   const wholeNote = all.hosts.withheld.length === 0 ? null : withheldNote(all.hosts)
   if (wholeNote === null) return { groups: [whole], note: null, whole, wholeNote }
-  // A part by itself does not show which directory the parts before it have gone to.
+  // A part alone does not show which directory earlier parts changed to.
   const isDoubtful = all.hosts.commands.some(({ doubt }) => doubt !== null)
   const groups = isDoubtful ? null : partByPart(command, place)
   return groups === null
@@ -61,7 +64,6 @@ interface Look {
   readonly hosts: TextHosts
 }
 
-/** A part of a text by itself. */
 function lookAtPart(text: string, place: TextPlace): Look {
   const { cwd, home } = place
   const analysis = analyze(text, { cwd, home, variables: { HOME: home, PWD: cwd } })
@@ -73,7 +75,7 @@ function lookAt(text: TextFacts, { loaded, session, agreed }: TextPlace): Look {
   return { facts: text.commands, hosts: hostsOfText(loaded.policy, answered, text, isContained(loaded, session)) }
 }
 
-/** Neighbours stay together while none of them loses a host by it; null where one part alone does. */
+/** Groups neighbours as long as none loses a host; null if a single part loses one. */
 function partByPart(command: string, place: TextPlace): CommandGroup[] | null {
   const parts = splitText(command)
   if (parts === null) return null
@@ -95,7 +97,7 @@ function partByPart(command: string, place: TextPlace): CommandGroup[] | null {
   )
 }
 
-/** Whether a part can be skipped together with the one that its group begins with, and never without it. */
+/** Whether a part can be skipped only together with the first part of its group. */
 function mayFollow(first: TextPart, part: TextPart): boolean {
   if (first.moves || part.moves) return false
   return first.when === 'always' || (first.when === 'success' && part.when === 'success')
@@ -111,7 +113,7 @@ function groupOf(
   return { text, when, moves, ...entitleText(text, facts, hosts, loaded, session) }
 }
 
-/** Of a text, or of a part of one, whose commands were read. */
+/** The entitlement of a text whose commands were read. */
 function entitleText(
   text: string,
   commands: readonly CommandFact[],
@@ -123,7 +125,7 @@ function entitleText(
   const granting = (facts: readonly CommandFact[]): readonly CommandRule[] =>
     facts.flatMap((fact) => grantsOf(policy, session, fact) ?? [])
   const grants = granting(commands)
-  // A bundle comes along for what the text itself runs: a shell inside it never counts.
+  // Bundles apply to what the text runs itself, not to what a shell inside it runs.
   const direct = commands.filter((fact) => fact.via.every((via) => via.kind === 'wrapper'))
   const words = direct.map((fact) => fact.argv.flatMap((word) => word.values?.slice(0, 1) ?? []))
   const patterns = [
@@ -143,7 +145,7 @@ function entitleText(
   }
 }
 
-/** In contained mode the words of a command are enough for its bundles and their hosts. */
+/** In contained mode a command's words are enough to select bundles and their hosts. */
 function isContained({ policy }: LoadedPolicy, session: SessionFacts): boolean {
   return takeStance(policy, session, 'bash').mode.value === 'contained'
 }

@@ -8,11 +8,14 @@ import { classifyAddress } from '../hosts/address.ts'
 import { matchesDenied, matchesHost, parseHostPattern } from '../hosts/pattern.ts'
 import { parseUrl } from '../hosts/url.ts'
 import { type Decision, soleDecision } from './decision.ts'
+import { compareVerdicts, type Verdict } from './order.ts'
 import type { HostRule, Policy, RuleRef, Sourced } from './policy.ts'
 import type { ReasonCode } from './reason.ts'
-import { compareVerdicts, type Verdict } from './verdict.ts'
 
-/** What an argument must be: a text by a glob, a path by the file rules, an address by the host rules. */
+/**
+ * The condition on an argument: a text by a glob, a path by the file rules, an address by the host
+ * rules.
+ */
 export type ArgumentRule = { readonly name: string } & (
   | { readonly kind: 'text'; readonly glob: string }
   | { readonly kind: 'path'; readonly pattern: PathPattern }
@@ -50,7 +53,7 @@ export interface McpCall {
   readonly isAmbiguous: boolean
   /** Null where no one knows: then no argument meets a condition. */
   readonly input: Readonly<Record<string, unknown>> | null
-  /** What the server says of the tool; null where no one has asked it. */
+  /** The server's description of the tool; null if it was not read. */
   readonly hints: Readonly<Record<string, unknown>> | null
   readonly canonical: (path: string) => string
 }

@@ -1,4 +1,4 @@
-/** What `cordon add` puts into a manifest: a host, a place, a command or a port, as the grants that would be there. */
+/** The grants that `cordon add` writes for a host, path, command or port. */
 
 import type { Suggestion } from '../approval/suggestion.ts'
 import { isInside } from '../files/baseline.ts'
@@ -14,11 +14,9 @@ import type { LoadedPolicy } from './load/load.ts'
 
 export type AdditionKind = 'host' | 'read' | 'write' | 'command' | 'port' | 'tool'
 
-/** One addition: the grants that make it up, none where it is there already. */
+/** The grants of one addition; empty if the manifest already has them. */
 export interface Addition {
-  /** For the person, before they agree. */
   readonly says: string
-  /** What should give them pause. */
   readonly warning: string | null
   readonly grants: readonly Suggestion[]
 }
@@ -29,7 +27,7 @@ export interface AdditionPlaces {
   readonly files: Files
 }
 
-/** The addition of a host or a wildcard; null where it is not. */
+/** The addition for a host or wildcard; null if it is neither. */
 export function hostAddition(host: string, { loaded }: AdditionPlaces): Addition | null {
   const parsed = parseHostPattern(host, null)
   if (!('pattern' in parsed)) return null
@@ -86,9 +84,10 @@ export function pathAddition(path: string, how: 'read' | 'write', places: Additi
   const roots = [policy.root, ...policy.additionalDirectories.map((directory) => directory.value)]
   const inRoots = roots.some((one) => isInside(path, one))
   const rules = how === 'read' ? policy.reads : policy.writes
-  // Where nothing of a kind is declared, the roots are open but for what only a literal name opens.
+  // If no grant of the kind exists, the roots are open except for what only a literal name opens.
   const isNamed = rules.allow.some(({ pattern }) => pattern.text === value)
-  // What the sandbox shows is what read grants name, where there are any: a place that is not shown cannot be changed either.
+  // The sandbox shows what read grants name, if there are any; a hidden path cannot be changed
+  // either.
   const isSeen =
     how === 'read' || !policy.reads.declared || policy.reads.allow.some(({ pattern }) => coversPath(pattern, path))
   const known = isSeen && (isNamed || (inRoots && !rules.declared && !secret && !(held && how === 'write')))
@@ -113,7 +112,7 @@ export function pathAddition(path: string, how: 'read' | 'write', places: Additi
   }
 }
 
-/** As a manifest has it: from the root, from the home directory, or whole. */
+/** The path as a manifest writes it: relative to the root or home, or absolute. */
 function written(path: string, root: string, home: string): string {
   if (path === root) return '.'
   if (isInside(path, root)) return path.slice(root.length + 1)

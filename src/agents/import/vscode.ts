@@ -1,6 +1,6 @@
 /** VS Code's approvals of tools as a draft of a manifest: what it settles for commands, for MCP servers, and for everything. */
 
-import { isRecord, recordOf } from '../../system/record.ts'
+import { isRecord, recordOf } from '../../system/json.ts'
 import { type Draft, DraftWriter } from './draft.ts'
 import { commandRule, type Settings } from './rules.ts'
 

@@ -6,7 +6,7 @@ import { Fault, messageOf } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
 import { withLock } from '../../system/lock.ts'
 import type { Machine } from '../../system/machine.ts'
-import { isRecord } from '../../system/record.ts'
+import { isRecord } from '../../system/json.ts'
 import { openOwnDirectory, readOwnJson, writeOwnJson } from '../../system/state.ts'
 import { textAt } from '../settings/jsonc-text.ts'
 import {

@@ -1,8 +1,8 @@
 /** MCP clients and their configurations: where each has its servers, in which form, and how one is put in and taken out. */
 
 import { join } from 'node:path'
-import { isRecord, recordOf } from '../../system/record.ts'
-import { parseSettings } from '../../system/settings-json.ts'
+import { isRecord, recordOf } from '../../system/json.ts'
+import { parseSettings } from '../../system/json.ts'
 import { parseToml } from '../import/toml.ts'
 import { textAt, withoutValue, withTextAt, withValue } from '../settings/jsonc-text.ts'
 import { tableText, tomlText, withTableText } from '../settings/toml-text.ts'

@@ -2,10 +2,9 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Remembered } from '../../approval/approve.ts'
-import { type CallHistory, ringFor } from '../../call/admission.ts'
+import { type CallHistory, LiveHistory, ringFor } from '../../call/admission.ts'
 import { GATEWAY_AGENT } from '../../call/decide/named-tool.ts'
 import { bareCall } from '../../call/decide/resolve-call.ts'
-import { LiveHistory } from '../../call/live-history.ts'
 import type { Decision } from '../../policy/decision.ts'
 import { evaluate } from '../../policy/evaluate/evaluate.ts'
 import { gatewayCall, type McpCall } from '../../policy/mcp-rules.ts'
@@ -15,12 +14,12 @@ import { type AnsweredPolicy, withAnswers } from '../../project/answers.ts'
 import { readOrganisation } from '../../project/load/written-manifests.ts'
 import { openPolicy, whyClosed } from '../../project/open.ts'
 import { remember } from '../../project/remember.ts'
-import { openSavedGrants } from '../../project/saved-grants.ts'
+import { openSavedGrants } from '../../project/answer-counts.ts'
 import { savedTools } from '../../project/session-state.ts'
 import { Fault } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
-import { uniqueName } from '../../system/unique-name.ts'
+import { uniqueName } from '../../system/made-file.ts'
 
 export interface GatewayJudge {
   /** The policy as it was when the gateway was opened: its servers run by that. */

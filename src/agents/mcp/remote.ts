@@ -14,7 +14,7 @@ import { machineUpstream } from '../../run/network/machine-upstream.ts'
 import { machineResolver, type Resolver } from '../../system/dns.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
-import { isRecord, recordOf } from '../../system/record.ts'
+import { isRecord, recordOf } from '../../system/json.ts'
 import type { RemoteLogin } from './remote-login.ts'
 
 export type { EgressEvent } from '../../egress/route/event.ts'

@@ -1,7 +1,7 @@
 /** Settings of other programs, changed as text: what is not ours keeps its comments, its indentation, its line ends and its last byte. */
 
-import { isRecord } from '../../system/record.ts'
-import { parseSettings } from '../../system/settings-json.ts'
+import { isRecord } from '../../system/json.ts'
+import { parseSettings } from '../../system/json.ts'
 
 interface Part {
   readonly start: number

@@ -1,18 +1,18 @@
-/** Tools that are not built in, as a decision sees them: of MCP servers by name, custom ones by manifest and trust. Nothing is changed. */
+/** Resolves tools that are not built in: MCP tools by name, custom tools by manifest and trust. */
 
 import { toolPlaces } from '../../custom/tools.ts'
 import type { ToolCall } from '../../policy/call.ts'
 import { mcpCallOf } from '../../policy/mcp-rules.ts'
 import type { LoadedPolicy } from '../../project/load/load.ts'
 import { machineFiles } from '../../system/files.ts'
+import { isRecord } from '../../system/json.ts'
 import type { Machine } from '../../system/machine.ts'
-import { isRecord } from '../../system/record.ts'
 import { builtInSpecs } from '../../tools/built-in/registry.ts'
 import { discoverTools, toolTrust } from '../../tools/custom/discover.ts'
 import { createTrustStore } from '../../tools/custom/trust.ts'
 import { bareCall } from './resolve-call.ts'
 
-/** The agent of a gateway: a section `[agents.mcp]` is about it. */
+/** The agent name of a gateway, for the section `[agents.mcp]`. */
 export const GATEWAY_AGENT = 'mcp'
 
 export type LookedAt =

@@ -1,7 +1,7 @@
-/** The sections that say how things run: the OS sandbox, the network of this machine, limits, audit, debugging. */
+/** The sections that say how things run: the OS sandbox, limits, audit, custom tools, debugging. */
 
-import { COMPONENTS, MCP_RULES, MCP_SERVERS, TOOLS } from './extensions.ts'
 import { BOOLEAN, choice, integer, listOf, SECONDS, type Section, SIZE, text, type ValueType } from './key.ts'
+import { COMPONENTS, MCP_RULES, MCP_SERVERS, TOOLS } from './extensions.ts'
 import { HOST_ENTRY } from './reach.ts'
 
 const BUNDLE: ValueType = {
@@ -36,7 +36,6 @@ wrappers = ["make"]
       default: 'bwrap',
       doc: 'What runs commands on Linux: bubblewrap, `landlock` (without namespaces; taken by itself where bubblewrap cannot run), a container of `runc`, or gVisor (`runsc`, without network). `docs/guides/code.md` compares them. A backend that is missing or fails its probe runs nothing. Set it only in your own `~/.config/cordon/cordon.toml` or with `--manifest`.',
       spec: 'O1',
-      merge: 'later',
       personal: true,
     },
     {
@@ -45,7 +44,6 @@ wrappers = ["make"]
       default: 'nothing',
       doc: 'With `namespaces`, no command runs where the machine refuses namespaces to bubblewrap. By default commands then run behind Landlock (`docs/guides/containers.md` says what that leaves open). Set it only in your own `~/.config/cordon/cordon.toml` or with `--manifest`.',
       spec: 'O9',
-      merge: 'later',
       personal: true,
     },
     {
@@ -54,7 +52,6 @@ wrappers = ["make"]
       default: 'system',
       doc: 'What commands can read without a grant: `none`; `system`: /usr, /bin, /lib, /etc and others; `permissive`: also the home directory; `all`: everything.',
       spec: 'O3',
-      merge: 'later',
       organisation: 'choice-order',
     },
     {
@@ -63,7 +60,6 @@ wrappers = ["make"]
       default: true,
       doc: 'Hides keys, credentials and secret-shaped files. Only a grant that names one shows it.',
       spec: 'O4',
-      merge: 'later',
       organisation: 'true',
     },
     {
@@ -72,7 +68,6 @@ wrappers = ["make"]
       default: false,
       doc: 'Also hides secret-shaped files that git has in HEAD, unchanged. By default they are shown, because the repository contains them. Hidden ones cannot be opened, and git reports them as changed.',
       spec: 'O4',
-      merge: 'later',
       strictness: 'true',
     },
     {
@@ -94,10 +89,8 @@ wrappers = ["make"]
     {
       name: 'env_allowlist',
       type: listOf(text('env')),
-      default: null,
       doc: 'The variables every command sees, instead of the platform’s default; names such as `LC_*` work. A charset other than UTF-8 passes only if `LC_ALL`, `LC_CTYPE` or `LANG` is written out.',
       spec: 'O6',
-      merge: 'later',
     },
     {
       name: 'ca_files',
@@ -130,25 +123,20 @@ const NETWORK: Section = {
       default: 'environment',
       doc: 'The proxy for outgoing connections, by CONNECT: `http://host:port`, `https://host:port`, `none`, or `environment` (your `HTTPS_PROXY`, else `ALL_PROXY`).',
       spec: 'N8',
-      merge: 'later',
       personal: true,
     },
     {
       name: 'parent_proxy_login',
       type: text('secret-source'),
-      default: null,
       doc: 'The source of its `user:password`: `env:NAME`, `keychain:NAME` or `file:PATH`. Unset: from its URL.',
       spec: 'N8',
-      merge: 'later',
       personal: true,
     },
     {
       name: 'no_proxy',
       type: listOf(text()),
-      default: null,
       doc: 'Hosts (with all below them), addresses and IPv4 ranges that bypass it. Unset: your `NO_PROXY`. Loopback always does.',
       spec: 'N8',
-      merge: 'later',
       personal: true,
     },
     {
@@ -157,7 +145,6 @@ const NETWORK: Section = {
       default: [],
       doc: 'Address ranges that names may resolve to, for resolvers that answer with stand-ins: `benchmarking` 198.18.0.0/15, `documentation` 192.0.2.0/24 and similar, `class-e` 240.0.0.0/5. Such addresses in URLs stay closed.',
       spec: 'N3, N8',
-      merge: 'later',
       personal: true,
     },
   ],
@@ -172,10 +159,8 @@ const APPROVALS: Section = {
     {
       name: 'webhook',
       type: text('web-address'),
-      default: null,
       doc: 'Where each question is posted, secrets masked and signed, with links to answer it once.',
       spec: 'X6',
-      merge: 'later',
       personal: true,
     },
     {
@@ -184,16 +169,13 @@ const APPROVALS: Section = {
       default: 'json',
       doc: '`json`: the question as an object. `ntfy`: an ntfy message with two buttons.',
       spec: 'X6',
-      merge: 'later',
       personal: true,
     },
     {
       name: 'answer_url',
       type: text('web-address'),
-      default: null,
       doc: 'The address of your tunnel to the page’s port. Unset: links work on this machine only.',
       spec: 'X6',
-      merge: 'later',
       personal: true,
     },
     {
@@ -202,7 +184,6 @@ const APPROVALS: Section = {
       default: true,
       doc: 'False disables desktop notifications.',
       spec: 'X6',
-      merge: 'later',
       personal: true,
     },
   ],
@@ -225,10 +206,8 @@ const RUN: Section = {
     {
       name: 'image',
       type: text(),
-      default: null,
       doc: 'An existing image, by digest (`name@sha256:…`), instead of this machine’s programs; docker runs it.',
       spec: 'T4',
-      merge: 'later',
     },
     {
       name: 'memory',
@@ -236,7 +215,6 @@ const RUN: Section = {
       default: 268_435_456,
       doc: 'Memory of a container.',
       spec: 'T4',
-      merge: 'later',
       strictness: 'lower',
     },
     {
@@ -245,7 +223,6 @@ const RUN: Section = {
       default: 30,
       doc: 'Time of one program; `command_timeout` also applies.',
       spec: 'T4',
-      merge: 'later',
       strictness: 'lower',
     },
   ],
@@ -263,7 +240,6 @@ const LIMITS: Section = {
       default: 120,
       doc: 'Afterwards the whole process group and its namespace are ended. Background commands, and commands you type, have no limit unless one is written here.',
       spec: 'O7',
-      merge: 'later',
       strictness: 'lower',
     },
     {
@@ -272,16 +248,13 @@ const LIMITS: Section = {
       default: 1_048_576,
       doc: 'For stdout and for stderr; the rest goes to a file. Commands of hooks have no limit unless one is written here, and the rest is counted. Commands you type have none.',
       spec: 'O7',
-      merge: 'later',
       strictness: 'lower',
     },
     {
       name: 'memory',
       type: SIZE,
-      default: null,
       doc: "Memory of the command and its children; unset means three quarters of the machine's.",
       spec: 'O7',
-      merge: 'later',
       strictness: 'lower',
     },
     {
@@ -290,16 +263,13 @@ const LIMITS: Section = {
       default: 1024,
       doc: 'Processes and threads at one time.',
       spec: 'O7',
-      merge: 'later',
       strictness: 'lower',
     },
     {
       name: 'cpu',
       type: SECONDS,
-      default: null,
       doc: 'Processor time of one process; unset means no limit.',
       spec: 'O7',
-      merge: 'later',
       strictness: 'lower',
     },
   ],
@@ -317,7 +287,6 @@ const AUDIT: Section = {
       default: 10_485_760,
       doc: 'A file that grows past this is rotated; the chain goes on.',
       spec: 'A1',
-      merge: 'later',
     },
     {
       name: 'arguments',
@@ -325,7 +294,6 @@ const AUDIT: Section = {
       default: false,
       doc: 'True stores arguments verbatim (secrets masked) instead of their hash.',
       spec: 'A1',
-      merge: 'later',
       organisation: 'true',
     },
   ],
@@ -343,7 +311,6 @@ const DEBUG: Section = {
       default: false,
       doc: 'Writes requests to and answers from the model to disk, in clear text. Warns when on.',
       spec: 'A6',
-      merge: 'later',
     },
   ],
 }

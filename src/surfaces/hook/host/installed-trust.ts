@@ -1,10 +1,10 @@
 /** The trust that an installation wrote into a host's own files, remembered so that taking the hook out takes back just that. */
 
+import { parseSettings } from '../../../system/json.ts'
 import { join } from 'node:path'
 import { withoutValue, withValue } from '../../../agents/settings/jsonc-text.ts'
 import { tomlValue, withoutTomlValue, withTomlValue } from '../../../agents/settings/toml-text.ts'
 import { withLock } from '../../../system/lock.ts'
-import { parseSettings } from '../../../system/settings-json.ts'
 import { openOwnDirectory, readOwnJson, removeIfThere, writeOwnJson } from '../../../system/state.ts'
 import { isObject } from './host.ts'
 

@@ -2,7 +2,7 @@
 
 import { dirname, join } from 'node:path'
 import { withValue } from '../../../agents/settings/jsonc-text.ts'
-import { parseSettings } from '../../../system/settings-json.ts'
+import { parseSettings } from '../../../system/json.ts'
 import { isObject, type Json } from '../host/host.ts'
 import type { Read, SwitchedOff } from '../host/host-install.ts'
 import type { FileChange, InstallPlace } from '../host/install-place.ts'
