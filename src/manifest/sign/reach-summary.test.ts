@@ -108,10 +108,10 @@ it('lists the tools of MCP servers that need no question, and hides none of two 
 trust_hints = true
 read_only = "allow"
 tools = ["get_*", { tool = "create", args = ["repo=acme/*"] }, { tool = "create", args = ["repo=other/*"] }, { tool = "drop", level = "deny" }]`
-  expect(summary(toml).lines.find(({ label }) => label === 'calls unasked')?.items).toEqual([
-    'hub: get_*',
+  expect(summary(toml).lines.find(({ label }) => label === 'calls unasked')?.items.toSorted()).toEqual([
     'hub: create repo=acme/*',
     'hub: create repo=other/*',
+    'hub: get_*',
     "hub: what only reads, by the server's own word",
   ])
   const opened = reachDiff(null, canonical(toml)).opens.map(({ subject }) => subject)
