@@ -1,6 +1,6 @@
 /** The list of a manifest that keeps an answer. */
 
-import { readMcpName, SERVER_NAME } from '../policy/mcp-rules.ts'
+import { readMcpName, SERVER_NAME } from '../policy/mcp-names.ts'
 import type { Suggestion } from './suggestion.ts'
 
 export interface GrantList {

@@ -1,11 +1,11 @@
 /** Compiles `[mcp_servers.NAME]` to what the gateway runs. */
 
+import { SERVER_NAME } from '../policy/mcp-names.ts'
 import {
   type ArgumentRule,
   type McpRules,
   type McpToolRule,
   readCondition,
-  SERVER_NAME,
   splitUrlPattern,
 } from '../policy/mcp-rules.ts'
 import type { Verdict } from '../policy/order.ts'

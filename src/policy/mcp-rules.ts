@@ -8,6 +8,7 @@ import { classifyAddress } from '../hosts/address.ts'
 import { matchesDenied, matchesHost, parseHostPattern } from '../hosts/pattern.ts'
 import { parseUrl } from '../hosts/url.ts'
 import { type Decision, soleDecision } from './decision.ts'
+import { readMcpName } from './mcp-names.ts'
 import { compareVerdicts, type Verdict } from './order.ts'
 import type { HostRule, Policy, RuleRef, Sourced } from './policy.ts'
 import type { ReasonCode } from './reason.ts'
@@ -53,15 +54,6 @@ export interface McpCall {
   /** The server's description of the tool; null if it was not read. */
   readonly hints: Readonly<Record<string, unknown>> | null
   readonly canonical: (path: string) => string
-}
-
-/** A server's name comes before the names of its tools and in resource addresses, so it contains no separator. */
-export const SERVER_NAME: RegExp = /^[a-z0-9][a-z0-9-]{0,39}$/
-
-/** The server and the tool in `mcp__SERVER__TOOL`. */
-export function readMcpName(called: string): Pick<McpCall, 'tool' | 'isAmbiguous'> & { readonly server: string } {
-  const [, server = '', tool = ''] = /^mcp__(.+?)__(.+)$/s.exec(called) ?? []
-  return { server, tool, isAmbiguous: tool.includes('__') }
 }
 
 /** What is judged of a tool that is called `mcp__SERVER__TOOL`. */

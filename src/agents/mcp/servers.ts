@@ -10,7 +10,7 @@ import { isInside } from '../../files/baseline.ts'
 import { literalPrefix } from '../../files/path-pattern.ts'
 import type { McpServerSetting, ServerRequest } from '../../manifest/schema/settings.ts'
 import { runConfined } from '../../one-off/run-typed.ts'
-import { SERVER_NAME } from '../../policy/mcp-rules.ts'
+import { SERVER_NAME } from '../../policy/mcp-names.ts'
 import type { AnsweredPolicy } from '../../project/answers.ts'
 import type { LoadedPolicy } from '../../project/load/load.ts'
 import type { RunIo } from '../../run/runner.ts'
@@ -23,7 +23,7 @@ import type { RemoteServer } from './remote.ts'
 
 export { splitWords } from '../../manifest/compile-servers.ts'
 export type { ServerRequest } from '../../manifest/schema/settings.ts'
-export { SERVER_NAME } from '../../policy/mcp-rules.ts'
+export { SERVER_NAME } from '../../policy/mcp-names.ts'
 
 /** A server to run. */
 export interface ServerSpec {

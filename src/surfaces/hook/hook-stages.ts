@@ -144,7 +144,7 @@ async function isGatewaysToAsk(
 ): Promise<boolean> {
   if (decision.decision !== 'ask' || call.kind !== 'foreign' || call.given === undefined || setting.inside) return false
   if (decision.reason.code !== 'level-ask') return false
-  const { readMcpName } = await import('../../policy/mcp-rules.ts')
+  const { readMcpName } = await import('../../policy/mcp-names.ts')
   const { server, isAmbiguous } = readMcpName(call.named ?? call.tool)
   if (server === '' || isAmbiguous) return false
   const { isBehindGateway } = await import('../../agents/mcp/catalogue.ts')

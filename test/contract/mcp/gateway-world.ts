@@ -6,11 +6,11 @@ import type { ServerRequest } from '../../../src/agents/mcp/servers.ts'
 import { LiveHistory } from '../../../src/call/admission.ts'
 import type { SessionRecorder } from '../../../src/call/record/recorder.ts'
 import { soleDecision } from '../../../src/policy/decision.ts'
+import { readMcpName } from '../../../src/policy/mcp-names.ts'
 import {
   gatewayCall,
   judgeMcpCall,
   type McpRules,
-  readMcpName,
   readToolGrant,
   type ToolGrant,
 } from '../../../src/policy/mcp-rules.ts'
