@@ -188,6 +188,7 @@ function hostRule(part: PartDecision, facts: ShellFacts | null): HostRule[] {
 /** The question of a running command about a host, as the prompt shows it. */
 export function hostQuestion({
   command,
+  program,
   target,
   about,
 }: HostQuestion): Pick<Question, 'tool' | 'subject' | 'input' | 'decision'> {
@@ -197,7 +198,7 @@ export function hostQuestion({
     const decision = soleDecision('ask', { kind: 'tool', text }, { code: about.code, message: about.message })
     return { tool: 'bash', subject: command, input: { command, host }, decision }
   }
-  const message = `A running command wants to connect to ${host} (not allowed yet).`
+  const message = `${program ?? 'A running command'} wants to connect to ${host} (not allowed yet).`
   const decision = soleDecision('ask', { kind: 'host', text: host }, { code: 'host-not-granted', message })
   return { tool: 'bash', subject: command, input: { command, host }, decision }
 }

@@ -17,6 +17,7 @@ import type {
 import type { SessionFacts } from '../policy/call.ts'
 import type { Decision } from '../policy/decision.ts'
 import type { HostRule, PathRule, Policy, RuleRef } from '../policy/policy.ts'
+import type { HeldHosts } from '../policy/programs/callers.ts'
 import type { StartedFor } from '../policy/programs/names.ts'
 import type { TableScene } from '../policy/programs/table.ts'
 import { takeStance } from '../policy/stance.ts'
@@ -72,6 +73,8 @@ export interface Environment {
 export interface Network {
   /** Without a host there is not a network. */
   readonly rules: EgressRules
+  /** Hosts that are for some programs of it alone; null where all are for all. */
+  readonly held: HeldHosts | null
   /** Hosts that some command of the policy may reach: a remote of git may name them. */
   readonly remotes: readonly string[]
   /** Ports on which the command may serve this machine. */
@@ -214,6 +217,7 @@ export function confine(loaded: LoadedPolicy, decided: Decided, narrowing: reado
     },
     network: {
       rules,
+      held: rules.allowed === null ? null : (entitled.held ?? null),
       remotes: grantedHosts(policy, rules),
       ports: [
         ...new Set([...sandbox.devServerPorts.map(({ value }) => value), ...granted.flatMap(({ ports }) => ports)]),

@@ -5,7 +5,7 @@ import type { Readable, Writable } from 'node:stream'
 import type { SandboxLayout } from './layout.ts'
 import type { Limits } from './limits.ts'
 import type { SandboxPlan, Sought } from './plan.ts'
-import type { ProgramJudge, RanProgram } from './programs.ts'
+import type { Caller, ProgramJudge, RanProgram } from './programs.ts'
 import type { Support } from './report.ts'
 import { SandboxFault } from './sandbox-fault.ts'
 import type { Violation } from './violation.ts'
@@ -52,6 +52,8 @@ export interface LaunchIo {
   readonly onLocal?: (socket: Socket, target: string) => void
   /** With `programs` in the plan: decides the starts that the table lists. */
   readonly judge?: ProgramJudge
+  /** With a line `h` in `programs`: a program that connects to the listener, before its first connection. */
+  readonly onCaller?: (caller: Caller) => void
   /** True when `judge` may take its time: it asks a person. */
   readonly judgeAsks?: boolean
   /** With `tellsPorts` in the plan: something inside listens on a port that is not listed. True opens it like a listed one. */
@@ -151,6 +153,8 @@ export type Capability =
   | 'sought-paths'
   /** `programs`: every program start is judged. */
   | 'judged-programs'
+  /** Which program makes a connection is told. */
+  | 'told-callers'
 
 /** A plan whose first part is known: a backend may work on that while the rest is still being made. */
 export interface PlanUnderway {

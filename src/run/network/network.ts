@@ -35,6 +35,7 @@ import type { Machine } from '../../system/machine.ts'
 import { writeMade } from '../../system/made-file.ts'
 import { makeDirectories } from '../../system/state.ts'
 import { readSecret } from './brokered-secret.ts'
+import type { CallerRules } from './callers.ts'
 import { committedPackages } from './committed-packages.ts'
 import { machineUpstream } from './machine-upstream.ts'
 
@@ -163,13 +164,18 @@ export class SessionNetwork {
   }
 
   /** Opens the proxy of one command, once the listener from inside its sandbox is there. */
-  proxyFor(rules: EgressRules, onEvent: (event: EgressEvent) => void): (listener: Server) => CommandProxy {
+  proxyFor(
+    rules: EgressRules,
+    onEvent: (event: EgressEvent) => void,
+    callers: CallerRules | null,
+  ): (listener: Server) => CommandProxy {
     // A connection belongs to no one's call: who is asked is the one behind the call that starts the command now.
     const ask = this.#options.ask && AsyncResource.bind(this.#options.ask)
     return (listener) => {
       const proxy = openProxy({
         listener,
         rules,
+        ...(callers && { callers }),
         aliases: aliasesOf(rules),
         ca: this.#authority(),
         upstream: this.#upstream,

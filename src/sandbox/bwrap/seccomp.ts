@@ -109,6 +109,8 @@ const SOCK_SEQPACKET = 5
 /** 0 (by type), ICMP, TCP, UDP, ICMPv6; others load protocol modules. */
 const INTERNET_PROTOCOLS = [0, 1, 6, 17, 58]
 const RLIMIT_CORE = 4
+/** Nothing is limited by it: the init keeps in it which program a process is (native/programs/callers.c). */
+const RLIMIT_LOCKS = 10
 
 /** Matches the accumulator against values: `hit` for any of them, otherwise `miss`. */
 function oneOf(values: readonly number[], hit: Instruction, miss: Instruction): Instruction[] {
@@ -194,7 +196,7 @@ function socketpairBlock(unixSockets: boolean, changes: boolean): Instruction[] 
 }
 
 /** The core limit stays at 1 (see limits.ts); programs that set it to 0 for safety are told yes. */
-const SETRLIMIT_BLOCK = [loadLow(0), equal(RLIMIT_CORE, 0, 1), PRETEND, ALLOW]
+const SETRLIMIT_BLOCK = [loadLow(0), ...oneOf([RLIMIT_CORE, RLIMIT_LOCKS], PRETEND, ALLOW)]
 /** Asking for the limit (no new value) goes through. */
 const prlimitBlock = (bare: boolean): Instruction[] => [
   // Those of other processes are no one's business.
@@ -202,7 +204,8 @@ const prlimitBlock = (bare: boolean): Instruction[] => [
     ? [loadLow(0), equal(0, 6, 0), loadLow(2), equal(0, 0, 3), loadHigh(2), equal(0, 0, 1), ALLOW, refuse(EPERM)]
     : []),
   loadLow(1),
-  equal(RLIMIT_CORE, 1, 0),
+  equal(RLIMIT_CORE, 2, 0),
+  equal(RLIMIT_LOCKS, 1, 0),
   ALLOW,
   loadLow(2),
   equal(0, 0, 2),
@@ -233,6 +236,10 @@ function openBlock(flags: number, mode: number, changes: boolean, looks: boolean
 const BARE_BLOCKS: readonly (readonly [BareCall, readonly Instruction[]])[] = [
   ['prctl', PRCTL_BLOCK],
   ['fcntl', FCNTL_BLOCK],
+]
+
+/** Checked where the init has to see every connection. */
+const SEND_BLOCKS: typeof BARE_BLOCKS = [
   ['sendto', sendBlock(3)],
   ['sendmsg', sendBlock(2)],
   ['sendmmsg', sendBlock(3)],
@@ -273,7 +280,8 @@ function segments(options: FilterOptions): Segment[] {
     const number = call[architecture]
     if (number !== null) blocks.set(number, [refuse(ENOSYS)])
   }
-  for (const [name, block] of bare ? BARE_BLOCKS : []) blocks.set(BARE_CALLS[name][architecture], block)
+  for (const [name, block] of [...(bare ? BARE_BLOCKS : []), ...(bare || starts ? SEND_BLOCKS : [])])
+    blocks.set(BARE_CALLS[name][architecture], block)
   for (const call of [
     ...(changes ? CHANGING_CALLS : []),
     ...(learns ? LOOKING_CALLS : []),

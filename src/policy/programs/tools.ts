@@ -1,0 +1,62 @@
+/** Tools of which it is known what they start: their hosts are for them and for their own helpers, and for nothing else (N9). PURE. */
+
+import { matchSegment } from '../../files/glob.ts'
+import { usesNetwork } from '../evaluate/network-use.ts'
+
+export interface KnownTool {
+  readonly programs: readonly string[]
+  /** Files of its own installation that it starts: programs, or scripts of an interpreter. */
+  readonly helpers: readonly RegExp[]
+  /** It reaches hosts by ssh, through the scripts that Cordon gives it. */
+  readonly ssh: boolean
+  /** It looks for code in no folder that a command may write, whatever runs beside it. */
+  readonly closed: boolean
+  /** Uses that run the project's code. A host that a grant names for one of them is meant for that code too. */
+  readonly runs: readonly string[]
+}
+
+const GIT = [/\/(?:lib|libexec)\/git-core\/[^/]+$/, /\/git(?:-lfs)?$/]
+
+const TOOLS: readonly KnownTool[] = [
+  { programs: ['git', 'git-lfs', 'gh', 'glab'], helpers: GIT, ssh: true, closed: true, runs: [] },
+  {
+    programs: ['cargo'],
+    helpers: [/\/bin\/cargo$/],
+    ssh: true,
+    closed: true,
+    runs: 'test t run r bench miri nextest'.split(' '),
+  },
+  {
+    programs: ['go'],
+    helpers: [/\/bin\/go$/],
+    ssh: false,
+    closed: true,
+    runs: ['test', 'run', 'generate', 'tool'],
+  },
+  {
+    programs: ['npm', 'npx'],
+    helpers: [/\/npm\/(?:bin|lib|node_modules)\//],
+    ssh: false,
+    closed: false,
+    runs: 'exec x init create it cit install-test install-ci-test'.split(' '),
+  },
+  {
+    programs: ['pip', 'pip3', 'pip3.*'],
+    helpers: [/\/pip\/__(?:main|pip-runner)__\.py$/],
+    ssh: false,
+    closed: false,
+    runs: [],
+  },
+  { programs: ['curl', 'wget'], helpers: [], ssh: false, closed: false, runs: [] },
+  { programs: ['ssh', 'scp', 'sftp'], helpers: [/\/ssh$/], ssh: true, closed: false, runs: [] },
+]
+
+/** The tool that a program is, by its plain name. */
+export function knownTool(name: string): KnownTool | null {
+  return TOOLS.find(({ programs }) => programs.some((program) => matchSegment(program, name))) ?? null
+}
+
+/** Whether hosts that a grant gives this use of a tool are for the tool alone. */
+export function keepsHosts(tool: KnownTool, words: readonly string[]): boolean {
+  return tool.runs.length === 0 || !usesNetwork(tool.runs, words)
+}
