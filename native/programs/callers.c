@@ -244,6 +244,15 @@ static uint32_t source_of(int fd, uint16_t *port) {
   return ntohl(address);
 }
 
+/* Those that it comes from first. */
+static void tell_caller(uint32_t number) {
+  struct caller *c = &callers[number - 1];
+  if (c->told) return;
+  if (c->parent) tell_caller(c->parent);
+  callers_tell(number, c->parent, c->text, c->length);
+  c->told = 1;
+}
+
 /*
  * Gives a socket that is to be connected to the proxy the address of its caller. With a port of our own choice: a socket that has one
  * cannot be bound again. Who bound it elsewhere before is no one's. Returns an error, or 0.
@@ -260,11 +269,7 @@ int name_caller(pid_t tid, uint32_t number, int fd, struct sockaddr *address, so
   uint32_t to = lead(address, length, &port);
   if (!to || !is_way_out(to, port)) return 0;
   if (!number) number = number_plain(tid);
-  if (number && !callers[number - 1].told) {
-    struct caller *c = &callers[number - 1];
-    callers_tell(number, c->parent, c->text, c->length);
-    c->told = 1;
-  }
+  if (number) tell_caller(number);
   for (int tries = 0; tries < PORTS; tries++) {
     uint32_t source = source_of(fd, &bound);
     if (bound) return source >> 16 == SOURCE >> 16 && source != SOURCE + number ? EACCES : 0;

@@ -68,7 +68,7 @@ export function summarize(events: readonly EgressEvent[]): string[] {
       declined.add(event.host)
       continue
     }
-    const key = `${event.host}:${event.port}:${event.code}${isAboutPackage(event) ? event.message : ''}`
+    const key = `${event.host}:${event.port}:${event.code}:${event.program}${isAboutPackage(event) ? event.message : ''}`
     const known = lines.get(key)
     if (known) known.count += event.count
     else lines.set(key, { line: summaryLine(event), count: event.count })
