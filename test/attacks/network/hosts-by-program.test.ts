@@ -3,9 +3,10 @@
  * way for that code to reach the host. The same rows with the host granted to every program are their control.
  */
 
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openSessionWorld, type SessionWorld } from '../../contract/session/session-world.ts'
@@ -71,8 +72,12 @@ afterAll(async () => {
   await new Promise((resolve) => server.close(resolve))
 })
 
-/** What arrives when git and the script run as one text. */
-async function run(domains: object, script: string): Promise<{ readonly seen: ReadonlySet<string>; readonly text: string }> {
+/** What arrives when a command and the script run as one text. */
+async function run(
+  domains: object,
+  script: string,
+  first = 'git ls-remote http://127.0.0.1:PORT/control',
+): Promise<{ readonly seen: ReadonlySet<string>; readonly text: string }> {
   const world = openSessionWorld()
   worlds.push(world)
   const source = join(import.meta.dirname, 'caller.c')
@@ -87,13 +92,38 @@ async function run(domains: object, script: string): Promise<{ readonly seen: Re
   const object = { schema_version: 1, permission: { mode: 'contained' }, http: { allow_private_hosts: true }, ...domains }
   arrived.clear()
   const session = (await world.open({ manifest: { object } })).openSession()
-  const result = await session.call('bash', { command: `git ls-remote http://127.0.0.1:${port}/control; bash script.sh` })
+  const result = await session.call('bash', { command: `${first.replaceAll('PORT', String(port))}; bash script.sh` })
   return { seen: new Set(arrived), text: JSON.stringify(result) }
 }
 
 const SCRIPT = ROWS.map(({ name, line }) => `(${line.replaceAll('NAME', name)}) </dev/null >/dev/null 2>&1`).join('\n')
 const hosts = () => [`127.0.0.1:${port}`]
 const attacks = (seen: ReadonlySet<string>) => [...seen].map((path) => path.split('/')[1]!).filter((name) => name.startsWith('attack-'))
+
+/** Each tool, with its words and what it asks for. */
+const TOOLS: readonly { readonly tool: string; readonly line: string; readonly asks: RegExp }[] = [
+  { tool: 'npm', line: 'npm view --fetch-retries=0 --registry=http://127.0.0.1:PORT/ tool', asks: /^\/tool/ },
+  { tool: 'pip', line: 'pip download --retries 0 --index-url http://127.0.0.1:PORT/simple tool', asks: /^\/simple\/tool/ },
+  { tool: 'cargo', line: 'cargo search --index sparse+http://127.0.0.1:PORT/ tool', asks: /^\/config\.json/ },
+  { tool: 'go', line: 'go list -m http.test/tool@latest', asks: /http\.test\/tool/ },
+  { tool: 'curl', line: 'curl -s http://127.0.0.1:PORT/tool', asks: /^\/tool/ },
+  { tool: 'wget', line: 'wget -t1 -qO- http://127.0.0.1:PORT/tool', asks: /^\/tool/ },
+]
+
+describe('a tool', () => {
+  // A session of a test has another home: what is installed in this one is not there.
+  const isThere = ({ tool }: { readonly tool: string }) => {
+    const { stdout, status } = spawnSync('which', [tool], { encoding: 'utf8' })
+    return status === 0 && !stdout.startsWith(homedir())
+  }
+  it.each(TOOLS.filter(isThere))('$tool has its hosts, and a script that it is run by or runs beside has not', async ({ tool, line, asks }) => {
+    const commands = { patterns: [{ command: `${tool}:*`, domains: hosts() }] }
+    const env = tool === 'go' ? `GOFLAGS=-mod=mod GONOSUMDB=* GONOSUMCHECK=1 GOPROXY=http://127.0.0.1:${port} ` : ''
+    const { seen, text } = await run({ capabilities: { allow: { commands } } }, './caller plain PORT beside', env + line)
+    expect([...seen].filter((path) => asks.test(path)), text).not.toEqual([])
+    expect(attacks(seen)).toEqual([])
+  }, 60_000)
+})
 
 describe('a host of git', () => {
   it('is not there for what git starts, nor for what runs beside it', async () => {
