@@ -10,7 +10,7 @@ import type { GitSsh } from './protocol/git-ssh.ts'
 import { relayLocal } from './protocol/local-socket.ts'
 import type { PackageGate } from './protocol/package-gate.ts'
 import { type PackageJudge, type Passage, recordRefused, startRecord } from './protocol/passage.ts'
-import { createProxy, type Proxy } from './proxy.ts'
+import { createProxy, type Proxy as Protocols } from './proxy.ts'
 import type { Aliases } from './route/aliases.ts'
 import type { EgressEvent } from './route/event.ts'
 import { type AskHost, createGate } from './route/gate.ts'
@@ -145,9 +145,9 @@ export function openProxy(options: ProxyOptions): CommandProxy {
   const passage = passageOf(rules)
   const proxy = createProxy(passage, options.ca)
   /** One for each program that connects, so that an answer about a host is for that program. */
-  const proxies = new Map<EgressRules, Proxy>()
+  const proxies = new Map<EgressRules, Protocols>()
 
-  function proxyBy(own: EgressRules): Proxy {
+  function proxyBy(own: EgressRules): Protocols {
     const known = proxies.get(own) ?? createProxy(passageOf(own), options.ca)
     proxies.set(own, known)
     return known
@@ -163,7 +163,7 @@ export function openProxy(options: ProxyOptions): CommandProxy {
     take(socket, (client, by) => by.serveDirect(client))
   }
 
-  function take(socket: Socket, serve: (socket: Socket, by: Proxy) => void): void {
+  function take(socket: Socket, serve: (socket: Socket, by: Protocols) => void): void {
     counts.accepted++
     if (closed !== null || clients.size >= limits.connections) {
       if (closed === null) {
@@ -175,10 +175,12 @@ export function openProxy(options: ProxyOptions): CommandProxy {
     clients.add(socket)
     socket.once('close', () => clients.delete(socket))
     const own = options.callers?.rulesFor(socket.remoteAddress ?? '') ?? null
-    if (own === null) return serve(socket, proxy)
-    if (!('then' in own)) return serve(socket, proxyBy(own))
-    socket.once('error', () => socket.destroy())
-    void own.then((found) => socket.destroyed || serve(socket, proxyBy(found)))
+    if (own === null) serve(socket, proxy)
+    else if (!('then' in own)) serve(socket, proxyBy(own))
+    else {
+      socket.once('error', () => socket.destroy())
+      void own.then((found) => socket.destroyed || serve(socket, proxyBy(found)))
+    }
   }
 
   function close(): Promise<void> {

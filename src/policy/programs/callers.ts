@@ -58,8 +58,7 @@ const SHELL = /^(?:ba|da)?sh$/
 
 /** The hosts of a program that comes from one with these. */
 export function hostsOfCaller(scene: CallerScene, caller: CallerFact, from: CallerHosts = NONE): CallerHosts {
-  if (caller.plain || caller.cut || caller.variables.some((one) => LOADING.test(one) && !HARMLESS.test(one)))
-    return NONE
+  if (caller.plain || caller.cut || caller.variables.some((one) => loadsCode(scene, one))) return NONE
   const file = scene.fixed(caller.file)
   if (file === null) return NONE
   const { tool, rules } = from
@@ -71,6 +70,13 @@ export function hostsOfCaller(scene: CallerScene, caller: CallerFact, from: Call
   } else if (inherits && !isInterpreterName(posix.basename(file))) return merged(from, ownOf(scene, caller, file))
   if (inherits && carriesSsh(scene, caller)) return { tool, rules }
   return script === null ? ownOf(scene, caller, file) : ownBy(scene, [script.name], caller.argv.slice(2))
+}
+
+/** Libraries of folders that nothing inside can write may be added: rustup does. */
+function loadsCode({ fixed }: CallerScene, variable: string): boolean {
+  const [name, value = ''] = variable.split('=', 2)
+  if (name === 'LD_LIBRARY_PATH') return !value.split(':').every((folder) => fixed(folder) !== null)
+  return LOADING.test(variable) && !HARMLESS.test(variable)
 }
 
 function merged(from: CallerHosts, own: CallerHosts): CallerHosts {

@@ -92,16 +92,13 @@ function keyOf({ pattern, methods, paths, ssh }: EgressRules['denied'][number]):
   return JSON.stringify([pattern.text, methods ?? null, paths ?? null, ssh ?? null])
 }
 
-/** The real path of a program that nothing in the sandbox can write. */
+/** The real path of a program that nothing in the sandbox can write: the innermost place that holds it decides. */
 function fixedPath({ binds, scratch }: Pick<SandboxPlan, 'binds' | 'scratch'>, path: string): string | null {
-  const writable = [
-    ...binds.filter(({ mode }) => mode === 'read-write').map((bind) => bind.path),
-    ...scratch,
-    '/tmp',
-    '/dev',
-    '/proc',
-  ]
-  const isFixed = (one: string): boolean => !writable.some((place) => isInside(one, place))
+  const places = [
+    ...binds.map((bind) => ({ path: bind.path, isFixed: bind.mode !== 'read-write' })),
+    ...[...scratch, '/tmp', '/dev', '/proc'].map((one) => ({ path: one, isFixed: false })),
+  ].sort((one, other) => other.path.length - one.path.length)
+  const isFixed = (one: string): boolean => places.find((place) => isInside(one, place.path))?.isFixed ?? true
   try {
     const real = path.startsWith('/') && isFixed(path) ? realpathSync(path) : null
     return real !== null && isFixed(real) ? real : null

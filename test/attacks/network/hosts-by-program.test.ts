@@ -18,20 +18,35 @@ const GIT = 'git ls-remote http://127.0.0.1:PORT/from-git'
 const ROWS: readonly { readonly name: string; readonly line: string; readonly closed?: true }[] = [
   { name: 'beside', line: ASK },
   { name: 'called-git', line: `exec -a git ${ASK}` },
-  { name: 'path', line: `mkdir -p bin; printf '#!/bin/sh\\n${ASK}\\n' > bin/git; chmod +x bin/git; PATH=$PWD/bin:$PATH git x` },
+  {
+    name: 'path',
+    line: `mkdir -p bin; printf '#!/bin/sh\\n${ASK}\\n' > bin/git; chmod +x bin/git; PATH=$PWD/bin:$PATH git x`,
+  },
   { name: 'copy', line: 'cp $(command -v git) ./git; ./git ls-remote http://127.0.0.1:PORT/attack-NAME' },
   { name: 'alias', line: `git -c alias.x='!${ASK}' x` },
   { name: 'ext', line: `git -c protocol.ext.allow=always ls-remote 'ext::${ASK}'` },
   { name: 'pager', line: `export GIT_PAGER='${ASK}; cat'; script -qec 'git -p log -1' /dev/null` },
   { name: 'editor', line: `GIT_EDITOR='${ASK};:' git -c user.name=a -c user.email=a@b commit --allow-empty` },
-  { name: 'hook', line: `mkdir -p hooks; printf '#!/bin/sh\\n${ASK}\\n' > hooks/post-checkout; chmod +x hooks/post-checkout; git -c core.hooksPath=$PWD/hooks checkout -q -B other` },
+  {
+    name: 'hook',
+    line: `mkdir -p hooks; printf '#!/bin/sh\\n${ASK}\\n' > hooks/post-checkout; chmod +x hooks/post-checkout; git -c core.hooksPath=$PWD/hooks checkout -q -B other`,
+  },
   { name: 'fsmonitor', line: `printf '#!/bin/sh\\n${ASK}\\n' > fs; chmod +x fs; git -c core.fsmonitor=$PWD/fs status` },
-  { name: 'textconv', line: `echo 'a diff=x' > attributes; printf b > a; git -c core.attributesFile=$PWD/attributes -c diff.x.textconv='${ASK};cat' diff a` },
+  {
+    name: 'textconv',
+    line: `echo 'a diff=x' > attributes; printf b > a; git -c core.attributesFile=$PWD/attributes -c diff.x.textconv='${ASK};cat' diff a`,
+  },
   { name: 'external-diff', line: `printf c > a; GIT_EXTERNAL_DIFF='${ASK};:' git diff a` },
   { name: 'ssh-command', line: `GIT_SSH_COMMAND='${ASK};:' git ls-remote ssh://git@127.0.0.1/a` },
-  { name: 'remote-helper', line: `mkdir -p helpers; printf '#!/bin/sh\\n${ASK}\\n' > helpers/git-remote-http; chmod +x helpers/*; GIT_EXEC_PATH=$PWD/helpers ${GIT}` },
+  {
+    name: 'remote-helper',
+    line: `mkdir -p helpers; printf '#!/bin/sh\\n${ASK}\\n' > helpers/git-remote-http; chmod +x helpers/*; GIT_EXEC_PATH=$PWD/helpers ${GIT}`,
+  },
   { name: 'credential-helper', line: `git -c credential.helper='!${ASK};:' ls-remote http://127.0.0.1:PORT/login` },
-  { name: 'askpass', line: `printf '#!/bin/sh\\n${ASK}\\n' > ask; chmod +x ask; GIT_ASKPASS=$PWD/ask git ls-remote http://127.0.0.1:PORT/login` },
+  {
+    name: 'askpass',
+    line: `printf '#!/bin/sh\\n${ASK}\\n' > ask; chmod +x ask; GIT_ASKPASS=$PWD/ask git ls-remote http://127.0.0.1:PORT/login`,
+  },
   { name: 'upload-pack', line: `git ls-remote --upload-pack='${ASK};git-upload-pack' .` },
   { name: 'preload', line: `ASKED_AT=PORT ASKED_FOR=NAME LD_PRELOAD=$PWD/caller.so ${GIT}` },
   { name: 'audit', line: `ASKED_AT=PORT ASKED_FOR=NAME LD_AUDIT=$PWD/caller.so ${GIT}` },
@@ -83,13 +98,19 @@ async function run(
   const source = join(import.meta.dirname, 'caller.c')
   execFileSync('cc', ['-O1', '-pthread', '-w', '-o', join(world.root, 'caller'), source])
   execFileSync('cc', ['-O1', '-pthread', '-w', '-shared', '-fPIC', '-o', join(world.root, 'caller.so'), source])
-  const git = (...words: string[]) => execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...words], { cwd: world.root })
+  const git = (...words: string[]) =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@b', ...words], { cwd: world.root })
   git('init', '-q')
   world.file('a', 'a')
   git('add', 'a')
   git('commit', '-qm', 'a')
   world.file('script.sh', script.replaceAll('PORT', String(port)))
-  const object = { schema_version: 1, permission: { mode: 'contained' }, http: { allow_private_hosts: true }, ...domains }
+  const object = {
+    schema_version: 1,
+    permission: { mode: 'contained' },
+    http: { allow_private_hosts: true },
+    ...domains,
+  }
   arrived.clear()
   const session = (await world.open({ manifest: { object } })).openSession()
   const result = await session.call('bash', { command: `${first.replaceAll('PORT', String(port))}; bash script.sh` })
@@ -98,12 +119,17 @@ async function run(
 
 const SCRIPT = ROWS.map(({ name, line }) => `(${line.replaceAll('NAME', name)}) </dev/null >/dev/null 2>&1`).join('\n')
 const hosts = () => [`127.0.0.1:${port}`]
-const attacks = (seen: ReadonlySet<string>) => [...seen].map((path) => path.split('/')[1]!).filter((name) => name.startsWith('attack-'))
+const attacks = (seen: ReadonlySet<string>) =>
+  [...seen].map((path) => path.split('/')[1]!).filter((name) => name.startsWith('attack-'))
 
 /** Each tool, with its words and what it asks for. */
 const TOOLS: readonly { readonly tool: string; readonly line: string; readonly asks: RegExp }[] = [
   { tool: 'npm', line: 'npm view --fetch-retries=0 --registry=http://127.0.0.1:PORT/ tool', asks: /^\/tool/ },
-  { tool: 'pip', line: 'pip download --retries 0 --index-url http://127.0.0.1:PORT/simple tool', asks: /^\/simple\/tool/ },
+  {
+    tool: 'pip',
+    line: 'pip download --retries 0 --index-url http://127.0.0.1:PORT/simple tool',
+    asks: /^\/simple\/tool/,
+  },
   { tool: 'cargo', line: 'cargo search --index sparse+http://127.0.0.1:PORT/ tool', asks: /^\/config\.json/ },
   { tool: 'go', line: 'go list -m http.test/tool@latest', asks: /http\.test\/tool/ },
   { tool: 'curl', line: 'curl -s http://127.0.0.1:PORT/tool', asks: /^\/tool/ },
@@ -116,18 +142,32 @@ describe('a tool', () => {
     const { stdout, status } = spawnSync('which', [tool], { encoding: 'utf8' })
     return status === 0 && !stdout.startsWith(homedir())
   }
-  it.each(TOOLS.filter(isThere))('$tool has its hosts, and a script that it is run by or runs beside has not', async ({ tool, line, asks }) => {
-    const commands = { patterns: [{ command: `${tool}:*`, domains: hosts() }] }
-    const env = tool === 'go' ? `GOFLAGS=-mod=mod GONOSUMDB=* GONOSUMCHECK=1 GOPROXY=http://127.0.0.1:${port} ` : ''
-    const { seen, text } = await run({ capabilities: { allow: { commands } } }, './caller plain PORT beside', env + line)
-    expect([...seen].filter((path) => asks.test(path)), text).not.toEqual([])
-    expect(attacks(seen)).toEqual([])
-  }, 60_000)
+  it.each(TOOLS.filter(isThere))(
+    '$tool has its hosts, and a script that it is run by or runs beside has not',
+    async ({ tool, line, asks }) => {
+      const commands = { patterns: [{ command: `${tool}:*`, domains: hosts() }] }
+      const env = tool === 'go' ? `GOFLAGS=-mod=mod GONOSUMDB=* GONOSUMCHECK=1 GOPROXY=http://127.0.0.1:${port} ` : ''
+      const { seen, text } = await run(
+        { capabilities: { allow: { commands } } },
+        './caller plain PORT beside',
+        env + line,
+      )
+      expect(
+        [...seen].filter((path) => asks.test(path)),
+        text,
+      ).not.toEqual([])
+      expect(attacks(seen)).toEqual([])
+    },
+    60_000,
+  )
 })
 
 describe('a host of git', () => {
   it('is not there for what git starts, nor for what runs beside it', async () => {
-    const { seen, text } = await run({ sandbox: { os: { command_tools: [{ tool: 'git', domains: hosts() }] } } }, SCRIPT)
+    const { seen, text } = await run(
+      { sandbox: { os: { command_tools: [{ tool: 'git', domains: hosts() }] } } },
+      SCRIPT,
+    )
     expect(attacks(seen)).toEqual([])
     expect([...seen].filter((path) => path.startsWith('/control'))).not.toEqual([])
     expect([...seen].filter((path) => path.startsWith('/from-git'))).not.toEqual([])
@@ -137,6 +177,8 @@ describe('a host of git', () => {
   it('is there for each of them where every program has it: the control', async () => {
     const { seen } = await run({ capabilities: { allow: { commands: { default_domains: hosts() } } } }, SCRIPT)
     const names = new Set(attacks(seen))
-    expect(ROWS.filter(({ name, closed }) => names.has(`attack-${name}`) === (closed ?? false)).map(({ name }) => name)).toEqual([])
+    expect(
+      ROWS.filter(({ name, closed }) => names.has(`attack-${name}`) === (closed ?? false)).map(({ name }) => name),
+    ).toEqual([])
   }, 180_000)
 })
