@@ -74,8 +74,9 @@ export function hostsOfCaller(scene: CallerScene, caller: CallerFact, from: Call
 
 /** Libraries of folders that nothing inside can write may be added: rustup does. */
 function loadsCode({ fixed }: CallerScene, variable: string): boolean {
-  const [name, value = ''] = variable.split('=', 2)
-  if (name === 'LD_LIBRARY_PATH') return !value.split(':').every((folder) => fixed(folder) !== null)
+  const folders = /^LD_LIBRARY_PATH=(.*)$/s.exec(variable)?.[1]
+  // Its folders are parted by semicolons as well.
+  if (folders !== undefined) return !folders.split(/[:;]/).every((folder) => fixed(folder) !== null)
   return LOADING.test(variable) && !HARMLESS.test(variable)
 }
 

@@ -11,44 +11,50 @@ export interface KnownTool {
   readonly ssh: boolean
   /** It looks for code in no folder that a command may write, whatever runs beside it. */
   readonly closed: boolean
-  /** Uses that run the project's code. A host that a grant names for one of them is meant for that code too. */
-  readonly runs: readonly string[]
+  /** Uses that do not run the project's code; null: all. A host that a grant names for another use is meant for that code too. */
+  readonly alone: readonly string[] | null
 }
 
 const GIT = [/\/(?:lib|libexec)\/git-core\/[^/]+$/, /\/git(?:-lfs)?$/]
 
 const TOOLS: readonly KnownTool[] = [
-  { programs: ['git', 'git-lfs', 'gh', 'glab'], helpers: GIT, ssh: true, closed: true, runs: [] },
+  { programs: ['git', 'git-lfs', 'gh', 'glab'], helpers: GIT, ssh: true, closed: true, alone: null },
   {
     programs: ['cargo'],
     helpers: [/\/bin\/cargo$/],
     ssh: true,
     closed: true,
-    runs: 'test t run r bench miri nextest'.split(' '),
+    alone:
+      'build b check c doc d clippy fetch update install add search publish yank owner login generate-lockfile vendor tree metadata package info remove'.split(
+        ' ',
+      ),
   },
   {
     programs: ['go'],
     helpers: [/\/bin\/go$/],
     ssh: false,
     closed: true,
-    runs: ['test', 'run', 'generate', 'tool'],
+    alone: ['build', 'install', 'get', 'mod', 'vet', 'list', 'work'],
   },
   {
     programs: ['npm', 'npx'],
     helpers: [/\/npm\/(?:bin|lib|node_modules)\//],
     ssh: false,
     closed: false,
-    runs: 'exec x init create it cit install-test install-ci-test'.split(' '),
+    alone:
+      'install i ci add clean-install update up upgrade audit outdated view info show v search publish unpublish deprecate dist-tag ping whoami login logout adduser dedupe ddp find-dupes pack diff link cache doctor fund'.split(
+        ' ',
+      ),
   },
   {
     programs: ['pip', 'pip3', 'pip3.*'],
     helpers: [/\/pip\/__(?:main|pip-runner)__\.py$/],
     ssh: false,
     closed: false,
-    runs: [],
+    alone: null,
   },
-  { programs: ['curl', 'wget'], helpers: [], ssh: false, closed: false, runs: [] },
-  { programs: ['ssh', 'scp', 'sftp'], helpers: [/\/ssh$/], ssh: true, closed: false, runs: [] },
+  { programs: ['curl', 'wget'], helpers: [], ssh: false, closed: false, alone: null },
+  { programs: ['ssh', 'scp', 'sftp'], helpers: [/\/ssh$/], ssh: true, closed: false, alone: null },
 ]
 
 /** The tool that a program is, by its plain name. */
@@ -58,5 +64,5 @@ export function knownTool(name: string): KnownTool | null {
 
 /** Whether hosts that a grant gives this use of a tool are for the tool alone. */
 export function keepsHosts(tool: KnownTool, words: readonly string[]): boolean {
-  return tool.runs.length === 0 || !usesNetwork(tool.runs, words)
+  return tool.alone === null || usesNetwork(tool.alone, words)
 }
