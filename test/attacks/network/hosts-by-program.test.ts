@@ -92,7 +92,7 @@ async function run(
   domains: object,
   script: string,
   first = 'git ls-remote http://127.0.0.1:PORT/control',
-): Promise<{ readonly seen: ReadonlySet<string>; readonly text: string }> {
+): Promise<{ readonly seen: ReadonlySet<string>; readonly text: string; readonly end: object }> {
   const world = openSessionWorld()
   worlds.push(world)
   const source = join(import.meta.dirname, 'caller.c')
@@ -114,7 +114,11 @@ async function run(
   arrived.clear()
   const session = (await world.open({ manifest: { object } })).openSession()
   const result = await session.call('bash', { command: `${first.replaceAll('PORT', String(port))}; bash script.sh` })
-  return { seen: new Set(arrived), text: JSON.stringify(result) }
+  return {
+    seen: new Set(arrived),
+    text: JSON.stringify(result),
+    end: world.auditLines().find(({ type }) => type === 'end') ?? {},
+  }
 }
 
 const SCRIPT = ROWS.map(({ name, line }) => `(${line.replaceAll('NAME', name)}) </dev/null >/dev/null 2>&1`).join('\n')
@@ -164,7 +168,7 @@ describe('a tool', () => {
 
 describe('a host of git', () => {
   it('is not there for what git starts, nor for what runs beside it', async () => {
-    const { seen, text } = await run(
+    const { seen, text, end } = await run(
       { sandbox: { os: { command_tools: [{ tool: 'git', domains: hosts() }] } } },
       SCRIPT,
     )
@@ -172,6 +176,7 @@ describe('a host of git', () => {
     expect([...seen].filter((path) => path.startsWith('/control'))).not.toEqual([])
     expect([...seen].filter((path) => path.startsWith('/from-git'))).not.toEqual([])
     expect(text).toMatch(/is not granted, and you did not allow it/)
+    expect(end).toMatchObject({ host_programs: { '127.0.0.1': expect.arrayContaining(['git-remote-http', 'caller']) } })
   }, 180_000)
 
   it('is there for each of them where every program has it: the control', async () => {
