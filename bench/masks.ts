@@ -6,9 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ProjectGuard } from '../src/sandbox/quarantine/run.ts'
 import { MaskIndex } from '../src/sandbox/secrets/masks.ts'
-import { readIndexCache, writeIndexCache } from '../src/sandbox/secrets/masks-cache.ts'
+import { readIndexCache, SecretMemory, writeIndexCache } from '../src/sandbox/secrets/masks-cache.ts'
 import { MaskWatch } from '../src/sandbox/secrets/masks-watch.ts'
-import { SecretMemory } from '../src/sandbox/secrets/memory.ts'
 import { maskPlaces, PlaceListings } from '../src/sandbox/secrets/secrets.ts'
 
 const LEAVES = 9_801

@@ -3,8 +3,8 @@
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { mostWords, parsePattern, waysOf } from '../src/scan/hints/pattern-hints.ts'
-import { INJECTION_RULES } from '../src/scan/injection/rules.ts'
+import { INJECTION_RULES } from '../src/scan/injection/injection.ts'
+import { mostWords, parsePattern, waysOf } from './injection/pattern-hints.ts'
 
 const generated = fileURLToPath(new URL('../src/scan/injection/hints.generated.ts', import.meta.url))
 

@@ -1,13 +1,15 @@
-/** Cordon's tools in the form that the AI SDK takes (`generateText({ tools })`), without depending on the package. */
+/**
+ * Cordon's tools for the AI SDK (`generateText({ tools })`), without a dependency on the package.
+ */
 
 import { resultText, type ToolResult } from '../call/tool-result.ts'
 import type { Session } from '../session/session.ts'
 import type { InputSchema } from '../tools/input-schema.ts'
 
-/** The mark by which the AI SDK knows a JSON Schema that needs no conversion. */
+/** Marks a JSON Schema for the AI SDK. */
 const SCHEMA = Symbol.for('vercel.ai.schema')
 
-/** What `jsonSchema()` of the AI SDK makes. */
+/** What `jsonSchema()` of the AI SDK returns. */
 export interface AiSdkSchema {
   readonly jsonSchema: InputSchema & { readonly additionalProperties: false }
   readonly validate: (value: unknown) => { readonly success: true; readonly value: unknown }
@@ -18,7 +20,6 @@ export interface AiSdkCallOptions {
   readonly abortSignal?: AbortSignal
 }
 
-/** A tool as the AI SDK takes it. */
 export interface AiSdkTool {
   readonly description: string
   /** Version 5 and later. */
@@ -29,13 +30,15 @@ export interface AiSdkTool {
 }
 
 export interface AiSdkOptions {
-  /** Only these tools; without it all of the session's. */
+  /** Offer only these tools. */
   readonly only?: readonly string[]
-  /** Hears every result in full; the model gets its text. */
+  /** Receives every full result; the model gets its text. */
   readonly onResult?: (tool: string, result: ToolResult) => void
 }
 
-/** The tools of a session. Every call of one goes the guarded way; what did not run is text that says why. */
+/**
+ * A session's tools. Every call goes through Cordon; a refused call returns a text that says why.
+ */
 export function aiSdkTools(session: Session, options: AiSdkOptions = {}): Record<string, AiSdkTool> {
   const offered = session.tools().filter(({ name }) => options.only?.includes(name) ?? true)
   return Object.fromEntries(
@@ -58,7 +61,7 @@ export function aiSdkTools(session: Session, options: AiSdkOptions = {}): Record
   )
 }
 
-// Cordon checks inputs itself, with errors that teach the model; a second check in front would only hide them.
+// Cordon validates inputs itself, with errors that teach the model.
 function schemaOf(input: InputSchema): AiSdkSchema {
   const schema: AiSdkSchema = {
     jsonSchema: { ...input, additionalProperties: false },

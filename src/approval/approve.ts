@@ -4,11 +4,10 @@ import { isGlob } from '../files/glob.ts'
 import type { Decision, PartDecision } from '../policy/decision.ts'
 import { type Bound, worstCaseOf } from '../policy/worst-case.ts'
 import type { ShellFacts } from '../shell/facts.ts'
-import { canonicalJson } from '../system/canonical-json.ts'
 import { messageOf } from '../system/fault.ts'
+import { canonicalJson } from '../system/json.ts'
 import { sha256 } from '../system/sha256.ts'
-import { parseAnswer } from './answer.ts'
-import type { Answer, ApprovalRequest } from './prompter.ts'
+import { type Answer, type ApprovalRequest, parseAnswer } from './prompter.ts'
 import { type GrantPlaces, pathOfPart, type Suggestion, suggestGrants } from './suggestion.ts'
 
 /** A person declined, corrected, or was not there to ask: not a denial of the policy, and not an error. */
@@ -27,7 +26,7 @@ export type Approval = { readonly by?: string; readonly reviewed?: Bound } & (
 )
 
 export interface Remembered {
-  /** The tool that asked: a host for commands stands elsewhere than one for the web tools. */
+  /** The tool that asked: a host for commands is saved elsewhere than one for the web tools. */
   readonly tool: string
   readonly grant: Suggestion
   readonly verdict: 'allow' | 'deny'
@@ -48,7 +47,9 @@ export interface Question {
   readonly suggestions?: readonly Suggestion[]
 }
 
-/** What is asked, for every surface. A part that names a file which does not exist is left out where another one asks. */
+/**
+ * The request for every surface. A part that names a missing file is left out if another part asks.
+ */
 export function requestOf(question: Question): ApprovalRequest {
   const { tool, subject, input, decision, facts, places, where } = question
   const asks = decision.segments.filter((part) => part.decision === 'ask')
@@ -82,7 +83,7 @@ function namesSomething(part: PartDecision, facts: ShellFacts | null, { exists, 
   return paths.some((path) => path === null || isGlob(path) || exists(path))
 }
 
-/** Asks. A prompter that fails, or gives an answer that is none, is a no. */
+/** Asks. A failing prompter, or an invalid answer, is a no. */
 export async function approve(
   question: Question,
   ask: (request: ApprovalRequest) => Promise<Answer>,

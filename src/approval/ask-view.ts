@@ -1,6 +1,6 @@
 /**
- * An ask as a value that every surface shows (P6, P12): the whole call, why it asks with the worst first, what could be saved, and the
- * answers there are. Nothing else composes what a person is asked.
+ * An ask as a value that every surface shows (P6, P12): the whole call, its reasons with the worst
+ * first, the grants to save, and the answers. Nothing else composes a question to a person.
  */
 
 import type { PartDecision } from '../policy/decision.ts'
@@ -11,10 +11,10 @@ import type { Answer, ApprovalRequest } from './prompter.ts'
 import { QuestionMask } from './question-mask.ts'
 import type { Suggestion } from './suggestion.ts'
 
-/** What is shown of a question; secrets in it are masked, everything else is as it was asked and still to be made visible. */
+/** The shown parts of a question; secrets are masked, and everything else still needs escaping. */
 export interface AskView {
   readonly tool: string
-  /** What a wrong yes could cost at most, in one sentence: the first thing that is shown. */
+  /** The maximum cost of a wrong yes, in one sentence, shown first. */
   readonly worst: string
   /** The exact command, path or URL. */
   readonly subject: string
@@ -51,7 +51,7 @@ export interface AskReason {
   readonly source: string | null
 }
 
-/** One sentence, and for how many parts of the call it holds. */
+/** One sentence, and the number of parts that it covers. */
 export interface AskMessage {
   readonly text: string
   readonly count: number
@@ -68,7 +68,7 @@ export interface AnswerRow {
   readonly saves: boolean
 }
 
-/** Every answer there is (P6), in the order in which it is offered. */
+/** Every answer (P6), in the offered order. */
 export const ANSWERS: readonly AnswerRow[] = [
   { kind: 'once', key: 'y', label: 'once', saves: false },
   { kind: 'session', key: 's', label: 'this session', saves: true },
@@ -89,7 +89,7 @@ export const TIMES: readonly { readonly key: string; readonly label: string; rea
 export const LONGEST_SECONDS: number = 30 * 86_400
 export const LONGEST_MESSAGE = 2000
 
-/** From the worst on. What is not listed comes after these. */
+/** The worst first; unlisted codes come after these. */
 const WORST_FIRST: readonly ReasonCode[] = [
   'maybe-denied',
   'rule-asks',
@@ -240,7 +240,10 @@ function badness(code: ReasonCode): number {
   return at < 0 ? WORST_FIRST.length : at
 }
 
-/** One row of the text, before it is wrapped or painted: what it is, the word before it, and the text of strangers in it. */
+/**
+ * One row of the text, before it is wrapped or painted: its kind, its label, and any untrusted
+ * text.
+ */
 export interface AskRow {
   readonly kind: 'where' | 'host' | 'subject' | 'field' | 'masked' | 'why' | 'rule' | 'save' | 'admits'
   readonly label: string
@@ -317,7 +320,7 @@ export function reasonRows({ reasons }: AskView): AskRow[] {
   ])
 }
 
-/** What one offer would save, each grant with what it admits. */
+/** The grants of one offer, each with what it admits. */
 export function offerRows(offer: Suggestion | undefined, label = 'save'): AskRow[] {
   if (offer === undefined) return [{ kind: 'admits', label, text: 'Nothing: this is asked every time.' }]
   const grants = [offer, ...(offer.also ?? [])]
@@ -327,7 +330,10 @@ export function offerRows(offer: Suggestion | undefined, label = 'save'): AskRow
   ])
 }
 
-/** The whole ask as text, for surfaces that only show text: the rows of the prompt, made visible. `whole`: nothing folded. */
+/**
+ * The whole ask as text, for surfaces without a layout: the rows of the prompt, escaped. `whole`:
+ * nothing folded.
+ */
 export function askText(
   view: AskView,
   { whole = false, canShow = false }: { readonly whole?: boolean; readonly canShow?: boolean } = {},
@@ -379,7 +385,7 @@ export function askSummary(view: AskView, most: number): string {
 /** An answer as it comes from a form, a key or a page: from outside, and believed only where it is one of those offered. */
 export interface AnswerForm {
   readonly answer: unknown
-  /** Which offer is saved, from 0; the narrowest unless told. */
+  /** The index of the offer to save; default the narrowest. */
   readonly choice?: unknown
   readonly seconds?: unknown
   readonly message?: unknown

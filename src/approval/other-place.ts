@@ -7,15 +7,17 @@ import { isInside } from '../files/baseline.ts'
 export interface Surroundings {
   readonly root: string
   readonly home: string
-  /** The repository that a path lies in, by a look at the disk; null when it lies in none, or cannot be checked. */
+  /**
+   * The repository that contains a path on disk; null if there is none, or it cannot be checked.
+   */
   readonly repository?: (path: string) => string | null
 }
 
-/** Folders of the home whose every file is a credential, or may be one: never handed out as a whole. */
+/** Folders of the home whose files are, or may be, credentials: never granted as a whole. */
 const CREDENTIALS =
   /^\.(ssh|gnupg|aws|azure|kube|docker|password-store|netrc|pki|cert|oci|terraform\.d|gem|cargo|npm|config\/(gh|gcloud|op|hub|glab-cli|doctl|rclone|sops|age))(\/|$)/
 
-/** Folders that hold a folder for each program or project: the one below is meant. */
+/** Folders with one folder for each program or project: the one below is meant. */
 const SHELVES: readonly RegExp[] = [
   /^\.claude\/projects$/,
   /^\.(local|config|cache)(\/(share|state|lib))?$/,
@@ -24,7 +26,7 @@ const SHELVES: readonly RegExp[] = [
   /^AppData(\/(Local|Roaming))?$/,
 ]
 
-/** True for places whose files are credentials: nothing there is offered. */
+/** Whether a place contains credentials: nothing there is offered. */
 export function isCredentialPlace(path: string, around: Surroundings): boolean {
   const home = homeOf(path, around)
   return home !== null && CREDENTIALS.test(posix.relative(home, path))
@@ -46,11 +48,11 @@ export function otherPlace(path: string, around: Surroundings): string | null {
   return null
 }
 
-/** Folders of a home in which a person keeps everything. */
+/** Folders of a home with all of a person's files. */
 const EVERYTHING =
   /^(\..*|Applications|AppData|Desktop|Documents|Downloads|Dropbox|iCloud.*|Library|Movies|Music|OneDrive.*|Pictures|Public|Templates|Videos|bin|go|snap)$/i
 
-/** The folder right below the home in which a file is to be made: a place of one purpose is meant as a whole. */
+/** The folder right below the home for a new file: a place of one purpose is granted as a whole. */
 export function folderOfHome(path: string, around: Surroundings): string | null {
   const [home, folder] = [homeOf(path, around), posix.dirname(path)]
   if (home === null || posix.dirname(folder) !== home || EVERYTHING.test(posix.basename(folder))) return null

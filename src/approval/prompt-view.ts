@@ -17,7 +17,7 @@ import {
 
 /** Where the person is. */
 export interface PromptState {
-  /** Which offer is chosen. */
+  /** The index of the chosen offer. */
   readonly choice: number
   /** First row that is shown of what does not fit; null until the person moves: then it is where the asking begins. */
   readonly scroll: number | null
@@ -118,7 +118,7 @@ function headRows(view: AskView, columns: number): string[] {
     bold(cutTo(`──${title}${rule}`, columns)),
     ...wrapWords(worstLine(view), columns).slice(0, WORST_ROWS).map(bold),
     ...(where === null ? [] : [dim(cutMiddle(`in ${where}`, columns))]),
-    // The end of a name says whose it is.
+    // The end of a host name shows its owner.
     ...hosts.slice(0, MAX_HOSTS).map((host) => `${dim('host ')}${bold(cutMiddle(host, columns - LABEL))}`),
     ...(more > 0 ? [dim(`     and ${more} more ${more === 1 ? 'host' : 'hosts'}`)] : []),
   ]
@@ -152,7 +152,7 @@ function wrapRows(rows: readonly AskRow[], columns: number): string[] {
   })
 }
 
-/** What an answer that saves would save, on one row; how much of it is not seen there comes first. */
+/** The grants of a saving answer on one row; the number of hidden ones comes first. */
 function pinnedGrant({ offers }: AskView, { choice }: PromptState, columns: number): string {
   const offer = offers[choice]
   if (offer === undefined) return dim(cutTo('save Nothing: this is asked every time.', columns))

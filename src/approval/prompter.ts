@@ -1,4 +1,4 @@
-/** The port to a person: what is asked, and every answer there is (P6). */
+/** The port to a person: the question, and every possible answer (P6). */
 
 import type { Decision, PartDecision } from '../policy/decision.ts'
 import type { WorstCase } from '../policy/worst-case.ts'
@@ -19,7 +19,7 @@ export interface ApprovalRequest {
   /** The directory it starts in, when that is not the project root. */
   readonly where?: string
   readonly decision: Decision
-  /** What a wrong yes could cost at most. */
+  /** The maximum cost of a wrong yes. */
   readonly worst: WorstCase
   /** The parts that ask. */
   readonly asks: readonly PartDecision[]
@@ -28,8 +28,8 @@ export interface ApprovalRequest {
 }
 
 /**
- * `grant` is what the person chose to save, narrowed or broadened from a suggestion; `by` says where it was given, when that
- * was not the prompter's own place.
+ * `grant` is the grant that the person chose to save, narrowed or broadened from a suggestion; `by`
+ * names where they gave it, if not at the prompter.
  */
 export type Answer = { readonly by?: string } & (
   | { readonly kind: 'once' }
@@ -44,11 +44,11 @@ export type Answer = { readonly by?: string } & (
 export interface Prompter {
   readonly name: string
   /**
-   * Who is behind the call that asks, where different people are reached through one prompter: their questions are never one,
-   * and no one waits for the answer of somebody else.
+   * The person behind the asking call, if several share one prompter: their questions are never
+   * merged, and none waits for another's answer.
    */
   asker?(): string
-  /** A yes is for the one call: what an answer would save could open something to somebody else. */
+  /** A yes is for the one call: a saved answer could open something to another person. */
   readonly onceOnly?: boolean
   /** Says something about a question, such as that it was answered elsewhere. */
   tell?(text: string): void
@@ -64,4 +64,49 @@ export function programmaticPrompter(
   name = 'program',
 ): Prompter {
   return { name, ask: async (request) => decide(request) }
+}
+
+/** The kinds of grants. */
+export const GRANT_KINDS = ['command', 'read', 'write', 'host', 'directory', 'port'] as const
+export type GrantKind = (typeof GRANT_KINDS)[number]
+
+/** An answer from a program or another process; null if invalid. */
+export function parseAnswer(given: unknown): Answer | null {
+  if (typeof given !== 'object' || given === null) return null
+  const { kind, grant, seconds, message, by } = given as Readonly<Record<string, unknown>>
+  if (by !== undefined && typeof by !== 'string') return null
+  const from = by === undefined ? {} : { by }
+  switch (kind) {
+    case 'once':
+    case 'deny':
+      return { ...from, kind }
+    case 'session':
+    case 'always':
+    case 'deny-always': {
+      const parsed = parseSuggestion(grant)
+      return parsed && { ...from, kind, grant: parsed }
+    }
+    case 'time': {
+      const parsed = parseSuggestion(grant)
+      const lasts = typeof seconds === 'number' && Number.isFinite(seconds) && seconds > 0
+      return parsed && lasts ? { ...from, kind, grant: parsed, seconds } : null
+    }
+    case 'deny-message':
+      return typeof message === 'string' ? { ...from, kind, message } : null
+    default:
+      return null
+  }
+}
+
+/** A suggestion from a program or another process; null if invalid or without effect. */
+function parseSuggestion(given: unknown): Suggestion | null {
+  if (typeof given !== 'object' || given === null) return null
+  const { kind, value, admits = '', also } = given as Readonly<Record<string, unknown>>
+  const known = GRANT_KINDS.find((name) => name === kind)
+  if (known === undefined || typeof value !== 'string' || value === '' || typeof admits !== 'string') return null
+  if (also === undefined) return { kind: known, value, admits }
+  const others = Array.isArray(also) ? also.map(parseSuggestion) : [null]
+  return others.some((other) => other === null)
+    ? null
+    : { kind: known, value, admits, also: others.flatMap((other) => other ?? []) }
 }

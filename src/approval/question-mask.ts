@@ -1,6 +1,7 @@
 /**
- * Secrets in a question, masked character by character so that every other one stays where it was (A2, P12). The agent writes what is
- * asked, so only data is ever masked: never a quote, an operator, a host, a path or the end of a line, and what is masked is counted.
+ * Secrets in a question, masked character by character so that all others keep their position (A2,
+ * P12). The agent writes the question, so only data is ever masked: never a quote, an operator, a
+ * host, a path or the end of a line. Masks are counted.
  */
 
 import { wordSecrets } from '../scan/redact/option-secrets.ts'
@@ -24,7 +25,7 @@ export class QuestionMask {
     return covered(text, spans)
   }
 
-  /** A sentence about such texts: what is masked in them is masked in it. */
+  /** A sentence about such texts: masked like them. */
   sentence(text: string): string {
     let shown = covered(text, textSpans(text))
     for (const value of [...this.#values].toSorted((one, other) => other.length - one.length)) {
@@ -43,19 +44,21 @@ function covered(text: string, spans: readonly Span[]): string {
   return shown
 }
 
-/** What a text is distinguished by: whatever is not one of these stays in sight. */
+/** Data runs; everything else stays visible. */
 const RUN = /[A-Za-z0-9_+=~%!-]+/g
-/** A value that a program takes as it is may hold a little more. */
+/** A plain value of a program may contain a little more. */
 const VALUE_RUN = /[A-Za-z0-9_+=~%!.,:@#^*?-]+/g
 
-/** Finds that anybody can bring about by the words around a value, which is then masked only where it looks like chance. */
+/**
+ * Findings that chosen words around a value can cause; then it is masked only if it looks random.
+ */
 const BY_CONTEXT: ReadonlySet<string> = new Set(
   'assignment option url-password url-token bearer basic-header digest-header cookie redis-auth sql-identified private-key'.split(
     ' ',
   ),
 )
 
-/** The spans of a text of which nothing is known: known formats, what looks random, and key blocks. */
+/** The spans of an unparsed text: known formats, random-looking runs, and key blocks. */
 function textSpans(text: string): readonly Span[] {
   return createRedactor()
     .find(text)
@@ -83,15 +86,18 @@ function runsIn(text: string, start: number, end: number, pattern: RegExp): Span
   }))
 }
 
-/** Whether it lies where the name of a host stands: `https://HOST/`. */
+/** Whether it lies in the position of a host name: `https://HOST/`. */
 function isAuthority(text: string, { start }: Span): boolean {
   return /[a-z]:\/\/[^\s/?#"'`]*$/i.test(text.slice(Math.max(0, start - 300), start))
 }
 
-/** The spans of a parsed command: each inside one word that bash takes as it stands, and that names no file, host or program. */
+/**
+ * The spans of a parsed command: each inside one word that bash passes unchanged, and that names no
+ * file, host or program.
+ */
 function commandSpans(facts: ShellFacts): readonly Span[] {
   const { source } = facts
-  // The words of a text that another shell runs (`sh -c '…'`) all stand where that text does.
+  // The words of a text that another shell runs (`sh -c '…'`) all have the position of that text.
   const inner = facts.commands.filter(
     ({ argv, span }) => argv.length > 1 && argv.every((word) => isSame(word.span, span)),
   )
@@ -121,7 +127,7 @@ function commandSpans(facts: ShellFacts): readonly Span[] {
   return merged(found.filter(isData))
 }
 
-/** Whether a text is part of what a command runs, reads, writes or reaches. */
+/** Whether a text is a program, file or host of a command. */
 function isNamed({ argv, paths, hosts, redirects }: CommandFact, text: string): boolean {
   const targets = redirects.map(({ target }) => target?.text ?? '')
   const names = [argv[0]?.text ?? '', ...paths.map(({ path }) => path ?? ''), ...targets]
@@ -148,7 +154,7 @@ function wordSpans(source: string, word: Word): Span[] {
     .map(({ start, end }) => ({ start: word.span.start + start, end: word.span.start + end }))
 }
 
-/** The value of an option that takes a secret, where the word holds it in one piece. */
+/** The value of an option that takes a secret, if the word contains it in one piece. */
 function valueSpans(source: string, word: Word, from: number): Span[] {
   const value = word.text.slice(from)
   const at = source.slice(word.span.start, word.span.end).lastIndexOf(value)

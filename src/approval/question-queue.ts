@@ -6,8 +6,9 @@ import type { Prompter } from './prompter.ts'
 export interface Questions {
   readonly name: string
   /**
-   * Does `work` when its turn comes; the turn lasts until it is done, so what it remembers is known to the next one. Asks with
-   * the same key share one turn and its outcome; it is taken back when everybody who asked has gone.
+   * Runs `work` when its turn comes; the turn lasts until it is done, so the next one knows what it
+   * saved. Asks with the same key share one turn and its outcome; it is cancelled when all askers
+   * have gone.
    */
   take<Outcome>(
     key: string,

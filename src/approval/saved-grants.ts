@@ -1,4 +1,7 @@
-/** Saved grants (P7): answers that hold for a session or for a time, listed, counted and revoked; they never beat a deny. */
+/**
+ * Saved grants (P7): answers that apply to a session or for a time, listed, counted and revoked;
+ * they never beat a deny.
+ */
 
 import { randomBytes } from 'node:crypto'
 import { statSync } from 'node:fs'
@@ -7,7 +10,7 @@ import type { Policy } from '../policy/policy.ts'
 import { Fault } from '../system/fault.ts'
 import { withLock } from '../system/lock.ts'
 import { openOwnDirectory, readOwnJson, writeOwnJson } from '../system/state.ts'
-import { GRANT_KINDS } from './answer.ts'
+import { GRANT_KINDS } from './prompter.ts'
 import type { Suggestion } from './suggestion.ts'
 
 export interface SavedGrant {
@@ -16,7 +19,10 @@ export interface SavedGrant {
   readonly kind: Suggestion['kind']
   readonly value: string
   readonly verdict: 'allow' | 'deny'
-  /** `session` ends with the session that got it; `project` holds for every session and surface of the project until it is revoked. */
+  /**
+   * `session` ends with its session; `project` applies to every session and surface of the project
+   * until it is revoked.
+   */
   readonly scope: 'session' | 'time' | 'project'
   readonly session: string
   readonly created: number
@@ -33,7 +39,7 @@ export interface GrantProject {
 
 interface GrantFile {
   readonly version: 1
-  /** What is not a grant is left as it is, and counts for nothing. */
+  /** Invalid entries are kept unchanged, and have no effect. */
   readonly grants: readonly unknown[]
 }
 
@@ -53,7 +59,7 @@ export class SavedGrants {
     this.#now = now
   }
 
-  /** Grants that hold now. */
+  /** Grants that apply now. */
   list(): readonly SavedGrant[] {
     return this.#read().filter((grant) => grant.expires === null || grant.expires > this.#now())
   }
@@ -64,7 +70,7 @@ export class SavedGrants {
     return bad === 0 ? null : `${bad} of the saved grants cannot be read and count for nothing: see ${this.#file}`
   }
 
-  /** Grants that hold now for one project and session; of a locked project its denials only. */
+  /** Grants that apply now to one project and session; of a locked project only denials. */
   forSession({ root, policy }: GrantProject, session: string): readonly SavedGrant[] {
     const locked = !policy.runtimeGrants.value
     return this.list().filter(
@@ -116,7 +122,7 @@ export class SavedGrants {
     return this.#entries().filter(isGrant)
   }
 
-  /** Every change replaces the file, so the same file holds the same grants. */
+  /** Every change replaces the file, so an unchanged file has the same grants. */
   #entries(): readonly unknown[] {
     const facts = statSync(this.#file, { bigint: true, throwIfNoEntry: false })
     if (facts === undefined) return []

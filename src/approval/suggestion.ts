@@ -1,4 +1,7 @@
-/** What a saved grant would be: the narrowest that covers what was asked, then broader ones, never broader than needed. */
+/**
+ * Suggests grants to save: the narrowest that covers the question, then broader ones, never broader
+ * than needed.
+ */
 
 import { posix } from 'node:path'
 import { isInside } from '../files/baseline.ts'
@@ -13,28 +16,28 @@ import type { ReasonCode } from '../policy/reason.ts'
 import type { CommandFact, ShellFacts } from '../shell/facts.ts'
 import { grantRefusal, interpreterOf } from '../shell/inspect/interpreters.ts'
 import { wrapperRows } from '../shell/wrap/wrappers.ts'
-import type { GrantKind } from './answer.ts'
 import { folderOfHome, isCredentialPlace, otherPlace, type Surroundings } from './other-place.ts'
+import type { GrantKind } from './prompter.ts'
 
 /** Something that can be granted, as the manifest would write it. */
 export interface Suggestion {
   readonly kind: GrantKind
   readonly value: string
-  /** What it would also admit, for the prompt. */
+  /** Everything that it would admit, for the prompt. */
   readonly admits: string
   /** Saved together with it: the other commands of a text with several that ask. */
   readonly also?: readonly Suggestion[]
 }
 
-/** Where paths of a question stand. */
+/** The places against which paths of a question are judged. */
 export interface GrantPlaces extends Surroundings {
   /** The canonical path of one as it was written. */
   readonly resolve: (given: string) => string
-  /** Whether there is a file; absent where no one knows. */
+  /** Whether a file exists; absent if unknown. */
   readonly exists?: (path: string) => boolean
 }
 
-/** Programs whose first word says nothing: at least this many words are part of a pattern. */
+/** Programs whose first word is not enough: at least this many words are part of a pattern. */
 const MINIMUM_WORDS: Readonly<Record<string, number>> = {
   git: 2,
   gh: 3,
@@ -99,7 +102,7 @@ const EXACT_SUBCOMMANDS: ReadonlySet<string> = new Set([
   'pnpm exec',
 ])
 
-/** What is never left open: the next words decide everything. */
+/** Programs whose patterns are never left open: the next words decide everything. */
 const EXACT_ONLY: ReadonlySet<string> = new Set(
   'rm mv cp chmod chown dd ln tee curl wget ssh scp sftp rsync nc socat find xargs sed awk tar kill pkill killall psql mysql sqlite3 redis-cli mongosh npx bunx uvx pipx'.split(
     ' ',
@@ -141,7 +144,7 @@ function together(each: readonly (readonly Suggestion[])[]): Suggestion[] {
 
 const nameOf = ({ kind, value }: Suggestion): string => `${kind} ${value}`
 
-/** A directory to work in is one to read as well, and holds those below it. */
+/** A directory to work in is also readable, and contains those below it. */
 function withoutCovered(set: readonly Suggestion[]): readonly Suggestion[] {
   const directories = set.filter(({ kind }) => kind === 'directory').map(({ value }) => value)
   return set.filter(({ kind, value }) => {
@@ -191,7 +194,7 @@ function workingPlace(path: string, places: GrantPlaces): Suggestion[] {
 function secretSuggestions(part: PartDecision, facts: ShellFacts | null, places: GrantPlaces): Suggestion[] {
   const path = pathOfPart(part, facts, places.resolve)
   if (path === null || isGlob(path) || !isPlainPattern(path, places.root, places.home)) return []
-  // A place of credentials is no one's project: only a grant that a person writes opens it.
+  // A place of credentials is not a project: only a grant that a person writes opens it.
   const isPlace = secretOf(path, places)?.kind === 'place' || isCredentialPlace(path, places)
   if (isPlace && !isInside(path, places.root)) return []
   const value = isInside(path, places.root) ? posix.relative(places.root, path) : path
@@ -203,7 +206,7 @@ function hostSuggestions(part: PartDecision, facts: ShellFacts | null): Suggesti
   return value === null ? [] : [{ kind: 'host', value, admits: `every request to ${value}` }]
 }
 
-/** The host that a part is about, with its port where that is not a usual one; null when there is none to name. */
+/** The host of a part, with an unusual port; null if it names none. */
 export function hostOfPart(part: PartDecision, facts: ShellFacts | null): string | null {
   const { span } = part
   // A command's part names the host alone; the URL it was written in has the port.
@@ -226,7 +229,7 @@ function commandSuggestions(fact: CommandFact): Suggestion[] {
   if (fact.kind != null) return kindSuggestions(fact.kind)
   // What forces, deletes or publishes elsewhere is asked each time.
   if (fact.effect === 'destructive' || PUBLISHES.test(fact.effectNote)) return []
-  // What is lost in a container would be granted here as well.
+  // A grant for a loss in a container would apply here as well.
   if (fact.effect === 'loss' && fact.via.length > 0) return []
   if (name === undefined || fact.hazards.length > 0) return []
   const program = posix.basename(name)
@@ -237,12 +240,12 @@ function commandSuggestions(fact: CommandFact): Suggestion[] {
   const complete = words.length === fact.argv.length
   const exact = complete ? commandSuggestion(words, false) : null
   const subcommand = words.slice(0, 2).join(' ')
-  // What reaches another machine or cannot be undone is granted as it stands, never with other words.
+  // Remote changes and losses are granted exactly, never with other words.
   const pinned = fact.effect === 'remote-write' || fact.effect === 'loss'
   if (pinned || EXACT_ONLY.has(program) || EXACT_SUBCOMMANDS.has(subcommand)) return exact ? [exact] : []
   const minimum = (MINIMUM_WORDS[program] ?? 1) + (RUNNERS.has(subcommand) ? 1 : 0)
   const open: Suggestion[] = []
-  // Options and file names are what changes from call to call; a subcommand is what was meant.
+  // Options and file names change from call to call; a subcommand is what was meant.
   for (let length = Math.min(words.length, minimum + 1); length >= minimum; length--) {
     const kept = words.slice(0, length)
     if (kept.slice(1).some((word) => word.startsWith('-'))) continue
@@ -266,7 +269,7 @@ function kindSuggestions(kind: readonly string[]): Suggestion[] {
   return [{ kind: 'command', value, admits }]
 }
 
-/** INVARIANT: the text of a suggestion parses back to the very words it was made of. */
+/** INVARIANT: the text of a suggestion parses back to the same words. */
 function commandSuggestion(words: readonly string[], open: boolean): Suggestion | null {
   const text = words.map(quoted).join(' ')
   const value = open ? `${text}:*` : text

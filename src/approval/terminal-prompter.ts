@@ -20,7 +20,7 @@ import type { Suggestion } from './suggestion.ts'
 
 /** Keys come in, rows go out; small enough that a test can be the person. */
 export interface PromptTerminal {
-  /** What was typed before the question was there. */
+  /** Keys typed before the question appeared. */
   readonly typed?: string
   screen(): Screen
   show(rows: readonly string[]): void
@@ -46,8 +46,8 @@ const CLOCK: PromptClock = {
 }
 
 /**
- * Whose screen a question appears in. In somebody else's (`borrowed`), a person may be typing for them: no single key is an answer, and
- * what outlives the question is answered elsewhere.
+ * The screen on which a question appears. On another program's (`borrowed`) a person may be typing
+ * for that program: no single key is an answer, and lasting answers are given elsewhere.
  */
 export interface PromptPlace {
   readonly screen: 'own' | 'borrowed'
@@ -68,7 +68,7 @@ const BORROWED: readonly AskView['answers'][number][] = ['once', 'session', 'tim
 
 const START: PromptState = { choice: 0, scroll: null, step: 'answer', message: '', whole: false, armed: false }
 
-/** A prompter on the terminal of this process, whatever its standard streams are. */
+/** A prompter on the terminal of this process, independent of its standard streams. */
 export function terminalPrompter(parts: PrompterParts = {}): Prompter {
   return {
     name: 'terminal',
@@ -121,7 +121,7 @@ function hiddenOf({ subject, fields, reasons, offers, masked }: AskView): Partia
   return { subject, fields, reasons, offers, masked }
 }
 
-/** What a key did: another state, or the end with an answer. */
+/** The result of a key: another state, or the final answer. */
 type Turn<State, Result> = { readonly state: State } | { readonly answer: Result }
 
 /** Shows, listens, and ends with an answer; Ctrl-C and the end of the input are `without`. */
@@ -167,7 +167,7 @@ function converse<State extends { readonly armed: boolean }, Result>(
         finish(() => resolve(without))
         return
       }
-      // What a terminal says by itself (the mouse, a change of focus) and the arrows are not typing.
+      // Mouse and focus reports of the terminal and the arrows are not typing.
       const isTyped = !(keys.startsWith(ESCAPE) && keys.length > 1)
       if (isTyped && !state.armed) {
         if (clock.now() - last < quiet) {
@@ -326,7 +326,7 @@ const LEAVE_SCREEN = '\u001b[?25h\u001b[?1049l'
 const CLEAR = '\u001b[H\u001b[2J'
 const SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGHUP', 'SIGINT', 'SIGQUIT']
 
-/** The terminal of this process. Throws a Fault when there is none: then no one can be asked. */
+/** The terminal of this process. Throws a Fault if there is none: then nobody can be asked. */
 export function openTerminal(): PromptTerminal {
   let fd: number
   try {
@@ -362,7 +362,7 @@ export function openTerminal(): PromptTerminal {
       const onEnd = () => onKeys(null)
       input.on('data', onData).once('end', onEnd).once('error', onEnd).once('close', onEnd)
       const onWindow = () => {
-        // Node checks the size again by itself only for stdout and stderr.
+        // Node updates the size unasked only for stdout and stderr.
         ;(output as WriteStream & { _refreshSize?(): void })._refreshSize?.()
         onResize()
       }
@@ -383,7 +383,7 @@ export function openTerminal(): PromptTerminal {
   }
 }
 
-/** Takes what was typed before the question was seen: it is not an answer to it. */
+/** Takes keys typed before the question was seen: they are not an answer to it. */
 function takeTyped(): string {
   const fd = openSync('/dev/tty', constants.O_RDONLY | constants.O_NOCTTY | constants.O_NONBLOCK)
   const buffer = Buffer.alloc(4096)

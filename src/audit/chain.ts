@@ -1,7 +1,10 @@
-/** The chain of a log's lines, walked from its start: what was edited, deleted, inserted, reordered, swapped or torn, and where. */
+/**
+ * Walks the chain of a log from its start, and finds edited, deleted, inserted, reordered, swapped
+ * and torn lines.
+ */
 
 import { hash } from 'node:crypto'
-import { isSignedBy } from '../system/keys/ed25519.ts'
+import { isSignedBy } from '../system/keys/signing-key.ts'
 import { type AuditLine, checkpointMessage, genesis } from './event.ts'
 
 export type DamageKind =
@@ -30,7 +33,7 @@ export interface Damage {
   readonly message: string
 }
 
-/** A line of a log, where it stands. */
+/** A line of a log with its position. */
 export interface Row {
   readonly file: string
   readonly line: number
@@ -43,7 +46,7 @@ export interface Row {
   readonly part: number
 }
 
-/** Told of each damage as it is found. */
+/** Called for each damage. */
 export type Note = (
   kind: DamageKind,
   row: { file: string; line: number } | null,
@@ -63,7 +66,10 @@ export interface Walk {
   readonly recovered: number
 }
 
-/** Walks the lines of a session in the order of its files. `since`: when the key was made, before which nothing could be signed. */
+/**
+ * Walks the lines of a session in the order of its files. `since`: when the key was created, before
+ * which nothing could be signed.
+ */
 export function walkChain(
   session: string,
   rows: readonly Row[],
@@ -163,7 +169,10 @@ function noteBreak(row: Row, event: AuditLine, last: Walk['last'], note: Note): 
   )
 }
 
-/** What is wrong with a checkpoint; null when its signature is good. One without a signature vouches for nothing, and Cordon writes none. */
+/**
+ * The problem of a checkpoint; null if its signature is good. An unsigned one proves nothing, and
+ * Cordon writes none.
+ */
 function checkpointProblem(
   event: AuditLine,
   keys: readonly string[],

@@ -1,10 +1,15 @@
-/** Crash reports: what broke, for the person and for a bug report, without keys and without what the session was about (A5). */
+/**
+ * Crash reports for the person and for a bug report, without keys and without the session's content
+ * (A5).
+ */
 
 import { randomBytes } from 'node:crypto'
+import { closeSync, constants, fstatSync, renameSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { openOwnDirectory, writeOwnFile } from '../system/state.ts'
+import { openMade } from '../system/made-file.ts'
+import { mustBeOurs, openOwnDirectory, writeOwnFile } from '../system/state.ts'
 
-export interface CrashFacts {
+interface CrashFacts {
   readonly stateDir: string
   /** ISO time. */
   readonly now: string
@@ -16,7 +21,7 @@ export interface CrashFacts {
   readonly redact: (text: string) => string
 }
 
-export interface CrashReport {
+interface CrashReport {
   readonly id: string
   readonly time: string
   readonly command: string
@@ -63,7 +68,7 @@ export function writeCrashReport(
 export function crashReport(error: unknown, id: string, facts: CrashFacts): CrashReport {
   const { now, command, version, os, runtime, redact } = facts
   const seen = new Set<unknown>([error])
-  // A set goes on with what is added to it: each error, then what it came from.
+  // A set iterates over added elements, too: each error, then its cause.
   for (const each of seen) {
     const members = each instanceof AggregateError ? each.errors : []
     for (const from of [...members, each instanceof Error ? each.cause : undefined])
@@ -85,4 +90,40 @@ function describe(error: unknown, redact: (text: string) => string): CrashedErro
     message: redact(error.message).slice(0, MAX_MESSAGE),
     stack: frames.slice(0, MAX_FRAMES).map((line) => redact(line.trim())),
   }
+}
+
+/** Cordon's own log, `app.log` in the state directory: for the owner alone, without secrets, of bounded size (A2). */
+interface AppLog {
+  write(level: 'info' | 'warning' | 'error', message: string): void
+  close(): void
+}
+
+const MAX_BYTES = 5 * 1024 * 1024
+
+/** Opens the log. Unlike the audit it is a convenience: a line that cannot be written is dropped. */
+export function openAppLog(stateDir: string, redact: (text: string) => string, now: () => string): AppLog {
+  const path = join(openOwnDirectory(stateDir), 'app.log')
+  let fd = openLog(path)
+  return {
+    write(level, message) {
+      const text = redact(message).replace(/[\r\n]+/g, ' | ')
+      try {
+        if (fstatSync(fd).size > MAX_BYTES) {
+          renameSync(path, `${path}.1`)
+          closeSync(fd)
+          fd = openLog(path)
+        }
+        writeSync(fd, `${now()} ${level} ${text}\n`)
+      } catch {
+        // A full disk must not stop the work that the log is about.
+      }
+    },
+    close: () => closeSync(fd),
+  }
+}
+
+function openLog(path: string): number {
+  const fd = openMade(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW)
+  mustBeOurs(path, fstatSync(fd))
+  return fd
 }

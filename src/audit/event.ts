@@ -1,4 +1,7 @@
-/** What the audit log records: one JSON line before a call runs and one after, one for every denial, chained by hashes (A1). */
+/**
+ * The lines of the audit log: one JSON line before a call runs and one after, one for every denial,
+ * chained by hashes (A1).
+ */
 
 /** The version of the line format. */
 const AUDIT_VERSION = 1
@@ -8,13 +11,16 @@ export interface AuditDecision {
   readonly verdict: 'allow' | 'ask' | 'deny'
   /** The reason code. */
   readonly reason: string
-  /** Where arguments are stored: it may name what was asked for. */
+  /** Only if arguments are stored: it may name them. */
   readonly message?: string
   /** `rule (source)`, deciding ones first. */
   readonly rules?: readonly string[]
-  /** Of an ask: what a wrong yes could cost at most (P11). */
+  /** Of an ask: the maximum cost of a wrong yes (P11). */
   readonly worst?: { readonly bound: string; readonly labels: readonly string[]; readonly text?: string }
-  /** Who answered an ask: `terminal`, `elicitation`, `grant:ID`, `auto`, `host`, `typed`; null when no one was asked. */
+  /**
+   * The answerer of an ask: `terminal`, `elicitation`, `grant:ID`, `auto`, `host`, `typed`; null if
+   * nobody was asked.
+   */
   readonly approver?: string | null
 }
 
@@ -23,7 +29,7 @@ export interface CallEvent {
   readonly type: 'begin' | 'denied'
   /** Joins a begin with its end. */
   readonly call: string
-  /** The call whose program made this one. */
+  /** The call whose program started this one. */
   readonly within?: string
   readonly agent?: string
   /** The root of the project. */
@@ -38,7 +44,7 @@ export interface CallEvent {
   /** The command, path or URL in short; where arguments are stored. */
   readonly subject?: string
   readonly decision: AuditDecision
-  /** Whose tool it is: Cordon's own, a custom one whose bytes were the trusted ones, or a stranger's. */
+  /** The origin of the tool: Cordon's own, a custom one with trusted bytes, or another. */
   readonly trust?: 'built-in' | 'trusted' | 'untrusted' | 'mismatch'
   readonly labels?: readonly string[]
   readonly files?: readonly string[]
@@ -61,18 +67,21 @@ export interface EndEvent {
   readonly refused_hosts?: readonly string[]
   /** Which programs reached for a host, where that is known. */
   readonly host_programs?: Readonly<Record<string, readonly string[]>>
-  /** What the kernel or the proxy stopped. */
+  /** Attempts that the kernel or the proxy stopped. */
   readonly violations?: readonly AuditViolation[]
   /** The programs that ran, where starts are judged: the first of them, and how many more there were. */
   readonly programs?: readonly AuditProgram[]
   readonly programs_left_out?: number
-  /** What it left behind that would have run later: taken back, or put aside. */
+  /** Files it left that would have run later: reverted, or quarantined. */
   readonly quarantine?: readonly { readonly path: string; readonly action: string }[]
-  /** What it made, changed and removed: how many, and names up to a cap; the call by which `cordon undo` puts it back. */
+  /**
+   * Files it created, changed and removed: how many, and names up to a cap; the call for `cordon
+   * undo`.
+   */
   readonly changes?: AuditChanges
   /** Of a fault or a failure. */
   readonly error_code?: string
-  /** Ports on which the command served, reachable on this machine's loopback, and what came of them. */
+  /** Ports that the command served on this machine's loopback, and the result of each. */
   readonly served?: readonly AuditPort[]
   readonly error?: string
 }
@@ -158,12 +167,12 @@ export interface AuditLine {
 /** Session ids name files: letters, digits, dashes. */
 export const SESSION_ID: RegExp = /^[A-Za-z0-9][A-Za-z0-9_-]{0,79}$/
 
-/** What the first line of a session is chained to: a line moved to another session does not fit. */
+/** The chain start of a session's first line: a line moved to another session does not fit. */
 export function genesis(session: string): string {
   return `cordon-audit-v1\0${session}`
 }
 
-/** What a checkpoint signs. */
+/** The signed text of a checkpoint. */
 export function checkpointMessage(session: string, seq: number, prev: string): string {
   return `cordon-audit-checkpoint-v1\0${session}\0${seq}\0${prev}`
 }

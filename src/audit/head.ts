@@ -1,10 +1,11 @@
 /** The head of a session's log, stored apart from it: where the log ended, so that a cut tail shows. */
 
-import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from 'node:fs'
-import { errorCode } from '../system/fault.ts'
+import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { errorCode, Fault } from '../system/fault.ts'
 import { openMade } from '../system/made-file.ts'
 import { sha256 } from '../system/sha256.ts'
-import { mustBeOurs } from '../system/state.ts'
+import { mustBeOurs, readOwnFile } from '../system/state.ts'
 
 export interface Head {
   readonly session: string
@@ -20,8 +21,8 @@ export interface Head {
 }
 
 /**
- * Two slots of one sector, written in turn, each with a checksum: whatever moment a write is cut short, the other slot holds
- * the line before.
+ * Two slots of one sector, written in turn, each with a checksum: if a write is cut short, the
+ * other slot still has the line before.
  */
 const SLOT = 512
 
@@ -54,7 +55,10 @@ export class HeadFile {
   }
 }
 
-/** The head of a session for reading only; null when there is none, `damaged` when neither slot can be read. */
+/**
+ * The head of a session for reading only; null if there is none, `damaged` if neither slot is
+ * readable.
+ */
 export function readHead(path: string): Head | null | 'damaged' {
   let fd: number
   try {
@@ -65,7 +69,8 @@ export function readHead(path: string): Head | null | 'damaged' {
   }
   try {
     const bytes = Buffer.alloc(SLOT * 2)
-    // A session that was opened and in which nothing happened has an empty one; where lines exist, that is a missing head.
+    // An opened session without events has an empty one; beside existing lines that is a missing
+    // head.
     if (readSync(fd, bytes, 0, bytes.length, 0) === 0) return null
     return newest(bytes) ?? 'damaged'
   } finally {
@@ -90,5 +95,63 @@ function readSlot(bytes: Buffer): { readonly head: Head; readonly body: string; 
     return head && { head, body, checksum: text.slice(0, 16) }
   } catch {
     return null
+  }
+}
+
+/** Where they are. */
+export function auditPlaces(stateDir: string): { readonly logs: string; readonly heads: string } {
+  return { logs: join(stateDir, 'audit'), heads: join(stateDir, 'audit-heads') }
+}
+
+/** `SESSION.0.jsonl`, then `SESSION.1.jsonl` … */
+export function partName(session: string, part: number): string {
+  return `${session}.${part}.jsonl`
+}
+
+const MAX_LOG_BYTES = 2 ** 31 - 1
+
+/** The bytes of a log file, or null if it does not exist. */
+export function readLog(path: string): Uint8Array | null {
+  return readOwnFile(path, undefined, MAX_LOG_BYTES)
+}
+
+/** The sessions that have a log or a head, oldest id first. */
+export function auditSessions(stateDir: string): readonly string[] {
+  const { logs, heads } = auditPlaces(stateDir)
+  const names = new Set<string>()
+  for (const name of list(logs)) {
+    const match = /^(.+)\.[0-9]+\.jsonl$/.exec(name)
+    if (match !== null) names.add(match[1]!)
+  }
+  for (const name of list(heads)) if (name.endsWith('.head')) names.add(name.slice(0, -'.head'.length))
+  return [...names].sort()
+}
+
+/** The files of a session by number, with holes where one is missing. */
+export function sessionParts(stateDir: string, session: string): readonly number[] {
+  const prefix = `${session}.`
+  return list(auditPlaces(stateDir).logs)
+    .filter((name) => name.startsWith(prefix) && /^[0-9]+\.jsonl$/.test(name.slice(prefix.length)))
+    .map((name) => Number.parseInt(name.slice(prefix.length), 10))
+    .sort((a, b) => a - b)
+}
+
+/**
+ * The entries of a directory; empty if it does not exist. An unreadable one must not count as
+ * empty.
+ */
+function list(directory: string): string[] {
+  try {
+    return readdirSync(directory)
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return []
+    throw new Fault(
+      'audit-unreadable',
+      `the audit log in ${directory} cannot be read (${errorCode(error) ?? 'unknown'})`,
+      {
+        cause: error,
+        remedy: 'Run it as the user whose log it is.',
+      },
+    )
   }
 }

@@ -7,8 +7,7 @@ import { openMade } from '../system/made-file.ts'
 import { sha256 } from '../system/sha256.ts'
 import { mustBeOurs } from '../system/state.ts'
 import { type AuditEvent, checkpointMessage, formatLine, genesis, parseLine, redactDeep } from './event.ts'
-import { type Head, HeadFile } from './head.ts'
-import { auditPlaces, partName } from './log-files.ts'
+import { auditPlaces, type Head, HeadFile, partName } from './head.ts'
 
 /** Signs checkpoints; asked for only when one is due, because a keychain takes time. */
 export interface AuditSigner {
@@ -24,13 +23,13 @@ export interface AuditOptions {
   /** Everything that is written passes it. */
   readonly redact: (text: string) => string
   readonly signer?: () => AuditSigner | null
-  /** Bytes after which the next file is begun; 0 for never. */
+  /** The size at which the next file begins; 0 for never. */
   readonly maxBytes?: number
   /** When lines are forced onto the disk: with every line, with every checkpoint and the close, or never. */
   readonly sync?: 'lines' | 'checkpoints' | 'never'
   /** Lines between two checkpoints. */
   readonly checkpointEvery?: number
-  /** What a new log begins with: whose it is, and of which project. */
+  /** The first line of a new log: its user and project. */
   readonly first?: AuditEvent
   /**
    * Several processes write this session (hooks): each append takes the lock and looks for the end anew. Otherwise the log
@@ -42,10 +41,13 @@ export interface AuditOptions {
 const MAX_LINE = 1024 * 1024
 /** A log that the person's key does not vouch for so often was not written by Cordon, or by one without the key. */
 export const CHECKPOINT_EVERY = 256
-/** Of logs that hooks and runs share, which none of them closes: so many lines at most can be rewritten by somebody without the key. */
+/**
+ * For logs that hooks and runs share, and none closes: at most so many lines can be rewritten
+ * without the key.
+ */
 const SHARED_CHECKPOINT_EVERY = 8
 
-/** The end of a session's log, and what is put there. */
+/** The end of a session's log, with append. */
 export class LogWriter {
   readonly #options: AuditOptions
   readonly #headFile: HeadFile
@@ -82,7 +84,8 @@ export class LogWriter {
     if (reopen) this.#openPart(stored.part)
     const size = fstatSync(this.#fd!).size
     if (size < stored.size) {
-      // What the head knew of is gone. The next file begins with that, chained to the line that is missing.
+      // The lines that the head knew are gone. The next file begins with that, chained to the
+      // missing line.
       this.#beginPart('recovered', { problem: 'cut', expected_bytes: stored.size, found_bytes: size })
     } else if (size > stored.size) this.#closeTail(size)
     else if (isThere(join(this.#directory, partName(this.#options.session, stored.part + 1)))) this.#adoptNextPart()
@@ -112,7 +115,7 @@ export class LogWriter {
       return
     }
     const torn = { problem: 'torn', bytes: tail.length, sha256: sha256(tail) }
-    // The torn bytes stay where they are, on a line of their own, and the next line vouches for them.
+    // The torn bytes stay on a separate line, and the next line covers them.
     const gap = text.endsWith('\n') ? '' : '\n'
     this.#write(`${gap}${this.#line({ type: 'recovered', ...torn })}\n`, tail.length)
   }
@@ -159,7 +162,7 @@ export class LogWriter {
     const { now, session, redact } = this.#options
     const json = JSON.stringify(event)
     let payload = redact(json)
-    // A mask is no JSON syntax, but a find that ended inside an escape could break it.
+    // A mask contains no JSON syntax, but a match that ended inside an escape could break it.
     if (payload !== json && !isJson(payload)) payload = JSON.stringify(redactDeep(event, redact))
     if (payload.length > MAX_LINE) {
       throw new Fault('audit-line', `an audit event of ${payload.length} bytes is larger than ${MAX_LINE}`)
@@ -205,7 +208,7 @@ export class LogWriter {
     }
   }
 
-  /** Whether a checkpoint is due in a log whose writers have no key at hand: this process has passed a number at which one belongs. */
+  /** Whether a checkpoint is due in a log whose writers have no key. */
   get isDue(): boolean {
     const every = this.#options.checkpointEvery ?? SHARED_CHECKPOINT_EVERY
     return this.#from !== null && Math.floor(this.#head.seq / every) > Math.floor(this.#from / every)

@@ -5,24 +5,27 @@ import { Fault } from '../system/fault.ts'
 import { holdLock, isLockHeld, withLock } from '../system/lock.ts'
 import { openOwnDirectory, openState } from '../system/state.ts'
 import { type AuditEvent, SESSION_ID } from './event.ts'
-import { auditPlaces } from './log-files.ts'
+import { auditPlaces } from './head.ts'
 import { type AuditOptions, type AuditSigner, LogWriter } from './log-writer.ts'
 
 export type { AuditOptions, AuditSigner } from './log-writer.ts'
 
 export interface AuditLog {
   readonly session: string
-  /** Appends an event; a Fault means that nothing was recorded, and what was to be recorded must not happen. */
+  /** Appends an event. On a Fault nothing was recorded, and the recorded action must not happen. */
   record(event: AuditEvent): void
   /** Signs every line up to here. */
   checkpoint(signer: AuditSigner): void
-  /** Whether a checkpoint is due that no one had the key for. */
+  /** Whether a checkpoint is due but no writer had the key. */
   readonly isDue: boolean
   /** Writes the last checkpoint and marks the log as ended. In a shared log only this process's part of it ends. */
   close(): void
 }
 
-/** Opens the log of a session, and first closes what a killed process left open. Throws a Fault when it cannot. */
+/**
+ * Opens the log of a session, after closing what a killed process left open. Throws a Fault if it
+ * cannot.
+ */
 export function openAuditLog(options: AuditOptions): AuditLog {
   if (!SESSION_ID.test(options.session)) throw new RangeError(`not a session id: ${JSON.stringify(options.session)}`)
   const stateDir = openState(options.stateDir)
@@ -53,12 +56,12 @@ export function openAuditLog(options: AuditOptions): AuditLog {
   return ownLog(options.session, lock, writer)
 }
 
-/** Whether a session that is not shared goes on: its log is held by a process that lives. */
+/** Whether an unshared session still runs: a live process has locked its log. */
 export function isLogHeld(stateDir: string, session: string): boolean {
   return SESSION_ID.test(session) && isLockHeld(join(stateDir, 'locks', `audit-${session}`))
 }
 
-/** The lock is held until the log is closed: two writers that each believe to be alone would break the chain. */
+/** The lock is kept until the log is closed: two writers at once would break the chain. */
 function ownLog(session: string, lock: string, writer: LogWriter): AuditLog {
   const release = holdLock(lock, { timeoutMs: 2000 })
   try {

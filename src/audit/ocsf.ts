@@ -14,7 +14,7 @@ interface Disposition {
   readonly disposition: string
 }
 
-/** What an ask came to is said by its own line. */
+/** The outcome of an ask has a separate line. */
 const DISPOSITIONS: Readonly<Record<string, Disposition>> = {
   allow: { action_id: 1, disposition_id: 1, disposition: 'Allowed' },
   ask: { action_id: 99, disposition_id: 99, disposition: 'Asked' },
@@ -24,7 +24,7 @@ const UNKNOWN: Disposition = { action_id: 0, disposition_id: 0, disposition: 'Un
 
 export interface OcsfSource {
   readonly version: string
-  /** The machine on which it was done. */
+  /** The machine of the events. */
   readonly host: string
 }
 

@@ -1,13 +1,14 @@
-/** The audit files as a queue: what a receiver has not confirmed yet is read again, however often this process dies. */
+/**
+ * The audit files as a queue: lines that a receiver has not confirmed are read again after a crash.
+ */
 
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 import { errorCode } from '../system/fault.ts'
 import { readOwnJson, writeOwnJson } from '../system/state.ts'
-import { readHead } from './head.ts'
-import { auditPlaces, auditSessions, partName, sessionParts } from './log-files.ts'
+import { auditPlaces, auditSessions, partName, readHead, sessionParts } from './head.ts'
 
-/** A line of the record with its place, which is its name: no two lines share one, and a line keeps its own. */
+/** A line of the record with its position, which is its unique, permanent name. */
 export interface QueuedLine {
   readonly session: string
   readonly part: number
@@ -98,7 +99,7 @@ export class AuditQueue {
     const head = readHead(join(heads, `${session}.head`))
     const current = typeof head === 'object' ? head : null
     const path = join(logs, partName(session, part))
-    // Beyond the head is what no one was told about yet: a line that may still be taken back.
+    // Lines beyond the head are not final: they may still be removed.
     const limit = current?.part === part ? current.size : Number.POSITIVE_INFINITY
     const chunk = readLines(path, offset, limit, maxLines, maxBytes)
     const lines = chunk.texts.map((text) => ({ session, part, ...text }))

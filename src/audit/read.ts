@@ -1,9 +1,10 @@
-/** Reading audit logs: the last lines, what matches a question, and what is being written right now. */
+/** Reads audit logs: the last lines, matching lines, and new ones as they are written. */
 
-import { type FSWatcher, watch } from 'node:fs'
+import { closeSync, constants, type FSWatcher, fstatSync, openSync, readSync, statSync, watch } from 'node:fs'
 import { join } from 'node:path'
+import { ownUid } from '../system/state.ts'
 import { type AuditLine, parseLine } from './event.ts'
-import { auditPlaces, auditSessions, partName, readLog, sessionParts } from './log-files.ts'
+import { auditPlaces, auditSessions, partName, readLog, sessionParts } from './head.ts'
 
 /** What to look for; every field that is given must fit. */
 export interface AuditQuery {
@@ -24,11 +25,11 @@ export interface AuditQuery {
   readonly limit?: number
 }
 
-/** The lines that fit, oldest first. Lines that cannot be read are left out: `verifyAudit` tells about those. */
+/** The matching lines, oldest first. Unreadable lines are left out: `verifyAudit` reports them. */
 export function queryAudit(stateDir: string, query: AuditQuery = {}): readonly AuditLine[] {
   const sessions = query.session === undefined ? auditSessions(stateDir) : [query.session]
   const found = sessions.flatMap((session) => readLines(stateDir, session).filter((line) => fits(line, query)))
-  // Within a session the order of numbers stands, whatever the clock did.
+  // Within a session the numbers give the order, whatever the clock did.
   const sorted = sessions.length === 1 ? found : found.sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0))
   return query.limit === undefined ? sorted : sorted.slice(-query.limit)
 }
@@ -96,8 +97,10 @@ export async function* followAudit(
   }
 }
 
-/** Wakes up when something in a directory changes, and now and then for file systems that do not tell. */
-export class Changes {
+/**
+ * Wakes up on changes in a directory, and from time to time for file systems without notifications.
+ */
+class Changes {
   #wake: (() => void) | null = null
   #changed = false
 
@@ -127,11 +130,107 @@ export class Changes {
   }
 }
 
-/** Null where there is no such directory yet: then only the clock tells. */
+/** Null if the directory does not exist yet: then only the timer wakes up. */
 function watched(directory: string, touched: () => void): FSWatcher | null {
   try {
     return watch(directory, touched).on('error', touched)
   } catch {
     return null
+  }
+}
+
+/** Where reading a file goes on: after so many bytes. */
+interface Reading {
+  readonly path: string
+  at: number
+}
+
+const CHUNK = 128 * 1024
+/** The longest line; a longer one would fill memory. */
+const MAX_LINE = 8 * 1024 * 1024
+
+/**
+ * Yields the lines of every session in its order, beginning with at most `budget` bytes of the
+ * newest; then `null` once, and then new lines until the signal ends it.
+ */
+export async function* tailAudit(
+  stateDir: string,
+  options: { readonly budget: number; readonly signal: AbortSignal },
+): AsyncGenerator<AuditLine | null> {
+  const { signal } = options
+  const readings = new Map<string, Reading>()
+  const changes = new Changes(auditPlaces(stateDir).logs, signal)
+  for (const reading of startsOf(stateDir, options.budget)) {
+    readings.set(reading.path, reading)
+    yield* newLines(reading)
+    if (signal.aborted) return
+  }
+  yield null
+  while (!signal.aborted) {
+    await changes.next()
+    for (const path of files(stateDir)) {
+      const reading = readings.get(path) ?? { path, at: 0 }
+      readings.set(path, reading)
+      yield* newLines(reading)
+    }
+  }
+}
+
+/** The start positions, oldest file first: files outside the budget begin at their end. */
+function startsOf(stateDir: string, budget: number): readonly Reading[] {
+  const known = files(stateDir).flatMap((path) => {
+    const facts = statSync(path, { throwIfNoEntry: false })
+    return facts ? [{ path, size: facts.size, time: facts.mtimeMs }] : []
+  })
+  let left = budget
+  return known
+    .sort((a, b) => b.time - a.time)
+    .map(({ path, size }) => {
+      const taken = Math.min(size, left)
+      left -= taken
+      return { path, at: size - taken }
+    })
+    .reverse()
+}
+
+function files(stateDir: string): readonly string[] {
+  const { logs } = auditPlaces(stateDir)
+  return auditSessions(stateDir).flatMap((session) =>
+    sessionParts(stateDir, session).map((part) => join(logs, partName(session, part))),
+  )
+}
+
+/** The whole lines that came since; the piece before the first newline is left out when reading began inside one. */
+function* newLines(reading: Reading): Generator<AuditLine> {
+  let fd: number
+  try {
+    fd = openSync(reading.path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  } catch {
+    return
+  }
+  try {
+    const { size, uid } = fstatSync(fd)
+    if (uid !== ownUid() || size <= reading.at) return
+    const chunk = Buffer.allocUnsafe(CHUNK)
+    let rest = Buffer.alloc(0)
+    while (reading.at < size) {
+      const read = readSync(fd, chunk, 0, CHUNK, reading.at + rest.length)
+      if (read === 0) return
+      const bytes = Buffer.concat([rest, chunk.subarray(0, read)])
+      const end = bytes.lastIndexOf(10)
+      if (end < 0) {
+        if (bytes.length > MAX_LINE) reading.at += bytes.length
+        rest = bytes.length > MAX_LINE ? Buffer.alloc(0) : bytes
+        continue
+      }
+      reading.at += end + 1
+      rest = Buffer.from(bytes.subarray(end + 1))
+      for (const text of bytes.toString('utf8', 0, end).split('\n')) {
+        const line = parseLine(text)
+        if (line) yield line
+      }
+    }
+  } finally {
+    closeSync(fd)
   }
 }

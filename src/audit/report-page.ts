@@ -65,7 +65,7 @@ export const PAGE_SCRIPT: string = `
 const data=JSON.parse(document.getElementById('data').textContent)
 const $=id=>document.getElementById(id)
 const el=(tag,cls,text)=>{const e=document.createElement(tag);if(cls)e.className=cls;if(text!==undefined)e.textContent=text;return e}
-// Control, bidi and zero-width characters are shown as what they are: a command must not look like another.
+// Control, bidi and zero-width characters are shown escaped: a command must not look like another.
 const hidden=new RegExp(${JSON.stringify(`[${HIDDEN_CHARACTERS}]`)},'gu')
 const shown=t=>String(t).replace(hidden,c=>'\\\\u{'+c.codePointAt(0).toString(16)+'}')
 const tone=c=>c.outcome==='denied'?'denied':c.outcome==='open'?'open':c.outcome!=='ok'?'failed':c.approver?'asked':'ok'

@@ -1,4 +1,4 @@
-/** The report: what a session asked, what was decided, done and stopped, as one HTML file that needs nothing else. */
+/** The report: a session's calls, their decisions and results, as one self-contained HTML file. */
 
 import type { AuditDecision, AuditLine, AuditViolation } from './event.ts'
 import { PAGE_SCRIPT, PAGE_STYLE } from './report-page.ts'
@@ -18,7 +18,7 @@ export interface ReportedCall {
   readonly message: string
   readonly rules: readonly string[]
   readonly approver: string
-  /** `denied`, `open` for a call whose end was never written, or how it ended. */
+  /** `denied`, `open` for a call without a recorded end, or its end. */
   readonly outcome: string
   readonly duration: number | null
   readonly exitCode: number | null
@@ -86,7 +86,7 @@ function fromBegin(line: AuditLine): ReportedCall {
   }
 }
 
-/** What a call reached and what it was kept from, as a line after it tells. */
+/** Adds the reach and the refusals of a call from a later line. */
 function withReach(call: ReportedCall, line: AuditLine): ReportedCall {
   const violations = Array.isArray(line.violations) ? (line.violations as AuditViolation[]) : []
   return {

@@ -4,8 +4,7 @@ import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { type Damage, type DamageKind, type Note, type Row, type Walk, walkChain } from './chain.ts'
 import { parseLine } from './event.ts'
-import { type Head, readHead } from './head.ts'
-import { auditPlaces, auditSessions, partName, readLog, sessionParts } from './log-files.ts'
+import { auditPlaces, auditSessions, type Head, partName, readHead, readLog, sessionParts } from './head.ts'
 import { CHECKPOINT_EVERY } from './log-writer.ts'
 
 export interface SessionVerification {
@@ -13,7 +12,7 @@ export interface SessionVerification {
   readonly lines: number
   readonly files: readonly string[]
   readonly closed: boolean
-  /** Checkpoints whose signature was good, and the last line one of them vouches for. */
+  /** Checkpoints with a good signature, and the last line that one covers. */
   readonly checkpoints: number
   readonly signedUpTo: number
   /** Lines that no signature vouches for yet. */
@@ -29,9 +28,9 @@ export interface SessionVerification {
 
 export interface VerifyOptions {
   readonly stateDir: string
-  /** Keys whose checkpoints count; a checkpoint by another key is damage. */
+  /** Keys of valid checkpoints; a checkpoint by another key is damage. */
   readonly keys: readonly string[]
-  /** When the person's key was made: lines from before it could not be signed. */
+  /** When the person's key was created: earlier lines could not be signed. */
   readonly since?: string
   /** One session, or every one there is. */
   readonly session?: string
@@ -106,7 +105,7 @@ function verifySession(options: VerifyOptions, session: string): SessionVerifica
   }
 }
 
-/** What was found in lines that came without their files: at the other end of a wire. */
+/** The result for lines that came without their files, from a receiver. */
 export interface LinesVerification {
   readonly session: string
   readonly lines: number
@@ -132,8 +131,8 @@ export function verifyLines(
 }
 
 /**
- * Lines without a signature. Where the person has a key, a log is signed so often and when it is closed: one that is not was
- * written anew by somebody without the key, who can chain lines and replace the head, but not sign.
+ * Unsigned lines. With a key, a log is signed this often and when it is closed. An unsigned one was
+ * rewritten without the key: that allows new chains and heads, but no signatures.
  */
 function checkSigned(rows: readonly Row[], walk: Walk, closed: boolean, keys: readonly string[], note: Note): number {
   const seq = walk.last?.seq ?? 0

@@ -1,4 +1,4 @@
-/** What a yes opens for one call: the places outside and the hosts that were asked about. */
+/** The paths and hosts that a yes opens for one call. */
 
 import { posix } from 'node:path'
 import type { Question } from '../approval/approve.ts'
@@ -11,7 +11,7 @@ import { coversPath } from '../files/path-pattern.ts'
 import { parseHostPattern } from '../hosts/pattern.ts'
 import type { SessionFacts } from '../policy/call.ts'
 import { type Decision, type PartDecision, soleDecision } from '../policy/decision.ts'
-import { isReadable } from '../policy/evaluate/readable-command.ts'
+import { isReadable } from '../policy/evaluate/carried-paths.ts'
 import { isInsideRoots } from '../policy/path-part.ts'
 import type { HostRule, Policy } from '../policy/policy.ts'
 import type { ReasonCode } from '../policy/reason.ts'
@@ -19,7 +19,7 @@ import { repositoryAt } from '../project/load/nearby.ts'
 import type { ShellFacts } from '../shell/facts.ts'
 import type { Files } from '../system/files.ts'
 
-/** A decision about a command, and what its words are looked up by. */
+/** A command's decision with the places its words resolve against. */
 export interface ReachScene {
   readonly decision: Decision
   readonly facts: ShellFacts | null
@@ -29,21 +29,22 @@ export interface ReachScene {
   readonly session: SessionFacts
 }
 
-/** Looks words up from the project, wherever in it a host works or a person types. */
+/** Resolves words against the project, as hosts and people write them. */
 export function resolverIn(root: string, home: string, files: Files): (given: string) => string {
   const atHome = (given: string): string => (/^~(?:\/|$)/.test(given) ? home + given.slice(1) : given)
   return (given) => files.canonical(posix.resolve(root, atHome(given)))
 }
 
-/** The canonical places that a yes to the decision opens, as they are when it is asked. */
+/** Canonical paths that a yes opens, as they are when the question is asked. */
 export function askedPlaces(scene: ReachScene): readonly string[] {
   const { roots, readOnly, named, reads, writes } = reachIn(scene, () => true)
   return [...new Set([...roots, ...readOnly, ...named, ...reads, ...writes])]
 }
 
 /**
- * The reach of a call: what a person agreed to, and what the manifest opens to who names it. A name may lead elsewhere by now:
- * what it points to is opened only where they were asked about that, or where it is near as well. Without a yes `asked` is null.
+ * The reach of a call: what a person approved, and what the manifest opens to calls that name it. A
+ * link may have changed since. Its target opens only if the person was asked about that target, or
+ * if it is also nearby. `asked` is null without a yes.
  */
 export function reachOf(scene: ReachScene, asked: readonly string[] | null): CallReach {
   return reachIn(scene, asked && ((path) => asked.includes(path)))
@@ -82,7 +83,7 @@ function reachIn(scene: ReachScene, wasAsked: ((path: string) => boolean) | null
     ...shown.filter((path) => isNear(path) && files.exists(path)),
   ]
   const read = places(['read'], ['outside-roots', 'secret', 'named-by-grant'])
-  // What opens a secret is the file under the name that was read, not one that a link by that name points to.
+  // A secret opens only under the name that was read, not through a link with that name.
   const written = new Set(
     parts.flatMap((part) =>
       filesOf(
@@ -102,12 +103,13 @@ function reachIn(scene: ReachScene, wasAsked: ((path: string) => boolean) | null
   }
 }
 
-/** Why a file inside the roots is allowed although no grant may show it. */
+/** Reasons that allow a file inside the roots without a grant that shows it. */
 const ALLOWED: ReadonlySet<ReasonCode> = new Set(['level-allow', 'contained', 'auto-accepted'])
 
 /**
- * Files inside the roots that this call may touch: where grants are declared the sandbox shows those alone, and what was decided or
- * answered beyond them has to be opened. A name may lead elsewhere since the decision: what a grant covered must be covered still.
+ * Files inside the roots that this call may touch. If the manifest declares grants, the sandbox
+ * shows only those, and other approved files must be opened. A path must still be covered at run
+ * time: it may have changed since the decision.
  */
 function insidePlaces(
   kind: 'read' | 'write',
@@ -124,7 +126,7 @@ function insidePlaces(
     .filter((part) => part.kind === kind)
     .flatMap((part) => {
       const paths = filesOf(pathOfPart(part, facts, resolve), files).filter((path) => isOpen(part, path))
-      // It writes a file of such a name beside the one that it edits, and puts it in its place.
+      // sed -i writes a temporary file beside the target and renames it.
       const edits = kind === 'write' && programOf(part, facts) === 'sed'
       return edits ? paths.flatMap((path) => [path, `${posix.dirname(path)}/sed*`]) : paths
     })
@@ -136,7 +138,7 @@ function programOf({ command }: PartDecision, facts: ShellFacts | null): string 
   return posix.basename(word?.values?.[0] ?? '')
 }
 
-/** Where a command works outside the project: the repository around it, which its tools look for, else the directory itself. */
+/** The working place of a command outside the project: its repository, or else its directory. */
 function workingPlace(
   cwd: string | null,
   resolve: (given: string) => string,
@@ -150,13 +152,16 @@ function workingPlace(
   return files.isDirectory(place) ? [place] : []
 }
 
-/** A pattern was judged by the folder that it looks through. */
+/** A pattern was judged by the folder it searches. */
 function literalPlace(path: string | null): string | null {
   const at = path?.search(/[*?[]/) ?? -1
   return path === null || at < 0 ? path : posix.dirname(path.slice(0, at + 1))
 }
 
-/** What a command is shown of a place nearby: what it names, or the whole repository where no one knows what else it will look for. */
+/**
+ * How much of a nearby place a command sees: what it names, or the whole repository if that is
+ * unknown.
+ */
 function shownPlace(
   path: string | null,
   part: PartDecision,
@@ -168,7 +173,7 @@ function shownPlace(
   return [fact === undefined || isReadable(fact) ? path : (repositoryAt(path, files) ?? path)]
 }
 
-/** `.env*` was asked about as it stands: the files that it is now. */
+/** Expands a pattern such as `.env*` to the files that exist now. */
 function filesOf(path: string | null, files: Files, follows = true): readonly string[] {
   if (path === null) return []
   const [directory, name] = [posix.dirname(path), posix.basename(path)]
@@ -185,7 +190,7 @@ function hostRule(part: PartDecision, facts: ShellFacts | null): HostRule[] {
   return parsed && 'pattern' in parsed ? [{ pattern: parsed.pattern, rule: 'answered', source: 'session' }] : []
 }
 
-/** The question of a running command about a host, as the prompt shows it. */
+/** Describes a running command's request for a host. */
 export function hostQuestion({
   command,
   program,

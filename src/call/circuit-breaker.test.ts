@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { CallRate } from './call-rate.ts'
-import { CircuitBreaker } from './circuit-breaker.ts'
+import { CallRate, CircuitBreaker } from './admission.ts'
 
 let now = 0
 let breaker: CircuitBreaker

@@ -1,9 +1,12 @@
-/** What a program passes to the library: parsed at the edge, since a wrong value there would open what it meant to close. */
+/**
+ * Validates values that a program passes to the library: a wrong one could open what it meant to
+ * close.
+ */
 
 import { nearest } from '../manifest/schema/suggest.ts'
 import { Fault } from '../system/fault.ts'
 
-/** Throws unless it is an object with these fields and no other. */
+/** Throws unless the value is an object with only these fields. */
 export function requireFields(of: string, given: unknown, fields: readonly string[]): void {
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     throw wrong(`${of} takes an object`, `Its fields are: ${fields.join(', ')}.`)
@@ -16,7 +19,6 @@ export function requireFields(of: string, given: unknown, fields: readonly strin
   )
 }
 
-/** The value, which must be one of these. */
 export function requireOneOf<Choice extends string>(of: string, given: unknown, choices: readonly Choice[]): Choice {
   const found = choices.find((choice) => choice === given)
   if (found !== undefined) return found
@@ -25,13 +27,11 @@ export function requireOneOf<Choice extends string>(of: string, given: unknown, 
   throw wrong(`${of} is ${shown(given)}`, near === null ? expected : `${expected} Did you mean ${shown(near)}?`)
 }
 
-/** The value, which must be a text with something in it. */
 export function requireText(of: string, given: unknown): string {
   if (typeof given === 'string' && given !== '' && !given.includes('\0')) return given
   throw wrong(`${of} is ${shown(given)}`, 'Expected: a text.')
 }
 
-/** The fault of a value that cannot be used. */
 export function wrong(what: string, expected: string): Fault {
   return new Fault('library-value', what, { remedy: expected })
 }

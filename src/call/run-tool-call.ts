@@ -1,6 +1,6 @@
 /**
- * The way of a call, as one sentence: parse it, admit it, decide it, record it, ask where needed, run it, scan what came back,
- * record that. Sessions, hooks, the MCP gateway and `cordon run` all go it, each with stages of its own.
+ * The path of a call: parse, admit, decide, record, ask, run, scan, record. Each surface supplies
+ * its stages.
  */
 
 import type { Approval } from '../approval/approve.ts'
@@ -8,8 +8,7 @@ import type { Decision } from '../policy/decision.ts'
 import { asksTheSame } from '../policy/review-bound.ts'
 import { messageOf } from '../system/fault.ts'
 import type { ToolOutput } from '../tools/tool.ts'
-import { admitCall, type CallHistory, outcomeOf } from './admission.ts'
-import type { Admission, CallOutcome } from './circuit-breaker.ts'
+import { type Admission, admitCall, type CallHistory, type CallOutcome, outcomeOf } from './admission.ts'
 import type { CallResult, ToolFailure } from './tool-result.ts'
 
 export type { Approval } from '../approval/approve.ts'
@@ -20,35 +19,35 @@ export interface ToolRequest {
   readonly signal: AbortSignal
 }
 
-/** What a result holds after somebody checked it before the agent does. */
+/** A scanned result. */
 export interface Scanned<Output> {
   readonly output: Output
   readonly notes: readonly string[]
-  /** How much it reads like orders to the agent (A3); null when it does not. */
+  /** The injection score (A3); null if the text looks harmless. */
   readonly injection: number | null
 }
 
-/** The stages of a surface; each does one thing, and none knows the others. */
+/** The stages that a surface supplies. */
 export interface Stages<Call, Record, Output = ToolOutput> {
-  /** What the agent's calls before this one left: their rate, its breaker, its taint; null where there is not an agent. */
+  /** State of the agent's earlier calls; null without an agent. */
   readonly history: CallHistory | null
   parse(request: ToolRequest): Call
-  /** Without effects: it is asked again after a person answered, and a deny that came meanwhile stands. */
+  /** Must have no effects: it runs again after an answer, and a new denial then applies. */
   decide(call: Call, breakerOpenFor: number | null): Decision | Promise<Decision>
-  /** Writes the first line of the record; when it cannot, the call does not run. */
+  /** Writes the first line of the record; on failure the call does not run. */
   begin(call: Call, decision: Decision): Record | Promise<Record>
-  /** Turns a decision that asks into a yes or a no of a person. */
+  /** Asks a person to settle the decision. */
   approve(call: Call, decision: Decision, signal: AbortSignal): Promise<Approval>
   run(call: Call, decision: Decision, signal: AbortSignal): Promise<Output>
   scan(call: Call, output: Output): Scanned<Output>
-  /** Writes down that a result reads like orders. */
+  /** Records that a result looks like injected instructions. */
   tainted(call: Call, score: number): void
-  /** What the call's end says about its agent; by its status and exit code, unless told. */
+  /** The call's outcome for the breaker; by default derived from its status. */
   outcome?(call: Call, result: CallResult<Output>): CallOutcome
   end(record: Record | null, result: CallResult<Output>): void | Promise<void>
 }
 
-/** Runs one call through every stage. It never throws: whatever fails is a result, and never an allow. */
+/** Runs one call through every stage. It never throws: a failure is a result, never an allow. */
 export async function runToolCall<Call, Record, Output>(
   stages: Stages<Call, Record, Output>,
   request: ToolRequest,
@@ -56,7 +55,7 @@ export async function runToolCall<Call, Record, Output>(
   const { history } = stages
   let decision: Decision | null = null
   let record: Record | null = null
-  // A call that could not even be parsed counts; one that the breaker or a limit turned away does not.
+  // A call that does not parse counts for the breaker; one that a limit turned away does not.
   let admission: Admission | null = { probe: false }
   let result: CallResult<Output>
   let judge = (ended: CallResult<Output>): CallOutcome => outcomeOf(ended)
@@ -92,7 +91,8 @@ async function answer<Call, Record, Output>(
     if (!approval.approved) return { status: 'refused', decision, refusal: approval.refusal }
     const now = await stages.decide(call, null)
     if (now.decision === 'deny') return { status: 'denied', decision: now }
-    // INVARIANT: a reviewer answers what it was shown, within its bound, and nothing that the call has become meanwhile.
+    // INVARIANT: a reviewer's answer applies only to what it was shown, not to what the call has
+    // become since.
     if (approval.reviewed !== undefined && !asksTheSame(now, decision)) {
       const message = 'what it would do has changed since the reviewer answered; try it again'
       return { status: 'refused', decision, refusal: { kind: 'absent', message } }

@@ -1,4 +1,4 @@
-/** What becomes of a tool call: exactly one of done, denied, refused, failed. */
+/** The result of a tool call: exactly one of done, denied, refused, failed. */
 
 import type { Refusal } from '../approval/approve.ts'
 import type { Decision } from '../policy/decision.ts'
@@ -9,25 +9,24 @@ export type CallResult<Output> =
       readonly status: 'done'
       readonly output: Output
       readonly decision: Decision
-      /** What was stopped or put right on the way, a sentence each. */
+      /** What was blocked or corrected, one sentence each. */
       readonly notes: readonly string[]
     }
   | { readonly status: 'denied'; readonly decision: Decision }
   | { readonly status: 'refused'; readonly decision: Decision; readonly refusal: Refusal }
   | { readonly status: 'failed'; readonly decision: Decision | null; readonly error: ToolFailure }
 
-/** What becomes of a call of a tool. */
 export type ToolResult = CallResult<ToolOutput>
 
 export interface ToolFailure {
   readonly code: string
   readonly message: string
   readonly remedy: string | null
-  /** What was thrown, for a surface that reports faults its own way. */
+  /** The thrown value, for surfaces that report faults differently. */
   readonly cause?: unknown
 }
 
-/** A result as a model reads it: what was refused, why, and what would be allowed instead. */
+/** A result as the model reads it. */
 export function resultText(result: ToolResult): string {
   switch (result.status) {
     case 'done':
@@ -41,7 +40,7 @@ export function resultText(result: ToolResult): string {
   }
 }
 
-/** Output cannot pass for a word of Cordon's. */
+/** Output cannot imitate Cordon's own lines. */
 function withoutOurs(text: string): string {
   return text.replace(/^([^\S\n]*)\[cordon\]/gim, '$1\\[cordon]')
 }

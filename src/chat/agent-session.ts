@@ -1,4 +1,4 @@
-/** An agent of Cordon's own in a project: the guarded session, the model, the conversation on disk, and the loop over them. */
+/** Cordon's own agent in a project: its session, model, stored conversation and loop. */
 
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
@@ -17,14 +17,12 @@ import { machineFiles } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import { builtInSpec } from '../tools/built-in/registry.ts'
 import { Agent, type AgentEvent, type AgentTools, type TurnEnd, type TurnLimits } from './agent.ts'
-import { footprintOf } from './call-groups.ts'
+import { cappedText, footprintOf } from './calls.ts'
 import { keyOf, openConfig } from './config.ts'
 import { MCP_PREFIX, McpTools } from './mcp-tools.ts'
 import { type Model, openModel } from './model.ts'
-import { type ProjectInstructions, readInstructions } from './project-instructions.ts'
-import { cappedText } from './result-text.ts'
 import { SubAgents } from './sub-agent.ts'
-import { systemPrompt } from './system-prompt.ts'
+import { type ProjectInstructions, readInstructions, systemPrompt } from './system-prompt.ts'
 import { type ChatSettings, listTranscripts, openTranscript, type Transcript } from './transcript.ts'
 
 export interface AgentSessionOptions {
@@ -32,26 +30,26 @@ export interface AgentSessionOptions {
   readonly project: string
   readonly manifest?: CordonOptions['manifest']
   readonly prompter?: Prompter
-  /** Where its questions come from; `chat` without it. */
+  /** Where its questions come from; `chat` by default. */
   readonly surface?: string
   readonly profile?: string
   readonly model?: string
-  /** `--vscode`: the key comes from CORDON_API_KEY alone. */
+  /** `--vscode`: the key comes from CORDON_API_KEY only. */
   readonly fromEditor?: boolean
   readonly agent?: string
   readonly mode?: Mode
-  /** A conversation to go on with; `latest` is the project's newest. */
+  /** A conversation to resume; `latest` is the project's newest. */
   readonly resume?: string
   readonly tell: (event: AgentEvent) => void
-  /** The command of the gateway, for the MCP servers of the manifest; without it they are not offered. */
+  /** The gateway's command for the manifest's MCP servers; without it they are not offered. */
   readonly gateway?: readonly string[]
-  /** What a person should know while it runs. */
+  /** Warnings while it runs. */
   readonly warn?: (text: string) => void
   readonly resolver?: Resolver
   readonly upstream?: Upstream
 }
 
-/** Opens an agent. Throws a Fault when the project, the provider or the conversation cannot be opened. */
+/** Throws a Fault if the project, provider or conversation cannot be opened. */
 export async function openAgentSession(options: AgentSessionOptions): Promise<AgentSession> {
   const { machine } = options
   const { config, notes } = openConfig(machine)
@@ -69,13 +67,12 @@ export async function openAgentSession(options: AgentSessionOptions): Promise<Ag
   }
 }
 
-/** One agent at work. */
 export class AgentSession {
   readonly cordon: Cordon
   readonly config: ChatConfig
   readonly session: Session
   readonly agent: Agent
-  /** What a person should know before anything runs. */
+  /** Warnings before anything runs. */
   readonly notes: readonly string[]
   readonly #options: AgentSessionOptions
   readonly #transcript: Transcript
@@ -141,7 +138,7 @@ export class AgentSession {
     return this.#options.machine
   }
 
-  /** The skills that can be loaded. */
+  /** The available skills. */
   skills(): readonly { readonly name: string; readonly about: string; readonly trusted: boolean }[] {
     return skillPort(this.cordon.root, this.machine).list()
   }
@@ -154,17 +151,16 @@ export class AgentSession {
     return this.#model
   }
 
-  /** Instructions that no one has agreed to as they are now. */
+  /** Instructions that nobody has agreed to in their current form. */
   get untrusted(): readonly ProjectInstructions[] {
     return this.#instructions.filter(({ status }) => status !== 'trusted')
   }
 
-  /** Checks the instructions again, after somebody agreed to them. */
+  /** Rereads the instructions after an approval. */
   reread(): void {
     this.#instructions = readInstructions(this.cordon.root, this.#options.machine, machineFiles)
   }
 
-  /** `/provider NAME`. */
   setProfile(name: string): void {
     const profile = this.#profileNamed(name)
     this.#model = this.#open(profile, undefined)
@@ -172,31 +168,27 @@ export class AgentSession {
     this.#transcript.set({ profile: name, model: this.#model.name })
   }
 
-  /** `/model NAME`. */
   setModel(name: string): void {
     this.#model = this.#open(this.#profile, name)
     this.#transcript.set({ profile: this.#profile.name, model: name })
   }
 
-  /** `/mode NAME`. */
   setMode(mode: Mode): void {
     this.session.setMode(mode)
     this.#transcript.set({ mode })
   }
 
-  /** `/agent NAME`. */
   setAgent(agent: string): void {
     this.session.setAgent(agent)
     this.#transcript.set({ agent })
   }
 
-  /** One turn, once the MCP servers have said what they offer. */
+  /** Runs a turn once the MCP servers have listed their tools. */
   async turn(message: Parameters<Agent['turn']>[0], limits: TurnLimits): Promise<TurnEnd> {
     await this.#mcp?.ready(limits.signal)
     return this.agent.turn(message, limits)
   }
 
-  /** The tools of MCP servers. */
   mcpTools(): readonly { readonly name: string; readonly description: string }[] {
     return this.session.tools().filter(({ name }) => name.startsWith(MCP_PREFIX))
   }
@@ -264,14 +256,14 @@ export class AgentSession {
     })
   }
 
-  /** Dollars that the conversation may cost, its sub-agents included. */
+  /** The conversation's limit in dollars, including sub-agents. */
   set budget(dollars: number | undefined) {
     this.#budget = dollars
   }
 
   #openSubAgents(): SubAgents {
     return new SubAgents({
-      // A sub-agent hands nothing on: it has no `task`.
+      // A sub-agent has no `task` tool.
       open: (id, agent) => this.cordon.openSession({ id, agent }),
       parent: this.session,
       model: () => this.#model,
@@ -296,7 +288,7 @@ export class AgentSession {
         try {
           return footprintOf(builtInSpec(name)?.actions(input) ?? null, root)
         } catch {
-          // What it would touch cannot be known; the session says what is wrong with it.
+          // Its effects are unknown; the session reports the problem.
           return null
         }
       },
@@ -322,10 +314,10 @@ function resumedId(wanted: string, machine: Machine, root: string): string {
   )
 }
 
-/** A resumed conversation is never freer than it was left, and what was typed now stands. */
+/** A resumed conversation is at most as free as before; options given now apply. */
 function restoreSettings(session: Session, before: ChatSettings, options: AgentSessionOptions): void {
   if (before.agent !== undefined && options.agent === undefined) session.setAgent(before.agent)
-  // Running everything unasked is said anew each time.
+  // Auto mode must be chosen again each time.
   const mode = options.mode ?? (before.mode === 'auto' ? undefined : (before.mode as Mode | undefined))
   if (mode !== undefined) session.setMode(mode)
 }

@@ -16,7 +16,7 @@ import {
 import { expandHeaders, parseConfig } from '../providers/profile.ts'
 import { thisMachine } from '../system/machine.ts'
 import { Agent } from './agent.ts'
-import { footprintOf, groupCalls } from './call-groups.ts'
+import { footprintOf, groupCalls } from './calls.ts'
 import { keptOf } from './compaction.ts'
 import type { Model } from './model.ts'
 import { listTranscripts, mended, NOTHING_SPENT, openTranscript } from './transcript.ts'

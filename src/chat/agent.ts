@@ -1,4 +1,4 @@
-/** The agent's loop: ask the model, run what it calls on the guarded way, and go on until it has said what it had to say. */
+/** The agent's loop: ask the model, run its calls, repeat until it has answered. */
 
 import type { ToolResult } from '../call/tool-result.ts'
 import {
@@ -13,25 +13,23 @@ import {
   type Usage,
 } from '../providers/conversation.ts'
 import { messageOf } from '../system/fault.ts'
-import { type Footprint, groupCalls } from './call-groups.ts'
-import { withOwnIds } from './call-ids.ts'
+import { type Footprint, groupCalls, withOwnIds } from './calls.ts'
 import { isFull, keptOf, SUMMARY_REQUEST, summaryMessage, tokensOf, toldAsText, toSumUp } from './compaction.ts'
 import type { Model } from './model.ts'
 import type { Restored, Spent, Transcript } from './transcript.ts'
 
-/** What an agent's tools are behind: the session, and what is beside it. */
+/** The session behind an agent's tools. */
 export interface AgentTools {
   offered(): readonly OfferedTool[]
-  /** Runs one call; it never throws. */
+  /** Runs one call; never throws. */
   call(name: string, input: unknown, signal: AbortSignal): Promise<ToolResult>
   footprint(call: CallPart): Footprint | null
-  /** A result as the model reads it, capped; what was left out is in a file that it is told of. */
+  /** A result for the model. Long results are cut and name the file with the rest. */
   text(result: ToolResult): string
 }
 
 export interface AgentParts {
   readonly tools: AgentTools
-  /** The model of the moment. */
   readonly model: () => Model
   readonly system: () => string
   readonly transcript: Pick<Transcript, 'add' | 'compacted' | 'cleared'>
@@ -39,25 +37,25 @@ export interface AgentParts {
   readonly tell: (event: AgentEvent) => void
 }
 
-/** What happens in a turn, for the process that shows it. */
+/** Events of a turn. */
 export type AgentEvent =
   | { readonly type: 'text' | 'thinking'; readonly text: string }
-  /** The model is about to call a tool; its input is still on the way. */
+  /** The model is writing a call. */
   | { readonly type: 'preparing'; readonly name: string }
   | { readonly type: 'calling'; readonly call: CallPart }
   | { readonly type: 'result'; readonly call: CallPart; readonly result: ToolResult | null; readonly text: string }
   | { readonly type: 'answered'; readonly stop: Stop; readonly spent: Spent }
   | { readonly type: 'retry'; readonly problem: string; readonly waitMs: number }
-  /** The answer broke off; what was shown of it does not count, and it is asked for again. */
+  /** The answer broke off and is requested again; what was shown does not count. */
   | { readonly type: 'again'; readonly problem: string }
   | { readonly type: 'compacting' }
   | { readonly type: 'compacted'; readonly before: number; readonly after: number }
 
 export interface TurnLimits {
   readonly signal: AbortSignal
-  /** Answers of the model; without it as many as it takes. */
+  /** Limit of model answers. */
   readonly maxTurns?: number
-  /** Dollars of the whole conversation. */
+  /** Limit in dollars for the whole conversation. */
   readonly budget?: number
 }
 
@@ -71,15 +69,14 @@ export type TurnEnd =
   | { readonly reason: 'refused' }
   | { readonly reason: 'failed'; readonly error: unknown }
 
-/** A broken answer is asked for again this often. */
+/** Retries of a broken answer. */
 const AGAIN = 2
 
-/** One conversation. */
 export class Agent {
   readonly #parts: AgentParts
   #messages: Message[]
   #spent: Spent
-  /** Tokens of the last request and its answer, as the provider counted them. */
+  /** Tokens of the last request and answer, as the provider counted them. */
   #counted = 0
 
   constructor(parts: AgentParts) {
@@ -92,7 +89,7 @@ export class Agent {
     return this.#spent
   }
 
-  /** What others used on behalf of this conversation. */
+  /** Adds usage by others for this conversation. */
   charge({ usage, cost }: Spent): void {
     const { usage: before, cost: spent, turns } = this.#spent
     this.#spent = { usage: sumOf(before, usage), cost: cost === null || spent === null ? null : spent + cost, turns }
@@ -102,19 +99,19 @@ export class Agent {
     return this.#messages
   }
 
-  /** Of the window, between 0 and 1. */
+  /** Part of the context window in use. */
   get fullness(): number {
     return Math.min(1, Math.max(this.#counted, tokensOf(this.#messages)) / this.#parts.model().context)
   }
 
-  /** `/clear`: a conversation from the start; what it cost stays. */
+  /** Starts over; the cost remains. */
   clear(): void {
     this.#messages = []
     this.#counted = 0
     this.#parts.transcript.cleared(this.#spent)
   }
 
-  /** Takes the words of the person and works until they are answered. It never throws. */
+  /** Answers a message. Never throws. */
   async turn(message: Extract<Message, { role: 'user' }>, limits: TurnLimits): Promise<TurnEnd> {
     try {
       this.#add(message)
@@ -133,7 +130,7 @@ export class Agent {
       await this.#makeSandbox(signal)
       const { message, stop } = await this.#answer(signal)
       const calls = message.parts.filter((part) => part.type === 'call')
-      // Whatever did not end as a call was cut or refused: nothing of it is run.
+      // Any other end means a cut or refused answer, of which nothing is run.
       if (stop !== 'calls') {
         if (calls.length > 0) this.#add({ role: 'results', results: calls.map((call) => notRun(call, CUT)) })
         if (stop === 'end') return { reason: 'done', text: textIn(message) }
@@ -147,16 +144,16 @@ export class Agent {
   #isOverBudget({ budget }: TurnLimits): boolean {
     if (budget === undefined) return false
     const { cost } = this.#spent
-    // What has no price cannot be held to one.
+    // Unknown prices count as over budget.
     return cost === null || cost >= budget
   }
 
-  /** One answer of the model; asked for again when it broke off, because nothing of it was used. */
+  /** One answer; a broken one is requested again, since nothing of it was used. */
   async #answer(signal: AbortSignal): Promise<{ message: AssistantMessage; stop: Stop }> {
     const { tell, system, tools } = this.#parts
     for (let attempt = 0; ; attempt++) {
       let said = ''
-      // The model's own attempts are over; what had begun to come and broke off is asked for again here.
+      // The model's own retries are over; a stream that broke off is retried here.
       let came = false
       try {
         const model = this.#parts.model()
@@ -190,7 +187,7 @@ export class Agent {
     }
   }
 
-  /** An interrupt keeps what was said; calls that were still being written are gone. */
+  /** An interrupt keeps the text and drops unfinished calls. */
   #keepHalf(said: string): void {
     if (said.trim() === '') return
     this.#add({
@@ -200,7 +197,7 @@ export class Agent {
     })
   }
 
-  /** Servers that count nothing are counted for: a budget must not be one in name only. */
+  /** Estimates usage for servers that do not report it: a budget must work. */
   #count(told: Usage, model: Model, estimated: () => number): void {
     const total = ({ input, output, cacheRead, cacheWrite }: Usage) => input + output + cacheRead + cacheWrite
     const usage = total(told) > 0 ? told : { ...NO_USAGE, input: estimated() }
@@ -242,7 +239,7 @@ export class Agent {
     if (isFull(this.#parts.model(), this.#counted, estimated)) await this.compact(signal)
   }
 
-  /** `/compact`: what is old becomes a summary. The words that were just said stay. */
+  /** Replaces old messages by a summary and keeps the newest. */
   async compact(signal: AbortSignal): Promise<void> {
     const { tell, transcript } = this.#parts
     const model = this.#parts.model()
@@ -262,7 +259,7 @@ export class Agent {
     const asked: Message = { role: 'user', parts: [{ type: 'text', text: SUMMARY_REQUEST }] }
     const short = toSumUp(messages, model.context)
     const { system, tools } = this.#parts
-    // As it was held, a provider has most of it in its cache; as one text, there is nothing in it that could be called.
+    // Sent as a conversation, providers have it cached; sent as one text, it cannot contain calls.
     const held = { system: system(), messages: [...short, asked], tools: tools.offered() }
     const told = { system: '', messages: [toldAsText(short), asked], tools: [] }
     for (const request of [held, told]) {
@@ -302,7 +299,7 @@ function textIn({ parts }: AssistantMessage): string {
   return parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('')
 }
 
-/** Why a turn ended, for a person; null when it was done. */
+/** Why a turn ended, for a person; null if it was done. */
 export function endText(end: TurnEnd): string | null {
   switch (end.reason) {
     case 'done':

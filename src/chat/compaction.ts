@@ -1,13 +1,13 @@
-/** Keeping a conversation within its window: what is old becomes a summary, and what is recent stays as it is. */
+/** Keeps a conversation within its context window by summarising old messages. */
 
 import type { AssistantPart, ImagePart, Message, OfferedTool, TextPart } from '../providers/conversation.ts'
 import type { Model } from './model.ts'
 
-/** Of the window: from here on a conversation is made shorter before the next request. */
+/** Compact from this part of the window on. */
 const FULL = 0.8
-/** Of the window: what stays as it is. */
+/** Part of the window that is kept. */
 const RECENT = 0.2
-/** Characters that make a token, roughly; for what no provider has counted yet. */
+/** Approximate characters per token, for uncounted text. */
 const PER_TOKEN = 3.5
 
 export const SUMMARY_REQUEST: string =
@@ -15,21 +15,21 @@ export const SUMMARY_REQUEST: string =
   'decided; which files were read, made or changed, and how; commands and their outcomes; what is open, and the very next step. ' +
   'Leave out what is done with. Write no greeting and call no tool.'
 
-/** A summary as the model reads it, instead of what it sums up. */
+/** A summary as a message. */
 export function summaryMessage(summary: string): Message {
   const text = `What happened so far, in short (the conversation was longer than fits):\n\n${summary}`
   return { role: 'user', parts: [{ type: 'text', text }] }
 }
 
-/** Tokens of the parts of a request, roughly. */
+/** Approximate tokens of a request. */
 export function tokensOf(messages: readonly Message[], system = '', tools: readonly OfferedTool[] = []): number {
   const characters = messages.reduce((sum, message) => sum + lengthOf(message), 0)
   return Math.ceil((characters + system.length + JSON.stringify(tools).length) / PER_TOKEN)
 }
 
-/** Checked again with every line of an answer, and messages never change. */
+/** Cached: messages never change. */
 const lengths = new WeakMap<Message, number>()
-/** What stands around a part, and what a picture counts as, in characters. */
+/** Characters that count for a part's frame and for a picture. */
 const AROUND = 40
 const PICTURE = 1600 * PER_TOKEN
 
@@ -52,12 +52,15 @@ function partLength(part: TextPart | ImagePart | AssistantPart): number {
   return part.id.length + part.name.length + JSON.stringify(part.input).length + opaque
 }
 
-/** True when the next request may not fit; `counted` is what the provider counted for the last one. */
+/** True if the next request may not fit; `counted` is the provider's last count. */
 export function isFull(model: Model, counted: number, estimated: number): boolean {
   return Math.max(counted, estimated) > model.context * FULL - Math.min(model.maxTokens, model.context / 8)
 }
 
-/** How many of the last messages stay: they begin with words of the person, never with a result whose call is gone. */
+/**
+ * How many of the last messages to keep. They start with a person's message, never with a result
+ * without its call.
+ */
 export function keptOf(messages: readonly Message[], context: number): number {
   let space = context * RECENT
   let kept = 0
@@ -69,7 +72,7 @@ export function keptOf(messages: readonly Message[], context: number): number {
   return kept
 }
 
-/** The conversation for the request that sums it up; cut from the middle when it would not even fit that. */
+/** The conversation to summarise, cut in the middle if it does not fit. */
 export function toSumUp(messages: readonly Message[], context: number): readonly Message[] {
   const space = context * 0.7
   if (tokensOf(messages) <= space) return messages
@@ -95,7 +98,7 @@ function shortened(message: Message, limit: number): Message {
   }
 }
 
-/** A conversation as one text, calls and results included. */
+/** A conversation as one text, with calls and results. */
 export function toldAsText(messages: readonly Message[]): Message {
   const lines = messages.flatMap((message): string[] => {
     if (message.role === 'results') return message.results.map(({ name, text }) => `Result of ${name}: ${text}`)

@@ -1,31 +1,34 @@
-/** The agent's configuration on disk, and the keys that go with it (A4). */
+/** The agent's configuration and keys (A4), and the check of a new provider. */
 
 import { join } from 'node:path'
+import { renderProblem } from '../manifest/toml/problem.ts'
+import { loadPolicy } from '../project/load/load.ts'
 import { type ChatConfig, emptyConfig, type Profile, parseConfig } from '../providers/profile.ts'
+import { machineUpstream } from '../run/network/machine-upstream.ts'
+import { machineResolver } from '../system/dns.ts'
 import { Fault, messageOf } from '../system/fault.ts'
-import { type KeyStore, openKeyStore } from '../system/keys/keychain.ts'
-import { moveKeys } from '../system/keys/keychain-move.ts'
+import { machineFiles } from '../system/files.ts'
+import { isRecord } from '../system/json.ts'
+import { type KeyStore, moveKeys, openKeyStore } from '../system/keys/keychain.ts'
 import type { Machine } from '../system/machine.ts'
-import { isRecord } from '../system/record.ts'
 import { openOwnDirectory, readOwnFile, writeOwnFile } from '../system/state.ts'
+import { openModel } from './model.ts'
 
-/** Where the configuration is. */
 export function configPath({ configDir }: Machine): string {
   return join(configDir, 'config.json')
 }
 
-/** True when somebody has set a provider up. */
 export function isConfigured(machine: Machine): boolean {
   return rawConfig(machine) !== null
 }
 
 export interface OpenedConfig {
   readonly config: ChatConfig
-  /** What a person should know: keys that were moved, and where to. */
+  /** Notes about keys that were moved. */
   readonly notes: readonly string[]
 }
 
-/** Reads the configuration; keys that it holds in plain text are moved into the key store first. */
+/** Reads the configuration, after moving plain-text keys into the key store. */
 export function openConfig(machine: Machine, store: KeyStore = keysOf(machine)): OpenedConfig {
   const path = configPath(machine)
   const raw = rawConfig(machine)
@@ -36,7 +39,7 @@ export function openConfig(machine: Machine, store: KeyStore = keysOf(machine)):
   return { config, notes: [...told, ...warnings] }
 }
 
-/** Changes settings and leaves the others as they are. */
+/** Changes these settings and keeps the others. */
 export function changeConfig(machine: Machine, change: Readonly<Record<string, unknown>>): void {
   const raw = rawConfig(machine) ?? {}
   const next = { ...raw, ...change }
@@ -57,15 +60,17 @@ function rawConfig(machine: Machine): Readonly<Record<string, unknown>> | null {
   throw new Fault('bad-config', `${path}: it is not a JSON object`)
 }
 
-/** The store that keys are in. */
 export function keysOf({ stateDir }: Machine): KeyStore {
   return openKeyStore(openOwnDirectory(stateDir))
 }
 
-/** The variable that an editor passes the key in. */
+/** The variable in which an editor passes the key. */
 const EDITOR_VARIABLE = 'CORDON_API_KEY'
 
-/** The key of a profile: stored, else from its variable; with `fromEditor` from CORDON_API_KEY alone. Null: it needs none. */
+/**
+ * A profile's key: stored, else from its variable; with `fromEditor` only CORDON_API_KEY. Null if
+ * none is needed.
+ */
 export function keyOf(profile: Profile, machine: Machine, fromEditor: boolean, store?: KeyStore): string | null {
   const found = fromEditor
     ? machine.env[EDITOR_VARIABLE]
@@ -98,13 +103,51 @@ function variable({ keyVariable }: Profile, { env }: Machine): string | undefine
   return keyVariable === null ? undefined : env[keyVariable]
 }
 
-/** Keeps a key for a profile or a provider; a warning tells where it went when that was not the keychain. */
+/** Stores a key; returns a warning if it is not in the keychain. */
 export function storeKey(machine: Machine, name: string, key: string): string | null {
   return keysOf(machine).write(`api-key.${name}`, key).warning
 }
 
-/** Forgets it. */
 export function deleteKey(machine: Machine, profile: Profile): void {
   const store = keysOf(machine)
   for (const name of profile.keyNames) store.delete(name)
+}
+
+export { knownProvider, knownProviders } from '../providers/catalog.ts'
+
+/** The profile of the person's answers, before it is stored. */
+export function profileFor(machine: Machine, name: string, model: string, endpoint: string | null): Profile {
+  const value = { provider: name, model, ...(endpoint !== null && { endpoint }) }
+  return parseConfig(value, configPath(machine)).profiles.get(name)!
+}
+
+/** Sends one test request. Throws its error. */
+export async function checkProfile(
+  profile: Profile,
+  key: string | null,
+  machine: Machine,
+  signal: AbortSignal,
+): Promise<{ readonly milliseconds: number }> {
+  const started = performance.now()
+  // No project is open; the user's own rules apply.
+  const root = openOwnDirectory(machine.stateDir)
+  const outcome = await loadPolicy({ machine, files: machineFiles, root, choice: { kind: 'project' } })
+  if ('problems' in outcome) {
+    throw new Fault('manifest', `your manifest does not load:\n${outcome.problems.map(renderProblem).join('\n')}`)
+  }
+  const { policy, sandbox } = outcome.loaded
+  const model = openModel({
+    profile: { ...profile, maxTokens: 16 },
+    key,
+    machine,
+    policy: () => policy,
+    resolver: machineResolver(),
+    upstream: machineUpstream(machine, sandbox),
+    dumps: null,
+  })
+  const messages = [{ role: 'user' as const, parts: [{ type: 'text' as const, text: 'Answer with the word ok.' }] }]
+  for await (const event of model.ask({ system: '', messages, tools: [] }, { signal })) {
+    if (event.type === 'done') break
+  }
+  return { milliseconds: Math.round(performance.now() - started) }
 }

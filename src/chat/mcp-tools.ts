@@ -1,23 +1,23 @@
 /**
- * MCP servers of the manifest as tools of Cordon's own agent. The session decides, asks and records like for every tool; the gateway,
- * behind which the servers run, does so once more by the manifest alone, so that a deny of either stands.
+ * The manifest's MCP servers as tools of Cordon's agent. The session decides each call, and the
+ * gateway in front of the servers decides it again by the manifest, so a denial of either counts.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { ASKED_CALL } from '../agents/mcp/judge.ts'
 import type { Prompter } from '../approval/prompter.ts'
 import { messageOf } from '../system/fault.ts'
+import { isRecord, recordOf } from '../system/json.ts'
 import { linesOf } from '../system/lines.ts'
-import { isRecord, recordOf } from '../system/record.ts'
 import { version } from '../system/version.ts'
 import { toolHints, touchesNothing } from '../tools/define-tool.ts'
 import type { InputSchema } from '../tools/input-schema.ts'
 import { type Tool, type ToolOutput, toolLabels } from '../tools/tool.ts'
 
 export interface McpToolsOptions {
-  /** The gateway's own command: `cordon mcp wrap` of this project. */
+  /** `cordon mcp wrap` of this project. */
   readonly command: readonly string[]
-  /** Takes the tools once the servers have named them. */
+  /** Receives the servers' tools. */
   readonly offer: (tools: readonly Tool[]) => void
   readonly prompter: Prompter | null
   readonly warn: (text: string) => void
@@ -25,18 +25,17 @@ export interface McpToolsOptions {
 
 const READY_MS = 20_000
 const MAX_LINE = 32 * 1024 * 1024
-/** Before the names of servers' tools. */
+/** Prefix of MCP tool names. */
 export const MCP_PREFIX = 'mcp__'
-/** What every provider takes as the name of a tool. */
+/** Accepted by every provider. */
 const NAME = /^[A-Za-z0-9_-]{1,64}$/
 
-/** The gateway of one session. */
 export class McpTools {
   readonly #options: McpToolsOptions
   readonly #child: ChildProcess
   readonly #waiting = new Map<number, { resolve: (value: unknown) => void; reject: (error: Error) => void }>()
   readonly #ready: Promise<void>
-  /** Calls that the session has let through, by name. */
+  /** Calls that the session allowed, by name. */
   readonly #passed = new Map<string, number>()
   #id = 0
 
@@ -54,7 +53,7 @@ export class McpTools {
     this.#ready = this.#start().catch((error: unknown) => options.warn(`MCP servers: ${messageOf(error)}`))
   }
 
-  /** Waits until the servers have said what they offer, but not for ever. */
+  /** Waits for the servers' lists, with a limit. */
   async ready(signal: AbortSignal): Promise<void> {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<void>((resolve) => {
@@ -65,7 +64,7 @@ export class McpTools {
     clearTimeout(timer)
   }
 
-  /** A tool of a server. What it touches no one knows: it counts as a command. */
+  /** A server's tool. Its effects are unknown, so it counts as a command. */
   #tool(name: string, description: string, schema: unknown): Tool {
     return {
       name,
@@ -163,7 +162,7 @@ export class McpTools {
     else waiting.resolve(result)
   }
 
-  /** The gateway asks: for a call that the session let through the answer is yes, anything else is the person's to say. */
+  /** Answers yes for a call that the session allowed; otherwise asks the person. */
   async #asked(
     id: unknown,
     method: string,
@@ -183,7 +182,7 @@ export class McpTools {
     })
   }
 
-  /** One of the answers that are named; none where no one is there. */
+  /** One of the offered answers; null if nobody is there. */
   async #question(message: string, options: unknown): Promise<string | null> {
     const words = Array.isArray(options) ? options.filter((word): word is string => typeof word === 'string') : []
     const asked = this.#options.prompter?.question?.(message, words, new AbortController().signal)
@@ -200,4 +199,8 @@ export class McpTools {
 function textIn({ content }: Readonly<Record<string, unknown>>): string {
   const parts = (Array.isArray(content) ? content : []).filter(isRecord)
   return parts.map((part) => (typeof part.text === 'string' ? part.text : `[${String(part.type)}]`)).join('\n')
+}
+
+export function gatewayCommand(root: string): readonly string[] {
+  return [process.execPath, process.argv[1]!, 'mcp', 'wrap', '--root', root]
 }

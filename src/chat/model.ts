@@ -1,4 +1,4 @@
-/** A model that can be asked: a profile with its key, behind Cordon's own egress rules. */
+/** A model: a profile with its key, behind Cordon's egress rules. */
 
 import { join } from 'node:path'
 import type { Upstream } from '../egress/route/upstream.ts'
@@ -23,11 +23,11 @@ import { makeDirectories } from '../system/state.ts'
 export interface Model {
   readonly profile: string
   readonly name: string
-  /** Tokens that a request and its answer may have together. */
+  /** Limit of request and answer together. */
   readonly context: number
   readonly maxTokens: number
   ask(request: Omit<ModelRequest, 'model' | 'maxTokens' | 'extra'>, asking: Asking): AsyncGenerator<ProviderEvent>
-  /** Null where the price is unknown. */
+  /** Null if the price is unknown. */
   cost(usage: Usage): number | null
 }
 
@@ -38,19 +38,19 @@ export interface Asking {
 
 export interface ModelParts {
   readonly profile: Profile
-  /** In the place of the profile's own. */
+  /** Replaces the profile's own. */
   readonly model?: string
   readonly key: string | null
   readonly machine: Machine
-  /** The policy as it is when a request is made. */
+  /** The policy at the time of a request. */
   readonly policy: () => Policy
   readonly resolver: Resolver
   readonly upstream: Upstream
-  /** A directory for payload dumps (A6); null: none are made. */
+  /** A directory for payload dumps (A6), or null. */
   readonly dumps: string | null
 }
 
-/** Opens a model. Throws a Fault when the profile names none, or an endpoint that is no URL. */
+/** Throws a Fault if the profile has no model or an invalid endpoint. */
 export function openModel(parts: ModelParts): Model {
   const { profile, key, machine } = parts
   const name = parts.model ?? profile.model
@@ -98,7 +98,7 @@ export function openModel(parts: ModelParts): Model {
   }
 }
 
-/** What a provider says about a key must not show it. */
+/** A provider's error must not show a key. */
 async function* redacted(events: AsyncGenerator<ProviderEvent>, redactor: Redactor): AsyncGenerator<ProviderEvent> {
   try {
     yield* events
@@ -108,7 +108,10 @@ async function* redacted(events: AsyncGenerator<ProviderEvent>, redactor: Redact
   }
 }
 
-/** The person's own configuration names this host, and this one alone; denials and closed addresses stand. */
+/**
+ * The person's configuration names this host and no other; denials and closed addresses still
+ * apply.
+ */
 function guardedTransport(
   { profile, machine, policy, resolver, upstream }: ModelParts,
   redactor: Redactor,
@@ -149,13 +152,13 @@ function guardedTransport(
   }
 }
 
-/** What opens the provider is never part of what the model reads, whatever a tool brought in or a person typed. */
+/** The provider's secrets never reach the model, wherever they come from. */
 function withoutSecrets(body: string, kept: readonly string[]): string {
   const written = kept.flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1)])
   return written.filter((secret) => secret.length >= MIN_SECRET).reduce((text, one) => text.replaceAll(one, MASK), body)
 }
 
-/** Shorter ones are words of ordinary texts. */
+/** Shorter values occur in ordinary text. */
 const MIN_SECRET = 12
 const MASK = '[the provider’s key]'
 
@@ -166,7 +169,10 @@ function endpointRule({ host, port, kind }: UrlFacts): HostRule {
   return { pattern: parsed.pattern, rule: 'the profile', source: 'config.json' }
 }
 
-/** An endpoint that was written as a private address or name is meant to be one; a public name never points to one. */
+/**
+ * An endpoint written as private is meant to be; a public name may not resolve to a private
+ * address.
+ */
 function isPrivateEndpoint({ host, kind }: UrlFacts): boolean {
   return kind === 'name' ? classifyName(host) !== 'public' : classifyAddress(host) !== 'public'
 }
@@ -186,7 +192,7 @@ function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
   })
 }
 
-/** Payloads in a file of this process, for the owner alone, with secrets masked; headers are never part of them. */
+/** Writes payloads to a private file with secrets masked and without headers. */
 function dumper(directory: string, redactor: Redactor): (direction: 'request' | 'answer', text: string) => void {
   makeDirectories(directory)
   const file = join(directory, `${new Date().toISOString().replace(/[:.]/g, '-')}-${process.pid}.jsonl`)

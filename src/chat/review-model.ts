@@ -1,4 +1,4 @@
-/** A model as the reviewer (P11): one question as JSON goes in, one answer as JSON comes out. */
+/** A model as the reviewer (P11): a JSON question in, a JSON answer out. */
 
 import { renderProblem } from '../manifest/toml/problem.ts'
 import { loadPolicy } from '../project/load/load.ts'
@@ -6,8 +6,8 @@ import { machineUpstream } from '../run/network/machine-upstream.ts'
 import { machineResolver } from '../system/dns.ts'
 import { Fault } from '../system/fault.ts'
 import { machineFiles } from '../system/files.ts'
+import { isRecord } from '../system/json.ts'
 import type { Machine } from '../system/machine.ts'
-import { isRecord } from '../system/record.ts'
 import { openOwnDirectory } from '../system/state.ts'
 import { keyOf, openConfig } from './config.ts'
 import { openModel } from './model.ts'
@@ -21,7 +21,7 @@ Answer with one JSON object and nothing else: {"answer": "yes" | "no" | "ask", "
 
 const MAX_ANSWER_TOKENS = 400
 
-/** Asks the model of a profile; the answer as the reviewer's protocol has it. */
+/** Asks the profile's model and returns the reviewer's answer. */
 export async function reviewWithModel(
   profileName: string,
   input: string,
@@ -60,7 +60,7 @@ export async function reviewWithModel(
   return JSON.stringify({ call: question.call, ...answerIn(text), model: model.name })
 }
 
-/** The answer in a model's words; anything that is not exactly one is `ask`. */
+/** Parses the model's answer; anything unclear is `ask`. */
 export function answerIn(text: string): { readonly answer: string; readonly reason: string } {
   const body = /^\s*(?:```(?:json)?\s*)?(\{[\s\S]*\})\s*(?:```)?\s*$/.exec(text)?.[1]
   try {
@@ -68,7 +68,7 @@ export function answerIn(text: string): { readonly answer: string; readonly reas
     if (isRecord(value) && typeof value.answer === 'string' && ['yes', 'no', 'ask'].includes(value.answer))
       return { answer: value.answer, reason: typeof value.reason === 'string' ? value.reason : '' }
   } catch {
-    // Below.
+    // Handled below.
   }
   return { answer: 'ask', reason: 'the model gave no clear answer' }
 }

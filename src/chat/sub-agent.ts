@@ -1,6 +1,9 @@
-/** Sub-agents: a child session with the same rules or stricter ones, its own conversation, and a share of the budget. */
+/**
+ * Sub-agents: a child session with at most its parent's rights, its own conversation and a share of
+ * the budget.
+ */
 
-import { compareVerdicts } from '../policy/verdict.ts'
+import { compareVerdicts } from '../policy/order.ts'
 import type { CallPart } from '../providers/conversation.ts'
 import type { Session } from '../session/session.ts'
 import { Fault, messageOf } from '../system/fault.ts'
@@ -10,23 +13,23 @@ import type { Model } from './model.ts'
 import type { Spent } from './transcript.ts'
 
 export interface SubAgentParts {
-  /** Opens a session for a child, with the tools that a child has. */
+  /** Opens a child's session. */
   readonly open: (id: string, agent: string) => Session
   readonly parent: Session
   readonly model: () => Model
   readonly system: (session: Session) => string
   readonly tools: (session: Session) => AgentTools
-  /** Hears what the child does, so that a person sees it. */
+  /** Reports what the child does. */
   readonly tell: (event: AgentEvent) => void
-  /** What it used counts for its parent. */
+  /** Counts its usage for the parent. */
   readonly spend: (spent: Spent) => void
-  /** Dollars that are left; undefined: no budget. */
+  /** Dollars left; undefined without a budget. */
   readonly left: () => number | undefined
 }
 
 const MAX_TURNS = 60
 
-/** Runs tasks one after the other or at once, each in its own session. */
+/** Runs tasks, each in its own session. */
 export class SubAgents {
   readonly #parts: SubAgentParts
   #count = 0
@@ -39,7 +42,7 @@ export class SubAgents {
     const { parent, model, system, tools, tell, spend, left } = this.#parts
     const child = this.#open(agent ?? parent.agent)
     const stop = child.subscribe((event) => {
-      // What tries to steer the child has reached the parent with the child's answer.
+      // An injection in the child has reached the parent with its answer.
       if (event.type === 'taint') parent.taint()
     })
     const loop = new Agent({
@@ -68,7 +71,7 @@ export class SubAgents {
     }
   }
 
-  /** Opens a child that may do no more than its parent; an agent that may do more is not given out. */
+  /** Opens a child that may do at most what its parent may. */
   #open(agent: string): Session {
     const { open, parent } = this.#parts
     if (parent.agent === 'plan' && agent !== 'plan') throw freer(agent)
@@ -92,7 +95,7 @@ function freer(agent: string): Fault {
   })
 }
 
-/** A call of a child, distinguished from those of its parent. */
+/** Distinguishes a child's calls from its parent's. */
 function named(event: Extract<AgentEvent, { type: 'calling' | 'result' }>): AgentEvent {
   const call: CallPart = { ...event.call, name: `task › ${event.call.name}` }
   return { ...event, call }

@@ -1,4 +1,66 @@
-/** Message to the model before anything else: where it works, under which rules, and what the project asks of it. */
+/** The system prompt, and the project's instructions for it. */
+
+import { createHash } from 'node:crypto'
+import { basename, join } from 'node:path'
+import { isInside } from '../files/baseline.ts'
+import { scanText } from '../scan/injection/injection.ts'
+import type { Files } from '../system/files.ts'
+import type { Machine } from '../system/machine.ts'
+import { createTrustStore, trustStatus } from '../tools/custom/trust.ts'
+
+export interface ProjectInstructions {
+  readonly name: string
+  readonly text: string
+  readonly hash: string
+  readonly status: 'trusted' | 'new' | 'changed'
+  /** It looks like an attack on the agent. */
+  readonly suspicious: boolean
+}
+
+const NAMES: readonly string[] = ['AGENTS.md', 'CLAUDE.md']
+const STATUS = { ok: 'trusted', 'no stored hash': 'new', MISMATCH: 'changed' } as const
+const MAX_BYTES = 256 * 1024
+
+/** The project's instructions and whether they are trusted. */
+export function readInstructions(root: string, machine: Machine, files: Files): readonly ProjectInstructions[] {
+  const store = createTrustStore(machine.stateDir)
+  const seen = new Set<string>()
+  return NAMES.flatMap((name): ProjectInstructions[] => {
+    const path = join(root, name)
+    if (!files.exists(path)) return []
+    // One file is often a link to the other; a link elsewhere is misleading.
+    const end = files.canonical(path)
+    if (!isInside(end, root) || !NAMES.includes(basename(end)) || seen.has(end)) return []
+    seen.add(end)
+    const text = textOf(end, files)
+    if (text === null || text.trim() === '') return []
+    const hash = createHash('sha256').update(text).digest('hex')
+    const status = STATUS[trustStatus(store.stored(keyOf(root, name)), hash)]
+    return [{ name, text, hash, status, suspicious: scanText(text, true).injection }]
+  })
+}
+
+/** Trusts exactly the text that was shown. */
+export function trustInstructions(
+  root: string,
+  machine: Machine,
+  { name, hash }: ProjectInstructions,
+  now: Date,
+): void {
+  createTrustStore(machine.stateDir).trust(keyOf(root, name), hash, now.toISOString())
+}
+
+function keyOf(root: string, name: string): { readonly scope: string; readonly name: string } {
+  return { scope: root, name: `instructions:${name}` }
+}
+
+function textOf(path: string, files: Files): string | null {
+  try {
+    return files.readText(path, MAX_BYTES)
+  } catch {
+    return null
+  }
+}
 
 export interface PromptFacts {
   readonly root: string
@@ -6,17 +68,17 @@ export interface PromptFacts {
   readonly agent: string
   readonly date: string
   readonly platform: string
-  /** Null: `hide_model` keeps the names out (P9). */
+  /** Null: `hide_model` hides the names (P9). */
   readonly model: { readonly name: string; readonly provider: string } | null
   readonly instructions: readonly { readonly name: string; readonly text: string }[]
-  /** Those that the person made or agreed to; what a project says of the others is for the tool to bring, as data. */
+  /** The person's own and approved skills; the tool presents descriptions of the others as data. */
   readonly skills: readonly { readonly name: string; readonly about: string }[]
   readonly untrustedSkills: number
-  /** A sub-agent answers to another agent, not to a person. */
+  /** A sub-agent answers another agent. */
   readonly forTask: boolean
 }
 
-/** The system prompt. It changes as seldom as possible, because providers keep what stays the same. */
+/** The system prompt, as stable as possible because providers cache it. */
 export function systemPrompt(facts: PromptFacts): string {
   const { root, mode, agent, date, platform, model, instructions, skills, untrustedSkills, forTask } = facts
   const readOnly = agent === 'plan' || mode === 'plan'

@@ -1,4 +1,6 @@
-/** A conversation on disk: append-only, for the owner alone, whole up to its last line after a kill. */
+/**
+ * A conversation on disk: append-only, private, and intact after a kill up to its last whole line.
+ */
 
 import {
   closeSync,
@@ -14,17 +16,16 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { SESSION_ID } from '../audit/event.ts'
-import { type Message, NO_USAGE, type Usage } from '../providers/conversation.ts'
+import { isMessage, type Message, NO_USAGE, type Usage } from '../providers/conversation.ts'
 import { errorCode, Fault, unwritable } from '../system/fault.ts'
+import { isRecord } from '../system/json.ts'
 import { holdLock } from '../system/lock.ts'
 import type { Machine } from '../system/machine.ts'
 import { openMade } from '../system/made-file.ts'
-import { isRecord } from '../system/record.ts'
 import { mustBeOurs, openOwnDirectory, readOwnFile } from '../system/state.ts'
 import { summaryMessage } from './compaction.ts'
-import { isMessage } from './stored-message.ts'
 
-/** What was used so far, and what it cost; null where a price was unknown. */
+/** Usage and cost so far; null if a price was unknown. */
 export interface Spent {
   readonly usage: Usage
   readonly cost: number | null
@@ -33,13 +34,13 @@ export interface Spent {
 
 export const NOTHING_SPENT: Spent = { usage: NO_USAGE, cost: 0, turns: 0 }
 
-/** What a session was set to, so that a resumed one is the same. */
+/** A session's settings, for resuming it. */
 export interface ChatSettings {
   readonly mode?: string
   readonly agent?: string
   readonly profile?: string
   readonly model?: string
-  /** Something tried to steer the agent. */
+  /** An injection was read. */
   readonly tainted?: boolean
 }
 
@@ -52,7 +53,7 @@ type Line =
       readonly at: string
     }
   | { readonly type: 'message'; readonly at: string; readonly message: Message; readonly spent?: Spent }
-  /** What is instead of everything before the last `kept` messages. */
+  /** Replaces everything before the last `kept` messages. */
   | {
       readonly type: 'compacted'
       readonly at: string
@@ -61,7 +62,7 @@ type Line =
       readonly spent: Spent
     }
   | { readonly type: 'settings'; readonly at: string; readonly settings: ChatSettings }
-  /** The conversation starts anew; what came before stays in the file. */
+  /** A new start; earlier lines stay in the file. */
   | { readonly type: 'cleared'; readonly at: string; readonly spent: Spent }
 
 export interface Restored {
@@ -82,12 +83,11 @@ export interface Transcript {
   close(): void
 }
 
-/** The directory of all conversations. */
 export function transcriptDirectory({ stateDir }: Machine): string {
   return openOwnDirectory(join(openOwnDirectory(stateDir), 'chat'))
 }
 
-/** Starts a conversation, or goes on with one that is there. One process holds it at a time. */
+/** Starts or resumes a conversation, which one process holds at a time. */
 export function openTranscript(machine: Machine, id: string, project: string): Transcript {
   const directory = transcriptDirectory(machine)
   if (!SESSION_ID.test(id)) throw new Fault('session-id', `${JSON.stringify(id)} is not a session id`)
@@ -124,7 +124,7 @@ export function openTranscript(machine: Machine, id: string, project: string): T
   }
 }
 
-/** Opens for appending, without the half line that a kill left behind. */
+/** Opens for appending after cutting a half line. */
 function openAppending(path: string): number {
   const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW } = constants
   let fd: number
@@ -156,7 +156,7 @@ function restore(path: string, project: string): Restored {
   const bytes = readOwnFile(path, undefined, MAX_BYTES)
   if (bytes === null || bytes.length === 0) return { messages: [], spent: NOTHING_SPENT, settings: {} }
   const { lines, unread } = linesOf(bytes)
-  // What cannot be read may be the line that said that something tried to steer: without it the talk would be freer than it was.
+  // An unreadable line may be the taint: without it the conversation would be freer.
   if (unread !== null) throw damaged(path, `line ${unread} cannot be read`)
   const head = lines[0]
   if (head?.type !== 'session') throw damaged(path, 'it does not begin as one')
@@ -181,7 +181,7 @@ function restore(path: string, project: string): Restored {
   return { messages: mended(messages), spent, settings }
 }
 
-/** Calls that were under way when the process died have no result: they get one that says so. */
+/** Adds a result to calls that were running when the process died. */
 export function mended(messages: readonly Message[]): readonly Message[] {
   return messages.flatMap((message, index): Message[] => {
     if (message.role !== 'assistant') return [message]
@@ -199,7 +199,9 @@ export function mended(messages: readonly Message[]): readonly Message[] {
 
 const LOST = 'Interrupted: this call may have been partly done. Check before you repeat it.'
 
-/** The lines of a file, and the number of the first that is none; a last one without its end was never finished. */
+/**
+ * The lines of a file, and the number of the first invalid one; an unfinished last line is ignored.
+ */
 function linesOf(bytes: Uint8Array): { readonly lines: Line[]; readonly unread: number | null } {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
   const lines: Line[] = []
@@ -248,15 +250,15 @@ function isSpent(value: unknown): boolean {
 
 export interface TranscriptRow {
   readonly id: string
-  /** The first words of the person. */
+  /** The person's first words. */
   readonly title: string
-  /** When something was last said, in milliseconds. */
+  /** Last change in milliseconds. */
   readonly changed: number
 }
 
 const HEAD_BYTES = 64 * 1024
 
-/** The conversations of a project, the newest first. */
+/** A project's conversations, newest first. */
 export function listTranscripts(machine: Machine, project: string): readonly TranscriptRow[] {
   const directory = transcriptDirectory(machine)
   return readdirSync(directory)

@@ -1,6 +1,6 @@
-/** PURE. The tools that a program can call, as TypeScript declarations from their JSON Schemas. */
+/** PURE. TypeScript declarations of tools, from their JSON Schemas. */
 
-/** As much of JSON Schema as tools use; what it does not know is `unknown`. */
+/** The part of JSON Schema that tools use; anything else becomes `unknown`. */
 export interface ToolShape {
   readonly name: string
   readonly description: string
@@ -24,7 +24,10 @@ ${lines.join('')}}
 `
 }
 
-/** What a bare argument stands for: the one required property, or the first where none is; null where there are several. */
+/**
+ * The property that a bare argument sets: the only required one, or the first if none is; null if
+ * ambiguous.
+ */
 export function firstProperty(input: object): { readonly name: string; readonly schema: unknown } | null {
   const { properties, required } = input as { properties?: unknown; required?: unknown }
   if (!Array.isArray(required) || required.length > 1 || typeof properties !== 'object' || properties === null)
@@ -67,7 +70,7 @@ function property(name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name)
 }
 
-/** Descriptions of other servers' tools are text of others: one line, and no end of the comment. */
+/** Descriptions come from other servers: keep them on one line and inside the comment. */
 function comment(text: string): string {
   const line = text.replace(/\s+/g, ' ').replaceAll('*/', '* /').slice(0, MAX_DESCRIPTION).trim()
   return line === '' ? '' : `  /** ${line} */\n`

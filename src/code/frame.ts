@@ -1,6 +1,9 @@
-/** PURE. What an interpreter in its sandbox and Cordon say to each other: a line of JSON each. Nothing from inside is believed. */
+/**
+ * PURE. The messages between an interpreter and Cordon: one JSON line each. Lines from inside are
+ * validated.
+ */
 
-/** From inside. `run` names the program that it is about. */
+/** From inside. `run` names the program. */
 export type InsideFrame =
   | { readonly kind: 'ready' }
   | { readonly kind: 'call'; readonly run: number; readonly id: number; readonly tool: string; readonly input: unknown }
@@ -8,7 +11,7 @@ export type InsideFrame =
   | {
       readonly kind: 'done'
       readonly run: number
-      /** JSON of what the program came to; null when it came to nothing. */
+      /** JSON of the program's value, or null. */
       readonly value: string | null
       readonly error: string | null
       readonly limit: ProgramLimit | null
@@ -40,27 +43,27 @@ export type OutsideFrame =
     }
   | { readonly kind: 'stop'; readonly run: number }
 
-/** A tool as a program calls it: by its name, with the property that a bare first argument is. */
+/** A tool as programs call it, with the property that a bare argument sets. */
 export interface ToolName {
   readonly name: string
   readonly first: string | null
 }
 
-/** What a guarded call came to, as a program sees it. */
+/** The result of a guarded call. */
 export interface CallAnswer {
   readonly text: string
   readonly data?: unknown
   readonly isError?: boolean
-  /** Why it was not done: `denied`, `refused`, or the code of what failed. */
+  /** Why it failed: `denied`, `refused`, or a fault code. */
   readonly code?: string
 }
 
 const LIMITS: ReadonlySet<unknown> = new Set<ProgramLimit>(['time', 'memory', 'output', 'processes', 'calls'])
 const MAX_FILES = 16
-/** A plain name: no path, nothing hidden, nothing that a terminal would act on. */
+/** A file name without paths, hidden files or terminal controls. */
 export const FILE_NAME: RegExp = /^[\w][\w. +-]{0,99}$/
 
-/** Reads a line from inside; null for what is not one of these. */
+/** Parses a line from inside; null if invalid. */
 export function parseFrame(line: string): InsideFrame | null {
   let value: Record<string, unknown>
   try {
@@ -98,7 +101,7 @@ export function parseFrame(line: string): InsideFrame | null {
   }
 }
 
-/** Each name once: they become files of one folder. */
+/** Names must be unique: they become files of one folder. */
 function filesOf(values: readonly unknown[]): InsideFile[] {
   const files = values.flatMap(fileOf)
   return files.filter(({ name }, index) => files.findIndex((other) => other.name === name) === index)

@@ -1,4 +1,7 @@
-/** An interpreter in its sandbox as its host sees it: programs go in, guarded calls come out, and every limit has an end. */
+/**
+ * The host side of an interpreter in its sandbox: runs programs, answers their calls, enforces
+ * limits.
+ */
 
 import { PassThrough, Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
@@ -14,7 +17,7 @@ import {
 } from './frame.ts'
 import { Stopwatch } from './stopwatch.ts'
 
-/** Runs the interpreter's process in its sandbox; resolves when it and all that it started are gone. */
+/** Runs the interpreter; resolves when it and its children are gone. */
 export type LaunchInside = (io: InsideIo) => Promise<InsideEnd>
 
 export interface InsideIo {
@@ -26,15 +29,15 @@ export interface InsideIo {
 
 export interface InsideEnd {
   readonly exitCode: number
-  /** What the sandbox has to say: what was stopped, what held. */
+  /** Notes of the sandbox: violations and limits. */
   readonly notes: readonly string[]
 }
 
 export interface ProgramLimits {
-  /** Of the program itself; the time that its calls take is not counted. */
+  /** Time of the program without its calls. */
   readonly milliseconds: number
   readonly memoryBytes: number
-  /** Of all that it prints, and of what it comes to. */
+  /** Limit of its output and its value together. */
   readonly outputBytes: number
   /** Guarded calls of one program. */
   readonly calls: number
@@ -44,7 +47,7 @@ export interface Program {
   readonly code: string
   readonly tools: readonly ToolName[]
   readonly limits: ProgramLimits
-  /** A guarded call of the session. Never throws: whatever became of it is an answer. */
+  /** A guarded call of the session. Never throws. */
   readonly call: (tool: string, input: unknown, signal: AbortSignal) => Promise<CallAnswer & { readonly ok: boolean }>
   readonly signal: AbortSignal
 }
@@ -62,25 +65,24 @@ export interface ProgramResult {
 }
 
 export interface Interpreter {
-  /** Runs one program; several at once where the interpreter can. */
+  /** Runs a program; several at once if the interpreter can. */
   run(program: Program): Promise<ProgramResult>
-  /** False once it has ended: the next program needs another. */
+  /** False once ended. */
   readonly alive: boolean
-  /** Ends it; resolves when nothing of it is left. */
+  /** Ends it; resolves when nothing is left. */
   end(): Promise<void>
 }
 
-/** One line from inside holds at most a result with its files. */
+/** A line from inside contains at most a result with its files. */
 const MAX_LINE: number = 48 * 1024 * 1024
-/** Calls that are under way at once; others wait. */
+/** Further calls wait. */
 const CALLS_AT_ONCE = 16
-/** For an interpreter to end a program by itself before all of it is ended. */
+/** Lets an interpreter end a program before the whole process is ended. */
 /** The exit code of SIGXCPU. */
 const CPU_EXCEEDED = 128 + 24
 const GRACE_MS = 700
 const MAX_STRAY = 64 * 1024
 
-/** Starts an interpreter. */
 export function startInterpreter(launch: LaunchInside): Interpreter {
   const ending = new AbortController()
   const stdin = new PassThrough()
@@ -102,7 +104,10 @@ export function startInterpreter(launch: LaunchInside): Interpreter {
     queued.push(frame)
     pass()
   }
-  /** A program may ask for all of its calls in one breath: a few are under way at a time, and what comes meanwhile stays in the pipe. */
+  /**
+   * A program may request all its calls at once: a few run at a time, and the rest stays in the
+   * pipe.
+   */
   const pass = () => {
     while (waiting < CALLS_AT_ONCE && queued.length > 0) {
       const { run: number, id, tool, input } = queued.shift()!
@@ -129,7 +134,7 @@ export function startInterpreter(launch: LaunchInside): Interpreter {
   )
   const stderr = new Writable({
     write: (chunk: Buffer, _, done) => {
-      // What a program writes past its interpreter belongs to the one that runs.
+      // Output past the interpreter belongs to the running program.
       const text = chunk.toString('utf8')
       if (runs.size === 1) for (const run of runs.values()) run.print('stderr', text)
       else if (stray.length < MAX_STRAY) stray += text
@@ -184,7 +189,7 @@ export function startInterpreter(launch: LaunchInside): Interpreter {
   }
 }
 
-/** Lines of a stream, each at most so long; what comes in waits for `pace`. */
+/** Splits a stream into lines of limited length; reading waits for `pace`. */
 function lineSink(take: (frame: InsideFrame) => void, tooLong: () => void, pace: (done: () => void) => void): Writable {
   const decoder = new StringDecoder('utf8')
   let rest: string[] = []
@@ -215,7 +220,6 @@ interface Handles {
   readonly kill: () => void
 }
 
-/** One program under way. */
 class Run {
   readonly result: Promise<ProgramResult>
   readonly #program: Program
@@ -253,7 +257,7 @@ class Run {
     if (this.#printed > 64 * this.#program.limits.outputBytes) this.#exceed('output')
   }
 
-  /** The clock stands still meanwhile: a person may be asked. */
+  /** Pauses the time limit, since a person may be asked. */
   async answer(tool: string, input: unknown): Promise<{ ok: boolean; value: CallAnswer } | null> {
     this.#count += 1
     if (this.#count > this.#program.limits.calls) {
@@ -265,7 +269,7 @@ class Run {
       const { ok, ...value } = await this.#program.call(tool, input, this.#calls.signal)
       return { ok, value }
     } catch (error) {
-      // What fails here is Cordon's own; it must not end Cordon for what a program asked.
+      // A failure here is Cordon's own and must not end Cordon.
       return { ok: false, value: { text: messageOf(error), code: 'failed' } }
     } finally {
       this.#watch.resume()
@@ -284,7 +288,6 @@ class Run {
     })
   }
 
-  /** The interpreter ended before the program did. */
   lost({ end, error }: { readonly end: InsideEnd | null; readonly error: unknown }): void {
     if (end === null) {
       this.#fail(error)

@@ -1,4 +1,4 @@
-/** A time limit that stands still while something else is waited for. */
+/** A time limit that pauses while something else is awaited. */
 
 export class Stopwatch {
   readonly #rung: () => void
@@ -14,7 +14,7 @@ export class Stopwatch {
     this.#timer = setTimeout(rung, milliseconds)
   }
 
-  /** May be called several times; it goes on when each was resumed. */
+  /** Nested pauses must each be resumed. */
   pause(): void {
     this.#paused += 1
     if (this.#paused > 1 || this.#timer === null) return

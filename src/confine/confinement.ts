@@ -1,6 +1,6 @@
 /**
- * A confinement: everything that applies to one run, as a value. `confine` makes it from the policy, from what was decided, and
- * from a closed list of what a caller may add or take away. PURE.
+ * A confinement is everything that applies to one run, as a value. `confine` builds it from the
+ * policy, a decision and a closed list of adjustments. PURE.
  */
 
 import type { EgressRules } from '../egress/route/rules.ts'
@@ -18,116 +18,123 @@ import type { SessionFacts } from '../policy/call.ts'
 import type { Decision } from '../policy/decision.ts'
 import type { HostRule, PathRule, Policy, RuleRef } from '../policy/policy.ts'
 import type { HeldHosts } from '../policy/programs/callers.ts'
-import type { StartedFor } from '../policy/programs/names.ts'
-import type { TableScene } from '../policy/programs/table.ts'
+import type { StartedFor, TableScene } from '../policy/programs/table.ts'
 import { takeStance } from '../policy/stance.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
 import { type AppliedBundle, type BundleFurnishing, furnish, type RegistryFacts } from '../sandbox/bundles/bundle.ts'
 import { DEFAULT_MEMORY_SHARE, DEFAULT_OPEN_FILES, type Limits } from '../sandbox/limits.ts'
 import type { CommandFact } from '../shell/facts.ts'
-import { type Entitlement, entitleServer, entitleWords } from './entitlement.ts'
-import { egressRules, grantedHosts, packageRules } from './hosts.ts'
+import {
+  type Entitlement,
+  egressRules,
+  entitleServer,
+  entitleWords,
+  grantedHosts,
+  packageRules,
+} from './entitlement.ts'
 import { appliedBundles, brokeredSecrets, type RunGrants, type Variables } from './run-grants.ts'
 import { programWords } from './typed-words.ts'
 
-/** What a sandbox shows, and what may be changed in it. The rules are resolved on the disk when the command starts. */
+/**
+ * What a sandbox shows and what may be changed in it. Rules are resolved on disk when the command
+ * starts.
+ */
 export interface Places {
   readonly baseline: CommandFs
-  /** The project, and the directories that were added to it. */
+  /** The project and its additional directories. */
   readonly roots: readonly string[]
   readonly read: readonly PathRule[]
   readonly write: readonly PathRule[]
-  /** What is shown of the roots may be written as well. */
+  /** Whether visible parts of the roots are writable. */
   readonly writesRoots: boolean
-  /** What else limits writes; null: nothing. */
+  /** A further limit on writes, if any. */
   readonly envelope: readonly PathRule[] | null
-  /** What stays as it is, whatever else is granted; `all`: nothing is written outside of private folders. */
+  /** Paths that stay read-only whatever is granted; `all`: everything except private folders. */
   readonly readOnly: 'all' | readonly string[]
-  /** Paths inside the roots that this run may touch beyond the rules, each by itself. */
+  /** Single paths inside the roots that this run may touch beyond the rules. */
   readonly opened: { readonly reads: readonly string[]; readonly writes: readonly string[] }
-  /** What the grants of the command carry along: shown, and writable. */
+  /** Paths that the command's grants bring: visible and writable. */
   readonly carried: readonly PathRule[]
-  /** What the command's tools need of the home directory. */
+  /** Parts of the home directory that the command's tools need. */
   readonly tools: Pick<BundleFurnishing, 'reads' | 'writes'>
-  /** Words of the command that may name programs which the person installed below the home directory: those are shown. */
+  /** Words that may name programs installed below the home directory; those programs are shown. */
   readonly programs: readonly string[]
-  /** Deny rules: what is not shown, and what is not written. */
+  /** Deny rules: hidden paths and read-only paths. */
   readonly hidden: readonly PathRule[]
   readonly fixed: readonly PathRule[]
-  /** Which secrets are hidden: those with a secret's shape, those that git has in HEAD as well, and further names. */
+  /** Which secrets are masked: by shape, also those tracked by git, and further names. */
   readonly masks: { readonly secrets: boolean; readonly tracked: boolean; readonly names: readonly string[] }
 }
 
-/** The variables of a run; their values come from the environment of Cordon itself. */
+/** The variables of a run, with values from Cordon's environment. */
 export interface Environment {
   /** Null: the platform's list. */
   readonly allowlist: readonly string[] | null
   readonly declared: readonly string[]
   readonly denied: readonly string[]
-  /** For what that environment leaves open. */
+  /** Used for variables that are not set. */
   readonly defaults: Readonly<Record<string, string>>
   readonly fixed: Readonly<Record<string, string>>
 }
 
-/** How the network is reached, and what is put in on the way. */
+/** How the network is reached, and which credentials the proxy adds. */
 export interface Network {
-  /** Without a host there is not a network. */
+  /** Without an allowed host there is no network. */
   readonly rules: EgressRules
-  /** Hosts that are for some programs of it alone; null where all are for all. */
+  /** Hosts that are for some of its programs alone; null if all are for all. */
   readonly held: HeldHosts | null
-  /** Hosts that some command of the policy may reach: a remote of git may name them. */
+  /** Hosts that any command of the policy may reach; a git remote may name them. */
   readonly remotes: readonly string[]
-  /** Ports on which the command may serve this machine. */
+  /** Ports that the command may serve to this machine. */
   readonly ports: readonly number[]
-  /** Secrets that stay outside. */
+  /** Secrets that stay outside the sandbox. */
   readonly secrets: readonly SecretSetting[]
   readonly caFiles: readonly string[]
   readonly parent: ParentSetting
 }
 
-/** What program starts of a run are judged by. */
+/** Rules for the programs that a run starts. */
 export interface ProgramRules extends TableScene {
-  /** Null where there is not an agent whose answers count. */
+  /** Null without an agent. */
   readonly session: SessionFacts | null
-  /** The commands of the text that was decided. */
+  /** Commands of the decided text. */
   readonly commands: readonly CommandFact[]
-  /** It was allowed because of them: without them it may not run. */
+  /** The run was allowed because of these rules and must not start without them. */
   readonly required: boolean
 }
 
-/** Everything that applies to one run. */
 export interface Confinement {
   readonly root: string
-  /** The project whose name the root has as well, for a session with its own directory (F7). */
+  /** The project that a session's own directory stands in for (F7). */
   readonly standsFor: string | null
   readonly manifestPath: string
   /** Canonical. */
   readonly cwd: string
-  /** The patterns that grant it, as they are written; for the record. */
+  /** Patterns that grant the run, for the record. */
   readonly grants: readonly string[]
   readonly places: Places
   readonly network: Network
   readonly environment: Environment
   readonly limits: Limits
   readonly programs: ProgramRules
-  /** What undo has to keep: why no one was asked, and whose run it is. */
+  /** What undo keeps, and for which session. */
   readonly undo: { readonly relies: Decision['relies'] | null; readonly session: string | null }
-  /** The bundles that apply, and the registries that were signed for them; null where nothing was signed. */
+  /** Bundles that apply, and their signed registries; null if nothing was signed. */
   readonly bundles: { readonly applied: readonly AppliedBundle[]; readonly signed: RegistryFacts | null }
 }
 
-/** What was decided about one run. */
+/** The decision about one run. */
 export interface Decided {
-  /** The words that a person typed or a manifest holds, or what the grants of a text give it. */
+  /** Words that a person typed or a manifest contains, or the entitlement of a text. */
   readonly command: { readonly words: readonly string[] } | Entitlement
   readonly cwd: string
   readonly relies?: Decision['relies']
-  /** Whose run it is. */
+  /** The session of the run. */
   readonly session?: string
-  /** Who started it; an agent unless told. */
+  /** Who started it; an agent by default. */
   readonly by?: StartedFor
   readonly judged?: Decision['judged']
-  /** Of a text: the session it is decided in, its commands, and what `changingPrograms` lists. */
+  /** For a text: its session, its commands, and the programs that `changingPrograms` lists. */
   readonly text?: {
     readonly session: SessionFacts
     readonly commands: readonly CommandFact[]
@@ -135,23 +142,23 @@ export interface Decided {
   }
 }
 
-/** What one call may reach beyond the manifest: what a person agreed to, and what the manifest opens to who names it. */
+/** What one call may reach beyond the manifest. */
 export interface CallReach {
-  /** Canonical directories or files, to read and write. */
+  /** Canonical paths to read and write. */
   readonly roots: readonly string[]
-  /** The same, to read only. */
+  /** Canonical paths to read. */
   readonly readOnly: readonly string[]
-  /** Files that were named by themselves: they are shown although they look like secrets. */
+  /** Files named one by one, shown although they look like secrets. */
   readonly named: readonly string[]
   readonly hosts: readonly HostRule[]
-  /** Paths inside the roots that no grant may show, each by itself; those to write need not exist yet. */
+  /** Single paths inside the roots that no grant shows; paths to write need not exist. */
   readonly reads: readonly string[]
   readonly writes: readonly string[]
 }
 
 export const NO_REACH: CallReach = { roots: [], readOnly: [], named: [], hosts: [], reads: [], writes: [] }
 
-/** What a custom tool's labels and settings leave of the sandbox (T2). */
+/** What a custom tool's labels leave of the sandbox (T2). */
 export interface ToolLabels {
   /** The folder of its staged script. */
   readonly script: string
@@ -160,26 +167,26 @@ export interface ToolLabels {
   readonly outputBytes: number
 }
 
-/** What a caller may add or take away. The list is closed: nothing else changes what applies to a run. */
+/** The adjustments that a caller may make. The list is closed: nothing else changes a run. */
 export type Narrowing =
-  /** Answers that were saved, for the session or for longer. */
+  /** Saved answers. */
   | { readonly kind: 'answers'; readonly facts: Pick<SessionFacts, 'grants' | 'roots' | 'own'> }
-  /** What a yes to this very call opens. */
+  /** What an approval of this call opens. */
   | { readonly kind: 'reach'; readonly reach: CallReach }
-  /** What the person typed with the run. */
+  /** What the person granted with the run. */
   | { readonly kind: 'grants'; readonly grants: RunGrants }
-  /** Keys of the person that the command's tools send to their own hosts, by the environment that holds them (N7). */
+  /** The person's keys that the command's tools send to their own hosts (N7). */
   | { readonly kind: 'keys'; readonly env: Variables }
-  /** The section of an MCP server, in place of what commands have. */
+  /** An MCP server's section, instead of the rules for commands. */
   | { readonly kind: 'server'; readonly server: McpServerSetting }
   | { readonly kind: 'labels'; readonly labels: ToolLabels }
-  /** Nothing is written there; `all`: nowhere outside of private folders. */
+  /** No writes in these places; `all`: none outside private folders. */
   | { readonly kind: 'read-only'; readonly places: 'all' | 'roots' | readonly string[] }
-  /** A server or an agent, which ends with its client: no limit of time applies. */
+  /** A server or agent that ends with its client: no time limit. */
   | { readonly kind: 'long-lived' }
-  /** A limit of time in place of the built-in one; one that the manifest sets still applies. */
+  /** Replaces the built-in time limit; a limit in the manifest still applies. */
   | { readonly kind: 'time'; readonly ms: number }
-  /** The memory that the agent's ring allows (P8). */
+  /** The memory limit of the agent's ring (P8). */
   | { readonly kind: 'memory'; readonly bytes: number | null }
 
 type Of<Kind extends Narrowing['kind']> = Narrowing & { readonly kind: Kind }
@@ -188,7 +195,7 @@ function all<Kind extends Narrowing['kind']>(narrowing: readonly Narrowing[], ki
   return narrowing.filter((one): one is Of<Kind> => one.kind === kind)
 }
 
-/** Makes the confinement of one run. */
+/** Builds the confinement of one run. */
 export function confine(loaded: LoadedPolicy, decided: Decided, narrowing: readonly Narrowing[]): Confinement {
   const { policy, sandbox } = loaded
   const granted = all(narrowing, 'grants').map(({ grants }) => grants)
@@ -245,21 +252,21 @@ export function confine(loaded: LoadedPolicy, decided: Decided, narrowing: reado
   }
 }
 
-/** Without a host nothing elsewhere can be changed, so nothing has to be asked. */
+/** Without an allowed host nothing remote can change, so nothing has to be asked. */
 function programsOf(policy: Policy, { allowed }: EgressRules, { by = 'agent', judged, text }: Decided): ProgramRules {
   const stance = text && takeStance(policy, text.session, 'bash')
   const contained = stance?.mode.value === 'contained' && !stance.explicit && !stance.answersAsks
   const asks = by === 'agent' && contained === true && (allowed === null || allowed.length > 0)
   const changing = asks ? text!.changing() : []
   const { session = null, commands = [] } = text ?? {}
-  // Where a text needs no grant, neither does what it starts.
+  // Programs that a text starts need a grant only if the text itself does.
   const needsGrants =
     stance && !contained && stance.explicit?.decision !== 'allow' && !stance.answersAsks && !stance.observes
   const every = by === 'agent' && needsGrants === true && policy.everyProgram.value
   return { policy, by, changing, session, commands, every, required: judged === true || every }
 }
 
-/** The manifest's limits, less what the run's own take away. */
+/** The manifest's limits, reduced by those of the run. */
 function limitsOf(written: LimitSettings, narrowing: readonly Narrowing[], labels: ToolLabels | null): Limits {
   const { commandTimeout, maxOutputBytes, memory, processes, cpu } = written
   const asked = all(narrowing, 'time').map(({ ms }) => ms)
@@ -282,7 +289,7 @@ const TYPED: RuleRef = { rule: 'typed with the run', source: 'command line' }
 
 const whole = (path: string, rule: RuleRef): PathRule => ({ pattern: wholeTree(path), prompt: false, ...rule })
 
-/** What commands of a project are shown, whatever they are. */
+/** Places that any command of a project sees. */
 export function projectPlaces(loaded: Pick<LoadedPolicy, 'policy' | 'sandbox'>): Places {
   return placesOf(loaded, [], { reads: [], writes: [] }, [])
 }
@@ -302,7 +309,7 @@ function placesOf(
   const added = [...answers.flatMap(({ roots }) => roots), ...reaches.flatMap(({ roots }) => roots)]
   const typed = granted.flatMap((one) => one.writes)
   const roots = [...new Set([...written, ...added, ...typed])]
-  // Where grants are declared they alone are shown: a place that was opened beyond them has to be one of them.
+  // If the manifest declares grants, an opened place must be one of them.
   const opened = [
     ...added.filter((path) => !isInside(path, policy.root)).map((path) => whole(path, ANSWERED)),
     ...typed.map((path) => whole(path, TYPED)),
@@ -320,7 +327,7 @@ function placesOf(
     ],
     write: [
       ...(writes.declared ? [...writes.allow, ...opened] : []),
-      // A saved answer never opens a protected path: only the manifest does, by its name.
+      // A saved answer never opens a protected path; only the manifest does, by name.
       ...answers.flatMap(({ grants, own }) =>
         grants.writes.filter(
           ({ pattern }) => protectedPath(pattern.absolute, { root: policy.root, home: policy.home, ...own }) === null,
@@ -364,9 +371,8 @@ function readOnlyOf(
 }
 
 /**
- * Without `filesystem` the project and every granted directory are not there; the home directory is not one of a tool's business.
- * Without `execute` (`limitsOf`) it is one process that can start no other: a fork or a thread fails. It can still replace
- * itself, which gains it nothing: the sandbox around it stays the same.
+ * Without `filesystem` a tool sees neither the project nor granted directories. Without `execute`
+ * it is a single process: a fork or thread fails. It can still exec, but stays in the same sandbox.
  */
 function placesOfTool(places: Places, { script, filesystem }: ToolLabels): Places {
   const rule = whole(script, { rule: 'the script of the tool', source: 'tool manifest' })

@@ -1,41 +1,48 @@
-/** What the grants of a command give it: by the words that a person typed, or by the section of a server. PURE. */
+/** What grants give a command: by typed words, or by the section of a server. PURE. */
 
+import { posix } from 'node:path'
+import type { Ecosystem } from '../egress/packages/release.ts'
+import type { PackageRules } from '../egress/packages/rules.ts'
+import type { EgressRules } from '../egress/route/rules.ts'
 import type { SuffixLookup } from '../hosts/suffix.ts'
-import type { McpServerSetting } from '../manifest/schema/settings.ts'
+import type { McpServerSetting, SecretSetting } from '../manifest/schema/settings.ts'
 import { pathsOfGrants } from '../policy/evaluate/carried-paths.ts'
 import { grantMatches } from '../policy/evaluate/command-match.ts'
+import { keepsHosts, knownTool } from '../policy/evaluate/known-tools.ts'
 import { hostsOfCommand, usesNetwork } from '../policy/evaluate/network-use.ts'
-import type { HostRule, PathRule } from '../policy/policy.ts'
+import type { HostRule, PathRule, Policy } from '../policy/policy.ts'
 import type { HeldHosts } from '../policy/programs/callers.ts'
-import { keepsHosts, knownTool } from '../policy/programs/tools.ts'
+import { checkRules, declinedHosts, keylessHosts } from '../project/load/keyed-hosts.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
+import { builtInBundle } from '../sandbox/bundles/built-in.ts'
+import type { AppliedBundle, RegistryFacts } from '../sandbox/bundles/bundle.ts'
 import type { Word } from '../shell/facts.ts'
 import { type RunGrants, toolHosts, type Variables } from './run-grants.ts'
 import { typedText } from './typed-words.ts'
 
 export interface Entitlement {
-  /** How events and summaries call the command. */
+  /** The command's name in events and summaries. */
   readonly name: string
-  /** All of it, for a person who is asked about a host. */
+  /** The full command, for questions about hosts. */
   readonly whole?: string
-  /** The words of the patterns that grant it: they decide which bundles come along. */
+  /** The words of its granting patterns; they select bundles. */
   readonly patterns: readonly (readonly string[])[]
-  /** The same patterns as they are written, for the record. */
+  /** The same patterns as text, for the record. */
   readonly grants: readonly string[]
-  /** What they carry along: shown, and writable. */
+  /** Paths that the grants bring: visible and writable. */
   readonly paths: readonly PathRule[]
   /** Names of variables. */
   readonly envVars: readonly string[]
   readonly hosts: readonly HostRule[]
-  /** Those of them that are for some of its programs alone; absent where all are for all. */
+  /** Hosts that are for some of its programs alone; absent if all are for all. */
   readonly held?: HeldHosts
-  /** The programs that it is known to start. */
+  /** Programs that the command is known to start. */
   readonly programs: readonly string[]
-  /** Of hosts with wildcards that are not the manifest's. */
+  /** Suffixes of wildcard hosts that are not the manifest's. */
   readonly suffixes?: SuffixLookup
 }
 
-/** Of what Cordon itself starts, such as the script of a tool: nothing but what is said. */
+/** For what Cordon itself starts, such as a tool's script: only what is given here. */
 export function entitleOwn(
   name: string,
   own: Partial<Pick<Entitlement, 'envVars' | 'hosts' | 'suffixes'>> = {},
@@ -44,8 +51,8 @@ export function entitleOwn(
 }
 
 /**
- * Of a command that the person typed: it needs no grant, but the grant that covers it decides hosts and variables, and its own
- * words decide the bundles. `env`: where the person's keys are, when the command's tools may have them brokered.
+ * For a command that a person typed. It needs no grant; a covering grant decides hosts and
+ * variables, and its words select bundles.
  */
 export function entitleWords(
   loaded: LoadedPolicy,
@@ -78,7 +85,7 @@ export function entitleWords(
     ...(rules.length > 0 && { held: { rules, programs, own } }),
     name: grants[0]?.pattern.text ?? shorten(command.slice(0, 3).join(' '), command.length > 3),
     whole: typedText(command),
-    // Named for this run: whichever of their programs it starts, and however.
+    // Bundles named for this run apply whatever program it starts.
     patterns: [command, ...tools.named.map(({ programs }) => programs.slice(0, 1))],
     grants: grants.map((grant) => grant.pattern.text),
     paths: pathsOfGrants(grants),
@@ -88,7 +95,7 @@ export function entitleWords(
   }
 }
 
-/** Of an MCP server with a section: that, and the hosts of its own program, in place of what a grant gives. */
+/** For an MCP server: its section and the hosts of its program, instead of grants. */
 export function entitleServer(
   { policy }: LoadedPolicy,
   words: Entitlement,
@@ -105,7 +112,63 @@ export function asWord(text: string): Word {
   return { text, values: [text], dynamic: [], prefix: text, pattern: null, splits: false, span: { start: 0, end: 0 } }
 }
 
-/** A name of a command that fits into a line. */
+/** Shortens a command to one line. */
 export function shorten(text: string, isCut: boolean): string {
   return text.length > 60 || isCut ? `${text.slice(0, 60)} …` : text
+}
+
+/** The host rules of one command (N1). This machine's addresses are added if it has any network. */
+export function egressRules(
+  { policy, sandbox }: Pick<LoadedPolicy, 'policy' | 'sandbox'>,
+  { name, whole, hosts, programs, suffixes = policy.http.suffixes }: Entitlement,
+  secrets: readonly SecretSetting[],
+): EgressRules {
+  const brokered = new Set(secrets.map((secret) => secret.name))
+  const keyless = keylessHosts(sandbox.bundles, programs, brokered)
+  const declined = declinedHosts(sandbox.bundles, programs)
+  return {
+    command: name,
+    ...(whole !== undefined && { whole }),
+    // Without a network there is nothing to check.
+    allowed: hosts === null || hosts.length === 0 ? hosts : [...hosts, ...checkRules(sandbox.bundles, programs)],
+    denied: policy.commands.deniedDomains,
+    allowPrivate: policy.http.allowPrivate,
+    opensNamedLoopback: policy.http.privateClosed !== true,
+    ...(policy.http.specialRanges && { specialRanges: policy.http.specialRanges }),
+    ...(keyless.length > 0 && { keyless }),
+    ...(declined.size > 0 && { declined }),
+    ...(suffixes && { suffixes }),
+  }
+}
+
+/** Package rules of a command; null without `[packages]`. */
+export function packageRules(
+  { sandbox, root }: Pick<LoadedPolicy, 'sandbox' | 'root'>,
+  { programs }: Pick<Entitlement, 'programs'>,
+  applied: readonly AppliedBundle[],
+  facts: RegistryFacts,
+): PackageRules | null {
+  if (sandbox.packages === null) return null
+  const registries = Object.entries(facts).flatMap(([tool, found]) => {
+    const ecosystem = builtInBundle(tool)?.packages
+    if (ecosystem === undefined) return []
+    return found.map(({ url, subdomains }) => ({ ecosystem, url: url.endsWith('/') ? url : `${url}/`, subdomains }))
+  })
+  const named = programs.map((program) => builtInBundle(posix.basename(program))?.packages)
+  const managers = [...applied.map(({ bundle }) => bundle.packages), ...named].filter((one) => one !== undefined)
+  return { ...sandbox.packages, registries, managers: [...new Set<Ecosystem>(managers)], root }
+}
+
+/** Every host granted to some command: what a git remote may name. */
+export function grantedHosts(policy: Policy, rules: EgressRules): readonly string[] {
+  const { commands } = policy
+  const granted = [
+    ...(rules.allowed ?? []),
+    ...commands.defaultDomains,
+    ...commands.allow.flatMap((grant) => grant.domains),
+    ...[...commands.toolDomains.values()].flat(),
+  ]
+  const named = granted.filter(({ pattern }) => pattern.kind !== 'unix')
+  const patterns = named.map(({ pattern }) => (pattern.wildcard ? `*.${pattern.host}` : pattern.host))
+  return [...new Set(rules.allowed === null ? ['*', ...patterns] : patterns)]
 }

@@ -1,4 +1,6 @@
-/** Grants of one run, as the person types them with it, and what they and the bundles give: hosts of tools, brokered keys. PURE. */
+/**
+ * Grants typed with one run, and what they and bundles give: hosts of tools, brokered keys. PURE.
+ */
 
 import { parseHostPattern } from '../hosts/pattern.ts'
 import type { BundleSetting, McpServerSetting, SecretSetting } from '../manifest/schema/settings.ts'
@@ -9,19 +11,18 @@ import { registryHosts } from '../project/registries/hosts.ts'
 import { builtInBundle } from '../sandbox/bundles/built-in.ts'
 import { type AppliedBundle, type Bundle, type RegistryFacts, selectBundles } from '../sandbox/bundles/bundle.ts'
 
-/** An environment. */
 export type Variables = Readonly<Record<string, string | undefined>>
 
 export interface RunGrants {
   readonly hosts: readonly HostRule[]
-  /** Canonical paths that exist: shown, and with `writes` also changed. */
+  /** Canonical existing paths; those in `writes` may also change. */
   readonly reads: readonly string[]
   readonly writes: readonly string[]
   readonly ports: readonly number[]
   readonly env: readonly string[]
-  /** Names of bundles, for this command whatever it is called. */
+  /** Names of bundles for this command. */
   readonly tools: readonly string[]
-  /** Registries of those of them that no one signed. */
+  /** Registries of those bundles that no one signed. */
   readonly registries: RegistryFacts
 }
 
@@ -37,7 +38,7 @@ export const NO_GRANTS: RunGrants = {
 
 const byFlag = (rule: string): RuleRef => ({ rule, source: 'command line' })
 
-/** The rules of what was granted with a run, without their values: those are the call's arguments. */
+/** The rules of a run's grants, without values: those are the call's arguments. */
 export function runGrantRules(grants: RunGrants): readonly RuleRef[] {
   const flags: readonly (readonly [Exclude<keyof RunGrants, 'registries'>, string])[] = [
     ['hosts', '--allow-host'],
@@ -50,7 +51,7 @@ export function runGrantRules(grants: RunGrants): readonly RuleRef[] {
   return flags.filter(([kind]) => grants[kind].length > 0).map(([, flag]) => byFlag(flag))
 }
 
-/** The bundles of the manifest, and those that were named for the run. */
+/** The manifest's bundles and those named for the run. */
 export function chosenBundles(
   { sandbox: { bundles } }: Pick<LoadedPolicy, 'sandbox'>,
   granted: readonly RunGrants[],
@@ -61,7 +62,7 @@ export function chosenBundles(
   return [...bundles, ...added.map((tool) => ({ value: { tool, ...knobs }, ...byFlag('--tool') }))]
 }
 
-/** The bundles that come along with a command, by the patterns that grant it. */
+/** The bundles that a command's granting patterns select. */
 export function appliedBundles(
   loaded: Pick<LoadedPolicy, 'sandbox'>,
   patterns: readonly (readonly string[])[],
@@ -73,7 +74,7 @@ export function appliedBundles(
   return [...new Map(applied.map((bundle) => [bundle.bundle.tool, bundle])).values()]
 }
 
-/** Hosts by program, with those of bundles that were named for the run and of keys that are brokered for it. */
+/** Hosts by program, including those of the run's bundles and brokered keys. */
 export function toolHosts(
   loaded: LoadedPolicy,
   command: readonly string[],
@@ -101,9 +102,9 @@ export function toolHosts(
 }
 
 /**
- * The secrets that the proxy puts in. With `keys` those of the person that the bundles of a typed command need are among them: a key
- * goes to the bundle's own hosts alone, and no other credential goes there; an entry of the manifest with the same name replaces
- * it, and a key that is not set is not there. A server has those that its section names.
+ * The secrets that the proxy adds. `keys`: the person's keys for a typed command's bundles; each
+ * goes to its bundle's hosts only. A manifest entry of the same name replaces one. A server gets
+ * those its section names.
  */
 export function brokeredSecrets(
   loaded: Pick<LoadedPolicy, 'sandbox'>,
@@ -131,7 +132,7 @@ export function brokeredSecrets(
   return [...narrowed, ...bundleSecrets(loaded, command, granted, env)]
 }
 
-/** Keys of the person that the bundles of a command broker, each once; those that the manifest writes itself are left out. */
+/** Keys that the command's bundles broker, except those in the manifest. */
 function bundleSecrets(
   loaded: Pick<LoadedPolicy, 'sandbox'>,
   command: readonly string[],

@@ -1,12 +1,15 @@
-/** How a command text runs: as a whole, or part by part where a host of one part is not for the code of another (S3). PURE. */
+/**
+ * Plans how a text runs: as a whole, or in parts if a host of one part must not be reachable from
+ * another (S3). PURE.
+ */
 
 import type { SessionFacts } from '../policy/call.ts'
 import { pathsOfGrants } from '../policy/evaluate/carried-paths.ts'
 import { grantsOf } from '../policy/evaluate/command-grant.ts'
 import { grantMatches } from '../policy/evaluate/command-match.ts'
 import type { TextFacts } from '../policy/evaluate/git-place.ts'
+import { hostsOfText, type TextHosts } from '../policy/evaluate/named-hosts.ts'
 import { hostsOfCommand } from '../policy/evaluate/network-use.ts'
-import { hostsOfText, type TextHosts } from '../policy/evaluate/text-hosts.ts'
 import type { CommandRule, HostRule } from '../policy/policy.ts'
 import { takeStance } from '../policy/stance.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
@@ -15,7 +18,7 @@ import { splitText, type TextPart } from '../shell/read/split.ts'
 import { analyze } from '../shell/walk/analyze.ts'
 import { asWord, type Entitlement, shorten } from './entitlement.ts'
 
-/** A text that runs in one sandbox, and what its grants give it. */
+/** A text that runs in one sandbox, with its entitlement. */
 export interface CommandGroup extends Entitlement {
   readonly text: string
   readonly when: TextPart['when']
@@ -25,11 +28,11 @@ export interface CommandGroup extends Entitlement {
 }
 
 export interface TextPlan {
-  /** In their order; one where the text runs as a whole. */
+  /** In order; a single one if the text runs as a whole. */
   readonly groups: readonly CommandGroup[]
-  /** What an agent should know about it. */
+  /** A note for the agent. */
   readonly note: string | null
-  /** The text in one sandbox, whatever it costs it. */
+  /** The whole text in one sandbox, with whatever hosts it then loses. */
   readonly whole: CommandGroup
   readonly wholeNote: string | null
 }
@@ -39,20 +42,20 @@ export interface TextPlace {
   readonly home: string
   readonly loaded: LoadedPolicy
   readonly session: SessionFacts
-  /** Hosts that a person agreed to for this text. */
+  /** Hosts that a person approved for this text. */
   readonly agreed: readonly HostRule[]
   /** Connections are judged by the program that makes them. */
   readonly byProgram?: boolean
 }
 
-/** Plans a text by what was found out about it when it was decided. */
+/** Plans a text from the facts of its decision. */
 export function planText(command: string, decided: ShellFacts | null, place: TextPlace): TextPlan {
   const all = lookAt(decided ?? NOTHING, place)
-  // Who was asked about this text saw all of it.
+  // The person saw the whole text.
   const whole = groupOf(command, all, [...all.hosts.hosts, ...place.agreed], place, { when: 'always', moves: false })
   const wholeNote = all.hosts.withheld.length === 0 ? null : withheldNote(all.hosts)
   if (wholeNote === null) return { groups: [whole], note: null, whole, wholeNote }
-  // A part by itself does not show which directory the parts before it have gone to.
+  // A part alone does not show which directory earlier parts changed to.
   const isDoubtful = all.hosts.commands.some(({ doubt }) => doubt !== null)
   const groups = isDoubtful ? null : partByPart(command, place)
   return groups === null
@@ -67,7 +70,6 @@ interface Look {
   readonly hosts: TextHosts
 }
 
-/** A part of a text by itself. */
 function lookAtPart(text: string, place: TextPlace): Look {
   const { cwd, home } = place
   const analysis = analyze(text, { cwd, home, variables: { HOME: home, PWD: cwd } })
@@ -80,7 +82,7 @@ function lookAt(text: TextFacts, { loaded, session, agreed, byProgram = false }:
   return { facts: text.commands, hosts: hostsOfText(loaded.policy, answered, text, view) }
 }
 
-/** Neighbours stay together while none of them loses a host by it; null where one part alone does. */
+/** Groups neighbours as long as none loses a host; null if a single part loses one. */
 function partByPart(command: string, place: TextPlace): CommandGroup[] | null {
   const parts = splitText(command)
   if (parts === null) return null
@@ -102,7 +104,7 @@ function partByPart(command: string, place: TextPlace): CommandGroup[] | null {
   )
 }
 
-/** Whether a part can be skipped together with the one that its group begins with, and never without it. */
+/** Whether a part can be skipped only together with the first part of its group. */
 function mayFollow(first: TextPart, part: TextPart): boolean {
   if (first.moves || part.moves) return false
   return first.when === 'always' || (first.when === 'success' && part.when === 'success')
@@ -121,7 +123,7 @@ function groupOf(
   return { text, when, moves, relies, ...entitleText(text, facts, hosts, loaded, session), ...byProgram }
 }
 
-/** Of a text, or of a part of one, whose commands were read. */
+/** The entitlement of a text whose commands were read. */
 function entitleText(
   text: string,
   commands: readonly CommandFact[],
@@ -133,7 +135,7 @@ function entitleText(
   const granting = (facts: readonly CommandFact[]): readonly CommandRule[] =>
     facts.flatMap((fact) => grantsOf(policy, session, fact) ?? [])
   const grants = granting(commands)
-  // A bundle comes along for what the text itself runs: a shell inside it never counts.
+  // Bundles apply to what the text runs itself, not to what a shell inside it runs.
   const direct = commands.filter((fact) => fact.via.every((via) => via.kind === 'wrapper'))
   const words = direct.map((fact) => fact.argv.flatMap((word) => word.values?.slice(0, 1) ?? []))
   const patterns = [
@@ -166,7 +168,7 @@ function hostsOfUse(loaded: LoadedPolicy, session: SessionFacts, words: readonly
   ]
 }
 
-/** In contained mode the words of a command are enough for its bundles and their hosts. */
+/** In contained mode a command's words are enough to select bundles and their hosts. */
 function isContained({ policy }: LoadedPolicy, session: SessionFacts): boolean {
   return takeStance(policy, session, 'bash').mode.value === 'contained'
 }

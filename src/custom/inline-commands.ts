@@ -1,31 +1,38 @@
-/** Commands that are in the skills and commands which a project brings along for other agents: those run them outside every hook. */
+/**
+ * Commands inside the skills and commands that a project brings for agents. Agents run them outside
+ * every hook.
+ */
 
 import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
+import { parseSettings, recordOf } from '../system/json.ts'
 import type { Machine } from '../system/machine.ts'
-import { recordOf } from '../system/record.ts'
-import { parseSettings } from '../system/settings-json.ts'
 import { createTrustStore, type TrustStatus, trustHash, trustStatus } from '../tools/custom/trust.ts'
-import { inlineCommands, mentionedPaths } from './mentions.ts'
-import { filesBelow, foldersNamed, MAX_ENTRIES } from './walk.ts'
+import { filesBelow, foldersNamed, inlineCommands, MAX_ENTRIES, mentionedPaths } from './walk.ts'
 
 export interface InlineCommands {
-  /** The name that its place gives it. */
+  /** The name derived from its path. */
   readonly own: string
-  /** The names by which it may be called, its own first; null where that cannot be known, and every name may be its. */
+  /** Names it may be called by, its own first; null if any name may be meant. */
   readonly names: readonly string[] | null
   readonly path: string
   readonly commands: readonly string[]
-  /** Its head names programs too (hooks, servers), which a host starts whatever its settings say of commands in texts. */
+  /**
+   * Its front matter starts programs (hooks, servers), which hosts run regardless of their
+   * settings.
+   */
   readonly isArmed: boolean
-  /** Files that its text names with `@`. */
+  /** Files that its text mentions with `@`. */
   readonly mentions: readonly string[]
   readonly status: TrustStatus
-  /** Why it could not be checked: it may run anything, and cannot be approved. */
+  /** Why it could not be checked. It may then run anything and cannot be approved. */
   readonly unread: string | null
 }
 
-/** Where Claude Code, opencode, Gemini CLI and Qwen Code look in a project, and for Claude Code in any folder of it. */
+/**
+ * Where Claude Code, opencode, Gemini CLI and Qwen Code look in a project; Claude Code also in any
+ * folder.
+ */
 const FOLDERS: readonly string[] = [
   '.claude/skills',
   '.claude/commands',
@@ -39,7 +46,7 @@ const FOLDERS: readonly string[] = [
   '.qwen/commands',
   '.qwen/skills',
 ]
-/** Settings that hold commands themselves. */
+/** Settings files that contain commands. */
 const SETTINGS: readonly string[] = [
   'opencode.json',
   'opencode.jsonc',
@@ -49,7 +56,7 @@ const SETTINGS: readonly string[] = [
 const AGENTS: ReadonlySet<string> = new Set(FOLDERS.map((folder) => folder.split('/')[0]!))
 const MAX_BYTES = 1024 * 1024
 
-/** Every file of a project's skills and commands that runs something by itself, with what was said of it. */
+/** Project skills and commands that run something themselves, with their approval. */
 export function inlineCommandFiles(
   root: string,
   machine: Machine,
@@ -58,7 +65,7 @@ export function inlineCommandFiles(
   return commandFiles(root, machine, where).filter(({ commands, unread }) => commands.length > 0 || unread !== null)
 }
 
-/** Every file of a project's skills and commands, and every command in its settings. */
+/** All files of a project's skills and commands, and commands in its settings. */
 export function commandFiles(
   root: string,
   machine: Machine,
@@ -86,7 +93,7 @@ export function commandFiles(
   return [...judged, ...unknown]
 }
 
-/** Approves the commands of a skill, by its name or its file, with the bytes that its files have now; the names of the files. */
+/** Approves a skill's commands by the current bytes of its files; returns the file names. */
 export function approveInline(root: string, machine: Machine, name: string, now: Date): readonly string[] {
   const files = inlineCommandFiles(root, machine, 'anywhere').filter(
     ({ names, path, unread }) => (names?.includes(name) || relative(root, path) === name) && unread === null,
@@ -110,7 +117,7 @@ function placesIn(folder: string): readonly string[] {
   )
 }
 
-/** Of a skill's folder only the skill itself is expanded, not what it refers to. */
+/** Only SKILL.md of a skill folder is expanded. */
 function isText(path: string, place: string): boolean {
   if (!/\.(?:md|toml)$/i.test(path)) return false
   return !/skills?$/.test(place) || /^skill\.md$/i.test(basename(path)) || join(path, '..') === place
@@ -123,7 +130,7 @@ function lookAt(path: string, place: string): readonly (InlineCommands & { reado
   const settings = /\.jsonc?$/.test(path) ? settingsCommands(whole) : null
   const hash = trustHash(new Uint8Array(), bytes)
   const texts = settings ?? [[null, whole] as const]
-  // What is in an agent's text is neither run nor put in.
+  // Text of agents is neither run nor expanded.
   const isAgent = place.endsWith('/agents')
   return texts.map(([name, text]) => {
     const head = name === null ? headPrograms(text) : []
@@ -141,7 +148,7 @@ function lookAt(path: string, place: string): readonly (InlineCommands & { reado
   })
 }
 
-/** The commands in settings by their names; settings that cannot be understood are what they are. */
+/** Commands in settings by name; settings that do not parse count as one. */
 function settingsCommands(text: string): readonly (readonly [name: string, template: string])[] | null {
   try {
     const { command } = recordOf(parseSettings(text))
@@ -159,13 +166,13 @@ function unseenFile(path: string, unread: string): InlineCommands {
   return { ...known, status: 'no stored hash', unread }
 }
 
-/** A skill has the name of its folder, a command that of its file. */
+/** A skill is named after its folder, a command after its file. */
 function ownName(path: string): string {
   const file = basename(path)
   return /^skill\.md$/i.test(file) ? basename(join(path, '..')) : file.replace(/\.[^.]+$/, '')
 }
 
-/** With those of the folders above it; and either may say another one. */
+/** Includes names with parent folders; the front matter may give another one. */
 function namesOf(path: string, place: string, text: string): readonly string[] | null {
   const said = frontmatterName(text)
   if (said === 'unknown') return null
@@ -177,7 +184,7 @@ function namesOf(path: string, place: string, text: string): readonly string[] |
 
 const HEAD = /^\ufeff?\s*---([^\n]*\n[\s\S]*?)(?:\n---|\n\.\.\.|$)/
 
-/** What in a head has the host start programs; a key that cannot be read may be such a one. */
+/** Keys of the front matter that start programs; an unreadable key counts as one. */
 function headPrograms(text: string): readonly string[] {
   const lines = (HEAD.exec(text)?.[1] ?? '').split('\n')
   const named = lines.flatMap((line) => /^\s*(["']?)(hooks|mcp[-_]?servers)\1\s*:/i.exec(line)?.[2] ?? [])
@@ -186,7 +193,7 @@ function headPrograms(text: string): readonly string[] {
   return isHidden ? ['a head that cannot be read'] : []
 }
 
-/** The name in the head of a file; unknown where its YAML is more than keys and plain values. */
+/** The name in the front matter; unknown for YAML beyond keys and plain values. */
 function frontmatterName(text: string): string | null | 'unknown' {
   const head = HEAD.exec(text)?.[1]?.replace(/^[^\n]*\n/, '')
   if (head === undefined) return null
@@ -200,7 +207,7 @@ function frontmatterName(text: string): string | null | 'unknown' {
   return /^(["']?)([\w.:/ -]+)\1$/.exec(name)?.[2] ?? 'unknown'
 }
 
-/** Links are followed: the host follows them too. Why it cannot be read, else. */
+/** Follows links as hosts do. Returns text if the file cannot be read. */
 function readRegular(path: string): Uint8Array | string {
   let fd: number
   try {

@@ -1,6 +1,7 @@
 /** Scripts of a project's skills run only once a person has approved their bytes (T3). */
 
 import { isInside } from '../files/baseline.ts'
+import { skillFolders } from '../project/place/own-places.ts'
 import { Fault } from '../system/fault.ts'
 import type { Machine } from '../system/machine.ts'
 import {
@@ -12,7 +13,6 @@ import {
   skillScriptStatus,
 } from '../tools/custom/skills.ts'
 import { createTrustStore, type TrustStatus } from '../tools/custom/trust.ts'
-import { skillFolders } from './skill-folders.ts'
 
 export interface SkillRow {
   readonly skill: string
@@ -22,7 +22,7 @@ export interface SkillRow {
   readonly status: TrustStatus
 }
 
-/** Every script of every skill, with what was said of it. */
+/** Every script of every skill, with its approval. */
 export function skillRows(root: string, machine: Machine): readonly SkillRow[] {
   const store = createTrustStore(machine.stateDir)
   return skillsOf(root, machine).flatMap((skill) =>
@@ -36,7 +36,7 @@ export function skillRows(root: string, machine: Machine): readonly SkillRow[] {
   )
 }
 
-/** Approves the scripts of a project's skill, or one of them, by the bytes they have now. */
+/** Approves one or all scripts of a skill by their current bytes. */
 export function approveSkill(
   root: string,
   machine: Machine,
@@ -60,11 +60,13 @@ export function approveSkill(
   return scripts.map((script: SkillScript) => script.name)
 }
 
-/** What is between a command and the scripts of the project's skills. */
 export interface SkillGate {
-  /** Why a file may not be run: it is one of them, or a copy, and no one approved it, or it changed since. Null: it may. */
+  /**
+   * Why a file may not run: it is an unapproved or changed skill script, or a copy of one. Null if
+   * it may.
+   */
   readonly scriptProblem: (path: string) => string | null
-  /** The same of the first such script that a path is, or that lies below it; what is not a script is free to be taken along. */
+  /** The same for the first such script at or below a path. Other files may be copied freely. */
   readonly scriptBelow: (path: string) => string | null
 }
 
@@ -78,7 +80,7 @@ export function skillGate(root: string, machine: Machine): SkillGate {
   return {
     scriptProblem: (path) => {
       if (!folders.some((folder) => isInside(path, folder))) return copyProblem(root, machine, path)
-      // A user's skill of the same name is before the project's, whose files are then no one's.
+      // A user's skill hides a project's skill of the same name.
       return problemOf(skillRows(root, machine).find((candidate) => candidate.path === path)?.status)
     },
     scriptBelow: (path) => {
@@ -89,7 +91,7 @@ export function skillGate(root: string, machine: Machine): SkillGate {
   }
 }
 
-/** A copy is the same script: it goes by its bytes, wherever it stands. */
+/** A copy is recognised by its bytes. */
 function copyProblem(root: string, machine: Machine, path: string): string | null {
   const skills = skillsOf(root, machine).filter((skill) => skill.scope !== 'user' && skill.scripts.length > 0)
   const bytes = skills.length === 0 ? null : readRegular(path)

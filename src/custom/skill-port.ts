@@ -1,8 +1,8 @@
-/** Skills for the tool of that name: a project's text is trusted by its bytes, like its scripts. */
+/** Skills for the `skill` tool. A project's text is trusted by its bytes, like its scripts. */
 
 import { createHash } from 'node:crypto'
 import type { Machine } from '../system/machine.ts'
-import type { SkillPort } from '../tools/agent/skill.ts'
+import type { SkillPort } from '../tools/built-in/agent-tools.ts'
 import { discoverSkills, type Skill, skillScriptStatus } from '../tools/custom/skills.ts'
 import { createTrustStore, type TrustKey, trustStatus } from '../tools/custom/trust.ts'
 
@@ -38,7 +38,7 @@ function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }
 
-/** `description` of its front matter, else the first line that says something. */
+/** `description` of the front matter, otherwise the first line of text. */
 function aboutOf({ text }: Skill): string {
   const matter = /^---\n([\s\S]*?)\n---/.exec(text)?.[1] ?? ''
   const described = /^description:\s*["']?(.+?)["']?\s*$/m.exec(matter)?.[1]

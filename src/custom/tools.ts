@@ -1,4 +1,7 @@
-/** Custom tools in a session (T2, T3): only trusted bytes run, exactly those that were hashed, and the sandbox holds their labels. */
+/**
+ * Custom tools in a session (T2, T3): only trusted bytes run, in a sandbox that enforces their
+ * labels.
+ */
 
 import { dirname } from 'node:path'
 import { entitleOwn } from '../confine/entitlement.ts'
@@ -30,13 +33,13 @@ import { createTrustStore, type TrustStore } from '../tools/custom/trust.ts'
 import { toolHints, touchesNothing } from '../tools/define-tool.ts'
 import type { Tool, ToolContext, ToolInput, ToolOutput } from '../tools/tool.ts'
 
-/** What the decision and the record need to know of a custom tool. */
+/** Facts about a custom tool for the decision and the record. */
 export interface CustomFacts {
   readonly requireConfirmation: boolean
   readonly output: CustomToolManifest['output']
 }
 
-/** A call that a session runs: the record hears of every command. */
+/** A call in a session; every command is recorded. */
 export interface SessionContext extends ToolContext {
   readonly heard: (outcome: RunOutcome) => void
 }
@@ -46,24 +49,24 @@ export type SessionTool = Omit<Tool, 'run'> & {
   readonly run: (input: ToolInput, context: SessionContext) => Promise<ToolOutput>
 }
 
-/** The session as far as programs that Cordon itself starts need it. */
+/** The session as seen by programs that Cordon starts. */
 export interface CustomToolHost {
   readonly commands: Pick<SessionCommands, 'confine' | 'run'>
-  /** The policy that applies at this moment. */
+  /** The policy in force. */
   readonly loaded: () => LoadedPolicy
 }
 
-/** The custom tools of a project and a user, as they were found at a start. */
+/** The custom tools found at start-up. */
 export interface CustomTools {
   readonly discovery: Discovery
   readonly store: TrustStore
   readonly places: ToolPlaces
-  /** What a person should know: tools that lost their trust, are not trusted, or do not load. */
+  /** Notes for the person: tools that lost trust, are untrusted, or do not load. */
   readonly notes: readonly string[]
   forSession(host: CustomToolHost): readonly SessionTool[]
 }
 
-/** Finds the tools; one whose bytes changed since it was trusted loses its trust here, and that is saved. */
+/** Finds the tools. A tool whose bytes changed loses its trust, and that is saved. */
 export function openCustomTools(
   loaded: LoadedPolicy,
   machine: Machine,
@@ -98,7 +101,7 @@ export function openCustomTools(
   }
 }
 
-/** Where custom tools are found, and the names that they cannot have. */
+/** Where custom tools are found, and names they may not use. */
 export function toolPlaces(loaded: LoadedPolicy, machine: Machine, ofProgram: readonly Tool[] = []): ToolPlaces {
   return {
     root: loaded.root,
@@ -127,7 +130,7 @@ function sessionTool(known: CustomTool, around: Surroundings): SessionTool {
     hints: toolHints.runs,
     actions: touchesNothing,
     custom: {
-      // The user's word can ask for a confirmation; it does not lift the one that the tool asks for.
+      // Settings can add a confirmation but not remove the tool's own.
       requireConfirmation: manifest.requireConfirmation || settings?.requireConfirmation.value === true,
       output: manifest.output,
     },
@@ -144,7 +147,7 @@ async function runTool(
 ): Promise<ToolOutput> {
   const { name } = known.manifest
   const found = toolForCall(known, places, store, now().toISOString())
-  // The decision was about the manifest as it was found: other bytes, even trusted ones, were not decided.
+  // The decision was about the manifest as found; other bytes were not decided, even if trusted.
   if (found?.status !== 'ok' || found.tool.hash !== known.hash) {
     throw new Fault('tool-untrusted', `the tool ${name} is not what was trusted: its manifest or script has changed`, {
       remedy: `The user can look at it and run: cordon tools trust ${name}; then open a new session.`,
@@ -185,7 +188,7 @@ async function runTool(
   }
 }
 
-/** `#!` or its own executable; anything else is a script for sh. */
+/** True for `#!` and executables; anything else is a script for sh. */
 function startsItself(script: Uint8Array): boolean {
   const start = Buffer.from(script.subarray(0, 4)).toString('latin1')
   return start.startsWith('#!') || start === '\x7fELF'
@@ -198,7 +201,7 @@ function hostsOf(manifest: CustomToolManifest, settings: CustomToolSettings | nu
   })
   const narrowed = settings?.domains ?? null
   if (narrowed === null) return own
-  // Both must contain a host: the narrower of two patterns is what is left.
+  // Both must contain a host, so the narrower pattern of two remains.
   return own.flatMap((rule) =>
     narrowed.flatMap((other) => {
       if (containsHost(rule.pattern, other.pattern)) return [other]
@@ -243,7 +246,7 @@ function parseOutput(
   }
 }
 
-/** The TOML form as plain values. */
+/** Converts TOML to plain values. */
 function plainToml(text: string): unknown {
   const { root, problems } = parseToml(text)
   if (problems.length > 0) throw new Error(`is not TOML: ${problems[0]!.message}`)

@@ -1,4 +1,4 @@
-/** The custom tools as a person checks them, and their word for one (T3). */
+/** Shows custom tools for review and records trust (T3). */
 
 import { toolTrust } from '../tools/custom/discover.ts'
 import type { CustomToolManifest } from '../tools/custom/tool-manifest.ts'
@@ -14,13 +14,13 @@ export interface ToolRow {
   readonly status: TrustStatus
   readonly hash: string
   readonly labels: readonly string[]
-  /** What the sandbox holds it to, a sentence each. */
+  /** Limits of its sandbox, one sentence each. */
   readonly holds: readonly string[]
   readonly input: InputSchema
   readonly scriptText: string
 }
 
-/** Every tool that loads, with its trust as it is now. */
+/** Every tool that loads, with its current trust. */
 export function toolRows({ discovery, store }: CustomTools): readonly ToolRow[] {
   return toolTrust(discovery.tools, store).map(({ tool, status }) => ({
     name: tool.manifest.name,
@@ -47,12 +47,12 @@ function holds({ labels, domains, env, timeout, requireConfirmation }: CustomToo
   ]
 }
 
-/** Trusts the very bytes that were shown. */
+/** Trusts exactly the bytes that were shown. */
 export function trustTool({ store }: CustomTools, { scope, name, hash }: ToolRow, now: Date): void {
   store.trust({ scope, name }, hash, now.toISOString())
 }
 
-/** Takes trust back; false when there was none. A tool whose files are gone can be untrusted as well. */
+/** Revokes trust; false if there was none. Also works for a tool whose files are gone. */
 export function untrustTool({ store, places }: CustomTools, name: string): boolean {
   const scopes = ['user', places.root]
   return scopes.map((scope) => store.untrust({ scope, name })).some((was) => was)

@@ -1,4 +1,4 @@
-/** Files below a folder as agents find them: links to folders are followed, and what is too much says so. */
+/** Lists files below a folder as agents find them, following links to folders. */
 
 import { type Dirent, readdirSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,13 +6,13 @@ import { join } from 'node:path'
 export const MAX_ENTRIES = 40_000
 const MAX_DEPTH = 12
 
-/** What was found; cut where there was more than is checked. */
+/** Incomplete if there was more than is checked. */
 export interface Walk {
   readonly found: readonly string[]
   readonly isCut: boolean
 }
 
-/** The files below a folder that are wanted, by the names that links give them. A link that leads up is not gone round again. */
+/** The wanted files below a folder, by linked names. A link to a parent is not followed again. */
 export function filesBelow(folder: string, isWanted: (path: string, folder: string) => boolean): Walk {
   const found: string[] = []
   let left = MAX_ENTRIES
@@ -38,7 +38,7 @@ export function filesBelow(folder: string, isWanted: (path: string, folder: stri
   return { found, isCut }
 }
 
-/** The folders of these names in a tree; links on the way to them are left, since what they point to is found where it is. */
+/** Folders with these names in a tree. Links are skipped: their targets are found themselves. */
 export function foldersNamed(root: string, names: ReadonlySet<string>): Walk {
   const found: string[] = []
   const pending = [root]
@@ -47,7 +47,7 @@ export function foldersNamed(root: string, names: ReadonlySet<string>): Walk {
     for (const entry of entriesOf(place)) {
       if (--left < 0) return { found, isCut: true }
       const path = join(place, entry.name)
-      // Where the file system takes no notice of case, neither does an agent.
+      // Agents ignore case if the file system does.
       if (names.has(entry.name.toLowerCase())) found.push(path)
       if (entry.isDirectory() && entry.name !== '.git') pending.push(path)
     }
@@ -78,4 +78,33 @@ function realPath(path: string): string | null {
   } catch {
     return null
   }
+}
+
+/** Every reading of every mention, since hosts end a name at different characters. */
+export function mentionedPaths(text: string): readonly string[] {
+  const found = new Set<string>()
+  for (const [, quoted, plain] of text.matchAll(/(?<!\w)@(?:"([^"\n]+)"|'?((?:\\ |[^\s])+))/g)) {
+    for (const form of quoted === undefined ? readings(plain!) : [quoted]) found.add(form)
+  }
+  return [...found]
+}
+
+function readings(written: string): readonly string[] {
+  const name = written.replaceAll('\\ ', ' ')
+  // `@a.txt#L3`, `@a.txt:3`, `(@a.txt)`, `@a.txt, @b.txt`, `@{a.txt}`: what a host may leave out.
+  const bare = name.replace(/^\{(.*?)\}.*$/s, '$1')
+  const cuts = [name, bare, bare.replace(/#.*$/, ''), bare.replace(/[:#]L?\d+(?:-L?\d+)?$/, '')]
+  const trimmed = cuts.map((form) => form.replace(/[\s)\]}>"'`.,;:!?*]+$/, ''))
+  const split = bare.split(/[,`"')\]}>]/)[0]!
+  return [...new Set([...cuts, ...trimmed, split])].filter((form) => form !== '')
+}
+
+/** Commands in a skill or command file that a host runs before its model reads the text: !`cmd`, a block ```! and `!{cmd}`. */
+export function inlineCommands(text: string): readonly string[] {
+  const found = [
+    ...[...text.matchAll(/!`([^`]+)`/g)].map(([, command]) => command!),
+    ...[...text.matchAll(/^[^\S\n]*(?:```+|~~~+)!\s*\n([\s\S]*?)^[^\S\n]*(?:```|~~~)/gm)].map(([, block]) => block!),
+    ...[...text.matchAll(/!\{([\s\S]*?)\}/g)].map(([, command]) => command!),
+  ]
+  return found.map((command) => command.trim()).filter((command) => command !== '')
 }

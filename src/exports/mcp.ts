@@ -1,4 +1,4 @@
-/** The public face of the MCP server: the guarded tools over a transport of your choice. */
+/** Public entry: the MCP server over any transport. */
 
 export { type HttpServer, serveHttp } from '../surfaces/mcp/http.ts'
 export type { Send } from '../surfaces/mcp/json-rpc.ts'

@@ -1,4 +1,4 @@
-/** The public face of the shell analysis. */
+/** Public entry: shell analysis. */
 
 export type * from '../shell/facts.ts'
 export { analyze } from '../shell/walk/analyze.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { deniedOfGlob } from './denied-glob.ts'
+import { deniedOfGlob } from './aimed-globs.ts'
 import { type PathPattern, parsePathPattern } from './path-pattern.ts'
 
 function rule(text: string): PathPattern {

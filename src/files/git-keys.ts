@@ -1,11 +1,9 @@
 /** Judges keys of git configuration by the allowlist: for command lines and for files, with one table. */
 
 import { parseHost } from '../hosts/host.ts'
-import { type GitValueRule, harmlessGitKeys } from './git-key-table.ts'
+import { words } from './glob.ts'
 
-export { type GitValueRule, harmlessGitKeys } from './git-key-table.ts'
-
-/** What the value of a key is judged against. */
+/** The context for judging the value of a key. */
 export interface GitKeyFacts {
   /** Whether a person granted this host, or it was known to the repository before. */
   readonly isKnownHost: (host: string) => boolean
@@ -16,9 +14,10 @@ export interface GitKeyFacts {
 const NOTHING_KNOWN: GitKeyFacts = { isKnownHost: () => false, isOwnFolder: () => false }
 
 /**
- * True when a setting can do nothing but what its name says: run no program, load no configuration, trust no one, send and take
- * nothing elsewhere. The key is as git prints it (`section.Sub.name`); the section and the last name ignore case. A value that is
- * not known is thought of as the worst one.
+ * Whether a setting does only what its name says: it runs no program, loads no configuration,
+ * trusts nobody, and sends or takes nothing elsewhere. The key is as git prints it
+ * (`section.Sub.name`); the section and the last name ignore case. An unknown value counts as the
+ * worst.
  */
 export function isHarmlessGitKey(key: string, value?: string, facts: GitKeyFacts = NOTHING_KNOWN): boolean {
   const rule = gitValueRule(key)
@@ -117,8 +116,200 @@ const QUIET: ReadonlySet<string> = new Set(['', 'cat', 'true', 'false', ':'])
 
 let byPattern: ReadonlyMap<string, GitValueRule> | null = null
 
-/** The table prepared for asking; made on first use, because not every start asks. */
+/** The parsed table; built on first use, because not every start needs it. */
 function table(): ReadonlyMap<string, GitValueRule> {
   byPattern ??= new Map(harmlessGitKeys)
   return byPattern
+}
+
+/**
+ * Which values of a key are harmless. Data, so that the init can use the same table: `text`
+ * anything without control characters; `bool` a plain switch; `word` letters, digits and
+ * `._/:+,@=%-`; `remote` the name of a remote (no address, no path); `url` an address on a granted
+ * or known host, or a local path; `worktree` a folder of the roots; `inside` a path further down
+ * (no `..`, no leading slash); `quiet` one of the programs that show or accept a text unchanged
+ * (`cat`, `true`, `:`).
+ */
+type GitValueRule = 'text' | 'bool' | 'word' | 'remote' | 'url' | 'worktree' | 'inside' | 'quiet'
+
+/**
+ * `section.name`, `section.*` (any name), `section.*.name` (any subsection), `section.*.*`; lower
+ * case. An unlisted key may make git run a program, load more configuration, trust somebody, or
+ * transfer code or credentials.
+ */
+export const harmlessGitKeys: readonly (readonly [pattern: string, rule: GitValueRule])[] = [
+  ...keys(
+    'bool',
+    'core',
+    words(`
+      bare filemode ignorecase precomposeunicode symlinks trustctime quotepath preloadindex
+      fsyncobjectfiles sparsecheckout sparsecheckoutcone multipackindex commitgraph
+      warnambiguousrefs splitindex longpaths fscache usereplacerefs`),
+  ),
+  ...keys(
+    'word',
+    'core',
+    words(`
+      repositoryformatversion logallrefupdates autocrlf eol safecrlf abbrev compression
+      loosecompression bigfilethreshold untrackedcache checkstat createobject packedgitlimit
+      packedgitwindowsize deltabasecachelimit packedrefstimeout filesreflocktimeout fsync
+      fsyncmethod hidedotfiles checkroundtripencoding`),
+  ),
+  ...keys('text', 'core', ['whitespace', 'commentchar', 'commentstring']),
+  ['core.worktree', 'worktree'],
+  // `true` is git's own daemon, `false` disables it.
+  ['core.fsmonitor', 'bool'],
+  ['core.pager', 'quiet'],
+  ['core.editor', 'quiet'],
+  ['sequence.editor', 'quiet'],
+  ['pager.*', 'bool'],
+  ...keys('text', 'user', ['name', 'email', 'signingkey']),
+  ['user.useconfigonly', 'bool'],
+  ['author.*', 'text'],
+  ['committer.*', 'text'],
+  ...keys('remote', 'branch.*', ['remote']),
+  ['branch.*.merge', 'text'],
+  ...keys('word', 'branch.*', ['rebase', 'gh-merge-base', 'vscode-merge-base', 'base']),
+  ['branch.*.description', 'text'],
+  ...keys('word', 'branch', ['autosetupmerge', 'autosetuprebase', 'sort']),
+  ['remote.*.url', 'url'],
+  ['remote.*.fetch', 'text'],
+  ...keys('word', 'remote.*', ['tagopt', 'partialclonefilter', 'gh-resolved', 'followremotehead']),
+  ...keys('bool', 'remote.*', ['prune', 'prunetags', 'skipdefaultupdate', 'skipfetchall', 'promisor']),
+  ['submodule.*.url', 'url'],
+  ['submodule.*.update', 'word'],
+  ['submodule.*.branch', 'word'],
+  ['submodule.*.ignore', 'word'],
+  ...keys('bool', 'submodule.*', ['active', 'fetchrecursesubmodules', 'shallow']),
+  ['submodule.active', 'text'],
+  ['submodule.recurse', 'bool'],
+  ...keys('word', 'submodule', ['fetchjobs', 'alternatelocation', 'alternateerrorstrategy']),
+  ...keys('word', 'extensions', ['objectformat', 'compatobjectformat']),
+  // Behind a colon it takes a path.
+  ['extensions.refstorage', 'remote'],
+  ...keys('bool', 'extensions', ['worktreeconfig', 'noop', 'preciousobjects', 'relativeworktrees']),
+  ['extensions.partialclone', 'remote'],
+  ['init.defaultbranch', 'word'],
+  ['init.defaultobjectformat', 'word'],
+  ...keys('word', 'pull', ['rebase', 'ff']),
+  ...keys('word', 'push', ['default', 'recursesubmodules', 'gpgsign']),
+  ...keys('bool', 'push', ['autosetupremote', 'followtags', 'useforceifincludes', 'negotiate']),
+  ...keys('bool', 'fetch', ['prune', 'prunetags', 'all', 'writecommitgraph', 'showforcedupdates', 'fsckobjects']),
+  ...keys('word', 'fetch', ['recursesubmodules', 'parallel', 'unpacklimit', 'negotiationalgorithm', 'output']),
+  ...keys('bool', 'transfer', ['fsckobjects', 'advertisesid']),
+  ['transfer.unpacklimit', 'word'],
+  ...keys('word', 'http', ['postbuffer', 'lowspeedlimit', 'lowspeedtime', 'maxrequests', 'version']),
+  ...keys('word', 'merge', ['conflictstyle', 'ff', 'log', 'renamelimit', 'renames', 'directoryrenames', 'stat']),
+  ...keys('bool', 'merge', ['autostash', 'branchdesc', 'renormalize', 'verifysignatures', 'suppressdest']),
+  ['merge.verbosity', 'word'],
+  ['merge.*.name', 'text'],
+  ...keys(
+    'word',
+    'diff',
+    words(`
+      algorithm renames renamelimit colormoved colormovedws context interhunkcontext
+      indentheuristic submodule statgraphwidth statnamewidth ignoresubmodules dirstat
+      wserrorhighlight`),
+  ),
+  ...keys('bool', 'diff', [
+    'mnemonicprefix',
+    'noprefix',
+    'relative',
+    'suppressblankempty',
+    'autorefreshindex',
+    'noindex',
+  ]),
+  ...keys('text', 'diff.*', ['xfuncname', 'funcname', 'wordregex']),
+  ...keys('bool', 'diff.*', ['binary', 'cachetextconv']),
+  ['diff.*.algorithm', 'word'],
+  ['color.*', 'text'],
+  ['color.*.*', 'text'],
+  ['column.*', 'text'],
+  ['status.*', 'word'],
+  ['advice.*', 'bool'],
+  ...keys(
+    'word',
+    'log',
+    words(`
+      abbrevcommit date decorate follow showroot showsignature mailmap diffmerges`),
+  ),
+  ...keys('word', 'blame', ['blankboundary', 'coloring', 'date', 'showemail', 'showroot']),
+  ['blame.ignorerevsfile', 'inside'],
+  ...keys('bool', 'commit', ['gpgsign', 'status']),
+  ...keys('word', 'commit', ['verbose', 'cleanup']),
+  ['commit.template', 'inside'],
+  ...keys('word', 'tag', ['gpgsign', 'forcesignannotated', 'sort']),
+  ['gpg.format', 'word'],
+  ...keys('bool', 'rebase', [
+    'autosquash',
+    'autostash',
+    'updaterefs',
+    'stat',
+    'abbreviatecommands',
+    'rebasemerges',
+    'forkpoint',
+  ]),
+  ...keys('word', 'rebase', ['backend', 'missingcommitscheck']),
+  ['rerere.*', 'bool'],
+  ['stash.*', 'bool'],
+  ['apply.*', 'word'],
+  ['am.*', 'bool'],
+  ['add.*', 'bool'],
+  ...keys('bool', 'checkout', ['guess']),
+  ['checkout.defaultremote', 'remote'],
+  ['checkout.workers', 'word'],
+  ...keys('word', 'clone', ['defaultremotename', 'rejectshallow', 'filtersubmodules']),
+  ['worktree.*', 'bool'],
+  ['grep.*', 'word'],
+  ['i18n.*', 'word'],
+  ['index.*', 'word'],
+  ['feature.*', 'bool'],
+  ['interactive.singlekey', 'bool'],
+  ...keys(
+    'word',
+    'gc',
+    words(`
+      auto autodetach autopacklimit packrefs writecommitgraph aggressivedepth aggressivewindow
+      bigpackthreshold`),
+  ),
+  ...keys('word', 'maintenance', ['auto', 'autodetach', 'strategy']),
+  ...keys('word', 'maintenance.*', ['enabled', 'schedule', 'auto']),
+  ...keys(
+    'word',
+    'pack',
+    words(`
+      threads window windowmemory depth compression indexversion packsizelimit usebitmaps
+      usesparse writebitmaphashcache writereverseindex allowpackreuse deltacachesize`),
+  ),
+  ['repack.*', 'word'],
+  ['fsck.*', 'word'],
+  ['fsck.skiplist', 'inside'],
+  ['versionsort.*', 'text'],
+  ...keys(
+    'word',
+    'receive',
+    words(`
+      denycurrentbranch denydeletes denynonfastforwards denydeletecurrent autogc updateserverinfo
+      fsckobjects unpacklimit advertiseatomic`),
+  ),
+  ...keys('bool', 'uploadpack', [
+    'allowfilter',
+    'allowanysha1inwant',
+    'allowtipsha1inwant',
+    'allowreachablesha1inwant',
+    'allowrefinwant',
+    'advertisesid',
+  ]),
+  ['uploadarchive.*', 'bool'],
+  ['notes.*', 'word'],
+  ['lfs.repositoryformatversion', 'word'],
+  ['lfs.*.access', 'word'],
+  ['lfs.*.locksverify', 'bool'],
+  ...keys('bool', 'lfs', ['locksverify', 'allowincompletepush', 'skipdownloaderrors']),
+  ['gitflow.branch.*', 'word'],
+  ['gitflow.prefix.*', 'word'],
+]
+
+function keys(rule: GitValueRule, section: string, names: readonly string[]): (readonly [string, GitValueRule])[] {
+  return names.map((name) => [`${section}.${name}`, rule] as const)
 }

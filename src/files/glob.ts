@@ -26,7 +26,7 @@ export function matchSegment(pattern: string, text: string): boolean {
   return p === pattern.length
 }
 
-/** Matches whole paths split at `/`: `**` stands for any number of segments, also none. */
+/** Matches whole paths split at `/`: `**` matches any number of segments, including none. */
 export function matchSegments(pattern: readonly string[], path: readonly string[]): boolean {
   let p = 0
   let t = 0
@@ -52,7 +52,7 @@ export function matchSegments(pattern: readonly string[], path: readonly string[
 
 /** True when some name matches both patterns. */
 export function segmentsMeet(a: string, b: string): boolean {
-  // Row by row: which positions of `b` can be reached with the part of `a` that was read so far.
+  // Row by row: which positions of `b` the read part of `a` can reach.
   let row = reach(new Set([0]), b)
   for (let at = 0; at < a.length; at++) {
     const next = new Set<number>()
@@ -69,13 +69,13 @@ export function segmentsMeet(a: string, b: string): boolean {
   return row.has(b.length)
 }
 
-/** Positions reached by letting the stars of `b` stand for nothing. */
+/** Positions reached if the stars of `b` match nothing. */
 function reach(positions: Set<number>, b: string): Set<number> {
   for (const position of positions) if (b[position] === '*') positions.add(position + 1)
   return positions
 }
 
-/** True when the text holds a wildcard. */
+/** Whether the text contains a wildcard. */
 export function isGlob(text: string): boolean {
   return text.includes('*') || text.includes('?')
 }
@@ -83,4 +83,9 @@ export function isGlob(text: string): boolean {
 function isHighSurrogate(text: string, index: number): boolean {
   const code = text.charCodeAt(index)
   return code >= 0xd800 && code <= 0xdbff
+}
+
+/** The words of a list that is written as text. */
+export function words(text: string): readonly string[] {
+  return text.trim().split(/\s+/)
 }

@@ -1,4 +1,7 @@
-/** Paths whose names are not UTF-8, as strings that lose nothing: an odd byte is a lone surrogate, U+DC80 to U+DCFF. */
+/**
+ * Paths whose names are not UTF-8, as lossless strings: an odd byte is a lone surrogate, U+DC80 to
+ * U+DCFF.
+ */
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const encoder = new TextEncoder()
@@ -33,4 +36,35 @@ function decodeName(bytes: Uint8Array): string {
   } catch {
     return Array.from(bytes, (byte) => String.fromCharCode(byte < 0x80 ? byte : 0xdc00 + byte)).join('')
   }
+}
+
+/**
+ * A name without case and without the code points that HFS+ ignores. By way of the upper case: `ſ` is its own letter in lower
+ * case, and a Mac finds `.ssh` under `.ſsh`.
+ */
+export function foldName(name: string): string {
+  if (isPlain(name)) return name.toLowerCase()
+  return name.replace(IGNORED_CODE_POINTS, '').normalize('NFD').toUpperCase().toLowerCase().normalize('NFC')
+}
+
+/** A path with its names folded. */
+export function foldPath(path: string): string {
+  return isPlain(path) ? path.toLowerCase() : path.split('/').map(foldName).join('/')
+}
+
+/**
+ * A path as the broker folds it (`fold` in native/broker/rules.c): ASCII letters, and what lax file
+ * systems treat as such. Rules for the broker are folded in the same way, so both agree on a place
+ * in another case.
+ */
+export function foldForBroker(path: string): string {
+  const plain = isPlain(path) ? path : path.replace(IGNORED_CODE_POINTS, '').replaceAll('\u212a', 'k')
+  return plain.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
+}
+
+const IGNORED_CODE_POINTS = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g
+
+function isPlain(name: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII as a whole is meant.
+  return /^[\x00-\x7f]*$/.test(name)
 }

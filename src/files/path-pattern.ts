@@ -1,8 +1,8 @@
-/** Path patterns of the manifest: which places, and which basenames in them. */
+/** Path patterns of the manifest: places, and basenames in them. */
 
 import { posix } from 'node:path'
-import { foldName } from './fold-name.ts'
 import { isGlob, matchSegment, matchSegments } from './glob.ts'
+import { foldName } from './path-bytes.ts'
 
 /** A parsed path rule. */
 export interface PathPattern {
@@ -18,7 +18,7 @@ export interface PathPattern {
   readonly folded?: { readonly segments: readonly string[]; readonly files: readonly string[] | null }
 }
 
-/** What a pattern is resolved against. */
+/** The folders against which a pattern is resolved. */
 export interface PathPatternContext {
   readonly root: string
   readonly home: string
@@ -52,7 +52,7 @@ export function coversPath(pattern: PathPattern, path: string): boolean {
   const segments = splitPath(path)
   const last = pattern.segments.at(-1) ?? ''
   if (isGlob(last)) return matchSegments(pattern.segments, segments) && basenameMatches(pattern, segments)
-  // A literal last segment names a file, or a directory whose own files are meant (one level).
+  // A literal last segment names a file, or a directory with its direct files (one level).
   if (pattern.files === null && matchSegments(pattern.segments, segments)) return true
   return matchSegments(pattern.segments, segments.slice(0, -1)) && basenameMatches(pattern, segments)
 }
@@ -73,7 +73,7 @@ export function reachesPath(pattern: PathPattern, path: string): boolean {
   return false
 }
 
-/** A directory whose files are narrowed by name is not itself one of them. */
+/** A directory with a basename filter does not match itself. */
 function coversEntry(pattern: PathPattern, segments: readonly string[]): boolean {
   const path = joinPath(segments)
   return path !== pattern.absolute && coversPath(pattern, path)
@@ -87,7 +87,7 @@ export function namesPath(pattern: PathPattern, path: string): boolean {
   return !isCatchAll(pattern.segments.at(-1) ?? '**') && matchSegments(pattern.segments, splitPath(path))
 }
 
-/** The literal directory above the first wildcard: what a sandbox bind can stand for. */
+/** The literal directory above the first wildcard, which a sandbox can bind. */
 export function literalPrefix(pattern: PathPattern): string {
   const end = pattern.segments.findIndex(isGlob)
   return joinPath(end < 0 ? pattern.segments : pattern.segments.slice(0, end))
@@ -102,17 +102,17 @@ export function containsPattern(outer: PathPattern, inner: PathPattern): boolean
   return matchSegments(outer.segments, inner.segments)
 }
 
-/** An absolute path as a pattern that stands for itself. */
+/** An absolute path as a pattern that matches only itself. */
 export function exactPath(path: string): PathPattern {
   return { text: path, absolute: path, files: null, segments: splitPath(path) }
 }
 
-/** A place as a pattern that stands for itself and everything below. */
+/** A place as a pattern that matches itself and everything below. */
 export function wholeTree(path: string): PathPattern {
   return exactPath(`${path}/**`)
 }
 
-/** A few paths are held against many patterns in a row. */
+/** A few paths are compared with many patterns in a row. */
 const splits = new Map<string, readonly string[]>()
 const MAX_SPLITS = 32
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { protectedOfGlob } from './protected-glob.ts'
+import { protectedOfGlob } from './aimed-globs.ts'
 
 const facts = {
   root: '/p',

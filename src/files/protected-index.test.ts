@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { foldName, foldPath } from './fold-name.ts'
+import { foldName, foldPath } from './path-bytes.ts'
 import { splitPath } from './path-pattern.ts'
-import { fixedRules, rulesFrom } from './protected-index.ts'
 import { protectedNames } from './protected-names.ts'
+import { fixedRules, rulesFrom } from './protected-paths.ts'
 
 test('every protected name is found by its first segment, or stands at one place, with its segments folded', () => {
   for (const name of protectedNames) {

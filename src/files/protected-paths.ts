@@ -1,12 +1,17 @@
 /** Paths that an agent never changes, whatever was granted (F8): Cordon's own places and what runs code for the host. */
 
-import { foldName } from './fold-name.ts'
 import { matchSegment } from './glob.ts'
+import { foldName, foldPath } from './path-bytes.ts'
 import { splitPath } from './path-pattern.ts'
-import { fixedRules, rulesFrom } from './protected-index.ts'
-import { isOfPackage, isOnWayToWorktree, type ProtectedKind, type ProtectedName } from './protected-names.ts'
+import {
+  isOfPackage,
+  isOnWayToWorktree,
+  type ProtectedKind,
+  type ProtectedName,
+  protectedNames,
+} from './protected-names.ts'
 
-export { foldName } from './fold-name.ts'
+export { foldName } from './path-bytes.ts'
 export { isOfPackage, type ProtectedKind, type ProtectedName, protectedNames } from './protected-names.ts'
 
 /** Where the project and Cordon's own files are. */
@@ -29,12 +34,12 @@ export interface ProtectedPlace {
   readonly reason: string
   /** In a folder of a package manager's programs: the names that would be in the way of another program. */
   readonly names?: ReadonlySet<string>
-  /** A person may answer for it: their own file, which is kept in a place that they work on. */
+  /** A person may allow it: their own file, in a place they work on. */
   readonly asks?: boolean
 }
 
 /** Why a path is protected. */
-export interface ProtectedPath {
+interface ProtectedPath {
   /** A phrase for people: "a git hook, which git runs outside the sandbox". */
   readonly reason: string
   readonly kind: ProtectedKind
@@ -44,7 +49,10 @@ export interface ProtectedPath {
   readonly asks?: boolean
 }
 
-/** Below a git directory: what makes git run code. `modules` and `worktrees` hold their own git directories. */
+/**
+ * Parts of a git directory that make git run code. `modules` and `worktrees` contain git
+ * directories.
+ */
 const GIT_INTERNALS: readonly (readonly [name: string, reason: string])[] = [
   ['hooks', 'a git hook, which git runs outside the sandbox'],
   ['config', 'the configuration of a git repository, whose keys can run code; use `git config` for ordinary keys'],
@@ -92,7 +100,9 @@ export function protectedPath(path: string, facts: ProtectedFacts): ProtectedPat
   return name === null ? null : { kind: name.kind, reason: name.reason, unreadable: false }
 }
 
-/** The protected name that an entry of a directory has by itself (`.envrc`, `.git`), for walks that see one name at a time. */
+/**
+ * Whether the name alone is protected (`.envrc`, `.git`), for walks that see one name at a time.
+ */
 export function isProtectedStart(name: string): boolean {
   return rulesFrom(foldName(name)).length > 0
 }
@@ -150,7 +160,7 @@ function startsWith(segments: readonly string[], prefix: readonly string[], from
   return true
 }
 
-/** The places of a machine and project, which every path is held against. */
+/** The places of a machine and project, with which every path is compared. */
 const folds = new Map<string, readonly string[]>()
 const MAX_FOLDS = 256
 
@@ -162,3 +172,60 @@ function foldedSegments(place: string): readonly string[] {
   folds.set(place, folded)
   return folded
 }
+
+/** A name with its folded segments. */
+interface ProtectedRule {
+  readonly name: ProtectedName
+  readonly segments: readonly string[]
+}
+
+interface NameIndex {
+  readonly firsts: ReadonlyMap<string, readonly ProtectedRule[]>
+  /** Rules whose first segment is a glob. */
+  readonly globs: readonly ProtectedRule[]
+  readonly fixed: readonly ProtectedRule[]
+}
+
+let index: NameIndex | null = null
+
+/** Built on first use, because not every start needs it. */
+function nameIndex(): NameIndex {
+  if (index !== null) return index
+  const firsts = new Map<string, ProtectedRule[]>()
+  const globs: ProtectedRule[] = []
+  const fixed: ProtectedRule[] = []
+  for (const name of protectedNames) {
+    const segments = foldPath(name.path).split('/')
+    const first = segments[0]!
+    const known = firsts.get(first)
+    if (first === '~' || first === '') fixed.push({ name, segments: segments.slice(1) })
+    else if (first.includes('*')) globs.push({ name, segments })
+    else if (known) known.push({ name, segments })
+    else firsts.set(first, [{ name, segments }])
+  }
+  index = { firsts, globs, fixed }
+  return index
+}
+
+const NONE: readonly ProtectedRule[] = []
+
+/** The rules for any depth that may match a path from this folded segment on. */
+export function rulesFrom(segment: string): readonly ProtectedRule[] {
+  const { firsts, globs } = nameIndex()
+  const plain = firsts.get(segment) ?? NONE
+  const matched = globs.filter(({ segments }) => mayMatch(segments[0]!, segment) && matchSegment(segments[0]!, segment))
+  return matched.length === 0 ? plain : [...plain, ...matched]
+}
+
+/** The rules for one place: under the home directory (`~/`) or absolute. Segments are those below `~` or `/`. */
+export function fixedRules(): readonly ProtectedRule[] {
+  return nameIndex().fixed
+}
+
+/** Few names end as one of the globs does: the others need no comparison. */
+function mayMatch(glob: string, name: string): boolean {
+  const last = glob.charCodeAt(glob.length - 1)
+  return last === STAR || last === name.charCodeAt(name.length - 1)
+}
+
+const STAR = 42

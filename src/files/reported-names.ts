@@ -1,85 +1,43 @@
 /** Files that may change, but a person wants to know: instructions to agents, workflows of CI, and their kin. */
 
-import { foldName, foldPath } from './fold-name.ts'
+import { words } from './glob.ts'
+import { foldName, foldPath } from './path-bytes.ts'
 import { splitPath } from './path-pattern.ts'
 
-/** What a person is told about a changed file. */
+/** The report about a changed file. */
 export interface ToldName {
-  /** At any depth; the name stands for everything below it. */
+  /** At any depth; the name includes everything below it. */
   readonly path: string
-  /** "agent guidance": what it is, for the sentence a person reads. */
+  /** "agent guidance": the kind of file, for the sentence a person reads. */
   readonly what: string
 }
 
 const GUIDANCE = 'agent guidance'
 
 export const toldNames: readonly ToldName[] = [
-  ...told(GUIDANCE, [
-    'AGENTS.md',
-    'AGENTS.override.md',
-    'CLAUDE.md',
-    'CLAUDE.local.md',
-    'GEMINI.md',
-    'QWEN.md',
-    'WARP.md',
-    '.cursorrules',
-    '.cursor/rules',
-    '.windsurfrules',
-    '.windsurf/rules',
-    '.clinerules',
-    '.roorules',
-    '.roo/rules',
-    '.kilocode/rules',
-    '.trae/rules',
-    '.kiro/steering',
-    '.amazonq/rules',
-    '.augment/rules',
-    '.junie/guidelines.md',
-    '.goosehints',
-    '.agents/skills',
-    '.github/copilot-instructions.md',
-    '.github/instructions',
-    '.github/prompts',
-    '.github/chatmodes',
-  ]),
-  ...told('a workflow that runs elsewhere with the rights of the project', [
-    '.github/workflows',
-    '.github/actions',
-    '.github/dependabot.yml',
-    '.forgejo/workflows',
-    '.gitea/workflows',
-    '.gitlab-ci.yml',
-    '.gitlab/ci',
-    '.circleci',
-    '.travis.yml',
-    'azure-pipelines.yml',
-    '.azure-pipelines',
-    'bitbucket-pipelines.yml',
-    'Jenkinsfile',
-    '.buildkite',
-    '.drone.yml',
-    '.woodpecker',
-    '.woodpecker.yml',
-    'appveyor.yml',
-    '.appveyor.yml',
-    '.cirrus.yml',
-    '.semaphore',
-    '.teamcity',
-    '.tekton',
-    'buildspec.yml',
-    'cloudbuild.yaml',
-    'codemagic.yaml',
-    'bitrise.yml',
-    'wercker.yml',
-    '.gitpod.yml',
-    'renovate.json',
-    'CODEOWNERS',
-  ]),
+  ...told(
+    GUIDANCE,
+    words(`
+      AGENTS.md AGENTS.override.md CLAUDE.md CLAUDE.local.md GEMINI.md QWEN.md WARP.md
+      .cursorrules .cursor/rules .windsurfrules .windsurf/rules .clinerules .roorules .roo/rules
+      .kilocode/rules .trae/rules .kiro/steering .amazonq/rules .augment/rules
+      .junie/guidelines.md .goosehints .agents/skills .github/copilot-instructions.md
+      .github/instructions .github/prompts .github/chatmodes`),
+  ),
+  ...told(
+    'a workflow that runs elsewhere with the rights of the project',
+    words(`
+      .github/workflows .github/actions .github/dependabot.yml .forgejo/workflows .gitea/workflows
+      .gitlab-ci.yml .gitlab/ci .circleci .travis.yml azure-pipelines.yml .azure-pipelines
+      bitbucket-pipelines.yml Jenkinsfile .buildkite .drone.yml .woodpecker .woodpecker.yml
+      appveyor.yml .appveyor.yml .cirrus.yml .semaphore .teamcity .tekton buildspec.yml
+      cloudbuild.yaml codemagic.yaml bitrise.yml wercker.yml .gitpod.yml renovate.json CODEOWNERS`),
+  ),
   ...told('how an editor starts the build of the project', ['.bsp']),
   ...told('a setting that decides where the code of the project comes from', ['.gitmodules', 'pnpm-workspace.yaml']),
 ]
 
-/** What a person is told about a change of this path; null for every other file. */
+/** The report about a change of this path; null for every other file. */
 export function toldName(path: string): ToldName | null {
   const segments = splitPath(path).map(foldName)
   const { firsts, names } = toldIndex()
@@ -97,7 +55,10 @@ export function isGuidanceOf(root: string, path: string): boolean {
   return !name.includes('/') && toldName(name)?.what === GUIDANCE
 }
 
-/** What a person is told of the changed paths among these, a sentence for each kind. `name` is how a path is written for them. */
+/**
+ * The report about the changed paths among these, a sentence for each kind. `name` spells a path
+ * for a person.
+ */
 export function toldMessages(
   paths: readonly string[],
   when: string,

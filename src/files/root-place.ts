@@ -1,51 +1,24 @@
-/** Which folders are not project: a root there would hand an agent the machine, the home, or other people's work (F10). */
+/**
+ * Folders that are not projects: as a root one would give an agent the machine, the home, or other
+ * people's work (F10).
+ */
 
 import { isInside } from './baseline.ts'
+import { words } from './glob.ts'
 
 /** Folders of the system: nothing in them is a project, but for the exceptions. */
-const SYSTEM: readonly string[] = [
-  '/usr',
-  '/bin',
-  '/sbin',
-  '/lib',
-  '/lib32',
-  '/lib64',
-  '/libx32',
-  '/etc',
-  '/boot',
-  '/dev',
-  '/proc',
-  '/sys',
-  '/run',
-  '/System',
-  '/private/etc',
-  '/nix/store',
-]
+const SYSTEM: readonly string[] = words(`
+    /usr /bin /sbin /lib /lib32 /lib64 /libx32 /etc /boot /dev /proc /sys /run /System
+    /private/etc /nix/store`)
 
 /** Places below those where people keep sources. */
 const EXCEPTIONS: readonly string[] = ['/usr/src', '/usr/local/src', '/run/user', '/run/media']
 
-/** Folders that hold projects and are none themselves. */
+/** Folders of projects that are not projects themselves. */
 const COLLECTIONS: readonly string[] = [
-  '/home',
-  '/Users',
-  '/root',
-  '/tmp',
-  '/var',
-  '/var/tmp',
-  '/var/lib',
-  '/opt',
-  '/srv',
-  '/mnt',
-  '/media',
-  '/Volumes',
-  '/Library',
-  '/Applications',
-  '/private',
-  '/private/tmp',
-  '/private/var',
-  '/nix',
-  '/snap',
+  ...words(`
+    /home /Users /root /tmp /var /var/tmp /var/lib /opt /srv /mnt /media /Volumes /Library
+    /Applications /private /private/tmp /private/var /nix /snap`),
   ...EXCEPTIONS,
 ]
 

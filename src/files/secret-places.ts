@@ -1,6 +1,6 @@
-/** Places outside the project that hold secrets: keys, credentials, histories, browser profiles. */
+/** Secret places outside the project: keys, credentials, histories, browser profiles. */
 
-/** A place outside the project whose contents are secret; a directory stands for everything below it. */
+/** A secret place outside the project; a directory includes everything below it. */
 export interface SecretPlace {
   /** Absolute, or under the home directory with `~/`; `*` matches within one level. */
   readonly path: string

@@ -1,7 +1,7 @@
-/** What counts as a secret by its name or its place, and which grants name one (O4). */
+/** Secrets by name or place, and the grants that name one (O4). */
 
 import { posix } from 'node:path'
-import { isGlob, matchSegment, matchSegments } from './glob.ts'
+import { isGlob, matchSegment, matchSegments, words } from './glob.ts'
 import { coversPath, literalPrefix, type PathPattern, splitPath } from './path-pattern.ts'
 import { type SecretPlace, secretPlaces } from './secret-places.ts'
 
@@ -11,63 +11,15 @@ export { type SecretPlace, secretPlaces } from './secret-places.ts'
  * Secrets in a project: basenames, with `*` for any run of characters; a folder that is secret as a whole, with a slash behind it; a
  * name that is one in this folder alone.
  */
-export const secretShapes: readonly string[] = [
-  '.env',
-  '.env.*',
-  '*.key',
-  '*.pem',
-  '*.seed',
-  '*.pfx',
-  '*.p12',
-  '*.p8',
-  '*.ppk',
-  '*.jks',
-  '*.keystore',
-  '*.keytab',
-  '*.kdbx',
-  'id_rsa',
-  'id_ed25519',
-  'id_ecdsa',
-  'id_dsa',
-  '*_rsa',
-  '*_ed25519',
-  '.npmrc',
-  '.pypirc',
-  '.netrc',
-  '.htpasswd',
-  '*.env',
-  '.env_*',
-  '.env-*',
-  '.envrc',
-  '.dev.vars',
-  '.pgpass',
-  '.my.cnf',
-  '.boto',
-  '.s3cfg',
-  '.dockercfg',
-  '.vault-token',
-  '.git-credentials',
-  'credentials.json',
-  'kubeconfig',
-  'secrets.yml',
-  'secrets.yaml',
-  'secrets.json',
-  'secrets.toml',
-  'service-account*.json',
-  'client_secret*.json',
-  '*-firebase-adminsdk-*.json',
-  '*.tfstate',
-  '*.tfstate.*',
-  '*.tfvars',
-  '*.tfvars.json',
-  '.ssh/',
-  '.gnupg/',
-  '.aws/',
-  '.kube/',
-  '.docker/config.json',
-]
+export const secretShapes: readonly string[] = words(`
+    .env .env.* *.key *.pem *.seed *.pfx *.p12 *.p8 *.ppk *.jks *.keystore *.keytab *.kdbx id_rsa
+    id_ed25519 id_ecdsa id_dsa *_rsa *_ed25519 .npmrc .pypirc .netrc .htpasswd *.env .env_* .env-*
+    .envrc .dev.vars .pgpass .my.cnf .boto .s3cfg .dockercfg .vault-token .git-credentials
+    credentials.json kubeconfig secrets.yml secrets.yaml secrets.json secrets.toml
+    service-account*.json client_secret*.json *-firebase-adminsdk-*.json *.tfstate *.tfstate.*
+    *.tfvars *.tfvars.json .ssh/ .gnupg/ .aws/ .kube/ .docker/config.json`)
 
-/** Those that a basename has by itself. */
+/** Shapes that a basename alone can have. */
 export const basenameShapes: readonly string[] = secretShapes.filter((shape) => !shape.includes('/'))
 
 const FOLDER_SHAPES: ReadonlyMap<string, string> = new Map(
@@ -93,7 +45,7 @@ const MAYBE_BELOW = new RegExp(
   `/(?:${[...FOLDER_SHAPES.keys()].map((name) => name.replaceAll('.', '\\.')).join('|')})(?:/|$)`,
 )
 
-/** What is behind the name of an example: no one writes a secret into it. */
+/** Suffixes of example files, which contain no secrets. */
 const EXAMPLE = /^\.?env[._-](.*[._-])?(example|sample|template|dist|tmpl|tpl|schema)$|^(example|sample|template)\.env$/
 
 /** What editors and people put behind or around the name of a copy. */
@@ -104,7 +56,7 @@ const COPIES: readonly RegExp[] = [
   /^\.(.+)\.sw[a-p]$/,
 ]
 
-/** Which secret a path is: the shape or the place that says so. */
+/** A secret path: the shape or place that matched. */
 export interface Secret {
   /** The basename shape such as `*.key`, or the place such as `~/.ssh`. */
   readonly shape: string
@@ -112,7 +64,10 @@ export interface Secret {
   readonly kind: 'name' | 'place'
 }
 
-/** Tells the secret shape of a basename; built once from the built-in shapes and what the manifest denies. */
+/**
+ * Returns the secret shape of a basename; built once from the built-in shapes and the manifest's
+ * denials.
+ */
 export type ShapeOf = (basename: string) => string | null
 
 /**
@@ -150,7 +105,7 @@ export function compileShapes(denied: readonly string[] = []): ShapeOf {
   }
 }
 
-/** The longest text between the wildcards of a glob: hardly a name has it. */
+/** The longest text between the wildcards of a glob: few names contain it. */
 function longestPart(glob: string): string {
   return glob.split(/[*?]/).reduce((longest, part) => (part.length > longest.length ? part : longest), '')
 }
@@ -184,7 +139,7 @@ export function deniedShapes(files: readonly string[]): readonly string[] {
   return files.filter((file) => /^\*\.[^*?/]+$/.test(file))
 }
 
-/** The secret place that this path is, or is below of; null when there is none. */
+/** The secret place of this path, or of a folder above it; null for none. */
 export function secretPlace(path: string, home: string): SecretPlace | null {
   const segments = splitPath(path.toLowerCase())
   const homeSegments = splitPath(home.toLowerCase())
@@ -200,7 +155,7 @@ function placeAmong(places: PlacesByStart, segments: readonly string[]): SecretP
   return null
 }
 
-/** Which secret a path is, by its place or else by its basename. */
+/** The secret that a path is, by its place or else by its basename. */
 export function secretOf(path: string, facts: { readonly home: string; readonly shapeOf?: ShapeOf }): Secret | null {
   const place = secretPlace(path, facts.home)
   if (place) return { shape: place.path, what: place.what, kind: 'place' }
@@ -210,9 +165,10 @@ export function secretOf(path: string, facts: { readonly home: string; readonly 
 }
 
 /**
- * True when a grant names this secret. `*` and `**` never do, nor does a glob that only happens to match (`*.json` for
- * `.env.json`): the grant must write the basename out, or the part of it that makes it a secret (`*.key`, `.env.*`).
- * A secret place is named by a grant whose literal part is the place or something below it (`~/.ssh/known_hosts`).
+ * Whether a grant names this secret. `*` and `**` never do, nor does a glob that only happens to
+ * match (`*.json` for `.env.json`): the grant must write out the basename, or the part of it that
+ * makes it a secret (`*.key`, `.env.*`). It names a secret place if its literal part is the place
+ * or something below it (`~/.ssh/known_hosts`).
  */
 export function openedByGrant(path: string, grants: readonly PathPattern[], facts: GrantFacts): boolean {
   const secret = secretOf(path, facts)
@@ -232,7 +188,7 @@ export interface GrantFacts {
 }
 
 /**
- * True when PEM text holds certificates and nothing else, so that it is not a secret. Any block of another kind, a
+ * Whether PEM text contains only certificates, so that it is not a secret. Any other block, a
  * mention of a private key, or no certificate at all keeps it one.
  */
 export function holdsOnlyCertificates(text: string): boolean {
@@ -261,7 +217,7 @@ interface PlacesByStart {
 
 let foldedPlaces: { readonly anywhere: PlacesByStart; readonly underHome: PlacesByStart } | null = null
 
-/** The places prepared for comparing; made on first use, because not every start asks. */
+/** The parsed places; built on first use, because not every start needs them. */
 function places(): NonNullable<typeof foldedPlaces> {
   foldedPlaces ??= {
     anywhere: byStart(secretPlaces.filter((place) => !place.path.startsWith('~/')).map((place) => [place, place.path])),

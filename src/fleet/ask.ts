@@ -1,8 +1,10 @@
-/** An ask that goes to the fleet, the answers to it, and when they settle it: the machine believes no one else about that. */
+/**
+ * An ask for the fleet, its answers, and when they settle it: the machine trusts no other party
+ * about that.
+ */
 
 import { createHash, randomBytes } from 'node:crypto'
-import { isSignedBy } from '../system/keys/ed25519.ts'
-import type { PublicKey, SigningKey } from '../system/keys/signing-key.ts'
+import { isSignedBy, type PublicKey, type SigningKey } from '../system/keys/signing-key.ts'
 import { type Approver, type Bundle, isFor } from './bundle.ts'
 import { type Certificate, type Enrolment, verifyCertificate } from './identity.ts'
 import type { FleetSettings } from './settings.ts'
@@ -21,11 +23,11 @@ export interface FleetAsk {
   readonly call: string
   readonly project: string
   readonly asked: string
-  /** After this the answer is no. */
+  /** After this time the answer is no. */
   readonly deadline: string
 }
 
-/** An ask as it is sent: signed by the machine, with the certificate that says who that is. */
+/** An ask as sent: signed by the machine, with its certificate. */
 export interface SignedAsk {
   readonly payload: string
   readonly signature: string
@@ -67,13 +69,13 @@ export function askHash(payload: string): string {
   return createHash('sha256').update(askMessage(payload)).digest('hex')
 }
 
-/** A name for an ask; by its beginning it is known, without reading it, when no one need look at it any more. */
+/** A name for an ask; its beginning shows, without reading the ask, when it has expired. */
 export function newAskId(deadline: number): string {
   const seconds = Math.ceil(deadline / 1000)
   return seconds.toString(16).padStart(8, '0') + randomBytes(10).toString('hex')
 }
 
-/** Whether an ask of this name may still be open; what is named otherwise may be. */
+/** Whether an ask of this name may still be open; other names may be. */
 export function mayBeOpen(id: string, now: number): boolean {
   const seconds = /^[0-9a-f]{28}$/.test(id) ? Number.parseInt(id.slice(0, 8), 16) : Number.POSITIVE_INFINITY
   return seconds * 1000 + SKEW_MS > now
@@ -101,7 +103,7 @@ export function verifyAsk(
 
 const ASK_TEXTS = ['fleet', 'id', 'machine', 'tool', 'subject', 'why', 'call', 'project', 'asked', 'deadline'] as const
 
-/** The name is part of the subject under which it is answered. */
+/** The name is part of the subject of its answers. */
 function isAsk(value: FleetAsk | null): value is FleetAsk {
   return (
     value !== null &&
@@ -123,7 +125,7 @@ export function signAnswer(
   return { payload, signature: key.sign(answerMessage(payload)) }
 }
 
-/** Who may answer an ask of a machine. It never answers itself. */
+/** The approvers for an ask of a machine. It never answers itself. */
 export function approversFor(bundle: Bundle, machine: PublicKey, groups: readonly string[]): readonly Approver[] {
   return bundle.approvers.filter(
     ({ key, groups: theirs }) => key !== machine && !bundle.revoked.includes(key) && isFor(theirs, groups),
@@ -137,7 +139,7 @@ export function peopleNeeded(bundle: Bundle, tool: string, groups: readonly stri
 }
 
 export interface AskFacts {
-  /** What was sent: its very characters. */
+  /** The exact characters that were sent. */
   readonly payload: string
   readonly ask: FleetAsk
   readonly groups: readonly string[]

@@ -1,17 +1,24 @@
-/** The last good bundle of a machine, and the version below which none is taken again. */
+/** The last good bundle of a machine, and the version below which it accepts none. */
 
 import { join } from 'node:path'
 import { Fault } from '../system/fault.ts'
 import { type PublicKey, parsePublicKey } from '../system/keys/signing-key.ts'
 import { withLock } from '../system/lock.ts'
 import { openOwnDirectory, readOwnFile, readOwnJson, writeOwnFile, writeOwnJson } from '../system/state.ts'
-import { type BundleProblem, type BundleTrust, type VerifiedBundle, verifyBundle } from './bundle.ts'
+import { peopleNeeded } from './ask.ts'
+import {
+  type Bundle,
+  type BundleProblem,
+  type BundleTrust,
+  isFor,
+  type VerifiedBundle,
+  verifyBundle,
+} from './bundle.ts'
 import type { FleetSettings } from './settings.ts'
-import { signersNeeded } from './weakening.ts'
 
-export type RefusedBundle = BundleProblem | 'rolled-back' | 'forked' | 'expired' | 'two-people'
+type RefusedBundle = BundleProblem | 'rolled-back' | 'forked' | 'expired' | 'two-people'
 
-export type Acceptance =
+type Acceptance =
   | { readonly accepted: VerifiedBundle; readonly isNew: boolean }
   | { readonly refused: RefusedBundle; readonly message: string }
 
@@ -23,12 +30,15 @@ interface Floor {
   readonly revoked?: readonly PublicKey[]
 }
 
-/** Where a machine keeps what it knows of its fleet. */
+/** The folder of a machine's fleet state. */
 export function fleetDirectory(stateDir: string): string {
   return openOwnDirectory(join(openOwnDirectory(stateDir), 'fleet'))
 }
 
-/** The bundle in force, verified anew; null where none was ever taken. One that does not hold any more is a fault. */
+/**
+ * The bundle in force, verified again; null before the first. One that is no longer valid is a
+ * fault.
+ */
 export function storedBundle(stateDir: string, settings: FleetSettings): VerifiedBundle | null {
   const directory = fleetDirectory(stateDir)
   const bytes = readOwnFile(bundlePath(directory))
@@ -69,8 +79,8 @@ export function acceptBundle(stateDir: string, settings: FleetSettings, text: st
         message: `version ${bundle.version} weakens rules that need several people, and one person signed it`,
       }
     const isNew = before?.hash !== hash
-    // What was revoked before the bundle that may no longer say so; then the bundle: a crash in between leaves a newer one than
-    // the floor asks for, never an older one.
+    // First the revocations of the older bundle, then the bundle: after a crash in between the
+    // stored bundle is newer than the floor, never older.
     if (isNew && floor !== null && (floor.revoked?.length ?? 0) < revoked.length)
       writeOwnJson(floorPath(directory), { ...floor, revoked } satisfies Floor)
     if (isNew) writeOwnFile(bundlePath(directory), text)
@@ -89,7 +99,7 @@ function union(...lists: readonly (readonly PublicKey[] | undefined)[]): readonl
   return [...new Set(lists.flatMap((list) => list ?? []))]
 }
 
-/** What a bundle must be for this machine. */
+/** The conditions on a bundle for this machine. */
 export function trustOf({ fleet, keys, signers }: FleetSettings, revoked: readonly PublicKey[]): BundleTrust {
   return { fleet, keys, signers, revoked }
 }
@@ -132,4 +142,53 @@ function lost(message: string): Fault {
   return new Fault('fleet-policy', `the organisation’s policy cannot be used: ${message}`, {
     remedy: 'Fetch it again: cordon fleet sync.',
   })
+}
+
+/** No rule or approver names it, so it shows the rules for everybody. */
+const ANY = '\0any'
+
+/** The sentences that say where `after` weakens a rule that needed several people; empty where it does not. */
+export function weakenedRules(before: Bundle | null, after: Bundle): readonly string[] {
+  if (before === null) return []
+  const rules = [...before.rules, ...after.rules]
+  const groups = named(rules.flatMap((rule) => rule.groups).concat(before.approvers.flatMap((one) => one.groups)))
+  const tools = named(rules.flatMap((rule) => rule.tools))
+  const pairs = groups.flatMap((group) => tools.map((tool) => ({ group, tool })))
+  const fewer = pairs.flatMap(({ group, tool }) => {
+    const [was, is] = [peopleNeeded(before, tool, [group]), peopleNeeded(after, tool, [group])]
+    return is < was ? [`${count(is)} instead of ${was} must agree to ${toolName(tool)}${machines(group)}`] : []
+  })
+  const guarded = groups.filter((group) => tools.some((tool) => peopleNeeded(before, tool, [group]) > 1))
+  const joined = after.approvers.flatMap((one) =>
+    guarded
+      .filter((group) => isFor(one.groups, [group]) && !answers(before, one, group))
+      .map((group) => `${one.name} can be one of several who must agree${machines(group)}`),
+  )
+  return [...new Set([...fewer, ...joined])]
+}
+
+/** How many of the team's keys must have signed `after` when it follows `before`. */
+export function signersNeeded(signers: number, before: Bundle | null, after: Bundle): number {
+  return weakenedRules(before, after).length === 0 ? signers : Math.max(signers, 2)
+}
+
+/** Two keys of one name count as one person, so a key under another name is another person. */
+function answers(bundle: Bundle, { key, name }: Bundle['approvers'][number], group: string): boolean {
+  return bundle.approvers.some((one) => one.key === key && one.name === name && isFor(one.groups, [group]))
+}
+
+function named(names: readonly string[]): readonly string[] {
+  return [...new Set(names.filter((name) => name !== '*')), ANY]
+}
+
+function count(people: number): string {
+  return people === 1 ? 'One person' : `${people} people`
+}
+
+function toolName(tool: string): string {
+  return tool === ANY ? 'other tools' : tool
+}
+
+function machines(group: string): string {
+  return group === ANY ? '' : ` on machines of "${group}"`
 }

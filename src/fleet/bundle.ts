@@ -1,8 +1,10 @@
-/** A policy bundle: what an organisation says to the machines of a fleet, signed by so many of its keys (X8). */
+/**
+ * A policy bundle: an organisation's rules for the machines of a fleet, signed by enough of its
+ * keys (X8).
+ */
 
 import { createHash } from 'node:crypto'
-import { isSignedBy } from '../system/keys/ed25519.ts'
-import { type PublicKey, parsePublicKey, type SigningKey } from '../system/keys/signing-key.ts'
+import { isSignedBy, type PublicKey, parsePublicKey, type SigningKey } from '../system/keys/signing-key.ts'
 
 /** A manifest for the machines of some groups; `*` is every machine. */
 export interface PolicyLayer {
@@ -11,7 +13,7 @@ export interface PolicyLayer {
   readonly manifest: string
 }
 
-/** Somebody who may answer asks of machines in some groups. */
+/** A person who may answer asks of machines in some groups. */
 export interface Approver {
   readonly key: PublicKey
   readonly name: string
@@ -25,7 +27,7 @@ export interface ApprovalRule {
   readonly people: number
 }
 
-/** What an expired bundle closes. */
+/** The effect of an expired bundle. */
 export type Closes = 'nothing' | 'network' | 'everything'
 
 export interface Bundle {
@@ -35,7 +37,7 @@ export interface Bundle {
   readonly issued: string
   readonly expires: string | null
   readonly closes: Closes
-  /** Seconds after which a machine that could not prove its membership closes what `closes` names. */
+  /** Seconds after which a machine that could not prove its membership applies `closes`. */
   readonly grace?: number
   readonly layers: readonly PolicyLayer[]
   readonly approvers: readonly Approver[]
@@ -44,7 +46,7 @@ export interface Bundle {
   readonly revoked: readonly PublicKey[]
 }
 
-/** What a bundle must be to count here. */
+/** The conditions on a bundle. */
 export interface BundleTrust {
   readonly fleet: string
   readonly keys: readonly PublicKey[]
@@ -57,7 +59,7 @@ export type BundleProblem = 'unreadable' | 'unsigned' | 'other-fleet' | 'malform
 
 export interface VerifiedBundle {
   readonly bundle: Bundle
-  /** Of what was signed: two bundles of one version are the same only by this. */
+  /** Of the signed text: it alone identifies bundles of one version. */
   readonly hash: string
   readonly signers: readonly PublicKey[]
 }
@@ -66,7 +68,7 @@ export type BundleVerdict = VerifiedBundle | { readonly problem: BundleProblem; 
 
 interface SignedBundle {
   readonly cordon_bundle: 1
-  /** The bundle as JSON text: what is signed are these very characters. */
+  /** The bundle as JSON text: the exact signed characters. */
   readonly payload: string
   readonly signatures: readonly { readonly key: string; readonly signature: string }[]
 }
@@ -74,12 +76,15 @@ interface SignedBundle {
 const MAX_BYTES = 4 * 1024 * 1024
 const MAX_SIGNATURES = 64
 
-/** What a signer of a bundle signs. */
+/** The text that a signer of a bundle signs. */
 function bundleMessage(payload: string): string {
   return `cordon-fleet-bundle-v1\0${payload}`
 }
 
-/** Verifies a bundle. The text may come from anybody; nothing of it is read before enough keys have vouched for it. */
+/**
+ * Verifies a bundle. The text is untrusted: nothing of it is parsed before enough keys have signed
+ * it.
+ */
 export function verifyBundle(text: string, trust: BundleTrust): BundleVerdict {
   const signed = parseSigned(text)
   if (signed === null) return { problem: 'unreadable', message: 'it is not a signed bundle, or not all of one' }
@@ -102,7 +107,7 @@ export function verifyBundle(text: string, trust: BundleTrust): BundleVerdict {
   return { bundle, hash: bundleHash(payload), signers }
 }
 
-/** The bundle in a text whose signatures no one has checked: to show, to sign, never to use. */
+/** The bundle in an unverified text: to show, to sign, never to use. */
 export function claimedBundle(text: string): Bundle | null {
   const signed = parseSigned(text)
   return signed && parseBundle(signed.payload)
@@ -114,7 +119,7 @@ export function signBundle(bundle: Bundle, key: SigningKey): string {
   return printSigned({ cordon_bundle: 1, payload, signatures: [signatureOf(payload, key)] })
 }
 
-/** The same bundle with one signature more; null when the text is none. */
+/** The same bundle with one more signature; null if the text is not a bundle. */
 export function cosignBundle(text: string, key: SigningKey): string | null {
   const signed = parseSigned(text)
   if (signed === null) return null
@@ -149,7 +154,9 @@ function parseSigned(text: string): SignedBundle | null {
   return whole ? { cordon_bundle, payload, signatures } : null
 }
 
-/** Reads the content of a bundle; null unless every field is as it should be: half of a policy is none. */
+/**
+ * Parses the content of a bundle; null unless every field is valid: half a policy is not a policy.
+ */
 export function parseBundle(payload: string): Bundle | null {
   const value = parseJson(payload) as Bundle | null
   if (typeof value !== 'object' || value === null) return null

@@ -1,14 +1,26 @@
-/** Who a machine is: one key, made here and never sent, and the certificate by which the team enrolled it. */
+/**
+ * The identity of a machine: one key, created here and never sent, and the certificate of its
+ * enrolment.
+ */
 
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { join } from 'node:path'
 import { Fault } from '../system/fault.ts'
-import { isSignedBy } from '../system/keys/ed25519.ts'
 import type { KeyStore } from '../system/keys/keychain.ts'
-import { makeSigningKey, type PublicKey, parseSigningKey, type SigningKey } from '../system/keys/signing-key.ts'
+import {
+  isSignedBy,
+  makeSigningKey,
+  type PublicKey,
+  parseSigningKey,
+  type SigningKey,
+} from '../system/keys/signing-key.ts'
+import { withLock } from '../system/lock.ts'
 import { readOwnJson, writeOwnJson } from '../system/state.ts'
 import type { FleetSettings } from './settings.ts'
 
-/** What an enrolled machine may do in the fleet: be guarded, answer asks of others as well, or publish and enrol. */
+/**
+ * The rights of an enrolled machine: be guarded, also answer asks of others, or publish and enrol.
+ */
 export type Role = 'machine' | 'approver' | 'admin'
 
 export interface Enrolment {
@@ -18,7 +30,7 @@ export interface Enrolment {
   readonly role: Role
   readonly groups: readonly string[]
   readonly issued: string
-  /** The token by which NATS servers know this very key; null in fleets without them. */
+  /** The token that identifies this key to NATS servers; null in fleets without them. */
   readonly nats: string | null
 }
 
@@ -55,7 +67,7 @@ export function verifyCertificate(
   return enrolment.fleet === fleet && !revoked.includes(enrolment.machine) ? enrolment : null
 }
 
-/** The key of this machine, made when it is first asked for; `secret` is what a NATS client needs of it. */
+/** The key of this machine, created on first use; `secret` is for a NATS client. */
 export function machineKey(keys: KeyStore): { readonly key: SigningKey; readonly secret: string } {
   const stored = keys.read(KEY_NAME)
   if (stored !== null) {
@@ -69,8 +81,8 @@ export function machineKey(keys: KeyStore): { readonly key: SigningKey; readonly
 }
 
 /**
- * The enrolment of this machine; null where it has none. One that does not count here any more is a fault: without its groups the
- * machine would be out of what is written for them.
+ * The enrolment of this machine; null without one. An invalid one is a fault: without its groups
+ * the machine would escape their rules.
  */
 export function readEnrolment(fleetDirectory: string, settings: FleetSettings): Enrolment | null {
   const certificate = readCertificate(fleetDirectory)
@@ -82,7 +94,7 @@ export function readEnrolment(fleetDirectory: string, settings: FleetSettings): 
   })
 }
 
-/** The certificate as it is kept, for those who have to be shown it. */
+/** The stored certificate, to show it to others. */
 export function readCertificate(fleetDirectory: string): Certificate | null {
   return readOwnJson(certificatePath(fleetDirectory), isCertificate)
 }
@@ -98,4 +110,79 @@ function certificatePath(directory: string): string {
 function isCertificate(value: unknown): value is Certificate {
   const one = value as Partial<Certificate> | null
   return typeof one?.payload === 'string' && typeof one.key === 'string' && typeof one.signature === 'string'
+}
+
+/** The role and groups of an enrolment. */
+export interface Invite {
+  readonly id: string
+  readonly secret: string
+  readonly role: Role
+  readonly groups: readonly string[]
+  readonly expires: number
+}
+
+interface InviteFile {
+  readonly version: 1
+  readonly invites: readonly Invite[]
+}
+
+/** Makes a code. */
+export function makeInvite(
+  teamDirectory: string,
+  invite: Pick<Invite, 'role' | 'groups' | 'expires'>,
+): { readonly code: string } {
+  const id = randomBytes(4).toString('hex')
+  const secret = randomBytes(16).toString('hex')
+  change(teamDirectory, (invites) => [...invites, { ...invite, id, secret }])
+  return { code: `${id}-${secret}` }
+}
+
+/** The parts of a code; null when it is not. */
+export function parseCode(code: string): { readonly id: string; readonly secret: string } | null {
+  const match = /^([0-9a-f]{8})-([0-9a-f]{32})$/.exec(code.trim())
+  return match && { id: match[1]!, secret: match[2]! }
+}
+
+/** Proves that the process that sends a text has the code. */
+export function codeProof(secret: string, purpose: 'join' | 'joined', text: string): string {
+  return createHmac('sha256', Buffer.from(secret, 'hex')).update(`cordon-fleet-${purpose}-v1\0${text}`).digest('hex')
+}
+
+export function isProof(given: unknown, wanted: string): boolean {
+  if (typeof given !== 'string' || given.length !== wanted.length) return false
+  return timingSafeEqual(Buffer.from(given), Buffer.from(wanted))
+}
+
+/**
+ * Takes the invite of a proof, so that it cannot be used again. Null for a wrong proof, and after
+ * its time.
+ */
+export function takeInvite(
+  teamDirectory: string,
+  id: string,
+  proof: unknown,
+  text: string,
+  now: number,
+): Invite | null {
+  let taken: Invite | null = null
+  change(teamDirectory, (invites) => {
+    const found = invites.find((invite) => invite.id === id && invite.expires > now)
+    if (!found || !isProof(proof, codeProof(found.secret, 'join', text))) return invites
+    taken = found
+    return invites.filter((invite) => invite !== found)
+  })
+  return taken
+}
+
+function change(directory: string, how: (invites: readonly Invite[]) => readonly Invite[]): void {
+  const path = join(directory, 'invites.json')
+  withLock(join(directory, 'invites.lock'), () => {
+    const invites = readOwnJson(path, isInviteFile)?.invites ?? []
+    writeOwnJson(path, { version: 1, invites: how(invites) } satisfies InviteFile)
+  })
+}
+
+function isInviteFile(value: unknown): value is InviteFile {
+  const file = value as Partial<InviteFile> | null
+  return file?.version === 1 && Array.isArray(file.invites)
 }

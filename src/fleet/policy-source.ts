@@ -1,21 +1,26 @@
-/** Where a policy bundle comes from: a file, HTTPS with ETag, or a JetStream bucket. What it says is no one's word until it was verified. */
+/**
+ * The source of a policy bundle: a file, HTTPS with ETag, or a JetStream bucket. Its content is
+ * untrusted until verified.
+ */
 
 import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { errorCode, Fault } from '../system/fault.ts'
+import { readOwnJson, writeOwnJson } from '../system/state.ts'
 import type { FleetHttp } from './http.ts'
 
 /** The ways to a bundle beside the file system. */
 export interface PolicyPorts {
   readonly http: FleetHttp
-  /** The newest bundle of the bucket; null where there is none. */
+  /** The newest bundle of the bucket; null if there is none. */
   readonly bucket: () => Promise<string | null>
 }
 
-export type FetchedPolicy = { readonly text: string; readonly etag: string | null } | 'unchanged'
+type FetchedPolicy = { readonly text: string; readonly etag: string | null } | 'unchanged'
 
 const MAX_BYTES = 4 * 1024 * 1024
 
-/** Fetches the bundle; throws a Fault when there is none to be had. `etag`: what the last good one was called. */
+/** Fetches the bundle; throws a Fault if it cannot. `etag`: that of the last good one. */
 export async function fetchPolicy(place: string, etag: string | null, ports: PolicyPorts): Promise<FetchedPolicy> {
   if (place === 'nats') {
     const text = await ports.bucket()
@@ -47,4 +52,36 @@ function readBundle(path: string): string {
 
 function missing(why: string): Fault {
   return new Fault('fleet-unreachable', `the organisation’s policy could not be fetched: ${why}`)
+}
+
+/** A machine's state towards the fleet: the last policy it received, and what it refused. */
+export interface FleetStatus {
+  readonly version: 1
+  /** When the policy was last fetched, and the ETag of the answer. */
+  readonly checked: string | null
+  readonly etag: string | null
+  /** When a place of the policy last accepted this machine. */
+  readonly proved?: string | null
+  /** Since when the fleet's servers refuse this machine's login; null while they accept it. */
+  readonly refused?: string | null
+  /** The last thing that went wrong with it; null once a good one was fetched. */
+  readonly problem: { readonly code: string; readonly message: string; readonly time: string } | null
+}
+
+const NOTHING: FleetStatus = { version: 1, checked: null, etag: null, problem: null }
+
+export function readStatus(fleetDirectory: string): FleetStatus {
+  return readOwnJson(statusPath(fleetDirectory), isStatus) ?? NOTHING
+}
+
+export function writeStatus(fleetDirectory: string, status: FleetStatus): void {
+  writeOwnJson(statusPath(fleetDirectory), status)
+}
+
+function statusPath(directory: string): string {
+  return join(directory, 'status.json')
+}
+
+function isStatus(value: unknown): value is FleetStatus {
+  return (value as Partial<FleetStatus> | null)?.version === 1
 }

@@ -1,11 +1,14 @@
-/** What makes a machine one of a fleet: whose policy holds, by which keys, where it comes from and where records and asks go. */
+/**
+ * The settings of a machine in a fleet: the trusted keys, the source of the policy, the targets of
+ * records and asks.
+ */
 
 import { join } from 'node:path'
 import { Fault } from '../system/fault.ts'
 import { type PublicKey, parsePublicKey } from '../system/keys/signing-key.ts'
 import { ownUid, readOwnFile } from '../system/state.ts'
 
-/** Files for TLS: further authorities, and the certificate by which this machine is known. */
+/** Files for TLS: further authorities, and the certificate of this machine. */
 export interface FleetTls {
   readonly ca?: string
   readonly cert?: string
@@ -36,7 +39,10 @@ export interface FleetSettings {
 export const FLEET_FILE = 'fleet.json'
 const NAME = /^[a-z0-9][a-z0-9-]{0,62}$/
 
-/** The settings of this machine, else those of the user; null where there are none. One that cannot be read is a fault. */
+/**
+ * The settings of this machine, else those of the user; null without any. Unreadable settings are a
+ * fault.
+ */
 export function readFleetSettings(places: {
   readonly systemDir: string
   readonly configDir: string
@@ -53,7 +59,7 @@ export function readFleetSettings(places: {
   return null
 }
 
-/** Reads settings; a Fault names what is wrong with them. */
+/** Parses settings; a Fault names the problem. */
 export function parseFleetSettings(text: string, path: string): FleetSettings {
   let value: Record<string, unknown>
   try {
@@ -93,7 +99,7 @@ export function parseFleetSettings(text: string, path: string): FleetSettings {
   }
 }
 
-/** Plain HTTP is for this machine alone: there is no one in between. */
+/** Plain HTTP is only for loopback, where nobody is in between. */
 export function isSecureUrl(text: string): boolean {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url === null || url.username !== '' || url.password !== '') return false

@@ -1,4 +1,7 @@
-/** Address classes: which part of the internet, or of the house, an IPv4 or IPv6 address belongs to. */
+/**
+ * Address classes: the part of the internet, or of the local network, to which an IPv4 or IPv6
+ * address belongs.
+ */
 
 export type AddressClass =
   | 'public'
@@ -82,7 +85,7 @@ export function classifyAddress(ip: string): AddressClass {
   return ipv6 === null ? 'invalid' : classifyIpv6(ipv6)
 }
 
-/** One spelling for each address (RFC 5952, hexadecimal throughout); null for what is not an address. */
+/** One spelling for each address (RFC 5952, hexadecimal throughout); null for any other text. */
 export function canonicalAddress(ip: string): string | null {
   const ipv4 = parseIpv4(ip)
   if (ipv4 !== null) return formatIpv4(ipv4)

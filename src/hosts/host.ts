@@ -4,7 +4,7 @@ import { parseIpv4 } from './address.ts'
 
 export type HostKind = 'name' | 'ipv4' | 'ipv6'
 
-/** IPv6 stands without brackets; a name has no trailing dot. */
+/** IPv6 has no brackets; a name has no trailing dot. */
 export interface Host {
   readonly host: string
   readonly kind: HostKind
@@ -34,7 +34,7 @@ export function parseAuthority(text: string): (Host & { readonly port: number | 
   return 'problem' in host ? host : { ...host, port }
 }
 
-/** Holds what the WHATWG parser accepted to the stricter rules of names that DNS can carry. */
+/** Checks the WHATWG parser's result against the stricter rules of DNS names. */
 export function checkHost(hostname: string): Host | { readonly problem: string } {
   if (hostname.startsWith('[')) return { host: hostname.slice(1, -1), kind: 'ipv6' }
   if (parseIpv4(hostname) !== null) return { host: hostname, kind: 'ipv4' }

@@ -1,4 +1,4 @@
-/** Host judgement: whether a request may leave for a host, by the lists, the kind of host and what it resolved to. */
+/** Judges whether a request may go to a host, by the lists, the kind of host and its addresses. */
 
 import {
   type AddressClass,
@@ -87,8 +87,9 @@ const WEB_PORTS: ReadonlySet<number> = new Set([80, 443, 8000, 8008, 8080, 8443,
 const MAX_HOPS = 20
 
 /**
- * Judges one request. In this order: denied; metadata and other addresses that nothing opens; private without
- * permission; the allow list; then every resolved address, of which one bad one denies the answer.
+ * Judges one request. In this order: denied; metadata and other addresses that nothing opens;
+ * private without permission; the allow list; then every resolved address, of which one bad one
+ * denies the answer.
  */
 export function judgeHost<Rule extends { readonly pattern: HostPattern }>(
   request: HostRequest,
@@ -116,7 +117,7 @@ export function judgeHost<Rule extends { readonly pattern: HostPattern }>(
     const rule = rules.denied.find((candidate) => matchesDenied(candidate.pattern, address, url.port))
     const subject = `${quote(address)}, which ${quote(url.host)} resolves to,`
     if (rule) return deny('host-denied', `${subject} is denied by "${rule.pattern.text}"`, rule)
-    // Only as the answer for a name: in a URL, such an address could stand for whatever was last asked for.
+    // Only as the answer for a name: in a URL, such an address could mean any earlier question.
     if (url.kind === 'name' && isOpened(address, rules.specialRanges)) continue
     if (named && classifyAddress(address) === 'loopback') continue
     const closed = barredBy<Rule>(judgeAddress(address, rules.ownAddresses), subject, rules.allowPrivate)
@@ -126,8 +127,8 @@ export function judgeHost<Rule extends { readonly pattern: HostPattern }>(
 }
 
 /**
- * Judges a request and the redirects that follow, each read relative to the one before. `resolved` holds for hops to
- * the same host; a hop to another host must be judged again once it is resolved.
+ * Judges a request and its redirects, each relative to the one before. `resolved` applies to hops
+ * to the same host; another host must be judged again once it is resolved.
  */
 export function judgeHops<Rule extends { readonly pattern: HostPattern }>(
   first: HostRequest,

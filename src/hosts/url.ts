@@ -1,4 +1,4 @@
-/** URL facts: where a URL really leads, or why it cannot be known with certainty. */
+/** URL facts: the real target of a URL, or why it is uncertain. */
 
 import { checkHost, type HostKind, quote } from './host.ts'
 
@@ -52,7 +52,7 @@ function textProblem(text: string): string | null {
   return null
 }
 
-/** What the parser would repair silently; clients differ in how they repair it. */
+/** Text that the parser would repair silently; clients differ in how they repair it. */
 function shapeProblem(text: string, mayBeRelative: boolean): string | null {
   const end = text.search(/[?#]/)
   if ((end < 0 ? text : text.slice(0, end)).includes('\\')) return `${quote(text)} holds a backslash; write "/"`

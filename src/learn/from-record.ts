@@ -1,16 +1,136 @@
-/** `cordon learn --from`: a proposal from a recorded history. Nothing is run, so nothing of it is proven. */
+/** `cordon learn --from`: proposes grants from recorded calls, without running anything. */
 
+import { type AuditLine, parseLine } from '../audit/event.ts'
 import { queryAudit } from '../audit/read.ts'
-import { openChecker } from '../call/decide/check-call.ts'
+import { type CallChecker, openChecker } from '../call/decide/check-call.ts'
+import { typedText } from '../confine/typed-words.ts'
+import { isInside } from '../files/baseline.ts'
+import { matchesHost, parseHostPattern } from '../hosts/pattern.ts'
 import { type LoadedPolicy, loadPolicy } from '../project/load/load.ts'
 import { judgeTrust } from '../project/sign/trust.ts'
+import { coverSecrets } from '../scan/redact/redact.ts'
 import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import type { Learned } from './learn.ts'
 import { withLines, withoutGrants } from './manifest-text.ts'
-import { whyNotGranted } from './needs.ts'
+import { type NeedPlaces, type Needs, readNeeds, whyNotGranted } from './needs.ts'
 import { propose } from './proposal.ts'
-import { type RecordedNeeds, recordedNeeds, recordLines } from './record.ts'
+
+/** A grant of the project's manifest that no recorded call used. */
+export interface UnusedGrant {
+  readonly kind: 'command' | 'host'
+  readonly value: string
+  /** File, line and column. */
+  readonly source: string
+}
+
+export interface RecordedNeeds extends Needs {
+  readonly calls: number
+  /** Calls whose grants are unknown: without arguments, or before the manifest was signed. */
+  readonly unknown: number
+  readonly unused: readonly UnusedGrant[]
+}
+
+/** Lines of this project. */
+export function recordLines(texts: readonly string[], root: string): readonly AuditLine[] {
+  const lines = texts.flatMap((text) => (text.trim() === '' ? [] : (parseLine(text) ?? [])))
+  const own = new Set(lines.filter(({ project }) => project === root).map(({ call }) => call))
+  return lines.filter((line) => line.call !== undefined && own.has(line.call))
+}
+
+const PERSON: ReadonlySet<unknown> = new Set(['terminal', 'elicitation', 'page', 'host'])
+const CHANGERS: ReadonlySet<unknown> = new Set(['write', 'edit', 'multiedit', 'apply_patch', 'patch'])
+
+/** Reads needs from the record. Only allowed calls count. */
+export function recordedNeeds(
+  lines: readonly AuditLine[],
+  checker: CallChecker,
+  places: Omit<NeedPlaces, 'isShown'>,
+  signedAt: string | null,
+): RecordedNeeds {
+  const { loaded } = places
+  const roots = [loaded.root, ...loaded.policy.additionalDirectories.map(({ value }) => value)]
+  const isShown = (path: string) => roots.some((root) => isInside(path, root))
+  const begun = lines.filter(({ type }) => type === 'begin')
+  const sought = begun.flatMap((line) => {
+    const { approver } = (line.decision ?? {}) as { approver?: unknown }
+    const files = PERSON.has(approver) && Array.isArray(line.files) ? line.files : []
+    const what = CHANGERS.has(line.tool) ? ('change' as const) : ('lookup' as const)
+    return files.filter((path) => typeof path === 'string' && path.startsWith('/')).map((path) => ({ what, path }))
+  })
+  const refused = new Map<string, number>()
+  for (const { refused_hosts: hosts } of lines)
+    for (const host of Array.isArray(hosts) ? hosts : [])
+      refused.set(String(host), (refused.get(String(host)) ?? 0) + 1)
+  const observed = readNeeds(
+    { exitCode: 1, sought, leftOut: 0, egress: [], violations: [], ports: [] },
+    { ...places, isShown },
+  )
+  const hosts = [...refused].flatMap(([value, times]) =>
+    'pattern' in parseHostPattern(value, null) && coverSecrets(value) === value
+      ? [{ kind: 'host' as const, value, evidence: `${times} recorded calls were refused ${value}` }]
+      : [],
+  )
+  return {
+    ...observed,
+    needs: [...observed.needs, ...hosts],
+    calls: begun.length,
+    ...unusedOf(lines, checker, loaded, signedAt),
+  }
+}
+
+/**
+ * Decides recorded calls again to see which grants they used. Without arguments the recorded rules
+ * are used, if the manifest is still the signed one.
+ */
+function unusedOf(
+  lines: readonly AuditLine[],
+  checker: CallChecker,
+  { policy, root, ownManifest }: NeedPlaces['loaded'],
+  signedAt: string | null,
+): Pick<RecordedNeeds, 'unused' | 'unknown'> {
+  const used = new Set<string>()
+  let [known, unknown] = [0, 0]
+  for (const { type, tool, args, time, decision } of lines) {
+    if (type !== 'begin') continue
+    const { approver, rules = [] } = (decision ?? {}) as { approver?: unknown; rules?: unknown }
+    if (args !== undefined && typeof tool === 'string') {
+      known++
+      const decided = checker.check({ tool, input: inputOf(args), cwd: root }).decision
+      for (const { source } of [...decided.rules, ...decided.segments.flatMap((part) => part.rules)]) used.add(source)
+      // Typed commands need no grant.
+    } else if (approver !== 'typed') {
+      if (signedAt !== null && time > signedAt && Array.isArray(rules)) {
+        known++
+        for (const rule of rules) used.add(/ \((.*)\)$/.exec(String(rule))?.[1] ?? '')
+      } else unknown++
+    }
+  }
+  if (!ownManifest || known === 0) return { unused: [], unknown }
+  const reached = lines.flatMap(({ hosts }) => (Array.isArray(hosts) ? hosts.map(String) : []))
+  const hosts = policy.commands.defaultDomains
+    .filter(({ pattern }) => !reached.some((host) => matchesName(pattern, host)))
+    .map(({ pattern, source }) => ({ kind: 'host' as const, value: pattern.text, source }))
+  // An unreadable call may have used any grant.
+  const commands =
+    unknown > 0
+      ? []
+      : policy.commands.allow
+          .filter(({ source }) => !used.has(source))
+          .map(({ pattern, source }) => ({ kind: 'command' as const, value: pattern.text, source }))
+  return { unused: [...commands, ...hosts].filter(({ source }) => source.startsWith('cordon.toml')), unknown }
+}
+
+/** Typed commands are recorded as words. */
+function inputOf(args: unknown): unknown {
+  const { command } = args as { readonly command?: unknown }
+  return Array.isArray(command) ? { command: typedText(command.map(String)) } : args
+}
+
+function matchesName(pattern: Parameters<typeof matchesHost>[0], host: string): boolean {
+  const [name = '', port] = host.split(':')
+  return matchesHost(pattern, name, port === undefined ? (pattern.port ?? 443) : Number(port))
+}
 
 export interface LearnedFromRecord extends Learned, Pick<RecordedNeeds, 'calls' | 'unknown' | 'unused'> {}
 
@@ -21,7 +141,7 @@ export interface RecordParts {
   readonly manifestText: string | null
 }
 
-/** Proposes from lines of audit files, and from this machine's own record where that is asked for. */
+/** Proposes from audit files, and on request from this machine's record. */
 export async function proposeFromRecord(
   texts: readonly string[],
   ownRecord: boolean,
@@ -62,7 +182,7 @@ export async function proposeFromRecord(
   }
 }
 
-/** When the project's manifest was signed as it is; null where it is not, or no one knows. */
+/** When the current manifest was signed, or null. */
 async function signedAt({
   loaded,
   machine,

@@ -1,4 +1,7 @@
-/** `cordon learn`: runs a command closed, proposes what it lacked, runs it again under the proposal, and drops what it can do without. */
+/**
+ * `cordon learn`: runs a command confined, proposes what it lacked, runs it again, and drops
+ * unnecessary grants.
+ */
 
 import { chosenBundles, NO_GRANTS } from '../confine/run-grants.ts'
 import type { Decision } from '../policy/decision.ts'
@@ -10,49 +13,48 @@ import { type ProposedLine, propose } from './proposal.ts'
 import { overhear, saidNeeds } from './said.ts'
 import { policyOfText, putBack, type TrialParts, type TrialResult, tryOnce } from './trial.ts'
 
-/** How sure it is that the lines are the right ones. */
+/** How well the proposal was tested. */
 export type Proof =
-  /** The closed run did what it should: nothing is needed. */
+  /** The confined run worked: nothing is needed. */
   | 'nothing-needed'
-  /** The command works under the lines, and not without any of them. */
+  /** The command works with the lines and fails without any one of them. */
   | 'proven'
-  /** It works under them; whether each is needed was not tried. */
+  /** It works with them; whether each is needed was not tested. */
   | 'works'
-  /** It was not run under them. */
+  /** It was not run with them. */
   | 'untried'
-  /** Calls of a record were refused it; nothing was run. */
+  /** From recorded refusals; nothing was run. */
   | 'recorded'
-  /** It fails under them as well. */
+  /** It fails with them too. */
   | 'still-fails'
 
 export interface Learned {
   readonly lines: readonly ProposedLine[]
-  /** Lines that the command turned out to do without. */
+  /** Unneeded lines. */
   readonly dropped: readonly ProposedLine[]
   readonly withheld: readonly Withheld[]
-  /** Ports that it listened on, and that no one needs for it to work. */
+  /** Ports it listened on that it does not need open. */
   readonly ports: readonly number[]
   readonly warnings: readonly string[]
   readonly proof: Proof
   readonly exitCode: number
   readonly runs: number
-  /** The manifest with the lines in it; null where there is nothing to add. */
+  /** The manifest with the lines; null if there are none. */
   readonly text: string | null
 }
 
 export interface LearnParts extends TrialParts {
   readonly loaded: LoadedPolicy
-  /** The project's own manifest as it is written; null where it has none. */
+  /** The project's own manifest, or null. */
   readonly manifestText: string | null
-  /** May it be run under these lines? What they open is open while it runs. */
+  /** Asks whether to run with these grants open. */
   readonly consent: (lines: readonly ProposedLine[]) => Promise<boolean>
   readonly tell: (line: string) => void
 }
 
-/** A command that fails at the first thing it misses shows one in each run. */
+/** A command that fails at its first missing file shows one per run. */
 const MOST_ROUNDS = 8
 
-/** Learns. */
 export async function learn(parts: LearnParts): Promise<Learned | { readonly denied: Decision }> {
   const session = new Learning(parts)
   return session.learn()
@@ -64,7 +66,7 @@ class Learning {
   readonly #needs = new Map<string, Need>()
   readonly #withheld = new Map<string, Withheld>()
   readonly #warnings: string[] = []
-  /** Hosts that the person agreed to while it ran, and those that they did not. */
+  /** Answers about hosts during the runs. */
   readonly #answers = new Map<string, boolean>()
   #programs: ReadonlySet<string> = new Set()
   #ports: readonly number[] = []
@@ -91,7 +93,7 @@ class Learning {
       lines = proposal.lines
       if (proposal.flooded || !(await this.#parts.consent(lines)))
         return this.#result(lines, [], 'untried', ran.observation.exitCode)
-      // The one before it failed: it starts again from the tree as it was.
+      // Start again from the original tree.
       this.#putBack(ran)
       ran = await this.#run(lines, true)
       if ('denied' in ran) return ran
@@ -100,9 +102,9 @@ class Learning {
     return this.#result(lines, [], 'still-fails', ran.observation.exitCode)
   }
 
-  /** Tries without each line, from the same tree; what it works without is dropped. */
+  /** Tries without each line from the same tree, and drops unneeded ones. */
   async #shrink(lines: readonly ProposedLine[], worked: TrialResult): Promise<Learned | { readonly denied: Decision }> {
-    // A single line is needed: without it was the closed run.
+    // A single line is needed: the confined run was the one without it.
     if (lines.length === 1 && !this.#wasOpened()) return this.#result(lines, [], 'proven', 0)
     if (!this.#restores || ('isHeld' in worked && !worked.isHeld) || !this.#putBack(worked)) {
       this.#warnings.push('its changes could not be undone, so it was not tried without each line')
@@ -178,7 +180,7 @@ class Learning {
     return [...this.#answers.values()].includes(true)
   }
 
-  /** A no stands, and a yes is a need whatever else was seen. */
+  /** A no is final, and a yes is a need. */
   #applyAnswers(): void {
     for (const [value, agreed] of this.#answers) {
       if (agreed) this.#needs.set(`host ${value}`, { kind: 'host', value, evidence: 'you agreed to it' })

@@ -1,7 +1,7 @@
-/** Proposed grants as the text of a manifest: the project's own with lines added, or the smallest new one. */
+/** Writes proposed grants into a manifest's text: the project's own, or a minimal new one. */
 
 import { appendToList, removeFromList } from '../manifest/toml/edit.ts'
-import type { Plain } from '../manifest/toml/plain.ts'
+import type { Plain } from '../manifest/toml/tree.ts'
 import { pathAddition } from '../project/additions.ts'
 import { listPlace } from '../project/amend.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
@@ -11,7 +11,7 @@ import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import type { ProposedLine } from './proposal.ts'
 
-/** One entry of a list in a manifest. */
+/** One entry of a manifest's list. */
 export interface ManifestEntry {
   readonly section: readonly string[]
   readonly name: string
@@ -19,14 +19,14 @@ export interface ManifestEntry {
 }
 
 export interface TextPlaces {
-  /** The words of the one command that hosts and variables are for; null: they are for every granted command. */
+  /** The command that hosts and variables are for; null: every granted command. */
   readonly grantee: string | null
   readonly loaded: LoadedPolicy
   readonly machine: Machine
   readonly files: Files
 }
 
-/** The entries that a line stands for, those that keep the project open among them; or why the manifest cannot take it. */
+/** The entries of a line, including those that keep the project open; or why it cannot be added. */
 function entriesOf(
   line: ProposedLine,
   places: TextPlaces,
@@ -48,7 +48,7 @@ function entriesOf(
     const { section, name, first = [] } = place
     for (const value of first) entries.push({ section, name, value })
     entries.push({ section, name, value: grant.kind === 'port' ? Number(grant.value) : grant.value })
-    // Where reads are listed, a folder that may be changed has to be among them.
+    // A writable folder must also be readable.
     if (grant.kind === 'directory' && declaresReads)
       entries.push({ section: READS, name: 'paths', value: `${grant.value}/**` })
   }
@@ -58,7 +58,7 @@ function entriesOf(
 const COMMANDS = ['capabilities', 'allow', 'commands']
 const READS = ['capabilities', 'allow', 'read']
 
-/** The text with every line in it; lines that it cannot take are given back with the reason. */
+/** Adds every line; returns refused ones with the reason. */
 export function withLines(
   text: string | null,
   lines: readonly ProposedLine[],
@@ -77,7 +77,7 @@ export function withLines(
       continue
     }
     for (const entry of entries) {
-      // What keeps the project open goes before the first grant of its kind, and once.
+      // What keeps the project open is added once, before the first grant of its kind.
       const key = JSON.stringify(entry)
       if (added.has(key)) continue
       added.add(key)
@@ -103,7 +103,7 @@ export function withLines(
 const HEAD =
   '# Learned by cordon learn: what the command needs beyond the built-in rules, and nothing else.\nschema_version = 1\n'
 
-/** The words of a command as the pattern of a grant; null where it would cover more than this command, or is granted already. */
+/** A grant pattern for a command; null if it would cover more, or is granted already. */
 export function granteeOf(command: readonly string[], { policy }: LoadedPolicy): string | null {
   const text = command.join(' ')
   if (command.length === 0 || !command.every((word) => /^[\w@%+:,./=-]+$/.test(word))) return null
@@ -111,7 +111,7 @@ export function granteeOf(command: readonly string[], { policy }: LoadedPolicy):
   return policy.commands.allow.some(({ pattern }) => pattern.text === text) ? null : text
 }
 
-/** The text without these grants; those that are in another form than a plain entry stay. */
+/** Removes grants; those not written as a plain entry stay. */
 export function withoutGrants(
   text: string,
   grants: readonly { readonly kind: 'command' | 'host'; readonly value: string }[],
@@ -122,7 +122,7 @@ export function withoutGrants(
   }, text)
 }
 
-/** The lines that are new in a text, and those that are gone, for a person to read. */
+/** Added and removed lines, for a person. */
 export function lineChanges(before: string | null, after: string): readonly string[] {
   const old = (before ?? '').split('\n')
   const now = after.split('\n')
@@ -139,7 +139,7 @@ export function lineChanges(before: string | null, after: string): readonly stri
   return changes
 }
 
-/** Edits only add lines or replace one, so the next line that is the same is the same line. */
+/** Edits only add or replace lines, so the next equal line is the same line. */
 function commonLines(old: readonly string[], now: readonly string[]): [number, number][] {
   const pairs: [number, number][] = []
   let from = 0

@@ -1,4 +1,7 @@
-/** What a watched run lacked: what exists outside and was looked for in vain, and the hosts that it was refused. A probe is not a need. */
+/**
+ * What a watched run lacked: existing paths it could not see and hosts it was refused. Probes do
+ * not count.
+ */
 
 import { basename, dirname, join } from 'node:path'
 import type { EgressEvent } from '../egress/route/event.ts'
@@ -11,35 +14,34 @@ import { withTilde } from '../one-off/outside-words.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
 import type { Sought } from '../sandbox/plan.ts'
 import type { Violation } from '../sandbox/violation.ts'
-import { coverSecrets } from '../scan/redact/cover.ts'
+import { coverSecrets } from '../scan/redact/redact.ts'
 import { Fault } from '../system/fault.ts'
 import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 
-/** One run, as far as it tells what the command needs. */
+/** What was observed in one run. */
 export interface Observation {
   readonly exitCode: number
   readonly sought: readonly Sought[]
-  /** How many more paths it looked for than were written down. */
+  /** Paths beyond those recorded. */
   readonly leftOut: number
   readonly egress: readonly EgressEvent[]
   readonly violations: readonly Violation[]
-  /** Ports on which it listened and that are not opened. */
+  /** Ports it listened on that are not open. */
   readonly ports: readonly number[]
 }
 
-/** Something that the command lacked. */
 export interface Need {
   readonly kind: 'read' | 'write' | 'host' | 'variable'
-  /** The name of a variable, a canonical path, or a link of the person's in a canonical folder, or a host with a port that is not the usual one. */
+  /** A variable, a canonical path, a link in a canonical folder, or a host with an unusual port. */
   readonly value: string
-  /** Of a link: where it leads. */
+  /** A link's target. */
   readonly leads?: string
-  /** What was seen, in words. */
+  /** The observation in words. */
   readonly evidence: string
 }
 
-/** Something that it looked for and that is never proposed. */
+/** Something needed that is never proposed. */
 export interface Withheld {
   readonly subject: string
   readonly why: string
@@ -48,7 +50,7 @@ export interface Withheld {
 export interface Needs {
   readonly needs: readonly Need[]
   readonly withheld: readonly Withheld[]
-  /** Programs that it started, by their names. */
+  /** Names of started programs. */
   readonly programs: ReadonlySet<string>
 }
 
@@ -56,11 +58,10 @@ export interface NeedPlaces {
   readonly loaded: LoadedPolicy
   readonly machine: Machine
   readonly files: Files
-  /** Whether the command saw this canonical path. */
+  /** Whether the command saw a canonical path. */
   readonly isShown: (path: string) => boolean
 }
 
-/** Reads the needs of a run. */
 export function readNeeds(observation: Observation, places: NeedPlaces): Needs {
   const { sought, egress, violations } = observation
   const programs = new Set(sought.filter(({ what }) => what === 'run').map(({ path }) => basename(path)))
@@ -95,7 +96,7 @@ function pathNeed(
   { loaded, machine, files, isShown }: NeedPlaces,
 ): Need | null {
   if (what === 'run') return null
-  // Found further on in PATH: the place before it was a probe, of a shell or of an interpreter that looks for itself.
+  // Found later in PATH: a shell or interpreter was searching.
   const isSearch = what === 'program' || (machine.env.PATH ?? '').split(':').includes(dirname(path))
   if (what !== 'change' && isSearch && programs.has(basename(path))) return null
   const here = files.canonical(path)
@@ -106,7 +107,7 @@ function pathNeed(
     if (!files.exists(value) || isAbove(value, loaded.root, machine.home)) return null
     return { kind: 'write', value, evidence: `it tried to change ${shown}` }
   }
-  // Not there outside either: a search path, or an optional file.
+  // It does not exist outside either: a search path or an optional file.
   if (!exists || isAbove(here, loaded.root, machine.home)) return null
   const link = ownLink(path, loaded, files)
   if (isShown(here) && (link === null || isShown(link))) return null
@@ -114,21 +115,21 @@ function pathNeed(
   return { kind: 'read', value: link ?? here, evidence, ...(link !== null && { leads: here }) }
 }
 
-/** The path itself where it is a link outside of the project, by whose name it is known inside as well; null otherwise. */
+/** The path of a link outside the project, by which the sandbox knows it; otherwise null. */
 function ownLink(path: string, { policy, root }: LoadedPolicy, files: Files): string | null {
   const at = join(files.canonical(dirname(path)), basename(path))
   const roots = [root, ...policy.additionalDirectories.map(({ value }) => value)]
   return files.isLink(at) && !roots.some((one) => isInside(at, one)) ? at : null
 }
 
-/** On the way up from the project, or the home itself: checked by every search for a configuration. */
+/** Every search for a configuration passes the parents and home. */
 function isAbove(path: string, root: string, home: string): boolean {
   return isInside(root, path) || isInside(home, path)
 }
 
 function whyWithheld({ kind, value, leads }: Need, { loaded, machine }: NeedPlaces): string | null {
   if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(value)) return 'its name cannot be shown as it is'
-  // A file called `*` would open everything beside it.
+  // A file named `*` would open its whole folder.
   if (isGlob(value) || !('pattern' in parsePathPattern(value, PLAIN))) return 'its name would be read as a pattern'
   if (coverSecrets(value) !== value) return 'its name looks like a secret'
   const how = kind === 'write' ? 'write' : 'read'
@@ -138,7 +139,7 @@ function whyWithheld({ kind, value, leads }: Need, { loaded, machine }: NeedPlac
 
 const PLAIN = { root: '/', home: '/', files: null }
 
-/** Folders of the home directory that every program keeps something in: a line for one would be a line for all of them. */
+/** Home folders that every program uses: a grant for one would be a grant for all. */
 const SHARED = [
   '.config',
   '.cache',
@@ -151,7 +152,7 @@ const SHARED = [
   'bin',
 ]
 
-/** Why a place is never proposed; null where it may be: no secret, nothing protected, not everything at once. */
+/** Why a place is never proposed; null if it may be. */
 export function whyNotGranted(
   place: string,
   how: 'read' | 'write',
@@ -168,7 +169,7 @@ export function whyNotGranted(
   }
 }
 
-/** A name that was only asked for has no port yet; the connection to it has. */
+/** A DNS request has no port yet; its connection does. */
 function hostNeed(event: EgressEvent, all: readonly EgressEvent[]): Need | null {
   const { host, verdict, kind, port, count } = event
   if (host === null || verdict === 'fault' || (verdict === 'allow' && event.code !== 'granted')) return null
@@ -184,6 +185,6 @@ function hostWithheld({ code, message }: EgressEvent, { value }: Need): string |
   const parsed = parseHostPattern(value, null)
   if (!('pattern' in parsed)) return parsed.problem
   if (parsed.pattern.kind !== 'name') return 'it is an address; a name says who is meant'
-  // Data goes out in names as well as in bodies.
+  // Data can leave in names as well as in bodies.
   return coverSecrets(value) !== value ? 'its name looks like a secret' : null
 }

@@ -1,4 +1,7 @@
-/** The smallest grants for what a command lacked: bundles before paths, folders before files where there are three, within bounds. */
+/**
+ * Proposes the smallest grants for what a command lacked: bundles before paths, and a folder for
+ * three or more files.
+ */
 
 import { basename, dirname } from 'node:path'
 import { isInside } from '../files/baseline.ts'
@@ -11,12 +14,11 @@ import { type Bundle, selectBundles } from '../sandbox/bundles/bundle.ts'
 import { interpreterOf } from '../shell/inspect/interpreters.ts'
 import type { Need, Needs } from './needs.ts'
 
-/** One grant that is proposed. */
 export interface ProposedLine {
   readonly kind: 'tool' | 'host' | 'read' | 'write' | 'port' | 'variable'
-  /** The name of a bundle or a variable, a host, a canonical path, or a number. */
+  /** A bundle, variable, host, canonical path or port. */
   readonly value: string
-  /** Of a bundle: the program that is in front of it. */
+  /** A bundle's wrapper program. */
   readonly wrapper?: string
   readonly why: string
   readonly evidence: readonly string[]
@@ -24,9 +26,9 @@ export interface ProposedLine {
 
 export interface Proposal {
   readonly lines: readonly ProposedLine[]
-  /** What should make a person read what the command does before they agree. */
+  /** Reasons to read what the command does before agreeing. */
   readonly warnings: readonly string[]
-  /** True: more was looked for than any honest command needs. Nothing is opened to try it. */
+  /** True if more was requested than an honest command needs; nothing is opened to test it. */
   readonly flooded: boolean
 }
 
@@ -34,21 +36,21 @@ export interface ProposalPlaces {
   readonly command: readonly string[]
   readonly loaded: LoadedPolicy
   readonly home: string
-  /** Whether a folder may be granted instead of files in it. */
+  /** Whether a folder may be granted for its files. */
   readonly isGrantable: (folder: string, how: 'read' | 'write') => boolean
-  /** Hosts of a bundle's registries on this machine. */
+  /** Hosts of a bundle's registries here. */
   readonly registryHosts: (tool: string) => readonly string[]
 }
 
-/** So many files of one folder stand for the folder. */
+/** This many files of one folder become the folder. */
 const FOLDER_FROM = 3
-/** More than these a person does not read; what a command looks for beyond them is taken for an attempt to widen the proposal. */
+/** A person does not read more; a command that asks for more may be widening the proposal. */
 const MOST_PATHS = 64
 const MOST_HOSTS = 12
 const MOST_VARIABLES = 8
 const MOST_LINES = 16
 
-/** Proposes. `leftOut`: paths that were not even written down. */
+/** `leftOut`: paths that were not even recorded. */
 export function propose(
   { needs, programs }: Pick<Needs, 'needs' | 'programs'>,
   leftOut: number,
@@ -67,7 +69,7 @@ export function propose(
     ...variables
       .slice(0, MOST_VARIABLES)
       .map(({ value, evidence }) => line('variable', value, 'the command names it', [evidence])),
-    // Of a flood nothing is drawn together: a folder would open what no one looked for.
+    // A flood is not grouped: a folder would open more.
     ...(flooded ? withoutCovered(paths) : grouped(withoutCovered(paths), places)).map((need) => pathLine(need, places)),
   ]
   const lines = all.slice(0, MOST_LINES)
@@ -85,7 +87,7 @@ function line(kind: ProposedLine['kind'], value: string, why: string, evidence: 
   return { kind, value, why, evidence: evidence.slice(0, 5) }
 }
 
-/** A folder that is named by a hash or a number of a process is another one next time: what it lies in lasts. */
+/** A folder named after a hash or process is different next time; its parent stays. */
 const PASSING = /^(?=.*\d)[\da-f]{16,}$|^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i
 
 function lastingPlace(need: Need, { isGrantable }: ProposalPlaces): Need {
@@ -106,7 +108,7 @@ function pathLine({ kind, value, evidence }: PathNeed, { home }: ProposalPlaces)
   return line(kind === 'write' ? 'write' : 'read', value, `${withTilde(value, home)}: ${why}`, evidence)
 }
 
-/** Bundles whose own hosts or folders were missed, by the command's own name or by a program that it starts. */
+/** Bundles whose hosts or folders were missing, chosen by the command or a program it starts. */
 function chooseBundles(
   needs: readonly Need[],
   programs: ReadonlySet<string>,
@@ -131,7 +133,9 @@ function chooseBundles(
   return { lines, rest }
 }
 
-/** How a bundle would come alive for the command; null: it would not. What runs any code is not a wrapper for one. */
+/**
+ * How a bundle would apply to the command, or null. A program that runs any code is not a wrapper.
+ */
 function appliesTo(
   bundle: Bundle,
   command: readonly string[],
@@ -149,7 +153,7 @@ function appliesTo(
 function coverOf(bundle: Bundle, { home, registryHosts }: ProposalPlaces): (need: Need) => boolean {
   const places = (paths: readonly string[]) => paths.map((path) => path.replace(/^~/, () => home))
   const shown = places([...bundle.read, ...bundle.cache])
-  // Programs that the tool installed are seen, and changed only by a bundle that says so.
+  // Installed programs are visible; only a bundle with `install` may change them.
   const installed = places(bundle.install)
   let hosts: readonly string[] | null = null
   return ({ kind, value }) => {
@@ -161,7 +165,7 @@ function coverOf(bundle: Bundle, { home, registryHosts }: ProposalPlaces): (need
   }
 }
 
-/** What another one opens already is left out; of a folder and something in it, the thing itself was meant. */
+/** Removes what other lines cover; between a folder and a file in it, the file was meant. */
 function withoutCovered(paths: readonly Need[]): PathNeed[] {
   const inner = (need: Need): boolean =>
     paths.some((other) => other !== need && other.value !== need.value && isInside(other.value, need.value))

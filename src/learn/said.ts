@@ -1,4 +1,7 @@
-/** What a command says when it fails: variables that it lacks, and servers of this machine that it did not reach. */
+/**
+ * Needs that a command's output names: variables it lacks, and servers of this machine it could not
+ * reach.
+ */
 
 import { readFileSync } from 'node:fs'
 import { PassThrough, type Writable } from 'node:stream'
@@ -11,14 +14,13 @@ import type { Need, Withheld } from './needs.ts'
 
 const KEPT = 64 * 1024
 
-/** A stream that passes everything on and keeps the end of it, where an error is. */
+/** A stream that forwards everything and keeps the end, where errors are. */
 export interface Overheard {
   readonly stream: Writable
-  /** The kept text, once everything was passed on. */
+  /** The kept text, after the stream ends. */
   text(): Promise<string>
 }
 
-/** Listens to what goes to a stream. */
 export function overhear(output: Writable): Overheard {
   const stream = new PassThrough()
   let kept = ''
@@ -36,14 +38,14 @@ export function overhear(output: Writable): Overheard {
   }
 }
 
-/** Names of variables, as programs write them in their complaints. */
+/** Variable names in error messages. */
 const VARIABLE = /(?<![\w$])[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?![\w])/g
-/** Ways to say where nothing answered, beside an address with its port. */
+/** Phrases for a refused connection, with its port. */
 const SPOKEN_PORT = /(?:localhost|127\.0\.0\.1|\[?::1\]?)["')]*,?[^\n]{0,20}?\bport (\d{1,5})\b/g
 
 /**
- * What the words of a command and its own complaints name: variables that the person has and the command does not see, and ports on
- * which a server of this machine listens. The command chooses its words, so that each is a proposal with its reason, and nothing secret.
+ * Variables and local ports that the words and the output name. The command chooses its words, so
+ * each is proposed with its reason, and never a secret.
  */
 export function saidNeeds(
   command: readonly string[],
@@ -72,7 +74,6 @@ export function saidNeeds(
   return { needs, withheld }
 }
 
-/** Ports on which something listens on loopback of this machine. */
 function listeningPorts(): ReadonlySet<number> {
   const ports = new Set<number>()
   for (const file of ['/proc/net/tcp', '/proc/net/tcp6']) {
@@ -82,7 +83,7 @@ function listeningPorts(): ReadonlySet<number> {
         if (state === '0A') ports.add(Number.parseInt(local.slice(local.indexOf(':') + 1), 16))
       }
     } catch {
-      // No such file on this system: nothing is known to listen.
+      // This system has no such file.
     }
   }
   return ports

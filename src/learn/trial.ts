@@ -1,4 +1,4 @@
-/** One watched run of the command under one manifest, and the tree as it was before. */
+/** One watched run of a command under one manifest, with undo. */
 
 import { randomBytes } from 'node:crypto'
 import { rmSync } from 'node:fs'
@@ -13,7 +13,7 @@ import type { LoadedPolicy } from '../project/load/load.ts'
 import { openPolicy } from '../project/open.ts'
 import { CommandRunner, openBackend, PASSED_SIGNALS } from '../run/open-backend.ts'
 import { undoRules } from '../run/undo-rules.ts'
-import { SandboxFault } from '../sandbox/sandbox-fault.ts'
+import { SandboxFault } from '../sandbox/backend.ts'
 import { Fault } from '../system/fault.ts'
 import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
@@ -26,10 +26,10 @@ export interface TrialParts {
   readonly command: readonly string[]
   readonly machine: Machine
   readonly files: Files
-  /** Where the command's own words go, both of its streams; null: nowhere. */
+  /** Where the command's output goes; null: nowhere. */
   readonly output: Writable | null
   readonly timeoutMs: number
-  /** Asked about each host while it runs; absent: no one is. */
+  /** Asked about each host; absent: nobody is asked. */
   readonly askHost?: (question: HostQuestion) => Promise<boolean | null>
   readonly askPort?: (port: number) => Promise<boolean>
 }
@@ -37,16 +37,16 @@ export interface TrialParts {
 export type TrialResult =
   | {
       readonly observation: Observation
-      /** The name of its changes; null when there were none, or nothing holds them. */
+      /** The run's changes; null if there are none, or undo does not cover them. */
       readonly call: string | null
       /** Whether the command saw a canonical path. */
       readonly isShown: (path: string) => boolean
-      /** Whether it worked on the tree in ways that cannot be restored. */
+      /** Whether undo covers all its changes. */
       readonly isHeld: boolean
     }
   | { readonly denied: Decision }
 
-/** The policy of a text, as if it were the project's manifest; for a trial alone. */
+/** The policy of a text, as if it were the project's manifest. */
 export async function policyOfText(
   text: string,
   { root }: LoadedPolicy,
@@ -79,7 +79,7 @@ export async function policyOfText(
   }
 }
 
-/** Runs the command once, watched. */
+/** Runs the command once. */
 export async function tryOnce(loaded: LoadedPolicy, parts: TrialParts): Promise<TrialResult> {
   const { command, machine, files, output, askHost, askPort } = parts
   const backend = await openBackend(loaded.sandbox, { commands: 'one', stateDir: machine.stateDir })
@@ -129,7 +129,7 @@ export async function tryOnce(loaded: LoadedPolicy, parts: TrialParts): Promise<
 
 const NOT_FOUND = 127
 
-/** The command itself was not found inside, and is there outside. */
+/** The command exists only outside the sandbox. */
 function missingProgram(
   error: unknown,
   [program = '']: readonly string[],
@@ -143,7 +143,7 @@ function missingProgram(
   return places.find((path) => path.startsWith('/') && files.exists(path)) ?? null
 }
 
-/** Puts back what a trial changed. False: something could not be, and stays. */
+/** Restores a trial's changes. False if something could not be restored. */
 export function putBack(call: string | null, machine: Machine): boolean {
   if (call === null) return true
   const store = new CallStore(machine.stateDir)
@@ -151,7 +151,7 @@ export function putBack(call: string | null, machine: Machine): boolean {
   if (kept === undefined) return false
   const { id, failed } = undoCall(store, undoRules(machine, store, kept), call)
   if (id === null || failed.length > 0) return false
-  // A trial is nothing that a person would undo, or redo.
+  // A person should not see trials in undo.
   store.forget(call)
   store.forget(id)
   return true

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { soleDecision } from '../policy/decision.ts'
 import { judgeMcpCall } from '../policy/mcp-rules.ts'
-import type { Verdict } from '../policy/verdict.ts'
+import type { Verdict } from '../policy/order.ts'
 import { compileManifest } from './compile.ts'
 import { loadManifest } from './load.ts'
 

@@ -1,10 +1,9 @@
-/** Effective manifest to what the sandbox and the session read. */
+/** Compiles the effective manifest to the settings of sandbox and session. */
 
 import { posix } from 'node:path'
+import type { Verdict } from '../policy/order.ts'
 import type { Sourced } from '../policy/policy.ts'
-import type { Verdict } from '../policy/verdict.ts'
-import { compileMcpRules } from './compile-mcp.ts'
-import { compileServers } from './compile-servers.ts'
+import { compileMcpRules, compileServers } from './compile-servers.ts'
 import { type Lookup, sourced } from './lookup.ts'
 import type { BundleEntry, HostEntry, PathEntry, SecretEntry } from './schema/manifest.ts'
 import type {
@@ -76,7 +75,9 @@ function maskedNames(lookup: Lookup): Sourced<string>[] {
   })
 }
 
-/** The basename of a denial such as `**` + `/*.sqlite`, which is about a name at any depth as well. */
+/**
+ * The basename of a denial such as `**` + `/*.sqlite`, which denies a name at any depth as well.
+ */
 function deniedEverywhere(entry: PathEntry): readonly string[] {
   const name = /^\*\*\/([^/]+)$/.exec(entry.path)?.[1]
   return name === undefined || entry.files !== null ? [] : [name]
@@ -139,7 +140,7 @@ function absolute(path: string, lookup: Lookup): string {
   return posix.resolve(root, path)
 }
 
-/** Compiles what the session, the tools and the record read. */
+/** Compiles the settings of session, tools and record. */
 export function compileSession(lookup: Lookup): SessionSettings {
   const modules = lookup.manifest.settings.get('capabilities.python.allowed_modules')
   const allowed = lookup.texts('capabilities.python.allowed_modules').map((module) => module.value)
@@ -197,7 +198,7 @@ function ring(number: 1 | 2 | 3, lookup: Lookup): RingSettings {
   return {
     callsPerMinute: lookup.scalar<number | null>(`rings.${number}.calls_per_minute`).value,
     seconds: lookup.scalar<number | null>(`rings.${number}.seconds`).value,
-    // Ring 3 runs nothing that would need memory of its own.
+    // Ring 3 runs nothing that needs its own memory.
     memory: number === 3 ? null : lookup.scalar<number | null>(`rings.${number}.memory`).value,
   }
 }

@@ -1,9 +1,10 @@
-/** Effective manifest to the policy that decisions are made on. */
+/** Compiles the effective manifest to the policy. */
 
 import { isInside } from '../files/baseline.ts'
 import { exactPath } from '../files/path-pattern.ts'
 import type { SpecialRange } from '../hosts/address.ts'
 import { parseCommandPattern } from '../policy/command-pattern.ts'
+import type { Verdict } from '../policy/order.ts'
 import type {
   AgentRule,
   CommandRule,
@@ -18,7 +19,6 @@ import type {
   ShellFlags,
   Sourced,
 } from '../policy/policy.ts'
-import type { Verdict } from '../policy/verdict.ts'
 import { compileSandbox, compileSession } from './compile-settings.ts'
 import { OBSERVE_PATH } from './layers.ts'
 import { type CompileContext, Lookup, sourced } from './lookup.ts'
@@ -209,7 +209,9 @@ function pathRules(verb: 'read' | 'write', lookup: Lookup): PathRules {
   }
 }
 
-/** A process that writes the brief says what the next session may change: that is not the agent. */
+/**
+ * The agent must not write the brief, because the brief decides what the next session may change.
+ */
 function withBrief(writes: PathRules, brief: string | null): PathRules {
   if (brief === null) return writes
   const rule = { pattern: exactPath(brief), prompt: false, rule: 'files.discovery_brief', source: 'built-in' }
@@ -275,14 +277,17 @@ function toolDomains(
       add(program, hosts)
       // Programs go by their name here; a wrapper of several words is the sandbox's to recognize.
       const wrappers = program === bundle.tool ? bundle.wrappers.filter((wrapper) => !/[\s:]/.test(wrapper)) : []
-      // What a wrapper calls by which word is its own business.
+      // A wrapper decides itself which word calls what.
       for (const wrapper of wrappers) add(wrapper, [...bundle.domains, ...parsed])
     }
   }
   return result
 }
 
-/** No command holds a NUL, so this filter lets none through: what two layers cannot agree on stays closed. */
+/**
+ * No command contains a NUL, so this filter matches nothing: where two layers disagree, it stays
+ * closed.
+ */
 const NOTHING = '\0'
 
 function shellAllow(lookup: Lookup): Sourced<string>[] {

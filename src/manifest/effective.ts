@@ -1,16 +1,14 @@
 /** The effective manifest with the origin of every value: what `cordon policy show` prints (M2). */
 
-import type { Item, Manifest, Setting } from './schema/manifest.ts'
-import { schemaKeys } from './schema/schema.ts'
+import { type Item, type Manifest, type Setting, schemaKeys } from './schema/manifest.ts'
 import { MEANT_BY_PRESENCE } from './sign/canonical.ts'
-import { type Plain, plainValue, shorten } from './toml/plain.ts'
-import { printValue } from './toml/print.ts'
-import { splitKey } from './toml/tree.ts'
+import { printValue } from './toml/edit.ts'
+import { type Plain, plainValue, shorten, splitKey } from './toml/tree.ts'
 
-/** A value that holds, and who says so. */
+/** An effective value and its source. */
 export interface EffectiveValue {
   readonly path: string
-  /** Null: unset, and nothing holds. */
+  /** Null: unset, without effect. */
   readonly value: Plain
   /** `cordon.toml:3:1`, or `built-in`. */
   readonly source: string
@@ -35,7 +33,7 @@ export function effectiveValues(manifest: Manifest): EffectiveValue[] {
     if (setting !== undefined) values.push(fromSetting(path, setting))
     else if (path !== 'schema_version') {
       const items = key.type.kind === 'list' ? [] : null
-      values.push({ path, value: key.default as Plain, source: 'built-in', items })
+      values.push({ path, value: (key.default ?? null) as Plain, source: 'built-in', items })
     }
   }
   return values
@@ -69,7 +67,7 @@ export function renderEffective(values: readonly EffectiveValue[]): string {
   }
   const blocks = [...sections].map(([section, lines]) => {
     const block = section === '' ? lines : [`[${section}]`, ...lines]
-    // Such a section takes effect by being there, so one that no one wrote is shown as a comment.
+    // Such a section takes effect by its presence, so an unwritten one is shown as a comment.
     const unwritten = MEANT_BY_PRESENCE.test(section) && lines.every((line) => line.endsWith('# built-in'))
     return block.map((line) => (unwritten && !line.startsWith('#') ? `# ${line}` : line)).join('\n')
   })

@@ -6,7 +6,7 @@ import { effectiveValues, renderEffective } from './effective.ts'
 import { type LayerName, type Layers, mergeLayers } from './layers.ts'
 import { loadManifest, manifestFromObject } from './load.ts'
 import type { Manifest } from './schema/manifest.ts'
-import { plainValue } from './toml/plain.ts'
+import { plainValue } from './toml/tree.ts'
 
 function layer(text: string, file: string): Manifest {
   const result = loadManifest(`schema_version = 1\n${text}`, file, { suffixes: tldtsSuffixes })

@@ -1,4 +1,7 @@
-/** The layers of manifests and how they meet: denials stand, the user's limits hold, every value keeps its origin (M2). */
+/**
+ * The layers of manifests and how they merge: denials remain, the user's limits apply, every value
+ * keeps its origin (M2).
+ */
 
 import { containsPattern, parsePathPattern } from '../files/path-pattern.ts'
 import { containsHost, parseHostPattern } from '../hosts/pattern.ts'
@@ -6,10 +9,10 @@ import type { SuffixLookup } from '../hosts/suffix.ts'
 import type { RuleRef } from '../policy/policy.ts'
 import { OBSERVE } from './schema/key.ts'
 import type { BundleEntry, HostEntry, Item, Manifest, SecretEntry, Setting } from './schema/manifest.ts'
-import { plainValue } from './toml/plain.ts'
 import { type Finding, type Problem, problemAt } from './toml/problem.ts'
+import { plainValue } from './toml/tree.ts'
 
-/** Who wrote a manifest; later layers come later here. */
+/** The author of a manifest; later layers are listed later. */
 export type LayerName = 'organisation' | 'user' | 'project' | 'command-line'
 
 /** Where a person's own `permission.mode = "observe"` is kept in the merged manifest. */
@@ -18,7 +21,10 @@ export const OBSERVE_PATH = 'permission.observe'
 const PERSONAL_ORDER = ['user', 'project', 'command-line'] as const
 
 export interface Layers extends Readonly<Partial<Record<(typeof PERSONAL_ORDER)[number], Manifest | null>>> {
-  /** What a signed bundle has for this machine, layer by layer: none of them, and nothing after them, loosens another (X8). */
+  /**
+   * A signed bundle's layers for this machine: neither they nor later layers can loosen one another
+   * (X8).
+   */
   readonly organisation?: readonly Manifest[]
 }
 
@@ -30,11 +36,11 @@ export interface Merged {
 interface Layered {
   readonly setting: Setting
   readonly layer: LayerName
-  /** What the organisation has set here: no one goes below it, not even the process that may loosen what is in between. */
+  /** The organisation's value: nothing can go below it, not even a layer that may loosen others. */
   readonly floor: Setting | null
 }
 
-/** Merges the layers over the built-in defaults, which need no layer: what no one wrote has the schema's default. */
+/** Merges the layers over the built-in defaults; an unset key has the schema's default. */
 export function mergeLayers(layers: Layers, suffixes: SuffixLookup | null = null): Merged {
   const settings = new Map<string, Layered>()
   const declared = new Set<string>()
@@ -82,12 +88,13 @@ function mergeSetting(
 ): Setting {
   const { key } = setting
   const { floor } = before
-  // The person at the keyboard may loosen their own limits; a project may not, and no one what the organisation has set.
+  // The person at the keyboard may loosen their own limits; a project may not, and neither may
+  // loosen the organisation's.
   const bound = floor !== null || (before.layer === 'user' && layer === 'project')
   if (key.merge === 'deny-stands') return before.setting.value === 'deny' ? before.setting : setting
   if (key.merge === 'concat') return concat(before.setting, setting, warn)
   if (key.merge === 'meet' || (bound && key.strictness === 'meet')) {
-    // What a person types replaces what they have set, and still has to meet what the organisation has.
+    // A command-line value replaces the person's setting, but must still meet the organisation's.
     const typed = layer === 'command-line' && key.merge !== 'meet'
     return meet(typed && floor !== null ? floor : before.setting, setting, suffixes, warn)
   }
@@ -120,12 +127,14 @@ function ignored(
   }
 }
 
-/** What a project is held to where no one has written a key that it may only tighten: the default. */
+/**
+ * The bound for a project's key that may only be tightened, if no other layer sets it: the default.
+ */
 function startOf(setting: Setting, layer: LayerName): Layered | undefined {
   const { key } = setting
   if (layer !== 'project' || !key.tightens) return undefined
   return {
-    setting: { ...setting, value: key.default as Setting['value'], source: 'built-in' },
+    setting: { ...setting, value: (key.default ?? null) as Setting['value'], source: 'built-in' },
     layer: 'user',
     floor: null,
   }
@@ -154,7 +163,7 @@ function itemsIn(setting: Setting): readonly Item[] {
   return setting.value as readonly Item[]
 }
 
-/** Both lists; what the later one repeats is left out, and names that must be unique are settled. */
+/** Both lists without repetitions of the later one; names that must be unique are resolved. */
 function concat(before: Setting, after: Setting, warn: Warn): Setting {
   const kept = [...itemsIn(before)]
   const seen = new Set(kept.map(identity))
@@ -164,7 +173,7 @@ function concat(before: Setting, after: Setting, warn: Warn): Setting {
       const name = (item.value as SecretEntry).name
       const first = kept.find((other) => (other.value as SecretEntry).name === name)
       if (first !== undefined) {
-        // The first one stands: a project must not send the user's secret to hosts of its own.
+        // The first one wins: a project must not send the user's secret to its own hosts.
         warn(item, {
           code: 'layer-ignored',
           message: `the secret ${name} is already defined, and the first definition is used`,

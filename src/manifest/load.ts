@@ -2,13 +2,10 @@
 
 import type { SuffixLookup } from '../hosts/suffix.ts'
 import type { PinsScript } from '../shell/tables/interpreter-names.ts'
-import { type CommandMatcher, checkCommands, type GrantFlags } from './check/command-conflicts.ts'
-import { checkHosts, checkNames } from './check/host-conflicts.ts'
-import { checkPaths } from './check/path-conflicts.ts'
-import { checkToolLevels } from './check/tool-levels.ts'
+import { type CommandMatcher, checkCommands, checkToolLevels, type GrantFlags } from './check/command-conflicts.ts'
+import { checkHosts, checkNames, checkPaths } from './check/reach-conflicts.ts'
 import type { FormatContext } from './schema/format.ts'
-import type { Item, Manifest, PathEntry, Setting } from './schema/manifest.ts'
-import { SCHEMA, SCHEMA_VERSION } from './schema/schema.ts'
+import { type Item, type Manifest, type PathEntry, SCHEMA, SCHEMA_VERSION, type Setting } from './schema/manifest.ts'
 import { type Reading, readTable } from './schema/shape.ts'
 import { type Problem, Report } from './toml/problem.ts'
 import { parseToml } from './toml/toml.ts'
@@ -25,7 +22,7 @@ export interface LoadOptions {
   readonly matches?: CommandMatcher | null
   /** The user's manifest under a project's one: its flags decide which grants are refused. */
   readonly below?: Manifest | null
-  /** How messages call an object that has no file: `manifest` unless told. */
+  /** The name of an object without a file in messages; default `manifest`. */
   readonly name?: string
 }
 
@@ -160,12 +157,12 @@ function finish(root: TableNode, report: Report, options: LoadOptions, complete:
   const problems = inOrder(report.problems)
   const warnings = inOrder(report.warnings)
   const { missesSuffixes: needsSuffixes, missesPrograms: needsPrograms } = formats
-  // A variable may hold a wildcard, so its expansion needs the list as well.
+  // A variable may contain a wildcard, so its expansion needs the list as well.
   if (problems.length > 0 || needsSuffixes) return { problems, warnings, needsSuffixes, needsPrograms }
   return { manifest, warnings, suffixes }
 }
 
-/** In the order of the file, which is the order a person works through it. */
+/** In the order of the file, in which a person works through it. */
 function inOrder(problems: readonly Problem[]): Problem[] {
   return problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0))
 }
@@ -231,7 +228,10 @@ function resolveFiles(section: string, reading: Reading): void {
   reading.settings.set(path, { ...written, value: items })
 }
 
-/** Names beside places deny the names in the places alone (F2): who wrote both may have meant either as a whole. */
+/**
+ * Warns that names beside places deny the names only in those places (F2): the author may have
+ * meant all of each.
+ */
 function tellNarrowed(written: Setting, files: readonly string[], reading: Reading): void {
   const entries = written.value as readonly Item<{ path: string; files?: unknown }>[]
   const entry = entries.find((item) => item.value.files === undefined)
@@ -250,7 +250,9 @@ function pathsKey(section: string): Setting['key'] {
   return SCHEMA.tables.get('capabilities')!.tables.get(verdict!)!.tables.get(verb!)!.keys.get('paths')!
 }
 
-/** A flag that the user's layer sets can only be made stricter; one that it leaves open is the file's own. */
+/**
+ * The file can only make a flag of the user's layer stricter; an unset one is the file's to set.
+ */
 function grantFlags(manifest: Manifest, below: Manifest | null): GrantFlags {
   const flag = (name: string): boolean => {
     const own = manifest.settings.get(`security.${name}`)?.value as boolean | undefined

@@ -1,14 +1,11 @@
 /** Reading an effective manifest: a value with its origin, or the schema's default. */
 
 import { type PathPattern, parsePathPattern } from '../files/path-pattern.ts'
-import { parseDeniedPattern, parseHostPattern } from '../hosts/pattern.ts'
+import { namesUnixSocket, parseDeniedPattern, parseHostPattern, parseUnixSocket } from '../hosts/pattern.ts'
 import type { SuffixLookup } from '../hosts/suffix.ts'
-import { namesUnixSocket, parseUnixSocket } from '../hosts/unix-socket.ts'
 import type { HostRule, RuleRef, Sourced } from '../policy/policy.ts'
 import { expandHost } from './schema/format.ts'
-import type { HostEntry, Item, Manifest } from './schema/manifest.ts'
-import { itemsOf } from './schema/manifest.ts'
-import { schemaKeys } from './schema/schema.ts'
+import { type HostEntry, type Item, itemsOf, type Manifest, schemaKeys } from './schema/manifest.ts'
 import { type Finding, type Problem, problemAt } from './toml/problem.ts'
 import { quoteShort, splitKey } from './toml/tree.ts'
 
@@ -19,7 +16,10 @@ export interface CompileContext {
   readonly home: string
   /** For `${VAR}` in host entries. */
   readonly env: Readonly<Record<string, string | undefined>>
-  /** The canonical form of a directory, or null when there is none; without it paths are taken as written. */
+  /**
+   * The canonical form of a directory, or null if it does not exist; without it paths are used as
+   * written.
+   */
   readonly realpath?: (path: string) => string | null
   readonly suffixes?: SuffixLookup | null
   /** The file system takes `Secrets` and `secrets` for one name, as that of a Mac does. */
@@ -29,11 +29,11 @@ export interface CompileContext {
 let defaults: ReadonlyMap<string, unknown> | null = null
 
 function defaultOf(path: string): unknown {
-  defaults ??= new Map(schemaKeys().map(({ path, key }) => [path, key.default]))
+  defaults ??= new Map(schemaKeys().map(({ path, key }) => [path, key.default ?? null]))
   return defaults.get(path) ?? null
 }
 
-/** One pass over an effective manifest, collecting what is wrong with it in this place and time. */
+/** One pass over an effective manifest, collecting its problems for this machine and time. */
 export class Lookup {
   readonly manifest: Manifest
   readonly context: CompileContext
@@ -45,7 +45,7 @@ export class Lookup {
     this.context = context
   }
 
-  /** A scalar with its origin; `schemaPath` where the path holds a name (`agents.*.mode`). */
+  /** A scalar with its origin; `schemaPath` if the path contains a name (`agents.*.mode`). */
   scalar<T>(path: string, schemaPath: string = path): Sourced<T> {
     const setting = this.manifest.settings.get(path)
     if (setting !== undefined) return { value: setting.value as T, rule: path, source: setting.source }
@@ -81,7 +81,7 @@ export class Lookup {
     return null
   }
 
-  /** Host entries with variables expanded; what is unset is dropped with a warning (M6). */
+  /** Host entries with expanded variables; unset ones are dropped with a warning (M6). */
   hosts(items: readonly Item<HostEntry | string>[]): HostRule[] {
     return items.flatMap((item) => {
       const entry: HostEntry = typeof item.value === 'string' ? { host: item.value } : item.value
@@ -151,10 +151,12 @@ export function sourced<T>(item: Item<T>): Sourced<T> {
   return { value: item.value, rule: item.rule, source: item.source }
 }
 
-/** Lists of what commands and MCP servers may reach, which run in a sandbox: sockets and logins are given to those alone. */
+/**
+ * Lists for commands and MCP servers, which run in a sandbox: only those get sockets and logins.
+ */
 const RUNNING = /^(?:capabilities\.allow\.commands\.|mcp_servers\.)/
 
-/** What an entry says that means nothing in its place; null where all of it is meant. */
+/** A part of an entry without meaning in its place; null if all of it has one. */
 function misplacedEntry(
   { host, ssh, tls, methods, paths, max_requests, max_upload }: HostEntry,
   rule: string,

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest'
+import { SandboxFault } from '../sandbox/backend.ts'
 import type { BundleChoice } from '../sandbox/bundles/bundle.ts'
-import { SandboxFault } from '../sandbox/sandbox-fault.ts'
 import { agentWithoutBundle } from './agent-bundle.ts'
 import { explainMissing, explainOffline } from './bundle-hint.ts'
 

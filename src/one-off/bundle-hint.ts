@@ -1,24 +1,22 @@
-/** Names the bundle that a command went without: a tool that is not there, or reaches nothing, looks broken to its user. */
+/** Names the bundle that a failed command needed. */
 
 import { basename, dirname } from 'node:path'
+import { SandboxFault } from '../sandbox/backend.ts'
 import { builtInBundle, builtInBundles } from '../sandbox/bundles/built-in.ts'
 import { type Bundle, type BundleChoice, selectBundles } from '../sandbox/bundles/bundle.ts'
-import { SandboxFault } from '../sandbox/sandbox-fault.ts'
 import { shellText, spokenWords } from './outside-words.ts'
 
-/** What package managers call fetching. */
+/** Subcommands with which package managers download. */
 const FETCHES = /^(?:i|install|ci|add|update|upgrade|fetch|get|sync|download|restore|require)$/
 
-/** Where a program is looked for outside. */
 export interface Outside {
   readonly path: string
   readonly home: string
   readonly exists: (path: string) => boolean
-  /** With links followed. */
   readonly canonical: (path: string) => string
 }
 
-/** The fault of a command that was not found, with what would have shown it: a blank too many, a bundle, its folder, or nothing at all. */
+/** The fault of a command that was not found, with a remedy. */
 export function explainMissing(
   error: unknown,
   command: readonly string[],
@@ -31,7 +29,7 @@ export function explainMissing(
   return remedy === null ? error : new SandboxFault(code, message, { cause: error, remedy })
 }
 
-/** `cordon run -- "ls -la"`: a name with blanks in it is one word too few. */
+/** `cordon run -- "ls -la"`: a name with spaces should be several words. */
 function oneWord([program = '', ...rest]: readonly string[]): string | null {
   if (rest.length > 0 || !/\S\s+\S/.test(program)) return null
   const plain = /[;|&<>$*?(){}`"'\\]/.test(program) ? `sh -c ${quoted(program)}` : program.trim()
@@ -40,22 +38,22 @@ function oneWord([program = '', ...rest]: readonly string[]): string | null {
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
-/** It is nowhere outside either. */
+/** It does not exist outside either. */
 function absent([program = '']: readonly string[], { path, exists }: Outside): string | null {
   if (program.includes('/')) return exists(program) ? null : 'It does not exist outside the sandbox either.'
   const found = path.split(':').some((folder) => folder.startsWith('/') && exists(`${folder}/${program}`))
   return found ? null : 'It is not installed: nothing of that name is in your PATH. Install it, or check the spelling.'
 }
 
-/** It is in the person's PATH, in a folder that is not shown. */
+/** It is in the person's PATH, but its folder is not shown. */
 function hidden([program = '']: readonly string[], { path, home, exists, canonical }: Outside): string | null {
   if (program.includes('/')) return null
   const folder = path.split(':').find((one) => one.startsWith('/') && exists(`${one}/${program}`))
   if (folder === undefined) return null
-  // A link in a folder that is shown points nowhere where its target is not.
+  // A link in a visible folder may point to a hidden target.
   const real = dirname(canonical(`${folder}/${program}`))
   const isLink = real !== canonical(folder)
-  // A program in a bin folder mostly needs what is beside that.
+  // A program in a bin folder usually needs the folder above.
   const whole =
     basename(real) === 'bin' && ![home, '/', `${home}/.local`].includes(dirname(real)) ? dirname(real) : real
   const named = isLink ? whole : folder
@@ -63,14 +61,14 @@ function hidden([program = '']: readonly string[], { path, home, exists, canonic
   return `It is ${isLink ? 'a link to a file ' : ''}in ${shown}, which is not shown; to show it: cordon run --read ${shown} …`
 }
 
-/** Why a command that failed had no network, where a bundle would have given it some; null when that is not it. */
+/** Why a failed command had no network although a bundle would have given some; null otherwise. */
 export function explainOffline(command: readonly string[], chosen: readonly BundleChoice[]): string | null {
   const fetches = spokenWords(command).some((word) => FETCHES.test(word))
   const remedy = fetches ? (behindShell(command) ?? asModule(command, chosen) ?? hint(command, chosen)) : null
   return remedy === null ? null : `it had no network. ${remedy}`
 }
 
-/** A bundle never comes alive behind a shell, which could start anything. */
+/** Bundles never apply behind a shell, which could start anything. */
 function behindShell(command: readonly string[]): string | null {
   const text = shellText(command)
   if (text === null) return null
@@ -101,7 +99,7 @@ function unnamed({ tool }: Bundle): string {
   return `Add "${tool}" to command_tools under [sandbox.os] in cordon.toml: it gives ${tool} its files and hosts (cordon bundles ${tool}).`
 }
 
-/** What lies in the project can be written by the agent, so a person has to name it. */
+/** An agent can write files in the project, so a person has to name the program. */
 function spelledOtherwise(program: string, { tool }: Bundle): string {
   return `The bundle "${tool}" is for the one in your PATH. For this one too, write { tool = "${tool}", wrappers = [${JSON.stringify(program)}] } in command_tools under [sandbox.os].`
 }

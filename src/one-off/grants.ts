@@ -1,4 +1,4 @@
-/** What a person may grant with one run, from what they type and what the command names (M2). Denials, secrets and protected paths apply. */
+/** What a person may grant for one run (M2). Denials, secrets and protected paths still apply. */
 
 import type { RunGrants } from '../confine/run-grants.ts'
 import { typedText } from '../confine/typed-words.ts'
@@ -14,7 +14,7 @@ import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import { outsideWords, ownLink, withTilde } from './outside-words.ts'
 
-/** Throws unless a place may be granted for one run: no secret, nothing protected, and not everything at once. */
+/** Throws unless a path may be granted: no secret, nothing protected, not everything at once. */
 export function requireGrantable(path: string, how: 'read' | 'write', loaded: LoadedPolicy, machine: Machine): void {
   const refuse = (why: string, remedy: string): never => {
     throw new Fault('not-grantable', `--${how} does not open ${path}: ${why}`, { remedy })
@@ -41,13 +41,13 @@ export function requireGrantable(path: string, how: 'read' | 'write', loaded: Lo
     refuse(wide, 'Name the folder in it that the command needs.')
 }
 
-/** The same for all places of a run. */
+/** Checks all places of a run. */
 export function requireAllGrantable({ reads, writes }: RunGrants, loaded: LoadedPolicy, machine: Machine): void {
   for (const path of reads) requireGrantable(path, 'read', loaded, machine)
   for (const path of writes) requireGrantable(path, 'write', loaded, machine)
 }
 
-/** What a typed command names of the source near the project, of what the manifest shows to calls that do. */
+/** Nearby source that a typed command names and the manifest shows to such commands. */
 export function nearbyWords(
   loaded: LoadedPolicy,
   command: readonly string[],
@@ -64,7 +64,7 @@ export function nearbyWords(
   return paths
 }
 
-/** What a typed path names: the link itself, where it is one, because it is opened by its own name; and the canonical path. */
+/** The paths behind a typed word: the link itself, if it is one, and its target. */
 export function typedPlaces(typed: string, machine: Machine, files: Files): readonly string[] {
   const { home, cwd } = machine
   const path =
@@ -76,7 +76,9 @@ export function typedPlaces(typed: string, machine: Machine, files: Files): read
   })
 }
 
-/** What of it was used and can be kept, as the words after `cordon add`. Reads are not observed: what was shown counts. */
+/**
+ * Used grants as arguments for `cordon add`. Reads are not observed, so every visible path counts.
+ */
 export function keptGrants(grants: RunGrants, { egress, served }: RunOutcome, home: string): readonly string[] {
   const reached = new Set(egress.filter(({ verdict }) => verdict === 'allow').map(({ host }) => host))
   const opened = new Set(served.filter(({ problem }) => problem === null).map(({ port }) => port))

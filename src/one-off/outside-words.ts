@@ -1,14 +1,14 @@
-/** Words of a command that name something which exists outside and is not shown inside: what a block by ENOENT was about. */
+/** Words of a command that name hidden files: the likely cause of an ENOENT. */
 
 import { posix } from 'node:path'
 import type { Files } from '../system/files.ts'
 
 export interface OutsideWord {
-  /** As a person would type it: with `~`. */
+  /** As typed, with `~`. */
   readonly typed: string
   /** Canonical. */
   readonly path: string
-  /** The link that was named, which is opened by its own name; none for what is not a link. */
+  /** The links that were named, which are opened by their own names. */
   readonly links: readonly string[]
 }
 
@@ -16,7 +16,7 @@ export interface WordPlaces {
   readonly cwd: string
   readonly home: string
   readonly files: Pick<Files, 'canonical' | 'exists' | 'isLink'>
-  /** Whether the command sees this canonical path. */
+  /** Whether the command sees a canonical path. */
   readonly isShown: (path: string) => boolean
 }
 
@@ -24,7 +24,7 @@ export interface WordPlaces {
 const MOST_WORDS = 200
 const MOST_FOUND = 5
 
-/** The first few of them, each once. */
+/** The first few, each once. */
 export function outsideWords(command: readonly string[], places: WordPlaces): readonly OutsideWord[] {
   const found = new Map<string, OutsideWord>()
   for (const word of spokenWords(command).slice(0, MOST_WORDS)) {
@@ -42,18 +42,18 @@ export function outsideWords(command: readonly string[], places: WordPlaces): re
   return [...found.values()]
 }
 
-/** A path below the home directory as people write it. */
+/** A path below the home directory with `~`. */
 export function withTilde(path: string, home: string): string {
   return path === home ? '~' : path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path
 }
 
-/** The words of a command, those of a text that it hands to a shell among them. */
+/** The words of a command, including those of a text for a shell. */
 export function spokenWords(command: readonly string[]): readonly string[] {
   const text = shellText(command)
   return text === null ? command : [...command.slice(0, 1), ...text.split(/[\s;|&<>()"'`]+/).filter(Boolean)]
 }
 
-/** The text that a shell is to run; null where the command is not a shell with one. */
+/** The text for a shell; null if the command is not a shell with one. */
 export function shellText(command: readonly string[]): string | null {
   if (!/^(?:ba|da|z|k|mk|a|fi)?sh$/.test(posix.basename(command[0] ?? ''))) return null
   const option = command.findIndex((word, at) => at > 0 && /^-[a-z]*c[a-z]*$/.test(word))
@@ -67,7 +67,7 @@ function pathOf(given: string, { cwd, home }: WordPlaces): string | null {
   return given === '~' || given.startsWith('~/') ? home + given.slice(1) : posix.resolve(cwd, given)
 }
 
-/** The path itself where it is a link, by its real folder. */
+/** The path of a link itself, by its real folder. */
 export function ownLink(path: string, files: Pick<Files, 'canonical' | 'isLink'>): readonly string[] {
   const own = posix.join(files.canonical(posix.dirname(path)), posix.basename(path))
   return files.isLink(own) ? [own] : []

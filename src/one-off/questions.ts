@@ -1,4 +1,7 @@
-/** What a command that the person typed asks them while they are at the terminal: a folder before it starts, a host or a port while it runs. */
+/**
+ * Asks the person at the terminal for a typed command: folders before it starts, hosts and ports
+ * while it runs.
+ */
 
 import { type Approval, approve, type Question, type Remembered } from '../approval/approve.ts'
 import type { Answer, Prompter } from '../approval/prompter.ts'
@@ -16,33 +19,33 @@ import { type HostPattern, matchesDenied, matchesHost, parseHostPattern } from '
 import { type Decision, soleDecision } from '../policy/decision.ts'
 import type { HostRule } from '../policy/policy.ts'
 import { settle } from '../policy/settle.ts'
+import { openSavedGrants } from '../project/answer-counts.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
 import { repositoryAt } from '../project/load/nearby.ts'
-import { openSavedGrants } from '../project/saved-grants.ts'
 import { namedOwnPorts } from '../run/network/own-ports.ts'
 import type { CommandRunner } from '../run/runner.ts'
 import { Fault } from '../system/fault.ts'
 import type { Files } from '../system/files.ts'
-import { listeningPorts } from '../system/listening-ports.ts'
 import type { Machine } from '../system/machine.ts'
+import { listeningPorts } from '../system/processes.ts'
 import { requireGrantable } from './grants.ts'
 import { type OutsideWord, outsideWords } from './outside-words.ts'
 
-/** Stands for the session of a single run: nothing is kept under it. */
+/** Placeholder session of a single run; nothing is stored under it. */
 const NO_SESSION = 'run'
 
 export interface TypedQuestionParts {
   readonly loaded: LoadedPolicy
   readonly machine: Machine
   readonly files: Files
-  /** Told what became of an answer that was to be kept. */
+  /** Reports whether an answer could be kept. */
   readonly tell: (line: string) => void
   readonly prompter?: Prompter
-  /** The terminal and the clock of the question, where they are not this process's. */
+  /** A different terminal and clock. */
   readonly terminal?: Pick<PrompterParts, 'open' | 'clock'>
 }
 
-/** Canonical places that a person agreed to show, or to have changed as well. */
+/** Canonical places that the person approved. */
 type AgreedPlaces = Pick<RunGrants, 'reads' | 'writes'>
 
 /** The questions of one run, one at a time. */
@@ -52,9 +55,9 @@ export class TypedQuestions {
   readonly #answers: { readonly subject: string; readonly approval: Approval }[] = []
   #recorder: Pick<SessionRecorder, 'answered'> | null = null
   #hold: () => (keys?: string) => void = () => () => {}
-  /** Whose screen a question appears in: once the command runs, the person may be typing for it. */
+  /** Where questions appear: a running command may be reading the terminal too. */
   #screen: PromptPlace['screen'] = 'own'
-  /** What they typed for it while a question was shown. */
+  /** Keys typed for the command while a question was shown. */
   #unread = ''
   #turn: Promise<unknown> = Promise.resolve()
 
@@ -62,24 +65,24 @@ export class TypedQuestions {
     this.#parts = parts
   }
 
-  /** Whether anybody may be asked at all. */
+  /** Whether questions are allowed at all. */
   static areAllowed({ policy }: LoadedPolicy): boolean {
     const any = soleDecision('ask', { kind: 'tool', text: 'bash' }, { code: 'level-ask', message: '' })
     return settle(any, policy, true).outcome === 'prompt'
   }
 
-  /** From now on the command has the terminal, and is held while a question is shown. */
+  /** From now on the command has the terminal, and is paused during questions. */
   holdBy(hold: () => (keys?: string) => void): void {
     this.#hold = hold
   }
 
-  /** Where the answers are written down, those that were given before as well. */
+  /** Sets the recorder for answers, including earlier ones. */
   recordTo(recorder: Pick<SessionRecorder, 'answered'>): void {
     this.#recorder = recorder
     for (const { subject, approval } of this.#answers.splice(0)) this.#record(subject, approval)
   }
 
-  /** What the command names and does not reach, of what the person agreed to: places, and ports of this machine. */
+  /** Asks about hidden paths and local ports that the command names. */
   async askNamed(
     command: readonly string[],
     confinement: Confinement,
@@ -92,7 +95,7 @@ export class TypedQuestions {
     return { ...places, hosts: await this.#askOwnPorts(command, confinement) }
   }
 
-  /** Servers of this machine: inside, 127.0.0.1 is the sandbox's own. */
+  /** Servers of this machine: inside, 127.0.0.1 is the sandbox itself. */
   async #askOwnPorts(command: readonly string[], { network: { rules } }: Confinement): Promise<readonly HostRule[]> {
     const named = rules.opensNamedLoopback === true ? namedOwnPorts(command) : []
     const listening = named.length === 0 ? NO_PORTS : listeningPorts()
@@ -134,10 +137,11 @@ export class TypedQuestions {
     return { reads, writes }
   }
 
-  /** May it reach this host? Null where no one is to be asked. */
+  /** Asks about a host. Null if there is no one to ask. */
   async askHost(question: HostQuestion): Promise<boolean | null> {
     const { host, port } = question.target
-    // Nothing of this machine answers there: it is a server of the command's own, which a yes would not reach.
+    // No server of this machine listens there: it is the command's own, which a yes would not
+    // reach.
     if (isLoopbackHost(host) && !listeningPorts().has(port)) return null
     this.#screen = 'borrowed'
     const known = question.about
@@ -152,7 +156,7 @@ export class TypedQuestions {
     return (await this.#put(asked, question.signal)).approved
   }
 
-  /** May its server be reached from this machine? */
+  /** Asks whether the command's server may be reached from this machine. */
   async askPort(command: string, port: number): Promise<boolean> {
     this.#screen = 'borrowed'
     const known = this.#known((kind, value) => kind === 'port' && value === String(port))
@@ -196,7 +200,7 @@ export class TypedQuestions {
     return asked
   }
 
-  /** The person at the terminal, and the process that is at the page instead; most runs ask nothing, and load nothing of it. */
+  /** The person at the terminal or the page. Loaded on the first question. */
   async #person(): Promise<Prompter> {
     const unread = (keys: string) => {
       this.#unread += keys
@@ -239,7 +243,7 @@ export class TypedQuestions {
     })
   }
 
-  /** What was answered before, for a time or for the project: a no before a yes. */
+  /** A saved answer; a no beats a yes. */
   #known(matches: (kind: Suggestion['kind'], value: string) => boolean): 'allow' | 'deny' | null {
     const { loaded, machine } = this.#parts
     const saved = openSavedGrants(machine).forSession(loaded, NO_SESSION)

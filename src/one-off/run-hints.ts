@@ -1,4 +1,6 @@
-/** Why a command that failed may have failed: what it names and does not see, the bundle that it went without, the name that git has not. */
+/**
+ * Explains why a command may have failed: hidden paths, a missing bundle, a missing git identity.
+ */
 
 import { posix } from 'node:path'
 import { typedText } from '../confine/typed-words.ts'
@@ -19,13 +21,16 @@ export interface FailedRun {
   readonly cwd: string
   readonly outcome: RunOutcome
   readonly loaded: LoadedPolicy
-  /** Those of the manifest, and those of this run. */
+  /** Bundles of the manifest and of this run. */
   readonly bundles: readonly BundleChoice[]
   readonly machine: Machine
   readonly files: Files
 }
 
-/** Sentences for a person, each with what to do. They rest on what is there and what was planned, not on what the command said. */
+/**
+ * Hints for a person, each with a remedy. They rest on the plan and the disk, not on the command's
+ * output.
+ */
 export function runHints(run: FailedRun): readonly string[] {
   const { command, outcome, bundles } = run
   const offline =
@@ -56,7 +61,7 @@ function unseen({ command, cwd, outcome, loaded, machine, files }: FailedRun): r
   })
 }
 
-/** What the command writes, as far as its text tells: canonical. */
+/** Canonical paths that the command's text shows it writes. */
 function writtenPaths(command: readonly string[], cwd: string, { home }: Machine, files: Files): ReadonlySet<string> {
   const analysis = analyze(shellText(command) ?? typedText(command), { cwd, home })
   if (!('facts' in analysis)) return new Set()
@@ -71,10 +76,10 @@ function writtenPaths(command: readonly string[], cwd: string, { home }: Machine
   return new Set([...named, ...opened].map((path) => files.canonical(path)))
 }
 
-/** What of git writes a name into history. */
+/** Git commands that write a name into history. */
 const SIGNED_WORK = /^(?:commit|merge|rebase|cherry-pick|revert|am|tag|stash|pull|notes)$/
 
-/** The words of git in a command that writes history; null where there are none. */
+/** The git words of a command that writes history; otherwise null. */
 function historyWords(command: readonly string[]): readonly string[] | null {
   const words = spokenWords(command)
   const git = words.findIndex((word) => posix.basename(word) === 'git')
@@ -82,7 +87,7 @@ function historyWords(command: readonly string[]): readonly string[] | null {
   return git >= 0 && own.some((word) => SIGNED_WORK.test(word)) ? own : null
 }
 
-/** Keys of signatures stay outside: what signs inside is the person's agent, where the manifest grants it. */
+/** Signing keys stay outside: the person's agent signs, if the manifest grants its socket. */
 function signature({ command, outcome, loaded, machine, files }: FailedRun): string | null {
   const words = historyWords(command)
   const { sockets } = outcome.plan

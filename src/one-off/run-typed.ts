@@ -1,4 +1,4 @@
-/** Runs a command that the person typed, or a program that they or their manifest start, on the one guarded way. */
+/** Runs a command outside a session: one that a person typed, or a program that Cordon starts. */
 
 import type { Recorded } from '../call/record/open.ts'
 import type { CallRecord, SessionRecorder } from '../call/record/recorder.ts'
@@ -16,7 +16,7 @@ import type { Machine } from '../system/machine.ts'
 import type { ToolOutput } from '../tools/tool.ts'
 import type { TypedCall } from './typed-call.ts'
 
-/** What is run, and what the surface supplies: who is asking, where it is recorded, where the streams go. */
+/** What is run, and what the surface supplies. */
 export interface ConfinedRun {
   readonly answered: AnsweredPolicy
   readonly machine: Machine
@@ -26,15 +26,15 @@ export interface ConfinedRun {
   readonly cwd: string
   readonly narrowing: readonly Narrowing[]
   readonly io: RunIo
-  /** The one that is open already; else one is opened for this run alone. */
+  /** An open runner; otherwise one is opened for this run. */
   readonly runner?: CommandRunner
-  /** How the record names what is run; `bash` unless told. What is called otherwise lives on for an agent. */
+  /** The tool's name in the record; `bash` by default. Other names are long-lived programs. */
   readonly tool?: string
-  /** Where it is recorded; as typed by the person, unless told. */
+  /** Where it is recorded; by default as typed by the person. */
   readonly record?: Recorded | Pick<SessionRecorder, 'begin' | 'end'>
-  /** What the person granted with this run, for the record. */
+  /** Grants of this run, for the record. */
   readonly typedRules?: readonly RuleRef[]
-  /** Told where it is recorded, before anything runs: answers go there too. */
+  /** Called with the recorder before anything runs, for answers. */
   readonly onRecorder?: (recorder: Pick<SessionRecorder, 'answered'>) => void
 }
 
@@ -52,7 +52,7 @@ export async function runConfined(run: ConfinedRun): Promise<ConfinedResult> {
   const runner = run.runner ?? new CommandRunner(machine, files, await openBackend(loaded.sandbox, options))
   const narrowing: readonly Narrowing[] = [{ kind: 'answers', facts: session }, ...run.narrowing]
   const confinement = confine(loaded, { command: { words: argv }, cwd, by: isServer ? 'agent' : 'person' }, narrowing)
-  // The sandbox is made ready while the command is read and judged, which takes about as long.
+  // Prepares the sandbox while the command is parsed and judged, which takes about as long.
   runner.expect(confinement, argv, io)
   const judge = canBeDenied(answered, isServer) ? await import('./typed-call.ts') : null
   const { openRecord } = await import('../call/record/open.ts')
@@ -63,7 +63,7 @@ export async function runConfined(run: ConfinedRun): Promise<ConfinedResult> {
   const input = { command: argv }
   const command = typedText(argv)
   const stages: Stages<TypedCall | null, CallRecord, ToolOutput> = {
-    // No agent, no history: a person may type as often as they like.
+    // A person has no rate limit.
     history: null,
     parse: () => judge?.readTyped(argv, cwd, machine, files) ?? null,
     decide: (call) => {

@@ -1,4 +1,4 @@
-/** Decides a command that the person typed: what a rule or a mode denies is denied, and everything else runs. */
+/** Decides a typed command: written denials and modes apply, everything else runs. */
 
 import { resolveCall } from '../call/decide/resolve-call.ts'
 import { typedDecision, typedText } from '../confine/typed-words.ts'
@@ -9,17 +9,17 @@ import type { Policy } from '../policy/policy.ts'
 import type { ReasonCode } from '../policy/reason.ts'
 import type { AnsweredPolicy } from '../project/answers.ts'
 import { analyze } from '../shell/walk/analyze.ts'
-import { bashSyntaxError } from '../system/bash.ts'
 import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
+import { bashSyntaxError } from '../system/processes.ts'
 
-/** A typed command as it was read. */
+/** A parsed typed command. */
 export interface TypedCall {
   readonly command: string
   readonly call: ToolCall
 }
 
-/** Reads the words of a command. */
+/** Parses a command's words. */
 export function readTyped(argv: readonly string[], cwd: string, machine: Machine, files: Files): TypedCall {
   const command = typedText(argv)
   const call = resolveCall(
@@ -42,9 +42,9 @@ export function readTyped(argv: readonly string[], cwd: string, machine: Machine
 }
 
 /**
- * Decides it. What is denied to the agent by a rule that somebody wrote, or by its mode, is denied to everybody in the project; what is
- * built in is there for agents, whose commands no one reads before they run. The person has answered by typing. `server`: a program
- * that lives on for an agent, which its mode is not about.
+ * Decides it. A written denial or the mode applies to everyone in the project. Built-in asks exist
+ * for agents and do not apply: the person answered by typing. `server`: a program that serves an
+ * agent, to which modes do not apply.
  */
 export function decideTyped(
   { command, call }: TypedCall,
@@ -72,7 +72,7 @@ const WRITTEN: ReadonlySet<ReasonCode> = new Set([
   'outside-envelope',
 ])
 
-/** What is said of agents, their modes and the levels of their tools is not about a server. */
+/** Rules about agents, modes and tool levels do not apply to a server. */
 function withoutAgents(policy: Policy): Policy {
   const { source } = policy.mode
   return {

@@ -1,6 +1,7 @@
 /** Answers asks of the fleet: lists those that wait, signs an answer with this machine's key, and hands it in. */
 
-import { type AskView, parseAskView } from '../approval/ask-view.ts'
+import { type AskView, parseAskView, withAnswers } from '../approval/ask-view.ts'
+import type { Answer } from '../approval/prompter.ts'
 import {
   approversFor,
   askHash,
@@ -16,10 +17,12 @@ import { storedBundle } from '../fleet/bundle-store.ts'
 import { type Enrolment, machineKey } from '../fleet/identity.ts'
 import type { FleetBus } from '../fleet/nats/bus.ts'
 import type { FleetSettings } from '../fleet/settings.ts'
-import { Fault } from '../system/fault.ts'
+import { askElsewhere } from '../questions/shared-prompter.ts'
+import { Fault, messageOf } from '../system/fault.ts'
 import { openKeyStore } from '../system/keys/keychain.ts'
 import { keyId } from '../system/keys/signing-key.ts'
 import type { Machine } from '../system/machine.ts'
+import { pause } from '../system/timing.ts'
 import { openBus } from './connection.ts'
 
 /** An ask of a machine of the fleet that still waits. */
@@ -83,8 +86,8 @@ export async function answerAsk(
 }
 
 /**
- * Hands answers in that programs send, such as a bot in a chat: each is signed by the process that gave it, so that the one who carries
- * it has no say in it.
+ * Passes on answers from programs, such as a chat bot: each is signed by the process that gave it,
+ * so the relay cannot change it.
  */
 export function answerRelay(settings: FleetSettings, machine: Machine): (body: string) => Promise<void> {
   return async (body) => {
@@ -96,7 +99,7 @@ export function answerRelay(settings: FleetSettings, machine: Machine): (body: s
       const asks = (await readAsks(bus, Date.now())).map((text) => verifyAsk(text, settings, revoked))
       const found = asks.find((one) => one?.ask.id === ask)
       const text = JSON.stringify(answer)
-      // Checked before it is passed on: what is not an answer would take the one place that its giver has.
+      // Checked first: an invalid answer would take the one slot of its sender.
       const given = found ? verifyAnswer(text, found.ask, askHash(found.signed.payload)) : null
       if (!found || !given) throw new Fault('not-found', 'that does not answer an open ask')
       await publishAnswer(bus, keyId(found.ask.machine), found.ask.id, keyId(given.by), text)
@@ -104,4 +107,62 @@ export function answerRelay(settings: FleetSettings, machine: Machine): (body: s
       await bus.close()
     }
   }
+}
+
+/** Puts asks of the fleet where questions of this machine are answered: on the page, by a link, by `cordon approvals`. */
+const LOOK_MS = 1000
+
+/** Runs until the signal; `heard` gets every ask that was answered here, or the reason why not. */
+export async function followAsks(
+  settings: FleetSettings,
+  machine: Machine,
+  bus: FleetBus,
+  signal: AbortSignal,
+  heard: (ask: WaitingAsk, outcome: string) => void,
+): Promise<void> {
+  const open = new Map<string, AbortController>()
+  const put = async (waiting: WaitingAsk, settled: AbortSignal): Promise<void> => {
+    const { enrolment, ask } = waiting
+    const origin = { machine, project: `${enrolment.name}: ${ask.project}`, surface: `fleet ${settings.fleet}` }
+    try {
+      const answer = await askElsewhere(shownView(waiting), origin, AbortSignal.any([signal, settled]))
+      const verdict = answer.kind === 'once' ? 'yes' : 'no'
+      await answerAsk(settings, machine, bus, waiting, verdict, messageOfAnswer(answer))
+      heard(waiting, verdict)
+    } catch (error) {
+      if (!signal.aborted && !settled.aborted) heard(waiting, messageOf(error))
+    }
+  }
+  const take = (waiting: readonly WaitingAsk[]): void => {
+    for (const one of waiting) {
+      if (open.has(one.ask.id)) continue
+      const settled = new AbortController()
+      open.set(one.ask.id, settled)
+      void put(one, settled.signal)
+    }
+    for (const [id, settled] of open) {
+      if (waiting.some(({ ask }) => ask.id === id)) continue
+      settled.abort(new Error('it was answered elsewhere, or no longer waiting'))
+      open.delete(id)
+    }
+  }
+  while (!signal.aborted) {
+    // Servers that do not answer now may do so at the next look.
+    const waiting = await waitingAsks(settings, machine, bus).catch(() => null)
+    if (waiting !== null) take(waiting)
+    await pause(LOOK_MS, signal)
+  }
+}
+
+/** The question of the machine, with how many people it takes. */
+function shownView({ view, people, missing }: WaitingAsk): AskView {
+  const once = withAnswers(view, ['once', 'deny', 'deny-message'])
+  if (people <= 1) return once
+  const message = { text: `${missing} of ${people} people still have to say yes.`, count: 1 }
+  const reason = { code: 'level-ask' as const, messages: [message], rule: null, source: null }
+  return { ...once, reasons: [...once.reasons, reason] }
+}
+
+function messageOfAnswer(answer: Answer): string | null {
+  return answer.kind === 'deny-message' ? answer.message : null
 }

@@ -1,8 +1,9 @@
-/** Puts asks of this machine to the fleet, and waits for the people who may answer them. */
+/** Sends asks of this machine to the fleet, and waits for the people who may answer them. */
 
+import { join } from 'node:path'
 import { askSummary, askText, askView, withAnswers } from '../approval/ask-view.ts'
 import type { Answer, ApprovalRequest, Prompter } from '../approval/prompter.ts'
-import { approversFor, type FleetAsk, newAskId, settleAsk, signAsk } from '../fleet/ask.ts'
+import { approversFor, type FleetAsk, newAskId, type SignedAsk, settleAsk, signAsk } from '../fleet/ask.ts'
 import { fleetDirectory, storedBundle } from '../fleet/bundle-store.ts'
 import { type Certificate, type Enrolment, machineKey, readCertificate, verifyCertificate } from '../fleet/identity.ts'
 import type { FleetBus } from '../fleet/nats/bus.ts'
@@ -10,10 +11,11 @@ import { type FleetSettings, readFleetSettings } from '../fleet/settings.ts'
 import { Fault } from '../system/fault.ts'
 import { openKeyStore } from '../system/keys/keychain.ts'
 import type { SigningKey } from '../system/keys/signing-key.ts'
+import { withLock } from '../system/lock.ts'
 import type { Machine } from '../system/machine.ts'
-import { pause } from '../system/pause.ts'
+import { readOwnJson, writeOwnJson } from '../system/state.ts'
+import { pause } from '../system/timing.ts'
 import { openBus } from './connection.ts'
-import { type PendingAsk, pendingAsk, takePending } from './pending-asks.ts'
 
 export interface FleetQuestion {
   readonly project: string
@@ -23,7 +25,7 @@ export interface FleetQuestion {
   readonly waitMs?: number
 }
 
-/** A prompter whose person is the fleet; null where this machine is in none that answers asks. */
+/** A prompter that asks the fleet; null if this machine's fleet answers no asks. */
 export function fleetPrompter(
   machine: Machine,
   project: string,
@@ -86,7 +88,7 @@ function asker(settings: FleetSettings, machine: Machine): Asker {
 function newAsk(settings: FleetSettings, { key, certificate }: Asker, { project, request }: FleetQuestion): PendingAsk {
   const view = withAnswers(askView(request), ['once', 'deny', 'deny-message'])
   const { tool, subject, where, call } = view
-  // No one says yes to a part of a call.
+  // Nobody may approve a truncated call.
   const size = askText(view, { whole: true }).length
   if (size > MAX_TEXT || view.fields.some(({ hidden }) => hidden > 0))
     throw new Fault('fleet-unreachable', `the call is too long to be put to the fleet (over ${MAX_TEXT} characters)`)
@@ -108,7 +110,7 @@ function newAsk(settings: FleetSettings, { key, certificate }: Asker, { project,
   return { call, ask, signed: signAsk(ask, key, certificate) }
 }
 
-/** Tries again what servers under load or without a leader refuse. After that time no one need answer. */
+/** Retries what servers under load or without a leader refuse, up to a time limit. */
 async function again<T>(until: number, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   for (;;) {
     signal.throwIfAborted()
@@ -150,7 +152,7 @@ async function answerOf(
   try {
     for (;;) {
       signal.throwIfAborted()
-      // Read anew: a key that was taken back meanwhile counts no more.
+      // Read again: a key that was revoked meanwhile no longer counts.
       const bundle = storedBundle(machine.stateDir, settings)?.bundle
       if (!bundle) throw new Fault('fleet-policy', 'the policy that says who may answer is gone')
       const heard = new Promise<void>((resolve) => {
@@ -191,4 +193,67 @@ async function read(bus: FleetBus, ask: FleetAsk, approver: FleetAsk['machine'])
   } catch {
     return null
   }
+}
+
+/** Asks of this machine that are with the fleet: a call that is tried again waits on for the answer to the same ask. */
+export interface PendingAsk {
+  /** The hash of the very call. */
+  readonly call: string
+  readonly ask: FleetAsk
+  readonly signed: SignedAsk
+}
+
+interface PendingFile {
+  readonly version: 1
+  readonly asks: readonly PendingAsk[]
+}
+
+const MAX_PENDING = 100
+
+/** The open ask of a call, or a new one from `make`. */
+export function pendingAsk(machine: Machine, call: string, now: number, make: () => PendingAsk): PendingAsk {
+  let found: PendingAsk | undefined
+  change(machine, (asks) => {
+    const open = asks.filter(({ ask }) => Date.parse(ask.deadline) > now)
+    found = open.find((one) => one.call === call)
+    if (found) return open
+    found = make()
+    return [...open, found].slice(-MAX_PENDING)
+  })
+  return found!
+}
+
+/** Takes an ask that is settled; false when somebody else has: an answer is for one call, however many waited for it. */
+export function takePending(machine: Machine, { ask }: PendingAsk): boolean {
+  let taken = false
+  change(machine, (asks) => {
+    const left = asks.filter((one) => one.ask.id !== ask.id)
+    taken = left.length < asks.length
+    return left
+  })
+  return taken
+}
+
+function change(machine: Machine, how: (asks: readonly PendingAsk[]) => readonly PendingAsk[]): void {
+  const directory = fleetDirectory(machine.stateDir)
+  const path = join(directory, 'asks.json')
+  withLock(join(directory, 'asks.lock'), () => {
+    const asks = how(readOwnJson(path, isPendingFile)?.asks ?? [])
+    writeOwnJson(path, { version: 1, asks } satisfies PendingFile)
+  })
+}
+
+function isPendingFile(value: unknown): value is PendingFile {
+  const file = value as Partial<PendingFile> | null
+  return (
+    file?.version === 1 &&
+    Array.isArray(file.asks) &&
+    file.asks.every(
+      (one) =>
+        typeof one?.call === 'string' &&
+        typeof one.ask?.id === 'string' &&
+        typeof one.ask.deadline === 'string' &&
+        typeof one.signed?.payload === 'string',
+    )
+  )
 }

@@ -1,7 +1,9 @@
-/** Everything that a new policy of a fleet changes: what its manifests open and close, and who decides about asks. */
+/**
+ * The changes of a new fleet policy: what its manifests open and close, and who decides about asks.
+ */
 
 import type { Approver, Bundle } from '../fleet/bundle.ts'
-import { weakenedRules } from '../fleet/weakening.ts'
+import { weakenedRules } from '../fleet/bundle-store.ts'
 import { mergeLayers } from '../manifest/layers.ts'
 import { canonicalManifest } from '../manifest/sign/canonical.ts'
 import { type ReachChange, reachDiff } from '../manifest/sign/reach-diff.ts'

@@ -1,13 +1,24 @@
 /** The machine's connection to its fleet's NATS servers; the client is loaded with the first one. */
 
+import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { fleetDirectory } from '../fleet/bundle-store.ts'
-import { machineKey, readEnrolment } from '../fleet/identity.ts'
+import { fleetHttp } from '../fleet/http.ts'
+import {
+  type Certificate,
+  codeProof,
+  isProof,
+  machineKey,
+  parseCode,
+  readEnrolment,
+  verifyCertificate,
+} from '../fleet/identity.ts'
 import type { FleetBus } from '../fleet/nats/bus.ts'
-import type { FleetSettings } from '../fleet/settings.ts'
+import { type FleetSettings, isSecureUrl, parseFleetSettings } from '../fleet/settings.ts'
 import { Fault } from '../system/fault.ts'
 import { openKeyStore } from '../system/keys/keychain.ts'
 import type { Machine } from '../system/machine.ts'
-import type { Team } from './team.ts'
+import { openOwnDirectory } from '../system/state.ts'
+import { type JoinAnswer, type JoinRequest, joinFleet, joinText, type Team } from './team.ts'
 
 /** Connects as the machine that was enrolled here. */
 export async function openBus(settings: FleetSettings, machine: Machine): Promise<FleetBus> {
@@ -40,7 +51,7 @@ export async function fleetBucket(settings: FleetSettings, machine: Machine): Pr
   }
 }
 
-/** Has the NATS servers take the fleet's account as it is now, with every key that was taken back. */
+/** Publishes the fleet's current account to the NATS servers, with every revoked key. */
 export async function pushRevocations(team: Team, machine: Machine): Promise<void> {
   const { settings } = team
   if (settings.nats === null) return
@@ -68,4 +79,79 @@ export async function pushRevocations(team: Team, machine: Machine): Promise<voi
 export async function makeStreams(bus: FleetBus, replicas: number): Promise<void> {
   const admin = await import('../fleet/nats/admin.ts')
   await admin.makeStreams(bus, replicas)
+}
+
+/** Joins; returns the new settings. Writes nothing unless every check succeeded. */
+export async function joinByCode(machine: Machine, url: string, code: string, name: string): Promise<FleetSettings> {
+  const parts = parseCode(code)
+  if (parts === null) throw new Fault('bad-key', 'that is not a code of a fleet')
+  if (!isSecureUrl(url)) throw new Fault('fleet-settings', `${url} must be an https URL`)
+  const { key } = machineKey(openKeyStore(openOwnDirectory(machine.stateDir)))
+  const request: JoinRequest = {
+    id: parts.id,
+    key: key.publicKey,
+    name,
+    proof: codeProof(parts.secret, 'join', joinText({ key: key.publicKey, name })),
+  }
+  const { status, text } = await fleetHttp({})({
+    url: new URL('/join', url).href,
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(request),
+  })
+  if (status !== 200)
+    throw new Fault('no-fleet', `the fleet did not take this machine (${status})`, {
+      remedy: 'A code works once and for a limited time: ask the team for a new one.',
+    })
+  const answer = JSON.parse(text) as JoinAnswer
+  // A process that sits in between has no code, and so it cannot put its own settings or keys into the answer.
+  if (typeof answer.text !== 'string' || !isProof(answer.proof, codeProof(parts.secret, 'joined', answer.text)))
+    throw new Fault('no-fleet', 'the answer does not come from the team that issued the code, so it was ignored')
+  const { settings: settingsText, certificate } = JSON.parse(answer.text) as {
+    settings: string
+    certificate: Certificate
+  }
+  const settings = parseFleetSettings(settingsText, url)
+  if (verifyCertificate(certificate, settings)?.machine !== key.publicKey)
+    throw new Fault('no-fleet', 'the certificate is not for this machine')
+  joinFleet(machine, settingsText, certificate)
+  return settings
+}
+
+const MAX_BODY = 64 * 1024
+
+/** Where machines join, and where answers to asks may be handed in by programs: `relay` passes those on. */
+export function serveDesk(team: Team, relay: ((answer: string) => Promise<void>) | null): Server {
+  return createServer(async (request, response) => {
+    const reply = (status: number, body: object = {}): void => {
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
+    }
+    try {
+      if (request.method !== 'POST') return reply(405)
+      const body = await bodyOf(request)
+      if (body === null) return reply(413)
+      if (request.url === '/join') {
+        const answer = team.enrol(JSON.parse(body) as JoinRequest, Date.now())
+        return answer === null ? reply(403) : reply(200, answer)
+      }
+      if (request.url === '/answers' && relay !== null) {
+        await relay(body)
+        return reply(202)
+      }
+      return reply(404)
+    } catch {
+      return reply(400)
+    }
+  })
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string | null> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of request) {
+    size += (chunk as Buffer).length
+    if (size > MAX_BODY) return null
+    chunks.push(chunk as Buffer)
+  }
+  return Buffer.concat(chunks).toString('utf8')
 }

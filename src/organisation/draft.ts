@@ -1,26 +1,39 @@
-/** A policy before it is signed: the file in which a team writes it, what it would change, and what recorded calls would come to. */
+/** A policy before it is signed: a team's file, its changes, and its effect on recorded calls. */
 
 import { dirname, resolve } from 'node:path'
 import { parseLine } from '../audit/event.ts'
 import { type CallChecker, openChecker } from '../call/decide/check-call.ts'
-import { type Bundle, isFor, parseBundle } from '../fleet/bundle.ts'
+import {
+  type Bundle,
+  claimedBundle,
+  cosignBundle,
+  isFor,
+  parseBundle,
+  signBundle,
+  verifyBundle,
+} from '../fleet/bundle.ts'
+import { signersNeeded, storedBundle, trustOf } from '../fleet/bundle-store.ts'
+import { fleetHttp } from '../fleet/http.ts'
+import { fetchPolicy } from '../fleet/policy-source.ts'
 import { openManifest } from '../manifest/load.ts'
 import type { Manifest } from '../manifest/schema/manifest.ts'
-import { parseSeconds } from '../manifest/schema/measure.ts'
+import { parseSeconds } from '../manifest/schema/shape.ts'
 import { renderProblem } from '../manifest/toml/problem.ts'
-import type { Verdict } from '../policy/verdict.ts'
+import type { Verdict } from '../policy/order.ts'
 import { loadPolicy } from '../project/load/load.ts'
 import type { WrittenManifest } from '../project/load/written-manifests.ts'
 import { bundleNames } from '../sandbox/bundles/built-in.ts'
 import { Fault } from '../system/fault.ts'
-import type { Files } from '../system/files.ts'
+import { type Files, machineFiles, requirePlainOutput } from '../system/files.ts'
 import type { PublicKey } from '../system/keys/signing-key.ts'
 import type { Machine } from '../system/machine.ts'
+import { fleetBucket, openBus } from './connection.ts'
+import type { Team } from './team.ts'
 
 interface DraftFile {
   /** Manifests by the files beside the draft. */
   readonly layers: readonly { readonly groups: readonly string[]; readonly file: string }[]
-  /** How long the policy holds, and what it closes then. */
+  /** How long the policy is valid, and its effect after that. */
   readonly days?: number
   readonly closes?: Bundle['closes']
   /** How long a machine may go without proving its membership, such as "15m". */
@@ -32,16 +45,16 @@ interface DraftFile {
 
 const KNOWN = ['layers', 'days', 'closes', 'grace', 'approvers', 'rules', 'revoked']
 
-export interface DraftFacts {
+interface DraftFacts {
   readonly fleet: string
   readonly version: number
   readonly now: number
-  /** Taken back beside what the draft itself names. */
+  /** Revoked besides the keys in the draft itself. */
   readonly revoked: readonly PublicKey[]
 }
 
-/** Reads a draft and the manifests it names; a Fault says what is wrong with any of them. */
-export async function readDraft(file: string, files: Files, facts: DraftFacts): Promise<Bundle> {
+/** Reads a draft and its manifests; a Fault names any problem. */
+async function readDraft(file: string, files: Files, facts: DraftFacts): Promise<Bundle> {
   const draft = parseDraft(files.readText(file), file)
   const layers = []
   for (const { groups, file: name } of draft.layers) {
@@ -103,7 +116,7 @@ export function layersFor(bundle: Bundle | null, groups: readonly string[]): rea
     .map((layer) => ({ text: layer.manifest, label: `organisation (${layer.groups.join(', ')})` }))
 }
 
-export interface FleetReplay {
+interface FleetReplay {
   readonly calls: number
   /** Calls whose arguments were not recorded. */
   readonly unknown: number
@@ -117,7 +130,10 @@ export interface FleetReplay {
   }[]
 }
 
-/** Decides recorded calls under both bundles, each in its own project and with no other layer: what the change itself does. */
+/**
+ * Decides recorded calls under both bundles, each in its own project without other layers: the
+ * effect of the change itself.
+ */
 export async function replayBundles(
   lines: readonly string[],
   bundles: { readonly before: Bundle | null; readonly after: Bundle },
@@ -171,4 +187,77 @@ async function checkerFor(
 
 function bad(file: string, why: string, cause?: unknown): Fault {
   return new Fault('manifest', `${file} is not a draft of a policy: ${why}`, { cause })
+}
+
+/** The bundle that machines would fetch now; null where none was published yet. */
+export async function publishedBundle(team: Team, machine: Machine): Promise<Bundle | null> {
+  const { settings } = team
+  const known = storedBundle(machine.stateDir, settings)?.bundle ?? null
+  if (settings.policy === null) return known
+  const ports = { http: fleetHttp(settings.tls), bucket: () => fleetBucket(settings, machine) }
+  try {
+    const fetched = await fetchPolicy(settings.policy, null, ports)
+    if (fetched === 'unchanged') return known
+    const verdict = verifyBundle(fetched.text, trustOf(settings, []))
+    // The higher of the two: a place that was rolled back must not make us use a version again.
+    if ('problem' in verdict || (known && known.version > verdict.bundle.version)) return known
+    return verdict.bundle
+  } catch (error) {
+    if (error instanceof Fault && ['fleet-unreachable', 'fleet-refused'].includes(error.code)) return known
+    throw error
+  }
+}
+
+/** The next bundle as a draft has it. */
+export function nextBundle(team: Team, draft: string, before: Bundle | null, files: Files): Promise<Bundle> {
+  const version = (before?.version ?? 0) + 1
+  return readDraft(draft, files, { fleet: team.settings.fleet, version, now: Date.now(), revoked: team.revoked() })
+}
+
+/** The text of a bundle with the team member's signature, and how many more it needs to follow `before`. */
+export function signedBundle(
+  team: Team,
+  bundle: Bundle | string,
+  before: Bundle | null,
+): { readonly text: string; readonly missing: number } {
+  const text = typeof bundle === 'string' ? cosignBundle(bundle, team.key) : signBundle(bundle, team.key)
+  if (text === null) throw new Fault('manifest', 'that is not a bundle')
+  const counted = team.settings.keys.filter(
+    (key) => !('problem' in verifyBundle(text, { ...trustOf(team.settings, []), keys: [key], signers: 1 })),
+  )
+  const needed = signersNeeded(team.settings.signers, before, claimedBundle(text)!)
+  if (needed > team.settings.keys.length)
+    throw new Fault(
+      'fleet-settings',
+      'this policy weakens rules that need several people, so two of the team must sign',
+      {
+        remedy: 'Found the fleet with a second key (cordon fleet init NAME --key KEY), or keep the rules.',
+      },
+    )
+  return { text, missing: Math.max(0, needed - counted.length) }
+}
+
+/** Where a bundle was put. */
+export async function putBundle(team: Team, machine: Machine, text: string, out: string | null): Promise<string> {
+  const place = out ?? team.settings.policy
+  if (out === null && place === 'nats') {
+    const bus = await openBus(team.settings, machine)
+    try {
+      const { putPolicy } = await import('../fleet/nats/admin.ts')
+      await putPolicy(bus, text)
+    } finally {
+      await bus.close()
+    }
+    return `the bucket ${bus.names.bucket}`
+  }
+  if (place === null || !place.startsWith('/'))
+    throw new Fault('fleet-settings', 'say where to put it: --out FILE, which your web server then serves')
+  requirePlainOutput(place)
+  machineFiles.writeText(place, text)
+  return place
+}
+
+/** The unverified bundle in a file: for a person to read before signing. */
+export function shownBundle(text: string): Bundle | null {
+  return claimedBundle(text)
 }

@@ -1,4 +1,4 @@
-/** The fleet as the one who is asked, where this machine is in a fleet that answers; elsewhere nothing is loaded. */
+/** Asks the fleet, if this machine is in one that answers; elsewhere nothing is loaded. */
 
 import type { Approval, Question } from '../approval/approve.ts'
 import type { Prompter } from '../approval/prompter.ts'
@@ -9,7 +9,7 @@ import type { FleetQuestion } from './ask-fleet.ts'
 /** How long a question to the fleet is waited for where the asker does not wait for ever. */
 type Wait = Pick<FleetQuestion, 'waitMs'>
 
-/** The prompter; null where no one of a fleet answers asks of this machine. */
+/** The prompter; null if no fleet answers asks of this machine. */
 export async function openFleetPrompter(machine: Machine, project: string, wait: Wait = {}): Promise<Prompter | null> {
   if (!mayBeInFleet(machine)) return null
   const { fleetPrompter } = await import('./ask-fleet.ts')

@@ -1,4 +1,7 @@
-/** Records at the other end: read from what a receiver keeps, put in order, and verified by their chains and checkpoints. */
+/**
+ * Records at a receiver: read from its storage, ordered, and verified by their chains and
+ * checkpoints.
+ */
 
 import { type LinesVerification, verifyLines } from '../audit/verify.ts'
 import { readFleetSettings } from '../fleet/settings.ts'
@@ -128,7 +131,7 @@ function parse(text: string): { readonly resourceLogs?: Parameters<typeof fromOt
   }
 }
 
-/** Everything that the NATS servers of this machine's fleet hold. */
+/** Every record on the NATS servers of this machine's fleet. */
 export async function fleetRecords(machine: Machine): Promise<readonly ReceivedRecord[]> {
   const settings = readFleetSettings(machine)
   if (settings === null) throw new Fault('no-fleet', 'this machine is in no fleet')

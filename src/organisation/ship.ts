@@ -10,8 +10,16 @@ import { readEnrolment } from '../fleet/identity.ts'
 import type { FleetBus } from '../fleet/nats/bus.ts'
 import type { FleetSettings } from '../fleet/settings.ts'
 import { otlpSink } from '../fleet/ship/otlp.ts'
-import { piecesOf, type RecordSink, recordId, type ShippedRecord } from '../fleet/ship/record.ts'
-import { type RecordQueue, type ShipOptions, type Shipped, ship } from '../fleet/ship/shipper.ts'
+import {
+  piecesOf,
+  type RecordQueue,
+  type RecordSink,
+  recordId,
+  type ShipOptions,
+  type Shipped,
+  type ShippedRecord,
+  ship,
+} from '../fleet/ship/record.ts'
 import { createRedactor } from '../scan/redact/redact.ts'
 import { Fault, messageOf } from '../system/fault.ts'
 import { keyId } from '../system/keys/signing-key.ts'
@@ -21,7 +29,7 @@ import { sha256 } from '../system/sha256.ts'
 import { version } from '../system/version.ts'
 import { openBus } from './connection.ts'
 
-/** Ships to every receiver that the fleet has; a receiver that is down holds up no other. */
+/** Ships to every receiver of the fleet; a receiver that is down delays no other. */
 export async function shipRecords(
   settings: FleetSettings,
   machine: Machine,
@@ -58,7 +66,7 @@ async function throughBus(
   }
 }
 
-/** The sink of JetStream: the servers tell apart what they have already by the record's name. */
+/** The sink of JetStream: the servers recognise duplicates by the record's name. */
 export function natsSink(bus: FleetBus, machine: string): RecordSink {
   return {
     name: 'NATS',
@@ -115,8 +123,8 @@ export function recordQueue(machine: Pick<Machine, 'stateDir'>, cursor: string):
 const KEPT = ['v', 'seq', 'time', 'session', 'type', 'prev', 'args_hash', 'value_hash', 'call', 'key', 'signature']
 
 /**
- * A line was redacted when it was written, and is redacted once more by what is known now. Where that finds something the line
- * leaves without it, with the hash by which the next line is chained to it.
+ * A line was redacted when written, and is redacted again with today's knowledge. If that finds a
+ * secret, the line leaves without it, with the hash to which the next line is chained.
  */
 function leaving({ session, part, offset, text }: QueuedLine, redact: (text: string) => string): ShippedRecord {
   const place = { session, part, offset }

@@ -1,12 +1,15 @@
-/** Keeps the organisation's policy of this machine fresh: fetches it, checks it, and says what was refused. */
+/**
+ * Keeps the organisation's policy of this machine fresh: fetches it, verifies it, and reports
+ * refusals.
+ */
 
 import { openAuditLog } from '../audit/log.ts'
 import type { VerifiedBundle } from '../fleet/bundle.ts'
 import { acceptBundle, fleetDirectory, storedBundle } from '../fleet/bundle-store.ts'
 import { fleetHttp } from '../fleet/http.ts'
-import { fetchPolicy, type PolicyPorts } from '../fleet/policy-source.ts'
-import type { FleetSettings } from '../fleet/settings.ts'
-import { readStatus, writeStatus } from '../fleet/status.ts'
+import { type Enrolment, readEnrolment } from '../fleet/identity.ts'
+import { type FleetStatus, fetchPolicy, type PolicyPorts, readStatus, writeStatus } from '../fleet/policy-source.ts'
+import { type FleetSettings, readFleetSettings } from '../fleet/settings.ts'
 import { createRedactor } from '../scan/redact/redact.ts'
 import { Fault, messageOf } from '../system/fault.ts'
 import type { Machine } from '../system/machine.ts'
@@ -14,7 +17,7 @@ import { fleetBucket } from './connection.ts'
 
 export type PolicySync =
   | { readonly outcome: 'new' | 'unchanged'; readonly policy: VerifiedBundle | null }
-  /** The last good one holds on. */
+  /** The last good one stays in force. */
   | { readonly outcome: 'refused' | 'unreachable'; readonly code: string; readonly message: string }
 
 /** Fetches the policy once. Only a machine that cannot write its own state makes it throw. */
@@ -68,7 +71,7 @@ export async function syncPolicy(
   }
 }
 
-/** Whether what is stored here is good: what is not must come anew, whatever its place calls it. */
+/** Whether the stored bundle is good: otherwise it must be fetched again, whatever its ETag. */
 function hasGood({ stateDir }: Machine, settings: FleetSettings): boolean {
   try {
     return storedBundle(stateDir, settings) !== null
@@ -92,5 +95,55 @@ function report(machine: Machine, facts: Readonly<Record<string, unknown>>): voi
     log.record({ type: 'warning', about: 'fleet-policy', ...facts })
   } finally {
     log.close()
+  }
+}
+
+/** What `cordon fleet status` shows of this machine's fleet. */
+interface FleetView {
+  readonly fleet: string
+  readonly machine: string | null
+  readonly name: string | null
+  readonly role: string | null
+  readonly groups: readonly string[]
+  readonly policy: {
+    readonly version: number
+    readonly issued: string
+    readonly expires: string | null
+    readonly expired: boolean
+    readonly closes: string
+    readonly signers: number
+  } | null
+  /** Why no policy is usable, or what was refused last. */
+  readonly problem: FleetStatus['problem']
+  readonly checked: string | null
+}
+
+/** Reads the state; null if this machine is in no fleet. Makes no request. */
+export function fleetView(machine: Machine, now: number): FleetView | null {
+  const settings = readFleetSettings(machine)
+  if (settings === null) return null
+  const directory = fleetDirectory(machine.stateDir)
+  const { checked, problem } = readStatus(directory)
+  let enrolment: Enrolment | null = null
+  const shared = () => ({
+    fleet: settings.fleet,
+    machine: enrolment?.machine ?? null,
+    name: enrolment?.name ?? null,
+    role: enrolment?.role ?? null,
+    groups: enrolment?.groups ?? [],
+    checked,
+  })
+  try {
+    enrolment = readEnrolment(directory, settings)
+    const stored = settings.policy === null ? null : storedBundle(machine.stateDir, settings)
+    if (stored === null) return { ...shared(), policy: null, problem }
+    const { version, issued, expires, closes } = stored.bundle
+    const expired = expires !== null && Date.parse(expires) <= now
+    const signers = stored.signers.length
+    return { ...shared(), policy: { version, issued, expires, expired, closes, signers }, problem }
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    const { code, message } = error
+    return { ...shared(), policy: null, problem: { code, message, time: new Date(now).toISOString() } }
   }
 }

@@ -4,15 +4,17 @@ import { join } from 'node:path'
 import { fleetDirectory } from '../fleet/bundle-store.ts'
 import {
   type Certificate,
+  codeProof,
   type Enrolment,
+  type Invite,
   machineKey,
+  makeInvite,
   type Role,
   signEnrolment,
+  takeInvite,
   writeCertificate,
 } from '../fleet/identity.ts'
-import { codeProof, type Invite, makeInvite, takeInvite } from '../fleet/invite.ts'
-import { natsName, natsToken } from '../fleet/nats/nkey.ts'
-import { inboxOf, permissionsOf } from '../fleet/nats/subjects.ts'
+import { inboxOf, natsName, natsToken, permissionsOf } from '../fleet/nats/subjects.ts'
 import { FLEET_FILE, type FleetSettings, parseFleetSettings } from '../fleet/settings.ts'
 import { userSigningKey } from '../manifest/sign/sign.ts'
 import { Fault } from '../system/fault.ts'
@@ -52,7 +54,7 @@ export interface Team {
   revoke(key: PublicKey, now: number): void
   /** What goes into the configuration of every NATS server of this fleet; `directory`: where a server keeps tokens. */
   natsConfiguration(now: number, directory: string): string
-  /** The fleet's account as it is now, and a login by which servers take it. */
+  /** The fleet's current account, and a login for servers. */
   natsAccount(now: number): { readonly account: string; readonly login: string }
   readonly key: SigningKey
 }
@@ -70,7 +72,7 @@ export interface JoinAnswer {
   readonly proof: string
 }
 
-/** What a machine proves that it has the code for. */
+/** The text with which a machine proves that it has the code. */
 export function joinText({ key, name }: Pick<JoinRequest, 'key' | 'name'>): string {
   return JSON.stringify([key, name])
 }
@@ -166,7 +168,7 @@ export function openTeam(machine: Machine): Team {
   return team
 }
 
-/** The keys of the fleet's own NATS account; made with the first use. */
+/** The keys of the fleet's own NATS account, created on first use. */
 function teamKeys(machine: Machine): (name: 'operator' | 'account' | 'system') => SigningKey {
   const store = openKeyStore(openOwnDirectory(machine.stateDir))
   return (name) => {

@@ -4,8 +4,8 @@ import type { PathPattern } from '../files/path-pattern.ts'
 import type { ProtectedPlace } from '../files/protected-paths.ts'
 import type { UrlFacts } from '../hosts/url.ts'
 import type { ShellAnalysis } from '../shell/facts.ts'
+import type { Verdict } from './order.ts'
 import type { CommandRule, HostRule, Mode, NearbyKind, PathRule, Sourced } from './policy.ts'
-import type { Verdict } from './verdict.ts'
 
 /** A path of the call: as it was given and as the kernel resolves it. */
 export interface PathFact {
@@ -18,7 +18,7 @@ export interface PathFact {
   readonly gitInternal?: string
 }
 
-/** A URL of the call, with the addresses and redirects that stand in for the wire. */
+/** A URL of the call, with the addresses and redirects to judge instead of DNS and the network. */
 export interface HostFact {
   readonly given: string
   /** The parsed URL, or why it cannot be judged. */
@@ -41,7 +41,10 @@ export interface ShellFact {
   readonly syntaxError: string | null
   /** Follows the symlinks of an absolute path as far as it exists. */
   readonly canonical: (path: string) => string
-  /** Why a file may not be run as a script, such as one of a project's skills that no one approved; null when it may. */
+  /**
+   * Why a file may not run as a script, such as an unapproved one of a project's skills; null if it
+   * may.
+   */
   readonly scriptProblem?: ((path: string) => string | null) | undefined
   /** The same of the first such script that a path is, or that lies below it. */
   readonly scriptBelow?: ((path: string) => string | null) | undefined
@@ -57,19 +60,22 @@ export interface ToolCall {
   readonly shell: ShellFact | null
   /** A custom tool that wants a confirmation (P5). */
   readonly requireConfirmation: boolean
-  /** Touches only what this session itself started: what was allowed then is not asked about again. */
+  /** Touches only what this session started itself, which was allowed then. */
   readonly ownOnly?: boolean
 }
 
 /** Copies of the project's files, as denied paths need them. */
 export interface RepositoryFacts {
-  /** The path in the project of which this one, in a working tree or a clone of it, is a copy; null for every other. */
+  /**
+   * The original in the project, if this path lies in a working tree or clone of it; null
+   * otherwise.
+   */
   readonly originalOf: (path: string) => string | null
-  /** Whether the repository holds a file that the pattern reaches. */
+  /** Whether the repository contains a file that the pattern reaches. */
   readonly tracks: (pattern: PathPattern) => boolean
 }
 
-/** What the session knows at this moment. */
+/** The current facts of the session. */
 export interface SessionFacts {
   readonly agent: string | null
   readonly mode: Mode | null
@@ -83,19 +89,25 @@ export interface SessionFacts {
   }
   /** Directories that answers of this session added to the roots. */
   readonly roots: readonly string[]
-  /** The rule by which a path is ordinary source near the project; null for every other. */
+  /** The rule under which a path is ordinary source near the project; null otherwise. */
   readonly nearby?: (path: string) => Sourced<NearbyKind> | null
   /** Globs that widened the change envelope. */
   readonly envelope: readonly PathRule[]
   /** The agent's circuit breaker (P8): seconds until the next probe, or null when closed. */
   readonly breakerOpenFor: number | null
-  /** True where undo (F9) keeps what a command removes or overwrites in the roots: such a loss does not ask. Without it, it asks. */
+  /**
+   * True if undo (F9) keeps what a command removes or overwrites in the roots: such a loss does not
+   * ask.
+   */
   readonly undo?: boolean
   /** True where each program start is judged by its real words: a denial that a text may hide is then no reason to ask. */
   readonly judged?: boolean
   /** This very command was seen to change what cannot be kept: nothing of it runs unasked. */
   readonly unkept?: boolean
-  /** Whether commands see a secret-shaped file all the same, because git has it in HEAD as it is; without it, none is. */
+  /**
+   * Whether commands see a secret-shaped file, because git has the same content in HEAD. Default:
+   * none.
+   */
   readonly isShown?: (path: string, what?: 'secret' | 'configuration') => boolean
   /** Why the configuration of the repository that git finds from a directory is not taken on trust: `absent` for a directory that is not there. */
   readonly repositoryProblem?: (directory: string) => string | null

@@ -12,7 +12,7 @@ export interface CommandPattern {
   readonly matches?: TextPattern
 }
 
-/** `git * main`, or a regular expression: what the text of one command is held against. */
+/** `git * main`, or a regular expression, compared with the text of one command. */
 export type TextPattern = { readonly glob: string } | { readonly regex: RegExp }
 
 const MAX_LENGTH = 1024

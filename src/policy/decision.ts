@@ -1,19 +1,19 @@
 /** A decision: a verdict with every rule that took part, the part of the call it was about, and a remedy. */
 
 import type { Span } from '../shell/facts.ts'
+import { compareVerdicts, type Verdict } from './order.ts'
 import type { RuleRef } from './policy.ts'
 import type { ReasonCode } from './reason.ts'
-import { compareVerdicts, type Verdict } from './verdict.ts'
 
 export interface Reason {
   readonly code: ReasonCode
-  /** What was decided and why, in one or two sentences for a person or a model. */
+  /** The decision and its reason, in one or two sentences for a person or a model. */
   readonly message: string
   /** What would be allowed instead, or how to allow this. */
   readonly remedy?: string
 }
 
-/** What one part of a call is about. */
+/** The subject of one part of a call. */
 export interface PartSubject {
   readonly kind: 'tool' | 'command' | 'syntax' | 'redirect' | 'read' | 'write' | 'list' | 'host'
   /** The command words, path or URL, as a person reads them. */
@@ -44,8 +44,8 @@ export interface Decision {
   readonly rules: readonly RuleRef[]
   readonly segments: readonly PartDecision[]
   /**
-   * `undo`: a part of it is allowed because undo keeps what it destroys. `keeping`: it was not known to destroy anything and no one
-   * was asked, so where changes are held it changes nothing that cannot be kept.
+   * `undo`: allowed because undo keeps what it destroys. `keeping`: not known to destroy anything
+   * and nobody was asked, so it may only change what can be kept.
    */
   readonly relies?: 'undo' | 'keeping'
   /** Of an ask: undo keeps what a yes would change in the roots. */
@@ -54,7 +54,7 @@ export interface Decision {
   readonly judged?: true
 }
 
-/** A decision about a call as a whole, made outside the rules: one part, and that decides. */
+/** A decision about a whole call, made outside the rules: one part, which decides. */
 export function soleDecision(
   decision: Verdict,
   subject: PartSubject,

@@ -8,11 +8,14 @@ import { classifyAddress } from '../hosts/address.ts'
 import { matchesDenied, matchesHost } from '../hosts/pattern.ts'
 import { parseUrl } from '../hosts/url.ts'
 import { type Decision, soleDecision } from './decision.ts'
+import { compareVerdicts, type Verdict } from './order.ts'
 import type { HostRule, Policy, RuleRef, Sourced } from './policy.ts'
 import type { ReasonCode } from './reason.ts'
-import { compareVerdicts, type Verdict } from './verdict.ts'
 
-/** What an argument must be: a text by a glob, a path by the file rules, an address by the host rules. */
+/**
+ * The condition on an argument: a text by a glob, a path by the file rules, an address by the host
+ * rules.
+ */
 export type ArgumentRule = { readonly name: string } & (
   | { readonly kind: 'text'; readonly glob: string }
   | { readonly kind: 'path'; readonly pattern: PathPattern }
@@ -41,9 +44,9 @@ export interface McpCall {
   readonly tool: string
   /** `mcp__SERVER__TOOL`. */
   readonly called: string
-  /** Null where no one knows: then no argument meets a condition. */
+  /** Null if unknown: then no argument meets a condition. */
   readonly input: Readonly<Record<string, unknown>> | null
-  /** What the server says of the tool; null where no one has asked it. */
+  /** The server's description of the tool; null if it was not read. */
   readonly hints: Readonly<Record<string, unknown>> | null
 }
 
@@ -53,7 +56,10 @@ export interface McpScene {
   readonly canonical: (path: string) => string
 }
 
-/** `base` is what levels and modes say. Its denials stand, and a rule lifts an ask only where that was about the level. */
+/**
+ * `base` comes from levels and modes. Its denials remain, and a rule only lifts an ask about the
+ * level.
+ */
 export function judgeMcpCall(base: Decision, rules: McpRules | undefined, call: McpCall, scene: McpScene): Decision {
   if (base.decision === 'deny' || rules === undefined) return base
   const found = ruleFor(rules, call, scene)
@@ -69,7 +75,7 @@ export function judgeMcpCall(base: Decision, rules: McpRules | undefined, call: 
 function ruleFor(rules: McpRules, call: McpCall, scene: McpScene): (RuleRef & { level: Verdict }) | null {
   const matching = rules.tools.filter((one) => matchSegment(one.tool, call.tool) && meets(one, call, scene))
   const [first, ...more] = matching
-  // The strictest of several: a broad grant does not lift what a narrower entry asks about.
+  // The strictest of several: a broad grant does not lift the ask of a narrower entry.
   if (first) return more.reduce((worst, one) => (compareVerdicts(one.level, worst.level) > 0 ? one : worst), first)
   if (!rules.trustHints || call.hints === null) return null
   const reads = call.hints.readOnlyHint === true

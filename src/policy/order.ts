@@ -53,3 +53,19 @@ function answered(subject: PartSubject, ruling: Ruling, step: 1 | 2 | 3 | 4, sta
     step,
   }
 }
+
+/** Strictest first. */
+export const VERDICTS = ['deny', 'ask', 'allow'] as const
+export type Verdict = (typeof VERDICTS)[number]
+
+const STRICTNESS: Record<Verdict, number> = { allow: 0, ask: 1, deny: 2 }
+
+/** The stricter of two verdicts: allow < ask < deny. */
+export function stricter(a: Verdict, b: Verdict): Verdict {
+  return STRICTNESS[a] >= STRICTNESS[b] ? a : b
+}
+
+/** Orders verdicts from lenient to strict, for sorting and comparing. */
+export function compareVerdicts(a: Verdict, b: Verdict): number {
+  return STRICTNESS[a] - STRICTNESS[b]
+}

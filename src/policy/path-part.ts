@@ -12,19 +12,25 @@ import type { Ruling, Stance } from './stance.ts'
 
 export type PathAccess = 'read' | 'write' | 'list'
 
-/** Who touches the path: a file tool, or a command inside the sandbox, which sees the baseline and a private /tmp. */
+/**
+ * The actor: a file tool, or a command inside the sandbox, which sees the baseline and a private
+ * /tmp.
+ */
 export interface PathActor {
   readonly by: 'tool' | 'command'
   /** A relative word that climbs out of the project does not count as naming a system file. */
   readonly climbs?: boolean
-  /** A command that only checks names and metadata (`ls`, `stat`, `test`): outside the box it finds nothing to look at. */
+  /**
+   * A command that only checks names and metadata (`ls`, `stat`, `test`): outside the sandbox it
+   * sees nothing.
+   */
   readonly looks?: 'names' | 'metadata' | false
-  /** Whether it could send on what it reads. */
+  /** Whether it could send what it reads. */
   readonly sends?: () => boolean
   readonly subject?: Pick<PartSubject, 'text' | 'span'>
 }
 
-/** One path, who touches it how, and what it is judged by. */
+/** One path, its actor and access, and everything needed to judge it. */
 export interface PathScene {
   readonly policy: Policy
   readonly session: SessionFacts
@@ -69,7 +75,7 @@ export function isInsideRoots(policy: Policy, session: SessionFacts, path: strin
   )
 }
 
-/** Where what a command leaves or removes is the machine's own: the roots, and what write grants show besides. */
+/** Places whose files outlive a command: the roots, and the write grants. */
 export function keptPlaces(policy: Policy, session: SessionFacts): readonly string[] {
   const granted = [...policy.writes.allow, ...session.grants.writes].map(({ pattern }) => literalPrefix(pattern))
   const roots = [policy.root, ...policy.additionalDirectories.map(({ value }) => value), ...session.roots]
@@ -93,9 +99,10 @@ function namesOf({ path, written }: PathFact): readonly string[] {
 function ruleDenial({ policy, session, access, fact }: PathScene): Ruling | null {
   const rules = access === 'write' ? policy.writes.deny : policy.reads.deny
   if (rules.length === 0) return null
-  // What is denied in a project is denied in its working trees and clones.
+  // A denial in a project also applies in its working trees and clones.
   const names = namesOf(fact).flatMap((path) => [path, session.repository?.originalOf(path) ?? path])
-  // A rule that names a link denies what it points to under that name; the sandbox hides it under every name.
+  // A rule that names a link denies its target under that name; the sandbox hides it under every
+  // name.
   const found = rules.filter((candidate) => names.some((path) => reachesPath(candidate.pattern, path)))
   const rule = found.find(({ asks }) => !asks) ?? found[0]
   if (!rule) return null
@@ -133,7 +140,7 @@ function ownPlaceDenial({ policy, session, access, fact, actor }: PathScene): Ru
     (rule) => namesPath(rule.pattern, fact.path) && rule.pattern.absolute === fact.path,
   )
   if (!closed || (opener && !found.unreadable)) return null
-  // No one can be asked while a command runs, and the broker refuses the change there.
+  // Nobody can be asked while a command runs, so the broker refuses the change there.
   if (found.asks && actor.by !== 'command') {
     const message = `${fact.given} is protected: ${found.reason}.`
     return { decision: 'ask', firm: true, reason: { code: 'protected-path', message }, rules: [PROTECTED_RULE] }
@@ -175,7 +182,7 @@ function baselineRuling({ policy, session, stance, access, fact, actor }: PathSc
   const shown =
     isSandboxDevice(fact.path) ||
     (access !== 'write' && !actor.climbs && isBaselineRead(fact.path) && !secretOf(fact.path, policy))
-  // A home below /tmp is a home: who names it means what is in it, and not the empty place that the sandbox has there.
+  // A home below /tmp is a home: naming it means its contents, not the empty folder in the sandbox.
   const own =
     stance.mode.value === 'contained' &&
     isPrivateTmp(fact.path) &&
@@ -233,9 +240,9 @@ function outsideRuling(scene: PathScene): Ruling | null {
 }
 
 function secretRuling({ policy, session, access, fact, actor }: PathScene): Ruling | null {
-  // Metadata is held by deny rules alone (F2).
+  // Only deny rules cover metadata (F2).
   if (access !== 'read' || actor.looks === 'metadata' || !policy.maskSecrets) return null
-  // A link with a secret's name makes one of what it points to, as it does for the masks.
+  // A link with a secret's name makes its target a secret, as for the masks.
   const secrets = namesOf(fact).flatMap((path) => {
     const secret = secretOf(path, policy)
     if (secret === null) return []
@@ -260,7 +267,7 @@ function secretRuling({ policy, session, access, fact, actor }: PathScene): Ruli
 
 const GIT_CONFIG = /\/\.git\/(?:.+\/)?config(?:\.worktree)?$/i
 
-/** Commands see git's configuration without the credentials in it; who opens it otherwise would see them. */
+/** Commands see git's configuration without its credentials; other readers would see them. */
 function credentialRuling(policy: Policy, session: SessionFacts, fact: PathFact): Ruling | null {
   const grants = [...policy.reads.allow, ...session.grants.reads].map((rule) => rule.pattern)
   if (session.isShown?.(fact.path, 'configuration') !== false || grants.some(({ absolute }) => absolute === fact.path))
@@ -286,8 +293,8 @@ const PRIVATE_KEY =
 const HISTORY =
   /\/\.git(?:$|\/(?:HEAD|ORIG_HEAD|FETCH_HEAD|index|packed-refs|refs|logs|objects|worktrees|modules|rebase-\w+|stash)(?:\/|$))/
 
-// P10: references, logs and objects that something else than git writes are history that is lost.
-// Undo would bring it back, but who finds a repository broken does not think of a command from an hour ago.
+// P10: other writers than git can destroy references, logs and objects. Undo would restore them,
+// but a person with a broken repository does not think of a command from an hour ago.
 function repositoryRuling({ policy, session, stance, access, fact, actor }: PathScene): Ruling | null {
   if (access !== 'write' || actor.by !== 'command' || stance.mode.value !== 'contained') return null
   if (!HISTORY.test(fact.path) || fact.path.endsWith('.lock') || !isInsideRoots(policy, session, fact.path)) return null
@@ -327,7 +334,7 @@ function grantRuling(scene: PathScene): Ruling | null {
 export function nearbyRule(session: SessionFacts, path: string, sends: () => boolean): RuleRef | null {
   const found = session.nearby?.(path) ?? null
   if (found === null) return null
-  // Anybody has the packages. A repository is not for a text that could send it on, nor for an agent that somebody tries to steer.
+  // Packages are public. A repository is not, for a text that could send it or a tainted session.
   return found.value === 'repositories' && (session.tainted || sends()) ? null : ref(found)
 }
 
@@ -341,9 +348,9 @@ function nearbyRuling({ session, access, fact, actor }: PathScene): Ruling | nul
   }
 }
 
-// A command's own level asks before the command, not once more for each of its files; metadata is held by deny alone.
+// A command's own level asks once for the command, not for each file; only denials cover metadata.
 function explicitLevel({ stance, access, actor }: PathScene): Ruling | null {
-  // A tool that does more than list asks before that, not for the names of what it goes over.
+  // A tool that does more than list asks for that, not for the names that it lists.
   const besides = access === 'list' && stance.kind !== 'list' && stance.explicit?.decision === 'ask'
   if (actor.by === 'tool') return besides ? null : stance.explicit
   if (stance.explicit) return stance.explicit.decision === 'ask' ? null : stance.explicit

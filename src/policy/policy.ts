@@ -5,9 +5,9 @@ import type { SpecialRange } from '../hosts/address.ts'
 import type { HostPattern } from '../hosts/pattern.ts'
 import type { SuffixLookup } from '../hosts/suffix.ts'
 import type { CommandPattern } from './command-pattern.ts'
-import type { Verdict } from './verdict.ts'
+import type { Verdict } from './order.ts'
 
-/** A rule and where it stands: `capabilities.deny.commands.patterns[0]`, `cordon.toml:12:3`. */
+/** A rule and its source: `capabilities.deny.commands.patterns[0]`, `cordon.toml:12:3`. */
 export interface RuleRef {
   readonly rule: string
   readonly source: string
@@ -39,7 +39,7 @@ export interface PathDenial extends PathRule {
   readonly asks?: true
 }
 
-/** A command grant or denial, with what it carries along. */
+/** A command grant or denial, and what it adds. */
 export interface CommandRule extends RuleRef {
   readonly pattern: CommandPattern
   readonly prompt: boolean
@@ -53,7 +53,7 @@ export interface CommandRule extends RuleRef {
 export interface CommandDenial extends CommandRule {
   /** It asks instead, whatever mode answers asks. */
   readonly asks?: true
-  /** What a weaker rule takes out of it, where an agent host lets the last rule win. */
+  /** Exceptions of a weaker rule, for agent hosts where the last rule wins. */
   readonly except?: readonly CommandPattern[]
 }
 
@@ -65,7 +65,7 @@ export interface HostRule extends RuleRef {
   /** Requests, and bytes of requests, for a session; undefined means any number. */
   readonly maxRequests?: number
   readonly maxUpload?: number
-  /** TLS is passed on unopened: the name and the address are held, the content is not seen. */
+  /** TLS passes through unopened: name and address are checked, the content is not. */
   readonly tls?: 'pass'
   /** git alone, over ssh that Cordon runs outside with the person's own keys: to read repositories, or to write them too. */
   readonly ssh?: 'fetch' | 'push'
@@ -138,7 +138,7 @@ export interface Policy {
   readonly promptReads: Sourced<boolean>
   readonly filterListings: Sourced<boolean>
   readonly reads: PathRules
-  /** What a call may read outside the project when it names it. */
+  /** What a call may read outside the project by name. */
   readonly nearby: readonly Sourced<NearbyKind>[]
   readonly writes: PathRules
   /** `change_envelope`: null when none is set; otherwise a write must match one. */

@@ -10,8 +10,8 @@ export type ReviewBound = Exclude<Bound, 'lost' | 'irreversible' | 'unbounded'>
 export const DEFAULT_REVIEW_BOUND: ReviewBound = 'granted-host'
 
 /**
- * The only reasons to ask that a reviewer may answer. Everything else is a person's: what a rule or a tool wants a person to
- * confirm, what may hide a denied action, secrets, and a session that has read orders.
+ * The only reasons that a reviewer may answer. All others need a person: confirmations, possibly
+ * hidden denials, secrets, and a session that has read injected instructions.
  */
 const REVIEWABLE: ReadonlySet<string> = new Set<ReasonCode>([
   'not-granted',
@@ -28,7 +28,7 @@ export function isReviewable(code: string): boolean {
   return REVIEWABLE.has(code)
 }
 
-/** Whether a decision still asks what a reviewer answered, and nothing else. */
+/** Whether a decision still asks only what a reviewer answered. */
 export function asksTheSame(now: Decision, reviewed: Decision): boolean {
   if (now.decision === 'allow') return true
   return now.decision === 'ask' && (now.kept === true) === (reviewed.kept === true) && asked(now) === asked(reviewed)

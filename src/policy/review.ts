@@ -1,6 +1,7 @@
 /**
- * What a reviewer may answer (P11): a program or a model that answers in a person's place. Its word counts only where the worst
- * case is proven to be within the bound, so a reviewer that is wrong, or was talked into a yes, costs no more than that.
+ * The questions that a reviewer may answer (P11): a program or a model instead of a person. Its yes
+ * counts only if the worst case is within the bound, so a wrong or manipulated reviewer costs no
+ * more.
  */
 
 import type { CommandFact, ShellFacts } from '../shell/facts.ts'
@@ -32,7 +33,8 @@ export function whyNotReviewed(
   if (worst.labels.some((label) => label !== 'outside'))
     return `only a person sends data that is ${worst.labels.join(', ')}`
   if (!isWithin(worst.bound, upTo)) return `the worst case is above review.up_to (${worst.bound}, not ${upTo})`
-  // INVARIANT: what a program does that no table knows is bounded by the sandbox alone, so it must reach no host by itself.
+  // INVARIANT: only the sandbox bounds a program that no table knows, so it must reach no host
+  // alone.
   if (commands.defaultDomains.length > 0) {
     if (asks.some((part) => isUnknown(part, facts)))
       return 'what the program does is not known, and default_domains gives it hosts'
@@ -45,7 +47,7 @@ function isUnknown(part: PartDecision, facts: ShellFacts | null): boolean {
   return isCommand(part) && (factOf(part, facts)?.effect ?? 'unknown') === 'unknown'
 }
 
-/** A hazard that the worst case does not count: what the command changes elsewhere is counted by its kind. */
+/** A hazard outside the worst case: its kind counts remote changes. */
 function isUnclear(part: PartDecision, facts: ShellFacts | null): boolean {
   const fact = factOf(part, facts)
   if (!isCommand(part) || fact === null) return false
@@ -60,7 +62,10 @@ function factOf({ command }: PartDecision, facts: ShellFacts | null): CommandFac
   return command === undefined ? null : (facts?.commands[command] ?? null)
 }
 
-/** The worst case of an ask, with the first `review.up_to` by which a reviewer may answer it; null: only a person may. */
+/**
+ * The worst case of an ask, with the first `review.up_to` for which a reviewer may answer; null:
+ * only a person may.
+ */
 export function reviewedWorstCase(
   { decision, facts }: Omit<Reviewed, 'worst'>,
   policy: Pick<Policy, 'commands'>,

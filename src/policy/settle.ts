@@ -3,7 +3,7 @@
 import type { Decision } from './decision.ts'
 import { type Policy, type RuleRef, ref } from './policy.ts'
 
-/** `refuse` is not a deny: no one was there to be asked, or asking is switched off. */
+/** `refuse` is not a deny: nobody was there to be asked, or asking is off. */
 export type Settlement =
   | { readonly outcome: 'run' }
   | { readonly outcome: 'deny' }

@@ -2,9 +2,9 @@
 
 import type { SessionFacts } from './call.ts'
 import type { Reason } from './decision.ts'
+import type { Verdict } from './order.ts'
 import { type AgentRule, type Mode, type Policy, type RuleRef, ref, type Sourced } from './policy.ts'
 import { type ToolKind, toolKind } from './tool-kind.ts'
-import type { Verdict } from './verdict.ts'
 
 /** A verdict with its reason and rules, before it is bound to a part. */
 export interface Ruling {
@@ -21,7 +21,7 @@ export interface Stance {
   readonly mode: Sourced<Mode>
   /** Step 1: the tool may not be used at all. */
   readonly denial: Ruling | null
-  /** Step 3: an explicit level; null when no one set one. */
+  /** Step 3: an explicit level; null if none is set. */
   readonly explicit: Ruling | null
   /** Step 4: the level of P1. */
   readonly builtIn: Verdict
@@ -40,7 +40,10 @@ export function ringOf(trustScore: number): 1 | 2 | 3 {
   return trustScore >= 0.6 ? 2 : 3
 }
 
-/** Works out where the session stands towards a tool. `ownOnly`: it only looks after what it started before, which plan mode lets it. */
+/**
+ * Computes the session's stance towards a tool. `ownOnly`: it only handles what it started before,
+ * which plan mode allows.
+ */
 export function takeStance(policy: Policy, session: SessionFacts, tool: string, ownOnly = false): Stance {
   const { kind, level: builtIn, boxed = false } = toolKind(tool)
   const agentName = session.agent ?? policy.agent.value
@@ -65,7 +68,7 @@ export function takeStance(policy: Policy, session: SessionFacts, tool: string, 
   }
 }
 
-// A deny from any layer stands, so a later allow of another layer does not lift it.
+// A deny from any layer remains, so a later allow of another layer does not lift it.
 function anyLevelDenial(tool: string, session: SessionFacts, agent: AgentRule | null, policy: Policy): Ruling | null {
   const found = [session.levels, agent?.tools, policy.tools].map((levels) => levels?.get(tool))
   const deny = found.find((level) => level?.value === 'deny')
@@ -154,7 +157,7 @@ function modeLevel(mode: Sourced<Mode>, kind: ToolKind, boxed: boolean): Ruling 
   }
 }
 
-/** P2 as far as it is a level: what is not here follows the hand-written rules. */
+/** The levels of P2: modes not listed here follow the code. */
 const MODE_LEVELS: Partial<Record<Mode, Partial<Record<ToolKind, Verdict>>>> = {
   default: { write: 'ask', command: 'ask' },
   auto_accept: { write: 'allow', command: 'ask' },

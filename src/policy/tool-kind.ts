@@ -1,13 +1,16 @@
-/** What kinds of work tools do, and the level each has when no one set one (P1). */
+/** The kinds of tools, and the level of each if none is set (P1). */
 
-import type { Verdict } from './verdict.ts'
+import type { Verdict } from './order.ts'
 
 export type ToolKind = 'read' | 'list' | 'write' | 'command' | 'network' | 'talk'
 
 interface BuiltInTool {
   readonly kind: ToolKind
   readonly level: Verdict
-  /** True when what it runs has neither the project nor a network, and each call of a tool from inside is judged by itself. */
+  /**
+   * True if it runs without project and network, and each tool call from inside is judged
+   * separately.
+   */
   readonly boxed?: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * The worst case of a yes (P11): what it could cost at most, as a value. It is computed from the decision and the facts that
- * the decision was made of, so every surface shows the same, and a reviewer is bound by it.
+ * The worst case of a yes (P11): its maximum cost, as a value. Computed from the decision and its
+ * facts, so every surface shows the same and it bounds a reviewer.
  */
 
 import type { CommandFact, ShellFacts } from '../shell/facts.ts'
@@ -127,7 +127,7 @@ function costOf(part: PartDecision, fact: CommandFact | null, kept: boolean): Co
   }
 }
 
-/** By what a part is about. */
+/** By the subject of a part. */
 function kindCost(part: PartDecision, fact: CommandFact | null, kept: boolean): Cost {
   const { kind, text, reason } = part
   const outside = reason.code === 'outside-roots' || reason.code === 'outside-cwd'
@@ -160,7 +160,7 @@ function kindCost(part: PartDecision, fact: CommandFact | null, kept: boolean): 
   }
 }
 
-/** A look at hosts that are granted for it costs less than a look at any host. */
+/** Access to a host granted for it costs less than access to any host. */
 function grantedCost(part: PartDecision, fact: CommandFact | null, { segments }: Decision): Cost | null {
   if (part.kind !== 'command' || fact?.effect !== 'remote-read') return null
   if (part.reason.code !== 'not-granted' && part.reason.code !== 'level-ask') return null
@@ -171,7 +171,7 @@ function grantedCost(part: PartDecision, fact: CommandFact | null, { segments }:
   return { bound: 'granted-host', hosts, text: `${hosts[0]}, which is granted, receives what the command sends` }
 }
 
-/** By what a command does beyond the sandbox. */
+/** By the command's effect outside the sandbox. */
 function effectCost({ kind, text, reason }: PartDecision, fact: CommandFact | null): Cost {
   if (kind === 'host') return { bound: 'adds', hosts: [text], text: `changes something at ${text}` }
   const about = (otherwise: string): string => `${fact?.effectNote || otherwise} (${short(text)})`
@@ -184,7 +184,7 @@ function effectCost({ kind, text, reason }: PartDecision, fact: CommandFact | nu
   }
 }
 
-/** `git push origin x` says where to, which its note does not. */
+/** `git push origin x` names the target, which its note does not. */
 function pushOf(fact: CommandFact): string | null {
   const words = fact.argv.map((word) => (word.values?.length === 1 ? word.values[0]! : word.text))
   if (words[0] !== 'git' || !words.includes('push')) return null
@@ -196,7 +196,7 @@ function pushOf(fact: CommandFact): string | null {
   return `${forced ? 'overwrites or deletes' : 'pushes to'} ${where}`
 }
 
-/** The last two components, which a person knows a file by. */
+/** The last two components, by which a person recognises a file. */
 function nameOf(path: string): string {
   const parts = path.replace(/ \(.*\)$/, '').split('/')
   return parts.length > 4 ? `…/${parts.slice(-3).join('/')}` : parts.join('/')

@@ -1,4 +1,4 @@
-/** What `cordon add` puts into a manifest: a host, a place, a command or a port, as the grants that would be there. */
+/** The grants that `cordon add` writes for a host, path, command or port. */
 
 import type { Suggestion } from '../approval/suggestion.ts'
 import { isInside } from '../files/baseline.ts'
@@ -13,11 +13,9 @@ import type { LoadedPolicy } from './load/load.ts'
 
 export type AdditionKind = 'host' | 'read' | 'write' | 'command' | 'port'
 
-/** One addition: the grants that make it up, none where it is there already. */
+/** The grants of one addition; empty if the manifest already has them. */
 export interface Addition {
-  /** For the person, before they agree. */
   readonly says: string
-  /** What should give them pause. */
   readonly warning: string | null
   readonly grants: readonly Suggestion[]
 }
@@ -28,7 +26,7 @@ export interface AdditionPlaces {
   readonly files: Files
 }
 
-/** The addition of a host or a wildcard; null where it is not. */
+/** The addition for a host or wildcard; null if it is neither. */
 export function hostAddition(host: string, { loaded }: AdditionPlaces): Addition | null {
   const parsed = parseHostPattern(host, null)
   if (!('pattern' in parsed)) return null
@@ -57,7 +55,7 @@ export function commandAddition(pattern: string, { loaded }: AdditionPlaces): Ad
   return { says: `agents run ${pattern} without asking`, warning: null, grants: known ? [] : [grant] }
 }
 
-/** The addition of a canonical path that exists. Throws for Cordon's own places. */
+/** The addition for a canonical existing path. Throws for Cordon's own places. */
 export function pathAddition(path: string, how: 'read' | 'write', places: AdditionPlaces): Addition {
   const { loaded, machine, files } = places
   const { policy, root, manifestPath } = loaded
@@ -71,9 +69,10 @@ export function pathAddition(path: string, how: 'read' | 'write', places: Additi
   const roots = [policy.root, ...policy.additionalDirectories.map((directory) => directory.value)]
   const inRoots = roots.some((one) => isInside(path, one))
   const rules = how === 'read' ? policy.reads : policy.writes
-  // Where nothing of a kind is declared, the roots are open but for what only a literal name opens.
+  // If no grant of the kind exists, the roots are open except for what only a literal name opens.
   const isNamed = rules.allow.some(({ pattern }) => pattern.text === value)
-  // What the sandbox shows is what read grants name, where there are any: a place that is not shown cannot be changed either.
+  // The sandbox shows what read grants name, if there are any; a hidden path cannot be changed
+  // either.
   const isSeen =
     how === 'read' || !policy.reads.declared || policy.reads.allow.some(({ pattern }) => coversPath(pattern, path))
   const known = isSeen && (isNamed || (inRoots && !rules.declared && !secret && !(held && how === 'write')))
@@ -98,7 +97,7 @@ export function pathAddition(path: string, how: 'read' | 'write', places: Additi
   }
 }
 
-/** As a manifest has it: from the root, from the home directory, or whole. */
+/** The path as a manifest writes it: relative to the root or home, or absolute. */
 function written(path: string, root: string, home: string): string {
   if (path === root) return '.'
   if (isInside(path, root)) return path.slice(root.length + 1)

@@ -1,4 +1,7 @@
-/** "Always" and "never": writes an answer into the project's manifest, signs it again, and puts it in force (P6). */
+/**
+ * "Always" and "never": writes an answer into the project's manifest, signs it again and puts it in
+ * force (P6).
+ */
 
 import { join } from 'node:path'
 import type { Remembered } from '../approval/approve.ts'
@@ -19,21 +22,24 @@ import type { Machine } from '../system/machine.ts'
 import { exampleMatcher, type LoadedPolicy } from './load/load.ts'
 import { openPolicy } from './open.ts'
 import { MANIFEST_NAME } from './place/root.ts'
-import { signedText } from './sign/signed-text.ts'
+import { signedText } from './sign/seal.ts'
 import { trustRequest } from './sign/trust.ts'
 
-/** Either the policy with the answer in it, or why the answer holds for the session only. */
+/** The new policy, or why the answer applies to this session only. */
 export type Amended = { readonly loaded: LoadedPolicy } | { readonly kept: string; readonly why: string }
 
-/** Where an answer is in a manifest. */
+/** Where a manifest stores an answer. */
 export interface ListPlace {
   readonly section: readonly string[]
   readonly name: string
-  /** What goes before the answer where the list is new. */
+  /** Entries to write before the answer if the list is new. */
   readonly first?: readonly string[]
 }
 
-/** Writes an answer into the manifest. Never throws: an answer that cannot be written is kept for the session. */
+/**
+ * Writes an answer into the manifest. Never throws: an answer that cannot be written applies to the
+ * session.
+ */
 export async function amendProject(
   loaded: LoadedPolicy,
   remembered: Remembered,
@@ -88,8 +94,8 @@ function kept(why: string): Amended {
 }
 
 /**
- * INVARIANT: an answer never closes what was open without being asked to. The first grant of a kind makes everything else of
- * that kind ask, so it is a person's to write.
+ * INVARIANT: an answer never closes anything. The first grant of a kind makes everything else of
+ * that kind ask, so a person has to write it.
  */
 export function listPlace(
   { grant, verdict, tool }: Pick<Remembered, 'grant' | 'verdict' | 'tool'>,
@@ -105,8 +111,9 @@ export function listPlace(
       const section = ['capabilities', side, grant.kind]
       if (verdict === 'allow' && !declared) {
         if (grant.kind === 'read' && !hasReadLevels(policy)) {
-          // With the project itself in the list, the first grant closes nothing, and opens no more than was open.
-          // The person's own skills are shown without a line: their home is nothing for a project's manifest.
+          // With the project itself in the list, the first grant neither closes nor opens anything
+          // else. The person's skills are visible without a line: a project's manifest should not
+          // name their home.
           const listed = policy.additionalDirectories.filter(({ source }) => source !== 'built-in')
           const roots = listed.map(({ value }) => `${value}/**`)
           return { section, name: 'paths', first: ['**', ...roots] }
@@ -139,7 +146,7 @@ export function listPlace(
   }
 }
 
-/** Tools that only read, whose level a grant of everything would lift. */
+/** Read-only tools, whose level a grant of everything would raise. */
 const READERS: readonly string[] = ['read', 'list', 'stat', 'summary', 'glob', 'grep', 'lsp']
 
 function hasReadLevels({ tools, agents }: Policy): boolean {
@@ -148,7 +155,7 @@ function hasReadLevels({ tools, agents }: Policy): boolean {
   )
 }
 
-/** The text that is hashed and signed, of a manifest as it would be; with the registries that were signed with it. */
+/** The signed text of a changed manifest, with its signed registries. */
 async function canonicalText(
   loaded: LoadedPolicy,
   machine: Machine,

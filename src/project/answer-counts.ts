@@ -1,14 +1,16 @@
-/** How often a person gave the same answer once: what they say yes to again and again is proposed as a grant, never saved by itself. */
+/**
+ * Counts repeated one-time answers in order to suggest a grant. A grant is never saved by itself.
+ */
 
 import { join } from 'node:path'
+import { SavedGrants } from '../approval/saved-grants.ts'
 import type { Suggestion } from '../approval/suggestion.ts'
 import { isReviewable } from '../policy/review-bound.ts'
+import { isRecord } from '../system/json.ts'
 import { withLock } from '../system/lock.ts'
 import type { Machine } from '../system/machine.ts'
-import { isRecord } from '../system/record.ts'
 import { openOwnDirectory, readOwnJson, writeOwnJson } from '../system/state.ts'
 
-/** The answers to one narrow grant in a project. */
 export interface AnswerCount {
   readonly project: string
   readonly kind: Suggestion['kind']
@@ -22,12 +24,12 @@ interface CountFile {
   readonly counts: readonly AnswerCount[]
 }
 
-/** So many yeses, and no no, are a habit. */
+/** This many yeses without a no are a habit. */
 const HABIT = 5
 const KEPT_MS = 30 * 24 * 3600 * 1000
 const MOST = 500
 
-/** Counts an answer to this call alone. A no begins anew. */
+/** Counts a one-time answer. A no resets the count. */
 export function countAnswer(
   machine: Machine,
   project: string,
@@ -46,7 +48,7 @@ export function countAnswer(
   })
 }
 
-/** What the person has said yes to often enough to be asked whether it should be granted, the most frequent first. */
+/** Habits that could become grants, most frequent first. */
 export function repeatedAnswers(machine: Machine, now: number): readonly AnswerCount[] {
   return read(machine, now)
     .filter(({ yes }) => yes >= HABIT)
@@ -58,7 +60,9 @@ interface Asked {
   readonly suggestions: readonly Suggestion[]
 }
 
-/** What a yes to this question would be counted for: its narrowest offer, where a person's yes alone is not what it takes. */
+/**
+ * The narrowest suggestion, which a yes is counted for; undefined if a yes is not enough for it.
+ */
 export function habitOf({ asks, suggestions }: Asked): Suggestion | undefined {
   const [offer] = suggestions
   const isOrdinary = asks.every(({ firm, reason }) => firm !== true && isReviewable(reason.code))
@@ -80,4 +84,10 @@ function isCount(value: unknown): boolean {
   if (!isRecord(value)) return false
   const { project, kind, value: granted, yes, last } = value
   return [project, kind, granted].every((text) => typeof text === 'string') && [yes, last].every(Number.isFinite)
+}
+
+export type { SavedGrant, SavedGrants } from '../approval/saved-grants.ts'
+
+export function openSavedGrants(machine: Machine): SavedGrants {
+  return new SavedGrants(machine.stateDir, Date.now)
 }

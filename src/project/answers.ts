@@ -1,4 +1,4 @@
-/** The policy of a project with what was answered before: saved grants and denials, and the discovery brief (F3). */
+/** Adds saved answers and the discovery brief (F3) to a project's policy. */
 
 import { join } from 'node:path'
 import type { SessionFacts } from '../policy/call.ts'
@@ -7,20 +7,19 @@ import { type Files, machineFiles } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import type { LoadedPolicy } from './load/load.ts'
 import { nearbyFact, openRepositoryAt } from './load/nearby.ts'
-import { ownWorktrees } from './load/worktrees.ts'
+import { ownWorktrees, repositoryProblems } from './load/repository-settings.ts'
 import { ownPlaces } from './place/own-places.ts'
 import { repositoryFacts } from './place/repository-copies.ts'
-import { repositoryProblems } from './place/repository-settings.ts'
 
-/** Whose answers apply. */
+/** The asker whose saved answers apply. */
 export interface Asker {
   readonly machine: Machine
   readonly files: Files
-  /** The session's name for answers that were given for one; null: those for a time or for the project. */
+  /** The session whose answers apply; null: only those for a time or the project. */
   readonly session: string | null
-  /** The agent, by the name of its section; null: the policy's. */
+  /** The agent's section; null: the policy's agent. */
   readonly agent: string | null
-  /** In a sandbox of Cordon's what was saved is out of reach. */
+  /** Inside Cordon's sandbox saved answers cannot be read. */
   readonly inside?: boolean
 }
 
@@ -31,7 +30,7 @@ export interface AnsweredPolicy {
 
 export const NO_ANSWERS: SessionFacts['grants'] = { reads: [], writes: [], commands: [], hosts: [] }
 
-/** A session without a history: no live changes, no saved grants. */
+/** A session without live changes and saved grants. */
 export function newSession(loaded: LoadedPolicy, machine: Machine): SessionFacts {
   return {
     agent: null,
@@ -49,7 +48,7 @@ export function newSession(loaded: LoadedPolicy, machine: Machine): SessionFacts
   }
 }
 
-/** Adds them; what reads them is loaded only where there are any. */
+/** Adds saved answers; their reader is loaded only if there are any. */
 export async function withAnswers(
   loaded: LoadedPolicy,
   { machine, files, session, agent, inside }: Asker,
@@ -58,7 +57,7 @@ export async function withAnswers(
   const brief = loaded.session.discoveryBrief
   const saves = !inside && files.exists(join(machine.stateDir, 'grants.json'))
   if (!saves && brief === null) return { loaded, session: { ...fresh, agent } }
-  const { openSavedGrants } = await import('./saved-grants.ts')
+  const { openSavedGrants } = await import('./answer-counts.ts')
   const { SessionState, savedDenials } = await import('./session-state.ts')
   const { extendPolicy } = await import('./load/extend.ts')
   const place = { root: loaded.root, home: machine.home }
@@ -77,7 +76,7 @@ export async function withAnswers(
   }
 }
 
-/** A session keeps the whole output of commands for reading; others have none. The pattern has no path to match. */
+/** Only sessions spill output. This pattern matches no path. */
 const NOTHING_SPILLED: PathRule = {
   pattern: { text: '', absolute: '/dev/null/none', segments: ['dev', 'null', 'none'], files: null },
   prompt: false,

@@ -1,4 +1,4 @@
-/** The discovery brief (F3): a JSON file whose `in_scope_files` say what a session may change. */
+/** The discovery brief (F3): a JSON file whose `in_scope_files` list what a session may change. */
 
 import { parsePathPattern } from '../files/path-pattern.ts'
 import { Fault, messageOf } from '../system/fault.ts'
@@ -6,7 +6,10 @@ import type { Files } from '../system/files.ts'
 
 const MAX_BYTES = 1024 * 1024
 
-/** The globs of a brief; a missing one has none, so nothing is in scope until it is there. Throws a Fault when it cannot be read. */
+/**
+ * The brief's globs. A missing brief has none, so nothing is in scope. Throws a Fault for an
+ * invalid one.
+ */
 export function readBrief(path: string, files: Files): readonly string[] {
   if (files.isMissing(path)) return []
   const wrong = (why: string, cause?: unknown) =>

@@ -1,3 +1,3 @@
-/** The word that a mistyped one was probably meant to be, for the surfaces. */
+/** Suggestions for mistyped words, for surfaces. */
 
 export { nearest } from '../manifest/schema/suggest.ts'

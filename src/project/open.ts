@@ -1,4 +1,7 @@
-/** Opens the policy that holds in a project, from memory or from its manifests. The one question: what if it is unsigned? */
+/**
+ * Opens a project's policy, from memory or from its manifests. The caller says what an unsigned
+ * manifest means.
+ */
 
 import { join } from 'node:path'
 import { isInside } from '../files/baseline.ts'
@@ -10,44 +13,44 @@ import { extendPolicy } from './load/extend.ts'
 import type { LoadedManifest, LoadedPolicy, LoadRequest } from './load/load.ts'
 import { recallPolicy } from './load/memory.ts'
 import { readOrganisation } from './load/written-manifests.ts'
-import { requireProject } from './place/confirmed-roots.ts'
+import { requireProject } from './place/root.ts'
 import type { TrustReport } from './sign/trust.ts'
 
-/** What a project's manifest that no one signed means to the one who opens it (M3). */
+/** How to treat an unsigned manifest of the project (M3). */
 export type Unsigned =
-  /** It takes no effect, and neither does anything else. */
+  /** It does not take effect, and nothing opens. */
   | 'refused'
-  /** It is checked as it is written; nothing runs on it. */
+  /** It is checked as written; nothing runs on it. */
   | 'as-written'
-  /** It was put in force before the sandbox was made that this runs in, and cannot be changed from inside. */
+  /** It was in force when the surrounding sandbox started, and cannot be changed from inside. */
   | 'in-force'
-  /** A person is shown it; the report of what they signed, or null. */
+  /** A person is shown it; returns the report of what they signed, or null. */
   | ((loaded: LoadedManifest, report: TrustReport) => Promise<TrustReport | null>)
 
 export interface OpenRequest extends LoadRequest {
   readonly unsigned: Unsigned
-  /** Of a manifest that the person named: the programs whose registries are asked for now, where bundles reach them. */
+  /** For a manifest that the person named: the programs whose registries to look up now. */
   readonly programs?: readonly string[]
 }
 
 export type OpenedPolicy =
-  /** `draft`: why the project's manifest, which this was read from, is not in force. */
+  /** `draft`: why the project's manifest is not in force. */
   | { readonly loaded: LoadedPolicy; readonly draft?: TrustReport['trust']['status'] }
   | { readonly problems: readonly Problem[] }
   | { readonly unsigned: TrustReport['trust']['status']; readonly manifestPath: string; readonly root: string }
 
-/** Opens it. Throws a Fault when a manifest cannot be read at all. */
+/** Throws a Fault if a manifest cannot be read. */
 export async function openPolicy(request: OpenRequest): Promise<OpenedPolicy> {
   const opened = await openAnywhere(request)
-  // What only looks, and what already runs inside, is not asked where it stands.
+  // Inspection and code inside a sandbox may work in any root.
   const acts = request.unsigned !== 'as-written' && request.unsigned !== 'in-force'
   if (acts && 'loaded' in opened) requireProject(opened.loaded.root, request.machine)
-  // Inside a sandbox the places of the person's home are as the sandbox shows them.
+  // Inside a sandbox the home directory is what the sandbox shows.
   if (!('loaded' in opened) || request.unsigned === 'in-force') return opened
   return { ...opened, loaded: withUserSkills(opened.loaded, request.machine, request.files) }
 }
 
-/** Why there is not a policy, as a sentence: then everything is denied. */
+/** Why no policy is in force, as a sentence; everything is then denied. */
 export async function whyClosed(opened: Exclude<OpenedPolicy, { loaded: unknown }>, root: string): Promise<string> {
   if ('unsigned' in opened) {
     const state = opened.unsigned === 'changed' ? 'was changed after it was signed' : `is ${opened.unsigned}`
@@ -60,7 +63,7 @@ export async function whyClosed(opened: Exclude<OpenedPolicy, { loaded: unknown 
 
 async function openAnywhere(request: OpenRequest): Promise<OpenedPolicy> {
   const { machine, files, root, choice, unsigned } = request
-  // Inside a sandbox the memory is out of reach, and so is what Cordon knows of a fleet: that holds from outside.
+  // Inside a sandbox neither the memory nor the fleet is reachable; they apply from outside.
   const inside = unsigned === 'in-force'
   const organisation = inside ? [] : (request.organisation ?? (await readOrganisation(machine)))
   const known = choice.kind === 'project' && !inside ? recallPolicy(machine, files, root, organisation) : null
@@ -97,13 +100,13 @@ async function reaching(loaded: LoadedPolicy, registries: RegistryFacts): Promis
   return withRegistries(loaded, registries)
 }
 
-/** The policy with the folders of the user's skills among the places that may be read; nothing where there are none. */
+/** Adds the folders of the user's skills to the readable places. */
 function withUserSkills(loaded: LoadedPolicy, { configDir, home }: Machine, files: Files): LoadedPolicy {
   const { policy } = loaded
   const folders = [join(configDir, 'skills'), join(home, '.agents', 'skills')]
     .filter(files.isDirectory)
     .map(files.canonical)
-    // A link may lead anywhere; what is in the project is the project's.
+    // A link may point anywhere; files of the project stay the project's.
     .filter((path) => !isInside(path, policy.root) && !isInside(policy.root, path))
   if (folders.length === 0) return loaded
   return extendPolicy(loaded, { shown: folders.map((value) => ({ value, rule: 'your skills', source: 'built-in' })) })

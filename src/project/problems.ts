@@ -1,4 +1,4 @@
-/** What surfaces show of a manifest: its problems and its effective values. */
+/** Problems and effective values of a manifest, for surfaces. */
 
 export { lintManifest } from '../manifest/check/lint.ts'
 export { effectiveValues, renderEffective } from '../manifest/effective.ts'

@@ -1,4 +1,4 @@
-/** Proposes a starting manifest for a project on this machine. */
+/** Proposes a manifest for a project on this machine. */
 
 import { join } from 'node:path'
 import { detectProject, type Kind, type ProjectFacts, type ProjectFiles } from '../manifest/init/detect.ts'
@@ -11,11 +11,10 @@ import { installersOnPath } from './place/installers.ts'
 
 export interface Proposal {
   readonly text: string
-  /** What was found, in words for a person. */
+  /** Findings in words for a person. */
   readonly found: readonly string[]
 }
 
-/** Checks a project and writes the manifest it should start with. */
 export function proposeForProject(directory: string, files: Files, machine: Machine): Proposal {
   const facts = detectProject(projectFiles(directory, files))
   const agents = installedAgents(machine, files)
@@ -34,7 +33,7 @@ export function proposeForProject(directory: string, files: Files, machine: Mach
   }
 }
 
-/** Agents with a bundle of their own whose program is on PATH. */
+/** Agents with their own bundle whose program is on PATH. */
 export function installedAgents(
   { env }: Machine,
   files: Files,
@@ -43,7 +42,7 @@ export function installedAgents(
   const there = Object.entries(AGENT_PROGRAMS).filter(([name]) =>
     folders.some((folder) => files.exists(join(folder, name))),
   )
-  // Of several names of one program the first.
+  // The first of several names of a program.
   return there
     .map(([program, bundle]) => ({ bundle, program }))
     .filter(({ bundle }, index, all) => all.findIndex((one) => one.bundle === bundle) === index)

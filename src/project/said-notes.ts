@@ -1,4 +1,4 @@
-/** Notes that a person has read at their terminal: said once for a project, and again when they change. */
+/** Notes shown at the terminal once per project, and again when they change. */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { makeDirectories, openOwnDirectory, writeOwnFile } from '../system/state
 import type { LoadedPolicy } from './load/load.ts'
 import { loadWarnings, startNotes } from './start-notes.ts'
 
-/** What is to be said now: the warnings of the manifest at every load, the rest when it is new here. */
+/** Warnings of the manifest at every load, other notes only if new. */
 export function notesToSay(loaded: LoadedPolicy, machine: Machine): readonly string[] {
   const warnings = loadWarnings(loaded)
   const notes = startNotes(loaded, machine).filter((note) => !warnings.includes(note))

@@ -1,12 +1,14 @@
-/** What changes while a session lives: mode, agent, levels, roots, envelope, taint, saved grants. */
+/**
+ * State that changes during a session: mode, agent, levels, roots, envelope, taint, saved grants.
+ */
 
 import type { SavedGrant } from '../approval/saved-grants.ts'
 import { parsePathPattern } from '../files/path-pattern.ts'
 import { parseHostPattern } from '../hosts/pattern.ts'
 import type { SessionFacts } from '../policy/call.ts'
 import { parseCommandPattern } from '../policy/command-pattern.ts'
+import type { Verdict } from '../policy/order.ts'
 import type { CommandRule, HostRule, Mode, PathRule, Sourced } from '../policy/policy.ts'
-import type { Verdict } from '../policy/verdict.ts'
 import type { Denials, Envelope } from './load/extend.ts'
 
 interface Place {
@@ -14,7 +16,7 @@ interface Place {
   readonly home: string
 }
 
-/** The live part of a session; the manifest's part never changes under it. */
+/** The live part of a session; the manifest's part never changes. */
 export class SessionState {
   mode: Mode | null = null
   agent: string | null
@@ -47,12 +49,11 @@ export class SessionState {
     }
   }
 
-  /** `/perm TOOL LEVEL`. */
   setLevel(tool: string, level: Verdict): void {
     this.#levels.set(tool, { value: level, rule: `/perm ${tool}`, source: 'session' })
   }
 
-  /** What holds in another session holds here: `mode` is the one in force there. */
+  /** Copies the state of another session. */
   follow(leader: SessionState, mode: Mode): void {
     this.mode = mode
     this.tainted ||= leader.tainted
@@ -61,7 +62,7 @@ export class SessionState {
     this.#limits ||= leader.#limits
   }
 
-  /** F3: the envelope grows and never shrinks. `limits`: writes are held to it even where the manifest sets none. */
+  /** F3: the envelope only grows. `limits`: it applies to writes even if the manifest sets none. */
   widenEnvelope(globs: readonly string[], source: string, place: Place, limits = false): void {
     for (const text of globs) {
       const parsed = parsePathPattern(text, { ...place, files: null })
@@ -77,7 +78,7 @@ export class SessionState {
     return { limits: this.#limits, rules: this.#envelope }
   }
 
-  /** The facts a decision is made on, with the saved grants that hold at this moment. */
+  /** The facts for a decision, with the saved grants valid now. */
   facts(saved: readonly SavedGrant[], breakerOpenFor: number | null, place: Place, spilled: PathRule): SessionFacts {
     const allowed = saved.filter((grant) => grant.verdict === 'allow')
     const grants = savedRules(allowed, place)
@@ -96,7 +97,9 @@ export class SessionState {
   }
 }
 
-/** What saved answers closed: they bind like deny rules, and a directory is closed to reading and writing. */
+/**
+ * Denials from saved answers. They bind like deny rules; a directory is closed to reads and writes.
+ */
 export function savedDenials(saved: readonly SavedGrant[], place: Place): Denials {
   const denied = saved.filter((grant) => grant.verdict === 'deny')
   const rules = savedRules(denied, place)
@@ -106,14 +109,14 @@ export function savedDenials(saved: readonly SavedGrant[], place: Place): Denial
   ).reads
   return {
     reads: [...rules.reads, ...directories],
-    // What may not be read is not written either: a write would replace what no one should touch.
+    // What may not be read may not be overwritten either.
     writes: [...rules.writes, ...rules.reads, ...directories],
     commands: rules.commands,
     hosts: rules.hosts,
   }
 }
 
-/** The rules that saved answers stand for. */
+/** Rules from saved answers. */
 export function savedRules(saved: readonly SavedGrant[], place: Place): SessionFacts['grants'] {
   const reads: PathRule[] = []
   const writes: PathRule[] = []

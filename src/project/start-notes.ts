@@ -1,10 +1,10 @@
-/** What is dangerous about a set-up, said at the start (P5), and what its manifests say in vain (M6). */
+/** Warnings at start: dangerous settings (P5), and manifest lines without effect (M6). */
 
 import { machineFiles } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import type { LoadedPolicy } from './load/load.ts'
 
-/** A sentence for each thing that a person should know before anything runs. */
+/** One sentence per warning. */
 export function startNotes(
   loaded: LoadedPolicy,
   { isRoot }: Pick<Machine, 'isRoot'>,
@@ -31,7 +31,7 @@ export function startNotes(
   ]
 }
 
-/** What a manifest that loads is warned of, at every load: what has no effect or less than it seems, and what is dangerous. */
+/** Warnings shown at every load: lines without effect, and dangerous ones. */
 export function loadWarnings({ warnings }: LoadedPolicy): readonly string[] {
   return warnings.map(({ message, file, line, key }) => `${message} (${file}:${line ?? key})`)
 }

@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { type AskOptions, askModel, retryAfter, type TransportAnswer } from './ask-model.ts'
 import type { ProviderEvent, ProviderFault } from './conversation.ts'
-import { EventStreamReader } from './event-stream.ts'
+import { EventStreamReader } from './wire.ts'
 import { openaiChat } from './wires/openai-chat.ts'
 
 const chunk = (delta: object, finish: string | null = null) =>

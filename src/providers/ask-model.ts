@@ -1,12 +1,14 @@
-/** Asks a model and streams its answer: retried with back-off before anything came, never after, and cancelled at any byte. */
+/**
+ * Streams a model's answer. Retries with back-off before the first byte, never after; can be
+ * cancelled at any time.
+ */
 
 import { messageOf } from '../system/fault.ts'
-import { recordOf } from '../system/record.ts'
+import { recordOf } from '../system/json.ts'
 import { type ModelRequest, type ProviderEvent, ProviderFault } from './conversation.ts'
-import { EventStreamReader } from './event-stream.ts'
-import { cutShort, fieldsOf, textOf, type Wire } from './wire.ts'
+import { cutShort, EventStreamReader, fieldsOf, textOf, type Wire } from './wire.ts'
 
-/** The way to the provider; Cordon's own egress rules are behind it. Throws a `ProviderFault` for what is refused. */
+/** Sends a request under Cordon's egress rules. Throws a `ProviderFault` if refused. */
 export type Transport = (request: TransportRequest) => Promise<TransportAnswer>
 
 export interface TransportRequest {
@@ -33,18 +35,18 @@ export interface Endpoint {
 export interface AskOptions {
   readonly transport: Transport
   readonly signal: AbortSignal
-  /** Further attempts after the first. */
+  /** Attempts after the first. */
   readonly retries?: number
-  /** A stream that is silent for so long is given up. */
+  /** A stream may be silent for this long. */
   readonly silenceMs?: number
-  /** An answer that is longer is given up. */
+  /** Limit of an answer. */
   readonly maxBytes?: number
   readonly sleep: (milliseconds: number, signal: AbortSignal) => Promise<void>
-  /** Between 0 and 1, so that many who were turned away do not come back at once. */
+  /** Between 0 and 1, to spread retries. */
   readonly random: () => number
   readonly now: () => number
   readonly onRetry?: (problem: ProviderFault, waitMs: number) => void
-  /** Hears what was sent and what came, for dumps. Neither holds headers. */
+  /** Receives payloads for dumps, without headers. */
   readonly onPayload?: (direction: 'request' | 'answer', text: string) => void
 }
 
@@ -53,11 +55,11 @@ const SILENCE_MS = 180_000
 const FIRST_WAIT_MS = 500
 const MAX_WAIT_MS = 60_000
 const MAX_ERROR_BYTES = 64 * 1024
-/** No model says so much; what does not end must not fill this machine's memory. */
+/** An endless answer must not fill the memory. */
 const MAX_ANSWER_BYTES = 256 * 1024 * 1024
 const BUSY: ReadonlySet<number> = new Set([408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529])
 
-/** Streams one answer. Ends with `done`, or throws a `ProviderFault` or the signal's reason. */
+/** Ends with `done`, or throws a `ProviderFault` or the signal's reason. */
 export async function* askModel(
   endpoint: Endpoint,
   request: ModelRequest,
@@ -135,7 +137,7 @@ async function* attemptOnce(
   }
 }
 
-/** Aborts when nothing was heard for a while. */
+/** Aborts after a silence. */
 class SilenceWatch {
   readonly #abort = new AbortController()
   readonly #timer: NodeJS.Timeout
@@ -157,7 +159,7 @@ class SilenceWatch {
   }
 }
 
-/** A status that is not an answer, with what the provider says about it. */
+/** The fault of an error status, with the provider's reason. */
 async function failureOf({ status, headers, body }: TransportAnswer, now: number): Promise<ProviderFault> {
   const said = reasonIn(await firstBytes(body))
   const wait = retryAfter(headers, now)
@@ -190,7 +192,7 @@ async function firstBytes(body: AsyncIterable<Uint8Array>): Promise<string> {
       if (size > MAX_ERROR_BYTES) break
     }
   } catch {
-    // The status says it all the same.
+    // The status is enough.
   }
   return Buffer.concat(parts).toString('utf8').slice(0, MAX_ERROR_BYTES)
 }
@@ -209,7 +211,7 @@ function reasonIn(text: string): string {
   }
 }
 
-/** How long the provider asks to wait, in milliseconds; null when it does not say. */
+/** The wait that the provider asks for, in milliseconds; null if none. */
 export function retryAfter(headers: Readonly<Record<string, string>>, now: number): number | null {
   const exact = Number(headers['retry-after-ms'])
   if (headers['retry-after-ms'] !== undefined && Number.isFinite(exact) && exact >= 0) return exact
@@ -221,7 +223,7 @@ export function retryAfter(headers: Readonly<Record<string, string>>, now: numbe
   return Number.isNaN(date) ? null : Math.max(0, date - now)
 }
 
-/** Null: the provider wants a longer wait than anybody sits through. */
+/** Null if the requested wait is too long. */
 function waitOf(fault: ProviderFault, attempt: number, { random }: AskOptions): number | null {
   const asked = fault instanceof RefusedRequest ? fault.waitMs : null
   if (asked !== null) return asked > MAX_WAIT_MS ? null : asked

@@ -1,4 +1,4 @@
-/** The providers that Cordon knows by name, and what is published about their models. Data: a profile overrides all of it. */
+/** Known providers and their models. Data, which a profile overrides. */
 
 import type { Usage, WireName } from './conversation.ts'
 
@@ -7,9 +7,9 @@ export interface KnownProvider {
   readonly title: string
   readonly wire: WireName
   readonly baseUrl: string
-  /** Null: it wants no key. */
+  /** Null: no key. */
   readonly keyVariable: string | null
-  /** What the wizard proposes; null: only the person knows what they have installed. */
+  /** The suggested model; null if it depends on what is installed. */
   readonly model: string | null
 }
 
@@ -56,12 +56,11 @@ export const knownProviders: readonly KnownProvider[] = [
   },
 ]
 
-/** The provider of that name, or null. */
 export function knownProvider(name: string): KnownProvider | null {
   return knownProviders.find((provider) => provider.name === name) ?? null
 }
 
-/** Dollars for a million tokens. */
+/** Dollars per million tokens. */
 export interface Price {
   readonly input: number
   readonly output: number
@@ -70,14 +69,14 @@ export interface Price {
 }
 
 export interface ModelFacts {
-  /** Tokens that a request and its answer may have together. */
+  /** Limit of request and answer together. */
   readonly context: number
   readonly price: Price | null
 }
 
 type ModelRow = readonly [name: RegExp, context: number, price: Price]
 
-/** As the providers published it; the first row that matches stands. */
+/** Published data; the first matching row counts. */
 const MODELS: readonly ModelRow[] = [
   [/claude-opus-4-5/, 200_000, { input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25 }],
   [/claude-(?:opus-4|3-opus)/, 200_000, { input: 15, output: 75, cacheRead: 1.5, cacheWrite: 18.75 }],
@@ -94,13 +93,13 @@ const MODELS: readonly ModelRow[] = [
 
 const UNKNOWN_CONTEXT = 128_000
 
-/** What is known of a model; without a price its cost is unknown, and said to be. */
+/** Facts about a model; without a price its cost is unknown. */
 export function modelFacts(model: string): ModelFacts {
   const row = MODELS.find(([name]) => name.test(model))
   return row ? { context: row[1], price: row[2] } : { context: UNKNOWN_CONTEXT, price: null }
 }
 
-/** Dollars that an answer cost; null where the price is unknown. */
+/** The cost of an answer in dollars; null without a price. */
 export function costOf(usage: Usage, price: Price | null): number | null {
   if (price === null) return null
   const { input, output, cacheRead = input, cacheWrite = input } = price

@@ -1,6 +1,41 @@
-/** A conversation as Cordon keeps it: the same whichever provider it is held with. */
+/** A conversation, independent of the provider. */
 
 import { Fault, type FaultCode } from '../system/fault.ts'
+import { isRecord } from '../system/json.ts'
+
+const WIRES: readonly unknown[] = ['anthropic', 'openai-chat', 'openai-responses', 'gemini']
+
+/** Validates a stored message: an edited file must not become a conversation. */
+export function isMessage(value: unknown): value is Message {
+  if (!isRecord(value)) return false
+  const { role, parts, results, wire } = value
+  if (role === 'results') return isListOf(results, isResult)
+  if (role === 'user') return isListOf(parts, isUserPart)
+  return role === 'assistant' && WIRES.includes(wire) && isListOf(parts, isAssistantPart)
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+function isListOf(value: unknown, fits: (entry: Fields) => boolean): boolean {
+  return Array.isArray(value) && value.every((entry) => isRecord(entry) && fits(entry))
+}
+
+function isText(...values: readonly unknown[]): boolean {
+  return values.every((value) => typeof value === 'string')
+}
+
+function isResult({ id, name, text, isError }: Fields): boolean {
+  return isText(id, name, text) && typeof isError === 'boolean'
+}
+
+function isUserPart({ type, text, mediaType, data }: Fields): boolean {
+  return type === 'text' ? isText(text) : type === 'image' && isText(mediaType, data)
+}
+
+function isAssistantPart({ type, text, id, name, input, problem }: Fields): boolean {
+  if (type === 'text' || type === 'thinking') return isText(text)
+  return type === 'call' && isText(id, name) && isRecord(input) && (problem === undefined || isText(problem))
+}
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
 
@@ -16,14 +51,17 @@ export interface ImagePart {
   readonly data: string
 }
 
-/** What the model thought. `opaque` goes back to the same provider as it came: signatures and encrypted content. */
+/**
+ * The model's reasoning. `opaque` (signatures, encrypted content) goes back to the same provider
+ * unchanged.
+ */
 export interface ThinkingPart {
   readonly type: 'thinking'
   readonly text: string
   readonly opaque?: Json
 }
 
-/** A call of a tool. One whose input is no JSON object has a `problem` and is never run. */
+/** A tool call. Input that is not a JSON object sets `problem`, and the call is never run. */
 export interface CallPart {
   readonly type: 'call'
   readonly id: string
@@ -42,7 +80,7 @@ export interface UserMessage {
 
 export interface AssistantMessage {
   readonly role: 'assistant'
-  /** Which wire it came by: what is opaque goes back there and nowhere else. */
+  /** The wire it came by; opaque parts only go back there. */
   readonly wire: WireName
   readonly parts: readonly AssistantPart[]
 }
@@ -63,7 +101,7 @@ export type Message = UserMessage | AssistantMessage | ResultMessage
 
 export type WireName = 'anthropic' | 'openai-chat' | 'openai-responses' | 'gemini'
 
-/** A tool as a model is told of it. */
+/** A tool as the model sees it. */
 export interface OfferedTool {
   readonly name: string
   readonly description: string
@@ -76,13 +114,13 @@ export interface ModelRequest {
   readonly messages: readonly Message[]
   readonly tools: readonly OfferedTool[]
   readonly maxTokens: number
-  /** The person named `maxTokens`: sent also where a server has its own limit. */
+  /** The person set `maxTokens`, so it is always sent. */
   readonly capped?: boolean
-  /** Fields of the provider's own, put into the body last. */
+  /** Provider-specific fields, added to the body last. */
   readonly extra?: Readonly<Record<string, unknown>>
 }
 
-/** Tokens of one answer; `input` is what was neither read from nor written to the cache. */
+/** Tokens of one answer; `input` excludes cached ones. */
 export interface Usage {
   readonly input: number
   readonly output: number
@@ -92,14 +130,14 @@ export interface Usage {
 
 export const NO_USAGE: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
 
-/** Why an answer ended: it is whole, it calls tools, it met the limit, or the provider refused to go on. */
+/** Why an answer ended: complete, calls, limit, or refused by the provider. */
 export type Stop = 'end' | 'calls' | 'length' | 'refused'
 
-/** What comes while an answer is streamed, one type for every provider. */
+/** Streaming events, the same for every provider. */
 export type ProviderEvent =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'thinking'; readonly text: string }
-  /** A call has begun; its input is still on the way, and nothing is run yet. */
+  /** A call has begun; its input is incomplete and nothing runs yet. */
   | { readonly type: 'call'; readonly id: string; readonly name: string }
   | {
       readonly type: 'done'
@@ -108,7 +146,7 @@ export type ProviderEvent =
       readonly usage: Usage
     }
 
-/** The model's side failed. `resumable`: nothing of the answer was used, and the same request may be made again. */
+/** The model failed. `resumable`: nothing was used, so the request may be repeated. */
 export class ProviderFault extends Fault {
   readonly status: number | null
   readonly resumable: boolean
@@ -124,15 +162,15 @@ export class ProviderFault extends Fault {
   }
 }
 
-/** An answer that cannot be understood: nothing of it is used. */
+/** An answer that cannot be parsed and is not used. */
 export function malformed(what: string): ProviderFault {
   return new ProviderFault('provider-malformed', `the provider sent ${what}`, { resumable: true })
 }
 
-/** The part of a call whose input was streamed as text. */
+/** A call whose input was streamed as text. */
 export function callPart(id: string, name: string, text: string, opaque?: Json): CallPart {
   const common = { type: 'call' as const, id, name, ...(opaque !== undefined && { opaque }) }
-  // Providers send nothing at all for a tool without arguments.
+  // Providers send nothing for a tool without arguments.
   if (text.trim() === '') return { ...common, input: {} }
   try {
     const input: unknown = JSON.parse(text)

@@ -1,7 +1,10 @@
-/** API profiles: which endpoint, which model, which headers. Read from the user's own configuration, never from a project. */
+/**
+ * Profiles of providers: endpoint, model, headers. Read from the user's configuration, never from a
+ * project.
+ */
 
 import { Fault } from '../system/fault.ts'
-import { isRecord, recordOf } from '../system/record.ts'
+import { isRecord, recordOf } from '../system/json.ts'
 import { type KnownProvider, knownProvider, knownProviders, modelFacts, type Price } from './catalog.ts'
 import type { WireName } from './conversation.ts'
 
@@ -9,31 +12,31 @@ export interface Profile {
   readonly name: string
   readonly wire: WireName
   readonly baseUrl: string
-  /** Null: none is set yet. */
+  /** Null if unset. */
   readonly model: string | null
-  /** `${ENV_VAR}` is still in them. */
+  /** With unexpanded `${ENV_VAR}`. */
   readonly headers: Readonly<Record<string, string>>
-  /** Fields of the provider's own for every request. */
+  /** Provider-specific fields. */
   readonly extra: Readonly<Record<string, unknown>>
   readonly maxTokens: number
-  /** `max_tokens` is written in it. */
+  /** `max_tokens` is set explicitly. */
   readonly capped: boolean
   readonly context: number
   readonly price: Price | null
-  /** Names under which a key may be stored, in order. */
+  /** Key names to try, in order. */
   readonly keyNames: readonly string[]
-  /** The variable that holds the key where none is stored. */
+  /** The fallback variable for the key. */
   readonly keyVariable: string | null
   readonly needsKey: boolean
 }
 
 export interface ChatConfig {
-  /** The profile that is used unless another one is named. */
+  /** The default profile. */
   readonly profile: string | null
   readonly profiles: ReadonlyMap<string, Profile>
-  /** Where `websearch` asks. */
+  /** The `websearch` endpoint. */
   readonly searchUrl: string | null
-  /** As it was written. */
+  /** The original values. */
   readonly written: Readonly<Record<string, unknown>>
 }
 
@@ -41,7 +44,10 @@ const NAME = /^[a-z0-9][a-z0-9._-]{0,39}$/
 const WIRES: readonly WireName[] = ['anthropic', 'openai-chat', 'openai-responses', 'gemini']
 const MAX_TOKENS = 16_384
 
-/** Reads a configuration: `{provider, model, endpoint}` for the usual, `profiles` for more. Every problem names its place. */
+/**
+ * Parses a configuration: `{provider, model, endpoint}`, or `profiles`. Every problem names its
+ * place.
+ */
 export function parseConfig(value: unknown, file: string): ChatConfig {
   const bad = (what: string): Fault =>
     new Fault('bad-config', `${file}: ${what}`, { remedy: 'docs/guides/chat.md shows its fields.' })
@@ -77,7 +83,6 @@ export function parseConfig(value: unknown, file: string): ChatConfig {
   return { profile: chosen, profiles, searchUrl, written: value }
 }
 
-/** The configuration of somebody who has none yet. */
 export function emptyConfig(): ChatConfig {
   return parseConfig({}, 'config.json')
 }
@@ -117,7 +122,7 @@ function profileOf(name: string, entry: unknown, bad: (what: string) => Fault, t
   if (!isRecord(extra)) throw bad('"body" is not a table')
   const model = text('model') ?? base?.model ?? null
   const facts = modelFacts(model ?? '')
-  // A key goes where it was stored for, and nowhere else: a profile with another endpoint has keys of its own.
+  // A key only goes where it was stored for: another endpoint has its own keys.
   const usual = base !== null && baseUrl === base.baseUrl
   return {
     name,
@@ -158,7 +163,10 @@ function priceOf(value: unknown, bad: (what: string) => Fault): Price {
 
 const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g
 
-/** The headers with their variables; one that is not set is a fault, since half a header tells a stranger something. */
+/**
+ * Expands variables in headers. An unset one is a fault, since half a header tells a stranger
+ * something.
+ */
 export function expandHeaders(
   { name, headers }: Profile,
   env: Readonly<Record<string, string | undefined>>,
@@ -176,7 +184,7 @@ export function expandHeaders(
   return Object.fromEntries(Object.entries(headers).map(([key, value]) => [key.toLowerCase(), expand(value)]))
 }
 
-/** What the variables in the headers of a profile hold. */
+/** The values of variables in a profile's headers. */
 export function variablesOf(
   { headers }: Profile,
   env: Readonly<Record<string, string | undefined>>,

@@ -6,8 +6,8 @@ import { createOpenAI } from '@ai-sdk/openai'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { describe, expect, it } from 'vitest'
 import { type AssistantMessage, NO_USAGE, type ProviderEvent, ProviderFault, type WireName } from './conversation.ts'
-import { EventStreamReader } from './event-stream.ts'
 import { type StreamRow, streams } from './streams.fixture.ts'
+import { EventStreamReader } from './wire.ts'
 import { wires } from './wires/wires.ts'
 
 /** Reads a body that comes in these pieces. */

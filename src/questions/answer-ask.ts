@@ -1,18 +1,20 @@
-/** What a person answers to a kept ask, carried out: the answers are those of every prompt (P6). */
+/** Carries out a person's answer to a stored question (P6). */
 
 import type { Remembered } from '../approval/approve.ts'
 import type { Answer } from '../approval/prompter.ts'
 import type { Suggestion } from '../approval/suggestion.ts'
 import { amendProject } from '../project/amend.ts'
-import { countAnswer, habitOf } from '../project/answer-counts.ts'
+import { countAnswer, habitOf, openSavedGrants } from '../project/answer-counts.ts'
 import { openPolicy } from '../project/open.ts'
-import { openSavedGrants } from '../project/saved-grants.ts'
 import { Fault } from '../system/fault.ts'
 import { machineFiles } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import { answerNext, dropAsk, type OpenAsk } from './asks.ts'
 
-/** Carries an answer out; what was done, in one sentence. An answer to the very call waits `minutes` for it to be tried again. */
+/**
+ * Carries out an answer and describes it in one sentence. An answer to one call waits `minutes` for
+ * its retry.
+ */
 export async function answerAsk(
   machine: Machine,
   ask: OpenAsk,
@@ -46,14 +48,14 @@ export async function answerAsk(
   }
 }
 
-/** Counts an answer for once alone. */
+/** Counts a one-time answer. */
 function count(machine: Machine, { project, view, suggestions }: OpenAsk, yes: boolean, now: number): void {
   const asks = view.reasons.map(({ code }) => ({ reason: { code } }))
   const offer = habitOf({ asks, suggestions })
   if (offer !== undefined) countAnswer(machine, project, offer, yes, now)
 }
 
-/** Throws a Fault where the project takes no grant beside its signed manifest (P7): a yes would count for nothing. */
+/** Throws a Fault if the project accepts no grants beside its signed manifest (P7). */
 async function requireUnlocked(machine: Machine, ask: OpenAsk): Promise<void> {
   const place = { machine, files: machineFiles, root: ask.project, choice: { kind: 'project' as const } }
   const opened = await openPolicy({ ...place, unsigned: 'refused' })
@@ -72,12 +74,12 @@ function named(grant: Suggestion): string {
   return [grant, ...(grant.also ?? [])].map(({ kind, value }) => `${kind} ${value}`).join(', ')
 }
 
-/** Writes it into the manifest and signs that, or else keeps it for the project; how it was kept. */
+/** Adds the grant to the manifest and signs it, or stores it for the project; returns which. */
 async function amend(machine: Machine, ask: OpenAsk, grant: Suggestion, verdict: 'allow' | 'deny'): Promise<string> {
   const request = { machine, files: machineFiles, root: ask.project, choice: { kind: 'project' as const } }
   let kept: string | null = null
   for (const one of [grant, ...(grant.also ?? [])]) {
-    // Opened anew for each, since each changes the manifest.
+    // Reopened each time, since every grant changes the manifest.
     const opened = await openPolicy({ ...request, unsigned: 'refused' })
     const remembered: Remembered = { tool: ask.tool, grant: one, verdict, scope: 'always', seconds: null }
     const amended =

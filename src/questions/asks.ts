@@ -1,13 +1,16 @@
-/** The questions that can be answered from elsewhere, in one file: of sessions that wait, and of hooks that had no one to ask. */
+/**
+ * The file of questions that can be answered from elsewhere: of waiting sessions, and of hooks
+ * without anyone to ask.
+ */
 
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { type AnswerKind, type AskView, parseAskView } from '../approval/ask-view.ts'
 import type { Suggestion } from '../approval/suggestion.ts'
-import { isSameProcess } from '../system/alive.ts'
-import { canonicalJson } from '../system/canonical-json.ts'
+import { canonicalJson } from '../system/json.ts'
 import { withLock } from '../system/lock.ts'
 import type { Machine } from '../system/machine.ts'
+import { isSameProcess } from '../system/processes.ts'
 import { sha256 } from '../system/sha256.ts'
 import { openOwnDirectory, readOwnJson, writeOwnJson } from '../system/state.ts'
 
@@ -17,43 +20,46 @@ export interface OpenAsk {
   readonly host: string
   readonly tool: string
   readonly subject: string
-  /** What a person is shown, with the answers that can be given. */
+  /** What the person sees, with the possible answers. */
   readonly view: AskView
-  /** What could be granted, from the narrowest on; empty when no grant may be saved for it. */
+  /** Possible grants, narrowest first; empty if none may be saved. */
   readonly suggestions: readonly Suggestion[]
-  /** The host's own id of the session that asked, where it has one. */
+  /** The host's session id, if any. */
   readonly session?: string
-  /** The hash of the very call, which can be answered once. */
+  /** The hash of the exact call, which can be approved once. */
   readonly once?: string
   readonly time: number
-  /** Until when the call may be tried once, or is refused with the message; there only when the person said so. */
+  /** Until when the call may be retried once, or is refused with the message. */
   readonly answeredUntil?: number
-  /** What the person has to say to the agent instead of a yes. */
+  /** The person's message instead of a yes. */
   readonly message?: string
-  /** Of a question whose asker waits right now. */
+  /** Set while the process that asked is waiting. */
   readonly waiting?: WaitingAsk
 }
 
-/** Who waits, and the answer that stands: the first one. */
+/** The waiting process, and the first answer. */
 export interface WaitingAsk {
   readonly pid: number
   readonly started: string | null
   readonly answer?: GivenAnswer
-  /** Whether what is masked can be shown by the process that waits, or somebody has asked for that. */
+  /** Whether masked text can be shown, or a person asked for it. */
   readonly show?: 'possible' | 'wanted'
 }
 
-/** An answer from elsewhere. What it would save is named by its number: the asker knows what it stands for. */
+/**
+ * An answer from elsewhere. It names a suggestion by number, since only the waiting process knows
+ * the grant.
+ */
 export interface GivenAnswer {
   readonly kind: AnswerKind
   readonly choice?: number
   readonly seconds?: number
   readonly message?: string
-  /** `page`, `link`, `approvals`, or the asker's own prompter. */
+  /** `page`, `link`, `approvals`, or the waiting process's own prompter. */
   readonly by: string
 }
 
-/** Its name in the state directory, for those who watch it. */
+/** Its name in the state directory. */
 export const ASKS_FILE = 'asks.json'
 
 interface AskFile {
@@ -64,7 +70,7 @@ interface AskFile {
 const MAX_ASKS = 50
 const KEPT_MS = 24 * 3600 * 1000
 
-/** The asks of the last day that no one answered and whose asker is not gone, the newest last. */
+/** Open asks of the last day, newest last. */
 export function openAsks(machine: Machine, now: number): readonly OpenAsk[] {
   return readAsks(machine).filter(
     ({ time, answeredUntil, waiting }) =>
@@ -77,8 +83,9 @@ function isAwaited({ pid, started, answer }: WaitingAsk): boolean {
 }
 
 /**
- * Keeps an ask and gives its id; null when only the manifest can allow it. An id is drawn, never made from the agent's own words:
- * two calls that shared one would let a yes to the first allow the second. While an ask is open, the very same one keeps its id.
+ * Stores an ask and returns its id, or null if only the manifest can allow it. Ids are random: an
+ * id derived from the agent's words could collide, and a yes to one call would allow another. An
+ * identical open ask keeps its id.
  */
 export function keepAsk(machine: Machine, ask: NewAsk, now: number): string | null {
   if (ask.suggestions.length === 0 && ask.once === undefined) return null
@@ -94,7 +101,7 @@ export function keepAsk(machine: Machine, ask: NewAsk, now: number): string | nu
   return id
 }
 
-/** Everything that a person is shown of an ask, or that a yes to it would grant. */
+/** Everything that a person sees of an ask, or that a yes would grant. */
 function contentOf({ project, host, tool, subject, view, suggestions, session = '', once = '' }: NewAsk): string {
   return hashOf([project, host, tool, subject, session, once, canonicalJson({ view, suggestions })])
 }
@@ -110,13 +117,13 @@ function isSameCall(other: OpenAsk, { project, tool, subject, once }: NewAsk): b
 
 export type NewAsk = Omit<OpenAsk, 'id' | 'time' | 'answeredUntil' | 'message' | 'waiting'>
 
-/** Allows the very call of an ask the next time it is tried, or refuses it then with a message. */
+/** Allows the exact call on its next try, or refuses it with a message. */
 export function answerNext(machine: Machine, { id }: OpenAsk, until: number, message: string | null): void {
   const answer = { answeredUntil: until, ...(message !== null && { message }) }
   changeAsks(machine, (asks) => asks.map((ask) => (ask.id === id ? { ...ask, ...answer } : ask)))
 }
 
-/** What the person answered to this very call, once: yes, or no with a message. It is answered no more afterwards. */
+/** Takes the answer to this exact call, once. */
 export function takeAnswer(
   machine: Machine,
   { once }: NewAsk,
@@ -128,7 +135,7 @@ export function takeAnswer(
   let taken: { readonly message: string | null } | null = null
   changeAsks(machine, (asks) => {
     const found = asks.filter((ask) => isAnswered(ask) && ask.answeredUntil! > now)
-    // A no holds against a yes.
+    // A no beats a yes.
     const ask = found.find(({ message }) => message !== undefined) ?? found[0]
     taken = ask === undefined ? null : { message: ask.message ?? null }
     return asks.filter((ask) => !isAnswered(ask))
@@ -144,13 +151,13 @@ function hashOf(parts: readonly string[]): string {
   return sha256(JSON.stringify(parts))
 }
 
-/** Everything in the file, answered or not. */
+/** All asks, answered or not. */
 export function readAsks(machine: Machine): readonly OpenAsk[] {
   const file = readOwnJson(join(openOwnDirectory(machine.stateDir), ASKS_FILE), isAskFile)
   return file?.version === 3 ? file.asks : []
 }
 
-/** Changes the file, one process at a time. */
+/** Changes the file under a lock. */
 export function changeAsks(machine: Machine, how: (asks: readonly OpenAsk[]) => readonly OpenAsk[]): void {
   const directory = openOwnDirectory(machine.stateDir)
   withLock(join(directory, 'asks.lock'), () => {
@@ -159,7 +166,7 @@ export function changeAsks(machine: Machine, how: (asks: readonly OpenAsk[]) => 
   })
 }
 
-/** What an earlier build kept says no worst case, and is asked again. */
+/** Written by an earlier version: without a worst case, so it is asked again. */
 interface EarlierFile {
   readonly version: 1 | 2
 }

@@ -1,9 +1,9 @@
-/** The pages that are open on this machine: where one is, somebody can be asked who is not at this terminal. */
+/** The pages open on this machine, on which a person can be asked. */
 
 import { join } from 'node:path'
-import { isSameProcess, startOf } from '../system/alive.ts'
 import { withLock } from '../system/lock.ts'
 import type { Machine } from '../system/machine.ts'
+import { isSameProcess, startOf } from '../system/processes.ts'
 import { openOwnDirectory, readOwnJson, writeOwnJson } from '../system/state.ts'
 
 interface OpenPage {
@@ -16,7 +16,7 @@ interface PageFile {
   readonly pages: readonly OpenPage[]
 }
 
-/** Says that this process serves a page, until the function that comes back is called or the process ends. */
+/** Registers this process as a page until the returned function is called or it ends. */
 export function registerPage(machine: Machine): () => void {
   const own = { pid: process.pid, started: startOf(process.pid) }
   change(machine, (pages) => [...pages, own])
@@ -24,20 +24,22 @@ export function registerPage(machine: Machine): () => void {
     change(machine, (pages) => pages.filter(({ pid, started }) => pid !== own.pid || started !== own.started))
 }
 
-/** Whether a page is open. */
 export function isPageOpen(machine: Machine): boolean {
   return alive(machine).length > 0
 }
 
-/** Whether this process is the one of them that sends notices: the first. */
+/** Whether this page sends the notices: the first one does. */
 export function isFirstPage(machine: Machine): boolean {
   return alive(machine)[0]?.pid === process.pid
 }
 
-/** How long a question waits for the page where no one else can be asked: clients give up after a minute. */
+/**
+ * How long a question waits for the page if nobody else can be asked: clients give up after a
+ * minute.
+ */
 const WAIT_MS = 50_000
 
-/** Waits for an answer on the page while one is open; returns when no one answered. */
+/** Waits for an answer while a page is open. */
 export async function waitForPage(machine: Machine, signal: AbortSignal, most: number = WAIT_MS): Promise<void> {
   const until = Date.now() + most
   while (!signal.aborted && Date.now() < until && isPageOpen(machine))

@@ -1,4 +1,7 @@
-/** A prompter whose questions can also be answered from elsewhere: the page, a link, `cordon approvals`. The first answer stands. */
+/**
+ * A prompter whose questions can also be answered on the page, by a link or with `cordon
+ * approvals`. The first answer counts.
+ */
 
 import { type FSWatcher, watch } from 'node:fs'
 import { type AskView, answerOf, askView, withAnswers } from '../approval/ask-view.ts'
@@ -8,20 +11,20 @@ import { openOwnDirectory } from '../system/state.ts'
 import { ASKS_FILE, type GivenAnswer } from './asks.ts'
 import { answerText, answerWaiting, isShowWanted, postAsk, showAsk, standingAnswer, withdrawAsk } from './waiting.ts'
 
-/** Where questions come from. */
 export interface AskOrigin {
   readonly machine: Machine
-  /** The root of the project. */
   readonly project: string
   /** `chat`, `mcp`, `acp`. */
   readonly surface: string
 }
 
-/** File systems that tell of no changes are checked this often. */
+/** Polling interval for file systems without change events. */
 const LOOK_MS = 1000
 const LETS_GO_MS = 300
 
-/** Puts every question to the person behind `inner` and to the process that else can answer; the later one is told. */
+/**
+ * Asks the person behind `inner` and everyone who can answer elsewhere; the later one is notified.
+ */
 export function sharedPrompter(inner: Prompter, origin: AskOrigin): Prompter {
   return {
     ...inner,
@@ -35,7 +38,7 @@ export function sharedPrompter(inner: Prompter, origin: AskOrigin): Prompter {
   }
 }
 
-/** Puts a question that somebody else asked to the process that can answer here, as it was shown. */
+/** Shows a question of another process here. */
 export function askElsewhere(view: AskView, origin: AskOrigin, signal: AbortSignal): Promise<Answer> {
   const own = (ended: AbortSignal) =>
     new Promise<never>((_, reject) => {
@@ -44,16 +47,16 @@ export function askElsewhere(view: AskView, origin: AskOrigin, signal: AbortSign
   return postAndWait({ view, grants: [], show: null, own, inner: { name: 'fleet' } }, origin, signal)
 }
 
-/** What of a view is masked. */
+/** Masked parts of a view. */
 function pick({ subject, fields, reasons, masked }: AskView): Partial<AskView> {
   return { subject, fields, reasons, masked }
 }
 
 interface Asked {
   readonly view: AskView
-  /** The offers of it as they are, unmasked. */
+  /** The suggestions, unmasked. */
   readonly grants: ApprovalRequest['suggestions']
-  /** The view with nothing masked, for the process that asks to see it; null where no one here knows it. */
+  /** The unmasked view; null if this process does not know it. */
   readonly show: (() => AskView) | null
   readonly own: (ended: AbortSignal) => Promise<Answer>
   readonly inner: Pick<Prompter, 'name' | 'tell'>
@@ -87,14 +90,14 @@ async function first(
     const settled = await Promise.race([own, other])
     if ('answer' in settled) {
       const problem = answerWaiting(place.machine, place.id, { kind: settled.answer.kind, by: inner.name })
-      // Somebody else was first by less than it takes to tell this one.
+      // Somebody else was slightly faster.
       const stands = problem === null ? null : standingAnswer(place.machine, place.id)
       if (!stands) return settled.answer
       inner.tell?.(`This was answered already: ${answerText(stands)}.`)
       return meant(stands, asked)
     }
     here.abort(new Error('answered elsewhere'))
-    // A terminal is restored before anything is said on it; a prompter that does not let go is not waited for.
+    // Restore the terminal before printing; do not wait for a prompter that hangs.
     await Promise.race([own.catch(() => {}), new Promise((resolve) => setTimeout(resolve, LETS_GO_MS))])
     inner.tell?.(`Answered: ${answerText(settled.given)}.`)
     return meant(settled.given, asked)
@@ -103,13 +106,13 @@ async function first(
   }
 }
 
-/** The answer as the asker means it. One that was not offered is a no. */
+/** The answer in the asker's terms. An answer that was not offered is a no. */
 function meant({ kind, by, ...given }: GivenAnswer, { grants, view }: Asked): Answer {
   const answer = answerOf(view, grants, { answer: kind, ...given })
   return { ...(answer ?? { kind: 'deny' }), by }
 }
 
-/** The answer from elsewhere, when it comes. A process that asked to see what is masked is shown it meanwhile. */
+/** Waits for an answer from elsewhere, and meanwhile shows masked text on request. */
 function comes(
   { machine, id }: { readonly machine: Machine; readonly id: string },
   show: (() => AskView) | null,
@@ -134,7 +137,7 @@ function comes(
         stop()
         resolve(answer)
       } catch {
-        // A file that cannot be read holds no answer; the person here is still asked.
+        // An unreadable file has no answer; the person here is still asked.
       }
     }
     const timer = setInterval(look, LOOK_MS)
@@ -145,7 +148,7 @@ function comes(
       })
       watcher.on('error', () => watcher?.close())
     } catch {
-      // Checked by the clock then.
+      // The timer polls instead.
     }
     look()
   })

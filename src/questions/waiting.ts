@@ -1,15 +1,15 @@
-/** A question that somebody waits for, as it lies in the file: posted, answered by the process that is first, taken back. */
+/** A waiting question in the file: posted, answered by the first, withdrawn. */
 
 import { randomBytes } from 'node:crypto'
 import { ANSWERS } from '../approval/ask-view.ts'
-import { isSameProcess, startOf } from '../system/alive.ts'
 import type { Machine } from '../system/machine.ts'
+import { isSameProcess, startOf } from '../system/processes.ts'
 import { changeAsks, type GivenAnswer, type OpenAsk, readAsks } from './asks.ts'
 
-/** Answered questions stay for a moment, so that the process that comes late can be reported. */
+/** Answered questions stay for a while, so that a later answer can be reported. */
 const REMEMBERED_MS = 10 * 60_000
 
-/** Posts a question of this process; its id. */
+/** Posts a question of this process and returns its id. */
 export function postAsk(
   machine: Machine,
   { shows = false, ...ask }: Pick<OpenAsk, 'project' | 'host' | 'tool' | 'subject' | 'view'> & { shows?: boolean },
@@ -22,7 +22,7 @@ export function postAsk(
   return id
 }
 
-/** Gives the answer to a question that waits. Null: it stands. Otherwise why not, in a sentence. */
+/** Answers a waiting question. Returns null if it counts, otherwise why not. */
 export function answerWaiting(machine: Machine, id: string, answer: GivenAnswer): string | null {
   let why: string | null = 'that question is closed: the call no longer waits for an answer'
   changeAsks(machine, (asks) =>
@@ -38,17 +38,17 @@ export function answerWaiting(machine: Machine, id: string, answer: GivenAnswer)
   return why
 }
 
-/** Asks the process that waits to show what is masked in its question; false where no one can. */
+/** Asks the waiting process to unmask its question; false if it cannot. */
 export function wantShown(machine: Machine, id: string): boolean {
   return changeShown(machine, id, 'possible', (ask) => ({ ...ask, waiting: { ...ask.waiting!, show: 'wanted' } }))
 }
 
-/** Whether somebody wants to see what is masked in this question. */
+/** Whether unmasking was requested. */
 export function isShowWanted(machine: Machine, id: string): boolean {
   return readAsks(machine).some((ask) => ask.id === id && ask.waiting?.show === 'wanted')
 }
 
-/** Shows a question with nothing masked, because its person asked for that. */
+/** Unmasks a question on request. */
 export function showAsk(machine: Machine, id: string, view: OpenAsk['view']): void {
   changeShown(machine, id, 'wanted', (ask) => {
     const { show: _, ...waiting } = ask.waiting!
@@ -73,12 +73,12 @@ function changeShown(
   return changed
 }
 
-/** The answer that stands for a question; null while there is none. */
+/** The accepted answer, or null. */
 export function standingAnswer(machine: Machine, id: string): GivenAnswer | null {
   return readAsks(machine).find((ask) => ask.id === id)?.waiting?.answer ?? null
 }
 
-/** Takes a question back that no one answered. */
+/** Withdraws an unanswered question. */
 export function withdrawAsk(machine: Machine, id: string): void {
   changeAsks(machine, (asks) => asks.filter((ask) => ask.id !== id || ask.waiting?.answer !== undefined))
 }

@@ -1,14 +1,16 @@
 /** The audit trail for surfaces: query, follow, verify, report. */
 
+import { hostname } from 'node:os'
 import type { AuditLine } from '../audit/event.ts'
+import { auditSessions } from '../audit/head.ts'
 import { isLogHeld } from '../audit/log.ts'
-import { auditSessions } from '../audit/log-files.ts'
-import { type AuditQuery, followAudit, newestSession, queryAudit } from '../audit/read.ts'
+import { ocsfEvent } from '../audit/ocsf.ts'
+import { type AuditQuery, followAudit, newestSession, queryAudit, tailAudit } from '../audit/read.ts'
 import { auditReport, auditReportJson, type ReportFacts } from '../audit/report.ts'
-import { tailAudit } from '../audit/tail.ts'
 import { verifyAudit } from '../audit/verify.ts'
 import { userKeySince, userPublicKey } from '../manifest/sign/sign.ts'
 import type { Machine } from '../system/machine.ts'
+import { version } from '../system/version.ts'
 import { CallStore } from '../undo/call-store.ts'
 
 export type { AuditLine } from '../audit/event.ts'
@@ -17,22 +19,21 @@ export type { AuditQuery } from '../audit/read.ts'
 
 export interface AuditTrail {
   query(query: AuditQuery): readonly AuditLine[]
-  /** What undo still knows of calls whose lines do not hold it, by call. */
+  /** Subjects that undo knows for lines without one, by call. */
   subjects(lines: readonly AuditLine[]): ReadonlyMap<unknown, string>
   newest(): string | null
-  /** Every session that left something. */
+  /** Every recorded session. */
   sessions(): readonly string[]
   follow(session: string, back: number, signal: AbortSignal): AsyncGenerator<AuditLine>
-  /** The lines of every session: those there are, null, and those that come. */
+  /** The existing lines, null, then new lines. */
   tail(budget: number, signal: AbortSignal): AsyncGenerator<AuditLine | null>
-  /** Whether a process holds the log of a session, which it does until the session ends. */
+  /** Whether the session's log is still held by its process. */
   isRunning(session: string): boolean
   verify(session?: string): ReturnType<typeof verifyAudit>
-  /** One self-contained HTML page, or the same as JSON. */
+  /** A self-contained HTML page, or JSON. */
   report(query: AuditQuery, now: Date, form: 'page' | 'json'): string
 }
 
-/** Everything that can be asked of the record. */
 export function openAuditTrail(machine: Machine): AuditTrail {
   const { stateDir } = machine
   const verify = (session?: string) => {
@@ -67,4 +68,12 @@ export function openAuditTrail(machine: Machine): AuditTrail {
     report: (query: AuditQuery, now: Date, form: 'page' | 'json') =>
       (form === 'json' ? auditReportJson : auditReport)(reportFacts(query, now)),
   }
+}
+
+/** One JSON line per event. */
+export function ocsfLines(lines: readonly AuditLine[]): readonly string[] {
+  return lines.flatMap((line) => {
+    const event = ocsfEvent(line, { version, host: hostname() })
+    return event === null ? [] : [JSON.stringify(event)]
+  })
 }

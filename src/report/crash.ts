@@ -1,14 +1,16 @@
-/** Writes down for the owner what went wrong: crash reports (A5) and faults in `app.log` (A2). */
+/** Writes crash reports (A5) and faults in `app.log` (A2). */
 
 import { release } from 'node:os'
-import { openAppLog } from '../audit/app-log.ts'
-import { writeCrashReport } from '../audit/crash-report.ts'
+import { openAppLog, writeCrashReport } from '../audit/crash-report.ts'
 import { createRedactor } from '../scan/redact/redact.ts'
 import type { Fault } from '../system/fault.ts'
 import { thisMachine } from '../system/machine.ts'
 import { version } from '../system/version.ts'
 
-/** The path of the report; null when even that failed. Only the verb is recorded: arguments are session content. */
+/**
+ * The report's path, or null if it failed. Only the verb is recorded: arguments are session
+ * content.
+ */
 export function reportCrash(error: unknown, verb: string): string | null {
   const redactor = createRedactor()
   const stateDir = stateDirectory()
@@ -25,7 +27,7 @@ export function reportCrash(error: unknown, verb: string): string | null {
   return report?.path ?? null
 }
 
-/** Notes in `app.log` that the machine failed; a line that cannot be written is dropped. */
+/** Logs a fault in `app.log`; a line that cannot be written is dropped. */
 export function logFault(fault: Fault, verb: string): void {
   const stateDir = stateDirectory()
   if (stateDir === null) return
@@ -38,11 +40,11 @@ export function logFault(fault: Fault, verb: string): void {
     log.write('error', `cordon ${verb}: ${fault.message} [${fault.code}]`)
     log.close()
   } catch {
-    // The state directory may be what failed.
+    // The state directory may have failed.
   }
 }
 
-// A crash must not hide behind another one.
+// A second failure must not hide the first.
 function stateDirectory(): string | null {
   try {
     return thisMachine().stateDir

@@ -1,6 +1,11 @@
-/** Where a project stands, as a value: its manifest, what was refused last, what waits for an answer, what can be restored. */
+/** The state of a project: its manifest, recent refusals, open questions, undo. */
 
+import { isSelfTest } from '../agents/hook/self-test.ts'
+import { typedText } from '../confine/typed-words.ts'
+import { coversPath, namesPath } from '../files/path-pattern.ts'
 import { protectedPath } from '../files/protected-paths.ts'
+import { openedByGrant, secretOf } from '../files/secret-shapes.ts'
+import { matchesHost } from '../hosts/pattern.ts'
 import type { Policy } from '../policy/policy.ts'
 import { loadPolicy } from '../project/load/load.ts'
 import { ownPlaces } from '../project/place/own-places.ts'
@@ -10,13 +15,12 @@ import { type OpenAsk, openAsks } from '../questions/asks.ts'
 import { ProjectUndo } from '../run/undo.ts'
 import { machineFiles } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
-import { openAuditTrail } from './audit-trail.ts'
-import { type Refused, refusalsOf } from './refused.ts'
+import { type AuditLine, openAuditTrail } from './audit-trail.ts'
 
 export interface Standing {
   readonly root: string
   readonly manifest: ManifestStanding
-  /** Of the last day, the newest first: one of each. */
+  /** Of the last day, newest first, without duplicates. */
   readonly refusals: readonly Refused[]
   readonly asks: readonly OpenAsk[]
   readonly undo: { readonly calls: number; readonly last: string | null }
@@ -30,7 +34,7 @@ export type ManifestStanding =
 const DAY_MS = 24 * 3600 * 1000
 const MAX_LINES = 2000
 
-/** Checks the project in which the person stands. Only looks: nothing is made, signed or answered. */
+/** Reports the project's state without changing anything. */
 export async function standingOf(machine: Machine, now: number): Promise<Standing> {
   const root = machineFiles.canonical(findRoot(machine.cwd, machineFiles))
   const since = new Date(now - DAY_MS).toISOString()
@@ -68,4 +72,82 @@ async function manifestStanding(
     manifest: { status: 'signed', by: trust.by, signedAt: trust.signedAt ?? null },
     policy: loaded.policy,
   }
+}
+
+/** A refusal, its count, and the command that would allow it. */
+export interface Refused {
+  readonly what: string
+  readonly count: number
+  readonly time: string
+  readonly fix: string
+}
+
+interface RefusedIn {
+  readonly root: string
+  /** The policy in force, or null. */
+  readonly policy: Policy | null
+  /** Whether a path is protected. */
+  readonly isProtected: (path: string) => boolean
+}
+
+/** Recent refusals of the kernel, the proxy or the rules, newest first. */
+export function refusalsOf(lines: readonly AuditLine[], place: RefusedIn): Refused[] {
+  const { root } = place
+  const own = new Set<unknown>()
+  const projects = new Map<string, unknown>()
+  const found = new Map<string, Refused>()
+  const add = (time: string, what: string, fix: string) => {
+    const before = found.get(what)
+    found.delete(what)
+    found.set(what, { what, fix, time, count: (before?.count ?? 0) + 1 })
+  }
+  for (const line of lines) {
+    if (line.type === 'session') projects.set(line.session, line.project)
+    if ((line.project ?? projects.get(line.session)) === root) own.add(line.call ?? line.session)
+    if (!own.has(line.call) && projects.get(line.session) !== root) continue
+    if (line.type === 'denied' && !isSelfTest(line)) {
+      const subject = typeof line.subject === 'string' ? ` ${line.subject}` : ''
+      const { reason, rules } = (line.decision ?? {}) as { reason?: unknown; rules?: unknown }
+      const [rule] = Array.isArray(rules) ? rules : []
+      const named = typeof rule === 'string' ? ` by ${rule}` : ''
+      add(line.time, `${String(line.tool)}${subject}: denied (${String(reason)})${named}`, 'cordon explain says why')
+    }
+    for (const { kind, subject } of violationsOf(line)) {
+      const fix = fixOf(kind, subject, place)
+      if (fix !== null) add(line.time, `${kind} ${subject}`, fix)
+    }
+  }
+  return [...found.values()].reverse()
+}
+
+function violationsOf({ violations }: AuditLine): readonly { readonly kind: string; readonly subject: string }[] {
+  if (!Array.isArray(violations)) return []
+  return violations.flatMap((item: unknown) => {
+    const { kind, subject } = (item ?? {}) as { kind?: unknown; subject?: unknown }
+    return typeof kind === 'string' && typeof subject === 'string' ? [{ kind, subject }] : []
+  })
+}
+
+/** The command that would allow it; null if it is already allowed. */
+function fixOf(kind: string, subject: string, { root, policy, isProtected }: RefusedIn): string | null {
+  if (kind === 'limit') return 'if it should: a higher limit under [limits] in cordon.toml'
+  if (kind === 'host') {
+    const granted = policy?.commands.defaultDomains.some(({ pattern }) =>
+      [pattern.port ?? 443, 80].some((port) => matchesHost(pattern, subject, port)),
+    )
+    return granted ? null : `if it should: cordon add host ${typedText([subject])}`
+  }
+  if (kind !== 'file') return 'the sandbox does not allow it'
+  const how = isProtected(subject) ? 'write' : 'read'
+  if (policy && isOpened(subject, how, policy)) return null
+  const isOwn = subject.startsWith(`${root}/`)
+  if (!isOwn && policy && secretOf(subject, policy)) return 'secrets of this machine stay hidden'
+  const path = isOwn ? subject.slice(root.length + 1) : subject
+  return `if it should: cordon add ${how} ${typedText([path])}`
+}
+
+function isOpened(path: string, how: 'read' | 'write', policy: Policy): boolean {
+  if (how === 'write') return policy.writes.allow.some(({ pattern }) => namesPath(pattern, path))
+  const grants = policy.reads.allow.map(({ pattern }) => pattern)
+  return secretOf(path, policy) ? openedByGrant(path, grants, policy) : grants.some((grant) => coversPath(grant, path))
 }

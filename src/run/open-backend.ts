@@ -1,7 +1,7 @@
 /** What a surface needs to run commands: the backend of this platform, and how a plan is shown. */
 
 import type { EgressRules } from '../egress/route/rules.ts'
-import { socketMeaning } from '../hosts/unix-socket.ts'
+import { socketMeaning } from '../hosts/pattern.ts'
 import type { SandboxSettings } from '../manifest/schema/settings.ts'
 import type { Backend } from '../sandbox/backend.ts'
 import type { Bundle } from '../sandbox/bundles/bundle.ts'
@@ -14,13 +14,13 @@ export type { LaunchIo, LaunchResult } from '../sandbox/backend.ts'
 export { builtInBundle, builtInBundles, bundleNames } from '../sandbox/bundles/built-in.ts'
 export { CommandRunner, type RunIo, type RunOutcome } from './runner.ts'
 
-type BundleDescription = ReturnType<typeof import('../sandbox/bundles/doc.ts').describeBundle>
+type BundleDescription = ReturnType<typeof import('../sandbox/bundles/schema.ts').describeBundle>
 
 export { formatPlan, type PlanReport, type Support }
 
 /** What a bundle gives; only `cordon bundles` shows it. */
 export async function describeBundle(bundle: Bundle): Promise<BundleDescription> {
-  return (await import('../sandbox/bundles/doc.ts')).describeBundle(bundle)
+  return (await import('../sandbox/bundles/schema.ts')).describeBundle(bundle)
 }
 
 /** Signals that a wrapper passes on to its command, which decides what they mean. */
@@ -60,7 +60,7 @@ export async function openBackend(
       return createLandlockBackend({ ...options, refused })
     }
     if (value === 'bwrap') return createBwrapBackend(options)
-    const { createContainerBackend } = await import('../sandbox/oci/command-backend.ts')
+    const { createContainerBackend } = await import('../sandbox/oci/gvisor-backend.ts')
     return createContainerBackend(value, options)
   }
   if (process.platform === 'darwin' && value === 'bwrap') {

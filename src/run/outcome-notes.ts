@@ -3,7 +3,7 @@
 import { summarize } from '../egress/route/event.ts'
 import type { QuarantineFinding } from '../sandbox/quarantine/quarantine.ts'
 import { inferViolations } from '../sandbox/violation.ts'
-import { listeningPorts } from '../system/listening-ports.ts'
+import { listeningPorts } from '../system/processes.ts'
 import { namedOwnPorts, ownPortLine } from './network/own-ports.ts'
 import { servedLine } from './network/served-port.ts'
 import type { RunOutcome } from './runner.ts'

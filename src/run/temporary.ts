@@ -2,7 +2,7 @@
 
 import { matchSegment } from '../files/glob.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
-import { foreignCharsets } from '../shell/charset.ts'
+import { foreignCharsets } from '../shell/read/unreadable-text.ts'
 import type { Machine } from '../system/machine.ts'
 
 /** A private /tmp, as every sandbox has one. */

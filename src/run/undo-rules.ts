@@ -7,11 +7,17 @@ import { gitWays, ruleList } from '../sandbox/protect/change-rules.ts'
 import type { ProtectFacts } from '../sandbox/protect/protect.ts'
 import { RuleJudge } from '../sandbox/protect/rule-judge.ts'
 import { SecretTree } from '../sandbox/protect/tree.ts'
-import { pointedAt, readConfig, realPath, takeBaseline } from '../sandbox/quarantine/baseline.ts'
-import { judgeSequence, sequenceFiles } from '../sandbox/quarantine/sequence.ts'
+import {
+  judgeSequence,
+  pointedAt,
+  readConfig,
+  realPath,
+  sequenceFiles,
+  takeBaseline,
+} from '../sandbox/quarantine/baseline.ts'
 import type { Machine } from '../system/machine.ts'
 import type { CallStore, KeptCall } from '../undo/call-store.ts'
-import type { PutKind, PutRules } from '../undo/put-rules.ts'
+import type { PutKind, PutRules } from '../undo/conflicts.ts'
 
 /** The rules for undoing one call. Read from the tree on first use: most calls are listed and never undone. */
 export function undoRules(machine: Machine, store: CallStore, call: KeptCall): PutRules {

@@ -3,11 +3,10 @@
 import type { ChildProcess, StdioOptions } from 'node:child_process'
 import { Readable, Writable } from 'node:stream'
 import { isatty } from 'node:tty'
-import { monotonicMs } from '../system/monotonic.ts'
-import type { Captured, LaunchIo, Output } from './backend.ts'
+import { monotonicMs } from '../system/timing.ts'
+import type { Captured, LaunchIo, Output, SandboxFault } from './backend.ts'
 import { Capture } from './capture.ts'
 import type { Limits } from './limits.ts'
-import type { SandboxFault } from './sandbox-fault.ts'
 
 export interface Attendance {
   readonly child: ChildProcess
@@ -38,7 +37,7 @@ export function childStreams(io: LaunchIo): Extract<StdioOptions, unknown[]> {
   return [input, output(io.stdout, 1), output(io.stderr, 2)]
 }
 
-/** Attends it to its end; what it left goes with it. */
+/** Waits for its end, and kills its remaining processes. */
 export async function attendChild({ child, limits, io, kill, unstartable }: Attendance): Promise<ChildEnd> {
   const started = monotonicMs()
   const cleanups: (() => void)[] = []
@@ -75,7 +74,7 @@ export async function attendChild({ child, limits, io, kill, unstartable }: Atte
   }
   try {
     const { code, signal } = await ended
-    // What it left in its group goes with it; then the streams end, too.
+    // Killing the rest of its group also ends the streams.
     kill('SIGKILL')
     await closed
     return {

@@ -2,12 +2,12 @@
 
 import type { Server, Socket } from 'node:net'
 import type { Readable, Writable } from 'node:stream'
+import { Fault, type FaultCode } from '../system/fault.ts'
 import type { SandboxLayout } from './layout.ts'
 import type { Limits } from './limits.ts'
 import type { SandboxPlan, Sought } from './plan.ts'
 import type { Caller, ProgramJudge, RanProgram } from './programs.ts'
 import type { Support } from './report.ts'
-import { SandboxFault } from './sandbox-fault.ts'
 import type { Violation } from './violation.ts'
 
 /** Where an output goes. A Writable is never ended. */
@@ -17,7 +17,10 @@ export type Output = 'inherit' | 'capture' | 'discard' | Writable
 export interface TerminalIo {
   readonly input: Readable & { readonly isTTY?: boolean; setRawMode?(raw: boolean): unknown }
   readonly output: Writable & { readonly rows?: number; readonly columns?: number }
-  /** Given what holds the relay while somebody else uses the terminal; what that answers lets it go on. */
+  /**
+   * Called with a function that pauses the relay while another program uses the terminal; its
+   * result resumes it.
+   */
   readonly onRelay?: (hold: () => (keys?: string) => void) => void
 }
 
@@ -35,17 +38,18 @@ export interface LaunchIo {
   /** Where output beyond the cap is kept; without it the rest is dropped and counted. */
   readonly spillDirectory?: string
   /**
-   * A last look, when masks and pins are in place and nothing runs yet. False ends it with the fault `mask-moved`. For
-   * commands that start while another one, which can move files, is running.
+   * A last check, when masks and pins are in place and nothing runs yet. False ends it with the
+   * fault `mask-moved`. For commands that start while another one, which can move files, is
+   * running.
    */
   readonly verify?: () => boolean | Promise<boolean>
-  /** Told as they are observed; each is also in the result. */
+  /** Called as each is observed; the result lists them again. */
   readonly onViolation?: (violation: Violation) => void
   /** With `network: 'listener'`: the listening sockets from inside the network namespace, before the command starts; `broker` is the port of a further one. */
   readonly onListener?: (server: Server, broker: number | null) => void
   /**
-   * With `servers` in the plan: something inside listens on one of these ports now. What it answers is called when that
-   * is no longer so, at the latest when the command has ended.
+   * With `servers` in the plan: a process inside now listens on one of these ports. The returned
+   * function is called when it stops, at the latest when the command has ended.
    */
   readonly onServer?: (server: InsideServer) => () => void
   /** With `sockets` in the plan: a connection to the path of one of them. */
@@ -56,24 +60,27 @@ export interface LaunchIo {
   readonly onCaller?: (caller: Caller) => void
   /** True when `judge` may take its time: it asks a person. */
   readonly judgeAsks?: boolean
-  /** With `tellsPorts` in the plan: something inside listens on a port that is not listed. True opens it like a listed one. */
+  /**
+   * With `tellsPorts` in the plan: a process inside listens on an unlisted port. True opens it like
+   * a listed one.
+   */
   readonly onPort?: (port: number) => Promise<boolean>
 }
 
 /** A server of the command, in its own network namespace. */
 export interface InsideServer {
   readonly port: number
-  /** A connection to it, made from inside, so that it points nowhere else; null when it is not taken. */
+  /** A connection to it, opened from inside, so that it reaches nothing else; null if refused. */
   connect(): Promise<Socket | null>
 }
 
-/** What was captured of one stream. */
+/** The captured part of one stream. */
 export interface Captured {
   /** The first bytes, up to the cap. */
   readonly bytes: Buffer
   readonly total: number
   readonly truncated: boolean
-  /** The file that holds everything, when there was more than the cap. */
+  /** The file with all output, if it exceeds the cap. */
   readonly spill: string | null
 }
 
@@ -96,17 +103,19 @@ export interface LaunchResult {
   readonly stdout: Captured | null
   readonly stderr: Captured | null
   readonly violations: readonly Violation[]
-  /** What it looked for and does not exist inside, each once. */
+  /** Paths that it looked for and that do not exist inside, each once. */
   readonly asked: readonly Asked[]
-  /** Ports on which it listened and that are not listed. */
+  /** Unlisted ports on which it listened. */
   readonly unlisted: readonly number[]
-  /** Files that it left in its own home, which is gone with it: their paths below it, the first few. */
+  /** The first few files that it wrote to its temporary home, now deleted: their paths below it. */
   readonly leftBehind: readonly string[]
   /** The first programs that it started, where starts are judged. */
   readonly programs?: { readonly list: readonly RanProgram[]; readonly leftOut: number }
-  /** With `learns` in the plan: what it looked for, in the order of the first time, and how much more there was. */
+  /**
+   * With `learns` in the plan: paths that it looked for, in order, and how many more there were.
+   */
   readonly sought?: { readonly list: readonly Sought[]; readonly leftOut: number }
-  /** False when opens of masked files could not be watched (they are hidden all the same). */
+  /** False if opens of masked files could not be watched; they are still hidden. */
   readonly masksWatched: boolean
   readonly milliseconds: number
 }
@@ -119,15 +128,18 @@ export interface CompiledSandbox {
 }
 
 /**
- * What a backend can do beyond running a command, streams and status passed through, under a time limit. A plan that needs
- * more than its backend declares is refused (`requireCapable`); nothing of it is ever left out.
+ * Capabilities of a backend beyond running a command with streams, status and a time limit. A plan
+ * that needs an undeclared one is refused (`requireCapable`), never reduced.
  */
 export type Capability =
   /** Runs the programs of this machine. */
   | 'programs'
-  /** Opens of masked files are observed, and told. */
+  /** Opens of masked files are observed and reported. */
   | 'observed-masks'
-  /** Tells when the host puts another file instead of a hidden one, which then shows; without it, that is hidden as well. */
+  /**
+   * Reports when the host replaces a hidden file, which then becomes visible; without it, the new
+   * file is hidden as well.
+   */
   | 'lifted-masks'
   /** Notices that a file is not the one that was checked: `maskIdentities`, `verify`. */
   | 'moved-files'
@@ -145,60 +157,65 @@ export type Capability =
   | 'signals'
   /** The user inside is the user outside. */
   | 'same-user'
-  /** Limits that are met are told, and a share of the machine's memory is looked after. */
+  /** Reached limits are reported, and the machine's memory is shared fairly. */
   | 'watched-limits'
   /** `changes`: they go through the init. */
   | 'held-changes'
-  /** `learns`: what a command looks for in vain is told. */
+  /** `learns`: paths that a command looks for in vain are reported. */
   | 'sought-paths'
   /** `programs`: every program start is judged. */
   | 'judged-programs'
   /** Which program makes a connection is told. */
   | 'told-callers'
 
-/** A plan whose first part is known: a backend may work on that while the rest is still being made. */
+/** A plan whose first part is known: a backend may start on that while the rest is prepared. */
 export interface PlanUnderway {
-  /** Made when it is asked for. */
+  /** Prepared on demand. */
   layout(): SandboxLayout
   readonly limits: Limits
   /** Whether sockets will be handed out of the sandbox. */
   readonly sockets: boolean
-  /** What `arrange` made for it. */
+  /** The result of `arrange`. */
   readonly arrangement?: Arrangement
-  /** Makes the whole plan, whose layout this is. When it throws, nothing runs and the backend leaves nothing. */
+  /**
+   * Completes the plan with this layout. If it throws, nothing runs and the backend leaves nothing.
+   */
   complete(): SandboxPlan
 }
 
-/** What its own command without namespaces is given on the machine, known before its plan is made. */
+/** Resources of a command without namespaces, known before its plan. */
 export interface Arrangement {
   /** Its private folder for temporary files, canonical; shown and writable. */
   readonly temporary: string
   /** What HOME means where the person's own is not shown; absent: the same path. */
   readonly home?: string
-  /** Where its proxy is, and what it must show there: others of the machine can knock, too. */
+  /** Its proxy, and the token to show there: other programs of the machine can connect, too. */
   readonly proxy: { readonly port: number; readonly token: string } | null
   dispose(): void
 }
 
 export interface Backend {
   readonly name: string
-  /** Told to the person once: why this one was taken, and not the usual one. */
+  /** Shown to the person once: why this backend was chosen. */
   readonly notice?: string
   readonly capabilities: ReadonlySet<Capability>
   /** Really runs a sandbox, and attacks from inside it. */
   probe(): Promise<Support>
   compile(plan: SandboxPlan): CompiledSandbox
-  /** Only of a backend that has no namespaces: makes what a plan has to name. A process that asks disposes of it. */
+  /**
+   * Only for a backend without namespaces: creates what a plan has to name. The caller disposes of
+   * it.
+   */
   arrange?(needs: { readonly network: boolean }): Promise<Arrangement>
   /**
-   * Runs one command. Throws a SandboxFault when it could not be run inside; never runs it outside.
-   * INVARIANT: a plan that is under way is completed before this returns its promise: what was checked for its first part
-   * and for the rest is then one moment to every other command.
+   * Runs one command. Throws a SandboxFault if it could not run inside; never runs it outside.
+   * INVARIANT: a plan under way is completed before this returns its promise, so other commands see
+   * both checks as one moment.
    */
   launch(plan: SandboxPlan | PlanUnderway, io?: LaunchIo): Promise<LaunchResult>
   /** A launch of this plan is likely to come, with the same streams: a backend may begin to make ready for it. */
   expect?(plan: Omit<PlanUnderway, 'complete'>, io: LaunchIo): void
-  /** Lets go of what was made ready for commands to come; the next launch may make it ready again. */
+  /** Releases prepared resources; the next launch may prepare them again. */
   release(): void
 }
 
@@ -221,4 +238,15 @@ export function requireCapable({ name, capabilities }: Backend, plan: SandboxPla
   throw new SandboxFault('sandbox-unable', `the sandbox "${name}" cannot give this command ${lacking[2]}`, {
     remedy: 'Take that grant out of the manifest, or use another sandbox ([sandbox.os] backend).',
   })
+}
+
+/** Faults of a sandbox: the command did not run inside, so it did not run. */
+export class SandboxFault extends Fault {
+  /** The path it is about, where there is one. */
+  readonly path: string | null
+
+  constructor(code: FaultCode, message: string, options: { cause?: unknown; remedy?: string; path?: string } = {}) {
+    super(code, message, options)
+    this.path = options.path ?? null
+  }
 }

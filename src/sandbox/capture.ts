@@ -3,8 +3,7 @@
 import { closeSync, constants, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
-import { openMade } from '../system/made-file.ts'
-import { uniqueName } from '../system/unique-name.ts'
+import { openMade, uniqueName } from '../system/made-file.ts'
 import type { Captured } from './backend.ts'
 
 const DEFAULT_OUTPUT_BYTES: number = 1024 * 1024

@@ -2,16 +2,14 @@
 
 import { constants } from 'node:os'
 import { describe, expect, test } from 'vitest'
-import type { Backend, Capability } from './backend.ts'
-import { faultOfStep } from './bwrap/launch-fault.ts'
+import { type Backend, type Capability, SandboxFault } from './backend.ts'
+import { faultOfStep } from './bwrap/launch-progress.ts'
 import { probeSandbox } from './bwrap/probe.ts'
 import { INIT_STEPS } from './bwrap/steps.ts'
-import { createSeatbeltBackend } from './experimental/seatbelt/backend.ts'
-import { probeSeatbelt } from './experimental/seatbelt/probe.ts'
+import { createSeatbeltBackend, probeSeatbelt } from './experimental/seatbelt/backend.ts'
 import { createGvisorBackend, probeGvisor } from './oci/gvisor-backend.ts'
 import { planSandbox, type SandboxPlan } from './plan.ts'
 import { describePlan, formatPlan, type Support } from './report.ts'
-import { SandboxFault } from './sandbox-fault.ts'
 
 /** A sandbox that runs the probe and says nothing of its attacks. */
 const saying = (refuses: (plan: SandboxPlan) => boolean = () => false) =>

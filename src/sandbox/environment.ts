@@ -1,15 +1,18 @@
-/** Which variables a command sees: an allowlist per platform and what grants, tools and bundles declare (O6). */
+/**
+ * The variables that a command sees: an allowlist per platform, plus those of grants, tools and
+ * bundles (O6).
+ */
 
 import { posix } from 'node:path'
-import { matchSegment } from '../files/glob.ts'
-import { foreignCharsets } from '../shell/charset.ts'
+import { matchSegment, words } from '../files/glob.ts'
+import { foreignCharsets } from '../shell/read/unreadable-text.ts'
 
 /** What decides about the environment of one command. */
 export interface EnvironmentRequest {
   /** The environment of Cordon itself. */
   readonly parent: Readonly<Record<string, string | undefined>>
   readonly platform: 'linux' | 'darwin'
-  /** `env_allowlist`; null for the platform's own. A `*` stands for any run of characters. */
+  /** `env_allowlist`; null for the platform's own. A `*` matches any characters. */
   readonly allowlist: readonly string[] | null
   /** Names that the grant, the tool or a bundle declares; they may be globs as well. */
   readonly declared: readonly string[]
@@ -23,7 +26,7 @@ export interface EnvironmentRequest {
   readonly writable: readonly string[]
 }
 
-/** The environment and what was left out of it on purpose. */
+/** The environment, and the variables left out on purpose. */
 export interface CommandEnvironment {
   readonly variables: Readonly<Record<string, string>>
   /** Entries of PATH that were dropped because they mean the current directory. */
@@ -34,55 +37,19 @@ export interface CommandEnvironment {
 
 /** What every command sees where the manifest writes no `env_allowlist`. */
 export const defaultAllowlist: Readonly<Record<EnvironmentRequest['platform'], readonly string[]>> = {
-  linux: [
-    'PATH',
-    'HOME',
-    'USER',
-    'LOGNAME',
-    'SHELL',
-    'LANG',
-    'LANGUAGE',
-    'LC_*',
-    'TERM',
-    'TERMINFO',
-    'COLORTERM',
-    'NO_COLOR',
-    'FORCE_COLOR',
-    'CLICOLOR',
-    'CLICOLOR_FORCE',
-    'COLUMNS',
-    'LINES',
-    'TZ',
-    'CI',
-    'SOURCE_DATE_EPOCH',
-  ],
-  darwin: [
-    'PATH',
-    'HOME',
-    'USER',
-    'LOGNAME',
-    'SHELL',
-    'LANG',
-    'LC_*',
-    'TERM',
-    'TERMINFO',
-    'COLORTERM',
-    'NO_COLOR',
-    'FORCE_COLOR',
-    'CLICOLOR',
-    'CLICOLOR_FORCE',
-    'COLUMNS',
-    'LINES',
-    'TZ',
-    'CI',
-    'SOURCE_DATE_EPOCH',
-    '__CF_USER_TEXT_ENCODING',
-    'DEVELOPER_DIR',
-    'SDKROOT',
-  ],
+  linux: words(`
+      PATH HOME USER LOGNAME SHELL LANG LANGUAGE LC_* TERM TERMINFO COLORTERM NO_COLOR FORCE_COLOR
+      CLICOLOR CLICOLOR_FORCE COLUMNS LINES TZ CI SOURCE_DATE_EPOCH`),
+  darwin: words(`
+      PATH HOME USER LOGNAME SHELL LANG LC_* TERM TERMINFO COLORTERM NO_COLOR FORCE_COLOR CLICOLOR
+      CLICOLOR_FORCE COLUMNS LINES TZ CI SOURCE_DATE_EPOCH __CF_USER_TEXT_ENCODING DEVELOPER_DIR
+      SDKROOT`),
 }
 
-/** Looks for news of the tool itself, which would be blocked and told in every sandbox that gives it no network. */
+/**
+ * Update checks of the tool itself, which would be blocked and reported in every sandbox without
+ * network.
+ */
 const QUIET: Readonly<Record<string, string>> = { npm_config_update_notifier: 'false', NO_UPDATE_NOTIFIER: '1' }
 
 /** Where programs are looked up when nothing usable is left of PATH. */
@@ -108,19 +75,20 @@ export function commandEnvironment(request: EnvironmentRequest): CommandEnvironm
   for (const name of foreignCharsets(request.parent)) {
     if (!request.allowlist?.includes(name) && !request.declared.includes(name)) delete variables[name]
   }
-  // With TEXTDOMAIN bash looks `$"…"` up in a file that a command may write, and expands what it finds there.
+  // With TEXTDOMAIN bash looks `$"…"` up in a file that a command may write, and expands the
+  // result.
   for (const name of ['TEXTDOMAIN', 'TEXTDOMAINDIR', 'TMPDIR', 'TMP', 'TEMP', 'TEMPDIR']) delete variables[name]
   variables.TMPDIR = request.temporary
   for (const [name, value] of Object.entries(QUIET)) variables[name] ??= value
   Object.assign(variables, request.fixed)
   for (const name of Object.keys(variables)) {
-    // Without PATH every shell falls back to one of its own, so denying it means the system's.
+    // Without PATH every shell uses its own default, so denying it means the system's.
     if (name !== 'PATH' && request.denied.some((pattern) => matchSegment(pattern, name))) delete variables[name]
   }
   return { variables, droppedPath: path.dropped, deferredPath: path.deferred }
 }
 
-/** True for names that usually hold a credential. */
+/** Whether a variable of this name usually contains a credential. */
 export function looksSecret(name: string): boolean {
   return /(^|_)(API_?KEYS?|KEYS?|TOKENS?|SECRETS?|PASSWORDS?|PASSWD|PASSPHRASE|PASS|PWD|CREDENTIALS?|AUTH|COOKIES?|PAT|DSN|PRIVATE|SIGNATURE|BEARER|SESSION|CONNECTION_STRING|DATABASE_URL|WEBHOOK(_URL)?)(_|$)|(APIKEY|TOKEN|SECRET|PASSWORD)$/i.test(
     name,
@@ -128,8 +96,9 @@ export function looksSecret(name: string): boolean {
 }
 
 /**
- * PATH without relative and empty entries, which mean the current directory. Directories that the command may write come
- * last: a project's own programs are found, but a file made by one command never stands in for `git` in the next.
+ * PATH without relative and empty entries, which mean the current directory. Directories that the
+ * command may write come last: the project's programs are found, but a file from one command never
+ * replaces `git` in the next.
  */
 function usablePath(path: string, writable: readonly string[]): UsablePath {
   const dropped: string[] = []

@@ -1,4 +1,7 @@
-/** PURE. The file system of a sandbox before it is furnished: what of the host is shown, what is private, what is left out. */
+/**
+ * PURE. The file system of a sandbox before the init completes it: which paths of the host are
+ * shown, private or left out.
+ */
 
 import { posix } from 'node:path'
 import { isInside, SYSTEM_PATHS } from '../files/baseline.ts'
@@ -7,7 +10,7 @@ import { DEFAULT_SCRATCH_BYTES, type Limits } from './limits.ts'
 /** `[sandbox.os] command_fs`. */
 export type Baseline = 'system' | 'none' | 'permissive' | 'all'
 
-/** What the host has at a path that the plan may show. */
+/** The host's state of a path that the plan may show. */
 export interface PathFact {
   readonly kind: 'directory' | 'file' | 'other'
   /** The canonical path; differs from the path asked about when there is a symlink on the way. */
@@ -43,7 +46,7 @@ export interface Skipped {
   readonly reason: 'missing' | 'kernel path' | 'whole file system' | 'in a place that commands see'
 }
 
-/** The part of a request that decides what is prepared before anything is hidden or held. */
+/** The part of a request that decides the layout, before anything is hidden or pinned. */
 export interface LayoutRequest {
   readonly baseline: Baseline
   readonly home: string
@@ -54,7 +57,7 @@ export interface LayoutRequest {
   readonly writes: readonly string[]
   /** Further private in-memory directories. */
   readonly scratch?: readonly string[]
-  /** Further names of what is shown, made as links where nothing of the host is in the way. */
+  /** More names of shown paths, created as links if nothing of the host is in the way. */
   readonly aliases?: readonly { readonly path: string; readonly target: string }[]
   /** Used where the host has a file at the path and the command would see it. */
   readonly standIns?: readonly StandIn[]
@@ -62,13 +65,13 @@ export interface LayoutRequest {
   readonly facts: HostFacts
 }
 
-/** The namespaces' file system before it is furnished: what a backend may make while the rest is still being thought out. */
+/** The namespaces' file system: a backend may create it before the plan is complete. */
 export interface SandboxLayout {
   readonly hostname: string
   readonly baseline: Baseline
   /** Parents before children; the root itself is among them only for the `all` baseline. */
   readonly binds: readonly Bind[]
-  /** Links of the baseline that are made again, such as /bin -> usr/bin. */
+  /** Links of the baseline that are created again, such as /bin -> usr/bin. */
   readonly links: readonly { readonly path: string; readonly target: string }[]
   /** Private in-memory directories, /tmp first. */
   readonly scratch: readonly string[]
@@ -76,11 +79,11 @@ export interface SandboxLayout {
   readonly emptied: readonly string[]
   readonly standIns: readonly StandIn[]
   readonly skipped: readonly Skipped[]
-  /** The most that each private directory holds. */
+  /** The size limit of each private directory. */
   readonly scratchBytes: number
 }
 
-/** Made anew in every sandbox, never shown from the host. */
+/** Created anew in every sandbox, never shown from the host. */
 const KERNEL_PATHS = ['/proc', '/sys', '/dev']
 
 export const byPath = (a: { path: string }, b: { path: string }): number =>
@@ -175,7 +178,8 @@ export function layOut(request: LayoutRequest): Layout {
   for (const path of ['/dev', '/proc', '/tmp', ...emptied]) layers.set(path, { path, mode: 'private' })
   const homeIsShown = baseline === 'all' || wanted.has(home) || home === '/'
   const scratch = ['/tmp', '/dev/shm']
-  // Where it is a link it points to /tmp, or to what is shown anyway; beside a project that lies there, nothing can be written.
+  // As a link it points to /tmp, or to something shown anyway; beside a project there, nothing can
+  // be written.
   const held = [home, ...wanted.keys()].some((path) => isInside(path, LONGER_TMP))
   const longer = held || facts.paths.get(LONGER_TMP)?.link !== undefined ? [] : [LONGER_TMP]
   const extra = [...(request.scratch ?? []), ...(homeIsShown ? [] : [home]), ...longer]
@@ -199,7 +203,7 @@ export function layOut(request: LayoutRequest): Layout {
     if (item.mode !== 'private') keep(item)
     else if (!layers.has(item.path)) {
       const above = layerOf(layers, item.path)
-      // Below something of the host a mount point would have to be made there: only where one exists already.
+      // A mount point below a path of the host must exist already.
       if (above !== undefined && above.mode !== 'private' && facts.paths.get(item.path)?.kind !== 'directory') {
         if (item.path !== LONGER_TMP) skipped.push({ path: item.path, grant: 'scratch', reason: 'missing' })
         continue
@@ -210,7 +214,7 @@ export function layOut(request: LayoutRequest): Layout {
     }
   }
 
-  // A mount point is never made on the host: only a file that is there can be stood in for.
+  // A mount point is never created on the host: only an existing file can be replaced.
   const standIns = (request.standIns ?? []).flatMap(({ path, source }) => {
     const fact = facts.paths.get(path)
     return fact?.kind === 'file' && isHosts(layers, fact.real) ? [{ path: fact.real, source }] : []
@@ -245,7 +249,10 @@ export function layoutOf(layout: Layout, { baseline, limits }: LayoutRequest): S
   }
 }
 
-/** The layout of a request. Whatever cannot be shown is skipped and named; nothing is ever made on the host. */
+/**
+ * The layout of a request. Paths that cannot be shown are skipped and listed; nothing is ever
+ * created on the host.
+ */
 export function planLayout(request: LayoutRequest): SandboxLayout {
   return layoutOf(layOut(request), request)
 }

@@ -1,4 +1,7 @@
-/** Control groups: finds what this user may make, makes one for a sandbox, and removes it and those of the dead. */
+/**
+ * Control groups: finds where this user may create some, creates one for a sandbox, and removes it
+ * and stale ones.
+ */
 
 import {
   accessSync,
@@ -12,13 +15,13 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { isAlive } from '../system/alive.ts'
+import { isAlive } from '../system/processes.ts'
 import { type CgroupSupport, type CgroupValue, cgroupValues, type Limits } from './limits.ts'
 
 const FOLDER = 'cordon'
 const CONTROLLERS = ['memory', 'pids', 'cpu'] as const
 
-/** Where each controller's groups are made. */
+/** The folders in which each controller's groups are created. */
 export interface CgroupHost {
   readonly support: CgroupSupport
   readonly roots: ReadonlyMap<CgroupValue['controller'], string>
@@ -88,7 +91,10 @@ function supportOf(version: 1 | 2, roots: ReadonlyMap<string, string>): CgroupSu
   return { version, memory: roots.has('memory'), pids: roots.has('pids'), cpu: roots.has('cpu') }
 }
 
-/** Removes groups whose maker is gone. One that still holds processes cannot be removed, so nothing running is hurt. */
+/**
+ * Removes groups whose creator is dead. A group with processes cannot be removed, so nothing
+ * running is hurt.
+ */
 function reapDead(host: CgroupHost): void {
   for (const root of new Set(host.roots.values()))
     for (const name of readdirSync(root)) {
@@ -127,7 +133,7 @@ export interface Cgroup {
   remove(): void
   /** The same, while this process goes on: the kernel can take milliseconds. */
   removeLater(): void
-  /** Which of its limits the kernel has held somebody to; asked after its removal, those of that moment. */
+  /** The limits that the kernel enforced; after the removal, those of that moment. */
   hits(): readonly ('memory' | 'processes')[]
 }
 

@@ -1,4 +1,4 @@
-/** PURE. What a command may use up, and how each limit is held on this machine. */
+/** PURE. The limits of a command, and how this machine enforces each. */
 
 /** An absent limit is not a limit. */
 export interface Limits {
@@ -23,13 +23,16 @@ export interface Limits {
 
 export const DEFAULT_SCRATCH_BYTES: number = 2 * 1024 ** 3
 
-/** What is left keeps the person's own programs going. */
+/** The rest keeps the person's own programs running. */
 export const DEFAULT_MEMORY_SHARE = 0.75
 
 /** As many as databases ask for; a machine may allow a million to each process. */
 export const DEFAULT_OPEN_FILES = 65_536
 
-/** The controllers through which a sandbox can be held as a whole; null when this machine offers none to this user. */
+/**
+ * The controllers that can limit a sandbox as a whole; null if this machine offers none to this
+ * user.
+ */
 export interface CgroupSupport {
   readonly version: 1 | 2
   readonly memory: boolean
@@ -71,22 +74,23 @@ export function resourceLimits(limits: Limits, cgroup: CgroupSupport | null): Re
 const NUMBERED_FROM = 900
 
 /**
- * The end of the process numbers in the sandbox's own pid namespace, which holds the limit of processes without a control group,
- * whose making takes the kernel longer than the whole sandbox; null where it cannot. Number 1 is the init.
+ * The highest process number in the sandbox's own pid namespace. It enforces the process limit
+ * without a control group, which would take longer to create than the whole sandbox. Null if
+ * unsupported. Number 1 is the init.
  */
 export function processNumbers(limits: Limits, numbered: boolean): number | null {
   const { processes } = limits
   return numbered && processes !== undefined && processes >= NUMBERED_FROM ? processes + 2 : null
 }
 
-/** What is left for a control group to hold; null when nothing is. */
+/** The limits left for a control group to enforce; null for none. */
 export function groupLimits(limits: Limits, numbered: boolean): Limits | null {
   const { processes, ...others } = limits
   const left: Limits = processNumbers(limits, numbered) === null ? limits : others
   return left.memoryBytes === undefined && left.processes === undefined && left.cpus === undefined ? null : left
 }
 
-/** Linux 6.14 is the first whose pid namespaces have an end of their own to the process numbers. */
+/** Pid namespaces have their own limit of process numbers since Linux 6.14. */
 export function numbersProcesses(release: string): boolean {
   const [, major = 0, minor = 0] = (/^(\d+)\.(\d+)/.exec(release) ?? []).map(Number)
   return major > 6 || (major === 6 && minor >= 14)
@@ -135,7 +139,7 @@ export interface LimitReport {
   readonly how: string
 }
 
-/** Says of each limit that was asked for whether and how it is held; nothing is pretended. */
+/** Reports of each requested limit whether and how it is enforced. */
 export function reportLimits(
   limits: Limits,
   cgroup: CgroupSupport | null,

@@ -1,4 +1,6 @@
-/** PURE. The sandbox of one command as data: what it sees, what it may change, what it may reach. */
+/**
+ * PURE. The sandbox of one command as data: what it sees, what it may change, what it may reach.
+ */
 
 import type { ChangePlan } from './changes.ts'
 import {
@@ -23,14 +25,14 @@ export interface MaskIdentity {
 }
 
 /**
- * What a mask shows in place of nothing: the text that was committed, so that git sees no change, or `closed`, which cannot be
- * opened: an empty file could be committed instead of the real one.
+ * A mask's content other than empty: the committed text, so that git sees no change, or `closed`,
+ * which cannot be opened: an empty file could be committed instead of the real one.
  */
 export type MaskFace =
   | { readonly kind: 'text'; readonly bytes: Uint8Array; readonly executable: boolean }
   | { readonly kind: 'closed' }
 
-/** A protected path that exists: read-only, or only held in place so that it cannot be moved away. */
+/** A protected path that exists: read-only, or only pinned so that it cannot be moved away. */
 export interface Pin {
   readonly path: string
   readonly mode: 'read-only' | 'in-place'
@@ -53,7 +55,10 @@ export interface ProxyPort {
   readonly port: number
 }
 
-/** `lookup`: read, listed or checked; `change`: made or written; `program`: started. All in vain, but for `run`: a program that was. */
+/**
+ * `lookup`: read, listed or checked; `change`: created or written; `program`: started. All failed,
+ * except `run`: a program that ran.
+ */
 export type SoughtKind = 'lookup' | 'change' | 'program' | 'run'
 
 /** A path that the command named, absolute, as it wrote it: nothing is judged by it. */
@@ -85,13 +90,13 @@ export interface SandboxRequest extends LayoutRequest {
   /** Canonical files or directories that appear empty. */
   readonly masks: readonly string[]
   /**
-   * Which file was seen at a mask's path. With it the launch faults rather than mask another one that was moved there
-   * in between, as a command that is still running could do to leave the secret open elsewhere.
+   * The file seen at a mask's path. If another file was moved there meanwhile, the launch faults: a
+   * running command could do that to leave the secret open elsewhere.
    */
   readonly maskIdentities?: ReadonlyMap<string, MaskIdentity>
   /** What masks show; those that are not listed are empty files that can be opened, and an open is observed. */
   readonly maskFaces?: ReadonlyMap<string, MaskFace>
-  /** Files of the project that the command sees with another text, read-only: git's list of what is not to be added. */
+  /** Files of the project with another text for the command, read-only: git's ignore lists. */
   readonly replaced?: ReadonlyMap<string, MaskFace>
   /**
    * Masks that are there because of their path, not their name: the directories above them stay in place. Moved along with
@@ -102,7 +107,7 @@ export interface SandboxRequest extends LayoutRequest {
   /** With it, changes in the writable places go through the init, which judges and keeps. */
   readonly changes?: ChangePlan | null
   readonly network: 'none' | 'listener'
-  /** The port of the listener inside; 3128 unless told. */
+  /** The port of the listener inside; default 3128. */
   readonly port?: number
   /** Names that have an address inside; every other one does not exist there. */
   readonly names?: readonly NamedAddress[]
@@ -110,11 +115,14 @@ export interface SandboxRequest extends LayoutRequest {
   readonly proxyPorts?: readonly ProxyPort[]
   /** Ports of servers inside that may be reached from the host's loopback (`dev_server_ports`). */
   readonly servers?: readonly number[]
-  /** Told of every other port on which the command listens as well, which stays closed. */
+  /** Reports every other port on which the command listens, which stays closed. */
   readonly tellsPorts?: boolean
-  /** What it looks for and does not find is told at the end, and which programs it ran. Needs `changes`. */
+  /** Reports at the end what it looked for in vain, and which programs it ran. Needs `changes`. */
   readonly learns?: boolean
-  /** With it, program starts go through the init, which asks about those that the table lists. Needs `changes`. */
+  /**
+   * With it, program starts go through the init, which asks about those in the table. Needs
+   * `changes`.
+   */
   readonly programs?: ProgramPlan | null
   readonly unixSockets: boolean
   /** With `network: 'listener'` and `unixSockets`. */
@@ -150,13 +158,13 @@ export interface SandboxPlan extends SandboxLayout {
   readonly limits: Limits
 }
 
-/** Where the proxy is, and where it is said that there is none. */
+/** The port of the proxy, or of the message that there is none. */
 export const DEFAULT_PORT = 3128
 
-/** From here on the kernel hands ports out by itself: no one was meant to know one. */
+/** From here on the kernel assigns ports itself: nobody chose them. */
 export const FIRST_UNCHOSEN_PORT = 32_768
 
-/** True when the plan needs a channel over which sockets are handed out of the sandbox. */
+/** Whether the plan needs a channel that passes sockets out of the sandbox. */
 export function handsOutSockets(plan: Pick<SandboxPlan, 'network' | 'servers' | 'tellsPorts' | 'terminal'>): boolean {
   return plan.network.kind === 'listener' || plan.servers.length > 0 || (plan.tellsPorts && plan.terminal !== null)
 }
@@ -165,7 +173,7 @@ function isHeld({ path, mode }: Bind, changes: ChangePlan | null | undefined): b
   return mode === 'read-write' && !changes?.free.includes(path)
 }
 
-/** Turns a request into a plan: the layout, and what the init puts into it. */
+/** Turns a request into a plan: the layout, and the init's part. */
 export function planSandbox(request: SandboxRequest): SandboxPlan {
   const { baseline, facts } = request
   const layout = layOut(request)
@@ -201,7 +209,8 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
     for (const above of ancestors(path)) if (maskSet.has(above)) return false
     return true
   })
-  // Nothing is made on the host, and where a command could put a link Cordon would be led to another socket.
+  // Nothing is created on the host, and where a command could put a link, Cordon would reach
+  // another socket.
   const sockets = request.network === 'none' ? [] : (request.sockets ?? [])
   const served = sockets.flatMap(({ paths, links, target }): LocalSocket[] =>
     [...paths, ...links, target].some(isWritable)
@@ -236,7 +245,7 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
     maskFaces: request.maskFaces ?? new Map(),
     replaced: new Map([...(request.replaced ?? [])].filter(([path]) => isShown(path) && !maskSet.has(path))),
     pins: [...pins].map(([path, mode]) => ({ path, mode })).sort(byPath),
-    // Where nothing can be changed there is nothing to hold.
+    // Without changes there is nothing to judge.
     changes,
     network:
       request.network === 'none'

@@ -2,7 +2,7 @@
 
 import { decodePath } from '../files/path-bytes.ts'
 
-/** Which starts the init asks about: see `programTable`. */
+/** The starts that the init asks about: see `programTable`. */
 export interface ProgramPlan {
   /** Lines of native/programs/table.c. */
   readonly lines: readonly string[]

@@ -34,8 +34,8 @@ function setKernel(name: string, value: number): readonly RepairStep[] {
 const PROFILE = '/etc/apparmor.d/cordon-bwrap'
 
 /**
- * A profile that lets bubblewrap make user namespaces. Only for a bubblewrap that no one but root can replace: a program in a home
- * could be replaced by any other that wants them.
+ * A profile that lets bubblewrap create user namespaces. Only if nobody but root can replace
+ * bubblewrap: any other program could replace one in a home.
  */
 function allowBwrap(program: string | null, { exists, isRootsAlone }: MachineTraces): readonly RepairStep[] {
   if (program === null || !/^\/[\w./-]+$/.test(program) || !isRootsAlone(program)) return []
@@ -69,7 +69,10 @@ export function raiseInstances({ read }: Pick<MachineTraces, 'read'>): readonly 
   return now < ENOUGH_INSTANCES ? setKernel('fs.inotify.max_user_instances', ENOUGH_INSTANCES) : []
 }
 
-/** Why a sandbox could not be made, where a look at the machine explains it better than the error does. `program`: bubblewrap. */
+/**
+ * Why a sandbox could not be created, if the machine's settings explain it better than the error
+ * does. `program`: bubblewrap.
+ */
 export function findCause(machine: MachineTraces, program: string | null): Cause | null {
   const { read, exists } = machine
   if (/^([0-4]\.|5\.([0-9]|1[01])\b)/.test(machine.release))

@@ -1,4 +1,4 @@
-/** PURE. A plan and what holds of it on this machine, as data and in words. */
+/** PURE. A plan and its protections on this machine, as data and in words. */
 
 import { type CgroupSupport, type Enforcement, type LimitReport, reportLimits } from './limits.ts'
 import type { SandboxPlan } from './plan.ts'
@@ -14,17 +14,17 @@ export interface Assurance {
   readonly repair?: readonly RepairStep[]
 }
 
-/** What a probe of this machine found. `usable` false: nothing runs. */
+/** The result of probing this machine. `usable` false: nothing runs. */
 export interface Support {
   readonly backend: string
   readonly usable: boolean
   readonly assurances: readonly Assurance[]
   readonly cgroup: CgroupSupport | null
-  /** Whether a pid namespace can hold the limit of processes. */
+  /** Whether a pid namespace can enforce the process limit. */
   readonly numbered: boolean
   /** Limits that this platform has nothing for. */
   readonly unheld?: readonly LimitReport['limit'][]
-  /** A share of the machine's memory is held by the control group, not by an init. */
+  /** The control group, not an init, enforces a share of the machine's memory. */
   readonly shareByGroup?: true
 }
 
@@ -41,7 +41,7 @@ export interface PlanReport {
   readonly network: string
   /** Programs that are judged when they start; null: rules about programs are decided by text alone. */
   readonly programs: readonly string[] | null
-  /** Hosts that it may reach, with what is said about them. */
+  /** Hosts that it may reach, each with a note. */
   readonly hosts: readonly string[]
   /** Ports of servers inside that the host's loopback reaches. */
   readonly servers: readonly number[]
@@ -53,7 +53,7 @@ export interface PlanReport {
   readonly promises: readonly Assurance[]
 }
 
-/** Of a sandbox that does not hold changes while a command runs. */
+/** For a sandbox that does not judge changes while a command runs. */
 export const UNHELD_CHANGES: Assurance = {
   name: 'changes',
   status: 'degraded',
@@ -108,7 +108,7 @@ export function describePlan(plan: SandboxPlan, support: Support, hosts: readonl
   }
 }
 
-/** What the table of program starts is about, as a person reads it. */
+/** The table of program starts, for a person. */
 function listed(lines: readonly string[]): readonly string[] {
   return lines.flatMap((line) => {
     if (line === '*') return ['every program']
@@ -120,7 +120,7 @@ function listed(lines: readonly string[]): readonly string[] {
 const MARKS: Readonly<Record<Enforcement, string>> = { enforced: 'enforced', degraded: 'DEGRADED', absent: 'ABSENT  ' }
 const SHOWN = 20
 
-/** Paths and arguments may hold anything; a terminal must see none of it raw. */
+/** Paths and arguments may contain anything; a terminal must not get it raw. */
 const quote = (text: string): string => (/^[\w@%+=:,./-]+$/.test(text) ? text : JSON.stringify(text))
 
 function list(title: string, items: readonly string[]): string[] {

@@ -1,4 +1,4 @@
-/** Checks the host for a plan: what exists, which sockets are bound, which kernel file systems are mounted. */
+/** Checks the host for a plan: existing paths, bound sockets, mounted kernel file systems. */
 
 import { lstatSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { encodePath } from '../files/path-bytes.ts'
@@ -48,7 +48,7 @@ function kernelMounts(): string[] {
   return mounts
 }
 
-/** Which files are at these paths now; one that is missing has no identity, and its mask will fault. */
+/** The identities of the files at these paths; a missing file has none, and its mask will fault. */
 export function readIdentities(paths: readonly string[]): Map<string, MaskIdentity> {
   const identities = new Map<string, MaskIdentity>()
   for (const path of paths) {

@@ -1,4 +1,6 @@
-/** PURE. What the kernel stopped: seen by the init, or inferred from what a program printed. */
+/**
+ * PURE. Attempts that the kernel stopped: seen by the init, or inferred from a program's output.
+ */
 
 import { isInside } from '../files/baseline.ts'
 import type { Limits } from './limits.ts'
@@ -16,13 +18,16 @@ export interface Violation {
     | 'program-refused'
     | 'memory-used-up'
     | 'limit-reached'
-  /** `observed`: the kernel told us. `inferred`: read from the command's own output, which may be mistaken or lie. */
+  /**
+   * `observed`: the kernel reported it. `inferred`: read from the command's own output, which may
+   * be mistaken or lie.
+   */
   readonly certainty: 'observed' | 'inferred'
   /** Absent when a refused call names no path. */
   readonly path?: string
-  /** Which program was not started, where it was one. */
+  /** The program that was not started. */
   readonly program?: string
-  /** Which limit, where it was one. */
+  /** The limit that was reached. */
   readonly limit?: MetLimit
   readonly message: string
 }
@@ -44,7 +49,7 @@ export function maskViolation(path: string, event: 'opened' | 'lifted'): Violati
       }
 }
 
-/** The broker refused a change at the moment it was to be made. */
+/** The broker refused a change. */
 export function changeViolation(path: string): Violation {
   const why = /\/config(?:\.worktree)?$/.test(path)
     ? 'the change sets something that can run a program, such as core.hooksPath, or a remote on a host that is not granted'
@@ -59,7 +64,10 @@ export function changeViolation(path: string): Violation {
   }
 }
 
-/** A configuration of git that commands see without its credentials cannot be replaced by what they made of that. */
+/**
+ * A git configuration that commands see without its credentials cannot be replaced by an edited
+ * copy of that.
+ */
 export function tokenViolation(path: string): Violation {
   return {
     kind: 'change-refused',
@@ -69,7 +77,10 @@ export function tokenViolation(path: string): Violation {
   }
 }
 
-/** The broker left something as it is, because it could not be kept and no one was asked about the command. */
+/**
+ * The broker prevented a change, because the old content could not be kept and nobody was asked
+ * about the command.
+ */
 export function unkeptViolation(path: string): Violation {
   return {
     kind: 'change-refused',
@@ -89,7 +100,7 @@ export function sharedViolation(path: string): Violation {
   }
 }
 
-/** A program start that was refused; `started`: by which programs, the first one first. */
+/** A refused program start; `started`: the programs above it, the first one first. */
 export function programViolation(program: string, text: string, started: readonly string[], why: string): Violation {
   const by = started.length === 0 ? '' : `, started by ${started.join(' → ')},`
   return {
@@ -125,7 +136,7 @@ export function memoryViolation(mebibytes: number, ended: 'process' | 'all'): Vi
   }
 }
 
-/** The limits that say themselves what they did; the time limit is told with the result. */
+/** Limits that report themselves; the time limit is part of the result. */
 export type MetLimit = 'memory' | 'processes' | 'cpu'
 
 /** A limit of `[limits]` ended something, or kept it from starting. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { characterClass } from './character-class.ts'
 import { ALPHABETS } from './redact/secret-kinds.ts'
+import { characterClass } from './text-bytes.ts'
 
 const everyCode = Array.from({ length: 256 }, (_, code) => code)
 

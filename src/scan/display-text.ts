@@ -3,7 +3,7 @@
 import { eastAsianWidth } from 'get-east-asian-width'
 import { shownCharacters, visible } from './visible-text.ts'
 
-/** A piece of a row: plain, or an escape that stands for a character which is not shown. */
+/** A piece of a row: plain, or an escape for a character that is not shown. */
 export interface Piece {
   readonly text: string
   readonly escape: boolean
@@ -32,7 +32,7 @@ function cellsOf(character: string): number {
   return EMOJI.test(character) ? 2 : eastAsianWidth(character.codePointAt(0) ?? 0)
 }
 
-/** The cells that a text takes once it is made safe. */
+/** The width of a text in cells, once it is escaped. */
 export function widthOf(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length
   return pieces(text).reduce((sum, piece) => sum + piece.width, 0)
@@ -84,7 +84,7 @@ export function wrapWords(text: string, columns: number): string[] {
   return rows
 }
 
-/** The text on one row, made safe, cut to `columns` cells. */
+/** The escaped text on one row, cut to `columns` cells. */
 export function cutTo(text: string, columns: number): string {
   const all = pieces(text)
   if (widthOf(text) <= columns) return rowText(all)

@@ -7,7 +7,7 @@ export interface TextBytes {
   readonly size: number
 }
 
-/** Beyond this, memory is given back rather than kept for the next text. */
+/** Larger buffers are released instead of kept for the next text. */
 const KEPT = 1 << 20
 
 /** Makes a reader that uses its memory again. */
@@ -21,7 +21,7 @@ export function createByteReader(): (text: string) => TextBytes {
     return room
   }
   return (text) => {
-    // Most text is ASCII, or nearly: room for three times as much is made only for what needs it.
+    // Most text is ASCII, or nearly: three times the space is allocated only if needed.
     const bytes = layoutFor(text.length + 1024)
     const { read, written } = encoder.encodeInto(text, bytes)
     if (read === text.length) return { bytes, size: written }
@@ -36,4 +36,16 @@ export function createByteReader(): (text: string) => TextBytes {
  */
 export function startsCharacter(bytes: Uint8Array, at: number): boolean {
   return bytes[at]! >= 0xc0 || (at >= 3 && bytes[at - 3]! >= 0xf0)
+}
+
+/** The codes of ranges such as `A-Za-z0-9_-`, each as 1; a final dash is a dash. */
+export function characterClass(ranges: string, size: number = 128): Uint8Array {
+  const members = new Uint8Array(size)
+  for (let at = 0; at < ranges.length; at++) {
+    const first = ranges.charCodeAt(at)
+    const isRange = ranges[at + 1] === '-' && at + 2 < ranges.length
+    if (isRange) at += 2
+    members.fill(1, first, ranges.charCodeAt(at) + 1)
+  }
+  return members
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { PAGE_SCRIPT } from '../audit/report-page.ts'
 import { quoteShort } from '../manifest/toml/tree.ts'
-import { visibleName } from '../tools/files/visible-name.ts'
+import { visibleName } from '../tools/files/tree.ts'
 import { pieces, wrapWords } from './display-text.ts'
 import { hidesSomething, shownCharacters, visible, visibleLines } from './visible-text.ts'
 

@@ -2,20 +2,21 @@
 
 /** One character of a text as it may be shown. */
 export interface ShownCharacter {
-  /** The character, or the escape that stands for it. */
+  /** The character, or its escape. */
   readonly text: string
   readonly source: string
   /** Where the character is in the text. */
   readonly at: number
   readonly escaped: boolean
-  /** A combining mark: it takes no room of its own. */
+  /** A combining mark: it has no width. */
   readonly mark: boolean
 }
 
 /**
- * What is never shown as it is, as the inside of a character class for the `u` flag: control, format, private, unassigned and lone
- * surrogate characters; separators that are not plain blank; what a font may leave out (zero-width, bidi, tags, variation
- * selectors, fillers); and two symbols that look like nothing.
+ * Characters that are never shown raw, as the inside of a character class for the `u` flag:
+ * control, format, private, unassigned and lone surrogate characters; separators other than a plain
+ * blank; characters that a font may omit (zero-width, bidi, tags, variation selectors, fillers);
+ * and two symbols that look empty.
  */
 export const HIDDEN_CHARACTERS: string = String.raw`\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000\u2800\u{1d159}`
 
@@ -32,7 +33,7 @@ interface Expressions {
 
 let made: Expressions | null = null
 
-/** Made on first use: most text is plain, and making these takes as long as a decision. */
+/** Compiled on first use: most text is plain, and compiling takes as long as a decision. */
 function expressions(): Expressions {
   made ??= {
     hidden: new RegExp(`[${HIDDEN_CHARACTERS}]`, 'u'),

@@ -1,4 +1,4 @@
-/** Cordon as a library: `createCordon()` opens a project, `openSession()` an agent's session in it. */
+/** Cordon as a library: `createCordon()` opens a project, `openSession()` an agent's session. */
 
 import { createHash, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
@@ -18,10 +18,10 @@ import { renderProblem } from '../manifest/toml/problem.ts'
 import type { SessionFacts } from '../policy/call.ts'
 import type { HostRule } from '../policy/policy.ts'
 import { takeStance } from '../policy/stance.ts'
+import { openSavedGrants } from '../project/answer-counts.ts'
 import type { LoadedPolicy, ManifestChoice } from '../project/load/load.ts'
 import { readOrganisation, type WrittenManifest } from '../project/load/written-manifests.ts'
 import { openPolicy } from '../project/open.ts'
-import { openSavedGrants } from '../project/saved-grants.ts'
 import { startNotes } from '../project/start-notes.ts'
 import { pruneKept } from '../run/held-changes.ts'
 import { machineUpstream } from '../run/network/machine-upstream.ts'
@@ -35,7 +35,7 @@ import { openGuardedFiles } from '../system/guarded/guarded-files.ts'
 import { openTemporaryJournal, reapTemporaries } from '../system/guarded/journal.ts'
 import { type Machine, thisMachine } from '../system/machine.ts'
 import { makeDirectories, openOwnDirectory, reapHalfWritten } from '../system/state.ts'
-import type { TaskPort } from '../tools/agent/task.ts'
+import type { TaskPort } from '../tools/built-in/agent-tools.ts'
 import { builtInSpecs, builtInTools } from '../tools/built-in/registry.ts'
 import type { Tool, WebPort } from '../tools/tool.ts'
 import { openSessionCode } from './code/open-code.ts'
@@ -64,15 +64,20 @@ export { askAtTerminal, terminalPrompter } from '../approval/terminal-prompter.t
 export interface CordonOptions {
   /** The project's directory. */
   readonly project: string
-  /** A manifest named by the person who runs the program; without it the project's own, which must be signed. */
+  /**
+   * A manifest chosen by the program's author; by default the project's own, which must be signed.
+   */
   readonly manifest?: { readonly file: string } | { readonly object: unknown }
-  /** Who is asked. Without one, every ask is a refusal. */
+  /** Who is asked. Without a prompter every ask is refused. */
   readonly prompter?: Prompter
-  /** The name of a surface whose questions may also be answered on the page, by a link, or with `cordon approvals`. */
+  /**
+   * The surface's name, if its questions may also be answered on the page, by a link or with
+   * `cordon approvals`.
+   */
   readonly answeredElsewhere?: string
   /**
-   * Tools of your own, made with `defineTool`. Each call goes the guarded way: its name has a level in the manifest and
-   * asks without one, and what its `actions` name is judged by the rules.
+   * Your own tools, made with `defineTool`. Each call goes through Cordon: its name has a level in
+   * the manifest and asks without one, and the rules judge its `actions`.
    */
   readonly tools?: readonly Tool[]
   readonly machine?: Machine
@@ -83,27 +88,31 @@ export interface CordonOptions {
 
 export interface SessionOptions {
   readonly agent?: string
-  /** Letters, digits and dashes; its own session that is opened again under its id gets its directory back. */
+  /**
+   * Letters, digits and dashes. Reopening an id of a session with its own directory restores that
+   * directory.
+   */
   readonly id?: string
   /** `own`: the session writes into its own directory instead of the project (F7). */
   readonly sandbox?: 'project' | 'own'
-  /** Runs a sub-agent for the tool `task`, in a session of yours that follows this one; without it the tool is not offered. */
+  /**
+   * Runs a sub-agent for the tool `task`, in a session that follows this one. Without it the tool
+   * is not offered.
+   */
   readonly task?: TaskPort
 }
 
-/** A project under Cordon. */
 export interface Cordon {
   readonly root: string
-  /** What a person should know about this set-up before anything runs (P5). */
+  /** Warnings for a person before anything runs (P5). */
   readonly notes: readonly string[]
-  /** The policy in force; an "always" puts another one in its place. */
+  /** The policy in force; an "always" replaces it. */
   loaded(): LoadedPolicy
   openSession(options?: SessionOptions): Session
-  /** Closes every session. */
   close(): Promise<void>
 }
 
-/** Opens a project. Throws a Fault when its manifest does not load or is not signed. */
+/** Opens a project. Throws a Fault if its manifest does not load or is not signed. */
 export async function createCordon(options: CordonOptions): Promise<Cordon> {
   requireFields('createCordon', options, CORDON_FIELDS)
   requireText('the project of createCordon', options.project)
@@ -111,7 +120,7 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
   const tools = withOwnTools(options.tools ?? [])
   let organisation = await readOrganisation(machine)
   const project: ProjectPolicy = { loaded: await openProject(options, machine, organisation) }
-  // A policy of the fleet that comes or expires while a session runs holds from its next call on.
+  // A fleet policy that arrives or expires applies from the next call.
   const refresh = async (): Promise<void> => {
     const now = await readOrganisation(machine)
     if (isDeepStrictEqual(now, organisation)) return
@@ -233,7 +242,7 @@ async function promptersOf(
 
 const TOOL_NAME = /^[a-z][a-z0-9_-]{0,47}$/
 
-/** The built-in tools and those of the program; a name stands for one tool. */
+/** Adds the program's tools; names must be unique. */
 function withOwnTools(own: readonly Tool[]): readonly Tool[] {
   const names = new Set(builtInSpecs.map((spec) => spec.name))
   for (const { name } of own) {
@@ -247,7 +256,7 @@ function withOwnTools(own: readonly Tool[]): readonly Tool[] {
   return [...builtInTools, ...own]
 }
 
-/** Opens, or undoes what was done for it. */
+/** Opens, or undoes earlier steps on failure. */
 function openOr<Opened>(undo: () => void, open: () => Opened): Opened {
   try {
     return open()
@@ -259,7 +268,8 @@ function openOr<Opened>(undo: () => void, open: () => Opened): Opened {
 
 function ownDirectory(machine: Machine, root: string, session: string): string {
   const project = createHash('sha256').update(root).digest('hex').slice(0, 16)
-  // Beside Cordon's own state, of which nothing can be reached from inside; a cache may be cleared while a session is to be resumed.
+  // Beside Cordon's state and unreachable from inside; caches may be cleared while a session can
+  // still be resumed.
   const base = join(`${machine.stateDir}-sandboxes`, project)
   makeDirectories(base)
   return join(machineFiles.canonical(base), session)
@@ -291,7 +301,7 @@ function choiceOf(manifest: CordonOptions['manifest']): ManifestChoice {
   throw wrong('the manifest of createCordon names a file and an object, or neither', 'Give one of them.')
 }
 
-/** The host that was decided on, and the same with or without `www`, which is where most redirects lead. */
+/** The decided host, with and without `www`, where most redirects point. */
 function hostsAround(url: string): HostRule[] {
   const parsed = parseUrl(url)
   if ('problem' in parsed) return []
@@ -321,7 +331,7 @@ function webPort(
       const { http } = loaded.policy
       const session = facts()
       const contained = takeStance(loaded.policy, session, 'webfetch').mode.value === 'contained'
-      // Where a new host asks, a redirect to another one is its own request.
+      // If a new host asks, a redirect to one is a request by itself.
       const open = http.allowed === null && !contained
       const decided = contained ? hostsAround(request.url) : []
       const allowed = open ? null : [...(http.allowed ?? []), ...session.grants.hosts, ...decided]

@@ -1,16 +1,42 @@
-/** What a session tells those who listen, and what it shows those who look. */
+/** Events and views of a session. */
 
 import type { Remembered } from '../approval/approve.ts'
 import type { ToolResult } from '../call/tool-result.ts'
+import type { Verdict } from '../policy/order.ts'
 import type { Mode } from '../policy/policy.ts'
-import type { Verdict } from '../policy/verdict.ts'
+import { messageOf } from '../system/fault.ts'
+
+export class SessionListeners {
+  readonly #listeners = new Set<(event: SessionEvent) => void>()
+  readonly #failed: (message: string) => void
+
+  constructor(failed: (message: string) => void) {
+    this.#failed = failed
+  }
+
+  /** Adds a listener; returns a function that removes it. */
+  add(listener: (event: SessionEvent) => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  tell(event: SessionEvent): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(event)
+      } catch (error) {
+        this.#failed(`a listener failed: ${messageOf(error)}`)
+      }
+    }
+  }
+}
 
 export type SessionEvent =
   | { readonly type: 'result'; readonly tool: string; readonly result: ToolResult }
   | { readonly type: 'mode'; readonly mode: Mode }
   | { readonly type: 'agent'; readonly agent: string }
   | { readonly type: 'level'; readonly tool: string; readonly level: Verdict }
-  /** `kept` says why an "always" holds for this session only; null when it is in the manifest. */
+  /** `kept` says why an "always" applies to this session only; null if it is in the manifest. */
   | { readonly type: 'grant'; readonly remembered: Remembered; readonly kept: string | null }
   | { readonly type: 'envelope'; readonly globs: readonly string[] }
   | { readonly type: 'sandbox'; readonly directory: string }
@@ -19,22 +45,22 @@ export type SessionEvent =
 /** Where a session works (`/sandbox`). */
 export interface SandboxView {
   readonly directory: string
-  /** False while its own directory is a placeholder, before the first write. */
+  /** False until the first write creates the session's own directory. */
   readonly enforced: boolean
   readonly roots: readonly string[]
   /** What commands see of the machine (`command_fs`). */
   readonly commandFs: string
-  /** Bundles that commands may get, and hosts that every granted command reaches. */
+  /** Bundles and hosts for every granted command. */
   readonly tools: readonly string[]
   readonly hosts: readonly string[]
-  /** Path patterns that are granted, and those that are denied; the project itself needs none. */
+  /** Granted and denied path patterns. */
   readonly reads: readonly string[]
   readonly writes: readonly string[]
   readonly denied: readonly string[]
   readonly hidesSecrets: boolean
 }
 
-/** A level and where it comes from (`/perms`). */
+/** A level and its source (`/perms`). */
 export interface PermissionRow {
   readonly tool: string
   readonly level: Verdict

@@ -1,6 +1,6 @@
-/** What a session is made of: the parts that `session/cordon.ts` gives it, and the ports that all of its calls share. */
+/** The parts of a session, and the ports that all its calls share. */
 
-import type { LiveHistory } from '../call/live-history.ts'
+import type { LiveHistory } from '../call/admission.ts'
 import type { CustomToolHost, SessionTool } from '../custom/tools.ts'
 import type { AskHost } from '../egress/route/gate.ts'
 import type { SessionFacts } from '../policy/call.ts'
@@ -20,26 +20,26 @@ import type { SessionView } from './view.ts'
 
 export interface SessionParts extends QuestionParts {
   readonly files: Files
-  /** The files as one call sees them: its changes are told to the keeper before they are made. */
+  /** The files for one call, whose changes the keeper records first. */
   readonly guarded: (keeper: ChangeKeeper) => GuardedFiles
   readonly tools: readonly Tool[]
-  /** The trusted custom tools, to be run by this session. */
+  /** The trusted custom tools. */
   readonly customTools: (host: CustomToolHost) => readonly SessionTool[]
   readonly openRunner: (asks: { readonly host: AskHost; readonly program: AskProgram } | null) => CommandRunner
   readonly spillDirectory: string
   readonly openCode: (session: Omit<CodeOptions, 'machine' | 'backend'>) => SessionCode
   readonly openWeb: (policy: () => LoadedPolicy, facts: () => SessionFacts) => WebPort
-  /** Takes a policy of the organisation into force that came or expired since; throws a Fault where none may be used. */
+  /** Applies an organisation policy that arrived or expired; throws a Fault if none is valid. */
   readonly refresh: () => Promise<void>
-  /** Told when the session is closed. */
+  /** Called when the session is closed. */
   readonly closed: () => void
 }
 
-/** What the calls of one session share. */
+/** Shared by the calls of one session. */
 export interface SessionPorts extends SessionParts {
   readonly id: string
   readonly view: SessionView
-  /** Every tool that is offered, by its name. */
+  /** Every offered tool by name. */
   readonly offered: ReadonlyMap<string, SessionTool>
   readonly history: LiveHistory
   readonly cover: UndoCover
@@ -49,6 +49,6 @@ export interface SessionPorts extends SessionParts {
   readonly code: SessionCode
   readonly store: SessionStore
   readonly tell: (event: SessionEvent) => void
-  /** What fails beside the call changes nothing. */
+  /** Reports failures that do not affect the call. */
   readonly noteFailure: (message: string) => void
 }

@@ -1,4 +1,4 @@
-/** What a session asks a person: calls that need a yes, hosts that a running command reaches for; and what it keeps of the answers. */
+/** Asks a person about calls and running commands, and stores the answers. */
 
 import { posix } from 'node:path'
 import { type Approval, approve, callHash, type Question, type Remembered } from '../approval/approve.ts'
@@ -21,29 +21,27 @@ import type { Machine } from '../system/machine.ts'
 import type { SessionEvent } from './event.ts'
 import type { ProjectPolicy, SessionView } from './view.ts'
 
-/** What asking takes. */
 export interface QuestionParts {
   readonly project: ProjectPolicy
   readonly machine: Machine
-  /** Null where no one is there. */
+  /** Null without a prompter. */
   readonly questions: Questions | null
   readonly saved: SavedGrants
   readonly recorder: SessionRecorder
-  /** Writes an "always" into the manifest and signs it again, or says why it was not. */
+  /** Writes an "always" into the manifest and signs it, or says why not. */
   readonly amend: (remembered: Remembered) => Promise<Amended>
   readonly now: () => number
 }
 
-/** A question on its way to a person. */
+/** A question to a person. */
 export interface Putting {
   readonly question: Question
   readonly call: string | null
-  /** True when it need not be asked any more. */
+  /** True if it was settled meanwhile. */
   readonly settled: () => boolean
   readonly signal: AbortSignal
 }
 
-/** The questions of one session. */
 export class SessionQuestions {
   readonly #id: string
   readonly #parts: QuestionParts
@@ -57,7 +55,7 @@ export class SessionQuestions {
     this.#tell = tell
   }
 
-  /** Puts a question to a person, writes down the answer, and remembers what is to be remembered. */
+  /** Asks a person, records the answer and stores what should be remembered. */
   async put({ question, call, settled, signal }: Putting): Promise<Approval> {
     const { questions, recorder } = this.#parts
     const { policy } = this.#view.deciding(this.#view.entered)
@@ -70,7 +68,7 @@ export class SessionQuestions {
     }
     const { places, where = null, tool, input } = question
     return questions.take(callHash(places.root, where, tool, input), signal, async (prompter, shared) => {
-      // The answer to another question may have settled this one while it waited.
+      // Another answer may have settled this question while it waited.
       if (settled()) return { approved: true, remember: null }
       let offer: Suggestion | undefined
       const approval = await approve(question, (request) => {
@@ -86,7 +84,10 @@ export class SessionQuestions {
     })
   }
 
-  /** The reviewer is asked first, about whole calls: what a running command carries to a host it cannot know. */
+  /**
+   * The reviewer is asked first, but only about whole calls: it cannot know what a running command
+   * sends.
+   */
   async #review(question: Question, call: string | null, signal: AbortSignal): Promise<Approval | null> {
     const { machine, recorder } = this.#parts
     const loaded = this.#view.deciding(this.#view.entered)
@@ -100,14 +101,14 @@ export class SessionQuestions {
     return reviewed
   }
 
-  /** An answer that was for once alone. One that cannot be counted stands all the same. */
+  /** Counts a one-time answer. Failing to count changes nothing. */
   #count(offer: Suggestion | undefined, { approved, remember }: Approval): void {
     const { machine, now, project } = this.#parts
     if (offer === undefined || remember !== null) return
     try {
       countAnswer(machine, project.loaded.root, offer, approved, now())
     } catch {
-      // Nothing is proposed then.
+      // Then no habit is proposed.
     }
   }
 
@@ -117,7 +118,7 @@ export class SessionQuestions {
     const amended = scope === 'always' ? await amend(remembered) : null
     if (amended && 'loaded' in amended) project.loaded = amended.loaded
     else {
-      // What cannot be written into the manifest still holds for the project's sessions.
+      // An answer that cannot be written into the manifest still applies to the project's sessions.
       saved.add({
         project: project.loaded.root,
         session: this.#id,
@@ -134,8 +135,8 @@ export class SessionQuestions {
   }
 
   /**
-   * A host that a running command reaches for and no one decided about. Where no one would be asked, the way out says itself
-   * that it is not granted, and how to grant it.
+   * Asks about an undecided host of a running command. If nobody can be asked, the proxy says that
+   * it is not granted, and how to grant it.
    */
   async askHost(question: HostQuestion): Promise<boolean | null> {
     const { policy } = this.#view.deciding(this.#view.entered)
@@ -143,7 +144,7 @@ export class SessionQuestions {
     const asked = hostQuestion(question)
     const answered = takeStance(policy, this.#view.facts(), 'bash').answersAsks !== null
     if (answered || settle(asked.decision, policy, true).outcome !== 'prompt') return null
-    // An answer for the session or for a while holds for every command that comes to ask.
+    // An answer for the session or a time applies to every waiting command.
     const { about } = question
     const settled = () =>
       about === undefined && this.#view.facts().grants.hosts.some(({ pattern }) => matchesHost(pattern, host, port))
@@ -155,7 +156,7 @@ export class SessionQuestions {
     return (await this.put({ question: put, call: null, settled, signal })).approved
   }
 
-  /** A program that a running command starts, which asks by its own words. */
+  /** Asks about a program that a running command starts, by its own words. */
   async askProgram({ command, cwd, startedBy, ruling, signal }: ProgramQuestion): Promise<true | string> {
     const { machine } = this.#parts
     const { root } = this.#view.base(this.#view.entered)

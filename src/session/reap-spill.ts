@@ -1,11 +1,11 @@
-/** Clears away the spilled output that killed sessions left. */
+/** Removes spilled output of killed sessions. */
 
 import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 const KEEP_SPILL_MS = 24 * 3600 * 1000
 
-/** Removes the spilled output of sessions older than a day. */
+/** Removes spilled output that is older than a day. */
 export function reapSpill(directory: string, now: number): void {
   for (const name of readdirSync(directory)) {
     const path = join(directory, name)

@@ -1,19 +1,17 @@
-/** The tools that need something of their session: skills, language servers, the search of the person's configuration. */
+/** The tools that depend on their session: skills, language servers, sub-agents, web search. */
 
 import { join } from 'node:path'
 import { skillPort } from '../custom/skill-port.ts'
 import type { CustomToolHost } from '../custom/tools.ts'
+import { recordOf } from '../system/json.ts'
 import type { Machine } from '../system/machine.ts'
-import { recordOf } from '../system/record.ts'
 import { readOwnFile } from '../system/state.ts'
-import { lspTool } from '../tools/agent/lsp.ts'
-import { skillTool } from '../tools/agent/skill.ts'
-import { type TaskPort, taskTool } from '../tools/agent/task.ts'
-import { websearchTool } from '../tools/agent/websearch.ts'
+import { lspTool, skillTool, type TaskPort, taskTool } from '../tools/built-in/agent-tools.ts'
+import { websearchTool } from '../tools/built-in/web-tools.ts'
 import type { Tool } from '../tools/tool.ts'
 import type { LanguageServers } from './language/language-servers.ts'
 
-/** Every session has them; `websearch` where there is an endpoint, and `task` where somebody runs sub-agents. */
+/** `websearch` needs an endpoint, and `task` a runner of sub-agents. */
 export function sessionTools(
   host: CustomToolHost,
   machine: Machine,
@@ -34,7 +32,7 @@ export function sessionTools(
   ]
 }
 
-/** The endpoint, or null. A configuration that cannot be read has none: who needs the rest of it says what is wrong. */
+/** The endpoint, or null. Other readers of the configuration report its errors. */
 function searchEndpoint({ configDir }: Machine): string | null {
   try {
     const bytes = readOwnFile(join(configDir, 'config.json'))

@@ -1,21 +1,20 @@
-/** A session: one agent in one project, every tool on the one guarded way. */
+/** A session: one agent in one project. */
 
 import { rmSync } from 'node:fs'
+import { LiveHistory } from '../call/admission.ts'
 import { shownSecrets } from '../call/decide/shown-secrets.ts'
 import { requireOneOf, requireText, wrong } from '../call/given.ts'
-import { LiveHistory } from '../call/live-history.ts'
 import { runToolCall } from '../call/run-tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
 import type { SessionTool } from '../custom/tools.ts'
 import { parsePathPattern } from '../files/path-pattern.ts'
+import { VERDICTS, type Verdict } from '../policy/order.ts'
 import { MODES, type Mode } from '../policy/policy.ts'
 import { takeStance } from '../policy/stance.ts'
-import { VERDICTS, type Verdict } from '../policy/verdict.ts'
 import { readBrief } from '../project/discovery-brief.ts'
-import { ownWorktrees } from '../project/load/worktrees.ts'
+import { ownWorktrees, repositoryProblems } from '../project/load/repository-settings.ts'
 import { ownPlaces } from '../project/place/own-places.ts'
 import { repositoryFacts } from '../project/place/repository-copies.ts'
-import { repositoryProblems } from '../project/place/repository-settings.ts'
 import { SessionState } from '../project/session-state.ts'
 import { openCommands, type SessionCommands } from '../run/port.ts'
 import { UndoCover } from '../run/undo-cover.ts'
@@ -23,8 +22,7 @@ import { Fault } from '../system/fault.ts'
 import { makeDirectories } from '../system/state.ts'
 import type { Tool, ToolFacts } from '../tools/tool.ts'
 import type { SessionCode } from './code/open-code.ts'
-import type { PermissionRow, SandboxView, SessionEvent } from './event.ts'
-import { SessionListeners } from './listeners.ts'
+import { type PermissionRow, type SandboxView, type SessionEvent, SessionListeners } from './event.ts'
 import type { SessionParts, SessionPorts } from './parts.ts'
 import { SessionQuestions } from './questions.ts'
 import { CallStages } from './stages.ts'
@@ -36,17 +34,17 @@ export type { ProjectPolicy } from './view.ts'
 export interface SessionSettings {
   readonly id: string
   readonly agent?: string
-  /** Its own directory (F7); without it the session works in the project root. */
+  /** Its own directory (F7); by default it works in the project root. */
   readonly directory?: string
 }
 
 export interface CallOptions {
   readonly signal?: AbortSignal
-  /** The call, by its name in the record, whose program makes this one. */
+  /** The recorded name of the call whose program makes this one. */
   readonly within?: string | null
 }
 
-/** One live session. Two of them never meet. */
+/** A live session, isolated from others. */
 export class Session {
   readonly id: string
   readonly #parts: SessionParts
@@ -131,31 +129,34 @@ export class Session {
       tell,
       noteFailure: (message) => this.#noteFailure(message),
     }
-    // The first line, or there is not a session.
+    // Without its first line there is no session.
     recorder.note({ type: 'session', agent: view.agent, id })
   }
 
-  /** The agent whose rules hold. */
+  /** The agent in force. */
   get agent(): string {
     return this.#view.agent
   }
 
-  /** The mode that holds. */
+  /** The mode in force. */
   get mode(): Mode {
     return this.#view.mode
   }
 
-  /** True once a result tried to steer the agent, and what writes or reaches out asks again (A3). */
+  /** True once a result tried to steer the agent; writes and network then ask again (A3). */
   get tainted(): boolean {
     return this.#state.tainted
   }
 
-  /** Something that tries to steer came to this session another way: by a sub-agent, or before it was resumed. */
+  /** Taints the session from elsewhere: a sub-agent, or before it was resumed. */
   taint(): void {
     if (this.#parts.project.loaded.session.taintAsks.value) this.#state.tainted = true
   }
 
-  /** From now on this session may do what that one may, or less: its mode, agent, levels, envelope and taint apply here, and what changes there, too. */
+  /**
+   * From now on this session may do at most what the leader may: its mode, agent, levels, envelope
+   * and taint apply here as they change.
+   */
   follow(leader: Session): void {
     this.#state.follow(leader.#state, leader.mode)
     this.#view.follow(leader.#view)
@@ -163,19 +164,19 @@ export class Session {
     this.#parts.recorder.note({ type: 'session', agent: this.agent, root, parent: leader.id })
   }
 
-  /** The ring of the agent (P8): 1 may most, 3 reads only. */
+  /** The agent's ring (P8): 1 may most, 3 only reads. */
   get ring(): 1 | 2 | 3 {
     return this.#view.ring().number
   }
 
-  /** Names, descriptions and JSON Schemas, for a model; labels and hints, for a client. */
+  /** Tools for a model, with labels and hints for a client. */
   tools(): readonly ToolFacts[] {
     return [...this.#tools.values()].map(({ name, description, input, labels, hints }) => {
       return { name, description, input, labels, hints }
     })
   }
 
-  /** Offers further tools from now on; each call of one is decided, asked about and recorded like every other. */
+  /** Adds tools. Their calls are decided, asked about and recorded like all others. */
   offer(tools: readonly Tool[]): void {
     for (const tool of tools) {
       if (this.#tools.has(tool.name)) throw new Fault('tool-name', `there is a tool "${tool.name}" already`)
@@ -183,7 +184,7 @@ export class Session {
     }
   }
 
-  /** Runs one call: done, denied, refused or failed, never anything else. */
+  /** Runs one call: done, denied, refused or failed. */
   async call(tool: string, input: unknown, options: CallOptions = {}): Promise<ToolResult> {
     const signal = options.signal ? AbortSignal.any([options.signal, this.#ended.signal]) : this.#ended.signal
     const stages = () => new CallStages(this.#ports, options.within ?? null)
@@ -198,7 +199,7 @@ export class Session {
     }
   }
 
-  /** F3: a brief that has grown widens the envelope; one that has shrunk, or cannot be read any more, takes nothing away. */
+  /** F3: a brief only widens the envelope; a shorter or unreadable one changes nothing. */
   #rereadBrief(): void {
     const brief = this.#view.base(false).session.discoveryBrief
     if (brief === null) return
@@ -226,7 +227,6 @@ export class Session {
     return run()
   }
 
-  /** `/mode NAME`. */
   setMode(given: Mode): void {
     const mode = requireOneOf('the mode', given, MODES)
     this.#state.mode = mode
@@ -234,7 +234,6 @@ export class Session {
     this.#listeners.tell({ type: 'mode', mode })
   }
 
-  /** `/agent NAME`. */
   setAgent(agent: string): void {
     this.#mustKnow(agent)
     this.#state.agent = agent
@@ -242,7 +241,6 @@ export class Session {
     this.#listeners.tell({ type: 'agent', agent })
   }
 
-  /** `/perm TOOL LEVEL`. */
   setLevel(tool: string, given: Verdict): void {
     const level = requireOneOf(`the level of ${requireText('the tool', tool)}`, given, VERDICTS)
     this.#state.setLevel(tool, level)
@@ -250,14 +248,14 @@ export class Session {
     this.#listeners.tell({ type: 'level', tool, level })
   }
 
-  /** `/perms`: every tool's level and where it comes from. */
+  /** Every tool's level and its source, for `/perms`. */
   permissions(): readonly PermissionRow[] {
     const { policy } = this.#view.deciding(this.#view.entered)
     const facts = this.#view.facts()
     return [...this.#tools.keys()].map((tool) => {
       const stance = takeStance(policy, facts, tool)
       const ruling = stance.denial ?? stance.explicit
-      // In contained mode a command runs by itself while it stays inside the sandbox.
+      // In contained mode a command does not ask while it stays in the sandbox.
       if (!ruling && stance.mode.value === 'contained' && stance.kind === 'command')
         return { tool, level: 'allow', rule: `${stance.mode.rule}: inside the sandbox`, source: stance.mode.source }
       const { rule, source } = ruling?.rules[0] ?? { rule: `level of ${tool}`, source: 'built-in' }
@@ -265,7 +263,6 @@ export class Session {
     })
   }
 
-  /** `/sandbox`: where the session works. */
   sandbox(): SandboxView {
     const { loaded, facts } = this.#view.scope()
     const { root, additionalDirectories, reads, writes, commands } = loaded.policy
@@ -288,7 +285,7 @@ export class Session {
     }
   }
 
-  /** F3: the envelope grows and never shrinks; without one in the manifest or a brief it stays open. */
+  /** F3: the envelope only grows; without a manifest's or a brief's it stays open. */
   widenEnvelope(globs: readonly string[]): void {
     const { root } = this.#view.base(this.#view.entered)
     const place = { root, home: this.#parts.machine.home }
@@ -301,12 +298,12 @@ export class Session {
     this.#listeners.tell({ type: 'envelope', globs })
   }
 
-  /** Listens to events; the answer stops listening. */
+  /** Subscribes to events; returns a function that unsubscribes. */
   subscribe(listener: (event: SessionEvent) => void): () => void {
     return this.#listeners.add(listener)
   }
 
-  /** Ends everything that still runs, and closes the record. A second close waits for the first. */
+  /** Ends everything and closes the record. A second close waits for the first. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
@@ -315,7 +312,7 @@ export class Session {
   async #close(): Promise<void> {
     this.#ended.abort()
     await Promise.all([this.#commands.close(), this.#code.close()])
-    // Calls that are still under way write their last line before the record is closed.
+    // Running calls write their last line before the record closes.
     await Promise.allSettled(this.#running)
     this.#parts.saved.endSession(this.id)
     this.#parts.recorder.close()
@@ -331,7 +328,7 @@ export class Session {
     })
   }
 
-  /** What fails beside the calls changes nothing, not even when the record is closed already. */
+  /** Reports a failure beside the calls, even after the record is closed. */
   #noteFailure(message: string): void {
     try {
       this.#parts.recorder.note({ type: 'warning', message })

@@ -1,16 +1,14 @@
-/** One call of a session on the guarded way: what each stage does with the session's own rules, ports and record. */
+/** The stages of a session's call, with its rules, ports and record. */
 
 import { relative } from 'node:path'
 import type { Approval, Question } from '../approval/approve.ts'
-import { type CallHistory, outcomeOf } from '../call/admission.ts'
+import { type CallHistory, type CallOutcome, outcomeOf } from '../call/admission.ts'
 import { askedPlaces, type ReachScene, reachOf } from '../call/answer-reach.ts'
-import type { CallOutcome } from '../call/circuit-breaker.ts'
 import { type CallRecord, savedGrantOf } from '../call/record/recorder.ts'
 import type { Scanned, Stages, ToolRequest } from '../call/run-tool-call.ts'
 import type { ToolResult } from '../call/tool-result.ts'
 import { isGuidanceOf, toldMessages } from '../files/reported-names.ts'
-import type { Decision } from '../policy/decision.ts'
-import { strictest } from '../policy/decision.ts'
+import { type Decision, strictest } from '../policy/decision.ts'
 import { repositoryAt } from '../project/load/nearby.ts'
 import { type CallChanges, KeptChanges } from '../run/kept-changes.ts'
 import { lostNotes } from '../run/outcome-notes.ts'
@@ -18,25 +16,24 @@ import type { RunOutcome } from '../run/runner.ts'
 import { scanText } from '../scan/injection/injection.ts'
 import { Fault, messageOf } from '../system/fault.ts'
 import type { ToolOutput } from '../tools/tool.ts'
-import { type ParsedCall, parseCall } from './call.ts'
-import { toolContext } from './context.ts'
+import { type ParsedCall, parseCall, toolContext } from './context.ts'
 import type { SessionPorts } from './parts.ts'
 
-/** Beyond the seconds of a ring, for a command to be ended and its output to be gathered. */
+/** Time beyond a ring's limit to end a command and collect its output. */
 const GRACE_SECONDS = 2
 
-/** One call, with what it gathers on its way. */
+/** One call with its state. */
 export class CallStages implements Stages<ParsedCall, CallRecord> {
   readonly history: CallHistory
   readonly #ports: SessionPorts
-  /** The call, by its name in the record, whose program made this one. */
+  /** The recorded name of the call whose program makes this one. */
   readonly #within: string | null
-  /** Its own name there. */
+  /** This call's recorded name. */
   #call: string | null = null
-  /** The places that a person was asked to open, where they said yes. */
+  /** Places that a person agreed to open. */
   #agreed: readonly string[] | null = null
   readonly #outcomes: RunOutcome[] = []
-  /** What its file tools changed. */
+  /** Changes of its file tools. */
   readonly #changes: CallChanges[] = []
 
   constructor(ports: SessionPorts, within: string | null) {
@@ -96,7 +93,7 @@ export class CallStages implements Stages<ParsedCall, CallRecord> {
     const asked = askedPlaces(this.#reachScene(parsed, decision))
     const approval = await asking.put({ question, call: this.#call, settled, signal })
     this.#agreed = approval.approved ? asked : null
-    // An answer may take an hour: a denial of the organisation that came meanwhile stands.
+    // An answer may take an hour, and the organisation may have denied the call meanwhile.
     if (approval.approved) await refresh()
     return approval
   }
@@ -109,7 +106,7 @@ export class CallStages implements Stages<ParsedCall, CallRecord> {
     }
     const { relies, judged } = decision
     const { number, limits } = view.ring()
-    // A command is ended by its own limit, with its output; this ends everything else.
+    // A command ends by its own limit, with its output; this ends everything else.
     const limit = limits.seconds === null ? null : AbortSignal.timeout((limits.seconds + GRACE_SECONDS) * 1000)
     const kept = new KeptChanges(machine.stateDir, () => ({
       roots: context.roots,
@@ -146,7 +143,7 @@ export class CallStages implements Stages<ParsedCall, CallRecord> {
     }
   }
 
-  /** A3: a hit is flagged to the agent and taints the session. */
+  /** A3: a hit is shown to the agent and taints the session. */
   scan(_: ParsedCall, output: ToolOutput): Scanned<ToolOutput> {
     const { root } = this.#ports.view.base(this.#ports.view.entered)
     const read = output.files?.read ?? []
@@ -169,7 +166,7 @@ export class CallStages implements Stages<ParsedCall, CallRecord> {
     this.#ports.recorder.end(record, result, this.#outcomes, this.#changes)
   }
 
-  /** What a file tool changed that a person wants to know of, as the settling of a command says it. */
+  /** Notable changes of a file tool, worded like those of a command. */
   #told({ files }: ToolOutput): readonly string[] {
     const { root } = this.#ports.view.base(this.#ports.view.entered)
     const told = toldMessages(files?.written ?? [], '', (path) => relative(root, path)).map(({ message }) => message)
@@ -192,7 +189,7 @@ export class CallStages implements Stages<ParsedCall, CallRecord> {
     for (const id of used) this.#ports.saved.countUse(id)
   }
 
-  /** A command in the background has run by now: a record that cannot be written changes nothing about it. */
+  /** A background command has already run; a failed record changes nothing. */
   #noteSettled(outcome: RunOutcome): void {
     try {
       this.#ports.recorder.settled(this.#call, outcome)

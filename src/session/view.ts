@@ -1,4 +1,4 @@
-/** The policies of a session at this moment, each made once as long as what it is made of stays the same. */
+/** The policies of a session, cached while their inputs are unchanged. */
 
 import { posix } from 'node:path'
 import type { SavedGrants } from '../approval/saved-grants.ts'
@@ -17,7 +17,7 @@ import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import { makeDirectories } from '../system/state.ts'
 
-/** The project's policy as every session of it sees it; an "always" puts another one in its place. */
+/** The project's policy for all its sessions; an "always" replaces it. */
 export interface ProjectPolicy {
   loaded: LoadedPolicy
 }
@@ -36,11 +36,11 @@ export interface ViewParts {
 
 const MAX_POLICIES = 16
 
-/** `moved` in every method: the session's own directory stands for the project. */
+/** `moved`: the session's own directory stands in for the project. */
 export class SessionView {
   readonly #parts: ViewParts
   readonly #policies = new Map<string, { readonly base: LoadedPolicy; readonly policy: LoadedPolicy }>()
-  /** Output that was too long for a result is the agent's own to read. */
+  /** The agent may read its spilled output. */
   readonly #spilled: PathRule
   #entered: boolean
   #leader: SessionView | null = null
@@ -73,18 +73,18 @@ export class SessionView {
     return takeStance(this.deciding(this.#entered).policy, this.facts(), 'bash').mode.value
   }
 
-  /** F7: from now on the session works in its own directory, and nowhere else. */
+  /** F7: from now on the session works only in its own directory. */
   enter(): void {
     makeDirectories(this.#parts.directory!)
     this.#entered = true
   }
 
-  /** The ring of the agent (P8), and its limits. */
+  /** The agent's ring (P8) and its limits. */
   ring(agent: string = this.agent): Ring {
     return ringFor(this.#parts.project.loaded, agent)
   }
 
-  /** What decisions are made on; the breaker is asked once a call, when it is decided. */
+  /** Facts for decisions; the breaker is asked once per call. */
   facts(): SessionFacts {
     const { saved, project, machine, files, state, id } = this.#parts
     const place = { root: this.base(this.#entered).root, home: machine.home }
@@ -94,12 +94,15 @@ export class SessionView {
     }
   }
 
-  /** From now on decisions here are not milder than they would be under the mode, agent, levels and taint of that session. */
+  /**
+   * From now on decisions here are at least as strict as under the leader's mode, agent, levels and
+   * taint.
+   */
   follow(leader: SessionView): void {
     this.#leader = leader
   }
 
-  /** The facts of this session, and the same under what holds in each session that it follows, as it is now. */
+  /** This session's facts, and those under each leader. */
   everyFacts(): readonly SessionFacts[] {
     const own = this.facts()
     return [own, ...(this.#leader?.everyFacts() ?? []).map((facts) => led(own, facts))]
@@ -112,7 +115,7 @@ export class SessionView {
     return this.#kept('moved', loaded, () => extendPolicy(loaded, { directory }))
   }
 
-  /** The policy that calls are decided on. */
+  /** The policy for decisions. */
   deciding(moved: boolean): LoadedPolicy {
     const { saved, project, machine, state, id } = this.#parts
     const base = this.base(moved)
@@ -123,11 +126,11 @@ export class SessionView {
     return this.#kept(key, base, () => extendPolicy(base, { denials: savedDenials(denials, place), envelope }))
   }
 
-  /** What commands are confined by at this moment. */
+  /** What confines commands now. */
   scope(): Scope {
     const { directory, project } = this.#parts
     const facts = this.facts()
-    // F7: the project is only there to be read, until the session works in its own directory.
+    // F7: the project is read-only until the session works in its own directory.
     const isPlaceholder = directory !== null && !this.#entered
     return {
       loaded: this.deciding(this.#entered),
@@ -140,7 +143,7 @@ export class SessionView {
     }
   }
 
-  /** The canonical path; what the project calls /project/src is src in the session's own directory. */
+  /** The canonical path; a project path becomes one in the session's own directory. */
   canonical(path: string, moved: boolean): string {
     const { files, project } = this.#parts
     const { root } = project.loaded
@@ -148,7 +151,7 @@ export class SessionView {
     return files.canonical(moved && isInside(plain, root) ? this.base(moved).root + plain.slice(root.length) : plain)
   }
 
-  /** The canonical path of one as it was written. */
+  /** The canonical path of a written one. */
   resolve(given: string, moved: boolean): string {
     const { home } = this.#parts.machine
     const path = given === '~' || given.startsWith('~/') ? home + given.slice(1) : given

@@ -1,4 +1,4 @@
-/** What is known about a command text before bash runs it: the values that the policy decides on. */
+/** The facts about a command text before bash runs it: the values that the policy decides on. */
 
 /** A half-open range of the command text, so that a prompt can underline it. */
 export interface Span {
@@ -52,7 +52,7 @@ export interface RedirectFact {
   readonly access: 'read' | 'write' | 'read-write' | null
   /** `stream`: fd merges and closes, here-documents, here-strings, /dev/null; `file`: everything else. */
   readonly kind: 'stream' | 'file'
-  /** Working directory in which a relative target is opened; null when it cannot be known. */
+  /** Working directory in which a relative target is opened; null if unknown. */
   readonly cwd: string | null
   readonly span: Span
 }
@@ -100,7 +100,7 @@ export interface HostUse {
   readonly span: Span
 }
 
-/** What a command does beyond the box (P10). `unknown` runs contained, without network. */
+/** What a command does outside the sandbox (P10). `unknown` runs contained, without network. */
 export type Effect =
   | 'local'
   | 'remote-read'
@@ -139,11 +139,14 @@ export interface CommandFact {
   readonly paths: readonly PathUse[]
   readonly hosts: readonly HostUse[]
   readonly effect: Effect
-  /** Why the effect is what it is, for a prompt: "pushes commits to a remote". Empty for local and unknown. */
+  /**
+   * The reason for the effect, for a prompt: "pushes commits to a remote". Empty for local and
+   * unknown.
+   */
   readonly effectNote: string
   /** Words for the kind of change elsewhere that it is, such as `git push origin`: see `tables/kinds.ts`. */
   readonly kind?: readonly string[] | null
-  /** What it runs as its own work, word by word: `npx eslint x` runs `eslint x`. */
+  /** Commands that it runs as its own work: `npx eslint x` runs `eslint x`. */
   readonly delegates?: readonly (readonly Word[])[]
   readonly background: boolean
   readonly span: Span
@@ -153,7 +156,7 @@ export interface ShellFacts {
   readonly source: string
   readonly commands: readonly CommandFact[]
   readonly syntax: readonly SyntaxUse[]
-  /** Redirects of compound commands (`while …; done < f`); those of simple commands stand with the command. */
+  /** Redirects of compound commands (`while …; done < f`); a simple command lists its own. */
   readonly redirects: readonly RedirectFact[]
   /** Hazards of the text as a whole, such as an arithmetic evaluation of data outside any command. */
   readonly hazards: readonly Hazard[]
@@ -172,14 +175,20 @@ export interface ShellRejection {
 
 export type ShellAnalysis = { readonly facts: ShellFacts } | { readonly rejection: ShellRejection }
 
-/** What the analysis may rely on: the shell's start, never a lookup. */
+/** The state in which the shell starts. */
 export interface ShellContext {
   /** Absolute working directory at the start. */
   readonly cwd: string
   readonly home: string
-  /** Directories whose files are kept: nothing in them is scratch, even where they lie in /tmp. Without it, the working directory. */
+  /**
+   * Directories whose files are kept: nothing in them is scratch, even below /tmp. Default: the
+   * working directory.
+   */
   readonly roots?: readonly string[]
-  /** Variables whose value at the start is known (HOME, PWD, USER …). Others are unknowable unless the text sets them. */
+  /**
+   * Variables with a known value at the start (HOME, PWD, USER …). Others are unknown unless the
+   * text sets them.
+   */
   readonly variables?: Readonly<Record<string, string>>
   /** True where bash may start in another charset than UTF-8 or the plain bytes of the C locale. */
   readonly foreignCharset?: boolean

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bashSyntaxError } from './bash.ts'
+import { bashSyntaxError } from './processes.ts'
 
 test.each(['ls', 'echo "$(date)"', 'if true; then :; fi', 'cat <<E\nx\nE'])('a command: %j', (command) => {
   expect(bashSyntaxError(command)).toBeNull()

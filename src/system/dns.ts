@@ -1,10 +1,10 @@
-/** The port to name resolution: every address of a host. */
+/** Resolves host names to all their addresses. */
 
 import { lookup } from 'node:dns/promises'
 import { errorCode } from './fault.ts'
 
 export interface Resolver {
-  /** Every address of a canonical name, IPv4 and IPv6; empty when there is none. */
+  /** Every address of a canonical name; empty if there is none. */
   resolve(host: string): Promise<readonly string[]>
 }
 
@@ -16,12 +16,12 @@ interface Answer {
 const CACHE_MILLISECONDS = 5_000
 const CACHE_ENTRIES = 512
 const TIMEOUT_MILLISECONDS = 15_000
-/** Answers that mean "there is no such host", as against "the resolver failed". */
+/** Errors that mean "no such host" rather than a failed resolver. */
 const NO_SUCH_HOST: ReadonlySet<string | null> = new Set(['ENOTFOUND', 'ENODATA', 'EAI_NONAME', 'EAI_NODATA'])
 
 /**
- * The machine's own resolver, `/etc/hosts` included. Answers are kept for a few seconds, because a package manager asks
- * for one host fifty times; the process that dials judges the answer each time and dials what was judged.
+ * The machine's own resolver, including `/etc/hosts`. Answers are cached for seconds, because
+ * package managers ask for a host many times. Callers judge each answer and dial what they judged.
  */
 export function machineResolver(): Resolver {
   const answers = new Map<string, Answer>()

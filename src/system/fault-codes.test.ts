@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { FAULT_EXITS } from './fault-codes.ts'
+import { FAULT_EXITS } from './fault.ts'
 
 const SOURCES = fileURLToPath(new URL('..', import.meta.url))
 

@@ -1,9 +1,12 @@
-/** What Node cannot do with files: times to the nanosecond, extended attributes, and changes that are told the moment they are asked for. */
+/**
+ * File operations that Node lacks: times in nanoseconds, extended attributes, and immediate change
+ * events.
+ */
 
 import { closeSync, lutimesSync, readSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Paths end in NUL; the answer is 0, or an errno. */
+/** Paths end in NUL; returns 0 or an errno. */
 interface FileAddon {
   times(path: Buffer, seconds: number, nanoseconds: number): number
   attributes(from: Buffer, to: Buffer): number
@@ -14,7 +17,10 @@ interface FileAddon {
 
 let addon: FileAddon | null | undefined
 
-/** The addon `cordon-launch`; null where it was not built. From the bundled program, the library, or a checkout. */
+/**
+ * The addon `cordon-launch`, or null if it was not built. Searched from the bundle, the library or
+ * a checkout.
+ */
 function loadAddon(): FileAddon | null {
   for (const place of ['../native', '../../native', '../../dist/native']) {
     const module = { exports: {} }
@@ -22,7 +28,7 @@ function loadAddon(): FileAddon | null {
       process.dlopen(module, join(import.meta.dirname, place, `cordon-launch-${process.arch}`))
       return module.exports as FileAddon
     } catch {
-      // The next place.
+      // Try the next place.
     }
   }
   return null
@@ -30,7 +36,10 @@ function loadAddon(): FileAddon | null {
 
 const ended = (path: Buffer): Buffer => Buffer.concat([path, Buffer.of(0)])
 
-/** A link itself, and not where it leads. Throws what the system says. Without the addon Node's own call rounds to a fraction of a microsecond. */
+/**
+ * Sets the time of a file or a link itself. Throws system errors. Without the addon Node rounds to
+ * microseconds.
+ */
 export function setFileTime(path: Buffer, seconds: bigint, nanoseconds: number): void {
   addon ??= loadAddon()
   if (addon?.times(ended(path), Number(seconds), nanoseconds) === 0) return
@@ -38,15 +47,15 @@ export function setFileTime(path: Buffer, seconds: bigint, nanoseconds: number):
   lutimesSync(path, time, time)
 }
 
-/** Whether a file or folder has any of those that are copied. */
+/** Whether a file has attributes that are copied. */
 export function hasAttributes(path: Buffer): boolean {
   addon ??= loadAddon()
   return (addon?.has_attributes(ended(path)) ?? 0) !== 0
 }
 
 /**
- * Gives a file the access lists, capabilities and own attributes of another, and no others. Throws where one cannot be given;
- * without the addon nothing is known of attributes, and nothing is done.
+ * Replaces a file's access lists, capabilities and user attributes with another's. Throws if one
+ * cannot be set; without the addon it does nothing.
  */
 export function copyAttributes(from: Buffer, to: Buffer): void {
   addon ??= loadAddon()
@@ -54,12 +63,12 @@ export function copyAttributes(from: Buffer, to: Buffer): void {
   if (errno !== 0) throw Object.assign(new Error('attributes'), { code: 'ATTRIBUTES', errno })
 }
 
-/** What happened to watched folders. */
+/** Events of watched folders. */
 export interface WatchedChanges {
   readonly watches: ReadonlySet<number>
-  /** Those of them that are no more: a watch ends with its folder, and with its file system. */
+  /** Watches that ended with their folder or file system. */
   readonly ended: ReadonlySet<number>
-  /** The kernel threw some away, because there were too many. */
+  /** The kernel dropped events. */
   readonly lost: boolean
 }
 
@@ -69,8 +78,8 @@ const IN_Q_OVERFLOW = 0x4000
 const IN_IGNORED = 0x8000
 
 /**
- * Folders whose changes the kernel notes (inotify). Unlike `fs.watch`, whose events come when the event loop turns, it is asked: what
- * was done to a folder before the question is in the answer.
+ * Watches folders with inotify. Unlike `fs.watch` it is polled: an answer includes everything that
+ * happened before the question.
  */
 export class FolderWatches {
   readonly #addon: FileAddon
@@ -82,14 +91,14 @@ export class FolderWatches {
     this.#instance = instance
   }
 
-  /** Null where there is not an addon, or the system has none to give. */
+  /** Null without the addon or kernel support. */
   static open(): FolderWatches | null {
     addon ??= loadAddon()
     const instance = addon?.watch(-1, -1) ?? -1
     return addon === null || instance < 0 ? null : new FolderWatches(addon, instance)
   }
 
-  /** The number of the watch over an open folder, the same for the same folder; null when there is none to be had. */
+  /** The watch number of an open folder, the same for the same folder; null if unavailable. */
   add(folder: number): number | null {
     const watch = this.#addon.watch(this.#instance, folder)
     return watch < 0 ? null : watch
@@ -113,7 +122,7 @@ export class FolderWatches {
         const watch = this.#events.readInt32LE(at)
         if ((mask & IN_IGNORED) !== 0) ended.add(watch)
         if ((mask & IN_Q_OVERFLOW) !== 0) lost = true
-        // With a name it is about a mode or a time of something in the folder.
+        // An event with a name is about the mode or time of an entry.
         else if ((mask & IN_ATTRIB) === 0 || nameBytes === 0) watches.add(watch)
         at += EVENT_BYTES + nameBytes
       }

@@ -1,4 +1,4 @@
-/** The port to the file system: what Cordon itself reads and writes on the machine. */
+/** Cordon's own access to the file system. */
 
 import {
   closeSync,
@@ -21,21 +21,23 @@ import { errorCode, Fault } from './fault.ts'
 
 export interface Files {
   exists(path: string): boolean
-  /** Certainly nothing is there: not even a link that points nowhere, or something that this user may not look at. */
+  /**
+   * True only if nothing is there, not even a dangling link or something this user cannot inspect.
+   */
   isMissing(path: string): boolean
   isDirectory(path: string): boolean
   isLink(path: string): boolean
-  /** Belongs to the user that Cordon runs as; a link counts by itself. */
+  /** Owned by Cordon's user; a link counts itself. */
   isOwn(path: string): boolean
-  /** Names in a directory, sorted; empty when it cannot be read. */
+  /** Sorted names of a directory; empty if unreadable. */
   list(path: string): readonly string[]
-  /** The same with what is a directory and no link; absent where each has to be asked about. */
+  /** The same, marking directories that are not links; absent if each needs a stat. */
   entries?(path: string): readonly { readonly name: string; readonly isFolder: boolean }[]
-  /** The text of a regular file of at most `limit` bytes, decoded strictly as UTF-8. */
+  /** The text of a regular file of at most `limit` bytes, strictly UTF-8. */
   readText(path: string, limit?: number): string
-  /** Replaces a file as a whole: a reader sees the old one or the new one. */
+  /** Replaces a file atomically. */
   writeText(path: string, text: string, options?: { readonly mode?: number; readonly exclusive?: boolean }): void
-  /** Follows symlinks and removes `..` as far as the path exists; what does not exist yet is appended. */
+  /** Follows links and removes `..` as far as the path exists; keeps the rest. */
   canonical(path: string): string
 }
 
@@ -77,7 +79,7 @@ export const machineFiles: Files = {
 
 function stat(path: string) {
   try {
-    // Much that is looked for is not there, and an exception takes longer than the look.
+    // Missing files are common, and an exception costs more than the lookup.
     return statSync(path, { throwIfNoEntry: false }) ?? null
   } catch {
     return null
@@ -87,7 +89,7 @@ function stat(path: string) {
 function readText(path: string, limit = 1024 * 1024): string {
   let fd: number
   try {
-    // O_NONBLOCK, so that a FIFO instead of a file cannot hang us.
+    // O_NONBLOCK, so that a FIFO cannot hang us.
     fd = openSync(path, 0o4000)
   } catch (error) {
     throw readFault(path, error)
@@ -127,7 +129,7 @@ function readFault(path: string, error: unknown): Fault {
   )
 }
 
-/** Refuses a place where something else than a plain file is: a device or a link must not be replaced by an output. */
+/** Refuses a place that is not a plain file: an output must not replace a device or link. */
 export function requirePlainOutput(path: string): void {
   const facts = lstatSync(path, { throwIfNoEntry: false })
   if (facts && !facts.isFile())
@@ -151,7 +153,7 @@ function writeText(path: string, text: string, options: { mode?: number; exclusi
     try {
       unlinkSync(temporary)
     } catch {
-      // It was never made, or is already renamed.
+      // Never created, or already renamed.
     }
     throw new Fault('unwritable', `${path} cannot be written (${errorCode(error) ?? 'unknown'})`, { cause: error })
   }
@@ -159,15 +161,15 @@ function writeText(path: string, text: string, options: { mode?: number; exclusi
 
 function canonical(path: string): string {
   const found = resolved(path)
-  // A Mac finds a file under other spellings of its name, and rules name the one that it is stored under.
+  // macOS finds a file under several spellings; rules name the stored one.
   return process.platform === 'darwin' ? storedSpelling(found, machineFiles.list) : found
 }
 
 function resolved(path: string): string {
-  // Asked first, because an exception for what does not exist yet costs more than both calls.
+  // Checked first, because an exception costs more than both calls.
   if (entryAt(path) === undefined) {
     if (path.includes('..')) return canonicalByHand(path)
-    // Not there, so no link either: only where its directory leads matters.
+    // It does not exist, so only its directory can be a link.
     return posix.join(resolved(posix.dirname(path)), posix.basename(path))
   }
   try {
@@ -178,7 +180,8 @@ function resolved(path: string): string {
   }
 }
 
-// realpath gives up at the first missing component, but a dangling symlink still decides where a write would land.
+// realpath gives up at the first missing component, but a dangling symlink still decides where a
+// write would land.
 function canonicalByHand(path: string): string {
   let pending = path.split('/').filter((segment) => segment !== '' && segment !== '.')
   let done = '/'
@@ -202,12 +205,12 @@ function canonicalByHand(path: string): string {
   return done
 }
 
-/** What is at a path, the link itself if it is one; undefined when nothing can be seen there. */
+/** What is at a path, without following a link; undefined if nothing is visible. */
 function entryAt(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false })
   } catch {
-    // Below a file, too long, or not ours to look at.
+    // Below a file, too long, or not readable.
     return undefined
   }
 }
@@ -225,8 +228,8 @@ function loopFault(path: string, cause?: unknown): Fault {
 }
 
 /**
- * The path with every part as its folder lists it. What is not there yet stays as it is written. `list` gives the names of a
- * folder, none where it cannot be read.
+ * The path as its folders list it; missing parts stay as written. `list` returns no names if
+ * unreadable.
  */
 export function storedSpelling(path: string, list: (folder: string) => readonly string[]): string {
   let stored = '/'
@@ -238,7 +241,7 @@ export function storedSpelling(path: string, list: (folder: string) => readonly 
   return stored
 }
 
-/** The form that all spellings of a name share: without case, composed, and without what HFS+ does not see. */
+/** The form shared by all spellings: case-folded, composed, without what HFS+ ignores. */
 function alike(name: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII as a whole is meant.
   if (/^[\x00-\x7f]*$/.test(name)) return name.toLowerCase()
@@ -248,7 +251,9 @@ function alike(name: string): string {
     .normalize('NFC')
 }
 
-/** One letter stays one: `ß` is not `ss` to a file system. Through the upper case, so that `ſ` is an `s`. */
+/**
+ * One letter stays one: `ß` is not `ss` to a file system. Upper case first, so that `ſ` is an `s`.
+ */
 function withoutCase(letter: string): string {
   const one = (changed: string): string => ([...changed].length === 1 ? changed : letter)
   return one(one(letter.toUpperCase()).toLowerCase())

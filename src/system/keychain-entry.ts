@@ -1,4 +1,7 @@
-/** Entries of the system's keychain, and what a person stored there: Secret Service on Linux, Keychain on macOS, Credential Manager on Windows. */
+/**
+ * Entries of the system keychain: Secret Service on Linux, Keychain on macOS, Credential Manager on
+ * Windows.
+ */
 
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
@@ -7,20 +10,22 @@ import { readOwnFile } from './state.ts'
 
 const SERVICE = 'cordon'
 
-/** The entry of this name. Throws where there is not a keychain, or it is locked or switched off. */
+/** Throws if the keychain is missing, locked or switched off. */
 export function keychainEntry(name: string): import('@napi-rs/keyring').Entry {
   if (process.env.CORDON_KEYCHAIN === 'off') throw new Fault('keychain-off', 'CORDON_KEYCHAIN is off')
   const { Entry } = createRequire(import.meta.url)('@napi-rs/keyring') as typeof import('@napi-rs/keyring')
-  // Pinned: without it the kernel's keyring would be used where D-Bus is missing, and that forgets at the next boot.
+  // Pinned: without D-Bus the kernel keyring would be used, which forgets at boot.
   return new Entry(SERVICE, name, { linux: { store: 'secret-service' } })
 }
 
-/** Apart from Cordon's own keys: no manifest may have the signing key sent to a host. */
+/** Separate from Cordon's own keys: no manifest may send the signing key to a host. */
 export const keyOfSecret = (name: string): string => `secret.${name}`
 
 const NAME = /^[a-z0-9][a-z0-9._-]{0,55}$/
 
-/** The value of `keychain:NAME`; null when none was stored. Throws where it may be in a keychain that cannot be used. */
+/**
+ * The value of `keychain:NAME`, or null. Throws if the keychain that may contain it is unusable.
+ */
 export function readStoredSecret(stateDir: string, name: string): string | null {
   requireSecretName(name)
   const file = readOwnFile(join(stateDir, 'keys', keyOfSecret(name)))

@@ -1,11 +1,11 @@
-/** Reads a stream line by line, by its bytes: only a line feed ends a line, U+2028 and its kin do not. */
+/** Reads lines from a stream of bytes; only a line feed ends a line, not U+2028. */
 
 import type { Readable } from 'node:stream'
 
-/** A longer line is not a message of anybody who means well. */
+/** Longer lines are an error. */
 const MAX_LINE: number = 64 * 1024 * 1024
 
-/** Splits a stream into lines, null for one that is not UTF-8; a line that is too long ends it with an error. */
+/** Yields lines, or null for one that is not UTF-8. */
 export async function* linesOf(input: Readable, limit: number = MAX_LINE): AsyncGenerator<string | null> {
   let parts: Uint8Array[] = []
   let size = 0

@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Keychain, openKeyStore } from './keys/keychain.ts'
 import { holdLock, withLock } from './lock.ts'
-import { uniqueName } from './unique-name.ts'
+import { uniqueName } from './made-file.ts'
 
 let base: string
 let directory: string

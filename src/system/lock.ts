@@ -1,20 +1,18 @@
-/** A lock between processes that outlives no process: the process that is killed holds nothing any more. */
+/** A lock between processes that a killed process releases. */
 
 import { linkSync, readdirSync, readFileSync, readlinkSync, statSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { isSameProcess, startOf } from './alive.ts'
 import { errorCode, Fault, unwritable } from './fault.ts'
-import { writeMade } from './made-file.ts'
-import { monotonicMs } from './monotonic.ts'
+import { uniqueName, writeMade } from './made-file.ts'
+import { isSameProcess, startOf } from './processes.ts'
 import { makeDirectories } from './state.ts'
-import { uniqueName } from './unique-name.ts'
+import { monotonicMs } from './timing.ts'
 
 /**
- * A lock is a directory of generations: `N.lock` says who took generation N, `N.free` that they let go. The next one takes
- * N + 1, which only one can make.
- *
- * INVARIANT: names are only ever removed below the highest generation, so the process that made a name and then sees none above it
- * is the only holder. A stale holder is stepped over, never removed in place: removing is where such locks lose.
+ * A lock is a directory of generations: `N.lock` names the holder of generation N, `N.free`
+ * releases it. The next holder creates N + 1, which only one process can. INVARIANT: names are only
+ * removed below the highest generation, so a process that created a name and sees none above it is
+ * the only holder. A stale holder is passed over, never removed: removal is where such locks fail.
  */
 export function withLock<T>(directory: string, work: () => T, options: { readonly timeoutMs?: number } = {}): T {
   const release = holdLock(directory, options)
@@ -25,12 +23,12 @@ export function withLock<T>(directory: string, work: () => T, options: { readonl
   }
 }
 
-/** Takes the lock until the function that comes back is called, or the process ends in whatever way. */
+/** Holds the lock until the returned function is called or the process ends. */
 export function holdLock(directory: string, options: { readonly timeoutMs?: number } = {}): () => void {
   return acquire(directory, options.timeoutMs ?? 10_000)
 }
 
-/** Whether a process that lives holds the lock at this moment. */
+/** Whether a live process holds the lock. */
 export function isLockHeld(directory: string): boolean {
   try {
     const current = generations(directory).at(-1)
@@ -43,9 +41,9 @@ export function isLockHeld(directory: string): boolean {
 
 const FIRST_PAUSE_MS = 1
 const LONGEST_PAUSE_MS = 25
-/** Generations between two looks for what killed processes left. */
+/** Generations between clean-ups. */
 const REAP_EVERY = 16
-/** A holder that cannot be checked, in another container for example, is given this long. */
+/** How long to wait for a holder that cannot be checked, such as one in another container. */
 const UNKNOWN_HOLDER_MS = 30_000
 
 function acquire(directory: string, timeoutMs: number): () => void {
@@ -76,7 +74,7 @@ function acquire(directory: string, timeoutMs: number): () => void {
   }
 }
 
-/** Takes a generation, or null when someone else has it or a higher one. */
+/** Takes a generation, or returns null if it or a higher one is taken. */
 function take(directory: string, own: string, number: number): (() => void) | null {
   const lock = join(directory, `${number}.lock`)
   try {
@@ -100,12 +98,12 @@ function take(directory: string, own: string, number: number): (() => void) | nu
   return () => letGo(directory, number)
 }
 
-/** A second name of the lock: on a journalled disk a new file takes ten times as long. */
+/** A hard link: on a journalled disk a new file takes ten times as long. */
 function letGo(directory: string, number: number): void {
   try {
     linkSync(join(directory, `${number}.lock`), join(directory, `${number}.free`))
   } catch (error) {
-    // It was let go before, or somebody stepped over it and has a higher one.
+    // Already released, or passed over.
     if (errorCode(error) !== 'EEXIST' && errorCode(error) !== 'ENOENT') throw error
   }
 }
@@ -135,7 +133,7 @@ interface Owner {
 
 let self: Owner | null = null
 
-/** A process stays who it is; asking the kernel again would take a record as long as writing its line. */
+/** Cached: asking the kernel takes as long as writing a line. */
 function describeOwner(): Owner {
   self ??= { pid: process.pid, started: startOf(process.pid), boot: bootId(), pids: pidNamespace() }
   return self
@@ -146,7 +144,7 @@ function isStale(lock: string): boolean {
   try {
     owner = JSON.parse(readFileSync(lock, 'utf8')) as Owner
   } catch (error) {
-    // Gone: someone stepped over it. Unreadable: no one of ours wrote it, and it is stepped over once it is old.
+    // Gone: passed over. Unreadable: not ours, and passed over once old.
     return errorCode(error) === 'ENOENT' || isOld(lock)
   }
   const { boot, pids } = describeOwner()
@@ -189,7 +187,7 @@ function unlinkQuietly(path: string): void {
   try {
     unlinkSync(path)
   } catch {
-    // Already gone, which is all that was wanted.
+    // Already gone.
   }
 }
 
@@ -198,7 +196,7 @@ function busy(directory: string, generation: number): Fault {
   try {
     holder = `process ${(JSON.parse(readFileSync(join(directory, `${generation}.lock`), 'utf8')) as Owner).pid}`
   } catch {
-    // It let go this moment.
+    // Just released.
   }
   return new Fault('locked', `${directory} is held by ${holder}`, { remedy: 'Wait for it to end, and try again.' })
 }

@@ -1,4 +1,4 @@
-/** The port to this process's surroundings: where it runs, for whom, and with which environment. */
+/** This process's surroundings: user, directories, environment. */
 
 import { readFileSync } from 'node:fs'
 import { networkInterfaces, userInfo } from 'node:os'
@@ -10,26 +10,25 @@ export interface Machine {
   readonly cwd: string
   readonly home: string
   readonly env: Readonly<Record<string, string | undefined>>
-  /** A process that runs this process may do anything on the machine. */
+  /** Cordon runs as root. */
   readonly isRoot: boolean
   /** `$XDG_CONFIG_HOME/cordon` */
   readonly configDir: string
-  /** `/etc/cordon`: what the process that runs this machine has set for all of its users. */
+  /** `/etc/cordon`: settings of the administrator for all users. */
   readonly systemDir: string
   /** `$XDG_STATE_HOME/cordon` */
   readonly stateDir: string
-  /** `$XDG_CACHE_HOME/cordon`: what may be lost. */
+  /** `$XDG_CACHE_HOME/cordon`: may be deleted. */
   readonly cacheDir: string
-  /** A secret from a file of the user or from the keychain; null when there is none. */
+  /** A secret from a file or the keychain, or null. */
   readonly readSecret: (source: { readonly kind: 'env' | 'keychain' | 'file'; readonly name: string }) => string | null
-  /** Addresses of this machine's own interfaces, looked up once. */
+  /** This machine's own addresses, read once. */
   readonly ownAddresses: () => readonly string[]
 }
 
-/** The machine this process runs on. */
 export function thisMachine(): Machine {
   const env = withPassed(process.env)
-  // What os.homedir() answers first, without loading node:os at every start.
+  // The first choice of os.homedir(), without loading node:os.
   const home = env.HOME?.startsWith('/') ? env.HOME : accountHome()
   const base = (value: string | undefined, fallback: string) => (value?.startsWith('/') ? value : join(home, fallback))
   let addresses: readonly string[] | null = null
@@ -52,7 +51,10 @@ export function thisMachine(): Machine {
 
 const PASSED = 'CORDON_PASSED_'
 
-/** With what the client kept from this process, since Node itself would have heeded it (native/resident/environment.c): commands have it. */
+/**
+ * Variables that the resident client withheld, because Node would have used them
+ * (native/resident/environment.c).
+ */
 function withPassed(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const names = Object.keys(env).filter((name) => name.startsWith(PASSED))
   if (names.length === 0) return env
@@ -60,7 +62,7 @@ function withPassed(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries([...others, ...names.map((name) => [name.slice(PASSED.length), env[name]])])
 }
 
-/** The home of the account. A relative HOME would put Cordon's own state into whatever folder it is called from. */
+/** The account's home. A relative HOME would put Cordon's state into any folder. */
 function accountHome(): string {
   try {
     return userInfo().homedir
@@ -103,16 +105,16 @@ function readSecret(
   }
 }
 
-/** Further up is no one who started an agent. */
+/** An agent's process is not further up. */
 const MAX_ANCESTORS = 12
 
-/** The command lines of the processes above this one, the nearest first; nothing where the system does not show them. */
+/** Command lines of parent processes, nearest first; empty if hidden. */
 export function ancestorArguments(): readonly (readonly string[])[] {
   const found: (readonly string[])[] = []
   for (let pid = process.ppid; pid > 1 && found.length < MAX_ANCESTORS; ) {
     try {
       found.push(readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(0, -1))
-      // Its name, in brackets, may hold anything.
+      // The name in brackets may contain anything.
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
       pid = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
     } catch {

@@ -1,15 +1,15 @@
-/** Files of Cordon's own, with the rights that they are meant to have: a umask that takes the owner's would lock Cordon out of them. */
+/** Creates Cordon's own files with their intended mode: a umask could lock Cordon out of them. */
 
 import { closeSync, fchmodSync, fstatSync, openSync, type PathLike, writeFileSync } from 'node:fs'
 
-/** Opens a file, which may be made by it, as `openSync` does. */
+/** Opens or creates a file like `openSync`. */
 export function openMade(path: PathLike, flags: number | string, mode = 0o600): number {
   const fd = openSync(path, flags, mode)
   if ((fstatSync(fd).mode & mode) !== mode) fchmodSync(fd, mode)
   return fd
 }
 
-/** Writes a file (`w`), a new one (`wx`) or to the end of one (`a`). */
+/** Writes (`w`), creates (`wx`) or appends to (`a`) a file. */
 export function writeMade(
   path: PathLike,
   content: string | Uint8Array,
@@ -21,4 +21,12 @@ export function writeMade(
   } finally {
     closeSync(fd)
   }
+}
+
+let count = 0
+
+/** A name that no other process creates. */
+export function uniqueName(): string {
+  const moment = process.hrtime.bigint().toString(36)
+  return `${process.pid.toString(36)}-${moment}-${(count++).toString(36)}${Math.random().toString(36).slice(2, 8)}`
 }

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 
 // From within a turn that takes its time, with nothing to come: the child's input stays open and says nothing.
 const PROGRAM = `
-  import { onNextTurn } from ${JSON.stringify(new URL('./next-turn.ts', import.meta.url).href)}
+  import { onNextTurn } from ${JSON.stringify(new URL('./timing.ts', import.meta.url).href)}
   setImmediate(() => {
     onNextTurn(() => { console.log('ran'); process.exit() })
     for (const end = Date.now() + 5; Date.now() < end;);

@@ -1,8 +1,8 @@
-/** The resident processes of this user: where they are found, what they hold, and their end. */
+/** Finds and ends this user's resident processes. */
 
 import { lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { isSameProcess, startOf } from './alive.ts'
+import { isSameProcess, startOf } from './processes.ts'
 import { ownUid } from './state.ts'
 
 /** One keeper with its workers (native/resident/). */
@@ -14,11 +14,11 @@ export interface Resident {
   /** The folder of its socket. */
   readonly place: string
   readonly workers: number
-  /** What all of it holds, with what is shared counted in parts; null where the kernel does not tell. */
+  /** Proportional memory of all its processes; null if unknown. */
   readonly bytes: number | null
 }
 
-/** The residents that are there now; its own are those that this Cordon, the program `script`, finds and started. */
+/** The running residents. Its own are those that this Cordon's `script` started. */
 export function residents(
   env: Readonly<Record<string, string | undefined>>,
   script: string,
@@ -43,12 +43,12 @@ function isSame(program: string | undefined, script: string): boolean {
   }
 }
 
-/** Ends one. A command that it runs goes on to its end. */
+/** Ends one. A command that it runs continues. */
 export function stopResident({ pid, started }: Resident): void {
   if (isSameProcess(pid, started)) process.kill(pid, 'SIGTERM')
 }
 
-/** Where the client looks (native/resident/place.c), as far as no one else can write there. */
+/** Where the client looks (native/resident/place.c), if nobody else can write there. */
 export function residentPlaces({
   XDG_RUNTIME_DIR: runtime,
 }: Readonly<Record<string, string | undefined>>): readonly string[] {
@@ -63,7 +63,7 @@ function residentOf(lock: string): Resident | null {
   try {
     const pid = Number(readFileSync(lock, 'latin1'))
     const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
-    // The lock of one that was killed stays, and its number may be another's.
+    // A killed resident's lock stays, and its number may be reused.
     if (words[0] !== 'cordon-resident' || words[1] !== '--keep') return null
     const workers = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ').filter(Boolean)
     const sizes = [String(pid), ...workers].map(bytesOf)

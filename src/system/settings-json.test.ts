@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { parseSettings } from './settings-json.ts'
+import { parseSettings } from './json.ts'
 
 it.each([
   ['{"a":1}', { a: 1 }],

@@ -1,19 +1,19 @@
 /**
- * SHA-256 for processes that need a few: a hook hashes the one line that it records, and loading node:crypto takes its start
- * longer than all the rest of the record. Everything beyond a few short texts is left to node:crypto.
+ * SHA-256 for processes that hash a few short texts: a hook hashes one line, and loading
+ * node:crypto takes longer than the rest of its record. Longer input uses node:crypto.
  */
 
 import { hash } from 'node:crypto'
 
-/** Hashes that a process makes by itself. */
+/** Hashes before node:crypto is loaded. */
 const FEW = 12
-/** Bytes, or characters, of what it hashes by itself. */
+/** Longest input hashed here, in bytes or characters. */
 const SHORT = 8192
 
 let made = 0
 let constants: Int32Array | null = null
 
-/** The hash of bytes or of a text's UTF-8, in hexadecimal digits. */
+/** The hash of bytes or of UTF-8 text, in hexadecimal. */
 export function sha256(input: string | Uint8Array): string {
   if (made >= FEW || input.length > SHORT) return hash('sha256', input)
   made++
@@ -21,8 +21,8 @@ export function sha256(input: string | Uint8Array): string {
 }
 
 /**
- * FIPS 180-4. Written for code that is never compiled, as a process ends before it would be: no calls and no lists in the
- * loops, and numbers that are small integers to V8.
+ * FIPS 180-4, written for code that V8 never compiles: no calls or lists in loops, and small
+ * integers.
  */
 export function plainSha256(input: Uint8Array): string {
   constants ??= new Int32Array(CONSTANTS)

@@ -1,4 +1,7 @@
-/** Cordon's own directories and files: owner-only, replaced as a whole, and refused when someone else could have written them. */
+/**
+ * Cordon's own directories and files: private, replaced atomically, and refused if others could
+ * have written them.
+ */
 
 import { randomBytes } from 'node:crypto'
 import {
@@ -27,9 +30,8 @@ const MAX_STATE_BYTES = 64 * 1024 * 1024
 const STALE_TEMPORARY_MS = 60_000
 
 /**
- * Makes sure that a directory of Cordon's exists and can be believed: owned by this user, for no one else to enter, and
- * below no directory that others can rename things in. Gives back its real path. `within`: one of Cordon's that was opened
- * just now, above which nothing needs to be checked again.
+ * Ensures that a private directory exists, owned by this user and below no directory in which
+ * others can rename. Returns its real path. `within`: a directory checked just before.
  */
 export function openOwnDirectory(path: string, within?: string): string {
   try {
@@ -46,7 +48,7 @@ export function openOwnDirectory(path: string, within?: string): string {
   mustBeOurs(real, facts)
   for (let above = dirname(real); above !== within; above = dirname(above)) {
     const { mode, uid } = statSync(above)
-    // The sticky bit, as on /tmp, keeps others from renaming what is ours.
+    // The sticky bit, as on /tmp, prevents others from renaming ours.
     const open = (mode & 0o002) !== 0 && (mode & 0o1000) === 0
     if (open || (uid !== ownUid() && !isRootHere(uid))) {
       throw untrusted(real, `${above} above it ${open ? 'is writable by everybody' : 'belongs to another user'}`)
@@ -58,19 +60,19 @@ export function openOwnDirectory(path: string, within?: string): string {
   return real
 }
 
-/** The form of what lies in the state directory. A process that changes it raises this, and carries the older form over in `openState`. */
+/** Version of the state's format. Changing it requires a migration in `openState`. */
 const STATE_VERSION = 1
 const VERSION_FILE = 'version'
 
-/** The state directory, for what is about to write to it: of this version from here on. */
+/** Opens the state directory for writing and marks its version. */
 export function openState(path: string): string {
   const real = openOwnDirectory(path)
-  // State of Cordon before it had a version has the form of version 1.
+  // State from before versions has version 1.
   if (versionOf(real) === null) writeOwnFile(join(real, VERSION_FILE), `${STATE_VERSION}\n`)
   return real
 }
 
-/** Throws a fault for what a newer Cordon wrote: read by this one it could open what is closed there. Null: it has none. */
+/** Throws a Fault for a newer version, which this one could misread. Null without a version. */
 function versionOf(directory: string): number | null {
   const path = join(directory, VERSION_FILE)
   if (!lstatSync(path, { throwIfNoEntry: false })) return null
@@ -87,11 +89,11 @@ function versionOf(directory: string): number | null {
 }
 
 /**
- * Makes a directory for the owner alone, unless told, and those above it, whatever umask the caller has. Node's own recursive mkdir
- * never ends where one cannot be made.
+ * Creates a directory and its parents, private by default, whatever the umask. Node's recursive
+ * mkdir hangs if one cannot be created.
  */
 export function makeDirectories(path: string, mode = 0o700): void {
-  // Mostly it is there, and an exception takes a start longer than it looks.
+  // It usually exists, and an exception costs more than a lookup.
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return
   try {
     makeDirectory(path, mode)
@@ -102,7 +104,7 @@ export function makeDirectories(path: string, mode = 0o700): void {
   }
 }
 
-/** One that another process has just made is as good. */
+/** Created by another process at the same time is fine. */
 function makeDirectory(path: string, mode: number): void {
   try {
     mkdirSync(path, { mode })
@@ -113,7 +115,7 @@ function makeDirectory(path: string, mode: number): void {
   if ((statSync(path).mode & mode) !== mode) chmodSync(path, mode)
 }
 
-/** Refuses a file or directory that another user owns or that others may write. */
+/** Refuses a path that another user owns or others may write. */
 export function mustBeOurs(path: string, facts: Stats, owners: readonly number[] = [ownUid()]): void {
   if (!owners.includes(facts.uid)) throw untrusted(path, `it belongs to user ${facts.uid}, not to ${ownUid()}`)
   if ((facts.mode & 0o022) !== 0) {
@@ -123,7 +125,7 @@ export function mustBeOurs(path: string, facts: Stats, owners: readonly number[]
 
 const OVERFLOW_UID = 65534
 
-/** Root, also as it looks from inside a user namespace that does not know it. */
+/** Root, also as seen from a user namespace without it. */
 function isRootHere(uid: number): boolean {
   if (uid !== OVERFLOW_UID) return uid === 0
   try {
@@ -133,13 +135,12 @@ function isRootHere(uid: number): boolean {
   }
 }
 
-/** Whether there is a directory of this user, by no link, that no one else can write to. */
+/** Whether it is this user's directory, not a link, and closed to writes by others. */
 export function isOwnDirectory(path: string): boolean {
   const facts = lstatSync(path, { throwIfNoEntry: false })
   return facts?.isDirectory() === true && facts.uid === ownUid() && (facts.mode & 0o022) === 0
 }
 
-/** The user this process runs as. */
 export function ownUid(): number {
   return process.getuid?.() ?? 0
 }
@@ -150,7 +151,7 @@ function untrusted(path: string, why: string): Fault {
   })
 }
 
-/** The bytes of one of Cordon's files, or null when there is none. It is opened once, and what was opened is checked. */
+/** The bytes of one of Cordon's files, or null. It is opened once, and the open file is checked. */
 export function readOwnFile(
   path: string,
   owners?: readonly number[],
@@ -176,8 +177,8 @@ export function readOwnFile(
 }
 
 /**
- * Replaces a file as a whole, on the disk before this returns: after a crash it is the old one or the new one. What need not outlive
- * the machine's own crash (`lasting` false) does not wait for the disk; after one it may be empty.
+ * Replaces a file atomically and syncs it. `lasting` false skips the sync; the file may be empty
+ * after a crash.
  */
 export function writeOwnFile(path: string, content: string | Uint8Array, mode = 0o600, lasting = true): void {
   const directory = dirname(path)
@@ -199,7 +200,7 @@ export function writeOwnFile(path: string, content: string | Uint8Array, mode = 
   }
 }
 
-/** Makes a rename or a new name last. */
+/** Makes a rename or a new name durable. */
 export function syncDirectory(directory: string): void {
   const fd = openSync(directory, 'r')
   try {
@@ -209,7 +210,6 @@ export function syncDirectory(directory: string): void {
   }
 }
 
-/** Removes a file; one that is not there is as good as removed. */
 export function removeIfThere(path: string): void {
   try {
     unlinkSync(path)
@@ -218,7 +218,7 @@ export function removeIfThere(path: string): void {
   }
 }
 
-/** Removes what killed processes left half written in the state directory and in the folders of it. */
+/** Removes half-written files of killed processes. */
 export function reapHalfWritten(stateDir: string, now: number): void {
   const folders = readdirSync(stateDir, { withFileTypes: true }).filter((entry) => entry.isDirectory())
   for (const directory of [stateDir, ...folders.map(({ name }) => join(stateDir, name))]) {
@@ -235,8 +235,8 @@ export function reapHalfWritten(stateDir: string, now: number): void {
 }
 
 /**
- * Parses a state file that `check` recognises; anything else is a fault, since guessing could open what was closed. One that did not
- * wait for the disk (`lasting` false) is as good as missing where the machine's crash has left it empty.
+ * Parses a state file with `check`. Invalid content is a fault, since guessing could open what was
+ * closed. With `lasting` false an empty file counts as missing.
  */
 export function readOwnJson<T>(path: string, check: (value: unknown) => value is T, lasting = true): T | null {
   const bytes = readOwnFile(path)
@@ -251,7 +251,7 @@ export function readOwnJson<T>(path: string, check: (value: unknown) => value is
   return value
 }
 
-/** Writes a state file that people may look at. */
+/** Writes a readable state file. */
 export function writeOwnJson(path: string, value: unknown, lasting = true): void {
   writeOwnFile(path, `${JSON.stringify(value, null, 1)}\n`, 0o600, lasting)
 }

@@ -1,2 +1,2 @@
-/** The version, in one place; a test holds it equal to package.json. */
+/** The version; a test compares it with package.json. */
 export const version = '0.1.0'

@@ -1,4 +1,4 @@
-/** A tool is written down in one place: what it takes, what a call of it touches, what it can do, and how it is run. */
+/** Declares a tool in one place: its input, actions, abilities and run. */
 
 import { Fault } from '../system/fault.ts'
 import type { InputOf, InputSchema } from './input-schema.ts'
@@ -16,42 +16,42 @@ import {
   type WebPort,
 } from './tool.ts'
 
-/** A tool without its run: what a decision needs. */
+/** A tool without its run, for decisions. */
 export interface ToolDeclaration<Schema extends InputSchema> {
   readonly name: string
   readonly description: string
   readonly input: Schema
-  /** What it can do; a call that touches anything else is a Fault. Absent: everything. */
+  /** What it can do; any other effect of a call is a Fault. Default: everything. */
   readonly labels?: readonly ToolLabel[]
-  /** What clients are told about it; absent: the worst. */
+  /** Hints for clients; default: the worst. */
   readonly hints?: ToolHints
-  /** What this input touches; throws an `InputError` when the input contradicts itself. */
+  /** What the input touches; throws an `InputError` if the input contradicts itself. */
   readonly actions: (input: InputOf<Schema>) => Actions
 }
 
 export interface ToolDefinition<Schema extends InputSchema> extends ToolDeclaration<Schema> {
-  /** Runs a call that was allowed, as `ToolRun` says. */
+  /** Runs an allowed call, see `ToolRun`. */
   readonly run: (input: InputOf<Schema>, context: ToolContext) => Promise<ToolOutput>
 }
 
-/** The hints that tools share. */
+/** Common hints. */
 export const toolHints: Readonly<Record<'reads' | 'adds' | 'changes' | 'runs' | 'looksOut', ToolHints>> = {
-  /** Reads only. */
+  /** Only reads. */
   reads: { readOnly: true, destructive: false, idempotent: true, openWorld: false },
-  /** Adds, and takes nothing away. */
+  /** Adds, and removes nothing. */
   adds: { readOnly: false, destructive: false, idempotent: true, openWorld: false },
-  /** Changes or removes what was there. */
+  /** Changes or removes existing things. */
   changes: { readOnly: false, destructive: true, idempotent: false, openWorld: false },
-  /** Whatever a program can do. */
+  /** Anything that a program can do. */
   runs: { readOnly: false, destructive: true, idempotent: false, openWorld: true },
-  /** Reads what is not of this machine. */
+  /** Reads from outside this machine. */
   looksOut: { readOnly: true, destructive: false, idempotent: true, openWorld: true },
 }
 
-/** Nothing that a rule could be about. */
+/** No rule applies to it. */
 export const touchesNothing = (): Actions => ({})
 
-/** A tool that is decided, and that nothing runs. */
+/** A tool for decisions only. */
 export function declareTool<const Schema extends InputSchema>(declaration: ToolDeclaration<Schema>): ToolSpec {
   const { name, description, input, labels = toolLabels, hints = toolHints.runs } = declaration
   return {
@@ -61,7 +61,7 @@ export function declareTool<const Schema extends InputSchema>(declaration: ToolD
     labels,
     hints,
     actions: (given) => {
-      // INVARIANT: `parseInput` made it of this very schema.
+      // INVARIANT: `parseInput` validated it with this schema.
       const actions = declaration.actions(given as InputOf<Schema>)
       requireLabels(name, labels, actions)
       return actions
@@ -69,7 +69,7 @@ export function declareTool<const Schema extends InputSchema>(declaration: ToolD
   }
 }
 
-/** A tool that runs. Its ports do what was decided, and nothing that its labels do not name. */
+/** A runnable tool. Its ports only do what was decided and what its labels name. */
 export function defineTool<const Schema extends InputSchema>(definition: ToolDefinition<Schema>): Tool {
   const spec = declareTool(definition)
   return {
@@ -92,7 +92,7 @@ function requireLabels(tool: string, labels: readonly ToolLabel[], actions: Acti
   if (missing) throw new Fault('tool-label', `the tool ${tool} goes beyond its labels: it has no "${missing[0]}"`)
 }
 
-/** The ports of a call: a command or a URL that was not decided is not run or fetched. */
+/** Limits the ports of a call to what was decided. */
 function held(spec: ToolSpec, input: ToolInput, context: ToolContext): ToolContext {
   const decided = (kind: 'command' | 'url', given: string): void => {
     if (spec.actions(input)[kind] === given) return

@@ -1,17 +1,17 @@
-/** A tool as Cordon knows it: its name, what it takes, what a call of it touches, and how it is run. */
+/** The tool interface: name, input, actions, run and ports. */
 
 import type { CheckedPath } from '../system/guarded/checked-path.ts'
 import type { GuardedFiles } from '../system/guarded/guarded-files.ts'
 import type { InputSchema } from './input-schema.ts'
 
-/** What a tool can do beyond its answer: it is in the record, and a custom tool's sandbox enforces it. */
+/** What a tool can do; recorded, and enforced by a custom tool's sandbox. */
 export type ToolLabel = 'network' | 'filesystem' | 'execute'
 
 export const toolLabels: readonly ToolLabel[] = ['network', 'filesystem', 'execute']
 
-/** What clients are told about a tool, beside its schema. Hints, not promises: the policy decides. */
+/** Hints for clients. The policy decides. */
 export interface ToolHints {
-  /** What a person reads instead of the name. */
+  /** A title instead of the name. */
   readonly title?: string
   readonly readOnly: boolean
   readonly destructive: boolean
@@ -19,7 +19,7 @@ export interface ToolHints {
   readonly openWorld: boolean
 }
 
-/** What a call touches, as it was written: paths are still relative, URLs unparsed, the command unread. */
+/** What a call touches, as written: relative paths, unparsed URLs and commands. */
 export interface Actions {
   readonly reads?: readonly string[]
   readonly writes?: readonly string[]
@@ -29,15 +29,14 @@ export interface Actions {
   readonly resolved?: readonly string[]
   readonly hops?: readonly string[]
   readonly command?: string
-  /** The command runs on after the call has returned. */
+  /** The command continues after the call. */
   readonly background?: boolean
-  /** The directory a command starts in; a path like any other. */
+  /** The directory a command starts in; judged like any path. */
   readonly cwd?: string
-  /** Touches only what this session itself started, such as the output of a background command. */
+  /** Only touches what this session started, such as output of a background command. */
   readonly ownOnly?: boolean
 }
 
-/** A tool as a model and its client see it. */
 export interface ToolFacts {
   readonly name: string
   readonly description: string
@@ -46,11 +45,10 @@ export interface ToolFacts {
   readonly hints: ToolHints
 }
 
-/** What a decision needs of a tool. */
 export interface ToolSpec extends ToolFacts {
-  /** What this input touches; throws an `InputError` when the input contradicts itself. */
+  /** What the input touches; throws an `InputError` if the input contradicts itself. */
   readonly actions: (input: ToolInput) => Actions
-  /** Its schema is a stranger's: the process that runs it holds the input to it. */
+  /** The tool's own process checks the input by a foreign schema. */
   readonly checksInput?: true
 }
 
@@ -58,19 +56,19 @@ export interface ToolSpec extends ToolFacts {
 export type ToolInput = Readonly<Record<string, unknown>>
 
 /**
- * Runs a call that was allowed. Throws an `InputError` for what the caller can put right, a `Fault` for what the
- * machine failed at, and the signal's reason when it was cancelled; nothing half done stays behind.
+ * Runs an allowed call. Throws an `InputError` for a caller's mistake, a `Fault` for a failed
+ * machine, and the signal's reason when cancelled. Leaves nothing half done.
  */
 export type ToolRun = (input: ToolInput, context: ToolContext) => Promise<ToolOutput>
 
 export type Tool = ToolSpec & { readonly run: ToolRun }
 
 export interface ToolOutput {
-  /** What the model reads. */
+  /** For the model. */
   readonly text: string
-  /** The same for programs. */
+  /** For programs. */
   readonly data?: unknown
-  /** The tool ran and its answer is a failure: a command's exit code, an HTTP refusal. */
+  /** The tool ran and reports a failure, such as an exit code or HTTP status. */
   readonly isError?: boolean
   /** Canonical paths, for the audit. */
   readonly files?: { readonly read: readonly string[]; readonly written: readonly string[] }
@@ -79,10 +77,10 @@ export interface ToolOutput {
   readonly exitCode?: number
 }
 
-/** What was left out of the text, and how to get at it. */
+/** What the text omits. */
 export interface Truncation {
   readonly shown: number
-  /** Null when counting the rest would cost as much as reading it. */
+  /** Null if counting would cost as much as reading. */
   readonly total: number | null
   readonly unit: 'characters' | 'lines' | 'entries' | 'bytes'
   /** How to read on. */
@@ -91,26 +89,26 @@ export interface Truncation {
 
 export type PathAccess = 'read' | 'write' | 'list'
 
-/** A path that the policy was asked about; to honour the verdict is the tool's part. */
+/** A path with the policy's verdict, which the tool must respect. */
 export interface JudgedPath {
   readonly path: CheckedPath
   readonly verdict: 'allow' | 'ask' | 'deny'
 }
 
-/** What a running tool may reach. Everything a tool does to the machine goes through here. */
+/** A running tool's only access to the machine. */
 export interface ToolContext {
-  /** Canonical directory that relative paths are under. */
+  /** Canonical directory for relative paths. */
   readonly cwd: string
-  /** Canonical directories of the session: the project root first. */
+  /** Canonical directories of the session, the project root first. */
   readonly roots: readonly string[]
-  /** The canonical path that the decision was about, for a path as the input gave it. Throws for any other. */
+  /** The judged canonical path for a given path. Throws for any other. */
   readonly checked: (given: string) => CheckedPath
   /**
-   * What the policy says about a canonical path the decision did not name: a file below a searched, unpacked or
-   * deleted directory. An answer stricter than the one for the directory itself is honoured as a no.
+   * The policy's verdict on a path below a searched, unpacked or deleted directory. A stricter one
+   * than the directory's counts as a no.
    */
   readonly judge: (access: PathAccess, path: string) => JudgedPath
-  /** `filter_listings`: list, glob and grep show only what may be read. */
+  /** `filter_listings`: list, glob and grep only show readable files. */
   readonly filterListings: boolean
   readonly limits: ToolLimits
   readonly files: GuardedFiles
@@ -125,22 +123,22 @@ export interface ToolContext {
 export interface ToolLimits {
   /** Characters that `read` returns. */
   readonly readSizeLimit: number
-  /** Bytes of one tool result. */
+  /** Bytes of one result. */
   readonly maxOutputBytes: number
   readonly timeoutMs: number
-  /** Of a command in the background, which may be a server; unset: the same. */
+  /** Limit of a background command; by default the same. */
   readonly backgroundMs?: number
 }
 
-/** Commands in the sandbox; the command text is the one that was decided. */
+/** Sandboxed commands; the text must be the decided one. */
 export interface CommandPort {
   run(command: string, options: CommandOptions): Promise<CommandResult>
   /** Starts a command and returns its handle, such as `bg_1`. */
   start(command: string, options: CommandOptions): Promise<string>
   list(): readonly BackgroundCommand[]
-  /** Output since the last read of this handle; null for an unknown one. */
+  /** New output of a handle; null if unknown. */
   read(handle: string): BackgroundOutput | null
-  /** Ends the whole process tree; false for an unknown handle. */
+  /** Ends the whole process tree; false if unknown. */
   kill(handle: string): Promise<boolean>
 }
 
@@ -156,10 +154,10 @@ export interface CommandResult {
   readonly stdout: string
   readonly stderr: string
   readonly timedOut: boolean
-  /** True when output was cut; `spill` then holds all of it. */
+  /** True if cut; `spill` then contains all of it. */
   readonly truncated: boolean
   readonly spill: string | null
-  /** What was stopped or put right on the way, a sentence each. */
+  /** What was blocked or corrected, one sentence each. */
   readonly notes: readonly string[]
 }
 
@@ -204,26 +202,26 @@ export interface WebResponse {
   readonly body: Uint8Array
   readonly truncated: boolean
   readonly finalUrl: string
-  /** URLs that led to the final one. */
+  /** URLs that redirected. */
   readonly hops: readonly string[]
 }
 
-/** What a session remembers between calls, such as the to-do list. JSON values only. */
+/** Session data between calls, such as the to-do list. JSON only. */
 export interface SessionStore {
   get(key: string): unknown
   set(key: string, value: unknown): void
 }
 
-/** Code of the model: in its own container, in Python, in a JavaScript engine. None of it sees the project or a network. */
+/** Model code in a container, Python or a JavaScript engine, without project and network. */
 export interface CodePort {
-  /** Languages that containers have here. */
+  /** Languages available in containers. */
   languages(): readonly string[]
   container(request: ContainerRequest): Promise<ContainerAnswer>
-  /** `cordon` inside makes guarded calls of this session. `keep`: the interpreter and its state stay for the next call. */
+  /** `cordon` inside makes guarded calls. `keep`: the interpreter's state stays. */
   python(request: ProgramRequest & { readonly keep: boolean }): Promise<ProgramAnswer>
-  /** `tools` inside makes guarded calls of this session. */
+  /** `tools` inside makes guarded calls. */
   script(request: ProgramRequest): Promise<ProgramAnswer>
-  /** What programs can call, as TypeScript declarations. */
+  /** TypeScript declarations of the tools for programs. */
   declarations(): string
 }
 
@@ -232,7 +230,7 @@ export interface CodeFile {
   readonly bytes: Uint8Array
 }
 
-/** A file that a program made, where the agent can read it. */
+/** A created file that the agent can read. */
 export interface MadeFile {
   readonly name: string
   readonly path: string
@@ -254,12 +252,12 @@ export interface ContainerAnswer {
   readonly stdout: string
   readonly stderr: string
   readonly truncated: boolean
-  /** The limit that it met with, and how that is known. */
+  /** The limit it hit, and how that is known. */
   readonly hit: { readonly limit: string; readonly certainty: 'observed' | 'inferred' } | null
   readonly files: readonly MadeFile[]
   readonly engine: string
   readonly wall: string
-  /** Limits that this engine cannot hold here, a sentence each. */
+  /** Limits that this engine cannot enforce here, one sentence each. */
   readonly notHeld: readonly string[]
 }
 
@@ -270,7 +268,7 @@ export interface ProgramRequest {
 }
 
 export interface ProgramAnswer {
-  /** Null when it came to nothing. */
+  /** Null without a value. */
   readonly value: string | null
   readonly error: string | null
   readonly limit: string | null
@@ -278,18 +276,18 @@ export interface ProgramAnswer {
   readonly stderr: string
   readonly truncated: boolean
   readonly files: readonly MadeFile[]
-  /** Guarded calls that it made. */
+  /** Number of guarded calls. */
   readonly calls: number
   readonly wall: string
   readonly notes: readonly string[]
 }
 
-/** A person to ask; null when there is none or they gave no answer. */
+/** Asks a person; null without an answer. */
 export interface QuestionPort {
   ask(question: string, options: readonly string[], signal: AbortSignal): Promise<string | null>
 }
 
-/** The call's own arguments are wrong; the message says how to call the tool right. */
+/** The call's arguments are wrong; the message explains the correct use. */
 export class InputError extends Error {
   override readonly name = 'InputError'
 }

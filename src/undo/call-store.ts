@@ -1,4 +1,4 @@
-/** The folders of calls that can be undone: one each, with its journal, what it would have lost, and what it was. */
+/** The folders of calls that can be undone: each has its journal, kept files and description. */
 
 import {
   appendFileSync,
@@ -12,54 +12,54 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { createRedactor } from '../scan/redact/redact.ts'
-import { isSameProcess, startOf } from '../system/alive.ts'
 import { withLock } from '../system/lock.ts'
 import { writeMade } from '../system/made-file.ts'
+import { isSameProcess, startOf } from '../system/processes.ts'
 import { makeDirectories } from '../system/state.ts'
 import { fileTime, formatEnd, type Journal, parseJournal } from './journal.ts'
 import { lookAt } from './keeper.ts'
 import { isWithoutChanges } from './net-changes.ts'
 
-/** What a call was, as a person would recognise it. */
+/** A call's description for a person. */
 export interface CallAbout {
-  /** Where it could change something. */
+  /** Where it could make changes. */
   readonly roots: readonly string[]
   /** The command, or the tool with its path. */
   readonly what: string
   /** ISO, UTC. */
   readonly at: string
   readonly session?: string
-  /** Protected places that the manifest named, so that this call could change them. */
+  /** Protected places that the manifest opened for this call. */
   readonly opened?: readonly string[]
-  /** The run that it is part of: should Cordon be killed, the next run settles by what this call did. */
+  /** Its run, so that the next run can settle it if Cordon is killed. */
   readonly run?: string
   /** The call that this one restored. */
   readonly undoes?: string
-  /** The call that this one did again, after it had been restored. */
+  /** The undone call that this one redid. */
   readonly redoes?: string
-  /** Another program makes the changes, and no one has heard yet that it is done. */
+  /** Another program makes the changes and has not reported its end. */
   readonly isOpen?: boolean
-  /** The process that keeps, and its start: while it lives the call is not over. */
+  /** The keeping process; while it lives the call is not over. */
   readonly by?: { readonly pid: number; readonly start: string | null }
 }
 
 export interface KeptCall {
   readonly id: string
   readonly about: CallAbout
-  /** The call that put this one back. */
+  /** The call that undid this one. */
   readonly undoneBy: string | null
 }
 
-/** Whether a call stands: it is not a putting back itself, and no one put it back. */
+/** Whether a call is in effect: not an undo, and not undone. */
 export function isStanding({ about, undoneBy }: KeptCall): boolean {
   return about.undoes === undefined && undoneBy === null
 }
 
 export interface PruneLimits {
   readonly olderThanMs: number
-  /** For each project: what one does takes nothing from another. */
+  /** Per project. */
   readonly bytes: number
-  /** Younger calls stay whatever their size: no one pushes out what was lost a moment ago. */
+  /** Newer calls stay whatever their size. */
   readonly graceMs: number
 }
 
@@ -68,9 +68,9 @@ const DAY_MS = 24 * 3_600_000
 /** A week, two gigabytes a project, and a day. */
 export const DEFAULT_PRUNE: PruneLimits = { olderThanMs: 7 * DAY_MS, bytes: 2 * 1024 ** 3, graceMs: DAY_MS }
 
-/** Holds how much space a call takes. */
+/** Stores a call's size. */
 const SIZE = 'bytes'
-/** When calls were pruned last. */
+/** Marks the last pruning. */
 const STAMP = 'pruned'
 const PRUNE_EVERY_MS = 3_600_000
 
@@ -87,7 +87,6 @@ function ownProcess(): { readonly pid: number; readonly start: string | null } {
   return own
 }
 
-/** The calls of one state directory. */
 export class CallStore {
   readonly #folder: string
   readonly #runs: string
@@ -97,17 +96,17 @@ export class CallStore {
     this.#runs = join(stateDir, 'runs')
   }
 
-  /** Makes the folder of a call that begins now. */
+  /** Creates the folder of a new call. */
   begin(about: Omit<CallAbout, 'at' | 'by'>, now: Date = new Date()): { readonly id: string; readonly folder: string } {
     return this.#make({ ...about, by: ownProcess() }, now)
   }
 
-  /** The same for changes that another program makes: the call is open until somebody ends it. */
+  /** The same for changes by another program: the call stays open until it is ended. */
   beginOpen(about: Omit<CallAbout, 'at' | 'by' | 'isOpen'>): { readonly id: string; readonly folder: string } {
     return this.#make({ ...about, isOpen: true }, new Date())
   }
 
-  /** Ends an open call with the last change of what it names. False: nothing has changed yet, and it stays open. */
+  /** Ends an open call at its last change. False: nothing has changed yet. */
   endOpen(id: string): boolean {
     const journal = this.journalOf(id)
     if (journal.ended !== null) return true
@@ -132,24 +131,24 @@ export class CallStore {
     return { id, folder }
   }
 
-  /** Does something while no other process does the like: two undos at once would undo each other. */
+  /** Runs alone: two undos at once would undo each other. */
   alone<T>(work: () => T): T {
     return withLock(join(this.#folder, 'lock'), work)
   }
 
-  /** Where a call's kept files are. */
+  /** The folder of a call's kept files. */
   folderOf(id: string): string {
     if (!ID.test(id)) throw new RangeError(`${JSON.stringify(id)} is not the id of a call`)
     return join(this.#folder, id)
   }
 
-  /** The journal of a call; an empty one when it was never begun. */
+  /** A call's journal, empty if it never began. */
   journalOf(id: string): Journal {
     const path = join(this.folderOf(id), 'journal')
     return existsSync(path) ? parseJournal(readFileSync(path)) : { records: [], ended: null, whole: true, size: 0 }
   }
 
-  /** Lets go of a call that changed nothing, and ends one whose keeper was killed. Returns its journal. */
+  /** Removes a call without changes, and ends one whose keeper was killed. Returns its journal. */
   settle(id: string): Journal {
     const journal = this.journalOf(id)
     if (isWithoutChanges(journal.records)) this.forget(id)
@@ -157,19 +156,18 @@ export class CallStore {
     return journal
   }
 
-  /** Whether a call is still being made. */
+  /** Whether a call is still running. */
   isUnderWay({ id, about }: KeptCall): boolean {
     return about.by !== undefined && isSameProcess(about.by.pid, about.by.start) && this.journalOf(id).ended === null
   }
 
-  /** Behind the last whole record: there may be space that was reserved for more. */
+  /** After the last whole record: space may have been reserved. */
   #end(id: string, { size }: Journal, time = BigInt(Date.now() + 1) * 1_000_000n): void {
     const path = join(this.folderOf(id), 'journal')
     truncateSync(path, size)
     appendFileSync(path, formatEnd(fileTime(time)))
   }
 
-  /** All calls, the last one first. */
   list(): KeptCall[] {
     return this.#ids().flatMap((id) => {
       const about = this.#aboutOf(id)
@@ -185,14 +183,17 @@ export class CallStore {
     rmSync(this.folderOf(id), { recursive: true, force: true })
   }
 
-  /** Removes the kept files of a call that has been restored; its journal stays. */
+  /** Removes kept files of an undone call; its journal stays. */
   dropKept(id: string): void {
     const folder = this.folderOf(id)
     for (const name of readdirSync(folder))
       if (/^g?\d+$/.test(name) || name === SIZE) rmSync(join(folder, name), { recursive: true, force: true })
   }
 
-  /** Removes what is too old, and the oldest while there is too much. Returns the calls that can no longer be undone. */
+  /**
+   * Removes old calls, and the oldest beyond the size limit. Returns those that can no longer be
+   * undone.
+   */
   prune({ olderThanMs, bytes, graceMs }: PruneLimits, now: Date = new Date()): string[] {
     const removed: string[] = []
     const totals = new Map<string, number>()
@@ -202,7 +203,7 @@ export class CallStore {
       const total = (totals.get(projectOf(about)) ?? 0) + this.#bytesOf(id, over)
       totals.set(projectOf(about), total)
       const age = now.getTime() - Date.parse(about.at)
-      // By its journal the next run tells what a killed one planted from what the person did.
+      // The next run uses its journal to tell a killed command's changes from the person's.
       const isWanted = about.run !== undefined && existsSync(join(this.#runs, `${about.run}.json`))
       if (!over || isWanted || (age <= olderThanMs && (total <= bytes || age <= graceMs))) continue
       this.forget(id)
@@ -211,13 +212,13 @@ export class CallStore {
     return removed
   }
 
-  /** Whether a project's calls take more than they may: what is lost from now on may not be kept for long. */
+  /** Whether a project exceeds its limit. */
   isFull(root: string, { bytes }: PruneLimits): boolean {
     const calls = this.list().filter(({ about }) => projectOf(about) === root)
     return calls.reduce((sum, call) => sum + this.#bytesOf(call.id, !this.isUnderWay(call)), 0) > bytes
   }
 
-  /** Prunes if no one did so for an hour: for the end of a session or a run. */
+  /** Prunes at most once an hour, when a session or run ends. */
   pruneWhenDue(limits: PruneLimits, now: Date = new Date()): void {
     const stamp = join(this.#folder, STAMP)
     try {
@@ -227,11 +228,11 @@ export class CallStore {
       utimesSync(stamp, now, now)
       this.prune(limits, now)
     } catch {
-      // What is there too much is removed another time.
+      // The rest is removed another time.
     }
   }
 
-  /** How much space a call's kept files take; once it is over that does not change any more, and is written down. */
+  /** Size of kept files; stored once the call is over. */
   #bytesOf(id: string, over: boolean): number {
     const folder = this.folderOf(id)
     const known = join(folder, SIZE)

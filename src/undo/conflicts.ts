@@ -1,17 +1,38 @@
-/** What of the tree is no longer as a call left it, or may not be restored: found before anything is touched. */
+/**
+ * Finds what has changed since a call, and steps that undo may not make, before anything is
+ * touched.
+ */
 
 import { type BigIntStats, lstatSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { errorCode } from '../system/fault.ts'
-import { HeldPlaces, MovedPlace } from './held-place.ts'
+import { HeldPlaces, MovedPlace, plantsInRepository } from './held-place.ts'
 import { type Journal, type JournalRecord, keptName, nanoseconds } from './journal.ts'
 import { lookAt, raw } from './keeper.ts'
 import type { LeftStates } from './left-states.ts'
 import { netChanges } from './net-changes.ts'
-import type { PutKind, PutRules } from './put-rules.ts'
-import { plantsInRepository } from './repository-place.ts'
 
-/** Something that is not as the call left it. */
+export type PutKind = 'file' | 'folder' | 'link'
+
+/**
+ * Rules for the steps of an undo. Each returns the protected path, or null if the step is allowed.
+ */
+export interface PutRules {
+  /** A path is created or changed. `text`: the file's content or link target; null: unknown. */
+  refusedPut(path: string, kind: PutKind, text: () => string | null): string | null
+  /** A folder is moved. `at`: where it is now, if earlier steps move it to `from` first. */
+  refusedMove(from: string, to: string, at: string): string | null
+  /** Whether a file is judged by its content, so that it is only restored if unchanged since. */
+  isJudged(path: string): boolean
+}
+
+/** For trees in which nothing runs by itself: tests. */
+export const UNJUDGED: PutRules = {
+  refusedPut: () => null,
+  refusedMove: () => null,
+  isJudged: () => false,
+}
+
 export interface Conflict {
   readonly path: string
   readonly what:
@@ -33,13 +54,12 @@ export const PROTECTED = 'protected, because programs run it or take settings fr
 export interface ConflictFacts {
   readonly left: LeftStates
   readonly rules: PutRules
-  /** Where the call's kept files are. */
   readonly folder: string
-  /** Paths that later calls changed as well. */
+  /** Paths that later calls changed too. */
   readonly later: ReadonlySet<string>
 }
 
-/** What of the tree is no longer as the call left it, or cannot be restored. */
+/** Paths that changed since the call or cannot be restored. */
 export function conflictsOf({ records, ended, whole }: Journal, facts: ConflictFacts): Conflict[] {
   const { left, rules, folder, later } = facts
   const net = netChanges(records)
@@ -51,7 +71,7 @@ export function conflictsOf({ records, ended, whole }: Journal, facts: ConflictF
     const stat = lookIn(places, path)
     if (stat === 'elsewhere') conflicts.push({ path, what: 'leads elsewhere' })
     else if (!stat) conflicts.push({ path, what: 'gone since' })
-    // The time of a folder changes with its entries, and those are checked themselves.
+    // A folder's time changes with its entries, which are checked themselves.
     else if (stat.isDirectory()) continue
     else if (end === null) conflicts.push({ path, what: 'not ended' })
     else if (!left.isAsAt({ inode: stat.ino, changed: stat.ctimeNs }, end))
@@ -71,11 +91,11 @@ export function conflictsOf({ records, ended, whole }: Journal, facts: ConflictF
   return conflicts
 }
 
-/** The protected paths that the steps of a whole undo would bring about, each once. */
+/** Protected paths that a whole undo would create or change. */
 function refusedPaths(records: readonly JournalRecord[], rules: PutRules, folder: string): ReadonlySet<string> {
   const refused = new Set<string>()
   const moves: { readonly from: string; readonly to: string }[] = []
-  /** Where what the steps until now have moved to a path is at the moment. */
+  /** Where earlier steps have moved a path. */
   const standsAt = (path: string): string =>
     moves.reduceRight(
       (at, { from, to }) => (at === to || at.startsWith(`${to}/`) ? from + at.slice(to.length) : at),
@@ -98,13 +118,13 @@ function refusedPaths(records: readonly JournalRecord[], rules: PutRules, folder
       const found = refusedMove(rules, from!, to!, at)
       if (found !== null) refused.add(found)
     }
-    // Of an exchange the second half is enough: a look at what is there, not a list of what goes where.
+    // The second half of an exchange is enough: checks look at the tree.
     moves.push({ from: other, to: path })
   }
   return refused
 }
 
-/** Something is moved back: a folder with all that is in it, a link, or a file. */
+/** Checks moving back a folder with its contents, a link or a file. */
 export function refusedMove(rules: PutRules, from: string, to: string, at: string = from): string | null {
   const stat = lookAt(at)
   if (!stat) return null
@@ -120,14 +140,14 @@ const KINDS: ReadonlyMap<number, PutKind> = new Map([
   [0o120000, 'link'],
 ])
 
-/** What reversing a record puts in place or changes there, moves aside. */
+/** The paths that reversing a record creates or changes, apart from moves. */
 export function putsOf({ op, path, other, kept, before }: JournalRecord): { path: string; kind: PutKind }[] {
   const kind = KINDS.get(before.mode & FORMAT) ?? 'file'
   if (op === 'written' || op === 'mode' || (op === 'removed' && kept !== 'made')) return [{ path, kind }]
   return op === 'renamed' && before.mode !== 0 && kept !== 'made' ? [{ path: other, kind }] : []
 }
 
-/** What a kept file holds, or a kept link says, one character a byte. */
+/** A kept file's content or a kept link's target, one character per byte. */
 export function keptText({ kept, number }: JournalRecord, folder: string): string | null {
   if (kept === 'empty') return ''
   if (kept !== 'link' && kept !== 'copy') return null
@@ -137,7 +157,7 @@ export function keptText({ kept, number }: JournalRecord, folder: string): strin
   return stat?.isFile() && stat.size <= MAX_JUDGED ? readFileSync(path, 'latin1') : null
 }
 
-/** What is at a path, itself and not where it leads; null for nothing, also where its folder is gone. */
+/** What is at a path without following links; null for nothing, also without its folder. */
 export function lookIn(places: HeldPlaces, path: string): BigIntStats | 'elsewhere' | null {
   try {
     return lstatSync(places.at(path), { bigint: true, throwIfNoEntry: false }) ?? null

@@ -1,8 +1,8 @@
 /** What a path held before a call, by its journal. */
 
 import { expect, it } from 'vitest'
-import { type ContentBefore, contentsBefore } from './contents.ts'
 import type { JournalRecord } from './journal.ts'
+import { type ContentBefore, contentsBefore } from './net-changes.ts'
 
 const NO_TIME = { seconds: 0n, nanoseconds: 0 }
 const record = (op: JournalRecord['op'], path: string, more: Partial<JournalRecord> = {}): JournalRecord => ({

@@ -1,12 +1,48 @@
 /**
- * Where a step of undo takes place: each folder of a path is opened by itself, and a link on the way ends it. A command may have
- * put a link instead of a folder since, and what undo writes there would land wherever the command pleased.
+ * Opens the place of each undo step folder by folder without following links. A command may have
+ * replaced a folder by a link, and undo must not write where it points.
  */
 
-import { closeSync, constants, openSync, realpathSync } from 'node:fs'
+import { closeSync, constants, lstatSync, openSync, realpathSync } from 'node:fs'
 import { posix } from 'node:path'
 import { errorCode } from '../system/fault.ts'
 import { raw } from './keeper.ts'
+
+const SETTINGS: readonly string[] = ['config', 'config.worktree', 'commondir', 'hooks']
+const MARKS: readonly string[] = ['objects', 'refs', 'head', 'worktrees']
+
+/**
+ * True for a path that would plant something in a repository. `restored`: folders restored as a
+ * whole, which are what they were.
+ */
+export function plantsInRepository(places: HeldPlaces, path: string, restored: ReadonlySet<string>): boolean {
+  const name = posix.basename(path).toLowerCase()
+  const folder = posix.dirname(path)
+  const isHook = posix.basename(folder).toLowerCase() === 'hooks' && !name.endsWith('.sample')
+  if (isHook && isForeign(posix.dirname(folder), restored) && isRepository(places, posix.dirname(folder))) return true
+  if (!isForeign(folder, restored)) return false
+  if (SETTINGS.includes(name)) return isRepository(places, folder)
+  if (!MARKS.includes(name) || isRepository(places, folder)) return false
+  return isRepository(places, folder, name) && SETTINGS.some((one) => has(places, folder, one))
+}
+
+function isForeign(folder: string, restored: ReadonlySet<string>): boolean {
+  return !restored.has(folder) && !folder.split('/').some((name) => name.toLowerCase() === '.git')
+}
+
+/** Recognised by git's marks, including one about to be created. */
+function isRepository(places: HeldPlaces, folder: string, more = ''): boolean {
+  const found = (name: string): boolean => name.toLowerCase() === more || has(places, folder, name)
+  return found('objects') && found('refs') && (found('HEAD') || found('worktrees'))
+}
+
+function has(places: HeldPlaces, folder: string, name: string): boolean {
+  try {
+    return lstatSync(places.at(`${folder}/${name}`), { throwIfNoEntry: false }) !== undefined
+  } catch {
+    return false
+  }
+}
 
 /** Linux has it; Node does not export it. */
 const O_PATH = 0o10000000
@@ -21,16 +57,15 @@ export class MovedPlace extends Error {
   }
 }
 
-/** The places of one replay; only the last folder is held, because steps mostly come folder by folder. */
+/** Places of one replay; only the last folder is held, because steps go folder by folder. */
 export class HeldPlaces {
   #held: { readonly path: string; readonly fd: number } | null = null
 
-  /** A name in its folder, however the folder is called by now. The name itself is not followed. */
+  /** A name in its folder, wherever the folder is now. The name itself is not followed. */
   at(path: string): Buffer {
     return Buffer.concat([this.folder(posix.dirname(path)), Buffer.from('/'), raw(posix.basename(path))])
   }
 
-  /** A folder itself. */
   folder(path: string): Buffer {
     if (process.platform !== 'linux') return compared(path)
     if (this.#held?.path !== path) {
@@ -40,7 +75,7 @@ export class HeldPlaces {
     return Buffer.from(`/proc/self/fd/${this.#held!.fd}`)
   }
 
-  /** What is a plain file at a path, held: a link there is not followed. The caller's work ends before this returns. */
+  /** Opens a plain file without following links, for the duration of `work`. */
   withFile<T>(path: string, work: (place: Buffer) => T): T {
     const place = this.at(path)
     if (process.platform !== 'linux') return work(place)
@@ -68,7 +103,7 @@ function openFolder(path: string): number {
       fd = next
     } catch (error) {
       closeSync(fd)
-      // O_DIRECTORY of a link is one of these, by kernel.
+      // Depending on the kernel, O_DIRECTORY of a link returns one of these.
       if (errorCode(error) === 'ELOOP' || errorCode(error) === 'ENOTDIR') throw new MovedPlace(path)
       throw error
     }
@@ -76,7 +111,7 @@ function openFolder(path: string): number {
   return fd
 }
 
-/** Where the kernel cannot hold a folder by a handle, its path must at least point to itself. */
+/** If the kernel cannot hold a folder, its path must at least be canonical. */
 function compared(path: string): Buffer {
   if (realpathSync.native(raw(path)) !== path) throw new MovedPlace(path)
   return raw(path)

@@ -1,33 +1,35 @@
-/** PURE. The journal of one call: what it changed, in order, and what was kept (the format is in native/broker/journal.c). */
+/**
+ * PURE. The journal of one call: its changes in order and what was kept (format:
+ * native/broker/journal.c).
+ */
 
 import { decodePath, encodePath } from '../files/path-bytes.ts'
 
 export type JournalOp = 'made' | 'written' | 'removed' | 'renamed' | 'exchanged' | 'mode' | 'refused' | 'noted'
 
-/** A point in time as the file system has it. */
 export interface FileTime {
   readonly seconds: bigint
   readonly nanoseconds: number
 }
 
 /**
- * How the old content is to be had. `made`: the call had made it itself; `lost`: too large, or not to be read; `attributes`: only they are
- * kept, on an empty file, or there were none (number 0).
+ * How the old content was kept. `made`: the call created it; `lost`: too large or unreadable;
+ * `attributes`: only attributes, on an empty file, or none (number 0).
  */
 export type Kept = 'link' | 'copy' | 'empty' | 'lost' | 'made' | 'attributes' | 'none'
 
-/** What was there before the change: of a rename, at its target. */
+/** The state before the change; for a rename, of its target. */
 export interface Before {
   /** 0: nothing was there. */
   readonly mode: number
-  /** The group; null: unknown. */
+  /** The group, or null if unknown. */
   readonly group?: number | null
   readonly size: bigint
   readonly inode: bigint
   readonly time: FileTime
 }
 
-/** The inode of a file and its ctime: while both are the same no one changed it. */
+/** A file's inode and ctime: unchanged while both are the same. */
 export interface FileState {
   readonly inode: bigint
   readonly changed: bigint
@@ -41,26 +43,26 @@ export interface JournalRecord {
   readonly before: Before
   readonly folderTime: FileTime
   readonly otherFolderTime: FileTime
-  /** When what was at the path was changed last, by its ctime in nanoseconds; 0: unknown, or nothing was there. */
+  /** The path's earlier ctime in nanoseconds; 0 if unknown or absent. */
   readonly changed: bigint
-  /** The same for the target of a rename. */
+  /** The same for a rename's target. */
   readonly otherChanged: bigint
   readonly path: string
-  /** The target of a rename, the name that a hard link is a second one of, or ''. */
+  /** A rename's target, a hard link's first name, or ''. */
   readonly other: string
-  /** Of a refusal: which change, and the error. */
+  /** For a refusal: the errno. */
   readonly errno: number
-  /** The file had further names, so that this one got a copy before it was changed. */
+  /** The file was hard-linked and got its own copy first. */
   readonly apart?: boolean
 }
 
 export interface Journal {
   readonly records: readonly JournalRecord[]
-  /** When the call ended; null when it was killed. */
+  /** When the call ended; null if it was killed. */
   readonly ended: FileTime | null
-  /** False: there were so many changes that not all of them are written down. */
+  /** False if not every change was recorded. */
   readonly whole: boolean
-  /** In bytes, up to the end of the last whole record. */
+  /** Bytes up to the end of the last whole record. */
   readonly size: number
 }
 
@@ -75,11 +77,11 @@ const OPS: Readonly<Record<string, JournalOp>> = {
 }
 
 const HEAD = 100
-/** What a sandbox sees of a group that is not the person's own. */
+/** How a sandbox shows unmapped groups. */
 const UNMAPPED = 65_534
 
 const FORMAT = 1
-/** Without the two ctimes, as the first format had it. */
+/** Without the two ctimes, as in the first format. */
 const FIRST_HEAD = 76
 const KEPT: readonly (readonly [bit: number, kept: Kept])[] = [
   [1, 'link'],
@@ -90,18 +92,21 @@ const KEPT: readonly (readonly [bit: number, kept: Kept])[] = [
   [32, 'attributes'],
 ]
 
-/** Beside one of them. */
+/** A flag beside one of them. */
 const KEPT_APART = 64
 
 const GROUP = 64
 
-/** Where a kept file lies in the folder of its call: the first beside the journal, the others in groups (native/broker/keep.c). */
+/**
+ * A kept file's name: the first lie beside the journal, the others in groups
+ * (native/broker/keep.c).
+ */
 export function keptName(number: number): string {
   const group = Math.floor(number / GROUP)
   return group === 0 ? String(number) : `g${group}/${number}`
 }
 
-/** Parses a journal. One whose last record was cut off by a kill ends before it: its change was not made yet. */
+/** Parses a journal. A record cut off by a kill is ignored: its change was not made. */
 export function parseJournal(bytes: Uint8Array): Journal {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const records: JournalRecord[] = []
@@ -118,7 +123,7 @@ export function parseJournal(bytes: Uint8Array): Journal {
     else {
       const record = OPS[letter] && recordAt(bytes.subarray(at, at + size), OPS[letter])
       if (!record) {
-        // No one knows what this one and those behind it say.
+        // Records from here on are unreadable.
         whole = false
         break
       }
@@ -129,18 +134,16 @@ export function parseJournal(bytes: Uint8Array): Journal {
   return { records, ended, whole, size: at }
 }
 
-/** A change that was announced and then failed. */
+/** An announced change that failed. */
 function dropLast(records: JournalRecord[]): void {
   const at = records.findLastIndex(({ op }) => op !== 'refused' && op !== 'noted')
   if (at >= 0) records.splice(at, 1)
 }
 
-/** A point in time as one number. */
 export function nanoseconds({ seconds, nanoseconds: rest }: FileTime): bigint {
   return seconds * 1_000_000_000n + BigInt(rest)
 }
 
-/** The other way round. */
 export function fileTime(time: bigint): FileTime {
   return { seconds: time / 1_000_000_000n, nanoseconds: Number(time % 1_000_000_000n) }
 }
@@ -187,7 +190,7 @@ const LETTERS: Readonly<Partial<Record<JournalOp, string>>> = {
   mode: 'a',
 }
 
-/** One record as bytes; the same as the init writes. */
+/** A record as bytes, in the init's format. */
 export function formatRecord(record: JournalRecord): Uint8Array {
   const path = encodePath(record.path)
   const other = encodePath(record.other)
@@ -212,7 +215,7 @@ export function formatRecord(record: JournalRecord): Uint8Array {
   return bytes
 }
 
-/** The last record of a call that came to its end. */
+/** The last record of a finished call. */
 export function formatEnd(time: FileTime): Uint8Array {
   const bytes = new Uint8Array(HEAD + 2)
   const view = new DataView(bytes.buffer)

@@ -1,4 +1,7 @@
-/** Keeps what a change of Cordon's own would lose, and writes it down before it is made, as the init does for commands. */
+/**
+ * Keeps what a change of Cordon's own would lose, and records it first, as the init does for
+ * commands.
+ */
 
 import {
   type BigIntStats,
@@ -30,20 +33,20 @@ import {
   keptName,
 } from './journal.ts'
 
-/** A path as the kernel takes it, whatever bytes its names have. */
+/** A path as bytes. */
 export const raw = (path: string): Buffer => Buffer.from(encodePath(path))
 
 const NO_TIME: FileTime = { seconds: 0n, nanoseconds: 0 }
 const NOTHING = { mode: 0, size: 0n, inode: 0n, time: NO_TIME }
-/** Larger files are not copied; what is removed or replaced is linked, whatever its size. */
+/** Larger files are not copied; removed or replaced files are linked, whatever their size. */
 export const MAX_COPIED: number = 64 * 1024 * 1024
 
-/** A path, or the way to what it means by a folder that is held open. */
+/** A path, or bytes that reach it through a held folder. */
 type Way = string | Buffer
 
 const way = (at: Way): Buffer => (typeof at === 'string' ? raw(at) : at)
 
-/** What is at a path, itself and not where it leads; null for nothing. */
+/** What is at a path without following links, or null. */
 export function lookAt(path: Way): BigIntStats | null {
   try {
     return lstatSync(way(path), { bigint: true, throwIfNoEntry: false }) ?? null
@@ -53,31 +56,30 @@ export function lookAt(path: Way): BigIntStats | null {
   }
 }
 
-/** One call's folder: every change is told to it before it is made. */
+/** Records a call's changes before they are made. */
 export class Keeper implements ChangeKeeper {
   readonly #folder: string
   readonly #fd: number
   #last = 0
-  /** How many records the last change took. */
+  /** Records of the last change. */
   #told = 0
   /** What was kept for it. */
   #keptFor: string | null = null
 
-  /** `folder` is empty, of the owner alone. */
+  /** `folder` is empty and private. */
   constructor(folder: string) {
     this.#folder = folder
     const { O_WRONLY, O_CREAT, O_EXCL, O_APPEND } = constants
     this.#fd = openMade(join(folder, 'journal'), O_WRONLY | O_CREAT | O_EXCL | O_APPEND)
   }
 
-  /** A file, folder or link will be made where nothing is. */
   willMake(path: string, folderTime?: bigint): void {
     this.#told = 1
     this.#keptFor = null
     this.#write('made', path, {}, { folderTime })
   }
 
-  /** A plain file's content will be changed in place. */
+  /** A file will be changed in place. */
   willWrite(path: string, at: Way = path): void {
     const stat = lookAt(at)
     this.#told = stat ? 1 : 0
@@ -87,7 +89,6 @@ export class Keeper implements ChangeKeeper {
     this.#write('written', path, { stat, kept, number })
   }
 
-  /** A name will be removed; a directory is empty by then. */
   willRemove(path: string, at: Way = path): void {
     const stat = lookAt(at)
     this.#told = stat ? 1 : 0
@@ -95,7 +96,7 @@ export class Keeper implements ChangeKeeper {
     if (stat) this.#write('removed', path, this.#keep(at, stat))
   }
 
-  /** A file will be put instead of another by a rename, or where nothing is. */
+  /** A rename will replace what is there, if anything. */
   willReplace(path: string, at: Way = path, folderTime?: bigint): void {
     const stat = lookAt(at)
     this.#told = stat ? 2 : 1
@@ -110,7 +111,6 @@ export class Keeper implements ChangeKeeper {
     this.#write('renamed', path, {}, { other, changed: lookAt(path)?.ctimeNs })
   }
 
-  /** Extended attributes will be changed. */
   willSetAttributes(path: string, at: Way = path): void {
     const stat = lookAt(at)
     this.#told = stat ? 1 : 0
@@ -118,7 +118,6 @@ export class Keeper implements ChangeKeeper {
     if (stat) this.#write('mode', path, { stat, ...this.#attributes(at, stat.isDirectory()) })
   }
 
-  /** Mode or times will be changed. */
   willSetMode(path: string, at: Way = path): void {
     const stat = lookAt(at)
     this.#told = stat ? 1 : 0
@@ -126,17 +125,17 @@ export class Keeper implements ChangeKeeper {
     if (stat) this.#write('mode', path, { stat })
   }
 
-  /** The change that was told last was not made. */
+  /** The last announced change failed. */
   wasNotMade(): void {
     const bytes = formatEnd(NO_TIME)
     bytes[4] = 'f'.charCodeAt(0)
     for (; this.#told > 0; this.#told--) writeSync(this.#fd, bytes)
-    // A second name that stays would make one of many names of what is still in use.
+    // A leftover link would make a used file hard-linked.
     if (this.#keptFor !== null) unlinkSync(this.#keptFor)
     this.#keptFor = null
   }
 
-  /** Somebody else makes the changes, after this process. */
+  /** Another process makes the changes from here on. */
   leave(): void {
     closeSync(this.#fd)
   }
@@ -148,7 +147,7 @@ export class Keeper implements ChangeKeeper {
     closeSync(this.#fd)
   }
 
-  /** What may be swapped for something else meanwhile is kept only if it still is what was checked. */
+  /** Keeps a file only if it still is the one that was checked. */
   #keep(path: Way, stat: BigIntStats): { stat: BigIntStats; kept: Kept; number: number } {
     this.#keptFor = null
     if (stat.isDirectory())
@@ -162,7 +161,7 @@ export class Keeper implements ChangeKeeper {
       this.#keptFor = null
       unlinkSync(name)
     } catch {
-      // Another file system, or a file of somebody else: a copy will do.
+      // On another file system, or another user's: copy it.
     }
     if (stat.isFile() && stat.size === 0n) return { stat, kept: 'empty', number: 0 }
     return { stat, kept: stat.isFile() && this.#copy(path, number, stat) ? 'copy' : 'lost', number }
@@ -172,7 +171,7 @@ export class Keeper implements ChangeKeeper {
     const number = ++this.#last
     const name = this.#nameOf(number)
     try {
-      // Only a folder can have the attributes of one.
+      // Only a folder can have a folder's attributes.
       if (isFolder) makeDirectories(name)
       else writeMade(name, '', { flag: 'wx' })
       copyAttributes(way(path), Buffer.from(name))

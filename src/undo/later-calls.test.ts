@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { CallStore } from './call-store.ts'
+import { UNJUDGED } from './conflicts.ts'
 import { formatEnd } from './journal.ts'
 import { Keeper } from './keeper.ts'
-import { UNJUDGED } from './put-rules.ts'
 import { undoCall } from './undo.ts'
 
 let base: string

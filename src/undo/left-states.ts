@@ -1,29 +1,30 @@
 /**
- * Files with a new ctime that no one changed: what undo restored, with its state when the call began that was undone, and what the
- * file broker kept for a change that then failed (`note_unchanged` in native/broker/keep.c). So the call before can be undone as well.
+ * Files with a new ctime that nobody changed: those that undo restored, and those that the broker
+ * kept for a failed change (`note_unchanged` in native/broker/keep.c). They let an earlier call be
+ * undone too.
  */
 
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeMade } from '../system/made-file.ts'
-import type { CallStore } from './call-store.ts'
+import { type CallStore, isStanding, type KeptCall } from './call-store.ts'
 import type { FileState } from './journal.ts'
 
 const NAME = 'left'
 
-/** A file as it is now, and what that stands for. */
+/** A file's current state and the state it is equal to. */
 export interface LeftState {
   readonly now: FileState
   readonly was: FileState
 }
 
-/** Writes down what an undo left, in the folder of its call. */
+/** Stores what an undo left, in its call's folder. */
 export function writeLeft(folder: string, states: readonly LeftState[]): void {
   const lines = states.map(({ now, was }) => `${now.inode} ${now.changed} ${was.inode} ${was.changed}\n`)
   writeMade(join(folder, NAME), lines.join(''))
 }
 
-/** All of them, by the state of now. */
+/** All stored states, by current state. */
 export class LeftStates {
   readonly #store: CallStore
   #states: ReadonlyMap<string, FileState> | null = null
@@ -32,10 +33,10 @@ export class LeftStates {
     this.#store = store
   }
 
-  /** Whether a file is as it was at a time: not changed since, or only as these say. */
+  /** Whether a file is unchanged since a time, apart from these. */
   isAsAt(file: FileState, time: bigint): boolean {
     let state: FileState | undefined = file
-    // INVARIANT: what a state stands for is older than it, so that this ends.
+    // INVARIANT: the earlier state is older, so the loop ends.
     for (let last: bigint | null = null; state !== undefined; state = this.#read().get(keyOf(state))) {
       if (state.changed <= time) return true
       if (last !== null && state.changed >= last) return false
@@ -63,4 +64,20 @@ export class LeftStates {
 
 function keyOf({ inode, changed }: FileState): string {
   return `${inode} ${changed}`
+}
+
+/**
+ * Paths that later calls changed and nobody restored. File times tell those that began after its
+ * end.
+ */
+export function changedByLater(store: CallStore, call: KeptCall): ReadonlySet<string> {
+  const { ended } = store.journalOf(call.id)
+  const end = ended === null ? Number.POSITIVE_INFINITY : Number(ended.seconds) * 1000 + ended.nanoseconds / 1e6
+  const paths = new Set<string>()
+  for (const later of store.list()) {
+    if (later.id <= call.id || !isStanding(later) || Date.parse(later.about.at) > end) continue
+    for (const { op, path, other } of store.journalOf(later.id).records)
+      if (op !== 'refused' && op !== 'noted') paths.add(path).add(other)
+  }
+  return paths
 }

@@ -1,16 +1,50 @@
-/** PURE. What a call changed in the end: the journal without what came and went in between. */
+/** PURE. The net changes of a journal, without what was created and removed again. */
 
 import type { JournalRecord } from './journal.ts'
+
+/** `kept`: a kept file's number; `empty`: empty content; `absent`: not there. */
+export type ContentBefore = { readonly kept: number } | 'empty' | 'absent'
+
+/** Contents before the call; renamed and unkept files are missing. */
+export function contentsBefore(records: readonly JournalRecord[]): ReadonlyMap<string, ContentBefore> {
+  const found = new Map<string, ContentBefore>()
+  const moved = new Set<string>()
+  const note = (path: string, content: ContentBefore | null) => {
+    if (content !== null && !found.has(path) && !moved.has(path)) found.set(path, content)
+  }
+  for (const record of records) {
+    const { op, path, other, before } = record
+    if (op === 'made') note(path, 'absent')
+    else if (op === 'written' || op === 'removed') note(path, contentOf(record))
+    else if (op === 'renamed') {
+      note(other, before.mode === 0 ? 'absent' : contentOf(record))
+      moved.add(path)
+    } else if (op === 'exchanged') {
+      moved.add(path)
+      moved.add(other)
+    }
+  }
+  return found
+}
+
+const FORMAT = 0o170000
+const PLAIN = 0o100000
+
+function contentOf({ kept, number, before }: JournalRecord): ContentBefore | null {
+  if ((before.mode & FORMAT) !== PLAIN) return null
+  if (kept === 'empty') return 'empty'
+  return kept === 'link' || kept === 'copy' ? { kept: number } : null
+}
 
 export interface NetChanges {
   readonly made: readonly string[]
   readonly changed: readonly string[]
   readonly removed: readonly string[]
-  /** What could not be kept: too large, or not to be read. */
+  /** What could not be kept: too large or unreadable. */
   readonly lost: readonly string[]
 }
 
-/** The changes of a journal, each path once, sorted. */
+/** Net changes, each path once, sorted. */
 export function netChanges(records: readonly JournalRecord[]): NetChanges {
   const made = new Set<string>()
   const changed = new Set<string>()
@@ -18,7 +52,7 @@ export function netChanges(records: readonly JournalRecord[]): NetChanges {
   const lost = new Set<string>()
   const came = new Set<string>()
   let work = 0
-  /** A command that moves full folders about all the time gets a rougher list, not a slow one. */
+  /** A command that keeps moving full folders gets a rough list instead of a slow one. */
   const isWorthIt = (set: ReadonlySet<string>) => {
     work += set.size
     return work < MAX_WORK
@@ -42,7 +76,7 @@ export function netChanges(records: readonly JournalRecord[]): NetChanges {
     else if (op === 'exchanged') {
       const wasMade = [made.delete(path), made.delete(other)]
       for (const set of [made, changed, removed]) if (isWorthIt(set)) exchangeBelow(set, path, other)
-      // What the call had made is now under the other name, instead of something that was there.
+      // The call's own file is now under the other name.
       for (const [one, theirs] of [
         [path, wasMade[1]],
         [other, wasMade[0]],
@@ -58,7 +92,7 @@ export function netChanges(records: readonly JournalRecord[]): NetChanges {
     come(other)
   }
   const list = (set: ReadonlySet<string>) => [...set].sort()
-  // What was below something that came anew went with it.
+  // What lay below a new path went with it.
   const gonePaths = list(removed).filter((path) => !above(path).some((one) => came.has(one)))
   return { made: list(made), changed: list(changed), removed: gonePaths, lost: list(lost) }
 }
@@ -86,12 +120,12 @@ function moveBelow(set: Set<string>, from: string, to: string): void {
   }
 }
 
-/** True when nothing was changed: refusals and notes are not changes. */
+/** True without changes: refusals and notes do not count. */
 export function isWithoutChanges(records: readonly JournalRecord[]): boolean {
   return records.every(({ op }) => op === 'refused' || op === 'noted')
 }
 
-/** Whether anything is left of the changes: a temporary file that was made and removed again is nothing to undo. */
+/** Whether changes remain; a temporary file leaves none. */
 export function hasChanges(records: readonly JournalRecord[]): boolean {
   const { made, changed, removed, lost } = netChanges(records)
   return made.length + changed.length + removed.length + lost.length > 0

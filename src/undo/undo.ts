@@ -1,4 +1,4 @@
-/** Puts back what a call changed: its journal backwards, each step through a keeper, so that it can be redone. */
+/** Undoes a call: replays its journal backwards through a keeper, so that it can be redone. */
 
 import {
   type BigIntStats,
@@ -19,33 +19,39 @@ import { join, posix } from 'node:path'
 import { errorCode } from '../system/fault.ts'
 import { copyAttributes, setFileTime } from '../system/file-addon.ts'
 import type { CallStore } from './call-store.ts'
-import { type Conflict, conflictsOf, keptText, lookIn, putsOf, refusedMove } from './conflicts.ts'
-import { HeldPlaces, MovedPlace } from './held-place.ts'
+import {
+  type Conflict,
+  conflictsOf,
+  keptText,
+  lookIn,
+  type PutKind,
+  type PutRules,
+  putsOf,
+  refusedMove,
+} from './conflicts.ts'
+import { HeldPlaces, MovedPlace, plantsInRepository } from './held-place.ts'
 import { type Before, type FileState, type FileTime, type JournalRecord, type Kept, keptName } from './journal.ts'
 import { Keeper } from './keeper.ts'
-import { changedByLater } from './later-calls.ts'
-import { type LeftState, LeftStates, writeLeft } from './left-states.ts'
-import type { PutKind, PutRules } from './put-rules.ts'
-import { plantsInRepository } from './repository-place.ts'
+import { changedByLater, type LeftState, LeftStates, writeLeft } from './left-states.ts'
 
 export interface UndoResult {
-  /** The call that put it back; null when nothing was done. */
+  /** The undo's own call; null if nothing was done. */
   readonly id: string | null
   readonly conflicts: readonly Conflict[]
-  /** Steps that could not be made, with the error. */
+  /** Failed steps with their errors. */
   readonly failed: readonly { readonly path: string; readonly error: string }[]
   readonly steps: number
 }
 
 export interface UndoOptions {
   readonly force?: boolean
-  /** Told from time to time how many steps are done, of how many. */
+  /** Reports progress. */
   readonly onProgress?: (done: number, of: number) => void
 }
 
 const PROGRESS_STEPS = 1000
 
-/** Puts one call back. Without `force` nothing is touched when anything is no longer as the call left it. */
+/** Undoes one call. Without `force` nothing is touched if anything has changed since. */
 export function undoCall(store: CallStore, rules: PutRules, id: string, options: UndoOptions = {}): UndoResult {
   return store.alone(() => undoAlone(store, rules, id, options))
 }
@@ -55,7 +61,7 @@ function undoAlone(store: CallStore, rules: PutRules, id: string, options: UndoO
   const journal = store.journalOf(id)
   const calls = store.list()
   const call = calls.find((one) => one.id === id)
-  // It would go on from a tree that it does not know, and what it keeps from then on could not be restored.
+  // Continuing from a changed tree would make its later changes impossible to restore.
   if (call && store.isUnderWay(call))
     return { id: null, conflicts: [{ path: call.about.what, what: 'still running' }], failed: [], steps: 0 }
   const conflicts = conflictsOf(journal, {
@@ -66,7 +72,7 @@ function undoAlone(store: CallStore, rules: PutRules, id: string, options: UndoO
   })
   if (!call || (conflicts.length > 0 && !force)) return { id: null, conflicts, failed: [], steps: 0 }
   const { roots, what, undoes } = call.about
-  // What is done again stands as its own call: it kept what the tree held now, and the first one has nothing left to give.
+  // A redo is a call by itself: it kept the current tree, and the first one has nothing left.
   const about =
     undoes === undefined
       ? { roots, what: `undo of ${id}: ${what}`, undoes: id }
@@ -80,7 +86,7 @@ function undoAlone(store: CallStore, rules: PutRules, id: string, options: UndoO
     if ((done + 1) % PROGRESS_STEPS === 0) onProgress?.(done + 1, journal.records.length)
   }
   replay.close()
-  // What is in its place again needs no second name. Before the end: it changes the time by which changes since are told.
+  // Restored files need no kept copy. Before the end, because removal changes ctimes.
   if (replay.failed.length === 0) store.dropKept(id)
   writeLeft(undo.folder, replay.leftStates())
   keeper.close()
@@ -88,7 +94,7 @@ function undoAlone(store: CallStore, rules: PutRules, id: string, options: UndoO
   return { id: undo.id, conflicts, failed: replay.failed, steps: replay.steps }
 }
 
-/** A step that would make what a command may not make. */
+/** A step that would create what commands may not create. */
 class ProtectedPut extends Error {
   readonly code = 'protected'
   readonly path: string
@@ -99,29 +105,29 @@ class ProtectedPut extends Error {
   }
 }
 
-/** Something that has none. */
+/** A file without attributes. */
 const NO_ATTRIBUTES = Buffer.from('/proc/self/comm')
 const FORMAT = 0o170000
 const FOLDER = 0o040000
 const LINK = 0o120000
 
-/** One journal, backwards. */
+/** Replays one journal backwards. */
 class Replay {
   readonly failed: { path: string; error: string }[] = []
   steps = 0
   readonly #keeper: Keeper
   readonly #folder: string
   readonly #places = new HeldPlaces()
-  /** Names of things that the call had made and removed again: they stand for nothing. */
+  /** Names that the call created and removed again. */
   readonly #absent = new Set<string>()
-  /** Folders that came back. */
+  /** Restored folders. */
   readonly #restored = new Set<string>()
-  /** What was changed back, by the path of now, to its state before the call. */
+  /** Changed paths with their states before the call. */
   #before = new Map<string, FileState>()
   readonly #rules: PutRules
   readonly #changed: ReadonlySet<string>
 
-  /** `changed`: paths at which something is not as the call left it. */
+  /** `changed`: paths that are no longer as the call left them. */
   constructor(keeper: Keeper, folder: string, rules: PutRules, changed: ReadonlySet<string>) {
     this.#keeper = keeper
     this.#folder = folder
@@ -133,7 +139,7 @@ class Replay {
     this.#places.forget()
   }
 
-  /** Files as they stand now, with what each was before the call. */
+  /** Current files with their states before the call. */
   leftStates(): LeftState[] {
     const states = [...this.#before].flatMap(([path, was]) => {
       const stat = lookIn(this.#places, path)
@@ -144,7 +150,7 @@ class Replay {
     return states
   }
 
-  /** INVARIANT: the tree is touched through `#places` alone, and so never behind a link. */
+  /** INVARIANT: the tree is only touched through `#places`, never behind a link. */
   reverse(record: JournalRecord): void {
     try {
       this.#reverse(record)
@@ -186,14 +192,14 @@ class Replay {
       throw new ProtectedPut(path)
   }
 
-  /** What it was a second name of has one name less, and its ctime says so. */
+  /** Its hard link lost a name, which changed the ctime. */
   #forgetMade({ path, other, otherChanged }: JournalRecord): void {
     this.#before.delete(path)
     const source = other === '' ? null : this.#look(other)
     if (source) this.#before.set(other, { inode: source.ino, changed: otherChanged })
   }
 
-  /** The states go along with what is moved. */
+  /** States move with their paths. */
   #moveStates(moves: readonly (readonly [from: string, to: string, changed: bigint])[]): void {
     const states = new Map<string, FileState>()
     for (const [path, state] of this.#before) {
@@ -216,7 +222,7 @@ class Replay {
       unlinkSync(this.#places.at(path))
       return
     }
-    // Not with all below it: what the call did not make is not its own.
+    // Not recursively: other contents are not the call's.
     if (readdirSync(this.#places.at(path)).length > 0)
       throw Object.assign(new Error('not empty'), { code: 'ENOTEMPTY' })
     this.#keeper.willRemove(path, this.#places.at(path))
@@ -224,14 +230,16 @@ class Replay {
     this.#places.forget()
   }
 
-  /** What is at a path, itself and not where it leads; null for nothing. Throws where the way there is another one now. */
+  /**
+   * What is at a path without following links, or null. Throws if the path now points elsewhere.
+   */
   #look(path: string): BigIntStats | null {
     const found = lookIn(this.#places, path)
     if (found === 'elsewhere') throw new MovedPlace(path)
     return found
   }
 
-  /** Both ends without a link on the way: only one folder is held at a time, so the other is opened for the moment. */
+  /** Both ends are opened without following links, one folder at a time. */
   #rename(from: string, to: string): void {
     const origin = new HeldPlaces()
     try {
@@ -272,7 +280,7 @@ class Replay {
     this.#dress(path, before)
   }
 
-  /** A copy has the attributes of what it was made from. */
+  /** A copy has the attributes of its source. */
   #setAttributes(path: string, kept: Kept, number: number): void {
     if ((kept !== 'copy' && kept !== 'attributes') || process.platform !== 'linux') return
     if (number === 0) this.#places.withFile(path, (place) => copyAttributes(NO_ATTRIBUTES, place))
@@ -303,7 +311,7 @@ class Replay {
     this.#moveStates([[other, path, changed]])
   }
 
-  /** Node has no exchange: a third name is in. */
+  /** Node has no exchange: rename through a third name. */
   #exchange({ path, other, changed, otherChanged }: JournalRecord): void {
     const [noPath, noOther] = [this.#absent.has(path), this.#absent.has(other)]
     this.#moveAbsent(path, `${path}\0`)
@@ -360,10 +368,10 @@ class Replay {
     if (kept === 'lost') throw Object.assign(new Error('not kept'), { code: 'NOT-KEPT' })
     this.#keeper.willWrite(path, this.#places.at(path))
     this.#places.withFile(path, (place) => {
-      // By its handle: a pipe that took its place meanwhile would hold this process for ever.
+      // By descriptor: a pipe in its place would block this process.
       if (!statSync(place).isFile()) throw Object.assign(new Error('no file any more'), { code: 'ENOENT' })
       chmodSync(place, 0o600)
-      // In place: a second name of the file keeps being one.
+      // In place, so that hard links stay.
       if (kept === 'empty') writeFileSync(place, '')
       else copyFileSync(join(this.#folder, keptName(number)), place, constants.COPYFILE_FICLONE)
     })
@@ -386,7 +394,7 @@ class Replay {
     const isLink = stat?.isSymbolicLink() ?? false
     if (isLink !== ((mode & FORMAT) === LINK))
       throw Object.assign(new Error('something else is there now'), { code: 'EEXIST' })
-    // Before the mode: a change of the group takes the set-id bits away.
+    // Before the mode: changing the group clears set-id bits.
     if (stat && typeof group === 'number' && Number(stat.gid) !== group)
       lchownSync(this.#places.at(path), Number(stat.uid), group)
     if (!isLink) this.#places.withFile(path, (place) => chmodSync(place, mode & 0o7777))
@@ -396,10 +404,11 @@ class Replay {
   #setFolderTime(path: string, time: FileTime): void {
     if (time.seconds === 0n) return
     try {
-      // Its own entry: the name of a descriptor is a link, and that would be dated.
+      // Through the directory entry: a descriptor's name is a link, which would get the time
+      // instead.
       setFileTime(this.#places.at(`${posix.dirname(path)}/.`), time.seconds, time.nanoseconds)
     } catch {
-      // A folder that is gone has no time.
+      // A removed folder has no time.
     }
   }
 }

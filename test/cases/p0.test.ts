@@ -6,9 +6,9 @@
 import { describe, expect, it } from 'vitest'
 import type { Decision } from '../../src/policy/decision.ts'
 import { evaluate } from '../../src/policy/evaluate/evaluate.ts'
+import type { Verdict } from '../../src/policy/order.ts'
 import type { Mode, Policy } from '../../src/policy/policy.ts'
 import { settle } from '../../src/policy/settle.ts'
-import type { Verdict } from '../../src/policy/verdict.ts'
 import { bashCall, callOf, commandRule, fileFact, pathRule, policyOf, sessionOf, sourced } from './policy-fixture.ts'
 
 const LEVELS = ['-', 'allow', 'ask', 'deny'] as const

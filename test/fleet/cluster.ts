@@ -7,7 +7,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { auditSessions, sessionParts } from '../../src/audit/log-files.ts'
+import { auditSessions, sessionParts } from '../../src/audit/head.ts'
 import { machineKey } from '../../src/fleet/identity.ts'
 import { answerAsk, waitingAsks } from '../../src/organisation/answer.ts'
 import { fleetRecords, verifyReceived } from '../../src/organisation/received.ts'

@@ -2,8 +2,7 @@
 
 import { readFileSync, type Stats, statSync } from 'node:fs'
 import { posix } from 'node:path'
-import { mentionedPaths } from '../../custom/mentions.ts'
-import { filesBelow, MAX_ENTRIES } from '../../custom/walk.ts'
+import { filesBelow, MAX_ENTRIES, mentionedPaths } from '../../custom/walk.ts'
 import { errorCode } from '../../system/fault.ts'
 
 /** Which files those are in a host. */

@@ -5,8 +5,7 @@ import { posix } from 'node:path'
 import { filesBelow } from '../../custom/walk.ts'
 import { isGlob, matchSegments } from '../../files/glob.ts'
 import { errorCode } from '../../system/fault.ts'
-import { isRecord } from '../../system/record.ts'
-import { parseSettings } from '../../system/settings-json.ts'
+import { isRecord, parseSettings } from '../../system/json.ts'
 import { importedPath, type MemoryFile, type NamedMemory } from './memory-files.ts'
 
 /** Where a host's settings say so; keys are `a.b`. */

@@ -1,6 +1,6 @@
 /** The call with which an installation is tried, and by which the record knows it for no agent's. */
 
-import { canonicalJson } from '../../system/canonical-json.ts'
+import { canonicalJson } from '../../system/json.ts'
 import { sha256 } from '../../system/sha256.ts'
 
 /** No manifest allows this, and no agent has a use for it. */

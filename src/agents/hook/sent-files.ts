@@ -3,10 +3,9 @@
 import { readFileSync, statSync } from 'node:fs'
 import { posix } from 'node:path'
 import { inlineCommandFiles } from '../../custom/inline-commands.ts'
-import { inlineCommands, mentionedPaths } from '../../custom/mentions.ts'
-import { filesBelow, MAX_ENTRIES } from '../../custom/walk.ts'
+import { filesBelow, inlineCommands, MAX_ENTRIES, mentionedPaths } from '../../custom/walk.ts'
+import { recordOf } from '../../system/json.ts'
 import type { Machine } from '../../system/machine.ts'
-import { recordOf } from '../../system/record.ts'
 import type { MemoryFile } from './memory-files.ts'
 
 const FOLDERS: readonly string[] = ['.gemini/commands', '.qwen/commands']

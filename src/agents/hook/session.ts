@@ -2,13 +2,13 @@
 
 import { readdirSync, rmdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { CallRate } from '../../call/call-rate.ts'
 import {
   type BreakerSettings,
   type BreakerState,
   type CallOutcome,
+  CallRate,
   CircuitBreaker,
-} from '../../call/circuit-breaker.ts'
+} from '../../call/admission.ts'
 import { withLock } from '../../system/lock.ts'
 import { sha256 } from '../../system/sha256.ts'
 import { openOwnDirectory, readOwnJson, removeIfThere, writeOwnJson } from '../../system/state.ts'

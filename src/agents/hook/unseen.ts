@@ -5,7 +5,7 @@
 
 import { existsSync, realpathSync } from 'node:fs'
 import { posix } from 'node:path'
-import { mentionedPaths } from '../../custom/mentions.ts'
+import { mentionedPaths } from '../../custom/walk.ts'
 import { secretOf } from '../../files/secret-shapes.ts'
 import { denial, type Reason } from '../../policy/decision.ts'
 import type { Machine } from '../../system/machine.ts'

@@ -1,6 +1,6 @@
 /** Whose settings can be read as drafts of a manifest. */
 
-import { recordOf } from '../../system/record.ts'
+import { recordOf } from '../../system/json.ts'
 import { importClaude } from './claude.ts'
 import { importCodex } from './codex.ts'
 import { type Draft, DraftWriter, texts } from './draft.ts'

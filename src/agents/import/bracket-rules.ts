@@ -1,6 +1,6 @@
 /** Rules about commands in the form `Tool(text)`, which most agent hosts have: what one of their files says. */
 
-import { recordOf } from '../../system/record.ts'
+import { recordOf } from '../../system/json.ts'
 import { type CommandWord, listed, unreadable } from './command-words.ts'
 import type { Verdict } from './rules.ts'
 

@@ -1,6 +1,6 @@
 /** Claude Code's permission rules as a draft of a manifest. */
 
-import { recordOf } from '../../system/record.ts'
+import { recordOf } from '../../system/json.ts'
 import { type Draft, DraftWriter, type Finding, note, texts } from './draft.ts'
 import { claudePath } from './plain-globs.ts'
 import {

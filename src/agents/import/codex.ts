@@ -1,6 +1,6 @@
 /** Codex's configuration and command rules as a draft of a manifest. */
 
-import { recordOf } from '../../system/record.ts'
+import { recordOf } from '../../system/json.ts'
 import { type CommandWord, unreadable } from './command-words.ts'
 import { type Draft, DraftWriter, texts } from './draft.ts'
 import { type Settings, unnamed, type Verdict, WEB_TOOLS } from './rules.ts'

@@ -1,6 +1,6 @@
 /** Gemini CLI's tool lists as a draft of a manifest. */
 
-import { recordOf } from '../../system/record.ts'
+import { recordOf } from '../../system/json.ts'
 import { excludedCommands } from './bracket-rules.ts'
 import { type CommandWord, unreadable } from './command-words.ts'
 import { type Draft, DraftWriter, type Entry, type Finding, note, texts } from './draft.ts'

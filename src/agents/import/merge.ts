@@ -1,6 +1,6 @@
 /** Settings that an agent reads from several files, put together so that no denial of any of them is lost. */
 
-import { isRecord, recordOf } from '../../system/record.ts'
+import { isRecord, recordOf } from '../../system/json.ts'
 import type { Settings } from './rules.ts'
 
 /** Lists that add up over the files; of every other value that of the nearest file counts. */

@@ -1,6 +1,6 @@
 /** opencode's permissions as a draft of a manifest. */
 
-import { recordOf } from '../../system/record.ts'
+import { recordOf } from '../../system/json.ts'
 import { type CommandWord, unreadable } from './command-words.ts'
 import { type Draft, DraftWriter, type Entry, type Finding, note } from './draft.ts'
 import { commandRule, pathRule, type Settings, type Verdict, wholeToolAsks } from './rules.ts'

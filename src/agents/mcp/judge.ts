@@ -1,10 +1,9 @@
 /** Judges what goes through a gateway: tools of strangers, of which only the level is known. */
 
 import { isDeepStrictEqual } from 'node:util'
-import { type CallHistory, ringFor } from '../../call/admission.ts'
+import { type CallHistory, LiveHistory, ringFor } from '../../call/admission.ts'
 import { GATEWAY_AGENT } from '../../call/decide/named-tool.ts'
 import { bareCall } from '../../call/decide/resolve-call.ts'
-import { LiveHistory } from '../../call/live-history.ts'
 import type { Decision } from '../../policy/decision.ts'
 import { evaluate } from '../../policy/evaluate/evaluate.ts'
 import { judgeMcpCall, type McpCall } from '../../policy/mcp-rules.ts'

@@ -9,8 +9,8 @@ import type {
   OAuthTokens,
 } from '@modelcontextprotocol/sdk/shared/auth.js'
 import { Fault } from '../../system/fault.ts'
+import { isRecord } from '../../system/json.ts'
 import { openKeyStore } from '../../system/keys/keychain.ts'
-import { isRecord } from '../../system/record.ts'
 import { openOwnDirectory } from '../../system/state.ts'
 
 interface Login {

@@ -11,8 +11,8 @@ import type { LoadedPolicy } from '../../project/load/load.ts'
 import { machineUpstream } from '../../run/network/machine-upstream.ts'
 import { machineResolver, type Resolver } from '../../system/dns.ts'
 import { messageOf } from '../../system/fault.ts'
+import { isRecord } from '../../system/json.ts'
 import type { Machine } from '../../system/machine.ts'
-import { isRecord } from '../../system/record.ts'
 import type { RemoteLogin } from './remote-login.ts'
 
 export interface RemoteServer {

@@ -1,17 +1,43 @@
-/** Decides a stream of calls: one JSON object a line in, one line out for each, in order, whatever the lines hold. */
+/** Decides a stream of calls: one JSON object per line in, one per line out, in order. */
 
-import { resolve } from 'node:path'
+import { posix, resolve } from 'node:path'
 import type { Suggestion, suggestGrants } from '../../approval/suggestion.ts'
+import { parsePathPattern } from '../../files/path-pattern.ts'
 import { renderProblem } from '../../manifest/toml/problem.ts'
+import type { PathRule } from '../../policy/policy.ts'
 import { reviewedWorstCase } from '../../policy/review.ts'
 import type { ManifestChoice } from '../../project/load/load.ts'
 import { repositoryAt } from '../../project/load/nearby.ts'
 import { openPolicy } from '../../project/open.ts'
-import { namedRepository, namedResults, namedWorktrees } from '../../project/place/log-names.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { type CallChecker, openChecker } from './check-call.ts'
+
+/** Suffixes of the folders beside a project that hold its worktrees. */
+const BESIDE: readonly string[] = ['.worktrees', '__worktrees', '-worktrees', '_worktrees']
+
+export function namedWorktrees(root: string): readonly string[] {
+  return BESIDE.map((suffix) => root + suffix)
+}
+
+/** The repository of a path in a log: the first folder outside the project's own path. */
+export function namedRepository(path: string, root: string): string | null {
+  const [parts, own] = [path.split('/'), root.split('/')]
+  const shared = parts.findIndex((part, index) => part !== own[index])
+  const name = shared < 0 ? undefined : parts[shared]
+  const isFile = shared === parts.length - 1 && posix.extname(path) !== ''
+  return name === undefined || name.startsWith('.') || isFile ? null : parts.slice(0, shared + 1).join('/')
+}
+
+/** Saved outputs of Claude Code sessions in a project. The agent may read them. */
+export function namedResults(root: string, home: string): readonly PathRule[] {
+  const folder = root.replace(/[^A-Za-z0-9]/g, '-')
+  const parsed = parsePathPattern(`~/.claude/projects/${folder}*/*/tool-results/**`, { root, home, files: null })
+  return 'problem' in parsed
+    ? []
+    : [{ pattern: parsed.pattern, prompt: false, rule: 'the host’s own files of the session', source: 'session' }]
+}
 
 interface BatchLine {
   readonly id: unknown
@@ -20,13 +46,13 @@ interface BatchLine {
   readonly manifest?: unknown
   readonly root?: string
   readonly cwd?: string
-  /** Judge as where undo covers the roots, or does not; without it, as it is here. */
+  /** Whether undo covers the roots; by default, as on this machine. */
   readonly undo?: boolean
 }
 
 const MAX_POLICIES = 64
 
-/** Answers batch lines. Policies are kept while lines repeat their manifest and root. */
+/** Answers batch lines. Reuses the policy of earlier lines with the same manifest and root. */
 export class BatchChecker {
   readonly #machine: Machine
   readonly #files: Files
@@ -39,7 +65,6 @@ export class BatchChecker {
     this.#fallback = fallback
   }
 
-  /** The answer to one line, as an object to be printed as JSON. */
   async answer(line: string): Promise<Record<string, unknown>> {
     const parsed = parseLine(line)
     if ('error' in parsed) return parsed
@@ -82,13 +107,14 @@ export class BatchChecker {
     undo: boolean | undefined,
   ): Promise<CallChecker | { readonly error: string }> {
     const place = { machine: this.#machine, files: this.#files, root, choice }
-    // An object is instead of every layer, the organisation's too: nothing runs on it.
+    // A manifest given as an object replaces every layer, including the organisation's: nothing
+    // runs on it.
     const alone = choice.kind === 'object' ? { organisation: [] } : {}
     const opened = await openPolicy({ ...place, ...alone, unsigned: 'as-written' })
     if ('problems' in opened) return { error: opened.problems.map(renderProblem).join('\n') }
     if ('unsigned' in opened) return { error: `${opened.manifestPath} is ${opened.unsigned}` }
     const { loaded } = opened
-    // A log of another machine is judged by names: nothing runs here, and nothing of it is there to be asked.
+    // A log from another machine is judged by names alone: its files do not exist here.
     const isHere = root === null || !this.#files.isMissing(loaded.root)
     const as = { alone: choice.kind === 'object', ...(undo !== undefined && { undo }) }
     if (isHere) return openChecker(loaded, this.#machine, this.#files, undefined, as)
@@ -102,13 +128,13 @@ export class BatchChecker {
   }
 }
 
-/** Loaded when something asks: most lines do not. */
+/** Loaded on the first ask; most lines need none. */
 async function offerGrants(...args: Parameters<typeof suggestGrants>): Promise<Suggestion[]> {
   const { suggestGrants } = await import('../../approval/suggestion.ts')
   return suggestGrants(...args)
 }
 
-/** A suggestion as the manifest would hold it. */
+/** A suggestion in the manifest's form. */
 function asGrants(suggestion: Suggestion): { readonly grants: readonly Pick<Suggestion, 'kind' | 'value'>[] } {
   return { grants: [suggestion, ...(suggestion.also ?? [])].map(({ kind, value }) => ({ kind, value })) }
 }

@@ -10,60 +10,62 @@ import type { ReasonCode } from '../../policy/reason.ts'
 import { NO_ANSWERS, newSession, withAnswers } from '../../project/answers.ts'
 import type { LoadedPolicy } from '../../project/load/load.ts'
 import { nearbyFact } from '../../project/load/nearby.ts'
-import { requireProject } from '../../project/place/confirmed-roots.ts'
+import { requireProject } from '../../project/place/root.ts'
 import { isForeignCharset, temporaryOf } from '../../run/temporary.ts'
 import { UndoCover } from '../../run/undo-cover.ts'
 import type { ShellFacts } from '../../shell/facts.ts'
-import { bashSyntaxError } from '../../system/bash.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
+import { bashSyntaxError } from '../../system/processes.ts'
 import { builtInSpec } from '../../tools/built-in/registry.ts'
-import { parseInput } from '../../tools/input.ts'
+import { parseInput } from '../../tools/input-schema.ts'
 import { InputError } from '../../tools/tool.ts'
 import { resolveCall } from './resolve-call.ts'
 
 export interface CheckRequest {
   readonly tool: string
   readonly input: unknown
-  /** Where relative paths and commands start; canonical. */
+  /** Canonical directory that relative paths and commands start in. */
   readonly cwd: string
 }
 
 export interface CheckedCall {
   readonly decision: Decision
-  /** The shell facts behind the decision, for those who draw them. */
+  /** Shell facts behind the decision, for surfaces that draw them. */
   readonly facts: ShellFacts | null
 }
 
-/** Decides calls of a session that has just begun. */
+/** Decides calls of a new session. */
 export interface CallChecker {
-  /** The canonical project root that it judges against. */
+  /** Canonical project root. */
   readonly root: string
   readonly policy: Policy
-  /** Decides one call. Whatever goes wrong on the way is a denial. */
+  /** Decides one call. An error becomes a denial. */
   check(request: CheckRequest): CheckedCall
 }
 
-/** What a checker takes for true instead of looking at the machine. */
+/** Facts to assume instead of reading them from the machine. */
 export interface CheckedAs {
-  /** By the manifest alone, wherever the root lies: without what was answered before. For proposals and for logs. */
+  /** Ignore saved answers and where the root lies; for proposals and logs. */
   readonly alone?: boolean
   /** Whether undo covers the roots. */
   readonly undo?: boolean
-  /** Further roots. */
+  /** Additional roots. */
   readonly roots?: readonly string[]
-  /** Further files that may be read. */
+  /** Additional readable files. */
   readonly reads?: readonly PathRule[]
-  /** The repository that a path lies in. */
   readonly repositoryOf?: (path: string) => string | null
-  /** Which secret-shaped files commands see. */
+  /** Secret-shaped files that commands may see. */
   readonly isShown?: (path: string) => boolean
-  /** What a saved answer would grant. */
+  /** Grants to assume. */
   readonly grants?: SessionFacts['grants']
 }
 
-/** Opens a checker for every tool, or for one: the shell analysis is only loaded when a command can come. */
+/**
+ * Opens a checker for all tools or for one. The shell analysis is loaded only if a command may
+ * come.
+ */
 export async function openChecker(
   given: LoadedPolicy,
   machine: Machine,
@@ -144,7 +146,7 @@ export async function openChecker(
   }
 }
 
-/** The fault of a root that is not a project (F10), where nothing would run. */
+/** The fault of a root that is not a project (F10), since nothing would run there. */
 function placeProblem(root: string, machine: Machine): Fault | null {
   try {
     requireProject(root, machine)

@@ -1,21 +1,23 @@
-/** Tools that are not built in, as a decision sees them: of MCP servers by name, custom ones by manifest and trust. Nothing is changed. */
+/** Resolves tools that are not built in: MCP tools by name, custom tools by manifest and trust. */
 
 import { toolPlaces } from '../../custom/tools.ts'
 import type { ToolCall } from '../../policy/call.ts'
 import type { Decision } from '../../policy/decision.ts'
 import { judgeMcpCall, type McpScene } from '../../policy/mcp-rules.ts'
 import type { LoadedPolicy } from '../../project/load/load.ts'
+import { isRecord } from '../../system/json.ts'
 import type { Machine } from '../../system/machine.ts'
-import { isRecord } from '../../system/record.ts'
 import { builtInSpecs } from '../../tools/built-in/registry.ts'
 import { discoverTools, toolTrust } from '../../tools/custom/discover.ts'
 import { createTrustStore } from '../../tools/custom/trust.ts'
 import { bareCall } from './resolve-call.ts'
 
-/** The agent of a gateway: a section `[agents.mcp]` is about it. */
+/** The agent name of a gateway, for the section `[agents.mcp]`. */
 export const GATEWAY_AGENT = 'mcp'
 
-/** The decision with the rules for the server's tools. No one asks the server here, so its hints are not known. */
+/**
+ * Applies the rules of the tool's server. The server is not contacted, so its hints are unknown.
+ */
 export function withMcpRules(
   base: Decision,
   { tool: called, input }: { readonly tool: string; readonly input: unknown },
@@ -31,7 +33,7 @@ export type LookedAt =
   | { readonly call: ToolCall; readonly agent?: string }
   | { readonly problem: string; readonly remedy: string }
 
-/** The call of such a tool, or why there can be none. */
+/** Resolves such a tool to a call, or says why it cannot. */
 export function lookAtTool(name: string, loaded: LoadedPolicy, machine: Machine): LookedAt {
   if (/^mcp__.+__.+$/.test(name)) {
     const { agent, agents } = loaded.policy

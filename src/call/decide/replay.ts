@@ -1,8 +1,8 @@
-/** Runs a recorded history against a proposed manifest (M5): what would newly be allowed, asked or denied. */
+/** Decides a recorded history again under a proposed manifest (M5) and reports the differences. */
 
 import { type AuditLine, parseLine } from '../../audit/event.ts'
 import type { Decision } from '../../policy/decision.ts'
-import type { Verdict } from '../../policy/verdict.ts'
+import type { Verdict } from '../../policy/order.ts'
 import type { CallChecker } from './check-call.ts'
 
 export interface ReplayedCall {
@@ -19,14 +19,13 @@ export type TypedChecker = (argv: readonly string[], cwd: string) => Decision
 
 export interface Replay {
   readonly calls: number
-  /** Calls whose arguments were not recorded: nothing can be said about them. */
+  /** Calls without recorded arguments; they cannot be decided. */
   readonly unknown: number
-  /** Lines that are not audit lines at all. */
+  /** Lines that are not audit lines. */
   readonly unreadable: number
   readonly changed: readonly ReplayedCall[]
 }
 
-/** Decides every recorded call again. */
 export function replayAudit(lines: readonly string[], checker: CallChecker, cwd: string, typed: TypedChecker): Replay {
   const changed: ReplayedCall[] = []
   let calls = 0
@@ -58,7 +57,7 @@ export function replayAudit(lines: readonly string[], checker: CallChecker, cwd:
   return { calls, unknown, unreadable, changed }
 }
 
-/** The words of a command that a person typed; null for every other call. */
+/** The words of a typed command; null for any other call. */
 function typedArgv({ args }: AuditLine): readonly string[] | null {
   const { command } = (typeof args === 'object' && args !== null ? args : {}) as { readonly command?: unknown }
   return Array.isArray(command) && command.every((word) => typeof word === 'string') ? command : null

@@ -9,20 +9,20 @@ import { Fault } from '../../system/fault.ts'
 import { type CheckedPath, checkedPath } from '../../system/guarded/checked-path.ts'
 import type { Actions } from '../../tools/tool.ts'
 
-/** The machine as far as facts need it. */
+/** Facts about the machine that resolving needs. */
 export interface Surroundings {
-  /** Canonical directory that relative paths are under. */
+  /** Canonical directory that relative paths are resolved against. */
   readonly cwd: string
   readonly home: string
-  /** Directories whose files are kept, wherever they lie (`keptPlaces`). */
+  /** Directories whose files undo keeps (`keptPlaces`). */
   readonly roots: readonly string[]
-  /** What TMPDIR is for a command; null where it is not Cordon that sets it, or somebody took it away. */
+  /** TMPDIR of a command; null if Cordon does not set it. */
   readonly temporary: string | null
-  /** True where a command may run in another charset than UTF-8 or C. */
+  /** True if a command may run in a charset other than UTF-8 or C. */
   readonly foreignCharset: boolean
   readonly canonical: (path: string) => string
   readonly isLink: (path: string) => boolean
-  /** The shell analysis; null where it was not loaded, and then no command can be judged. */
+  /** The shell analysis; null if not loaded, in which case commands cannot be judged. */
   readonly analyze: ((command: string, context: ShellContext) => ShellAnalysis) | null
   readonly syntaxError: (command: string) => string | null
   readonly ownAddresses: () => readonly string[]
@@ -30,7 +30,10 @@ export interface Surroundings {
   readonly scriptBelow?: (path: string) => string | null
 }
 
-/** Resolves what a call touches. Throws a Fault where the machine has no answer, such as a loop of links. */
+/**
+ * Resolves what a call touches. Throws a Fault for a path without an answer, such as a loop of
+ * links.
+ */
 export function resolveCall(tool: string, actions: Actions, around: Surroundings): ToolCall {
   const paths = (given: readonly string[] | undefined): PathFact[] =>
     (given ?? []).map((path) => pathFact(path, around))
@@ -38,7 +41,7 @@ export function resolveCall(tool: string, actions: Actions, around: Surroundings
     tool,
     reads: paths(actions.reads),
     writes: paths(actions.writes),
-    // A command's working directory is held to the roots like any other path (F1).
+    // A command's working directory must lie in the roots like any other path (F1).
     lists: [...paths(actions.lists), ...(actions.cwd === undefined ? [] : [pathFact(actions.cwd, around)])],
     hosts: actions.url === undefined ? [] : [hostFact(actions, around)],
     shell: actions.command === undefined ? null : shellFact(actions.command, actions, around),
@@ -47,12 +50,12 @@ export function resolveCall(tool: string, actions: Actions, around: Surroundings
   }
 }
 
-/** A call of which nothing but the tool's name is known: only levels decide. */
+/** A call of which only the tool's name is known: only levels decide. */
 export function bareCall(tool: string): ToolCall {
   return { tool, reads: [], writes: [], lists: [], hosts: [], shell: null, requireConfirmation: false }
 }
 
-/** The paths that a decision is about, by the words that named them: what its tool may reach once it was allowed. */
+/** Judged paths by the words that named them: what the tool may open once allowed. */
 export function checkedPaths({ reads, writes, lists }: ToolCall): ReadonlyMap<string, CheckedPath> {
   return new Map([...reads, ...writes, ...lists].map(({ given, path }) => [given, checkedPath(path)]))
 }
@@ -102,12 +105,12 @@ function shellFact(command: string, { cwd, background }: Actions, around: Surrou
   }
 }
 
-/** An empty segment, `.` or `..`, or a slash at the end. */
+/** An empty segment, `.`, `..`, or a trailing slash. */
 const UNTIDY = /\/\.{0,2}(?:\/|$)/
 
 /**
- * Canonical paths of one decision, which asks about the same few directories again and again: a name that is not a link
- * stands where its directory stands, and each directory is checked once.
+ * Caches canonical paths during one decision, which resolves the same few directories again and
+ * again.
  */
 function remembering(around: Surroundings, start: string): (path: string) => string {
   const known = new Map<string, string>([

@@ -1,4 +1,4 @@
-/** Which secret-shaped files commands see all the same, for decisions about file tools and the words of commands: one answer for all. */
+/** Decides which secret-shaped files commands may see, for file tools and for words of commands. */
 
 import { projectPlaces } from '../../confine/confinement.ts'
 import type { SessionFacts } from '../../policy/call.ts'
@@ -12,7 +12,7 @@ import { isCommitted } from '../../sandbox/secrets/tracked.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 
-/** Those that git has in HEAD as they are, unless `mask_tracked` hides them, by the policy of the moment. What cannot be found out is not shown. */
+/** Files that match git's HEAD, unless `mask_tracked` hides them. On error a file is not shown. */
 export function shownSecrets(
   now: () => LoadedPolicy,
   machine: Pick<Machine, 'stateDir'>,

@@ -1,11 +1,11 @@
-/** What a grant would admit: the recorded calls of a project, decided again as if it were given. */
+/** Shows what a grant would allow: recorded calls decided again with it. */
 
 import type { SavedGrant } from '../../approval/saved-grants.ts'
 import type { AuditLine } from '../../audit/event.ts'
 import { parsePathPattern } from '../../files/path-pattern.ts'
 import { parseHostPattern } from '../../hosts/pattern.ts'
 import { parseCommandPattern } from '../../policy/command-pattern.ts'
-import type { Verdict } from '../../policy/verdict.ts'
+import type { Verdict } from '../../policy/order.ts'
 import type { LoadedPolicy } from '../../project/load/load.ts'
 import { savedRules } from '../../project/session-state.ts'
 import type { Files } from '../../system/files.ts'
@@ -13,11 +13,10 @@ import type { Machine } from '../../system/machine.ts'
 import { openChecker } from './check-call.ts'
 
 export interface WhatIf {
-  /** Calls that were decided again. */
   readonly calls: number
-  /** Calls whose arguments were not recorded: nothing can be said about them. */
+  /** Calls without recorded arguments; they cannot be decided. */
   readonly unknown: number
-  /** Calls that the grant turns into an allow, the newest first, each form of them once. */
+  /** Calls that the grant would allow, newest first, each form once. */
   readonly admits: readonly AdmittedCall[]
 }
 
@@ -25,14 +24,14 @@ export interface AdmittedCall {
   readonly time: string
   readonly tool: string
   readonly subject: string
-  /** What holds without the grant. */
+  /** The verdict without the grant. */
   readonly before: Verdict
   readonly times: number
 }
 
 export type WhatIfGrant = Pick<SavedGrant, 'kind' | 'value'>
 
-/** Why a text is not a grant of its kind; null when it is one. */
+/** Why a text is not a valid grant of its kind; null if it is. */
 export function grantProblem({ kind, value }: WhatIfGrant, place: { root: string; home: string }): string | null {
   if (value.trim() === '') return 'say what would be granted'
   const parsed =
@@ -44,7 +43,6 @@ export function grantProblem({ kind, value }: WhatIfGrant, place: { root: string
   return 'pattern' in parsed ? null : parsed.problem
 }
 
-/** Decides the recorded calls of a project with and without a grant. */
 export async function whatIf(
   grant: WhatIfGrant,
   lines: Iterable<AuditLine>,

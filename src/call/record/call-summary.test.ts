@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { analyze } from '../../shell/walk/analyze.ts'
-import { callSummary } from './call-summary.ts'
+import { callSummary } from './run-fields.ts'
 
 const ROWS: readonly (readonly [note: string, command: string, summary: string | null])[] = [
   ['a program alone', 'ls -la /home/me/private', 'ls'],

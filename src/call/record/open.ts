@@ -1,39 +1,38 @@
-/** Opens the record: one file of chained lines for each session, the process that's it is. */
+/** Opens the audit record: one file of chained lines per session. */
 
 import { type AuditLog, type AuditSigner, openAuditLog } from '../../audit/log.ts'
 import type { LoadedPolicy } from '../../project/load/load.ts'
 import { createRedactor } from '../../scan/redact/redact.ts'
 import type { Machine } from '../../system/machine.ts'
+import { uniqueName } from '../../system/made-file.ts'
 import { sha256 } from '../../system/sha256.ts'
-import { uniqueName } from '../../system/unique-name.ts'
 import { auditRecorder, type SessionRecorder } from './recorder.ts'
 
-/** Whose calls are recorded. */
 export type Recorded =
-  /** A session of this process alone. */
+  /** A session in this process. */
   | { readonly by: 'session'; readonly id: string; readonly agent: string }
-  /** A gateway: this process alone, too. */
+  /** A gateway in this process. */
   | { readonly by: 'gateway'; readonly name: string }
-  /** A host's session: each of its calls is a process. */
+  /** An agent host's session: one process per call. */
   | { readonly by: 'host'; readonly host: string; readonly session: string | null }
-  /** What a person types into terminals of one project: each command is a process. */
+  /** Commands that a person types in one project: one process per command. */
   | { readonly by: 'person' }
 
-/** What the record has to know of a project. */
+/** Project facts that the record needs. */
 export interface RecordedProject {
   readonly root: string
   readonly session: Pick<LoadedPolicy['session'], 'audit'>
 }
 
-/** Of a project whose manifest is not in force, or is not read for this line. */
+/** For a project whose manifest is not in force or was not read. */
 export function plainProject(root: string, maxBytes = 10_485_760): RecordedProject {
   const stores = { value: false, rule: 'audit.arguments', source: 'built-in' }
   return { root, session: { audit: { maxBytes, arguments: stores } } }
 }
 
 /**
- * The record of a session. It is opened with its first line: what cannot be recorded does not run, so that line throws, and a
- * session in which nothing happens leaves nothing.
+ * Opens a session's record with its first line. If that line cannot be written, the call does not
+ * run; a session without calls leaves no file.
  */
 export function openRecord(
   loaded: RecordedProject,
@@ -79,7 +78,7 @@ function agentOf(recorded: Recorded): { readonly agent?: string } {
   return recorded.by === 'host' ? { agent: recorded.host } : {}
 }
 
-/** The name that a session has in the record. */
+/** A session's name in the record. */
 export function sessionName(recorded: Recorded, { root }: Pick<RecordedProject, 'root'>): string {
   switch (recorded.by) {
     case 'session':
@@ -93,7 +92,7 @@ export function sessionName(recorded: Recorded, { root }: Pick<RecordedProject, 
   }
 }
 
-/** The host's id where it can name a file, else its hash; it is the host's word, and names nothing else. */
+/** The host's session id if it is a valid file name, otherwise its hash. */
 function hostName(host: string, session: string | null): string {
   if (session === null) return `${host}-unnamed`
   return `${host}-${/^[A-Za-z0-9_-]{1,60}$/.test(session) ? session : sha256(session).slice(0, 32)}`

@@ -1,4 +1,7 @@
-/** What a surface writes down of its calls: a line before each, one after it, and one for everything that changes in between. */
+/**
+ * Writes a surface's calls to the record: a line before each call, one after it, and one per change
+ * in between.
+ */
 
 import type { Approval } from '../../approval/approve.ts'
 import type { AuditDecision, AuditEvent, EndEvent, NoteEvent } from '../../audit/event.ts'
@@ -8,13 +11,12 @@ import { worstCaseOf } from '../../policy/worst-case.ts'
 import type { CallChanges } from '../../run/kept-changes.ts'
 import type { RunOutcome } from '../../run/runner.ts'
 import type { ShellFacts } from '../../shell/facts.ts'
-import { canonicalJson } from '../../system/canonical-json.ts'
+import { canonicalJson } from '../../system/json.ts'
+import { uniqueName } from '../../system/made-file.ts'
 import { sha256 } from '../../system/sha256.ts'
-import { uniqueName } from '../../system/unique-name.ts'
 import { type ToolInput, type ToolLabel, type ToolOutput, toolLabels } from '../../tools/tool.ts'
 import type { ToolResult } from '../tool-result.ts'
-import { callSummary } from './call-summary.ts'
-import { runFields } from './run-fields.ts'
+import { callSummary, runFields } from './run-fields.ts'
 
 export interface CallRecord {
   readonly call: string
@@ -25,24 +27,24 @@ export interface CallRecord {
 
 export interface BegunCall {
   readonly tool: string
-  /** Of a tool that is not known: all of them. */
+  /** Defaults to all labels for an unknown tool. */
   readonly labels?: readonly ToolLabel[]
   readonly input: ToolInput
   readonly subject: string
-  /** Of a command's text, where it was read. */
+  /** Shell facts of a command, if it was read. */
   readonly facts?: ShellFacts | null
   readonly decision: Decision
   readonly agent: string
   /** The call whose program made this one. */
   readonly within?: string
-  /** Who answers an ask of this surface beforehand: the person who `typed` the command, the `host` that asked. */
+  /** Who answered in advance: the person who `typed` the command, or the `host`. */
   readonly approver?: 'typed' | 'host'
-  /** Of a custom tool. */
+  /** Set for a custom tool. */
   readonly custom?: { readonly trust: 'trusted'; readonly output: string }
 }
 
 export interface SessionRecorder {
-  /** Throws when the line cannot be written: then the call does not run. */
+  /** Throws if the line cannot be written, so that the call does not run. */
   begin(call: BegunCall): CallRecord
   /** `changes`: what the call's file tools changed. */
   end(
@@ -51,26 +53,25 @@ export interface SessionRecorder {
     outcomes: readonly RunOutcome[],
     changes?: readonly CallChanges[],
   ): void
-  /** How a command that a call started in the background came out. */
+  /** The outcome of a background command. */
   settled(call: string | null, outcome: RunOutcome): void
-  /** `call` joins the answer with the call; null for a question of a command that runs already. */
+  /** `call` is null for a question of a running command. */
   answered(call: string | null, subject: string, approver: string, approval: Approval): void
-  /** What an answer grants from now on. */
+  /** A grant that an answer created. */
   granted(grant: NoteEvent & { readonly type: 'grant'; readonly value: string }): void
-  /** `call`: whose result it is; null for a host's, whose calls end elsewhere. */
+  /** `call` is null for a host's call, which ends outside Cordon. */
   tainted(call: string | null, tool: string, score: number): void
   note(event: NoteEvent): void
-  /** Signs a shared log, when so many lines came that it is due. */
+  /** Signs a shared log when enough lines have been added. */
   sign(): Promise<void>
   close(): void
 }
 
-/** How a call ended, as far as the record says it. */
+/** How a call ended, for the record. */
 export type EndedResult =
   | { readonly status: 'done'; readonly output: ToolOutput }
   | Exclude<ToolResult, { readonly status: 'done' }>
 
-/** Where lines go. */
 export interface RecordLog {
   record(event: AuditEvent): void
   sign(): Promise<void>
@@ -78,13 +79,12 @@ export interface RecordLog {
 }
 
 export interface RecorderOptions {
-  /** `[audit] arguments`: without it no line holds what was asked for, in whatever words. */
+  /** `[audit] arguments`: if false, no line contains what was asked for. */
   readonly arguments: boolean
   readonly project: string
   readonly now: () => number
 }
 
-/** A recorder that writes into a log. */
 export function auditRecorder(log: RecordLog, options: RecorderOptions): SessionRecorder {
   return {
     begin({ tool, labels = toolLabels, input, subject, facts = null, decision, agent, within, approver, custom }) {
@@ -164,7 +164,7 @@ export function auditRecorder(log: RecordLog, options: RecorderOptions): Session
   }
 }
 
-/** The worst case of an ask; in words only where the record may hold the call's own. */
+/** The worst case of an ask; in words only if arguments may be recorded. */
 function recordedWorst(
   decision: Decision,
   facts: ShellFacts | null,
@@ -174,12 +174,15 @@ function recordedWorst(
   return { bound, labels, ...(inWords && { text }) }
 }
 
-/** The id of the saved grant that a rule of a decision stands for; null for every other rule. */
+/** The id of a rule's saved grant; null for other rules. */
 export function savedGrantOf(rule: string): string | null {
   return /^saved grant (g[a-z0-9]+)$/.exec(rule)?.[1] ?? null
 }
 
-/** Who answered beforehand: a saved grant, auto mode, or the surface's own; an answer of now has its own line. */
+/**
+ * Who answered in advance: a saved grant, auto mode or the surface. An answer given now has its own
+ * line.
+ */
 function approverOf({ decision, reason, rules }: Decision, surface: string | null): string | null {
   if (decision === 'deny') return null
   if (decision === 'ask') return surface

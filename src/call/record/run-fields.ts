@@ -1,11 +1,14 @@
-/** What the record says of commands that ran: hosts reached and refused, what was stopped, put aside or served. */
+/** Fields of the record about commands that ran: hosts, violations, changes and served ports. */
 
 import type { AuditProgram, AuditViolation, EndEvent } from '../../audit/event.ts'
 import { toldName } from '../../files/reported-names.ts'
 import type { CallChanges } from '../../run/kept-changes.ts'
+import { programSummary } from '../../run/program-summary.ts'
 import type { RunOutcome } from '../../run/runner.ts'
+import type { ShellFacts } from '../../shell/facts.ts'
+import type { ToolInput } from '../../tools/tool.ts'
 
-/** As many hosts as the way out keeps apart, and space for the rest. */
+/** The proxy reports as many hosts separately. */
 const MAX_LISTED = 2_000
 
 type RunFields = Pick<
@@ -21,16 +24,14 @@ type RunFields = Pick<
   | 'served'
 >
 
-/** What a tool itself did, beside the commands that it ran. */
+/** What the tool itself did, apart from its commands. */
 export interface ToolDeeds {
-  /** Hosts that it reached. */
   readonly reached?: readonly string[] | undefined
-  /** Files that it wrote. */
   readonly written?: readonly string[] | undefined
   readonly changes?: readonly CallChanges[]
 }
 
-/** The fields of an end, each only where there is something to say. */
+/** The fields of an end event; empty ones are omitted. */
 export function runFields(
   outcomes: readonly RunOutcome[],
   { arguments: stores }: { readonly arguments: boolean },
@@ -56,7 +57,7 @@ export function runFields(
   }
 }
 
-/** The trees of several runs, one behind the other. */
+/** Process trees of several runs. */
 function programsOf(outcomes: readonly RunOutcome[]): Pick<EndEvent, 'programs' | 'programs_left_out'> {
   const all: AuditProgram[] = []
   let leftOut = 0
@@ -106,7 +107,7 @@ function violationsOf({ result, egress, grants }: RunOutcome, stores: boolean): 
   ]
 }
 
-/** One for each host, whatever was refused of it and how often: many refusals of one must not push another out. */
+/** One entry per host, so that many refusals of one do not push out another. */
 function deniedHosts(denied: RunOutcome['egress']): AuditViolation[] {
   const hosts = Map.groupBy(denied, (event) => event.host ?? 'unknown')
   return Array.from(hosts, ([subject, events]) => ({
@@ -119,7 +120,7 @@ function deniedHosts(denied: RunOutcome['egress']): AuditViolation[] {
 
 const MAX_CHANGES = 200
 
-/** What a call changed, all of it together. */
+/** All changes of a call. */
 function changesOf(changes: readonly CallChanges[]): Pick<EndEvent, 'changes'> {
   const all = changes.filter(({ call }) => call !== null)
   if (all.length === 0) return {}
@@ -139,4 +140,23 @@ function changesOf(changes: readonly CallChanges[]): Pick<EndEvent, 'changes'> {
       names: names.slice(0, MAX_CHANGES),
     },
   }
+}
+
+const MOST_PROGRAMS = 8
+
+/** The summary; null if the tool's name says it all. */
+export function callSummary(input: ToolInput, facts: ShellFacts | null): string | null {
+  if (Array.isArray(input.command)) return programSummary(input.command as readonly string[])
+  if (facts) return programsNamed(facts)
+  return typeof input.path === 'string' ? input.path : null
+}
+
+function programsNamed({ commands }: ShellFacts): string | null {
+  const named = commands.flatMap(({ argv }) => {
+    const words = argv.map(({ values }) => (values?.length === 1 ? values[0]! : ''))
+    return words.length === 0 ? [] : [programSummary(words)]
+  })
+  const each = [...new Set(named)]
+  const more = each.length > MOST_PROGRAMS ? [`and ${each.length - MOST_PROGRAMS} more`] : []
+  return each.length === 0 ? null : [...each.slice(0, MOST_PROGRAMS), ...more].join(', ')
 }

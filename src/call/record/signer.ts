@@ -1,14 +1,20 @@
-/** Signs the record with the person's key: at intervals, at the close of a session, and the tails that hooks and runs left. */
+/**
+ * Signs the record with the person's key: at intervals, when a session closes, and for tails that
+ * hooks and runs left.
+ */
 
 import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { auditPlaces, partName } from '../../audit/head.ts'
 import { type AuditSigner, openAuditLog } from '../../audit/log.ts'
-import { auditPlaces, partName } from '../../audit/log-files.ts'
 import { userPublicKey, userSigningKey } from '../../manifest/sign/sign.ts'
 import { openKeyStore } from '../../system/keys/keychain.ts'
 import type { Machine } from '../../system/machine.ts'
 
-/** The person's key; null before they signed anything, and where it cannot be had now: `audit verify` says what is unsigned. */
+/**
+ * Null before the person has signed anything, or if the key is unavailable; `audit verify` reports
+ * unsigned lines.
+ */
 export function auditSigner({ stateDir }: Machine): AuditSigner | null {
   try {
     if (userPublicKey(stateDir) === null) return null
@@ -20,7 +26,7 @@ export function auditSigner({ stateDir }: Machine): AuditSigner | null {
 
 const NEWEST = 20
 
-/** Signs the ends of the shared logs that were written last: a session that closes does it for those who had no time. */
+/** Signs the newest shared logs, on behalf of processes that ended without signing. */
 export function signTails(machine: Machine): void {
   const signer = auditSigner(machine)
   if (signer === null) return
@@ -37,11 +43,11 @@ export function signTails(machine: Machine): void {
       signed++
     }
   } catch {
-    // What could not be signed now stays an unsigned tail, and that is said.
+    // A tail that cannot be signed stays unsigned, and verify reports it.
   }
 }
 
-/** Whether processes share a log, none of which closes it: its first line says that a host or a person began it. */
+/** Whether several processes share a log: its first line names a host or a person. */
 function isShared(log: string): boolean {
   try {
     const [start, file] = [Buffer.alloc(4096), openSync(log, 'r')]

@@ -1,4 +1,7 @@
-/** The loop of `cordon chat` as a WASM component (`npm run build -- --wasm`): the same loop, which reaches the model and the tools through `cordon:agent` alone. */
+/**
+ * The chat loop as a WASM component (`npm run build -- --wasm`). It reaches the model and tools
+ * through `cordon:agent`.
+ */
 
 // @ts-expect-error The component's host gives this.
 import { log } from 'cordon:agent/console@0.1.0'
@@ -11,7 +14,6 @@ import type { AssistantMessage, OfferedTool, ProviderEvent, Stop, Usage } from '
 import { Agent, endText } from '../agent.ts'
 import type { Model } from '../model.ts'
 
-/** What `complete` answers. */
 interface Answered {
   readonly message: AssistantMessage
   readonly stop: Stop
@@ -21,13 +23,13 @@ interface Answered {
   readonly maxTokens: number
 }
 
-/** The words of an error that WIT's results carry. */
+/** The text of a WIT error. */
 function said(error: unknown): string {
   const payload = typeof error === 'object' && error !== null && 'payload' in error ? error.payload : error
   return payload instanceof Error ? payload.message : String(payload)
 }
 
-/** A conversation of one turn is far from any window: before the first answer tells it, it is as large as any. */
+/** A single turn is far from any context window. */
 function openModel(): Model {
   let last: Pick<Answered, 'context' | 'maxTokens' | 'cost'> = { context: 1_000_000, maxTokens: 0, cost: null }
   return {
@@ -42,7 +44,7 @@ function openModel(): Model {
     cost: () => last.cost,
     async *ask({ messages, tools }): AsyncGenerator<ProviderEvent> {
       const names = tools.map(({ name }) => name)
-      // Without a system prompt the host gives its own.
+      // Without a system prompt the host uses its own.
       const answered = JSON.parse(complete(JSON.stringify({ messages, tools: names }))) as Answered
       last = answered
       yield { type: 'done', message: answered.message, stop: answered.stop, usage: answered.usage }
@@ -52,7 +54,7 @@ function openModel(): Model {
 
 const NOT_SEEN = { decision: 'allow', reason: { code: 'granted', message: '' }, rules: [], segments: [] } as const
 
-/** The host decides, asks and records; here a result is its words. */
+/** The host decides, asks and records; here a result is its text. */
 function callTool(name: string, input: unknown): ToolResult {
   try {
     const { text, isError } = JSON.parse(call(name, JSON.stringify(input))) as { text: string; isError?: boolean }
@@ -62,7 +64,7 @@ function callTool(name: string, input: unknown): ToolResult {
   }
 }
 
-/** No event reaches a component while it runs: its host ends all of it instead. */
+/** A running component receives no events: its host ends it instead. */
 const SIGNAL = { aborted: false, throwIfAborted: () => {} } as unknown as AbortSignal
 
 export async function run(task: string): Promise<string> {

@@ -1,4 +1,7 @@
-/** Agents that are WASM components (T6): loaded only as the signed manifest names them, run in the OS sandbox, served from outside of it. */
+/**
+ * Agents in WASM components (T6): loaded only if the signed manifest names their bytes, sandboxed,
+ * and served from outside.
+ */
 
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -8,14 +11,14 @@ import { type ProgramResult, startInterpreter } from '../../code/interpreter.ts'
 import type { ComponentSetting } from '../../manifest/schema/settings.ts'
 import type { Backend } from '../../sandbox/backend.ts'
 import { openCgroups } from '../../sandbox/limits-cgroup.ts'
-import { runCodeSandbox } from '../../sandbox/oci/code-sandbox.ts'
+import { runCodeSandbox } from '../../sandbox/oci/os-engine.ts'
 import { answerOf, insideFolder } from '../../session/code/port.ts'
 import type { Session } from '../../session/session.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
+import { isRecord } from '../../system/json.ts'
 import type { Machine } from '../../system/machine.ts'
-import { isRecord } from '../../system/record.ts'
 import { openOwnDirectory, writeOwnJson } from '../../system/state.ts'
-import { cappedText } from '../result-text.ts'
+import { cappedText } from '../calls.ts'
 import { componentFiles, requireOwnImports } from './files.ts'
 import type { ComponentModel } from './model.ts'
 
@@ -23,7 +26,7 @@ export function hashOf(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex')
 }
 
-/** The entry of the signed manifest that names these very bytes. */
+/** The manifest entry for these bytes. */
 export function entryOf(entries: readonly ComponentSetting[], bytes: Uint8Array): ComponentSetting {
   const hash = hashOf(bytes)
   const entry = entries.find(({ sha256 }) => sha256 === hash)
@@ -38,27 +41,27 @@ export interface ComponentRun {
   readonly entry: ComponentSetting
   readonly task: string
   readonly session: Session
-  /** The project: what it keeps is this project's. */
+  /** The project that its storage belongs to. */
   readonly root: string
   readonly machine: Machine
   readonly backend: Backend
   readonly milliseconds: number
-  /** One turn of a model; null where none is configured, or the manifest gives it none. */
+  /** One model turn; null if none is configured or allowed. */
   readonly complete: ComponentModel | null
   readonly signal: AbortSignal
 }
 
-/** WASM memory in pages of 64 KiB, as V8 counts it. */
+/** WASM memory pages of 64 KiB, as V8 counts them. */
 const PAGES_PER_MB = 16
 const MAX_CALLS = 10_000
 const OUTPUT_BYTES: number = 1024 ** 2
 /**
- * Of Node, beside the memory of the component: V8 holds one memory to the limit, and the process all of them, its tables and its code. Without
- * a control group it is a limit of address space to be written, of which V8 reserves half a gigabyte for code.
+ * Node's own memory beside the component's. Without a cgroup this limits writable address space, of
+ * which V8 reserves half a gigabyte for code.
  */
 const OWN_MEMORY = { group: 512 * 1024 ** 2, process: 4 * 1024 ** 3 }
 
-/** Runs a component that was checked; what it imports is served here, outside its sandbox. */
+/** Runs a checked component and serves its imports from outside the sandbox. */
 export async function runComponent(run: ComponentRun): Promise<ProgramResult> {
   requireOwnImports(run.bytes)
   requireSuspension()
@@ -129,7 +132,7 @@ async function serve(
       }
       const result = await session.call(tool, given, { signal })
       const { ok, data, isError, code } = answerOf(result)
-      // The words are those that a model reads, the process that asks it.
+      // The text a model would read.
       const text = cappedText(result, join(machine.cacheDir, 'spill', session.id))
       if (!ok) return no(text, code ?? 'failed')
       return { ok, text: JSON.stringify({ text, ...(data !== undefined && { data }), ...(isError && { isError }) }) }
@@ -154,11 +157,11 @@ async function serve(
 
 interface ComponentStorage {
   get(key: string): string | null
-  /** False when it would be more than the quota. */
+  /** False if it would exceed the quota. */
   set(key: string, value: string): boolean
 }
 
-/** Two projects may name their components alike: they share nothing. */
+/** Projects share nothing, even with equal names. */
 function openStorage(
   machine: Machine,
   root: string,
@@ -174,7 +177,7 @@ function openStorage(
     const known: unknown = JSON.parse(readFileSync(file, 'utf8'))
     if (isRecord(known)) entries = Object.fromEntries(Object.entries(known).map(([key, value]) => [key, String(value)]))
   } catch {
-    // Nothing was kept yet.
+    // Nothing is stored yet.
   }
   return {
     get: (key) => (Object.hasOwn(entries, key) ? entries[key]! : null),

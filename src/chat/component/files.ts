@@ -1,4 +1,7 @@
-/** Components and the files that Node runs of them, made with optional tools of others: in the OS sandbox, as what they work on may be hostile. */
+/**
+ * Builds components and their Node files with optional tools, in the sandbox, since the input may
+ * be hostile.
+ */
 
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs'
@@ -8,29 +11,33 @@ import type { InsideFile } from '../../code/frame.ts'
 import { startInterpreter } from '../../code/interpreter.ts'
 import type { Backend } from '../../sandbox/backend.ts'
 import { openCgroups } from '../../sandbox/limits-cgroup.ts'
-import { runCodeSandbox } from '../../sandbox/oci/code-sandbox.ts'
+import { runCodeSandbox } from '../../sandbox/oci/os-engine.ts'
 import { insideFolder } from '../../session/code/port.ts'
 import { errorCode, Fault, messageOf } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
-import { writeMade } from '../../system/made-file.ts'
+import { uniqueName, writeMade } from '../../system/made-file.ts'
 import { makeDirectories, openOwnDirectory } from '../../system/state.ts'
-import { uniqueName } from '../../system/unique-name.ts'
 
 export { AGENT_WIT } from '../../code/component/imports.ts'
 
-/** The versions that were tried together. */
+/** Versions tested together. */
 export const COMPONENT_TOOLS: readonly string[] = [
   '@bytecodealliance/jco@1.35.0',
   '@bytecodealliance/componentize-js@0.23.0',
 ]
 
 const MAKE_MS = 300_000
-/** Memory of Node with what it starts; without a control group it is a limit of each process, of which V8 reserves much. */
+/**
+ * Memory for Node and its children; without a cgroup a limit per process, of which V8 reserves
+ * much.
+ */
 const MAKE_MEMORY = { group: 3 * 1024 ** 3, process: 12 * 1024 ** 3 }
 const MAX_COMPONENT: number = 32 * 1024 ** 2
 const STALE_MS = 3_600_000
 
-/** Where the optional tools are installed: among Cordon's own state, which no command can write. Never the project's packages, which an agent can write. */
+/**
+ * The optional tools, in Cordon's state, which no command can write; never the project's packages.
+ */
 export function toolsFolder(machine: Machine): string {
   return join(machine.stateDir, 'component-tools')
 }
@@ -44,7 +51,7 @@ function requireTools(machine: Machine): string {
   })
 }
 
-/** Makes a component from one file of JavaScript or TypeScript. */
+/** Builds a component from one JavaScript or TypeScript file. */
 export async function buildComponent(machine: Machine, backend: Backend, path: string): Promise<Uint8Array> {
   const order = { make: 'component', source: readFileSync(path, 'utf8'), typed: !/\.m?js$/.test(path), wit: AGENT_WIT }
   const files = await make(machine, backend, JSON.stringify(order))
@@ -54,12 +61,12 @@ export async function buildComponent(machine: Machine, backend: Backend, path: s
   return component
 }
 
-/** The folder of a component as files that Node runs, made once for the same bytes. */
+/** The Node files of a component, built once for the same bytes. */
 export async function componentFiles(machine: Machine, backend: Backend, bytes: Uint8Array): Promise<string> {
   if (bytes.length > MAX_COMPONENT)
     throw new Fault('bad-component', `it does not load: it is larger than ${MAX_COMPONENT / 1024 ** 2} MiB`)
   const base = openOwnDirectory(join(machine.stateDir, 'components'))
-  // What another version of the tools made of them is made again.
+  // Rebuilt for other versions of the tools.
   const made = createHash('sha256').update(COMPONENT_TOOLS.join()).update(bytes).digest('hex')
   const folder = join(base, made)
   if (existsSync(join(folder, 'agent.js'))) return folder
@@ -76,13 +83,13 @@ export async function componentFiles(machine: Machine, backend: Backend, bytes: 
     renameSync(draft, folder)
   } catch (error) {
     rmSync(draft, { recursive: true, force: true })
-    // Another run made the same files meanwhile.
+    // Another run built the same files.
     if (errorCode(error) !== 'ENOTEMPTY' && errorCode(error) !== 'EEXIST') throw error
   }
   return folder
 }
 
-/** What killed processes left; none takes an hour. */
+/** Drafts of killed processes; none takes an hour. */
 function removeDrafts(base: string): void {
   for (const name of readdirSync(base).filter((one) => one.startsWith('draft-'))) {
     const path = join(base, name)
@@ -91,7 +98,7 @@ function removeDrafts(base: string): void {
   }
 }
 
-/** Runs the tools on an order; what they made is what they say. */
+/** Runs the tools and returns what they report. */
 async function make(machine: Machine, backend: Backend, order: string): Promise<readonly InsideFile[]> {
   const tools = requireTools(machine)
   const inside = insideFolder()
@@ -118,7 +125,7 @@ async function make(machine: Machine, backend: Backend, order: string): Promise<
   }
 }
 
-/** Throws the fault of bytes that are not component, or one that would reach beyond `cordon:agent`. */
+/** Throws if the bytes are not a component, or import beyond `cordon:agent`. */
 export function requireOwnImports(bytes: Uint8Array): void {
   let foreign: readonly string[]
   try {

@@ -1,4 +1,4 @@
-/** The model of a component: one answer to one conversation, by the profile that the person configured. */
+/** The model of a component: answers one conversation with the person's profile. */
 
 import type { Upstream } from '../../egress/route/upstream.ts'
 import type { Policy } from '../../policy/policy.ts'
@@ -8,13 +8,13 @@ import { machineUpstream } from '../../run/network/machine-upstream.ts'
 import type { Session } from '../../session/session.ts'
 import { machineResolver, type Resolver } from '../../system/dns.ts'
 import { Fault } from '../../system/fault.ts'
+import { isRecord, recordOf } from '../../system/json.ts'
 import type { Machine } from '../../system/machine.ts'
-import { isRecord, recordOf } from '../../system/record.ts'
 import { keyOf, openConfig } from '../config.ts'
 import { openModel } from '../model.ts'
 import { systemPrompt } from '../system-prompt.ts'
 
-/** A request and its answer are JSON (`cordon agent wit`); of the tools it names, those that are offered reach the model. */
+/** Request and answer are JSON (`cordon agent wit`); only offered tools reach the model. */
 export type ComponentModel = (request: string, offered: readonly OfferedTool[], signal: AbortSignal) => Promise<string>
 
 export interface ComponentModelParts {
@@ -22,13 +22,13 @@ export interface ComponentModelParts {
   readonly policy: () => Policy
   readonly resolver: Resolver
   readonly upstream: Upstream
-  /** Message to the model where a request says nothing. */
+  /** The default system prompt. */
   readonly system: (model: { readonly name: string; readonly provider: string }) => string
 }
 
 const MAX_MESSAGES = 1000
 
-/** The model of a component in a session. Throws a Fault when no provider is configured. */
+/** Opens a component's model. Throws a Fault without a provider. */
 export function modelFor(machine: Machine, loaded: () => LoadedPolicy, session: Session): ComponentModel {
   return openComponentModel({
     machine,
@@ -81,7 +81,7 @@ interface Asked {
   readonly tools: ReadonlySet<unknown>
 }
 
-/** Reads a request; nothing in it is believed. */
+/** Parses an untrusted request. */
 export function parseRequest(text: string, wire: WireName): Asked {
   const value: unknown = JSON.parse(text)
   if (!isRecord(value) || !Array.isArray(value.messages) || value.messages.length > MAX_MESSAGES) {
@@ -94,7 +94,7 @@ export function parseRequest(text: string, wire: WireName): Asked {
   }
 }
 
-/** A message with `parts` or `results`, as an answer holds it, or one of plain `text`. */
+/** A message with `parts` or `results`, or one of plain `text`. */
 function messageOf(given: Readonly<Record<string, unknown>>, wire: WireName): Message {
   const { role, text, parts, results } = given
   if (role === 'results') {

@@ -1,11 +1,14 @@
-/** PURE. What a WASM component asks its host for: its import list is the guarantee of what it can reach, so it is read here and not believed. */
+/**
+ * PURE. Reads the imports of a WASM component from its bytes. They bound what it can reach, so they
+ * are not taken on trust.
+ */
 
-/** The interfaces of `cordon:agent`, which are all that a component may import. No WASI is among them. */
+/** The interfaces of `cordon:agent`, all that a component may import. WASI is not among them. */
 export const AGENT_INTERFACES: readonly string[] = ['model', 'tools', 'storage', 'console'].map(
   (name) => `cordon:agent/${name}@0.1.0`,
 )
 
-/** The package, for those who write components. */
+/** The WIT package for authors of components. */
 export const AGENT_WIT = `package cordon:agent@0.1.0;
 
 /// A model, as the profile of the person who runs the component names it.
@@ -43,7 +46,7 @@ world agent {
 }
 `
 
-/** What is wrong with a component's bytes, for a person. */
+/** A problem with a component's bytes, for a person. */
 export class ComponentProblem extends Error {
   override readonly name = 'ComponentProblem'
 }
@@ -52,7 +55,10 @@ const MAGIC = [0x00, 0x61, 0x73, 0x6d, 0x0d, 0x00, 0x01, 0x00]
 const IMPORT_SECTION = 10
 const INSTANCE = 0x05
 
-/** The names of what a component imports. Throws a ComponentProblem for what is not a component, or not understood. */
+/**
+ * The component's imports. Throws a ComponentProblem if the bytes are not a component or not
+ * understood.
+ */
 export function componentImports(bytes: Uint8Array): readonly string[] {
   if (MAGIC.some((byte, index) => bytes[index] !== byte)) throw new ComponentProblem('this is not a WASM component')
   const names: string[] = []
@@ -78,7 +84,7 @@ export function componentImports(bytes: Uint8Array): readonly string[] {
   return names
 }
 
-/** The imports beyond `cordon:agent`. A component with any does not load. */
+/** Imports beyond `cordon:agent`; a component with any does not load. */
 export function foreignImports(names: readonly string[]): readonly string[] {
   return names.filter((name) => !AGENT_INTERFACES.includes(name))
 }

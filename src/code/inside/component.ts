@@ -1,4 +1,4 @@
-/** The process of an agent that is a WASM component: its imports are calls to Cordon outside, and it has no others. */
+/** The process of an agent in a WASM component: its imports call Cordon, and it has no others. */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ let serial = 0
 
 const say = (frame: object) => process.stdout.write(`${JSON.stringify(frame)}\n`)
 
-/** A call outside; what was not done is thrown as the text that WIT's result carries. */
+/** Calls Cordon; a failed call is thrown as the text of WIT's result. */
 async function ask(run: number, tool: string, input: object): Promise<CallAnswer> {
   const id = serial++
   const answer = new Promise<{ ok: boolean; value: CallAnswer }>((resolve) => waiting.set(id, resolve))
@@ -25,7 +25,7 @@ async function ask(run: number, tool: string, input: object): Promise<CallAnswer
   return value
 }
 
-/** The functions of an interface and no others: `to-string` would find one that every object has. */
+/** An object with only these functions: a prototype would offer `to-string`. */
 function interfaceOf(functions: object): object {
   return Object.assign(Object.create(null), functions)
 }
@@ -54,7 +54,7 @@ async function execute({ run, code: task }: Extract<OutsideFrame, { kind: 'run' 
     say({ kind: 'done', run, value: await agent.run(task), error: null, limit: null, files: [] })
   } catch (error) {
     const payload = typeof error === 'object' && error !== null && 'payload' in error ? error.payload : error
-    // An engine inside gives up with a trap when it gets no more memory.
+    // An engine without memory traps.
     const memory = error instanceof RangeError || /out of memory|out of bounds|unreachable/.test(String(payload))
     say({ kind: 'done', run, value: null, error: String(payload), limit: memory ? 'memory' : null, files: [] })
   }

@@ -1,4 +1,7 @@
-/** code_exec's process in its sandbox: takes programs from its input, gives each a worker with its own engine, and passes on what it says. */
+/**
+ * code_exec's process in the sandbox: gives each program a worker with its own engine and forwards
+ * what it says.
+ */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,13 +9,13 @@ import { createInterface } from 'node:readline'
 import { Worker } from 'node:worker_threads'
 import type { OutsideFrame } from '../frame.ts'
 
-/** A worker that waits for its program. */
+/** A worker waiting for its program. */
 interface Spare {
   readonly worker: Worker
   readonly busy: Int32Array
 }
 
-/** For an engine that does not look at its clock: some built-ins outrun it. */
+/** For an engine that does not check its clock: some built-ins outrun it. */
 const LOOK_MS = 100
 const GRACE_MS = 300
 

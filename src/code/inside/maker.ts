@@ -1,4 +1,7 @@
-/** The process that makes a component of a source, or the files that Node runs of a component: tools of others, in a sandbox of their own. */
+/**
+ * Builds a component from source, or the files that Node runs of a component, with other people's
+ * tools in a sandbox.
+ */
 
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
@@ -8,7 +11,6 @@ import { createInterface } from 'node:readline'
 import { pathToFileURL } from 'node:url'
 import type { OutsideFrame } from '../frame.ts'
 
-/** What it is asked for, as JSON instead of a program. */
 export type Order =
   | { readonly make: 'component'; readonly source: string; readonly typed: boolean; readonly wit: string }
   | { readonly make: 'files'; readonly base64: string }
@@ -21,7 +23,7 @@ type Transpile = (
 
 const parent = pathToFileURL(join(process.argv[2]!, 'package.json')).href
 
-/** They are ESM alone, so that only `import` finds them; the folder is given, and never the project's. */
+/** They are ESM only. The folder is given and never the project's. */
 async function tool<Exports>(name: string): Promise<Exports> {
   return (await import(import.meta.resolve(name, parent))) as Exports
 }
@@ -40,7 +42,7 @@ async function made(order: Order): Promise<Readonly<Record<string, Uint8Array>>>
     const folder = mkdtempSync(join(tmpdir(), 'wit-'))
     writeFileSync(join(folder, 'agent.wit'), order.wit)
     const disableFeatures = ['stdio', 'random', 'clocks', 'http', 'fetch-event']
-    // One of its programs wants to know where a cache would be.
+    // One of the tools looks for a cache folder.
     const env = { HOME: folder }
     const options = { witPath: join(folder, 'agent.wit'), worldName: 'agent', disableFeatures, env }
     const source = order.typed ? stripTypeScriptTypes(order.source) : order.source
@@ -62,7 +64,7 @@ async function made(order: Order): Promise<Readonly<Record<string, Uint8Array>>>
 }
 
 const say = (frame: object) => process.stdout.write(`${JSON.stringify(frame)}\n`)
-// What the tools print is not for Cordon.
+// Cordon does not read what the tools print.
 console.log = console.error
 
 createInterface({ input: process.stdin })

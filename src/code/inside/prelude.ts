@@ -1,8 +1,11 @@
-/** PURE. What a program finds in its JavaScript engine before it runs: `tools`, `console` and timers, and nothing of the host. */
+/**
+ * PURE. What a program finds in its engine: `tools`, `console` and timers, and nothing of the host.
+ */
 
 /**
- * A function of the engine: it takes the host's four functions and answers how the host reaches back. It keeps the built-ins
- * that it uses, so that a program which changes them spoils only what it sees itself. Everything crosses as text.
+ * Evaluated in the engine with the host's four functions; returns how the host calls back. It keeps
+ * the built-ins that it uses, so a program that changes them only harms itself. All values cross as
+ * text.
  */
 export const PRELUDE: string = String.raw`(function (callHost, print, setTimer, finish) {
   'use strict'

@@ -1,4 +1,7 @@
-/** A worker of code_exec's process: one program in one QuickJS engine, which has no way out but its host's four functions. */
+/**
+ * A worker of code_exec: one program in one QuickJS engine, whose only exits are the host's four
+ * functions.
+ */
 
 import { stripTypeScriptTypes } from 'node:module'
 import { parentPort, workerData } from 'node:worker_threads'
@@ -11,12 +14,12 @@ type RunFrame = Extract<OutsideFrame, { kind: 'run' }>
 const { wasm, busy } = workerData as { readonly wasm: QuickJSOptions['wasm']; readonly busy: Int32Array }
 const port = parentPort!
 
-/** Of the engine: deep recursion ends as an error of the program, far from the end of the real stack. */
+/** Deep recursion fails in the engine long before the real stack ends. */
 const STACK_BYTES: number = 512 * 1024
 const MAX_TIMERS = 1000
-/** As many times as is kept, a program may print before it is ended. */
+/** A program that prints this many times the kept output is ended. */
 const FLOOD_TIMES = 64
-/** The handler is called for about every instruction, so the clock is read now and then. */
+/** The handler runs for nearly every instruction, so read the clock only sometimes. */
 const CLOCK_EVERY = 2048
 
 port.once('message', (frame: RunFrame) => void execute(frame))
@@ -48,7 +51,6 @@ async function execute(frame: RunFrame): Promise<void> {
     },
   })
 
-  /** Into the engine and out again, with the time that it took. */
   const inside = (work: () => void): void => {
     if (ended) return
     entered = performance.now()
@@ -81,7 +83,7 @@ async function execute(frame: RunFrame): Promise<void> {
         host('print', (stream, text) => {
           const said = text!.toString()
           printed += said.length
-          // What waits to be passed on is memory of all programs here.
+          // Output waiting to be sent counts against the memory of all programs here.
           if (printed > FLOOD_TIMES * limits.outputBytes) end(null, null, 'output')
           else port.postMessage({ kind: 'out', run, stream: stream!.toString(), text: said })
         }),
@@ -126,8 +128,8 @@ async function execute(frame: RunFrame): Promise<void> {
 }
 
 /**
- * As a script whose last value counts; as the body of a function where it returns one; without its types where it has some.
- * A text that does not parse has not begun to run, so that it may be tried again.
+ * Evaluates a script, or a function body if it returns; strips types if there are any. A text that
+ * does not parse has not run, so it can be retried.
  */
 function evaluate(vm: QuickJS, code: string): [JSValueHandle, boolean] {
   const ways: readonly (() => [JSValueHandle, boolean])[] = [

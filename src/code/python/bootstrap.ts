@@ -1,4 +1,7 @@
-/** PURE. The program that python_exec's interpreter starts with: it takes programs from one descriptor and brings them the `cordon` module. */
+/**
+ * PURE. The start program of python_exec's interpreter: it reads programs from a descriptor and
+ * provides the `cordon` module.
+ */
 
 /** `[capabilities.python]`. */
 export interface ModulePolicy {
@@ -7,17 +10,18 @@ export interface ModulePolicy {
   readonly blocked: readonly string[]
 }
 
-/** The words that start the interpreter: isolated from the environment, the working directory and the user's packages. */
+/**
+ * Starts the interpreter isolated from the environment, the working directory and user packages.
+ */
 export function pythonArgv(python: string, modules: ModulePolicy): string[] {
   return [python, '-I', '-B', '-X', 'utf8', '-c', BOOTSTRAP, JSON.stringify(modules)]
 }
 
 /**
- * The two descriptors of the conversation are moved away from 0 and 1 and are not inherited: what a program prints past
- * Python goes to stderr, and it reads nothing. A program that finds them can only ask for guarded calls, as it may anyway.
- *
- * Modules: what the program itself imports is held to both lists, what modules import for themselves to the blocked one.
- * That is a policy: a program can undo it. The sandbox is the boundary.
+ * The protocol's descriptors are moved away from 0 and 1 and not inherited: stray output goes to
+ * stderr, and programs read nothing. A program that finds them can only make guarded calls. Both
+ * module lists apply to the program's imports, the blocked list also to imports of modules. A
+ * program can undo that; the sandbox is the boundary.
  */
 const BOOTSTRAP = String.raw`
 import ast, base64, builtins, importlib, io, json, math, os, resource, sys, threading, time, traceback, types

@@ -1,6 +1,6 @@
 /** Registries of crates: a sparse index with one line of JSON for each version. */
 
-import { isRecord } from '../../system/record.ts'
+import { isRecord } from '../../system/json.ts'
 import type { RegistryProtocol, Release } from './release.ts'
 import { timeOf } from './time-of.ts'
 

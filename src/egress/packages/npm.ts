@@ -1,6 +1,6 @@
 /** Registries of npm: one JSON document for a package, with the time of each version. */
 
-import { isRecord } from '../../system/record.ts'
+import { isRecord } from '../../system/json.ts'
 import { compareVersions, isPreRelease, type PackageFacts, type RegistryProtocol, type Release } from './release.ts'
 import { timeOf } from './time-of.ts'
 

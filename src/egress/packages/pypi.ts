@@ -1,6 +1,6 @@
 /** Registries of Python packages: the simple index, as JSON with upload times, and as HTML for clients that know no other. */
 
-import { isRecord } from '../../system/record.ts'
+import { isRecord } from '../../system/json.ts'
 import { canonicalName, type Document, type RegistryProtocol, type Release } from './release.ts'
 import { timeOf } from './time-of.ts'
 

@@ -1,7 +1,7 @@
 /** What `[packages]` says, and what a release is judged by. PURE. */
 
 import { matchSegment } from '../../files/glob.ts'
-import type { Verdict } from '../../policy/verdict.ts'
+import type { Verdict } from '../../policy/order.ts'
 import type { EgressDenial } from '../wire/refusal.ts'
 import { lookAlike } from './look-alike.ts'
 import type { Ecosystem, Registry, Release } from './release.ts'

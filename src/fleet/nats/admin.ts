@@ -42,7 +42,7 @@ export async function makeStreams(bus: FleetBus, replicas: number): Promise<void
     name: names.answerStream,
     subjects: [names.answer('*', '*', '*')],
     max_age: 2 * HOUR,
-    // The first answer of a key stands: the servers themselves refuse a second one.
+    // The first answer of a key counts: the servers refuse a second one.
     max_msgs_per_subject: 1,
     discard: DiscardPolicy.New,
     discard_new_per_subject: true,
@@ -53,7 +53,7 @@ export async function makeStreams(bus: FleetBus, replicas: number): Promise<void
 export async function putPolicy(bus: FleetBus, text: string): Promise<void> {
   const bucket = await new Kvm(bus.connection).open(bus.names.bucket)
   const before = await bucket.get('policy')
-  // Compared and set: of two who publish at once, one is told.
+  // Compare and set: of two concurrent publishers, one gets an error.
   if (before === null) await bucket.create('policy', text)
   else await bucket.update('policy', text, before.revision)
 }
@@ -84,14 +84,14 @@ export async function publishAnswer(
   })
 }
 
-/** Has every server take the fleet's account as it is now: keys that were taken back are cut off at once. */
+/** Publishes the fleet's current account to every server: revoked keys are cut off at once. */
 export async function pushAccount(connection: NatsConnection, token: string): Promise<void> {
   const answer = await connection.request('$SYS.REQ.CLAIMS.UPDATE', token, { timeout: 5000 })
   const { error } = answer.json<{ error?: { description?: string } }>()
   if (error) throw new Fault('fleet-unreachable', `the NATS servers did not take it: ${error.description ?? 'unknown'}`)
 }
 
-/** Every record that the servers hold, in the order in which they came; `machine` narrows it to one. */
+/** Every record on the servers, in order of arrival; `machine` selects one. */
 export async function* readRecords(
   bus: FleetBus,
   machine = '*',

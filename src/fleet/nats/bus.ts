@@ -6,8 +6,7 @@ import { AuthorizationError, connect } from '@nats-io/transport-node'
 import { Fault, messageOf } from '../../system/fault.ts'
 import { keyId, type PublicKey, parseSigningKey, type SigningKey } from '../../system/keys/signing-key.ts'
 import type { FleetTls } from '../settings.ts'
-import { natsLogin } from './nkey.ts'
-import { type FleetSubjects, fleetSubjects, inboxOf, subjectPart } from './subjects.ts'
+import { type FleetSubjects, fleetSubjects, inboxOf, natsLogin, subjectPart } from './subjects.ts'
 
 export type NatsConnection = Awaited<ReturnType<typeof connect>>
 
@@ -33,21 +32,21 @@ export interface PublishedRecord {
 export interface FleetBus {
   readonly names: FleetSubjects
   /**
-   * A name that no one else can know: servers keep the first message of a name in a stream, so that a machine which knew those of
-   * another could have its records left out.
+   * A secret name: servers keep the first message of a name in a stream, so a machine that knew
+   * those of another could suppress its records.
    */
   secretName(text: string): string
   readonly connection: NatsConnection
-  /** The newest bundle of the bucket; null where there is none. */
+  /** The newest bundle of the bucket; null if there is none. */
   readPolicy(): Promise<string | null>
   /** Sends lines, and ends when the servers have said that each of them is kept. */
   publishRecords(records: readonly PublishedRecord[]): Promise<void>
   publishAsk(id: string, data: string): Promise<void>
-  /** Puts an empty message over an ask of this machine: no one is shown it any more. */
+  /** Replaces an ask of this machine with an empty message, so that it is shown no more. */
   withdrawAsk(id: string): Promise<void>
   /** The answer that a key gave to an ask; null as long as it has given none. */
   readAnswer(machine: PublicKey, ask: string, approver: PublicKey): Promise<string | null>
-  /** Calls back with every answer that comes to an ask of this machine, until it is told to stop. */
+  /** Calls back with every answer to an ask of this machine; the returned function stops it. */
   onAnswer(ask: string, heard: () => void): () => void
   close(): Promise<void>
 }
@@ -57,7 +56,7 @@ const ACK_MS = 10_000
 const CONNECT_MS = 20_000
 const RECONNECT_SPREAD_MS = 2000
 
-/** Connects; rejects when no server can be reached. Afterwards it comes back by itself. */
+/** Connects; rejects if no server is reachable. Afterwards it reconnects. */
 export async function connectBus(options: BusOptions): Promise<FleetBus> {
   const names = fleetSubjects(options.fleet)
   const connection = await openConnection(options)
@@ -141,8 +140,9 @@ export async function openConnection(options: BusOptions): Promise<NatsConnectio
 }
 
 /**
- * Ends a connection whose login is refused twice in a row: the key was taken back. The client would do that by itself, but it
- * takes "Authentication Timeout", which is all that a server under load says, for a refusal, and counts over a connection's life.
+ * Ends a connection whose login is refused twice in a row: the key was revoked. The client has the
+ * same rule, but it counts "Authentication Timeout", which only means a server under load, over the
+ * connection's life.
  */
 async function closeWhenRefused(connection: NatsConnection): Promise<void> {
   let refused = 0
@@ -156,7 +156,7 @@ function isRefusal(error: unknown): boolean {
   return error instanceof AuthorizationError && !/timeout/i.test(error.message)
 }
 
-/** What was sent is sent, or the servers do not answer and nothing is waited for. */
+/** Closes without waiting for servers that do not answer. */
 async function closeConnection(connection: NatsConnection): Promise<void> {
   if (!connection.isClosed()) await connection.close()
 }

@@ -1,18 +1,21 @@
-/** A line of a machine's record on its way to a receiver: whose it is, where it stood, and its very text. */
+/** A line of a machine's record for a receiver: its machine, its position, and its exact text. */
 
-/** What is sent. */
+import { messageOf } from '../../system/fault.ts'
+import { pause } from '../../system/timing.ts'
+
+/** The sent form of a line. */
 export interface ShippedRecord {
   readonly session: string
   readonly part: number
   readonly offset: number
   readonly text: string
-  /** Where a secret was found on the way out: the hash of the line as it was chained. */
+  /** If a secret was found on sending: the hash of the line as chained. */
   readonly hash?: string
 }
 
 /** A record as it travels where messages have a limit: whole, or a piece of its text. */
 export interface RecordPiece extends ShippedRecord {
-  /** Which piece it is, and of how many. */
+  /** The index of the piece, and the number of pieces. */
   readonly piece?: readonly [at: number, count: number]
 }
 
@@ -30,7 +33,7 @@ export function piecesOf(record: ShippedRecord): readonly RecordPiece[] {
   }))
 }
 
-/** Puts pieces together again; a record of which one is missing is left out, as if none of it had come. */
+/** Joins pieces; a record with a missing piece is left out. */
 export function joinPieces<T extends RecordPiece>(received: readonly T[], placeOf: (piece: T) => string): readonly T[] {
   const whole = received.filter(({ piece }) => piece === undefined)
   const parts = Map.groupBy(
@@ -52,7 +55,7 @@ export function recordId(machine: string, { session, part, offset }: ShippedReco
   return `${machine}.${session}.${part}.${offset}`
 }
 
-/** Somebody who keeps records. */
+/** A receiver of records. */
 export interface RecordSink {
   readonly name: string
   /** Ends when every one of them is kept; rejects with a `SinkProblem` otherwise. */
@@ -71,5 +74,79 @@ export class SinkProblem extends Error {
     super(message)
     this.afterMs = options.afterMs ?? null
     this.rejected = options.rejected ?? false
+  }
+}
+
+/** Where records wait. */
+export interface RecordQueue {
+  /** The next ones; null if there are none. */
+  next(): { readonly records: readonly ShippedRecord[]; confirm(): void } | null
+}
+
+export interface ShipOptions {
+  readonly signal: AbortSignal
+  /** How often in a row a batch is tried before the rest is left for the next time. */
+  readonly attempts?: number
+  readonly firstPauseMs?: number
+  readonly maxPauseMs?: number
+  readonly random?: () => number
+}
+
+export interface Shipped {
+  readonly sink: string
+  readonly sent: number
+  /** Records that the receiver does not take, one by one: they stay in the audit file alone. */
+  readonly rejected: readonly string[]
+  readonly problem: string | null
+}
+
+/** Drains the queue, or says why it could not. */
+export async function ship(queue: RecordQueue, sink: RecordSink, options: ShipOptions): Promise<Shipped> {
+  const { signal } = options
+  const rejected: string[] = []
+  let sent = 0
+  const done = (problem: string | null): Shipped => ({ sink: sink.name, sent, rejected, problem })
+  while (!signal.aborted) {
+    const batch = queue.next()
+    if (batch === null) return done(null)
+    const problem = await deliver(batch.records, sink, options, (one) => rejected.push(one))
+    if (problem !== null) return done(problem)
+    batch.confirm()
+    sent += batch.records.length
+  }
+  return done('stopped')
+}
+
+/** Sends some records; a rejected one is found by halving, so that it does not block the rest. */
+async function deliver(
+  records: readonly ShippedRecord[],
+  sink: RecordSink,
+  options: ShipOptions,
+  reject: (record: string) => void,
+): Promise<string | null> {
+  const { signal, attempts = 8, firstPauseMs = 250, maxPauseMs = 30_000, random = Math.random } = options
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await sink.send(records, signal)
+      return null
+    } catch (error) {
+      if (signal.aborted) return 'stopped'
+      const problem = error instanceof SinkProblem ? error : new SinkProblem(messageOf(error))
+      if (problem.rejected && records.length > 1) {
+        const half = Math.ceil(records.length / 2)
+        return (
+          (await deliver(records.slice(0, half), sink, options, reject)) ??
+          (await deliver(records.slice(half), sink, options, reject))
+        )
+      }
+      if (attempt >= attempts) {
+        if (!problem.rejected) return problem.message
+        const [only] = records
+        reject(`${only!.session}.${only!.part}.${only!.offset}: ${problem.message}`)
+        return null
+      }
+      const growing = Math.min(firstPauseMs * 2 ** (attempt - 1), maxPauseMs)
+      await pause(problem.afterMs ?? growing * (0.5 + random() / 2), signal)
+    }
   }
 }

@@ -1,17 +1,18 @@
 /** Command rules of one file that cannot all be meant: contradictions, shadowed rules, refused grants, failed examples. */
 
 import type { CommandPattern } from '../../policy/command-pattern.ts'
+import { toolKind } from '../../policy/tool-kind.ts'
 import { judgeGrant } from '../../shell/tables/interpreter-names.ts'
 import type { FormatContext } from '../schema/format.ts'
 import { type CommandEntry, type Item, itemsOf, type Manifest } from '../schema/manifest.ts'
 import type { Report } from '../toml/problem.ts'
-import { quoteShort } from '../toml/tree.ts'
-import { type Parsed, reportDenied, reportDuplicate, warnShadowed } from './overlap.ts'
+import { quoteShort, splitKey } from '../toml/tree.ts'
+import { type Parsed, reportDenied, reportDuplicate, warnShadowed } from './reach-conflicts.ts'
 
 /** Whether a pattern matches a command text; the shell analysis that knows is not part of this folder. */
 export type CommandMatcher = (pattern: CommandPattern, command: string) => boolean
 
-/** Flags that permit what is otherwise refused. */
+/** Flags that permit otherwise refused grants. */
 export interface GrantFlags {
   readonly system_python: boolean
   readonly privilege_wrappers: boolean
@@ -91,7 +92,7 @@ class CommandIndex {
   }
 }
 
-/** A kind of change shares no commands with patterns of words as far as these can tell. */
+/** A kind of change shares no words with ordinary patterns. */
 const indexed = (pattern: CommandPattern): readonly string[] =>
   pattern.kind ? [':kind', ...pattern.words] : pattern.words
 
@@ -114,12 +115,12 @@ function indexCommands(rules: readonly Parsed<CommandEntry, CommandPattern>[], r
   return index
 }
 
-/** For two patterns of which one covers the other: whether they match just the same. */
+/** For two patterns of which one covers the other: whether they match the same commands. */
 function sameCommands(a: CommandPattern, b: CommandPattern): boolean {
   return a.open === b.open && a.words.length === b.words.length
 }
 
-/** What a grant carries along, as a text to compare. */
+/** What a grant adds, as a text to compare. */
 function carried(entry: CommandEntry): string {
   const { command: _command, match: _match, not_match: _notMatch, ...rest } = entry
   return JSON.stringify(rest, (key, value) => (key === 'rule' || key === 'source' || key === 'at' ? undefined : value))
@@ -184,6 +185,24 @@ function checkExamples(
       expected: wanted ? 'a command that the pattern matches' : 'a command that the pattern does not match',
       found: wanted ? 'no match' : 'a match',
       suggestion: 'correct the pattern or the example',
+    })
+  }
+}
+
+/** The plan agent neither writes nor runs (P3), so any other level has no effect. */
+export function checkToolLevels(manifest: Manifest, report: Report): void {
+  for (const [path, { at, value }] of manifest.settings) {
+    const [section, agent, table, tool] = splitKey(path)
+    if (section !== 'agents' || agent !== 'plan' || table !== 'tools' || tool === undefined || value === 'deny')
+      continue
+    const { kind } = toolKind(tool)
+    if (kind !== 'write' && kind !== 'command') continue
+    report.error(at, path, {
+      code: 'unused',
+      message: `the plan agent is read-only, so the level of ${tool} has no effect`,
+      expected: '"deny", or a tool that reads',
+      found: JSON.stringify(value),
+      suggestion: 'delete it, or give the level to an agent of your own: [agents.NAME.tools]',
     })
   }
 }

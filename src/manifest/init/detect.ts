@@ -1,6 +1,6 @@
 /** Facts about a project, read from its own files: what `cordon init` starts from (M4). */
 
-import { recordOf } from '../../system/record.ts'
+import { recordOf } from '../../system/json.ts'
 import { parseToml } from '../toml/toml.ts'
 import type { Node, TableNode } from '../toml/tree.ts'
 import { detectServices, type Service, scriptsOf, servedPorts } from './servers.ts'
@@ -48,7 +48,7 @@ export interface ProjectFacts {
   readonly go: { readonly programs: readonly string[] } | null
   readonly java: 'maven' | 'gradle' | null
   readonly runners: readonly RunnerFacts[]
-  /** Tools whose bundle a file at the root asks for, and nothing else is known of. */
+  /** Tools known only by a file at the root. */
   readonly others: readonly { readonly bundle: string; readonly file: string }[]
   readonly docker: boolean
   /** Files that show how a secret one is to be written, and are named like it. */
@@ -68,7 +68,7 @@ export type Kind = 'node' | 'deno' | 'rust' | 'python' | 'go' | 'java'
 const SAFE_NAME = /^[A-Za-z0-9_@][A-Za-z0-9_@./:+-]{0,79}$/
 const MAX_NAMES = 40
 
-/** Folders that hold other people's projects, or none that anybody works on. */
+/** Folders with other people's projects, or that nobody works on. */
 const NOT_OURS =
   /^(?:node_modules|vendor|third_party|target|dist|build|out|coverage|venv|env|tests?|testdata|fixtures?|__.*__|examples?|samples?|templates?)$/
 const MAX_FOLDERS = 200
@@ -141,7 +141,7 @@ function detectKinds(files: ProjectFiles, top: ProjectFiles = files): Pick<Proje
   }
 }
 
-/** The folders in which the parts of a monorepo lie: `api`, `packages/web`; the upper ones first. */
+/** The folders of a monorepo's parts: `api`, `packages/web`; upper ones first. */
 function folders(files: ProjectFiles): readonly string[] {
   const inside = (names: readonly string[]) =>
     safe(names).filter((name) => !/^\.|\//.test(name) && !NOT_OURS.test(name))
@@ -222,7 +222,7 @@ function nodeManager(files: ProjectFiles, json: Readonly<Record<string, unknown>
   return MANAGER_FILES.find(([file]) => files.exists(file))?.[1] ?? null
 }
 
-/** `pretest` runs with `test`, `prepare` with an install: no one calls them. */
+/** `pretest` runs with `test`, `prepare` with an install: nobody calls them. */
 function isLifecycle(script: string, json: Readonly<Record<string, unknown>>): boolean {
   if (/^(?:pre|post)?(?:install|publish|publishOnly|pack|prepare|uninstall)$/.test(script)) return true
   const base = /^(?:pre|post)(.+)$/.exec(script)?.[1]

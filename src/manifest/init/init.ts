@@ -2,7 +2,7 @@
 
 import { grantRefusal } from '../../shell/inspect/interpreters.ts'
 import { broadGrant } from '../check/lint.ts'
-import { printString } from '../toml/print.ts'
+import { printString } from '../toml/edit.ts'
 import type { Kind, ProjectFacts } from './detect.ts'
 import { SERVES, type Service } from './servers.ts'
 
@@ -114,7 +114,7 @@ function proposedBundles(facts: ProjectFacts): Proposed[] {
   if (facts.python) {
     const { manager, environment, tools } = facts.python
     const python = facts.below.python ? `${facts.below.python} is a Python project` : 'a Python project'
-    // No more than `python` and `pip` have, which run what the project holds as well.
+    // The same as for `python` and `pip`, which also run the project's code.
     const own = (names: readonly string[]) => names.map((name) => `${environment}/bin/${name}`)
     found.push(['python', python, own(['python', 'python3', ...tools])])
     found.push([manager, `${manager} installs packages here`, manager === 'pip' ? own(['pip']) : []])
@@ -212,7 +212,7 @@ ${lines.join('\n')}
 ${databases}`
 }
 
-/** Databases beside the project: no one but the person opens the way to them. */
+/** Databases beside the project: only a person opens them. */
 function renderServices(services: readonly Service[]): string {
   if (services.length === 0) return ''
   const hosts = services.map(({ port }) => `"localhost:${port}"`).join(', ')

@@ -1,6 +1,6 @@
 /** Servers of a project, read from its own files: ports that its scripts serve, and databases that it talks to (M4). */
 
-import { recordOf } from '../../system/record.ts'
+import { recordOf } from '../../system/json.ts'
 import type { ProjectFiles } from './detect.ts'
 
 /** A database or the like that runs beside the project. */
@@ -39,14 +39,14 @@ const DEFAULT_PORTS: readonly (readonly [program: RegExp, port: number])[] = [
 /** A port that is said: `-p 4321`, `--port=4321`, `PORT=4321`. */
 const SAID = /(?:^|\s)(?:-p|--port)[\s=]+(\d{4,5})\b|(?:^|\s)PORT=(\d{4,5})\b/g
 
-/** What is known to other programs of the machine as somebody else: a server of the project must not be there. */
+/** Ports that identify other services: a project's server must not use them. */
 const TAKEN: ReadonlySet<number> = new Set([
   1433, 1521, 2375, 2376, 2379, 3306, 4222, 5432, 5672, 5984, 6379, 6443, 8125, 8200, 9042, 9092, 9200, 9300, 11211,
   27017,
 ])
 const MAX_PORTS = 8
 
-/** Ports that the scripts of a package serve, for the person to look at. */
+/** Ports that the package's scripts serve for the person. */
 export function servedPorts(scripts: Readonly<Record<string, unknown>>, files: ProjectFiles): number[] {
   const found = new Set<number>()
   for (const [name, script] of Object.entries(scripts)) {
@@ -60,7 +60,7 @@ export function servedPorts(scripts: Readonly<Record<string, unknown>>, files: P
   return [...found].filter(isOpenable).slice(0, MAX_PORTS)
 }
 
-/** Names of scripts that start a server for the person to look at. */
+/** Names of scripts that start a server for the person. */
 export const SERVES: RegExp = /^(?:dev|develop|start|serve|preview|storybook)(?::|$)/
 
 function isOpenable(port: number): boolean {

@@ -1,9 +1,15 @@
-/** What a text must be to stand for a path, a host, a command, a variable …: one check for each format. */
+/** Checks texts that are paths, hosts, commands, variables …: one check for each format. */
 
 import { type PathPattern, parsePathPattern } from '../../files/path-pattern.ts'
-import { type HostPattern, needsSuffixes, parseDeniedPattern, parseHostPattern } from '../../hosts/pattern.ts'
+import {
+  type HostPattern,
+  namesUnixSocket,
+  needsSuffixes,
+  parseDeniedPattern,
+  parseHostPattern,
+  parseUnixSocket,
+} from '../../hosts/pattern.ts'
 import type { SuffixLookup } from '../../hosts/suffix.ts'
-import { namesUnixSocket, parseUnixSocket } from '../../hosts/unix-socket.ts'
 import { type CommandPattern, parseCommandPattern } from '../../policy/command-pattern.ts'
 import { builtInTools, isBuiltInTool } from '../../policy/tool-kind.ts'
 import type { PinsScript } from '../../shell/tables/interpreter-names.ts'
@@ -12,26 +18,26 @@ import { quoteShort } from '../toml/tree.ts'
 import type { Format } from './key.ts'
 import { nearest } from './suggest.ts'
 
-/** What the checks rely on. */
+/** The context of the checks. */
 export interface FormatContext {
   readonly suffixes: SuffixLookup | null
   /** Names of the bundles there are; null leaves the names unchecked. */
   readonly bundles: readonly string[] | null
   /** Custom tools that the file declares under `[tools]`. */
   readonly customTools: ReadonlySet<string>
-  /** What the checks have parsed, by text, so that later checks need not parse again. */
+  /** Parsed texts, for later checks. */
   readonly commands: Map<string, CommandPattern>
   readonly paths: Map<string, PathPattern>
   readonly hosts: Map<string, HostPattern>
-  /** Tells whether the arguments of an interpreter pin a script; null until a grant of one asks for it. */
+  /** Reports whether the arguments of an interpreter fix a script; null until a grant needs it. */
   readonly pinsScript: PinsScript | null
-  /** Set when a check could not be made because the suffix list was not loaded. */
+  /** Set if a check failed because the suffix list was not loaded. */
   missesSuffixes: boolean
-  /** Set when a check could not be made because the tables of programs were not loaded. */
+  /** Set if a check failed because the tables of programs were not loaded. */
   missesPrograms: boolean
 }
 
-/** Globs and names are checked against any root: whether one stands is a question of its text. */
+/** Globs and names are checked against any root: only their text matters. */
 const ANYWHERE = { root: '/project', home: '/home/user' }
 const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g
 const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,255}$/
@@ -112,7 +118,7 @@ const CHECKS: Readonly<Record<Format, Check>> = {
   },
 }
 
-/** Checks a text against its format; null when it stands. */
+/** Checks a text against its format; null if it is valid. */
 export function checkFormat(format: Format, text: string, context: FormatContext): Finding | null {
   return CHECKS[format](text, context)
 }
@@ -176,7 +182,7 @@ function directoryFinding(text: string): Finding | null {
 }
 
 function hostFinding(text: string, context: FormatContext): Finding | null {
-  // What a variable holds is judged when it is expanded; here only that nothing but variables is open.
+  // Values of variables are judged after expansion; here only variables may be open.
   const known = text.replace(VARIABLE, '')
   if (known !== text && !known.includes('${')) {
     context.missesSuffixes ||= context.suffixes === null

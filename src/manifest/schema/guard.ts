@@ -23,7 +23,6 @@ function flag(name: string, value: boolean, stricter: boolean, doc: string, spec
     default: value,
     doc,
     spec,
-    merge: 'later',
     strictness: stricter ? 'true' : 'false',
   }
 }
@@ -40,7 +39,6 @@ const PERMISSION: Section = {
       default: 'custom',
       doc: '`plan` denies edits and commands. `default` asks before them. `auto_accept` edits without asking and asks before commands. `contained` asks only if an action leaves the sandbox or cannot be undone. `auto` runs everything that no deny rule stops. `custom` follows the rules as written. `observe`, in your own `cordon.toml` alone, keeps the mode of the project, asks nothing, and records what would have been asked.',
       spec: 'P2, P10',
-      merge: 'later',
     },
     {
       name: 'agent',
@@ -48,7 +46,6 @@ const PERMISSION: Section = {
       default: 'build',
       doc: 'The first agent: `build`, `plan` (read-only), or one of `[agents]`.',
       spec: 'P3',
-      merge: 'later',
     },
     {
       name: 'interactive',
@@ -56,7 +53,6 @@ const PERMISSION: Section = {
       default: true,
       doc: 'False: Cordon never asks, and every ask is a refusal.',
       spec: 'P0',
-      merge: 'later',
     },
     {
       name: 'auto_accept',
@@ -64,7 +60,6 @@ const PERMISSION: Section = {
       default: false,
       doc: 'In mode `custom`: true turns every remaining ask into an allow. Deny rules still apply.',
       spec: 'P2',
-      merge: 'later',
     },
   ],
 }
@@ -78,10 +73,8 @@ const REVIEW: Section = {
     {
       name: 'with',
       type: listOf(text()),
-      default: null,
       doc: 'The program and its arguments. It reads the question as JSON on stdin and writes its answer as JSON. `cordon review model PROFILE` asks a model that `cordon login` has set up.',
       spec: 'P11',
-      merge: 'later',
       personal: true,
     },
     {
@@ -90,7 +83,6 @@ const REVIEW: Section = {
       default: DEFAULT_REVIEW_BOUND,
       doc: 'The worst case up to which the reviewer may say yes. `none`: it is not asked. `nothing`: nothing leaves. `undo`: `cordon undo` restores it. `granted-host`: one granted host receives project files. `reads`: files outside the project are read. `host`: one host that is not granted receives project files. `adds`: something is added elsewhere, such as a branch.',
       spec: 'P11',
-      merge: 'later',
       strictness: 'choice-order',
       tightens: true,
     },
@@ -100,7 +92,6 @@ const REVIEW: Section = {
       default: 60,
       doc: 'How many questions the reviewer gets in an hour, in all projects together. The others are asked of you.',
       spec: 'P11',
-      merge: 'later',
       strictness: 'lower',
       tightens: true,
     },
@@ -110,16 +101,13 @@ const REVIEW: Section = {
       default: 20,
       doc: 'Seconds. After this time without an answer you are asked.',
       spec: 'P11',
-      merge: 'later',
       personal: true,
     },
     {
       name: 'instructions',
       type: text(),
-      default: null,
       doc: 'What you want it to do, in your own words. It reads them with each question.',
       spec: 'P11',
-      merge: 'later',
       personal: true,
     },
   ],
@@ -134,7 +122,6 @@ const PERMISSION_TOOLS: Section = {
     {
       name: '*',
       type: LEVEL,
-      default: null,
       doc: '`allow` runs at once, `ask` needs a yes, `deny` never runs.',
       spec: 'P1',
       merge: 'deny-stands',
@@ -160,7 +147,6 @@ const SECURITY: Section = {
       default: 'streams',
       doc: '`none`; `streams`: descriptor merges, here-documents and /dev/null, which touch no file; `all`: files too, judged by the file rules.',
       spec: 'S2',
-      merge: 'later',
       strictness: 'choice-order',
     },
     flag('command_substitution', false, false, 'Substitutions: `$(…)`, backticks, `<(…)`, `>(…)`.'),
@@ -197,7 +183,6 @@ const SECURITY: Section = {
       default: 'deny',
       doc: 'A path outside the project and the granted directories: `deny`, or `ask`. A yes extends the roots.',
       spec: 'P0',
-      merge: 'later',
       strictness: 'choice-order',
     },
     flag('hide_model', false, true, 'Keeps the names of the model and its provider out of the system prompt.', 'P9'),
@@ -265,15 +250,12 @@ const AGENTS: Section = {
       default: 0.7,
       doc: 'From 0.80 ring 1, from 0.60 ring 2: both write and run. Below that ring 3: read and list only.',
       spec: 'P8',
-      merge: 'later',
     },
     {
       name: 'mode',
       type: MODE,
-      default: null,
       doc: 'The mode while this agent works; otherwise `permission.mode`.',
       spec: 'P2',
-      merge: 'later',
     },
   ],
 }
@@ -298,7 +280,6 @@ const BREAKER: Section = {
       default: 5,
       doc: 'So many failures or denials in a row open the breaker.',
       spec: 'P8',
-      merge: 'later',
     },
     {
       name: 'cooldown',
@@ -306,7 +287,6 @@ const BREAKER: Section = {
       default: 30,
       doc: 'How long it stays open before one call may try.',
       spec: 'P8',
-      merge: 'later',
     },
   ],
 }
@@ -314,10 +294,8 @@ const BREAKER: Section = {
 const RING_MEMORY: Key = {
   name: 'memory',
   type: SIZE,
-  default: null,
   doc: 'Memory one call may use; the stricter of this and `limits.memory` applies.',
   spec: 'P8',
-  merge: 'later',
 }
 
 function ring(number: 1 | 2 | 3): Section {
@@ -330,18 +308,14 @@ function ring(number: 1 | 2 | 3): Section {
       {
         name: 'calls_per_minute',
         type: integer(1),
-        default: null,
         doc: 'Tool calls in any minute; unset means no limit.',
         spec: 'P8',
-        merge: 'later',
       },
       {
         name: 'seconds',
         type: SECONDS,
-        default: null,
         doc: 'Time one call may take; the stricter of this and `limits.command_timeout` applies.',
         spec: 'P8',
-        merge: 'later',
       },
       ...(number === 3 ? [] : [RING_MEMORY]),
     ],

@@ -1,9 +1,9 @@
-/** What the schema is made of: sections, keys, their types, and how layers of one key meet. */
+/** The parts of the schema: sections, keys, types, and how layers of one key merge. */
 
+import { VERDICTS } from '../../policy/order.ts'
 import { MODES } from '../../policy/policy.ts'
-import { VERDICTS } from '../../policy/verdict.ts'
 
-/** What a text must be beyond being a text; each has one check in `format.ts`. */
+/** Requirements on a text beyond its type; `format.ts` checks each. */
 export type Format =
   | 'agent'
   | 'basename'
@@ -40,7 +40,7 @@ export type ValueType =
   /** Seconds: a number, or a text such as "90s", "5m", "1h". */
   | { readonly kind: 'seconds' }
   | { readonly kind: 'list'; readonly of: ValueType; readonly nonEmpty?: boolean }
-  /** A table, or a bare text that stands for the field `short`. */
+  /** A table, or a bare text as its field `short`. */
   | { readonly kind: 'entry'; readonly short: string | null; readonly fields: readonly Field[] }
 
 /** One field of a table in a list. */
@@ -52,33 +52,37 @@ export interface Field {
 }
 
 /**
- * How the layers of a key meet. `later`: the later layer's value. `concat`: all of them (grants and denials). `meet`: a
- * filter, which a later layer can only narrow. `deny-stands`: a level, where deny wins from any layer.
+ * How the layers of a key merge. `later`: the later value. `concat`: all of them (grants and
+ * denials). `meet`: a filter, which a later layer can only narrow. `deny-stands`: a level, where
+ * deny wins from any layer.
  */
 export type Merge = 'later' | 'concat' | 'meet' | 'deny-stands'
 
-/** Which of two values is the stricter one; keys that have one can only be made stricter by a project (M2). */
+/** Which value is stricter; a project can only make such keys stricter (M2). */
 export type Strictness = 'true' | 'false' | 'lower' | 'higher' | 'choice-order' | 'union' | 'meet'
 
 export interface Key {
   readonly name: string
   readonly type: ValueType
-  /** What holds where nothing is written; null for "nothing". */
-  readonly default: boolean | number | string | readonly string[] | null
+  /** The value if unset; absent for "nothing". */
+  readonly default?: boolean | number | string | readonly string[]
   readonly doc: string
   readonly spec: string
-  readonly merge: Merge
+  /** Default `later`. */
+  readonly merge?: Merge
   readonly strictness?: Strictness
-  /** Which value is the stricter one where only an organisation binds: a project may change what the user has set (X8). */
+  /**
+   * The stricter value if only an organisation binds: a project may change the user's value (X8).
+   */
   readonly organisation?: 'true' | 'false' | 'choice-order'
-  /** About the person's machine: what a project says of it is not used. */
+  /** About the person's machine: a project's value is ignored. */
   readonly personal?: true
-  /** A project can only make it stricter, where no one else has written it as well: stricter than the default. */
+  /** A project can only make it stricter than the default, unless another layer sets it as well. */
   readonly tightens?: true
 }
 
 export interface Section {
-  /** `security`, `agents.*`: a star stands for a name of the writer's choice. */
+  /** `security`, `agents.*`: a star is a name that the author chooses. */
   readonly path: string
   readonly doc: string
   readonly spec: string

@@ -104,7 +104,6 @@ function defaultFiles(spec: string): Key {
     default: ['*'],
     doc: 'File names for entries of `paths` in the same file that have no `files`.',
     spec,
-    merge: 'later',
   }
 }
 
@@ -285,10 +284,8 @@ const FILES: Section = {
     {
       name: 'discovery_brief',
       type: text('directory'),
-      default: null,
       doc: 'A JSON file whose `in_scope_files` are added to the envelope at start.',
       spec: 'F3',
-      merge: 'later',
     },
     {
       name: 'read_size_limit',
@@ -296,7 +293,6 @@ const FILES: Section = {
       default: 20_000,
       doc: 'Characters that one `read` returns at most.',
       spec: 'F5',
-      merge: 'later',
     },
   ],
 }
@@ -315,7 +311,6 @@ const HTTP: Section = {
       default: [],
       doc: 'If not empty, only these hosts. If empty, these tools reach all public hosts.',
       spec: 'N6, M6',
-      merge: 'later',
       strictness: 'meet',
     },
     {
@@ -324,7 +319,6 @@ const HTTP: Section = {
       default: false,
       doc: 'Permits private and loopback addresses; the list still applies, and metadata addresses stay closed. Commands reach a listed port of this machine (`127.0.0.1:5432`) without it, unless it is written as false.',
       spec: 'N3',
-      merge: 'later',
       strictness: 'false',
     },
   ],
@@ -341,10 +335,8 @@ const PACKAGES: Section = {
     {
       name: 'minimum_age',
       type: SECONDS,
-      default: null,
       doc: 'How long a version must have been published. Younger ones are left out of what the registry offers, and their files are refused. So are versions without a date.',
       spec: 'N10',
-      merge: 'later',
       strictness: 'higher',
     },
     {
@@ -353,7 +345,6 @@ const PACKAGES: Section = {
       default: 'allow',
       doc: 'Packages that no committed lock file names. One yes covers those of one run.',
       spec: 'N10',
-      merge: 'later',
       strictness: 'choice-order',
     },
     {
@@ -362,7 +353,6 @@ const PACKAGES: Section = {
       default: 'allow',
       doc: 'Versions that run their own code when installed: scripts of npm packages, source distributions of Python.',
       spec: 'N10',
-      merge: 'later',
       strictness: 'choice-order',
     },
     {
@@ -371,7 +361,6 @@ const PACKAGES: Section = {
       default: 'ask',
       doc: 'Names one edit away from a popular package, if no committed lock file names them.',
       spec: 'N10',
-      merge: 'later',
       strictness: 'choice-order',
     },
     {
@@ -380,7 +369,6 @@ const PACKAGES: Section = {
       default: [],
       doc: 'Packages that none of this applies to, such as `@acme/*`, and addresses that files may come from although no registry lists them, such as `https://nodejs.org/download/`.',
       spec: 'N10',
-      merge: 'later',
     },
   ],
 }

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { renderReference } from '../../../scripts/manifest-reference.ts'
 import { tldtsSuffixes } from '../../hosts/suffix.ts'
 import { loadManifest } from '../load.ts'
+import { SECTIONS, schemaKeys } from './manifest.ts'
 import { SECRETS_EXAMPLE } from './reach.ts'
-import { renderReference } from './reference.ts'
-import { SECTIONS, schemaKeys } from './schema.ts'
 
 test('the committed page is the one the schema makes', () => {
   const committed = readFileSync(new URL('../../../docs/reference/manifest.md', import.meta.url), 'utf8')

@@ -1,14 +1,14 @@
-/** What a manifest says beyond decisions: how the sandbox is furnished, what is limited, what is recorded. */
+/** Settings beyond decisions: the contents of the sandbox, limits, records. */
 
 import type { McpRules } from '../../policy/mcp-rules.ts'
+import type { Verdict } from '../../policy/order.ts'
 import type { HostRule, PathRule, Sourced } from '../../policy/policy.ts'
 import type { ReviewBound } from '../../policy/review-bound.ts'
-import type { Verdict } from '../../policy/verdict.ts'
 
 /** `[sandbox.os] backend`, on Linux. */
 export type CommandBackend = 'bwrap' | 'landlock' | 'runc' | 'runsc'
 
-/** `[sandbox.os] require`: what a machine must have for a command to run. */
+/** `[sandbox.os] require`: what a machine must support for a command to run. */
 export type Required = 'nothing' | 'namespaces'
 
 export type CommandFs = 'none' | 'system' | 'permissive' | 'all'
@@ -38,11 +38,14 @@ export interface SecretSetting {
   readonly part?: 'password'
   /** The secret is what follows this text at the source. */
   readonly after?: string
-  /** The variable names a file that holds it. */
+  /** The variable names a file with the secret. */
   readonly asFile?: true
   /** Requests are signed with it outside, and it goes nowhere. */
   readonly signs?: 'aws'
-  /** The password of a database: its hosts speak this, and the login is made outside. */
+  /**
+   * The password of a database: its hosts speak this protocol, and Cordon logs in outside the
+   * sandbox.
+   */
   readonly login?: 'postgres' | 'redis'
   /** Every request to its hosts carries it: an agent's provider would take data for somebody else's account. */
   readonly exclusive?: boolean
@@ -82,7 +85,7 @@ export interface SandboxSettings {
   /** Basename globs that the manifest denies to read at any depth: they are masked like secrets (O4). */
   readonly maskedNames: readonly Sourced<string>[]
   readonly bundles: readonly Sourced<BundleSetting>[]
-  /** Null: the default list of the platform. A trailing `*` stands for any ending. */
+  /** Null: the platform's default list. A trailing `*` matches any ending. */
   readonly envAllowlist: readonly Sourced<string>[] | null
   /** Variables that no command sees, whatever grants them. */
   readonly envDenied: readonly Sourced<string>[]
@@ -144,7 +147,7 @@ export interface ContainerSettings {
 
 export type ServerRequest = 'elicitation' | 'sampling' | 'roots'
 
-/** An MCP server and what it gets in its sandbox (X2). */
+/** An MCP server and the contents of its sandbox (X2). */
 export interface McpServerSetting {
   readonly name: string
   /** Empty for a server elsewhere. */
@@ -160,7 +163,7 @@ export interface McpServerSetting {
   readonly requests: readonly ServerRequest[]
 }
 
-/** How a person is told of questions while the page is open (X6). */
+/** How a person is notified of questions while the page is open (X6). */
 export interface ApprovalSettings {
   readonly webhook: string | null
   readonly format: 'json' | 'ntfy'
@@ -178,7 +181,7 @@ export interface ReviewSettings {
   readonly instructions: string | null
 }
 
-/** What the session, the tools and the record read. */
+/** The settings of session, tools and record. */
 export interface SessionSettings {
   readonly hideModel: Sourced<boolean>
   /** After a result with instructions aimed at the agent, what writes or reaches out asks again (A3). */

@@ -1,4 +1,4 @@
-/** "Did you mean": the nearest known word, if one is near enough to be what was meant. */
+/** "Did you mean": the nearest known word, if one is near enough. */
 
 /** Edits (insert, delete, replace, swap neighbours) from one word to another, or `limit + 1` when there are more. */
 export function editDistance(from: string, to: string, limit: number): number {

@@ -1,4 +1,7 @@
-/** Changes a signed manifest for an "always": the edit and its signature go together, and no one's edit gets lost. */
+/**
+ * Changes a signed manifest for an "always": edit and signature together, without losing another
+ * edit.
+ */
 
 import { createHash, randomBytes } from 'node:crypto'
 import { closeSync, constants, fstatSync, fsyncSync, openSync, readSync, renameSync, writeFileSync } from 'node:fs'
@@ -32,10 +35,9 @@ const ATTEMPTS = 5
 const STAGED = /^\.cordon\.toml\.[0-9a-f]{12}\.tmp$/
 
 /**
- * Reads, edits, signs and replaces under a lock that every Cordon takes.
- *
- * INVARIANT: only a text whose every grant was signed or answered by the person just now is ever signed. The signature is
- * stored before the file is replaced, so a crash in between leaves a manifest that is still signed.
+ * Reads, edits, signs and replaces under a lock that every Cordon takes. INVARIANT: it only signs a
+ * text whose grants were all signed or answered by the person. The signature is stored before the
+ * file is replaced, so a crash in between leaves a signed manifest.
  */
 export function amendManifest(request: AmendRequest): AmendOutcome {
   return withLock(lockOf(request.path, request.stateDir), () => {
@@ -49,7 +51,7 @@ export function amendManifest(request: AmendRequest): AmendOutcome {
   })
 }
 
-/** Removes what a killed amendment left beside the manifest; one that is under way holds the lock. */
+/** Removes leftovers of a killed amendment; a running one keeps the lock. */
 export function reapAmendments(path: string, stateDir: string): void {
   const directory = dirname(path)
   const left = machineFiles.list(directory).filter((name) => STAGED.test(name))

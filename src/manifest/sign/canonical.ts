@@ -1,9 +1,9 @@
 /** A manifest as the text that is hashed and signed: without comments, order, places and unset defaults (M3). */
 
 import type { Manifest, Setting } from '../schema/manifest.ts'
-import { type Plain, plainValue } from '../toml/plain.ts'
+import { type Plain, plainValue } from '../toml/tree.ts'
 
-/** Fields whose unset meaning is this value: writing it out changes nothing. */
+/** Defaults of fields: writing one out changes nothing. */
 const FIELD_DEFAULTS: Readonly<Record<string, Plain>> = { prompt: false, inherit_default_domains: true }
 
 /** Sections that mean something even when they are empty. */

@@ -1,7 +1,7 @@
 /** How the lists of a manifest read to a person: one sentence for an entry that came, one for an entry that went. */
 
-import { namesUnixSocket, socketMeaning } from '../../hosts/unix-socket.ts'
-import type { Plain } from '../toml/plain.ts'
+import { namesUnixSocket, socketMeaning } from '../../hosts/pattern.ts'
+import type { Plain } from '../toml/tree.ts'
 
 export type ReachKind = 'command' | 'read' | 'write' | 'directory' | 'host' | 'secret' | 'variable' | 'tool' | 'setting'
 
@@ -10,9 +10,9 @@ export interface ListWords {
   readonly kind: ReachKind
   /** The list itself. */
   readonly what: string
-  /** What an entry does: opens something, or closes it. */
+  /** Whether an entry opens or closes something. */
   readonly effect: 'opens' | 'closes'
-  /** The field that says which entry it is. */
+  /** The field that identifies the entry. */
   readonly name: string
   readonly added: (subject: string, entry: Entry) => string
   readonly removed: (subject: string, entry: Entry) => string
@@ -268,7 +268,7 @@ function hostNames(value: Plain | undefined): string[] {
   )
 }
 
-/** Whose name is used there, where Cordon logs in for git, what a socket of the machine means, and what limits it. */
+/** The login name and the limits of an entry, for git, and the meaning of a socket. */
 function login({ host, ssh, max_requests: requests, max_upload: bytes }: Entry): string {
   const limits = [
     ...(requests === undefined ? [] : [`${String(requests)} requests`]),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { loadManifest } from '../load.ts'
-import { schemaKeys } from '../schema/schema.ts'
+import { schemaKeys } from '../schema/manifest.ts'
 import { canonicalManifest } from './canonical.ts'
 import { reachDiff } from './reach-diff.ts'
 import { LISTS } from './reach-diff-words.ts'

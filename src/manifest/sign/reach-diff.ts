@@ -1,9 +1,12 @@
-/** What a changed manifest newly opens, asks about and closes, in plain words: read before signing (M3). */
+/**
+ * What a changed manifest newly opens, asks about and closes, in plain words: read before signing
+ * (M3).
+ */
 
-import type { Verdict } from '../../policy/verdict.ts'
+import type { Verdict } from '../../policy/order.ts'
 import type { Key } from '../schema/key.ts'
-import { schemaKeys } from '../schema/schema.ts'
-import type { Plain } from '../toml/plain.ts'
+import { schemaKeys } from '../schema/manifest.ts'
+import type { Plain } from '../toml/tree.ts'
 import { type Entry, LISTS, type ListWords, type ReachKind, texts } from './reach-diff-words.ts'
 import { SETTING_WORDS, type SettingWords, settingSentence } from './setting-words.ts'
 
@@ -32,7 +35,10 @@ interface Grants {
   readonly settings: Readonly<Record<string, Plain>>
 }
 
-/** Compares two canonical texts (`canonicalManifest`); `before` of null: nothing was signed, built-in defaults held. */
+/**
+ * Compares two canonical texts (`canonicalManifest`); `before` of null: nothing was signed, so the
+ * defaults applied.
+ */
 export function reachDiff(before: string | null, after: string): ReachDiff {
   const old = before === null ? { declared: [], settings: {} } : parseGrants(before)
   const now = parseGrants(after)
@@ -163,7 +169,7 @@ function scalarChange(path: string, was: Plain | undefined, is: Plain | undefine
   const key = KEYS.get(schemaPath(path))
   const fallback = (key?.default ?? null) as Plain
   const [old, now] = [was ?? fallback, is ?? fallback]
-  // It holds whatever the user's own cordon.toml says, and without one nothing is different.
+  // It applies whatever the user's cordon.toml contains, and without one nothing changes.
   if (JSON.stringify(old) === JSON.stringify(now)) {
     const text = `${path} is ${JSON.stringify(now)} as before, ${is === undefined ? 'no longer' : 'now'} whatever your own cordon.toml says.`
     return [{ direction: 'changes', kind: 'setting', subject: path, verdict: null, text }]
@@ -181,7 +187,7 @@ function scalarChange(path: string, was: Plain | undefined, is: Plain | undefine
   ]
 }
 
-/** Keys without a declared strictness, whose order of values is still from strict to lenient. */
+/** Keys without a declared strictness whose values are ordered from strict to lenient. */
 const LENIENT_UPWARDS =
   /^(?:permission\.(?:mode|tools\.\*|auto_accept)|agents\.\*\.(?:mode|trust_score|tools\.\*)|sandbox\.os\.command_fs)$/
 const STRICT_WHEN_TRUE =
@@ -223,7 +229,10 @@ function schemaPath(path: string): string {
   return path
 }
 
-/** The words of a setting, and the names that stand for stars in its path. A setting that has none is shown as it is written. */
+/**
+ * The words of a setting, and the names for the stars in its path. One without words is shown as
+ * written.
+ */
 function wordsOf(path: string): { readonly words: SettingWords; readonly names: readonly string[] } {
   const own = path.split('.')
   const starred = Object.keys(SETTING_WORDS).find((candidate) => {

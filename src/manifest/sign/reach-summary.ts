@@ -1,9 +1,9 @@
-/** A manifest in a few lines: what it opens, the widest first, so that nothing wide is below the fold (M3). */
+/** A manifest in a few lines: its widest grants first, so that they are seen (M3). */
 
 import { posix } from 'node:path'
 import { secretShape } from '../../files/secret-shapes.ts'
-import { namesUnixSocket, socketMeaning } from '../../hosts/unix-socket.ts'
-import type { Plain } from '../toml/plain.ts'
+import { namesUnixSocket, socketMeaning } from '../../hosts/pattern.ts'
+import type { Plain } from '../toml/tree.ts'
 import type { ReachChange } from './reach-diff.ts'
 import { type Entry, NEARBY_WORDS, texts } from './reach-diff-words.ts'
 import { SETTING_WORDS } from './setting-words.ts'
@@ -32,7 +32,10 @@ const ALARMING: Readonly<Record<string, readonly string[]>> = {
   'debug.dump_provider_payloads': ['true'],
 }
 
-/** What the manifest of this canonical text opens; `registries` are the package hosts that are signed with it. */
+/**
+ * What the manifest of this canonical text opens; `registries` are the package hosts signed with
+ * it.
+ */
 export function reachSummary(canonical: string, registries: readonly string[]): ReachSummary {
   const { settings, declared } = JSON.parse(canonical) as {
     readonly settings: Readonly<Record<string, Plain>>
@@ -66,7 +69,7 @@ class Settings {
     return this.#settings[path]
   }
 
-  /** The entries of a list; a bare text stands for its first field. */
+  /** The entries of a list; a bare text is its first field. */
   entries(path: string, field: string): readonly Entry[] {
     const value = this.#settings[path]
     if (!Array.isArray(value)) return []
@@ -151,7 +154,7 @@ function hostEntries(value: Plain | undefined): Entry[] {
 
 function bundles(read: Settings, registries: readonly string[]): string[] {
   const tools = read.entries('sandbox.os.command_tools', 'tool').map(({ tool }) => String(tool))
-  // Each by itself, so that a long list is counted and not cut.
+  // One line each, so that a long list is counted and not cut.
   return [...registries, ...tools.map((tool, index) => (index === 0 ? `the package hosts of ${tool}` : tool))]
 }
 

@@ -1,11 +1,14 @@
-/** How the single settings of a manifest read to a person: a sentence for what a value means, or a name before it. */
+/** The words for single settings: a sentence for each value, or a name before it. */
 
-import type { Plain } from '../toml/plain.ts'
+import type { Plain } from '../toml/tree.ts'
 
-/** A name, after which the values are shown; or a sentence for each value. `{}` is the name of an agent, tool or server. */
+/**
+ * A name before the values, or a sentence for each value. `{}` is the name of an agent, tool or
+ * server.
+ */
 export type SettingWords = string | Readonly<Record<string, string>>
 
-/** By the path in the schema; every setting that is not a list with words of its own has a row. */
+/** By the path in the schema; every setting except lists with their own words has a row. */
 export const SETTING_WORDS: Readonly<Record<string, SettingWords>> = {
   'permission.mode': {
     plan: 'Nothing is written or run.',
@@ -182,14 +185,16 @@ function flag(what: string): SettingWords {
   return { true: `${what}.`, false: `No longer, or not: ${what.charAt(0).toLowerCase()}${what.slice(1)}.` }
 }
 
-/** One sentence for a setting that was `old` and is `now`; `names` stand for the stars of its path. */
+/**
+ * One sentence for a setting that was `old` and is `now`; `names` replace the stars of its path.
+ */
 export function settingSentence(words: SettingWords, names: readonly string[], old: Plain, now: Plain): string {
   const left = [...names]
   const named = (text: string) => text.replace(/\{\}/g, () => JSON.stringify(left.shift() ?? ''))
   if (typeof words === 'object') {
     const sentence = words[String(now)]
     if (sentence !== undefined) return named(sentence)
-    // Unset, and what holds then is not its own value.
+    // Unset: another value now applies.
     return `No longer: ${named(words[String(old)] ?? 'what was set before')}`
   }
   const before = old === null ? '' : ` (it was ${shown(old)})`

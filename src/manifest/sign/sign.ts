@@ -3,8 +3,8 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Fault } from '../../system/fault.ts'
-import { isSignedBy } from '../../system/keys/ed25519.ts'
 import type { KeyStore } from '../../system/keys/keychain.ts'
+import { isSignedBy } from '../../system/keys/signing-key.ts'
 import { withLock } from '../../system/lock.ts'
 import { openOwnDirectory, readOwnFile, writeOwnFile, writeOwnJson } from '../../system/state.ts'
 import {
@@ -24,7 +24,7 @@ import type { TrustedKey } from './trusted-keys.ts'
 
 export type { SignatureRecord } from './signature-file.ts'
 
-/** What is known about a detached signature that did not count. */
+/** Why a detached signature did not count. */
 export type DetachedProblem = 'untrusted-key' | 'other-grants' | 'other-project' | 'bad-signature' | 'unreadable'
 
 /** Whether a manifest may take effect. Only `signed` may. */
@@ -56,7 +56,7 @@ export interface SigningPlaces {
   readonly keys: KeyStore
 }
 
-/** The user's public key, or null when none was made yet. Does not touch the keychain. */
+/** The user's public key, or null before its creation. Does not touch the keychain. */
 export function userPublicKey(stateDir: string): PublicKey | null {
   const path = join(openOwnDirectory(stateDir), `${KEY_NAME}.pub`)
   const bytes = readOwnFile(path)
@@ -70,12 +70,12 @@ export function userPublicKey(stateDir: string): PublicKey | null {
   return key
 }
 
-/** When the user's key was made; undefined before. */
+/** When the user's key was created; undefined before. */
 export function userKeySince(stateDir: string): string | undefined {
   return statSync(join(stateDir, `${KEY_NAME}.pub`), { throwIfNoEntry: false })?.mtime.toISOString()
 }
 
-/** The user's key, made on first use. `warning` says when it could not be kept in the keychain. */
+/** The user's key, created on first use. `warning` reports that the keychain could not store it. */
 export function userSigningKey(places: SigningPlaces): { readonly key: SigningKey; readonly warning: string | null } {
   const stateDir = openOwnDirectory(places.stateDir)
   return withLock(join(stateDir, 'locks', KEY_NAME), () => {
@@ -105,7 +105,10 @@ function keyGone(known: PublicKey): Fault {
   })
 }
 
-/** A new key instead of the user's: what the old one signed counts no more. `warning` as for the first one. */
+/**
+ * Replaces the user's key: signatures of the old one no longer count. `warning` as for the first
+ * one.
+ */
 export function resetUserKey(places: SigningPlaces): { readonly warning: string | null } {
   const stateDir = openOwnDirectory(places.stateDir)
   return withLock(join(stateDir, 'locks', KEY_NAME), () => {
@@ -126,7 +129,7 @@ export interface VerifyRequest {
   /** The text of `cordon.toml.sig`, if there is one. */
   readonly detached: string | null
   readonly trustedKeys: readonly TrustedKey[]
-  /** What the project is called wherever it lies; null when it has no such name, and no team can have signed for it. */
+  /** The project's name wherever it lies; null without one, so no team can have signed for it. */
   readonly identity: string | null
 }
 

@@ -12,7 +12,7 @@ export interface SignatureRecord {
   readonly signed_at: string
   readonly key: PublicKey
   readonly signature: string
-  /** What was signed, so that a later change can be shown. Not believed unless its hash is the signed one. */
+  /** The signed text, to show a later change. Trusted only if its hash is the signed one. */
   readonly canonical: string
 }
 
@@ -26,7 +26,9 @@ export interface SignatureFile {
 /** A file name that every file system takes. */
 const MAX_NAME = 200
 
-/** The file about a project: by its path, which a person can read, and by a hash of it where it is too long for a name. */
+/**
+ * The file about a project: by its path, which a person can read, or by a hash if that is too long.
+ */
 export function signaturePath(stateDir: string, project: string): string {
   const name = project.isWellFormed() ? encodeURIComponent(project) : ''
   const short = name !== '' && name.length <= MAX_NAME

@@ -1,4 +1,7 @@
-/** What is signed and how: the grant hash of a manifest, ed25519 keys, and the signatures of people and teams. */
+/**
+ * What is signed and how: the grant hash of a manifest, ed25519 keys, signatures of people and
+ * teams.
+ */
 
 import { createHash } from 'node:crypto'
 import { type PublicKey, parsePublicKey, type SigningKey } from '../../system/keys/signing-key.ts'
@@ -17,28 +20,34 @@ export function grantHash(canonical: string): string {
   return createHash('sha256').update('cordon-grants-v1\0').update(canonical).digest('hex')
 }
 
-/** What a person signs: this project may have these grants. */
+/** The message a person signs: this project may have these grants. */
 export function projectMessage(project: string, hash: string): string {
   return `cordon-project-signature-v1\0${project}\0${hash}`
 }
 
-/** What a team signs: the process that trusts our key may have these grants in this project, wherever it lies. */
+/**
+ * The message a team signs: whoever trusts our key may have these grants in this project, wherever
+ * it lies.
+ */
 export function teamMessage(identity: string, hash: string): string {
   return `cordon-team-signature-v2\0${identity}\0${hash}`
 }
 
-/** A detached signature, as `cordon.toml.sig` holds it. */
+/** A detached signature, as in `cordon.toml.sig`. */
 export interface DetachedSignature {
   readonly key: PublicKey
   readonly grantHash: string
-  /** The project it was made for, wherever that lies; null when it cannot be read. */
+  /** The project it was created for, wherever that lies; null if unreadable. */
   readonly identity: string | null
   readonly signature: string
 }
 
 const MAX_DETACHED = 16_384
 
-/** The signatures in the text of a `cordon.toml.sig`: one a line, others and comments skipped. It may come from anybody. */
+/**
+ * The signatures in a `cordon.toml.sig`: one a line, skipping others and comments. The text is
+ * untrusted.
+ */
 export function parseDetached(text: string): readonly DetachedSignature[] {
   if (text.length > MAX_DETACHED) return []
   return text.split('\n').flatMap((line) => {

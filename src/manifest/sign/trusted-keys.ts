@@ -17,7 +17,7 @@ export interface TrustedKey {
 
 export interface TrustedKeyPlaces {
   readonly configDir: string
-  /** `CORDON_TRUSTED_KEYS`: a file that stands in for the user's own, in CI. */
+  /** `CORDON_TRUSTED_KEYS`: a file instead of the user's own, in CI. */
   readonly override: string | undefined
   /** A file below it is the repository's own word for itself, and is refused. */
   readonly projectRoot: string
@@ -31,7 +31,7 @@ export function readTrustedKeys(places: TrustedKeyPlaces): readonly TrustedKey[]
   if (named === null && lstatSync(path, { throwIfNoEntry: false }) === undefined) return []
   let real: string
   try {
-    // People keep such files under version control and link to them: what counts is where the link leads.
+    // People keep such files under version control and link to them: the target counts.
     real = realpathSync(path)
   } catch (error) {
     if (named === null && errorCode(error) === 'ENOENT') return []

@@ -1,16 +1,14 @@
 /** Adds an entry to a list of a manifest's text, or takes one out, and leaves every comment and line of its writer in place (P6). */
 
-import type { Plain } from './plain.ts'
-import { printValue } from './print.ts'
 import { parseToml } from './toml.ts'
-import type { ArrayNode, Node, TableNode } from './tree.ts'
+import { type ArrayNode, type Node, type Plain, shorten, type TableNode } from './tree.ts'
 
 /** Why a text was left alone. */
-export type EditRefusal = 'not-toml' | 'not-a-list' | 'inline'
+type EditRefusal = 'not-toml' | 'not-a-list' | 'inline'
 
 /**
- * The text with `value` at the end of the list, for example of `['capabilities', 'allow', 'commands']` and `patterns`. The
- * section and the list are made where they are missing.
+ * The text with `value` appended to the list, for example of `['capabilities', 'allow',
+ * 'commands']` and `patterns`. Missing section and list are created.
  */
 export function appendToList(
   text: string,
@@ -65,7 +63,7 @@ export function removeFromList(text: string, section: readonly string[], name: s
   return sound(text.slice(0, from) + text.slice(to))
 }
 
-/** A text that no longer reads is none. */
+/** Null if the text no longer parses. */
 function sound(text: string): string | null {
   return parseToml(text).problems.length === 0 ? text : null
 }
@@ -75,7 +73,8 @@ function findTable(root: TableNode, section: readonly string[]): TableNode | 'in
   for (const part of section) {
     const node = here.entries.get(part)?.node
     if (node === undefined) return null
-    // A dotted or inline table is complete where it stands; a section of the same name would contradict it.
+    // A dotted or inline table is complete as written; a section of the same name would contradict
+    // it.
     if (node.kind !== 'table' || node.form === 'inline' || node.form === 'dotted') return 'inline'
     here = node
   }
@@ -118,4 +117,34 @@ function endOfLine(text: string, from: number): number {
 
 function insert(text: string, at: number, added: string): string {
   return text.slice(0, at) + added + text.slice(at)
+}
+
+/** A text as a TOML basic string. */
+export function printString(text: string): string {
+  // JSON escapes all that TOML forbids in a string, save for DEL.
+  return JSON.stringify(text).replaceAll('\u007f', '\\u007F')
+}
+
+/** A value on one line. */
+export function printValue(value: Plain): string {
+  if (typeof value === 'string') return printString(value)
+  if (Array.isArray(value)) return `[${value.map((item) => printValue(shorten(item))).join(', ')}]`
+  if (typeof value === 'object' && value !== null) {
+    const fields = Object.entries(value).filter(([, field]) => field !== null)
+    if (fields.length === 0) return '{}'
+    return `{ ${fields.map(([name, field]) => `${printKey(name)} = ${printValue(field)}`).join(', ')} }`
+  }
+  return printNumber(value)
+}
+
+function printNumber(value: boolean | number | null): string {
+  if (typeof value !== 'number') return String(value)
+  // Beyond 2^53 a number that looks like an integer would be read as one, digit for digit.
+  if (Number.isInteger(value) && !Number.isSafeInteger(value)) return value.toExponential()
+  if (Number.isFinite(value)) return Object.is(value, -0) ? '-0' : String(value)
+  return Number.isNaN(value) ? 'nan' : value > 0 ? 'inf' : '-inf'
+}
+
+function printKey(name: string): string {
+  return /^[A-Za-z0-9_-]+$/.test(name) ? name : printString(name)
 }

@@ -1,4 +1,4 @@
-/** What is wrong with a manifest: where, what was expected, what was found, and what was probably meant. */
+/** A problem of a manifest: where, what was expected and found, and what was probably meant. */
 
 import type { RuleRef } from '../../policy/policy.ts'
 import { visible } from '../../scan/visible-text.ts'
@@ -47,7 +47,7 @@ export interface Problem {
   readonly suggestion: string | null
 }
 
-/** What a check says about a value; the report adds the place. */
+/** The finding of a check about a value; the report adds the place. */
 export interface Finding {
   readonly code: ProblemCode
   readonly message: string
@@ -59,7 +59,7 @@ export interface Finding {
 /** A reader has enough after this many, and a hostile file has cost enough. */
 const MAX_PROBLEMS = 100
 
-/** A key is shown on a line; a longer one was made to hide something. */
+/** A key is shown on a line; a longer one is an attempt to hide something. */
 const MAX_KEY = 200
 
 /** Collects problems and warnings of one file, and names places in it. */
@@ -74,7 +74,7 @@ export class Report {
     this.#place = place
   }
 
-  /** `cordon.toml:12:3`, or `manifest:capabilities.allow.read` where there is not a text. */
+  /** `cordon.toml:12:3`, or `manifest:capabilities.allow.read` without a text. */
   source(at: number, key: string): string {
     if (this.#place === null || at < 0) return `${this.file}:${key}`
     const { line, column } = this.#place(at)
@@ -99,7 +99,7 @@ export class Report {
 export function problemAt(severity: Problem['severity'], at: RuleRef, finding: Finding): Problem {
   const place = /^(.*):([0-9]+):([0-9]+)$/.exec(at.source)
   const position = place === null ? null : { line: Number(place[2]), column: Number(place[3]) }
-  // In the object form the source ends in the rule, which is in `key` already.
+  // In the object form the source ends in the rule, which `key` already contains.
   const file = place?.[1] ?? at.source.split(':')[0]!
   return complete(severity, file, position, at.rule, finding)
 }

@@ -43,7 +43,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '\\': '\\',
 }
 
-/** What is at a place, for a message. */
+/** The token at a place, for a message. */
 export function foundAt(text: string, at: number): string {
   if (at >= text.length) return 'the end of the file'
   const code = text.charCodeAt(at)
@@ -51,7 +51,7 @@ export function foundAt(text: string, at: number): string {
   return `"${visible(String.fromCodePoint(text.codePointAt(at)!))}"`
 }
 
-/** Throws for what is at the cursor. */
+/** Throws for the token at the cursor. */
 export function fail(cursor: Cursor, message: string, expected: string, at: number = cursor.at): never {
   throw new TomlError(at, message, expected, foundAt(cursor.text, at))
 }

@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Plain } from './plain.ts'
-import { printValue } from './print.ts'
+import { printValue } from './edit.ts'
 import { parseToml } from './toml.ts'
-import { plainNode, positions } from './tree.ts'
+import { type Plain, plainNode, positions } from './tree.ts'
 
 const valid: readonly { name: string; toml: string; expect: unknown; note: string }[] = [
   { name: 'empty', toml: '', expect: {}, note: 'an empty document is valid TOML' },

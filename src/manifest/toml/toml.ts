@@ -15,7 +15,7 @@ import {
 } from './scalar.ts'
 import { type ArrayNode, type Entry, MAX_DEPTH, type Node, type TableNode, table } from './tree.ts'
 
-/** Something in the text that is not TOML, or contradicts what stood before. */
+/** Text that is not TOML, or contradicts earlier text. */
 export interface TomlProblem {
   readonly at: number
   readonly message: string
@@ -39,8 +39,8 @@ interface KeyPart {
 }
 
 /**
- * Parses a whole document; everything that was understood is in the tree even when there are problems. `ends` collects
- * where values end, for those who edit the text.
+ * Parses a whole document; the tree contains everything understood, even with problems. `ends`
+ * collects where values end, for edits of the text.
  */
 export function parseToml(text: string, ends: Map<Node, number> | null = null): TomlDocument {
   const root = table(0, 'header')
@@ -251,7 +251,8 @@ function readKeyValue(state: State, target: TableNode, depth: number): void {
   let here = target
   for (let i = 0; i < parts.length - 1; i++) {
     const entry = here.entries.get(parts[i]!.name)
-    // Only a table made by a dotted key in this same place may grow; headers and inline tables are complete.
+    // Only a table created by a dotted key in this same place may grow; headers and inline tables
+    // are complete.
     if (entry === undefined) here = addTable(here, parts[i]!, 'dotted')
     else if (entry.node.kind === 'table' && entry.node.form === 'dotted') here = entry.node
     else {

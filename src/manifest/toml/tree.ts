@@ -1,4 +1,4 @@
-/** The values of a manifest before they mean anything: a tree whose every key and value knows where it was written. */
+/** The values of a manifest as a tree; every key and value knows where it was written. */
 
 import { visible } from '../../scan/visible-text.ts'
 
@@ -48,14 +48,17 @@ export function table(at: number, form: TableNode['form']): TableNode {
   return { kind: 'table', entries: new Map(), at, form }
 }
 
-/** A tree as plain values, for those who do not ask where each was written. */
+/** A tree as plain values, without positions. */
 export function plainNode(node: Node): unknown {
   if (node.kind === 'array') return node.items.map(plainNode)
   if (node.kind !== 'table') return node.value
   return Object.fromEntries([...node.entries].map(([key, entry]) => [key, plainNode(entry.node)]))
 }
 
-/** Turns offsets into positions; the index of lines is made on first use, since most manifests have no problem. */
+/**
+ * Turns offsets into positions; the line index is built on first use, since most manifests have no
+ * problem.
+ */
 export function positions(text: string): (at: number) => Position {
   let starts: number[] | null = null
   return (at) => {
@@ -122,7 +125,7 @@ export function joinKey(path: string, name: string): string {
   return path === '' ? part : `${path}.${part}`
 }
 
-/** What a node is, for a person: `the string "yes"`, `an array`, `the integer 5`. */
+/** A node for a person: `the string "yes"`, `an array`, `the integer 5`. */
 export function describeNode(node: Node): string {
   switch (node.kind) {
     case 'string':
@@ -146,8 +149,33 @@ export function quoteShort(text: string): string {
   return visible(JSON.stringify(cut))
 }
 
-/** The parts of a path that `joinKey` made. */
+/** The parts of a path from `joinKey`. */
 export function splitKey(path: string): string[] {
   const parts = path.match(/"(?:[^"\\]|\\.)*"|[^.]+/g) ?? []
   return parts.map((part) => (part.startsWith('"') ? (JSON.parse(part) as string) : part))
+}
+
+/** Manifest values without their places: what remains is data that can be compared, printed and hashed. */
+export type Plain = boolean | number | string | null | readonly Plain[] | { readonly [key: string]: Plain }
+
+/** Strips the places from a value, its items and its fields; fields that are not set are left out. */
+export function plainValue(value: unknown): Plain {
+  if (Array.isArray(value)) return value.map((item) => plainValue(isItem(item) ? item.value : item))
+  if (typeof value === 'object' && value !== null) {
+    const fields = Object.entries(value).filter(([, field]) => field !== undefined && field !== null)
+    return Object.fromEntries(fields.map(([name, field]) => [name, plainValue(field)]))
+  }
+  return value as Plain
+}
+
+function isItem(value: unknown): value is { readonly value: unknown } {
+  return typeof value === 'object' && value !== null && 'rule' in value && 'source' in value && 'value' in value
+}
+
+/** The short form of an entry: `{ path = "x" }` says no more than `"x"`. */
+export function shorten(value: Plain): Plain {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const names = Object.keys(value)
+  const only = names.length === 1 ? names[0]! : ''
+  return ['path', 'command', 'host', 'tool'].includes(only) ? (value as { [key: string]: Plain })[only]! : value
 }

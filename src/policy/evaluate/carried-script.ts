@@ -7,7 +7,9 @@ import type { CommandFact, RedirectFact, ShellFacts } from '../../shell/facts.ts
 import { isInterpreterName } from '../../shell/tables/interpreter-names.ts'
 import type { ShellFact } from '../call.ts'
 
-/** What is wrong with running it, and the command that does; null where a text carries no such script, or runs nothing that could be it. */
+/**
+ * Why a script of the text may not run, and the command that runs it; null without such a script.
+ */
 export function carriedScript(
   shell: ShellFact,
   facts: ShellFacts,
@@ -24,7 +26,8 @@ export function carriedScript(
     const name = fact.argv[0]?.values?.[0] ?? null
     if (name === null || name === 'eval') return fact.argv.length > 0
     const started = startedPlaces(fact)
-    // `sh`, `bash -c "$(…)"`, `find -exec sh {}`: what it runs comes from the text, from a stream, or cannot be known.
+    // `sh`, `bash -c "$(…)"`, `find -exec sh {}`: the command comes from the text or a stream, or
+    // is unknown.
     if (isInterpreterName(name) && started.length === 0) return true
     // By its name alone where a folder of the project is on PATH.
     if (fact.resolves === 'program' && names.has(name)) return true

@@ -32,8 +32,8 @@ function kindGrant(policy: Policy, session: SessionFacts, fact: CommandFact): Co
 }
 
 /**
- * A grant may be written with its wrapper: `bundle exec rspec:*`, `timeout 60 npm test:*`. It then covers what the wrapper
- * runs, but only when its own words reach into that command: `timeout:*` covers nothing inside.
+ * A grant may include its wrapper: `bundle exec rspec:*`, `timeout 60 npm test:*`. It then covers
+ * the inner command, if its words reach into that: `timeout:*` covers nothing inside.
  */
 export function wrapperGrants(
   policy: Policy,
@@ -61,7 +61,10 @@ function isSameWord(word: Word, name: string): boolean {
   return value === name || value.endsWith(`:${name}`)
 }
 
-/** True when a wrapper runs the command on another machine or in a container, whose files and directories are not these. */
+/**
+ * Whether a wrapper runs the command on another machine or in a container, with other files and
+ * directories.
+ */
 export function runsElsewhere(wrappers: readonly CommandFact[]): boolean {
   return wrappers.some((wrapper) => wrapper.hazards.some((hazard) => hazard.code === ELSEWHERE))
 }
@@ -79,13 +82,16 @@ function mostLiteral(rules: readonly CommandRule[]): CommandRule | null {
 const scopes =
   /^@(?:angular|babel|biomejs|changesets|commitlint|eslint|graphql-codegen|nestjs|playwright|prisma|storybook|swc|tailwindcss|vue)\//
 
-/** A version or a tag. An address or another package (`eslint@npm:other`) runs what it says, whatever name is before it. */
+/**
+ * A version or a tag. An address or another package (`eslint@npm:other`) decides what runs,
+ * whatever name precedes it.
+ */
 const version = /(?<=.)@[\w.^~*+-]*$/
 
 /** A package that is a known tool, by its name. */
 const isProjectTool = (name: string): boolean => projectTools.has(name.replace(version, '').replace(scopes, ''))
 
-/** A package of this module rather than one that is fetched. */
+/** A package of this module, not a fetched one. */
 const isLocalPackage = (name: string): boolean => /^\.{1,2}(\/|$)|\.go$/.test(name) || !/[@.:]/.test(name)
 
 const runners: readonly (readonly [words: readonly string[], isKnown: (name: string) => boolean])[] = [

@@ -1,4 +1,7 @@
-/** Matches command patterns against resolved words: grants only what is certain, denials through everything. */
+/**
+ * Matches command patterns against resolved words: grants only if certain, denials through
+ * everything.
+ */
 
 import { matchSegment, segmentsMeet } from '../../files/glob.ts'
 import type { Word } from '../../shell/facts.ts'
@@ -31,7 +34,7 @@ export function grantMatches(pattern: CommandPattern, argv: readonly Word[]): bo
   })
 }
 
-/** Options of git that take the next word as their value; everything else before the subcommand stands alone. */
+/** Options of git with the next word as their value; all others before the subcommand take none. */
 const GIT_VALUED: ReadonlySet<string> = new Set([
   '-C',
   '-c',
@@ -56,7 +59,7 @@ export function denyMatches(pattern: CommandPattern, argv: readonly Word[]): Den
   return weakest(byName, restMatches(pattern.words, 1, argv, 1))
 }
 
-/** Matches the text of a command, whose quotes are gone: a program counts by its basename as well. */
+/** Matches the unquoted text of a command, also with the basename of its program. */
 function textMatches(pattern: TextPattern, argv: readonly Word[]): DenyMatch {
   const variants = variantsOf(argv)
   if (variants === null) return 'maybe'

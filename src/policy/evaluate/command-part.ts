@@ -6,13 +6,11 @@ import type { PartQuestions } from '../order.ts'
 import { isInsideRoots, nearbyRule } from '../path-part.ts'
 import { type Policy, ref } from '../policy.ts'
 import type { Ruling } from '../stance.ts'
+import { isReadable } from './carried-paths.ts'
 import { asksAt, hazardDenial, ruleDenial } from './command-denial.ts'
 import { ELSEWHERE, grantsOf, wrapperGrants } from './command-grant.ts'
-import { historyDenial } from './git-history.ts'
-import { gitReads, isGit } from './git-look.ts'
-import { repositoryHazard } from './git-place.ts'
-import { lostIn } from './lost-files.ts'
-import { isReadable } from './readable-command.ts'
+import { historyDenial, lostIn } from './git-history.ts'
+import { gitReads, isGit, repositoryHazard } from './git-place.ts'
 import type { Scene } from './scene.ts'
 
 /** Need no grant while implicit_coordinators is on (S2). */
@@ -50,14 +48,18 @@ const QUIET_BUILTINS: ReadonlySet<string> = new Set([
   ...['shopt', 'trap', 'eval', 'disown'],
 ])
 
-/** What a kind is known for: the change itself, that it happens elsewhere, and the options of its wrapper, each of which it was read by. */
+/**
+ * The hazards that a kind covers: the change itself, its remote place, and its wrapper's options.
+ */
 const KIND_ANSWERS: ReadonlySet<string> = new Set(['changes-remote', ELSEWHERE, 'wrapper-option'])
 
-/** The commands around one: the wrappers that run it, nearest first, and what it runs in turn when it is a wrapper itself. */
+/**
+ * The commands around one: its wrappers, nearest first, and the commands that it runs as a wrapper.
+ */
 export interface CommandsAround {
   readonly wrappers: readonly CommandFact[]
   readonly runs: CommandFact | null
-  /** True when it runs on another machine or in a container, whose directories are not these. */
+  /** True if it runs on another machine or in a container, with other directories. */
   readonly elsewhere: boolean
 }
 
@@ -66,7 +68,7 @@ export function commandQuestions(scene: Scene, fact: CommandFact, around: Comman
   const { wrappers, runs, elsewhere } = around
   const { policy, session, stance } = scene
   const named = runs !== null && wrapperGrants(policy, session, runs, [fact]) !== null
-  // A grant of this kind of change has answered what the change is.
+  // A grant of this kind of change has answered the ask about the change.
   const kinds = fact.kind != null && grantsOf(policy, session, fact)?.[0]?.pattern.kind === true
   const open = (candidate: Hazard): boolean =>
     asksAt(policy, candidate) &&
@@ -131,7 +133,10 @@ function placeRuling(scene: Scene, fact: CommandFact, text: string): Ruling | nu
   }
 }
 
-/** `cd ../other && rg x`: a command that runs nothing but itself, and writes only what it names, looks around in a place it may read. */
+/**
+ * `cd ../other && rg x`: a command that runs only itself and writes only what it names may read
+ * there.
+ */
 function lookingRuling({ session, sends }: Scene, fact: CommandFact, cwd: string, text: string): Ruling | null {
   const reads = fact.effect === 'local' && isReadable(fact) && (!isGit(fact) || gitReads(fact))
   const rule = reads ? nearbyRule(session, cwd, sends) : null
@@ -140,7 +145,7 @@ function lookingRuling({ session, sends }: Scene, fact: CommandFact, cwd: string
   return { decision: 'allow', reason: { code: 'nearby', message }, rules: [rule] }
 }
 
-/** Nothing runs of its own: an assignment, a function call whose body is judged, a wrapper whose inside is judged. */
+/** It runs nothing alone: an assignment, or a function or wrapper whose inside is judged. */
 function isTransparent(fact: CommandFact): boolean {
   return fact.resolves === 'none' || fact.resolves === 'function' || fact.unwrapped === 'all'
 }
@@ -157,9 +162,9 @@ function isCoordinator(fact: CommandFact): boolean {
 
 function harmless(policy: Policy, fact: CommandFact, text: string): Ruling | null {
   const name = nameOf(fact)
-  // `command -v x` only says what a name means.
+  // `command -v x` only reports the meaning of a name.
   const asksName = name === 'command' && /^-[vV]$/.test(fact.argv[1]?.values?.[0] ?? '')
-  // `exec 2>&1` only redirects, which is judged on its own.
+  // `exec 2>&1` only redirects, which is judged separately.
   const bareExec = name === 'exec' && fact.argv.length === 1
   const builtin = fact.resolves === 'builtin' && name !== null
   const quiet = builtin && (QUIET_BUILTINS.has(name) || asksName || bareExec)
@@ -205,10 +210,10 @@ const NAMES_EVERYTHING = /(?:^|[\s'"=])(?:\/|~\/?|\$HOME\/?|\$\{HOME\}\/?)(?=$|[
 function contained(scene: Scene, fact: CommandFact, elsewhere: boolean, text: string): Ruling {
   const rules = [ref(scene.stance.mode)]
   const lost = lostIn(scene, fact)
-  // A whole project is more than anybody wants to find gone, even if it can be brought back.
+  // Losing a whole project asks, even if undo can restore it.
   const everything =
     fact.hazards.some(({ code }) => code === 'deletes-everything') || NAMES_EVERYTHING.test(scene.shell.command)
-  // Undo keeps what is lost here, and nothing of a container or another machine.
+  // Undo keeps losses here, but not in a container or on another machine.
   if (scene.session.undo === true && !elsewhere && !everything && (lost !== null || fact.effect === 'loss')) {
     const what = lost === null ? fact.effectNote : `moves files to ${lost}, which is gone when the command ends`
     return {

@@ -16,9 +16,9 @@ import {
 import { parseHostPattern } from '../../hosts/pattern.ts'
 import { parseUrl } from '../../hosts/url.ts'
 import type { SessionFacts, ShellFact, ToolCall } from '../call.ts'
+import type { Verdict } from '../order.ts'
 import type { AgentRule, HostRule, Policy } from '../policy.ts'
 import { settle } from '../settle.ts'
-import type { Verdict } from '../verdict.ts'
 import { evaluate } from './evaluate.ts'
 
 const decide = (call: ToolCall, policy: Partial<Policy> = {}, session: Partial<SessionFacts> = {}): string => {

@@ -1,14 +1,17 @@
-/** What git prints out of its objects: masks hide files, and not what was committed, so denied paths are looked for in its words. */
+/**
+ * Git can print committed content that masks hide in files, so denied paths are searched for in its
+ * words.
+ */
 
 import { posix } from 'node:path'
-import { isInside } from '../../files/baseline.ts'
+import { isInside, isPrivateTmp } from '../../files/baseline.ts'
 import { literalPrefix, type PathPattern, reachesPath } from '../../files/path-pattern.ts'
-import type { CommandFact, ShellFacts } from '../../shell/facts.ts'
+import type { CommandFact, ShellFacts, Word } from '../../shell/facts.ts'
 import type { SessionFacts } from '../call.ts'
+import { isInsideRoots } from '../path-part.ts'
 import { type PathDenial, ref } from '../policy.ts'
 import type { Ruling } from '../stance.ts'
-import { isGit } from './git-look.ts'
-import { directoryOf as gitDirectory } from './git-place.ts'
+import { directoryOf as gitDirectory, isGit } from './git-place.ts'
 import { subcommands } from './network-use.ts'
 import type { Scene } from './scene.ts'
 
@@ -84,7 +87,7 @@ function denialOf(rule: PathDenial, text: string, root: string): Ruling {
   return { decision: rule.asks ? 'ask' : 'deny', ...(rule.asks && { firm: true }), reason, rules: [ref(rule)] }
 }
 
-/** The session's look at repositories, with the working trees and clones that this text makes. */
+/** The session's view of repositories, with the working trees and clones that this text creates. */
 export function withMadeCheckouts(
   session: SessionFacts,
   root: string,
@@ -104,4 +107,43 @@ export function withMadeCheckouts(
     return session.repository!.originalOf(path) ?? (top === undefined ? null : root + path.slice(top.length))
   }
   return { ...session, repository: { ...session.repository, originalOf } }
+}
+
+/** The place in /tmp that a command would move files of the project to for good; null when it moves none there. */
+export function lostIn({ policy, session, shell }: Scene, fact: CommandFact): string | null {
+  const place = destinationOf(fact)
+  if (place === null || !isPrivateTmp(place) || isInsideRoots(policy, session, place)) return null
+  const takes = fact.paths.some((use) => use.path !== null && isInsideRoots(policy, session, use.path))
+  if (!takes || !('facts' in shell.analysis)) return null
+  // `mv a /tmp/a; npm test; mv /tmp/a a` brings it back.
+  const returned = shell.analysis.facts.commands.some(
+    (other) => other !== fact && sourcesOf(other).some((source) => isInside(source, place) || isInside(place, source)),
+  )
+  return returned ? null : place
+}
+
+function moves(fact: CommandFact): boolean {
+  const name = fact.argv[0]?.values?.[0] ?? ''
+  const base = name.slice(name.lastIndexOf('/') + 1)
+  return base === 'mv' || (base === 'rsync' && fact.argv.some((word) => word.values?.[0] === '--remove-source-files'))
+}
+
+function destinationOf(fact: CommandFact): string | null {
+  if (!moves(fact)) return null
+  const at = fact.argv.findIndex((word) => /^(?:-t|--target-directory)$/.test(word.values?.[0] ?? ''))
+  const glued = fact.argv.map((word) => /^(?:-t|--target-directory=)(.+)$/s.exec(word.values?.[0] ?? '')?.[1])
+  const text = glued.find((one) => one !== undefined) ?? onlyValue(fact.argv[at > 0 ? at + 1 : fact.argv.length - 1])
+  return text === undefined ? null : posix.resolve(fact.cwd ?? '/', text)
+}
+
+function sourcesOf(fact: CommandFact): readonly string[] {
+  if (!moves(fact)) return []
+  return fact.argv
+    .slice(1, -1)
+    .map((word) => posix.resolve(fact.cwd ?? '/', onlyValue(word) ?? word.prefix))
+    .filter(isPrivateTmp)
+}
+
+function onlyValue(word: Word | undefined): string | undefined {
+  return word?.values?.length === 1 ? word.values[0] : undefined
 }

@@ -1,18 +1,16 @@
 /** The files of a shell text: redirects, and the words that name files (S6). */
 
 import { posix } from 'node:path'
+import { deniedOfGlob, protectedOfGlob, secretOfGlob } from '../../files/aimed-globs.ts'
 import { isInside, isProcessPath } from '../../files/baseline.ts'
-import { deniedOfGlob } from '../../files/denied-glob.ts'
 import { isGlob, matchSegment } from '../../files/glob.ts'
-import { protectedOfGlob } from '../../files/protected-glob.ts'
-import { secretOfGlob } from '../../files/secret-glob.ts'
 import type { CommandFact, PathUse, RedirectFact } from '../../shell/facts.ts'
 import type { PartSubject } from '../decision.ts'
 import type { PartQuestions } from '../order.ts'
 import { type PathActor, type PathScene, pathQuestions } from '../path-part.ts'
 import { type PathRule, ref } from '../policy.ts'
 import { wordsOf } from './command-part.ts'
-import { gitNamesOnly, gitReads, isGitTree } from './git-look.ts'
+import { gitNamesOnly, gitReads, isGitTree } from './git-place.ts'
 import { always, deny, type Scene, unknowable } from './scene.ts'
 
 /** A redirect: whether it may be used at all, then the file that it opens. */
@@ -92,7 +90,7 @@ export function pathUseQuestions(
   ]
 }
 
-/** A path that no one may touch, and that a pattern is aimed at. */
+/** A denied path at which a pattern aims. */
 function aimOfGlob({ policy, session }: Scene, access: 'read' | 'write', path: string): string | null {
   const rules = (access === 'write' ? policy.writes : policy.reads).deny.map((rule) => rule.pattern)
   const denied = deniedOfGlob(path, rules)
@@ -101,8 +99,8 @@ function aimOfGlob({ policy, session }: Scene, access: 'read' | 'write', path: s
 }
 
 /**
- * `.venv/bin/python`, a link of the project to the program of the same name. Starting it shows nothing: what the sandbox
- * does not show is not there. By another name a denied program would not be known.
+ * `.venv/bin/python`, a link of the project to the program of the same name. Starting it shows
+ * nothing. Under another name a denied program would not be recognised.
  */
 function isLinkedProgram({ policy, shell }: Scene, path: string): boolean {
   if (path.length > LONGEST_NAME || !isInside(path, policy.root)) return false
@@ -141,12 +139,12 @@ function pathPart(
   })
 }
 
-// What is named in words: relative where it lies in the project, as bash will see it, not as it was written.
+// The path for a message: relative if it lies in the project, as bash will see it.
 function shown({ policy }: Scene, path: string): string {
   return path.startsWith(`${policy.root}/`) ? path.slice(policy.root.length + 1) : path
 }
 
-// A glob stands for names below its literal directory: that directory is what can be judged.
+// A glob stands for names below its literal directory, so that directory is judged.
 function literalPart(use: PathUse): string {
   const path = use.path!
   if (!use.glob) return path

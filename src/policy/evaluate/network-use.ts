@@ -1,14 +1,16 @@
-/** Which hosts one command has: those of its grants, the default ones, and those of its tool where this use of it reaches out. */
+/**
+ * The hosts of one command: of its grants, the defaults, and of its tool if this use needs them.
+ */
 
 import type { CommandRule, HostRule, Policy } from '../policy.ts'
 
-/** Options before a subcommand whose value is the next word. */
+/** Options before a subcommand that take the next word as value. */
 const VALUED: ReadonlySet<string> = new Set(
   '-C -c --git-dir --work-tree --namespace --config-env --prefix --workspace -w --filter -F --dir --cwd --manifest-path --config -Z --project --directory'.split(
     ' ',
   ),
 )
-/** Stands for a use without a subcommand: `yarn` alone installs. */
+/** A use without a subcommand: `yarn` alone installs. */
 const BARE = '-'
 
 /** True when a use of a program, by the words after its name, is one of the listed ones; a list that is not there lists all. */

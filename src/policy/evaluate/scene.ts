@@ -6,19 +6,22 @@ import type { PartQuestions } from '../order.ts'
 import { type PathRule, type Policy, ref } from '../policy.ts'
 import type { Ruling, Stance } from '../stance.ts'
 
-/** The text and what it is judged by. */
+/** The text, and everything needed to judge it. */
 export interface Scene {
   readonly policy: Policy
   readonly session: SessionFacts
   readonly stance: Stance
   readonly shell: ShellFact
-  /** What the grants of the text's commands carry along: files that it may read and write as well (S3). */
+  /** Files that grants of the text's commands add: it may read and write them as well (S3). */
   readonly carried: readonly PathRule[]
-  /** Whether the text could send on what it reads. */
+  /** Whether the text could send what it reads. */
   readonly sends: () => boolean
 }
 
-/** What only shows at run time: the kernel holds it, so contained mode and an allow level run it; otherwise a person is asked. */
+/**
+ * A hazard known only at run time. The kernel limits it, so contained mode and an allow level run
+ * it; otherwise a person is asked.
+ */
 export function unknowable({ stance }: Scene, subject: PartSubject, message: string): PartQuestions {
   const ask: Ruling = {
     decision: 'ask',

@@ -8,15 +8,13 @@ import { type Policy, ref } from '../policy.ts'
 import type { Ruling, Stance } from '../stance.ts'
 import { carriedPaths, grantedKey } from './carried-paths.ts'
 import { carriedScript, startedPlaces } from './carried-script.ts'
-import { guessedDenials } from './command-denial.ts'
+import { guessedDenials, hazardDenialIn } from './command-denial.ts'
 import { runsElsewhere } from './command-grant.ts'
 import { commandQuestions, wordsOf } from './command-part.ts'
 import { withMadeCheckouts } from './git-history.ts'
-import { hazardDenialIn } from './hidden-denial.ts'
-import { hostUseQuestions } from './named-hosts.ts'
+import { hostUseQuestions, mayReachOut } from './named-hosts.ts'
 import { pathUseQuestions, redirectQuestions } from './named-paths.ts'
 import { always, deny, type Scene, unknowable } from './scene.ts'
-import { mayReachOut } from './text-hosts.ts'
 
 /** Decides every part of a command text. */
 export function decideShell(policy: Policy, known: SessionFacts, stance: Stance, shell: ShellFact): PartDecision[] {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { knownTool } from '../evaluate/known-tools.ts'
 import type { HostRule } from '../policy.ts'
 import { type CallerFact, type CallerHosts, type CallerScene, hostsOfCaller } from './callers.ts'
-import { knownTool } from './tools.ts'
 
 const rule = { rule: 'r', source: 's', pattern: { text: 'github.com' } } as unknown as HostRule
 const LINKS: Readonly<Record<string, string>> = {

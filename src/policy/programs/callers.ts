@@ -5,9 +5,9 @@
 
 import { posix } from 'node:path'
 import { isInterpreterName } from '../../shell/tables/interpreter-names.ts'
+import { type KnownTool, knownTool } from '../evaluate/known-tools.ts'
 import type { HostRule } from '../policy.ts'
 import { PROGRAM_FOLDERS } from './table.ts'
-import { type KnownTool, knownTool } from './tools.ts'
 
 /** A program that connects. */
 export interface CallerFact {

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { analyze } from '../../shell/walk/analyze.ts'
 import { parseCommandPattern } from '../command-pattern.ts'
 import type { CommandRule, Policy } from '../policy.ts'
-import { undeclared } from './declared.ts'
-import type { StartScene } from './start.ts'
+import { type StartScene, undeclared } from './start.ts'
 
 const sourced = <T>(value: T) => ({ value, rule: 'r', source: 'cordon.toml:1:1' })
 

@@ -3,20 +3,19 @@
 import { posix } from 'node:path'
 import type { CommandFact, Word } from '../../shell/facts.ts'
 import { inspect } from '../../shell/inspect/inspect.ts'
-import { isInterpreterName } from '../../shell/tables/interpreter-names.ts'
+import { familyOf, isInterpreterName } from '../../shell/tables/interpreter-names.ts'
 import { unprivilegedWay } from '../../shell/tables/unprivileged.ts'
 import { unknownWord } from '../../shell/words/pieces.ts'
 import type { SessionFacts } from '../call.ts'
 import { grantsOf } from '../evaluate/command-grant.ts'
-import { denyMatches, isExempt } from '../evaluate/command-match.ts'
-import { type CommandDenial, type Policy, ref } from '../policy.ts'
+import { denyMatches, grantMatches, isExempt } from '../evaluate/command-match.ts'
+import { COORDINATORS } from '../evaluate/command-part.ts'
+import { type CommandDenial, type CommandRule, type Policy, ref } from '../policy.ts'
 import type { Ruling } from '../stance.ts'
-import { undeclared } from './declared.ts'
-import { PRIVILEGED, RUNS_INSIDE, type StartedFor } from './names.ts'
-import type { TableScene } from './table.ts'
+import { ONLY_RUNS, PRIVILEGED, PROGRAM_FOLDERS, RUNS_INSIDE, type StartedFor, type TableScene } from './table.ts'
 
 /** A file that runs with words. */
-export interface ImageFact {
+interface ImageFact {
   readonly argv: readonly string[]
   /** Names of programs that the file is a link to or a copy of. */
   readonly aliases: readonly string[]
@@ -40,7 +39,7 @@ const SPAN = { start: 0, end: 0 }
 /** As many words as an interpreter or a loader may have before the file that it runs. */
 const MOST_BEFORE = 32
 
-/** What a start is judged by. */
+/** Everything needed to judge a start. */
 export interface StartScene extends TableScene {
   readonly session: SessionFacts
   /** The commands of the text that was decided before it ran. */
@@ -50,7 +49,7 @@ export interface StartScene extends TableScene {
   readonly path: () => string
 }
 
-/** Decides a start; null lets it run. What the text itself names was decided with it, and is not asked again. */
+/** Decides a start; null lets it run. A start that the text names was decided with the text. */
 export function decideStart(scene: StartScene, start: StartFact): Ruling | null {
   const denial = startDenial(scene.policy, start, scene.by)
   if (denial?.decision === 'deny' || scene.by === 'person') return denial?.decision === 'deny' ? denial : null
@@ -122,7 +121,7 @@ export function startText({ argv, path, file }: StartFact): string {
   return text.length > 120 ? `${text.slice(0, 120)} …` : text
 }
 
-/** Every way to read the words: by each name of the program, and as what it runs inside itself. */
+/** Every reading of the words: by each name of the program, and as the command it runs inside. */
 function readingsOf(start: StartFact): readonly (readonly Word[])[] {
   const readings = [...readingsOfImage(start, [start.path])]
   if (start.interpreter !== null) readings.push(...readingsOfImage(start.interpreter, []))
@@ -181,7 +180,7 @@ function matches(
   })
 }
 
-/** S7: the words hold a text of `[shell_policy] deny`. */
+/** S7: the words contain a text of `[shell_policy] deny`. */
 function textDenial({ shellPolicy }: Policy, { argv }: StartFact): Ruling | null {
   const text = argv.join(' ').toLowerCase()
   const rule = shellPolicy.deny.find(({ value }) => text.includes(value.toLowerCase()))
@@ -210,4 +209,85 @@ function privilegeDenial({ flags }: Policy, start: StartFact): Ruling | null {
     },
     rules: [{ rule: flags.privilege_wrappers.rule, source: 'built-in' }],
   }
+}
+
+/** A way to read a start. */
+interface Reading {
+  readonly place: string
+  /** Only a PATH folder gives a plain name: the agent may have created `./npm`. */
+  readonly name: string | null
+  readonly words: readonly string[]
+}
+
+/**
+ * Null if the text named the start, a grant covers it, or it only runs what is judged separately.
+ */
+export function undeclared(scene: StartScene, start: StartFact, text: string): Ruling | null {
+  const { policy, session, commands } = scene
+  const readings = start.cut ? [] : placesOf(scene, start)
+  if (readings.some((one) => commands.some((fact) => isWritten(fact, one, start.cwd)))) return null
+  const grants = [...policy.commands.allow, ...session.grants.commands]
+  const covering = grants.filter((grant) => readings.some((one) => isCovered(grant, one, policy.root)))
+  if (covering.some(({ prompt }) => !prompt)) return null
+  const [prompting] = covering
+  if (prompting !== undefined)
+    return asks('grant-prompts', `"${prompting.pattern.text}" covers \`${text}\` and says prompt = true.`, prompting)
+  if (readings.some((one) => onlyRuns(scene, one))) return null
+  const message = `No grant covers \`${text}\`, and every program needs one (${policy.everyProgram.source}).`
+  return asks('not-granted', message, policy.everyProgram)
+}
+
+function asks(
+  code: 'grant-prompts' | 'not-granted',
+  message: string,
+  rule: Pick<CommandRule, 'rule' | 'source'>,
+): Ruling {
+  const remedy = 'Grant it under [capabilities.allow.commands] patterns.'
+  return { decision: 'ask', reason: { code, message, ...(code === 'not-granted' && { remedy }) }, rules: [ref(rule)] }
+}
+
+function placesOf(scene: StartScene, { path, argv, cwd }: StartFact): readonly Reading[] {
+  const folders = [...scene.path().split(':'), ...PROGRAM_FOLDERS]
+  const reading = (named: string, words: readonly string[]): Reading => {
+    const place = posix.resolve(cwd, named)
+    return { place, name: folders.includes(posix.dirname(place)) ? posix.basename(place) : null, words }
+  }
+  const [, script, ...rest] = argv
+  const own = reading(path, argv.slice(1))
+  const git = own.name?.startsWith('git-') ? [{ ...own, name: 'git', words: [own.name.slice(4), ...own.words] }] : []
+  // `node /usr/bin/npm test` is how `npm test` goes on.
+  const isRun = script && !script.startsWith('-') && own.name !== null && familyOf.has(own.name)
+  return [own, ...git, ...(isRun ? [reading(script, rest)] : [])]
+}
+
+function isProgram(word: string, { place, name }: Reading, cwd: string): boolean {
+  return word.includes('/') ? posix.resolve(cwd, word) === place : word === name
+}
+
+function isCovered({ pattern }: CommandRule, reading: Reading, root: string): boolean {
+  const [program] = pattern.words
+  if (program === undefined || !isProgram(program, reading, root)) return false
+  return grantMatches(pattern, [program, ...reading.words].map(wordOf))
+}
+
+/** Whether these are the words of a command of the text; an unknown word matches any rest. */
+function isWritten(fact: CommandFact, reading: Reading, cwd: string): boolean {
+  const [program, ...words] = fact.argv
+  if (!program?.values?.some((value) => isProgram(value, reading, fact.cwd ?? cwd))) return false
+  const unknown = words.findIndex(({ values, splits }) => values === null || splits)
+  const length = unknown < 0 ? words.length : unknown
+  if (unknown < 0 && reading.words.length !== length) return false
+  return words.slice(0, length).every(({ values }, at) => values?.includes(reading.words[at] ?? '\0') === true)
+}
+
+/** `env x`, `sh -c x`: whatever program it starts is judged when that starts. */
+function onlyRuns({ policy }: StartScene, { name, words }: Reading): boolean {
+  if (name === null) return false
+  if (/^(?:ba|da)?sh$/.test(name)) return /^-[a-z]*c$/.test(words[0] ?? '')
+  return ONLY_RUNS.has(name) || (policy.flags.implicit_coordinators.value && COORDINATORS.has(name))
+}
+
+function wordOf(text: string): Word {
+  const span = { start: 0, end: 0 }
+  return { text, values: [text], dynamic: [], prefix: text, pattern: null, splits: false, span }
 }

@@ -1,10 +1,9 @@
-/** The table by which the init knows which program starts to ask about (native/programs/table.c). PURE. */
+/** The table of program starts that the init reports (native/programs/table.c). PURE. */
 
 import { posix } from 'node:path'
+import { knownTool } from '../evaluate/known-tools.ts'
 import type { Policy } from '../policy.ts'
 import type { HeldHosts } from './callers.ts'
-import { PRIVILEGED, RUNS_INSIDE, type StartedFor } from './names.ts'
-import { knownTool } from './tools.ts'
 
 /** Folders of programs, beside those on the PATH. */
 export const PROGRAM_FOLDERS: readonly string[] = [
@@ -17,7 +16,7 @@ export const PROGRAM_FOLDERS: readonly string[] = [
 ]
 const LOADERS = ['/lib64', '/lib', '/usr/lib/x86_64-linux-gnu', '/usr/lib/aarch64-linux-gnu']
 
-/** What decides which starts matter. */
+/** The rules that select starts. */
 export interface TableScene {
   readonly policy: Policy
   readonly by: StartedFor
@@ -34,7 +33,7 @@ export function programTable({ policy, by, changing, every }: TableScene, path: 
   const programs = new Set<string>()
   for (const { pattern } of deny) {
     const [program, ...words] = pattern.words
-    // A rule about the text says for certain only what the text begins with.
+    // A text rule is only certain about the beginning of the text.
     if (program === undefined || isOdd(pattern.words)) lines.add('*')
     else {
       lines.add([`n ${posix.basename(program)}`, ...words].join('\t'))
@@ -64,7 +63,25 @@ export function callerLines(held: Pick<HeldHosts, 'programs'> | null, path: stri
   return ['h', ...Array.from(names, (name) => `h ${name}`), ...links]
 }
 
-/** What a line of the table cannot hold. */
+/** Whether a line of the table cannot express the words. */
 function isOdd(words: readonly string[]): boolean {
   return words.some((word) => word === '' || /[\t\0]/.test(word))
 }
+
+/** For whom a start is judged: built-in rules are for agents, whose commands nobody reads first. */
+export type StartedFor = 'agent' | 'person'
+
+/** Programs that run the work of others by themselves, without starting them. */
+export const RUNS_INSIDE: ReadonlySet<string> = new Set(
+  'busybox toybox coreutils ld.so ld-linux.so.2 ld-linux-x86-64.so.2 ld-linux-aarch64.so.1 ld-musl-x86_64.so.1 ld-musl-aarch64.so.1'.split(
+    ' ',
+  ),
+)
+
+/** What asks for other rights (S4). */
+export const PRIVILEGED: ReadonlySet<string> = new Set('sudo sudo-rs sudoedit doas su pkexec run0 sg newgrp'.split(' '))
+
+/** Programs that only start another one, which is judged then. */
+export const ONLY_RUNS: ReadonlySet<string> = new Set(
+  'env nice ionice nohup setsid stdbuf time timeout xargs'.split(' '),
+)

@@ -1,10 +1,10 @@
-/** The policy that holds where no one wrote a manifest. */
+/** The policy without any manifest. */
 
 import { type Compiled, compileManifest } from '../../manifest/compile.ts'
 import { mergeLayers } from '../../manifest/layers.ts'
 import { type Frozen, frozenPolicy } from './frozen.ts'
 
-/** Compiles it, for the build to keep. The place is left open: nothing else in it depends on where it holds. */
+/** Compiled at build time. Its root is empty: nothing else depends on the place. */
 export function builtInPolicy(): Frozen<Compiled> {
   const compiled = compileManifest(mergeLayers({}).manifest, { root: '', home: '', env: {} })
   if ('problems' in compiled) throw new Error(`the built-in policy has problems: ${JSON.stringify(compiled.problems)}`)

@@ -1,4 +1,6 @@
-/** The one way to add to a loaded policy: what answers and hosts deny, what a brief limits, hosts of tools, another place. PURE. */
+/**
+ * The only way to extend a loaded policy: denials, a brief, tool hosts, another directory. PURE.
+ */
 
 import { isInside } from '../../files/baseline.ts'
 import { type PathPattern, splitPath, wholeTree } from '../../files/path-pattern.ts'
@@ -15,7 +17,7 @@ import type {
 import type { RegistryFacts } from '../../sandbox/bundles/bundle.ts'
 import type { LoadedPolicy } from './load.ts'
 
-/** What was denied outside of the manifest. It binds like deny rules of the manifest. */
+/** Denials from outside the manifest. They bind like its own deny rules. */
 export interface Denials {
   readonly reads: readonly PathDenial[]
   readonly writes: readonly PathDenial[]
@@ -26,7 +28,7 @@ export interface Denials {
 export const NO_DENIALS: Denials = { reads: [], writes: [], commands: [], hosts: [] }
 
 export interface Envelope {
-  /** True when a discovery brief limits writes although the manifest does not. */
+  /** True if a brief limits writes although the manifest does not. */
   readonly limits: boolean
   readonly rules: readonly PathRule[]
 }
@@ -34,16 +36,16 @@ export interface Envelope {
 export interface Extension {
   readonly denials?: Partial<Denials>
   readonly envelope?: Envelope
-  /** Hosts that programs have beyond those of the manifest. */
+  /** Hosts of programs beyond the manifest's. */
   readonly toolHosts?: readonly (readonly [program: string, rules: readonly HostRule[]])[]
   readonly registries?: RegistryFacts
-  /** Places that are shown and never changed. */
+  /** Visible, read-only places. */
   readonly shown?: readonly Sourced<string>[]
-  /** F7: the session's own directory, in place of the project. */
+  /** The session's own directory (F7) instead of the project. */
   readonly directory?: string
 }
 
-/** The policy with what is added to it. What is loaded never changes. */
+/** Returns an extended copy. */
 export function extendPolicy<Loaded extends LoadedPolicy>(base: Loaded, extension: Extension): Loaded {
   const { directory, registries = base.registries } = extension
   const loaded = directory === undefined ? base : movedTo(base, directory)

@@ -1,8 +1,8 @@
-/** A compiled policy in the form that a file keeps, and back. */
+/** Converts a compiled policy to JSON and back. */
 
 import type { Compiled } from '../../manifest/compile.ts'
 
-/** A value as JSON keeps it: maps are lists of their entries, and functions have no place. */
+/** A value as JSON: maps become lists of entries, functions are dropped. */
 export type Frozen<T> = T extends (...args: never) => unknown
   ? never
   : T extends ReadonlyMap<infer K, infer V>
@@ -11,7 +11,6 @@ export type Frozen<T> = T extends (...args: never) => unknown
       ? { readonly [Name in keyof T]: Frozen<T[Name]> }
       : T
 
-/** A policy in the form that is remembered. */
 export function frozenPolicy({ policy, sandbox, session, warnings }: Compiled): Frozen<Compiled> {
   const data = JSON.stringify({ policy, sandbox, session, warnings }, (_, part) =>
     part instanceof Map ? [...part] : part,
@@ -19,7 +18,6 @@ export function frozenPolicy({ policy, sandbox, session, warnings }: Compiled): 
   return JSON.parse(data) as Frozen<Compiled>
 }
 
-/** A compiled policy out of its remembered form. */
 export function thawedPolicy({ policy, sandbox, session, warnings }: Frozen<Compiled>): Compiled {
   const { agents, tools, commands, http } = policy
   return {

@@ -1,6 +1,6 @@
 /**
- * Hosts of a bundle that take one of its keys: open only where that key is brokered. Without it anybody's key would do, and
- * data could be carried out to an account of somebody else (N7).
+ * Hosts of a bundle that take one of its keys. They open only if that key is brokered: with any
+ * other key, data could go to somebody else's account (N7).
  */
 
 import { parseHostPattern } from '../../hosts/pattern.ts'
@@ -9,20 +9,20 @@ import type { HostRule, Sourced } from '../../policy/policy.ts'
 import { builtInBundle } from '../../sandbox/bundles/built-in.ts'
 import type { Bundle } from '../../sandbox/bundles/bundle.ts'
 
-/** A host that stays closed, and the keys of which one would open it. */
+/** A closed host with the keys that would open it. */
 export interface KeylessHost {
   readonly host: string
   readonly names: readonly string[]
 }
 
-/** The bundle's hosts that any command of its programs may reach, key or not. */
+/** The bundle's hosts that need no key. */
 export function freeHosts(bundle: Bundle): readonly string[] {
   if (bundle.secrets.length === 0) return bundle.hosts
   const keyed = new Set(bundle.secrets.flatMap((secret) => secret.hosts))
   return bundle.hosts.filter((host) => !keyed.has(host))
 }
 
-/** Hosts of keys that are brokered under these names, by the programs of the bundles that they belong to. */
+/** Hosts of the brokered keys, by program. */
 export function keyedHosts(
   bundles: readonly Sourced<BundleSetting>[],
   names: ReadonlySet<string>,
@@ -38,7 +38,7 @@ export function keyedHosts(
   })
 }
 
-/** Hosts that a program's bundles would have, were one of their keys brokered. */
+/** Hosts that a program's bundles would have with a key. */
 export function keylessHosts(
   bundles: readonly Sourced<BundleSetting>[],
   programs: readonly string[],
@@ -56,7 +56,7 @@ export function keylessHosts(
   return Array.from(found, ([host, names]) => ({ host, names: [...names] }))
 }
 
-/** What a program's bundles ask for before they start: by GET, at exactly that path. */
+/** Requests that a program's bundles make at start: GET, at exactly that path. */
 export function checkRules(bundles: readonly Sourced<BundleSetting>[], programs: readonly string[]): HostRule[] {
   return bundles.flatMap(({ value, rule, source }) => {
     const bundle = builtInBundle(value.tool)
@@ -69,7 +69,7 @@ export function checkRules(bundles: readonly Sourced<BundleSetting>[], programs:
   })
 }
 
-/** Hosts that a program's bundles go without. No one is asked about them. */
+/** Hosts that a program's bundles decline. They are never asked about. */
 export function declinedHosts(
   bundles: readonly Sourced<BundleSetting>[],
   programs: readonly string[],

@@ -1,4 +1,4 @@
-/** Finds the manifests of a project, merges their layers, and compiles the policy that holds there. */
+/** Finds a project's manifests, merges their layers and compiles the policy. */
 
 import { join, resolve } from 'node:path'
 import { type Compiled, compileManifest } from '../../manifest/compile.ts'
@@ -24,7 +24,7 @@ import {
   type WrittenManifests,
 } from './written-manifests.ts'
 
-/** Which manifest holds: the project's own, one that the person named, or an object instead of every layer. */
+/** The project's manifest, one that the person named, or an object that replaces every layer. */
 export type ManifestChoice =
   | { readonly kind: 'project' }
   | { readonly kind: 'file'; readonly file: string }
@@ -33,38 +33,37 @@ export type ManifestChoice =
 export interface LoadRequest {
   readonly machine: Machine
   readonly files: Files
-  /** The project root to judge against; null looks for it from the working directory upwards. */
+  /** The project root; null: search upwards from the working directory. */
   readonly root: string | null
   readonly choice: ManifestChoice
-  /** The organisation's manifests; read from this machine unless they are given. */
+  /** The organisation's manifests; read from this machine by default. */
   readonly organisation?: readonly WrittenManifest[]
 }
 
-/** The policy that holds in a project. */
 export interface LoadedPolicy extends Compiled {
-  /** The project whose place the root takes, for a session with its own directory (F7): commands find the root by that name too. */
+  /**
+   * The project that the root stands in for, for a session with its own directory (F7). Commands
+   * find the root by that name too.
+   */
   readonly standsFor?: string
   readonly root: string
   readonly manifestPath: string
-  /** Whether the project's own manifest is in it: that takes effect only once it is signed (M3). */
+  /** Whether the project has its own manifest, which must be signed to take effect (M3). */
   readonly ownManifest: boolean
-  /** Registries of the bundles (O5): known once a manifest is signed, or named by the person. */
+  /** Registries of the bundles (O5), from the signature or from the person. */
   readonly registries: RegistryFacts
 }
 
-/** A policy together with the manifests that it was compiled from. */
 export interface LoadedManifest extends LoadedPolicy {
-  /** The effective manifest, for `policy show`. */
   readonly manifest: Manifest
-  /** The project's own manifest, when it has one. */
   readonly project: Manifest | null
-  /** What was read, when that was the project's and the user's files. */
+  /** The texts that were read, if they are the project's and the user's. */
   readonly written: WrittenManifests | null
 }
 
 export type LoadOutcome = { readonly loaded: LoadedManifest } | { readonly problems: readonly Problem[] }
 
-/** Loads the policy for a project. Throws a Fault when a manifest cannot be read at all. */
+/** Loads a project's policy. Throws a Fault if a manifest cannot be read. */
 export async function loadPolicy(request: LoadRequest): Promise<LoadOutcome> {
   const { machine, files, choice } = request
   const root = files.canonical(
@@ -107,11 +106,11 @@ export async function loadPolicy(request: LoadRequest): Promise<LoadOutcome> {
   }
 }
 
-/** Hosts of a bundle by program, none where the manifest leaves them out; registries are added when the manifest is signed. */
+/** Hosts of a bundle by program. Registries are added once the manifest is signed. */
 function bundleHosts(choice: BundleSetting): ReadonlyMap<string, readonly string[]> {
   const bundle = builtInBundle(choice.tool)
   const fetches = bundle && (choice.fetch ?? bundle.fetch) && choice.defaultDomains
-  // Without its own hosts a bundle still has what the manifest writes for it, whichever of its programs runs.
+  // Without its own hosts a bundle keeps those that the manifest writes for it.
   return new Map((bundle?.programs ?? []).map((program) => [program, fetches ? freeHosts(bundle!) : []]))
 }
 
@@ -194,7 +193,7 @@ function openWritten({ text, label }: WrittenManifest, options?: LoadOptions): R
   return open({ text, file: label }, options)
 }
 
-/** Opens a manifest. What reads one is loaded with the first, and the shell analysis for one that has examples to check. */
+/** Parses a manifest. The shell analysis is loaded only for manifests with examples. */
 async function open(
   input: Parameters<typeof openManifest>[0],
   options: LoadOptions = {},
@@ -205,7 +204,7 @@ async function open(
   return openManifest(input, hasExamples ? { ...known, matches: await exampleMatcher() } : known)
 }
 
-/** M5: an example of a rule is a command text; it matches when one of its simple commands does. */
+/** An example (M5) is a command text; a rule matches if it matches one simple command. */
 export async function exampleMatcher(): Promise<LoadOptions['matches']> {
   const { analyze } = await import('../../shell/walk/analyze.ts')
   return (pattern: CommandPattern, command: string): boolean => {

@@ -1,8 +1,7 @@
 /**
- * Remembers the policy that a verified manifest came to, so that the next start need not read, compile and verify it again: all of
- * that together takes longer than the decision. It holds while the manifests read word for word as they did, in the same place, under
- * the same build, and their signature is in the same files. Cordon's own directory is the ground of this trust either way: the process that can
- * write a memory there could write a key and a signature of his own.
+ * Remembers the policy of a verified manifest: reading, compiling and verifying take longer than a
+ * decision. The memory is valid for the same texts, place, build and signature files. Whoever can
+ * write it could also write a key and a signature.
  */
 
 import { lstatSync } from 'node:fs'
@@ -18,15 +17,14 @@ import { type Frozen, thawedPolicy } from './frozen.ts'
 import type { LoadedPolicy } from './load.ts'
 import { readManifests, type WrittenManifest, type WrittenManifests } from './written-manifests.ts'
 
-/** The hash of all sources; the build puts it here. Unbuilt code remembers nothing. */
+/** Hash of the sources, set by the build. Unbuilt code remembers nothing. */
 declare const BUILD: string | undefined
-/** What `builtInPolicy` gave at the build. */
+/** Result of `builtInPolicy`, set by the build. */
 declare const BUILT_IN_POLICY: Frozen<Compiled>
 
-/** What was verified, and what it came to. */
 export interface Seal {
   readonly version: 2
-  /** The signatures and the user's public key, as they were when they were verified. */
+  /** Identities of the signature and key files when they were verified. */
   readonly files: string
   readonly memory: PolicyMemory | null
 }
@@ -39,12 +37,12 @@ export interface PolicyMemory {
   readonly registries: RegistryFacts
 }
 
-/** The build that remembers; null where nothing is remembered. */
+/** The build's hash; null if nothing is remembered. */
 export function rememberingBuild(): string | null {
   return typeof BUILD === 'string' ? BUILD : null
 }
 
-/** The policy in force in a project, registries included, when it is known already; null: read the manifests. */
+/** The remembered policy, or null: read the manifests. */
 export function recallPolicy(
   machine: Machine,
   files: Files,
@@ -71,17 +69,17 @@ export function recallPolicy(
   return { ...thawedPolicy(memory.policy), ...place, ownManifest: true, registries: memory.registries }
 }
 
-/** All that the compiled policy depends on, beside the build: where it holds, and what was written. */
+/** Everything that the policy depends on apart from the build. */
 export function writtenText(root: string, home: string, { organisation, user, project }: WrittenManifests): string {
   return JSON.stringify([root, home, organisation, user, project])
 }
 
-/** What was sealed for a project; null when nothing was, or in another form. */
+/** The seal of a project; null without a valid one. */
 export function readSeal(stateDir: string, project: string): Seal | null {
   try {
     return readOwnJson(sealPath(stateDir, project), isSeal)
   } catch {
-    // Damaged, or not ours alone: whatever it says, the manifest is verified again.
+    // Damaged or writable by others: verify again.
     return null
   }
 }
@@ -90,12 +88,12 @@ export function sealPath(stateDir: string, project: string): string {
   return signaturePath(join(stateDir, 'verified'), project)
 }
 
-/** The files of a verification: to be noted before it, and sealed after it. */
+/** Identities of the signature files: taken before verifying, compared when sealing. */
 export function verifiedFiles(stateDir: string, project: string): string {
   return [signaturePath(stateDir, project), join(stateDir, 'signing-key.pub')].map(identityOf).join('\n')
 }
 
-/** Which file is at a path, and since when with this content: no one but the kernel sets the last of these. */
+/** A file's identity with its ctime, which only the kernel sets. */
 export function identityOf(path: string): string {
   const facts = lstatSync(path, { bigint: true, throwIfNoEntry: false })
   return facts ? `${facts.dev} ${facts.ino} ${facts.size} ${facts.mtimeNs} ${facts.ctimeNs}` : 'none'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { policyOf, sourced } from '../../../test/cases/policy-fixture.ts'
+import { namedRepository, namedResults } from '../../call/decide/batch.ts'
 import type { NearbyKind } from '../../policy/policy.ts'
-import { namedRepository, namedResults } from '../place/log-names.ts'
 import { nearbyFact, repositoryAt } from './nearby.ts'
 
 const HOME = '/home/dev'

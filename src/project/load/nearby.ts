@@ -1,4 +1,7 @@
-/** Ordinary source near a project, which a call may read when it names it: neighbouring repositories, installed packages. */
+/**
+ * Source near a project that a call may read if it names it: neighbouring repositories, installed
+ * packages.
+ */
 
 import { posix } from 'node:path'
 import { isInside } from '../../files/baseline.ts'
@@ -7,7 +10,10 @@ import type { NearbyKind } from '../../policy/policy.ts'
 import type { Files } from '../../system/files.ts'
 import type { LoadedPolicy } from './load.ts'
 
-/** Where package managers put what they install for a user, below the home; each match is followed by the package's own files. */
+/**
+ * Where package managers install for a user, below home; each match is followed by the package's
+ * files.
+ */
 const PACKAGES: readonly RegExp[] = [
   /^\.(?:local|npm-global|npm-packages)\/lib\/node_modules\/./,
   /^\.nvm\/versions\/node\/[^/]+\/lib\/node_modules\/./,
@@ -26,17 +32,17 @@ const PACKAGES: readonly RegExp[] = [
   /^\.pub-cache\/hosted\/./,
 ]
 
-/** Programs of the machine that lie outside the system folders. */
+/** Programs outside the system folders. */
 const PROGRAMS = /^\/Applications\/[^/]+\.app\/Contents\/./
 
-/** A folder that says by its name that it is no one else's business. */
+/** A folder with a private name. */
 const PRIVATE =
   /(?:^|[-_. ])(?:secrets?|credentials?|creds|passwords?|passwd|pass|vaults?|keys?|keyring|private|confidential|personal|dotfiles)(?:$|[-_. ])/i
 
-/** Folders of a home that hold other things than a person's projects. */
+/** Folders of a home that do not contain projects. */
 const NO_PROJECTS = /^(?:\..*|Library|AppData|Applications|snap)$/
 
-/** The fact of a session: which paths are near its project by the manifest. Nothing where that opens none. */
+/** Decides which paths are near; empty if the manifest opens none. */
 export function nearbyFact(
   { root, policy: { nearby } }: Pick<LoadedPolicy, 'root' | 'policy'>,
   home: string,
@@ -54,7 +60,7 @@ export function nearbyFact(
   }
 }
 
-/** The folder of the home that a person keeps this project in, and others beside it. */
+/** The folder in which the person keeps this project and others. */
 function shelfOf(root: string, home: string): string | null {
   if (root === home || !isInside(root, home)) return null
   const [first, ...below] = posix.relative(home, root).split('/')
@@ -72,7 +78,7 @@ function isNeighbour(
   const repository = repositoryOf(path)
   if (repository === null || repository === shelf || !isInside(repository, shelf)) return false
   const names = posix.relative(shelf, path).split('/')
-  // A remote's address in a repository's own files may hold a login.
+  // A remote's URL in a repository may contain a login.
   return !names.includes('.git') && !names.some((name) => PRIVATE.test(name))
 }
 
@@ -83,7 +89,7 @@ function isPackage(path: string, home: string): boolean {
   return PACKAGES.some((place) => place.test(below))
 }
 
-/** The repository that a path lies in, by a look at the disk: the nearest folder above it that holds one of this user's. */
+/** The repository of a path: the nearest folder above it that contains one of this user's. */
 export function repositoryAt(path: string, files: Pick<Files, 'exists' | 'isOwn'>): string | null {
   for (let place = path; place !== '/'; place = posix.dirname(place)) {
     const git = posix.join(place, '.git')
@@ -92,7 +98,7 @@ export function repositoryAt(path: string, files: Pick<Files, 'exists' | 'isOwn'
   return null
 }
 
-/** The same, unless its own files hold a login to somewhere: who reads all of it would read that. */
+/** The same, unless its own files contain a login. */
 export function openRepositoryAt(path: string, files: Files): string | null {
   const repository = repositoryAt(path, files)
   if (repository === null) return null
@@ -102,7 +108,7 @@ export function openRepositoryAt(path: string, files: Files): string | null {
   return settings.some((place) => holdsLogin(posix.join(place, 'config'), files)) ? null : repository
 }
 
-/** A user in an address, or a header that git sends along. */
+/** A user in a URL, or a header that git sends. */
 const LOGIN = /:\/\/[^\s/@]+@|extraheader|password|token/i
 
 function holdsLogin(config: string, files: Files): boolean {

@@ -1,22 +1,22 @@
-/** The organisation's layer of a policy: what the fleet's bundle has for this machine, verified at every start. */
+/** The organisation's layer: the fleet's bundle for this machine, verified at every start. */
 
 import { type Bundle, isFor, type VerifiedBundle } from '../../fleet/bundle.ts'
 import { fleetDirectory, storedBundle } from '../../fleet/bundle-store.ts'
 import { type Enrolment, readEnrolment } from '../../fleet/identity.ts'
+import { type FleetStatus, readStatus } from '../../fleet/policy-source.ts'
 import { type FleetSettings, readFleetSettings } from '../../fleet/settings.ts'
-import { type FleetStatus, readStatus } from '../../fleet/status.ts'
 import { Fault } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
 import type { WrittenManifest } from './written-manifests.ts'
 
-/** The fleet of a machine as it is known here, without asking anybody. */
+/** This machine's fleet, without network access. */
 export interface FleetMembership {
   readonly settings: FleetSettings
   readonly enrolment: Enrolment | null
   readonly policy: VerifiedBundle | null
 }
 
-/** Reads it; null where this machine is in no fleet. */
+/** Null if this machine is in no fleet. */
 export function fleetMembership(
   machine: Pick<Machine, 'systemDir' | 'configDir' | 'stateDir'>,
 ): FleetMembership | null {
@@ -27,7 +27,10 @@ export function fleetMembership(
   return { settings, enrolment, policy }
 }
 
-/** The manifests that come before the user's own. A Fault where the fleet has a policy and this machine none that holds. */
+/**
+ * Manifests above the user's. Throws a Fault if the fleet has a policy and this machine no valid
+ * one.
+ */
 export function organisationManifests(machine: Machine, now: number): readonly WrittenManifest[] {
   const membership = fleetMembership(machine)
   if (membership === null || membership.settings.policy === null) return []
@@ -50,10 +53,10 @@ export function organisationManifests(machine: Machine, now: number): readonly W
   return [...written, ...closedBy(bundle, status, label, now)]
 }
 
-/** How long a refused login may be an error of the servers rather than a revocation, where the policy says nothing. */
+/** Default time in which a refused login may be a server error rather than a revocation. */
 const GRACE_SECONDS = 15 * 60
 
-/** What the bundle closes because it has expired, or because this machine could not prove that it still belongs to the fleet. */
+/** What the bundle closes when it has expired, or when the machine cannot prove its membership. */
 function closedBy(bundle: Bundle, status: FleetStatus, label: string, now: number): readonly WrittenManifest[] {
   const overdue = (since: string | null | undefined, seconds: number) =>
     now >= (since == null ? 0 : Date.parse(since)) + seconds * 1000

@@ -2,11 +2,11 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { namedWorktrees } from '../../call/decide/batch.ts'
 import { parsePathPattern } from '../../files/path-pattern.ts'
 import { type Files, machineFiles } from '../../system/files.ts'
-import { namedWorktrees } from '../place/log-names.ts'
 import type { LoadedPolicy } from './load.ts'
-import { ownWorktrees } from './worktrees.ts'
+import { ownWorktrees } from './repository-settings.ts'
 
 let base: string
 let root: string

@@ -1,4 +1,4 @@
-/** The manifests of a project as they are written: its own, the user's and the organisation's. */
+/** Reads the manifests of a project: its own, the user's and the organisation's. */
 
 import { lstatSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,25 +8,25 @@ import { MANIFEST_NAME } from '../place/root.ts'
 
 export interface WrittenManifest {
   readonly text: string
-  /** How messages call the file. */
+  /** The file's name in messages. */
   readonly label: string
 }
 
 export interface WrittenManifests {
-  /** What the fleet's policy has for this machine (X8). */
+  /** The fleet's policy for this machine (X8). */
   readonly organisation: readonly WrittenManifest[]
   readonly user: WrittenManifest | null
   readonly project: WrittenManifest | null
 }
 
-/** Reads the organisation's manifests. On a machine that is in no fleet nothing is loaded for it. */
+/** Loads the fleet code only on a machine in a fleet. */
 export async function readOrganisation(machine: Machine): Promise<readonly WrittenManifest[]> {
   if (!mayBeInFleet(machine)) return []
   const { organisationManifests } = await import('./organisation.ts')
   return organisationManifests(machine, Date.now())
 }
 
-/** Whether there are settings of a fleet, or something in their place that cannot be checked: reading them tells. */
+/** Whether fleet settings exist, or something there that cannot be checked. */
 export function mayBeInFleet({ systemDir, configDir }: Pick<Machine, 'systemDir' | 'configDir'>): boolean {
   return [systemDir, configDir].some((directory) => {
     try {
@@ -37,7 +37,7 @@ export function mayBeInFleet({ systemDir, configDir }: Pick<Machine, 'systemDir'
   })
 }
 
-/** Reads the manifests that hold in a project. One that is there and cannot be read is a fault: what it denies would be allowed. */
+/** Reads the manifests in force. An unreadable one is a fault: its denials would be lost. */
 export function readManifests(
   root: string,
   machine: Machine,
@@ -52,11 +52,10 @@ export function readManifests(
   }
 }
 
-/** Reads the manifest that the user has for all projects. */
 export function readUserManifest({ configDir, home }: Machine, files: Files): WrittenManifest | null {
   const file = join(configDir, MANIFEST_NAME)
   if (files.isMissing(file)) return null
-  // Short, and without the name of the user.
+  // Short, and without the user's name.
   const label = file.startsWith(`${home}/`) ? `~${file.slice(home.length)}` : file
   return { text: files.readText(file), label }
 }

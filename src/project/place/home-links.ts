@@ -1,15 +1,15 @@
-/** Links of the home into other places: dotfiles that are kept in a repository and linked from `~/.bashrc` and its kin. */
+/** Links from the home directory to other places, such as dotfiles in a repository. */
 
 import { type Dirent, readdirSync, readlinkSync, realpathSync } from 'node:fs'
 import { posix } from 'node:path'
 import { type ProtectedKind, protectedNames } from '../../files/protected-names.ts'
 import type { ProtectedPlace } from '../../files/protected-paths.ts'
 
-/** Deeper, or in more entries, no one looks: `~/.oh-my-zsh` holds a repository. */
+/** Limits of the search: `~/.oh-my-zsh` contains a repository. */
 const MAX_DEPTH = 3
 const MAX_ENTRIES = 2000
 
-/** What a person's programs, and Cordon itself, read under the home and find elsewhere: where that is, and what it is to them. */
+/** Targets of links in home that programs, or Cordon itself, read. */
 export function homeLinks(home: string, configDir: string): readonly ProtectedPlace[] {
   const links = new LinkedPlaces(home)
   for (const { path, kind } of protectedNames) {
@@ -32,7 +32,7 @@ class LinkedPlaces {
     this.#realHome = realPath(home) ?? home
   }
 
-  /** A protected path of the home, with what is in it. */
+  /** Adds a protected path of home with its contents. */
   add(path: string, kind: ProtectedKind): void {
     const entry = this.#entry(path)
     if (entry === null) return
@@ -65,12 +65,12 @@ class LinkedPlaces {
     this.found.push({ path: target, kind, reason: `it is your ${name}, which is a link to it`, asks: true })
   }
 
-  /** Where a path is when nothing on the way is a link but the home itself. */
+  /** The path if only home itself is a link. */
   #plain(path: string): string {
     return path.startsWith(`${this.#home}/`) ? this.#realHome + path.slice(this.#home.length) : path
   }
 
-  /** Looked up by listings: most of the many names do not exist. */
+  /** Looked up in listings: most of the names do not exist. */
   #entry(path: string): Pick<Dirent, 'isDirectory'> | null {
     if (path === this.#home) return HOME
     const folder = posix.dirname(path)
@@ -85,7 +85,7 @@ class LinkedPlaces {
     try {
       names = new Map(readdirSync(folder, { withFileTypes: true }).map((entry) => [entry.name, entry]))
     } catch {
-      // No one who cannot list it can follow what is in it.
+      // Nobody who cannot list it can follow its links.
     }
     this.#names.set(folder, names)
     return names
@@ -102,7 +102,7 @@ function realPath(path: string): string | null {
   }
 }
 
-/** Where a link points to nothing yet: the process that makes it makes what the link names. */
+/** The target of a dangling link: writing the link creates the target. */
 function danglingTarget(path: string): string | null {
   try {
     const target = posix.resolve(realPath(posix.dirname(path)) ?? posix.dirname(path), readlinkSync(path))

@@ -1,6 +1,6 @@
 /**
- * Programs that a person installed below the home directory, and what they need to run: one row for each installer. A row names
- * folders of programs only, never the settings or credentials beside them.
+ * Programs installed below home, and what they need: one row per installer. A row names program
+ * folders only, never settings or credentials.
  */
 
 import { posix } from 'node:path'
@@ -11,15 +11,16 @@ import type { Files } from '../../system/files.ts'
 interface Installer {
   readonly name: string
   readonly folders: readonly string[]
-  /** The folders as a whole unless it says so. */
+  /** Shows the whole folders by default. */
   readonly shows?: 'program'
 }
 
 const below = (place: string, ...names: readonly string[]): string[] => names.map((name) => `${place}/${name}`)
 
-/** An installer's folders, with what programs in the first ones link to. */
+/** The installers, with what their first folders link to. */
 export const INSTALLERS: readonly Installer[] = [
-  // The person's own folders hold other things as well: a program is shown by itself, with what it links to.
+  // The person's own folders contain other things too, so only the program and its link targets are
+  // shown.
   { name: 'local', folders: ['~/.local/bin', '~/bin'], shows: 'program' },
   { name: 'pipx', folders: ['~/.local/share/pipx/venvs', '~/.local/share/pipx/shared', '~/.local/pipx/venvs'] },
   { name: 'uv', folders: below('~/.local/share/uv', 'tools', 'python') },
@@ -65,15 +66,14 @@ interface Machine {
 }
 
 export interface InstalledPlaces {
-  /** Files and folders, by any name. */
   readonly places: readonly string[]
-  /** Links that are shown as such: their ends are among the places. */
+  /** Links to show as links; their targets are in `places`. */
   readonly links: readonly string[]
 }
 
 type Look = Pick<Files, 'exists' | 'canonical' | 'isDirectory' | 'isLink' | 'readText'>
 
-/** What these programs need to be shown, as far as an installer of the table put them there. */
+/** The places that installed programs need. */
 export function installedPlaces(words: readonly string[], machine: Machine, files: Look): InstalledPlaces {
   if (words.length === 0) return { places: [], links: [] }
   const search = new Search(machine, files)
@@ -81,14 +81,14 @@ export function installedPlaces(words: readonly string[], machine: Machine, file
   return { places: [...search.places], links: [...search.links] }
 }
 
-/** The installers that put something on this PATH, for people. */
+/** The installers on this PATH, for people. */
 export function installersOnPath({ home, path }: Pick<Machine, 'home' | 'path'>): readonly string[] {
   const folders = path.split(':').map((entry) => posix.normalize(entry))
   const found = INSTALLERS.filter((one) => one.folders.some((folder) => folders.includes(expanded(folder, home))))
   return [...new Set(found.map(({ name }) => name))]
 }
 
-/** A script names its interpreter, which may be a link to another installer's. */
+/** A script's interpreter may be a link to another installer's. */
 const MOST_STEPS = 4
 const MOST_SCRIPT_BYTES = 256 * 1024
 
@@ -100,7 +100,7 @@ class Search {
   readonly #files: Look
   readonly #own: readonly string[]
   readonly #rows: readonly Installer[]
-  /** Without one of these on PATH no word can name a program of the table. */
+  /** If false, no word can name a program of the table. */
   readonly #isOnPath: boolean
 
   constructor({ home, path, own }: Machine, files: Look) {
@@ -135,7 +135,7 @@ class Search {
     const rows = [...this.#rowsOf(path), ...this.#rowsOf(target)]
     for (const folder of rows.flatMap(({ folders, shows }) => (shows === 'program' ? [] : folders)))
       if (this.#files.exists(folder) && !this.#isClosed(this.#files.canonical(folder))) this.places.add(folder)
-    // A link may point to a single program elsewhere; what lies beside that is no one's but its owner's.
+    // A link may point to a single program elsewhere; its neighbours stay hidden.
     if (!SYSTEM_PATHS.some((place) => isInside(target, place))) this.places.add(target)
     if (rows.some(({ shows }) => shows === 'program') && this.#files.isLink(path)) this.links.add(path)
     const interpreter = this.#interpreter(target)
@@ -144,18 +144,18 @@ class Search {
     else this.addWord(interpreter, steps - 1)
   }
 
-  /** What the person made a link to may be the home directory, a secret in it, or Cordon's own. */
+  /** A link of the person's may point to home, to a secret or to Cordon's own files. */
   #isClosed(target: string): boolean {
     const isOwn = this.#own.some((place) => isInside(target, place))
     return isOwn || isInside(this.#home, target) || secretOf(target, { home: this.#home }) !== null
   }
 
-  /** It is named by a program that is shown: one outside of the table and of the system stays hidden. */
+  /** An interpreter outside the table and the system stays hidden. */
   #addInterpreter(path: string, steps: number): void {
     if (this.#rowsOf(path).length > 0 || this.#rowsOf(this.#files.canonical(path)).length > 0) this.#add(path, steps)
   }
 
-  /** What the first line of a script names: a path, or what `env` is to find. */
+  /** The path in a script's first line, or what `env` finds. */
   #interpreter(path: string): string | null {
     let line: string
     try {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { writablePathFolders } from './path-folders.ts'
+import { writablePathFolders } from './own-places.ts'
 
 const there = new Set(['/p/bin', '/p/node_modules/.bin', '/p/.venv/bin', '/p/.venv/pyvenv.cfg', '/usr/bin', '/p'])
 const files = { exists: (path: string) => there.has(path), canonical: (path: string) => path }

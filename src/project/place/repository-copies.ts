@@ -1,4 +1,4 @@
-/** Working trees and clones of the project inside its roots: what is denied in the project is denied in them. */
+/** Worktrees and clones of the project inside its roots. The project's denials apply in them. */
 
 import { readFileSync, statSync } from 'node:fs'
 import { posix } from 'node:path'
@@ -7,7 +7,7 @@ import { type PathPattern, reachesPath } from '../../files/path-pattern.ts'
 import type { RepositoryFacts } from '../../policy/call.ts'
 import { type Files, machineFiles } from '../../system/files.ts'
 
-/** Checks the repository of a root, as it is at each look. */
+/** Facts about the repository of the current root. */
 export function repositoryFacts(root: () => string): RepositoryFacts {
   return {
     originalOf: (path) => originalOf(path, root(), machineFiles),
@@ -22,7 +22,9 @@ function originalOf(path: string, root: string, files: Files): string | null {
   return null
 }
 
-/** A checkout below the project, or one that names the project's repository. A submodule is another project. */
+/**
+ * A checkout below the project, or one that names its repository. A submodule is another project.
+ */
 function isCopy(folder: string, root: string, files: Files): boolean {
   const git = posix.join(folder, '.git')
   if (!files.exists(git) || !files.exists(posix.join(root, '.git'))) return false
@@ -31,12 +33,12 @@ function isCopy(folder: string, root: string, files: Files): boolean {
   return named.startsWith(`gitdir: ${root}/.git/worktrees/`) || (isInside(folder, root) && !/\/modules\//.test(named))
 }
 
-/** Deeper folders, and more of them, are not searched for clones: those of git itself are listed by it. */
+/** Limits of the search for clones; git itself lists its worktrees. */
 const DEPTH = 4
 const MOST_FOLDERS = 5_000
 const NEVER_COPIES: ReadonlySet<string> = new Set(['.git', 'node_modules', '.venv', 'target'])
 
-/** The checkouts that exist: those that the repository lists, and those that are found in the first folders of the project. */
+/** Checkouts that the repository lists or that lie in the first folders of the project. */
 export function checkoutsOf(root: string, roots: readonly string[], files: Files): readonly string[] {
   const listed = posix.join(root, '.git', 'worktrees')
   if (!files.exists(posix.join(root, '.git'))) return []
@@ -63,7 +65,7 @@ export function checkoutsOf(root: string, roots: readonly string[], files: Files
 
 const MOST_INDEX = 256 * 1_048_576
 
-/** Whether git's index lists a file that the pattern reaches; true where the index cannot be read. */
+/** Whether git's index contains a matching file; true if the index cannot be read. */
 function tracks(pattern: PathPattern, root: string): boolean {
   const file = posix.join(root, '.git', 'index')
   const stat = statSync(file, { throwIfNoEntry: false })
@@ -76,7 +78,7 @@ function tracks(pattern: PathPattern, root: string): boolean {
   }
 }
 
-/** Names of an index of version 2 or 3 with SHA-1 names; throws for every other. */
+/** Names in an index of version 2 or 3 with SHA-1; throws for others. */
 function indexNames(bytes: Buffer): readonly string[] {
   const version = bytes.readUInt32BE(4)
   if (bytes.toString('latin1', 0, 4) !== 'DIRC' || version < 2 || version > 3) throw new Error('another kind of index')

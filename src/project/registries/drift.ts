@@ -1,30 +1,33 @@
 /**
- * Registries that were changed in the person's configuration, or the project's, since they were signed. Asking the tools takes
- * seconds: they are asked again only when one of the files that they read is another than it was.
+ * Registries that changed in configuration since they were signed. Asking the tools takes seconds,
+ * so they are asked only when one of their files has changed.
  */
 
 import { dirname, join } from 'node:path'
+import { isInside } from '../../files/baseline.ts'
 import { builtInBundle } from '../../sandbox/bundles/built-in.ts'
 import { type AppliedBundle, type Bundle, type RegistryFacts, selectBundles } from '../../sandbox/bundles/bundle.ts'
-import { findRegistries } from '../../sandbox/bundles/registry.ts'
+import { findRegistries, machineRegistries, type RegistryPort } from '../../sandbox/bundles/registry.ts'
 import type { Machine } from '../../system/machine.ts'
 import { sha256 } from '../../system/sha256.ts'
 import { makeDirectories, openOwnDirectory, readOwnJson, writeOwnJson } from '../../system/state.ts'
 import type { LoadedPolicy } from '../load/load.ts'
 import { identityOf } from '../load/memory.ts'
-import { registryChanges, registryPort } from './urls.ts'
 
 /** What signing now would open and close. */
 export type RegistryDrift = ReturnType<typeof registryChanges>
 
-/** What was found when the files were as `stamp` says. */
+/** Findings for the files of a stamp. */
 interface Look {
   readonly version: 1
   readonly stamp: string
   readonly found: RegistryFacts
 }
 
-/** The drift of the registries that a command's bundles reach; null where there is none. A manifest that was not signed here has none to drift from. */
+/**
+ * The drift of the registries that a command's bundles use; null if none. An unsigned manifest has
+ * none.
+ */
 export function registryDrift(
   root: string,
   registries: RegistryFacts | null,
@@ -43,14 +46,13 @@ export function registryDrift(
   return drift.opens.length + drift.closes.length > 0 ? drift : null
 }
 
-/** The same for a command that a person typed. */
 export function typedDrift(loaded: LoadedPolicy, machine: Machine, command: readonly string[]): RegistryDrift | null {
   const choices = loaded.sandbox.bundles.map(({ value }) => value)
   const signed = loaded.ownManifest ? loaded.registries : null
   return registryDrift(loaded.root, signed, machine, selectBundles(choices, command, builtInBundle))
 }
 
-/** One line of it, for the process that is not asked. */
+/** One line for a process that is not asked. */
 export function driftLine({ opens, closes }: RegistryDrift): string {
   const lines = [...opens.map((line) => `+ ${line}`), ...closes.map((line) => `- ${line}`)]
   return `the registries have changed since you signed, and the signed ones hold until you sign again (cordon sign): ${lines.join(' ')}`
@@ -65,7 +67,7 @@ function currentRegistries(bundle: Bundle, root: string, machine: Machine): Regi
   return found
 }
 
-/** Notes what signing found, so that the first run after it need not ask again. */
+/** Stores what signing found, so that the next run need not ask. */
 export function noteRegistries({ root, sandbox }: LoadedPolicy, machine: Machine, registries: RegistryFacts): void {
   for (const { value } of sandbox.bundles) {
     const bundle = builtInBundle(value.tool)
@@ -82,7 +84,7 @@ function note(bundle: Bundle, root: string, { stateDir }: Machine, look: Look): 
     makeDirectories(dirname(file))
     writeOwnJson(file, look)
   } catch {
-    // Where nothing can be written, the tools are asked each time.
+    // Without a writable place the tools are asked each time.
   }
 }
 
@@ -90,7 +92,7 @@ function lookPath({ tool }: Bundle, root: string, stateDir: string): string {
   return join(stateDir, 'registries', sha256(`${root}\n${tool}`).slice(0, 32))
 }
 
-/** Which files have a say, and which they are. */
+/** Identities of the configuration files. */
 function stampOf({ registries }: Bundle, root: string, home: string): string {
   const paths = registries.flatMap(({ file, project, reads }) => [
     ...(project === null ? [] : [join(root, project)]),
@@ -104,5 +106,31 @@ function readLook(file: string): Look | null {
     return readOwnJson(file, (value): value is Look => (value as Look | null)?.version === 1)
   } catch {
     return null
+  }
+}
+
+/** Asks this machine's tools, except those inside the project. */
+export function registryPort(root: string, { home, env }: Pick<Machine, 'home' | 'env'>): RegistryPort {
+  const path = (env.PATH ?? '/usr/bin:/bin')
+    .split(':')
+    .filter((entry) => entry.startsWith('/') && !isInside(entry, root))
+    .join(':')
+  return machineRegistries(home, path)
+}
+
+/** The registries of one bundle in a project. */
+export function registryUrls(bundle: Bundle, machine: Machine, project: string): string[] {
+  const facts = findRegistries([bundle], { home: machine.home, project }, registryPort(project, machine))
+  return (facts[bundle.tool] ?? []).map(({ url }) => url)
+}
+
+/** What signing now would open and close. */
+export function registryChanges(signed: RegistryFacts, now: RegistryFacts): { opens: string[]; closes: string[] } {
+  const listed = (facts: RegistryFacts) =>
+    Object.entries(facts).flatMap(([tool, found]) => found.map(({ url }) => `${tool} reaches its registry ${url}.`))
+  const [before, after] = [listed(signed), listed(now)]
+  return {
+    opens: after.filter((line) => !before.includes(line)),
+    closes: before.filter((line) => !after.includes(line)),
   }
 }

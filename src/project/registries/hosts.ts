@@ -1,4 +1,4 @@
-/** The package registries that were signed with a manifest, as hosts of the programs that use them (O5). */
+/** Turns signed package registries into hosts of the programs that use them (O5). */
 
 import { parseHost } from '../../hosts/host.ts'
 import type { BundleSetting } from '../../manifest/schema/settings.ts'
@@ -8,12 +8,10 @@ import { onlineCommands, type RegistryFacts } from '../../sandbox/bundles/bundle
 import { extendPolicy } from '../load/extend.ts'
 import type { LoadedPolicy } from '../load/load.ts'
 
-/** The policy with the registries of its bundles among the hosts of their programs. */
 export function withRegistries<Loaded extends LoadedPolicy>(loaded: Loaded, registries: RegistryFacts): Loaded {
   return extendPolicy(loaded, { registries, toolHosts: registryHosts(loaded.sandbox.bundles, registries) })
 }
 
-/** Hosts of registries, by the programs of the bundles that use them. */
 export function registryHosts(
   bundles: readonly Sourced<BundleSetting>[],
   registries: RegistryFacts,

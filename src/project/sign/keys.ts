@@ -1,4 +1,4 @@
-/** The keys of manifests: the user's own, and those of others that the user trusts. */
+/** The user's own signing key, and keys that the user trusts. */
 
 import { resetUserKey, userPublicKey } from '../../manifest/sign/sign.ts'
 import { readTrustedKeys, type TrustedKey, trustKey, untrustKey } from '../../manifest/sign/trusted-keys.ts'
@@ -10,11 +10,10 @@ export interface Keys {
   list(): { readonly own: string | null; readonly trusted: readonly TrustedKey[] }
   trust(key: string, comment: string): void
   untrust(key: string): boolean
-  /** Makes a new key; `warning` says when it could not be kept in the keychain. */
+  /** Creates a new key; `warning` says why the keychain could not store it. */
   reset(): { readonly warning: string | null }
 }
 
-/** Opens the keys of this user. */
 export function openKeys(machine: Machine): Keys {
   const { configDir, stateDir, env } = machine
   return {
@@ -28,7 +27,6 @@ export function openKeys(machine: Machine): Keys {
   }
 }
 
-/** Opens the secrets that this user stored for manifests. */
 export function openSecrets({ stateDir }: Machine): StoredSecrets {
   return openStoredSecrets(stateDir)
 }

@@ -1,6 +1,6 @@
 /**
- * Seals a manifest whose signature was verified, with the policy that it came to, so that the next start need not load the
- * cryptography, or even read the manifest.
+ * Seals a verified manifest with its policy, so that the next start need not load the cryptography
+ * or read the manifest.
  */
 
 import { existsSync } from 'node:fs'
@@ -24,14 +24,10 @@ import {
   writtenText,
 } from '../load/memory.ts'
 import { withRegistries } from '../registries/hosts.ts'
-import { registriesOf, signedText } from './signed-text.ts'
 
-/**
- * The registries, when the manifest reads word for word as the newest signature says, and that was verified in the files as they
- * are now; null when the trust has to be judged.
- */
+/** The registries if the seal is valid; null if trust has to be judged. */
 export function sealedRegistries(loaded: LoadedManifest, machine: Machine): RegistryFacts | null {
-  // Nothing is made where nothing was sealed: looking at a project leaves no trace.
+  // Inspecting a project leaves no trace.
   if (!loaded.project || !existsSync(sealPath(machine.stateDir, loaded.root))) return null
   const own = openOwnDirectory(machine.stateDir)
   const files = verifiedFiles(own, loaded.root)
@@ -40,12 +36,12 @@ export function sealedRegistries(loaded: LoadedManifest, machine: Machine): Regi
   if (claimed === null) return null
   const registries = registriesOf(claimed)
   if (signedText(canonicalManifest(loaded.project), registries) !== claimed) return null
-  // Only comments or the build have changed since.
+  // Only comments or the build changed.
   sealVerified(loaded, machine, registries, files)
   return registries
 }
 
-/** Seals what was verified as the newest signature; not when the files have changed since they were noted. */
+/** Seals the verified text unless the files changed meanwhile. */
 export function sealVerified(
   loaded: LoadedManifest,
   { home, stateDir }: Machine,
@@ -59,11 +55,14 @@ export function sealVerified(
     if (isDeepStrictEqual(readSeal(own, loaded.root), seal)) return
     writeOwnJson(sealPath(own, loaded.root), seal)
   } catch {
-    // Where nothing can be written, each start verifies.
+    // Without a writable place every start verifies.
   }
 }
 
-/** The memory of a policy; null for one that depends on more than the text of its manifests, or is more than data. */
+/**
+ * The policy to remember; null if it depends on more than the manifests' text, or is more than
+ * data.
+ */
 function policyMemory(loaded: LoadedManifest, home: string, registries: RegistryFacts): PolicyMemory | null {
   const build = rememberingBuild()
   if (build === null || !loaded.written || dependsOnPlace(loaded)) return null
@@ -74,8 +73,23 @@ function policyMemory(loaded: LoadedManifest, home: string, registries: Registry
   return { build, written: writtenText(loaded.root, home, loaded.written), policy: frozen, registries }
 }
 
-/** Whether variables, other directories or the public suffix list had a part in it. */
+/** Whether variables, other directories or the public suffix list took part. */
 function dependsOnPlace({ manifest, policy }: LoadedManifest): boolean {
   const directories = itemsOf(manifest, 'capabilities.allow.additional_directories')
   return policy.http.suffixes !== undefined || directories.length > 0 || canonicalManifest(manifest).includes('${')
+}
+
+/** The grants as they are hashed, with the registries that the bundles reach. */
+export function signedText(canonical: string, registries: RegistryFacts): string {
+  return JSON.stringify({ ...JSON.parse(canonical), registries })
+}
+
+export function registriesOf(signed: string): RegistryFacts {
+  const { registries } = JSON.parse(signed) as { registries?: RegistryFacts }
+  return registries ?? {}
+}
+
+/** The text that the newest signature claims; null without one. Not verified. */
+export function claimedText(stateDir: string, project: string): string | null {
+  return readSignatures(openOwnDirectory(stateDir), project).signatures.at(-1)?.canonical ?? null
 }

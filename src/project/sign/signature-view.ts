@@ -1,28 +1,39 @@
-/** What a person reads before signing, as a value: what changed since the last signature, and what the whole manifest opens. */
+/**
+ * What a person reads before signing: the changes since the last signature, and what the manifest
+ * opens.
+ */
 
 import { dirname } from 'node:path'
+import { coversName, type HostPattern, parseHostPattern } from '../../hosts/pattern.ts'
 import { AGENT_READS } from '../../manifest/init/init.ts'
+import {
+  type CommandEntry,
+  itemsOf,
+  type Manifest,
+  type SecretEntry,
+  type Setting,
+} from '../../manifest/schema/manifest.ts'
 import { canonicalManifest } from '../../manifest/sign/canonical.ts'
 import type { ReachChange } from '../../manifest/sign/reach-diff.ts'
 import { isOutside, type ReachSummary, reachSummary, widestFirst } from '../../manifest/sign/reach-summary.ts'
+import { plainValue } from '../../manifest/toml/tree.ts'
 import type { RegistryFacts } from '../../sandbox/bundles/bundle.ts'
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import type { LoadedManifest } from '../load/load.ts'
-import { registryChanges } from '../registries/urls.ts'
-import { heldBack } from './held-back.ts'
-import { registriesOf } from './signed-text.ts'
+import { registryChanges } from '../registries/drift.ts'
+import { registriesOf } from './seal.ts'
 import { readRegistries, type TrustReport } from './trust.ts'
 
 export type { ReachSummary, SummaryLine } from '../../manifest/sign/reach-summary.ts'
 
 export interface SignatureView {
-  /** True when an earlier text was signed: then the changes are against that one, else against the built-in defaults. */
+  /** True if an earlier text was signed; otherwise changes are relative to the defaults. */
   readonly again: boolean
   readonly summary: ReachSummary
-  /** What opens or changes, the widest first, and then what closes. */
+  /** What opens or changes, widest first, then what closes. */
   readonly changes: readonly ViewedChange[]
-  /** Folders that could be read and are not there now, but for those of agents that are not installed. */
+  /** Readable folders that do not exist, except those of agents that are not installed. */
   readonly absent: readonly string[]
 }
 
@@ -31,7 +42,7 @@ export interface ViewedChange {
   readonly text: string
 }
 
-/** The view of a manifest that is about to be signed, or was. */
+/** The view of a manifest to sign. */
 export function signatureView(
   loaded: LoadedManifest,
   report: TrustReport,
@@ -80,7 +91,7 @@ export function signatureView(
   }
 }
 
-/** The folder or file that a path of a manifest names before its first wildcard. */
+/** The path before the first wildcard of a pattern. */
 function folderOf(path: string, home: string): string {
   const plain = path.replace(/^~(?=\/|$)/, () => home)
   const wild = plain.search(/[*?[{]/)
@@ -89,4 +100,64 @@ function folderOf(path: string, home: string): string {
 
 function hostOf(url: string): string {
   return /^[a-z+]+:\/\/(?:[^/@]*@)?([^/]+)/.exec(url)?.[1] ?? url
+}
+
+export interface HeldBack {
+  /** The project's manifest with the values that take effect. */
+  readonly manifest: Manifest
+  /** Where a host is denied, or null. */
+  denied(host: string): string | null
+  /** What to know about a change that does not take effect as written; empty for others. */
+  note(change: ReachChange): string
+}
+
+export function heldBack({
+  manifest,
+  policy,
+  project,
+}: Pick<LoadedManifest, 'manifest' | 'policy' | 'project'>): HeldBack | null {
+  if (project === null) return null
+  const denied = (host: string): string | null => {
+    const parsed = parseHostPattern(host, null)
+    if (!('pattern' in parsed)) return null
+    return policy.commands.deniedDomains.find(({ pattern }) => covers(pattern, parsed.pattern))?.source ?? null
+  }
+  const settings = new Map(
+    [...project.settings].map(([path, own]) => [path, inForce(own, manifest.settings.get(path))]),
+  )
+  const hostsOf = ({ kind, subject, direction }: ReachChange): readonly string[] => {
+    if (direction === 'closes') return []
+    if (kind === 'host') return [subject]
+    if (kind === 'command') {
+      const entries = itemsOf<CommandEntry>(project, 'capabilities.allow.commands.patterns')
+      const entry = entries.find(({ value }) => value.command === subject)
+      return entry?.value.domains?.map(({ value }) => value.host) ?? []
+    }
+    if (kind !== 'secret') return []
+    const secret = itemsOf<SecretEntry>(project, 'secrets').find(({ value }) => value.name === subject)
+    return secret?.value.hosts.map(({ value }) => value) ?? []
+  }
+  return {
+    manifest: { ...project, settings },
+    denied,
+    note: (change) => {
+      const [own, held] = [project.settings.get(change.subject), settings.get(change.subject)]
+      if (own && held && own !== held) return ` In force: ${JSON.stringify(plainValue(held.value))} (${held.source}).`
+      const closed = hostsOf(change).flatMap((host) => {
+        const source = denied(host)
+        return source === null ? [] : [`${host} stays denied (${source})`]
+      })
+      return closed.length === 0 ? '' : ` ${closed.join('; ')}.`
+    },
+  }
+}
+
+/** Lists add up over the layers; of a single value the merged one takes effect. */
+function inForce(own: Setting, merged: Setting | undefined): Setting {
+  if (merged === undefined || own.key.merge === 'concat') return own
+  return JSON.stringify(plainValue(own.value)) === JSON.stringify(plainValue(merged.value)) ? own : merged
+}
+
+function covers(denied: HostPattern, granted: HostPattern): boolean {
+  return (denied.port === null || denied.port === granted.port) && coversName(denied, granted.host)
 }

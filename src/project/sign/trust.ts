@@ -1,4 +1,6 @@
-/** Whether a project's manifest may take effect (M3): verify it, show what it would open, sign it. */
+/**
+ * Decides whether a project's manifest takes effect (M3): verify it, show what it opens, sign it.
+ */
 
 import { posix } from 'node:path'
 import { canonicalManifest } from '../../manifest/sign/canonical.ts'
@@ -9,6 +11,7 @@ import { readTrustedKeys } from '../../manifest/sign/trusted-keys.ts'
 import { builtInBundle } from '../../sandbox/bundles/built-in.ts'
 import type { RegistryFacts } from '../../sandbox/bundles/bundle.ts'
 import { findRegistries } from '../../sandbox/bundles/registry.ts'
+import { parseGitConfig } from '../../sandbox/protect/git-config.ts'
 import { worktreeDirectories } from '../../sandbox/protect/protect.ts'
 import { Fault } from '../../system/fault.ts'
 import type { Files } from '../../system/files.ts'
@@ -17,27 +20,87 @@ import type { Machine } from '../../system/machine.ts'
 import { openOwnDirectory } from '../../system/state.ts'
 import type { LoadedManifest, LoadedPolicy } from '../load/load.ts'
 import { verifiedFiles } from '../load/memory.ts'
-import { projectIdentity } from '../place/identity.ts'
-import { noteRegistries } from '../registries/drift.ts'
-import { registryPort } from '../registries/urls.ts'
-import { sealVerified } from './seal.ts'
-import { claimedText, registriesOf, signedText } from './signed-text.ts'
+import { noteRegistries, registryPort } from '../registries/drift.ts'
+import { claimedText, registriesOf, sealVerified, signedText } from './seal.ts'
+
+const MAX_CONFIG = 256 * 1024
+const USUAL_PORTS: ReadonlySet<string> = new Set(['', '22', '80', '443', '9418'])
+
+/**
+ * The identity, such as `github.com/acme/shop#packages/web`; null without a repository with one
+ * origin. It comes from the repository's own configuration, which a clone writes and no commit can
+ * change.
+ */
+export function projectIdentity(root: string, files: Files): string | null {
+  for (let top = root; ; top = posix.dirname(top)) {
+    if (files.exists(posix.join(top, '.git'))) {
+      const origin = originOf(top, files)
+      const inside = posix.relative(top, root)
+      return origin === null || inside === '' ? origin : `${origin}#${inside}`
+    }
+    if (top === posix.dirname(top)) return null
+  }
+}
+
+function originOf(top: string, files: Files): string | null {
+  const directory = gitDirectory(posix.join(top, '.git'), files)
+  const text = directory === null ? null : read(posix.join(directory, 'config'), files)
+  const entries = text === null ? null : parseGitConfig(text)
+  const urls = entries?.filter(({ key }) => key === 'remote.origin.url').map(({ value }) => value.trim()) ?? []
+  return urls.length === 1 ? repositoryName(urls[0]!) : null
+}
+
+/**
+ * Worktrees and submodules have a file instead of the directory; a worktree uses the main
+ * configuration.
+ */
+function gitDirectory(path: string, files: Files): string | null {
+  if (files.isDirectory(path)) return path
+  const named = /^gitdir: (.+)$/m.exec(read(path, files) ?? '')?.[1]?.trim()
+  if (named === undefined) return null
+  const directory = posix.resolve(posix.dirname(path), named)
+  const common = read(posix.join(directory, 'commondir'), files)?.trim()
+  return common === undefined ? directory : posix.resolve(directory, common)
+}
+
+function read(path: string, files: Files): string | null {
+  try {
+    return files.exists(path) ? files.readText(path, MAX_CONFIG) : null
+  } catch {
+    return null
+  }
+}
+
+/** One name for all spellings: `git@host:a/b.git`, `https://host/a/b`, `ssh://git@host/a/b/`. */
+export function repositoryName(url: string): string | null {
+  const address = /^[a-z][a-z0-9+.-]*:\/\/(?:[^@/]*@)?([^/:]+)(?::(\d*))?\/(.+)$/i.exec(url)
+  const short = address ? null : /^(?:[^@/:]+@)?([^/:@]{2,}):(?!\/\/)(.+)$/.exec(url)
+  const [host, port, path] = address
+    ? [address[1]!, address[2] ?? '', address[3]!]
+    : short
+      ? [short[1]!, '', short[2]!]
+      : ['', '', url]
+  if (host === '' && !path.startsWith('/')) return null
+  const name = path.replace(/\/+$/, '').replace(/\.git$/, '')
+  const bare = host === '' ? name : name.replace(/^\/+/, '')
+  if (bare === '' || bare.split('/').includes('..')) return null
+  return host === '' ? bare : `${host.toLowerCase()}${USUAL_PORTS.has(port) ? '' : `:${port}`}/${bare}`
+}
 
 export type { ReachDiff } from '../../manifest/sign/reach-diff.ts'
 export type { ManifestTrust } from '../../manifest/sign/sign.ts'
 
 export interface TrustReport {
   readonly trust: ManifestTrust
-  /** What the manifest opens and closes against what was signed last. */
+  /** What the manifest opens and closes compared with the signed one. */
   readonly diff: ReachDiff
-  /** Registries of the bundles as they were when the manifest was signed (O5); none for one that is not. */
+  /** Signed registries of the bundles (O5). */
   readonly registries: RegistryFacts
 }
 
-/** What a verification of the project's manifest needs beside the text. */
+/** What verification needs besides the text. */
 export type TrustRequest = Omit<Parameters<typeof verifyManifest>[0], 'canonical'>
 
-/** Reads what the verification of a project's manifest needs. */
 export function trustRequest(
   loaded: Pick<LoadedPolicy, 'root' | 'manifestPath'>,
   machine: Machine,
@@ -58,7 +121,7 @@ export function trustRequest(
   }
 }
 
-/** Judges the project's manifest; null when the project has none, and built-in defaults hold. */
+/** Judges the project's manifest; null if the project has none. */
 export function judgeTrust(loaded: LoadedManifest, machine: Machine, files: Files): TrustReport | null {
   if (!loaded.project) return null
   const canonical = canonicalManifest(loaded.project)
@@ -77,8 +140,9 @@ export function judgeTrust(loaded: LoadedManifest, machine: Machine, files: File
 }
 
 /**
- * A working tree is the project that it was made from: the same grants count as signed there. Both ends of the link between the two
- * must agree, and one of them lies in the main repository, so that a folder cannot make itself a working tree of a signed project.
+ * A worktree shares the grants signed for its main repository. Both ends of their link must agree,
+ * and one lies in the main repository, so a folder cannot declare itself a worktree of a signed
+ * project.
  */
 function verifiedInMain(canonical: string, request: TrustRequest): ReturnType<typeof verified> | null {
   const [shared] = worktreeDirectories(request.project)
@@ -88,8 +152,8 @@ function verifiedInMain(canonical: string, request: TrustRequest): ReturnType<ty
 }
 
 /**
- * The registries that were signed are part of the signed text itself: they are taken from there, and verified with it. Mostly the
- * newest signature is the one; a team signs without registries, which are a matter of each machine.
+ * Verifies with the registries of the signed text itself, usually of the newest signature. A team
+ * signs without registries, which differ by machine.
  */
 function verified(
   canonical: string,
@@ -101,7 +165,8 @@ function verified(
   const claimed = claimedText(own, request.project)
   const newest = claimed === null ? null : verifiedWith(registriesOf(claimed), canonical, request)
   if (newest?.trust.status === 'signed') {
-    // What the newest signature claims must be what was verified: another one of the same hash would do for that, too.
+    // The newest signature's text must be the verified one, since another text could have the same
+    // hash.
     const same = claimed === signedText(canonical, newest.registries)
     if (newest.trust.by === 'user' && same) seal(newest.registries, files)
     return newest
@@ -120,7 +185,7 @@ function verifiedWith(
   return { trust, registries: trust.status === 'signed' ? registries : {} }
 }
 
-/** Signs the project's manifest as it is now. The person has seen the diff and said yes. */
+/** Signs the manifest. The person has seen the diff and agreed. */
 export function signProject(loaded: LoadedManifest, machine: Machine, now: Date): { readonly warning: string | null } {
   if (!loaded.project) {
     throw new Fault('no-manifest', `${loaded.root} has no cordon.toml to sign`, { remedy: 'cordon init writes one.' })
@@ -138,7 +203,7 @@ export function signProject(loaded: LoadedManifest, machine: Machine, now: Date)
   return { warning }
 }
 
-/** The text of a `cordon.toml.sig` by the user's key, for those who trust it: without the registries of this machine. */
+/** A `cordon.toml.sig` for those who trust the user's key, without this machine's registries. */
 export function detachedSignature(loaded: LoadedManifest, machine: Machine, files: Files): string {
   if (!loaded.project) throw new Fault('no-manifest', `${loaded.root} has no cordon.toml to sign`)
   const identity = projectIdentity(loaded.root, files)
@@ -151,8 +216,8 @@ export function detachedSignature(loaded: LoadedManifest, machine: Machine, file
 }
 
 /**
- * Asks the tools of the chosen bundles for their registries, and for a signature the project's own files; those of `programs` only, when they
- * are given: then no one signs, and no file of the project has a say.
+ * Asks the bundles' tools for their registries, and the project's files for a signature. `programs`
+ * limits it to those, and then no project file counts.
  */
 export function readRegistries(
   loaded: { readonly root: string; readonly sandbox: Pick<LoadedPolicy['sandbox'], 'bundles'> },

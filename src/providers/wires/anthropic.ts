@@ -1,6 +1,6 @@
 /** Anthropic's messages protocol. */
 
-import { recordOf } from '../../system/record.ts'
+import { recordOf } from '../../system/json.ts'
 import {
   type AssistantPart,
   callPart,
@@ -33,9 +33,9 @@ function bodyOf({ model, system, messages, tools, maxTokens, extra }: ModelReque
     model,
     max_tokens: maxTokens,
     stream: true,
-    // What stays the same from turn to turn is read from the cache: the tools, the system prompt, the talk so far.
+    // Cached parts: tools, system prompt, earlier messages.
     ...(system !== '' && { system: [{ type: 'text', text: system, ...CACHE }] }),
-    // A message without content is refused, and an answer that was only thought has none for another provider.
+    // Empty messages are refused; pure reasoning of another provider becomes empty.
     messages: cached(messages.map(messageOf).filter(({ content }) => content.length > 0)),
     ...(offered.length > 0 && { tools: offered }),
     ...extra,
@@ -81,7 +81,7 @@ function messageOf(message: Message): WireMessage {
   }
 }
 
-/** Marks the last block, so that the next turn finds everything up to it. */
+/** Marks the last block as the end of the cached part. */
 function cached(messages: readonly WireMessage[]): readonly WireMessage[] {
   const last = messages.at(-1)
   const block = last?.content.at(-1)
@@ -99,7 +99,7 @@ const STOPS: Readonly<Record<string, Stop>> = {
   refusal: 'refused',
 }
 
-/** A block whose pieces are still on the way. */
+/** An unfinished block. */
 interface Open {
   readonly start: Fields
   text: string
@@ -211,7 +211,7 @@ function reader(): AnswerReader {
         case 'error':
           throw reported(recordOf(event.error))
         default:
-          // llama.cpp reports an error in the form of chat completions, whatever it speaks otherwise.
+          // llama.cpp reports errors in the form of chat completions.
           if (event.type === undefined && event.error !== undefined) throw reported(recordOf(event.error))
           return []
       }

@@ -1,6 +1,6 @@
 /** Google's generateContent protocol. */
 
-import { recordOf } from '../../system/record.ts'
+import { recordOf } from '../../system/json.ts'
 import {
   type AssistantPart,
   type Json,
@@ -83,7 +83,7 @@ function reader(): AnswerReader {
     if (piece.functionCall !== undefined) {
       const name = textOf(made.name)
       if (name === '') throw malformed('a call without a name')
-      // The protocol knows calls by name and order; results go back in the same order.
+      // The protocol has names and order, no ids; results return in the same order.
       const id = textOf(made.id) || `call_${++calls}_${name}`
       const args = made.args ?? {}
       const fits = typeof args === 'object' && !Array.isArray(args)

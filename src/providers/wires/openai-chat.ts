@@ -1,6 +1,6 @@
-/** OpenAI's chat completions, and what speaks like it: Ollama, llama.cpp, vLLM, OpenRouter and many others. */
+/** OpenAI's chat completions, also spoken by Ollama, llama.cpp, vLLM, OpenRouter and others. */
 
-import { recordOf } from '../../system/record.ts'
+import { recordOf } from '../../system/json.ts'
 import {
   type AssistantPart,
   callPart,
@@ -32,7 +32,7 @@ function bodyOf({ model, system, messages, tools, maxTokens, capped, extra }: Mo
     model,
     stream: true,
     stream_options: { include_usage: true },
-    // Some servers refuse a limit that their window has no space for, so that theirs stands unless one was named.
+    // Some servers refuse a limit beyond their window, so only an explicit one is sent.
     ...(capped && { max_tokens: maxTokens }),
     messages: [...(system === '' ? [] : [{ role: 'system', content: system }]), ...messages.flatMap(messagesOf)],
     ...(offered.length > 0 && { tools: offered }),
@@ -89,7 +89,7 @@ function reader(): AnswerReader {
 
   function add(entry: Fields, place: number): ProviderEvent[] {
     const made = recordOf(entry.function)
-    // Some servers leave the index away and send each call whole.
+    // Some servers omit the index and send each call whole.
     const index = typeof entry.index === 'number' ? entry.index : whereOf(textOf(entry.id), place)
     const known = calls.get(index)
     const piece = typeof made.arguments === 'string' ? made.arguments : jsonOf(made.arguments)
@@ -117,7 +117,7 @@ function reader(): AnswerReader {
       ...(text === '' ? [] : [{ type: 'text' as const, text }]),
       ...[...calls.values()].map(({ id, name, text: given }) => callPart(id, name, given)),
     ]
-    // Some servers say "stop" although they call; what counts is what they sent. A cut answer runs nothing.
+    // Some servers say "stop" with calls. A cut answer runs nothing.
     const end = calls.size > 0 && stop === 'end' ? 'calls' : stop
     return [{ type: 'done', message: { role: 'assistant', wire: 'openai-chat', parts }, stop: end, usage }]
   }

@@ -1,6 +1,6 @@
-/** OpenAI's responses protocol, without state on the provider's side. */
+/** OpenAI's responses protocol, without server-side state. */
 
-import { recordOf } from '../../system/record.ts'
+import { recordOf } from '../../system/json.ts'
 import {
   type AssistantPart,
   callPart,
@@ -38,7 +38,7 @@ function bodyOf({ model, system, messages, tools, maxTokens, extra }: ModelReque
     stream: true,
     store: false,
     max_output_tokens: maxTokens,
-    // Without it a reasoning model loses its thread between the calls of one turn.
+    // Reasoning models need it between the calls of a turn.
     include: ['reasoning.encrypted_content'],
     ...(system !== '' && { instructions: system }),
     input: messages.flatMap(itemsOf),
@@ -61,7 +61,7 @@ function itemsOf(message: Message): Fields[] {
   }
   const own = message.wire === 'openai-responses'
   return message.parts.flatMap((part): Fields[] => {
-    // llama.cpp takes no item without its type.
+    // llama.cpp requires a type.
     if (part.type === 'text')
       return [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: part.text }] }]
     if (part.type === 'call') {
@@ -75,7 +75,7 @@ function itemsOf(message: Message): Fields[] {
 function reader(): AnswerReader {
   const parts = new Map<number, AssistantPart>()
   const begun = new Set<number>()
-  /** What was streamed of an item before it was whole. */
+  /** Items already streamed. */
   const told = new Set<number>()
   let next = 0
   let done = false

@@ -1,4 +1,4 @@
-/** The wires there are, in one list. */
+/** All wires. */
 
 import type { WireName } from '../conversation.ts'
 import type { Wire } from '../wire.ts'

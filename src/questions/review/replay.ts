@@ -1,29 +1,28 @@
-/** What a reviewer would have answered where the person did: their answers in the record, put to it once more. */
+/** Replays recorded answers of a person through the reviewer. */
 
 import type { AuditLine } from '../../audit/event.ts'
 import { queryAudit } from '../../audit/read.ts'
 import { isReviewable } from '../../policy/review-bound.ts'
 import { BOUNDS, type DataLabel, isWithin, type WorstCase } from '../../policy/worst-case.ts'
 import type { LoadedPolicy } from '../../project/load/load.ts'
+import { recordOf } from '../../system/json.ts'
 import type { Machine } from '../../system/machine.ts'
-import { recordOf } from '../../system/record.ts'
 import { askReviewer, type RecentCall, type ReviewAnswer } from './reviewer.ts'
 
-/** An answer of the person, with the reviewer's. */
 export interface Replayed {
   readonly time: string
   readonly tool: string
   readonly subject: string
   readonly bound: WorstCase['bound']
   readonly person: 'yes' | 'no'
-  /** Null: the bound leaves it to the person. */
+  /** Null if the bound leaves the question to the person. */
   readonly reviewer: Pick<ReviewAnswer, 'answer' | 'reason' | 'model'> | null
 }
 
-/** Who answers without a person. */
+/** Approvers that are not a person. */
 const NO_PERSON = /^(?:review\b|auto$|observe$|host$|typed$|grant:)/
 
-/** Puts the last recorded answers of the person to the reviewer, one after the other. */
+/** Sends the person's last recorded answers to the reviewer, one by one. */
 export async function* replayReviews(
   machine: Machine,
   { policy, session: { review } }: Pick<LoadedPolicy, 'policy' | 'session'>,
@@ -77,7 +76,7 @@ function worstOf(ask: AuditLine): WorstCase | null {
   return { bound: known, hosts: [], labels: labels as DataLabel[], text: String(text) }
 }
 
-/** The question as far as the record has it. */
+/** The question as recorded. */
 function questionOf(ask: AuditLine, { text }: WorstCase): string {
   const { message, reason } = recordOf(ask.decision)
   const fields = ask.args === undefined ? [] : [JSON.stringify(ask.args)]

@@ -1,40 +1,104 @@
 /**
- * The reviewer (P11): a program that answers a question in the person's place, where the worst case is within the bound. Everything
- * else that it says, and everything that goes wrong, leaves the question to the person.
+ * The reviewer (P11): a program that may answer a question whose worst case is within its bound.
+ * Anything else, including any failure, leaves the question to the person.
  */
 
-import type { Approval, Question } from '../../approval/approve.ts'
-import { requestOf } from '../../approval/approve.ts'
+import { join } from 'node:path'
+import { type Approval, type Question, requestOf } from '../../approval/approve.ts'
 import { askText, askView } from '../../approval/ask-view.ts'
-import type { NoteEvent } from '../../audit/event.ts'
+import { type AuditLine, type NoteEvent, parseLine } from '../../audit/event.ts'
+import { auditPlaces, partName, readLog, sessionParts } from '../../audit/head.ts'
 import type { ReviewSettings } from '../../manifest/schema/settings.ts'
 import { whyNotReviewed } from '../../policy/review.ts'
 import type { LoadedPolicy } from '../../project/load/load.ts'
 import { scanText } from '../../scan/injection/injection.ts'
 import { visible } from '../../scan/visible-text.ts'
+import { isRecord } from '../../system/json.ts'
+import { withLock } from '../../system/lock.ts'
 import type { Machine } from '../../system/machine.ts'
-import { takeTurn } from './budget.ts'
-import { recentCalls } from './recent-calls.ts'
-import { askReviewer, type ReviewAnswer, type ReviewInput } from './reviewer.ts'
+import { openOwnDirectory, readOwnJson, writeOwnJson } from '../../system/state.ts'
+import { askReviewer, type RecentCall, type ReviewAnswer, type ReviewInput } from './reviewer.ts'
 
-/** Where a question comes from, and where what the reviewer says is written down. */
+const MAX_BYTES = 128 * 1024
+const MAX_CALLS = 10
+const MAX_TEXT = 300
+
+/**
+ * A session's last calls, newest last, and whether it ever read an injection. `but`: the call in
+ * question.
+ */
+export function recentCalls(
+  stateDir: string,
+  session: string,
+  but: string | null,
+): { readonly recent: readonly RecentCall[]; readonly tainted: boolean } {
+  const parts = sessionParts(stateDir, session).map((part) => {
+    const bytes = readLog(join(auditPlaces(stateDir).logs, partName(session, part)))
+    return Buffer.from(bytes ?? [])
+  })
+  const lines = (parts.at(-1) ?? Buffer.alloc(0)).subarray(-MAX_BYTES).toString('utf8').split('\n')
+  const recent = lines
+    .flatMap((line) => parseLine(line) ?? [])
+    .filter(({ type, call }) => (type === 'begin' || type === 'denied') && (but === null || call !== but))
+    .slice(-MAX_CALLS)
+    .map(recentCall)
+  // A false match only leaves a question to the person.
+  return { recent, tainted: parts.some((bytes) => bytes.includes('"type":"taint"')) }
+}
+
+function recentCall({ tool, decision, subject, summary }: AuditLine): RecentCall {
+  const verdict = (decision as { readonly verdict?: unknown } | undefined)?.verdict
+  const text = typeof subject === 'string' ? subject : typeof summary === 'string' ? summary : ''
+  return { tool: String(tool ?? ''), verdict: String(verdict ?? ''), text: text.slice(0, MAX_TEXT).toWellFormed() }
+}
+
+interface Turns {
+  readonly version: 1
+  readonly times: readonly number[]
+}
+
+const HOUR = 3_600_000
+
+/** Counts a question; false if the hour's limit is reached. */
+export function takeTurn(machine: Machine, perHour: number, now: number): boolean {
+  const directory = openOwnDirectory(machine.stateDir)
+  const path = join(directory, 'reviews.json')
+  return withLock(join(directory, 'reviews.lock'), () => {
+    // Setting the clock back frees nothing.
+    const times = (readOwnJson(path, isTurns, false)?.times ?? []).filter((time) => time > now - HOUR)
+    if (times.length >= perHour) return false
+    writeOwnJson(path, { version: 1, times: [...times, now] } satisfies Turns, false)
+    return true
+  })
+}
+
+function isTurns(value: unknown): value is Turns {
+  return (
+    isRecord(value) &&
+    value.version === 1 &&
+    Array.isArray(value.times) &&
+    value.times.every((time) => typeof time === 'number')
+  )
+}
+
+/** Where a question comes from, and where the answer is recorded. */
 export interface ReviewPlace {
   readonly machine: Machine
   readonly loaded: Pick<LoadedPolicy, 'policy' | 'session'>
-  /** The session has read text with orders: nothing that it wants is a reviewer's to judge. */
+  /** A tainted session's questions go to the person. */
   readonly tainted: boolean
-  /** The call in the record; null where it has no line of its own. */
+  /** The call in the record, if it has a line. */
   readonly call: string | null
-  /** The name of the session in the record. */
+  /** The session's name in the record. */
   readonly session: string
   readonly record: (event: NoteEvent) => void
 }
 
-/** What a person reads before an answer; a longer question is not a reviewer's. */
+/** Longer questions go to the person. */
 const MAX_QUESTION = 24_000
 const MAX_REASON = 500
 
-/** The reviewer's yes or no; null where the person is to be asked. Throws only when the signal ends it. */
+/** The reviewer's yes or no; null to ask the person. Throws only on abort. */
 export async function review(question: Question, place: ReviewPlace, signal: AbortSignal): Promise<Approval | null> {
   const { machine, loaded, call, session, record } = place
   const settings = loaded.session.review
@@ -89,7 +153,7 @@ export async function review(question: Question, place: ReviewPlace, signal: Abo
   }
 }
 
-/** Text in which a secret is masked, that is cut, or that talks to models, is for a person to read. */
+/** Text with a masked secret, truncated text, or text that addresses models goes to the person. */
 function whyUnfit(view: ReturnType<typeof askView>, { question, recent }: ReviewInput): string | null {
   if (view.masked > 0) return 'it holds values that look like secrets'
   if (question.length > MAX_QUESTION || view.fields.some(({ hidden }) => hidden > 0)) return 'it is too long'

@@ -1,4 +1,4 @@
-/** Runs a reviewer's program for one question. It runs outside the sandbox, as the person's own program. */
+/** Runs a reviewer's program for one question, outside the sandbox, as the person's own program. */
 
 import { spawn } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
@@ -8,23 +8,21 @@ import type { ReviewSettings } from '../../manifest/schema/settings.ts'
 import type { WorstCase } from '../../policy/worst-case.ts'
 import { messageOf } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
+import { isRecord } from '../../system/json.ts'
 import type { Machine } from '../../system/machine.ts'
-import { isRecord } from '../../system/record.ts'
 import { openOwnDirectory } from '../../system/state.ts'
 
-/** What a reviewer is asked. */
 export interface ReviewInput {
-  /** The hash of the call: an answer has to name it. */
+  /** The hash of the call, which the answer must repeat. */
   readonly call: string
   readonly tool: string
   readonly project: string
-  /** The question as a person sees it. */
+  /** The question as the person sees it. */
   readonly question: string
   readonly worst: WorstCase
   readonly recent: readonly RecentCall[]
 }
 
-/** A call before this one, as the record has it. */
 export interface RecentCall {
   readonly tool: string
   readonly verdict: string
@@ -34,23 +32,23 @@ export interface RecentCall {
 export interface ReviewAnswer {
   readonly answer: 'yes' | 'no' | 'ask'
   readonly reason: string
-  /** The model that answered, by the reviewer's own word. */
+  /** The model, as the reviewer reports it. */
   readonly model: string | null
-  /** The name of its program. */
+  /** Its program's name. */
   readonly reviewer: string
 }
 
 export interface ReviewerPlace {
   readonly machine: Machine
-  /** Folders that an agent may write: no program there is the person's own. */
+  /** Folders that an agent may write; a program there is not the person's. */
   readonly closed: readonly string[]
 }
 
-/** What makes a program load code that is not its own. */
+/** Variables that make a program load other code. */
 const LOADS_CODE = /^(?:LD_|DYLD_|NODE_OPTIONS$|NODE_PATH$|BASH_ENV$|ENV$|PYTHON|PERL5|RUBYOPT$|JAVA_TOOL_OPTIONS$)/
 const MAX_OUTPUT = 64 * 1024
 
-/** Asks it. Whatever is not a clear answer to this very call in time is `ask`. */
+/** Anything but a clear answer to this call in time is `ask`. */
 export async function askReviewer(
   input: ReviewInput,
   settings: ReviewSettings,
@@ -67,7 +65,7 @@ export async function askReviewer(
   try {
     const output = await run(program, args, requestText(input, settings), {
       env: { ...cleanEnvironment(place.machine), PATH: path.join(':') },
-      // Nothing of a project is read there as instructions or settings.
+      // No project file is read there as instructions or settings.
       cwd: openOwnDirectory(place.machine.stateDir),
       signal: AbortSignal.any([signal, limit]),
     })
@@ -78,7 +76,7 @@ export async function askReviewer(
   }
 }
 
-/** The text on its stdin: one JSON object. */
+/** The JSON object on its stdin. */
 function requestText({ call, tool, project, question, worst, recent }: ReviewInput, settings: ReviewSettings): string {
   const { bound, hosts, labels, text } = worst
   return JSON.stringify({
@@ -94,7 +92,7 @@ function requestText({ call, tool, project, question, worst, recent }: ReviewInp
   })
 }
 
-/** The answer to this call, or why it is not. */
+/** The answer to this call, or why there is none. */
 export function parseAnswer(output: string, call: string): Omit<ReviewAnswer, 'reviewer'> | string {
   let value: unknown
   try {
@@ -146,7 +144,7 @@ interface RunOptions {
   readonly signal: AbortSignal
 }
 
-/** Its stdout. Rejects when it fails, says too much, or the signal ends it, with everything that it started. */
+/** Its stdout. Rejects on failure, too much output or abort, and ends all it started. */
 function run(
   program: string,
   args: readonly string[],
@@ -162,7 +160,7 @@ function run(
       try {
         if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
       } catch {
-        // It is gone already.
+        // Already gone.
       }
     }
     const onAbort = (): void => {

@@ -8,7 +8,7 @@ export const bundleNames: readonly string[] = Object.keys(BUNDLES)
 
 const made = new Map<string, Bundle>()
 
-/** The bundle of a tool, made when it is first asked for: a start that needs one of them does not read them all. */
+/** The bundle of a tool, built on first use: a start does not read them all. */
 export function builtInBundle(tool: string): Bundle | undefined {
   const known = made.get(tool)
   if (known || !Object.hasOwn(BUNDLES, tool)) return known

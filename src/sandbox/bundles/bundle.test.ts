@@ -5,9 +5,8 @@ import { protectedPath } from '../../files/protected-paths.ts'
 import { secretOf, secretPlaces } from '../../files/secret-shapes.ts'
 import { builtInBundle, builtInBundles } from './built-in.ts'
 import { type BundleChoice, furnish, selectBundles } from './bundle.ts'
-import { renderBundles } from './doc.ts'
 import { findRegistries, machineRegistries } from './registry.ts'
-import { parseBundle } from './schema.ts'
+import { parseBundle, renderBundles } from './schema.ts'
 
 const bundles = builtInBundles()
 

@@ -1,29 +1,32 @@
-/** Bundles: what a development tool needs of the machine, as data (O5). */
+/** Bundles: what a development tool needs on the machine, as data (O5). */
 
 import { posix } from 'node:path'
 import { matchSegment } from '../../files/glob.ts'
 
-/** Where a tool's registry is written down: in what a command prints, or in a file of the user. */
+/** Where a tool's registry is configured: in the output of a command, or in a file of the user. */
 export interface RegistrySource {
   /** Run outside the project with a clean environment, so that no file of the project has a say. */
   readonly command: readonly string[] | null
-  /** The files that the command reads, absolute or with `~/`: while they are the same, so is what it prints. */
+  /**
+   * The files that the command reads, absolute or with `~/`: while they are unchanged, so is its
+   * output.
+   */
   readonly reads: readonly string[]
   /** A file of the user, with `~/`. */
   readonly file: string | null
-  /** A file of the project, as it is when the manifest is signed; what it names is before what the user's own says. */
+  /** A file of the project, as at signing; it takes precedence over the user's own. */
   readonly project: string | null
   /** A regular expression; group 1 is a URL or a host. */
   readonly match: string
   /** True: the registry is served from names below that host too. */
   readonly subdomains: boolean
-  /** The variable that tells the tool the same URL inside, where its own configuration is masked. */
+  /** The variable with the same URL for the tool inside, where its own configuration is masked. */
   readonly variable: string | null
 }
 
 /** A key of the person that a tool sends to its own hosts: inside there is a placeholder in its place (N7). */
 export interface BundleSecret {
-  /** The variable that holds it outside, and the placeholder inside. */
+  /** The variable with the secret outside and the placeholder inside. */
   readonly name: string
   /** Empty where the data file names none: it goes to the host that the person's own entry under [[secrets]] names, and without one nowhere. */
   readonly hosts: readonly string[]
@@ -52,12 +55,12 @@ export interface Bundle {
   /** Where the tool installs programs for the user: written only with `install = true`. */
   readonly install: readonly string[]
   readonly env: readonly string[]
-  /** Variables with fixed values, for what the person's environment leaves open. */
+  /** Variables with fixed values, if the person's environment does not set them. */
   readonly set: Readonly<Record<string, string>>
   readonly hosts: readonly string[]
   /** Addresses (`HOST/PATH`) that it asks for by GET before it starts. */
   readonly checks: readonly string[]
-  /** Hosts of its updates, catalogues and telemetry: no one is asked about them. */
+  /** Hosts of its updates, catalogues and telemetry: denied without asking. */
   readonly declined: readonly string[]
   /** The subcommands that use the network, `-` for none at all, `npx:*` for every use of a program; null for every use. */
   readonly online: readonly string[] | null
@@ -65,7 +68,7 @@ export interface Bundle {
   readonly registries: readonly RegistrySource[]
   /** Whether it may fetch unless the manifest says otherwise. */
   readonly fetch: boolean
-  /** What a person should know before using it. */
+  /** Notes for a person before using it. */
   readonly notes: readonly string[]
 }
 
@@ -84,7 +87,7 @@ export interface AppliedBundle {
   readonly fetch: boolean
   readonly install: boolean
   readonly defaultDomains: boolean
-  /** The program or wrapper that made it apply. */
+  /** The program or wrapper that applied it. */
   readonly by: string
 }
 
@@ -95,7 +98,7 @@ export interface BundleFurnishing {
   readonly env: readonly string[]
   /** Host patterns, without those of the manifest's own `domains`. */
   readonly hosts: readonly string[]
-  /** Variables for what the person's environment leaves open. */
+  /** Variables that apply if the person's environment does not set them. */
   readonly defaults: Readonly<Record<string, string>>
   /** Variables with fixed values: where the registry is. */
   readonly variables: Readonly<Record<string, string>>

@@ -7,7 +7,7 @@ import type { Bundle, RegistryFact, RegistryFacts } from './bundle.ts'
 
 /** How the machine is asked; a command runs outside the project, with the user's environment less the project's. */
 export interface RegistryPort {
-  /** What the command printed, or null when it is not there or failed. */
+  /** The output of the command, or null if it is missing or failed. */
   readonly run: (command: readonly string[]) => string | null
   /** The text of a file under the home directory, or null. */
   readonly read: (path: string) => string | null
@@ -22,7 +22,7 @@ export function findRegistries(
   const found: Record<string, readonly RegistryFact[]> = {}
   for (const bundle of bundles) {
     const facts = new Map<string, RegistryFact>()
-    // The project's own come last, so that the tool is told of them rather than of the public ones.
+    // The project's own come last, so that the tool uses them instead of the public ones.
     const sources = bundle.registries.toSorted((a, b) => Number(a.project !== null) - Number(b.project !== null))
     for (const source of sources) {
       const text = textOf(source, places, port)

@@ -1,4 +1,7 @@
-/** PURE. A plan as arguments for bubblewrap: the namespaces and the baseline, which cordon-init then furnishes. */
+/**
+ * PURE. A plan as arguments for bubblewrap: the namespaces and the baseline, which cordon-init
+ * completes.
+ */
 
 import type { SandboxLayout } from '../layout.ts'
 
@@ -11,7 +14,7 @@ export const INIT_FD = 4
 /** The command's stdin; stdout and stderr follow. bubblewrap's own 0 to 2 stay with its monitor. */
 export const STDIO_FD = 5
 export const IPC_FD = 8
-/** The host's root directory, by which the init finds the folder for what a command would lose. */
+/** The host's root directory: through it the init finds the folder for undo. */
 export const HOST_FD = 9
 /** All of them, from 3 on. */
 export const PASSED_FDS: number = HOST_FD - CONTROL_FD + 1
@@ -19,7 +22,10 @@ export const PASSED_FDS: number = HOST_FD - CONTROL_FD + 1
 /** bubblewrap takes at most 9,000 arguments; one bind takes three. */
 export const MAX_BINDS = 1000
 
-/** What the init needs for mounts, limits, the second user namespace, the ports of the name service; it drops all of it before the command starts. */
+/**
+ * What the init needs for mounts, limits, the second user namespace and the name service's ports;
+ * it drops all of it before the command starts.
+ */
 export const INIT_CAPABILITIES: readonly string[] = [
   'CAP_SYS_ADMIN',
   'CAP_SETPCAP',
@@ -46,9 +52,10 @@ export function compileArguments(plan: SandboxLayout, channel: boolean): string[
     '--unshare-cgroup',
     '--unshare-net',
   ]
-  // uid 0 keeps bubblewrap from making its own second user namespace, which would take the mount rights from the init.
-  // Not --die-with-parent: a bubblewrap that is killed between its clone and the map of its users leaves a child behind that
-  // waits for that map for ever. The init ends with the connection to its parent, and bubblewrap with the init.
+  // uid 0 keeps bubblewrap from creating its own second user namespace, which would take the mount
+  // rights from the init. Not --die-with-parent: a bubblewrap killed between its clone and its user
+  // map leaves a child that waits forever. The init ends with the connection to its parent, and
+  // bubblewrap with the init.
   args.push('--uid', '0', '--gid', '0', '--hostname', plan.hostname, '--as-pid-1')
   for (const capability of INIT_CAPABILITIES) args.push('--cap-add', capability)
 
@@ -78,4 +85,33 @@ export function compileArguments(plan: SandboxLayout, channel: boolean): string[
 export function initWords(channel: boolean): string[] {
   const sockets = channel ? [String(IPC_FD)] : []
   return [`/proc/self/fd/${INIT_FD}`, String(CONTROL_FD), String(STDIO_FD), ...sockets, `h${HOST_FD}`]
+}
+
+/**
+ * The program that prepares a layout before cordon-init completes it: bubblewrap, or a container
+ * engine.
+ */
+export interface SandboxLayer {
+  /** What people call it. */
+  readonly title: string
+  /** The program; never one that a command could write. */
+  readonly program: string
+  /**
+   * Its sandboxes may be prepared without a command: the init gets the command's streams with its
+   * setup message.
+   */
+  readonly ahead?: true
+  /** There are not namespaces: the init runs beside its parent, and sees to everything itself (native/bare/). */
+  readonly bare?: true
+  /** How it is installed. */
+  readonly install: string
+  /** Its own usage of a control group; absent: almost none. */
+  readonly own?: { readonly processes: number; readonly memoryBytes: number }
+  /**
+   * The words that join control groups and run the rest; absent: the init's own, which join while
+   * the layout is prepared.
+   */
+  enter?(procs: readonly string[]): readonly [program: string, ...args: string[]]
+  /** The words that make a layout and start the init in it. `channel`: the init has sockets to hand out. Throws a RangeError for one that it cannot make. */
+  words(layout: SandboxLayout, channel: boolean): readonly [program: string, ...args: string[]]
 }

@@ -1,19 +1,18 @@
 /** The Linux backend: cordon-init, in a layout that bubblewrap or a container engine prepares. */
 
-import { accessSync, closeSync, constants, openSync, readFileSync, realpathSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { accessSync, closeSync, constants, openSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { delimiter, dirname, isAbsolute, join } from 'node:path'
-import type { Backend, Capability, CompiledSandbox, PlanUnderway } from '../backend.ts'
+import { readOwnFile, writeOwnFile } from '../../system/state.ts'
+import { type Backend, type Capability, type CompiledSandbox, type PlanUnderway, SandboxFault } from '../backend.ts'
 import { numbersProcesses } from '../limits.ts'
 import { type CgroupHost, openCgroups } from '../limits-cgroup.ts'
 import { handsOutSockets } from '../plan.ts'
-import { SandboxFault } from '../sandbox-fault.ts'
-import { compileArguments } from './args.ts'
+import { compileArguments, type SandboxLayer } from './args.ts'
 import { launchSandbox } from './launch.ts'
 import { type PreparedSandbox, prepareSandbox } from './launch-blocking.ts'
 import { type BwrapSetup, compileFurnishing, compileLayout, O_PATH } from './launch-compile.ts'
 import { SpareSandboxes } from './launch-spare.ts'
-import type { SandboxLayer } from './layer.ts'
-import { mustBeBuilt } from './native-files.ts'
 import type { Architecture } from './syscalls.ts'
 
 export interface InitBackendOptions {
@@ -22,8 +21,8 @@ export interface InitBackendOptions {
   /** False: per-process limits only. */
   readonly cgroups?: boolean
   /**
-   * What the caller has: `one` command, for which the process may be blocked until it is done; or `many`, one after
-   * another, whose sandboxes are prepared ahead. Without a word neither is done.
+   * The caller runs `one` command, and may block until it is done; or `many`, whose sandboxes are
+   * prepared ahead. Absent: neither.
    */
   readonly commands?: 'one' | 'many'
   /** Where it is remembered that the native files are those that were built; without it they are hashed once a process. */
@@ -35,7 +34,7 @@ export interface BwrapOptions extends InitBackendOptions {
   readonly bwrap?: string
 }
 
-/** What the init does for its own space. */
+/** Capabilities that the init provides. */
 export const INIT_CAPABILITIES: ReadonlySet<Capability> = new Set([
   'programs',
   'observed-masks',
@@ -183,7 +182,7 @@ export function createInitBackend(
     },
     launch: async (planned, io = {}) => {
       if (!('complete' in planned)) return launchSandbox(planned, io, find(), spares)
-      // Bubblewrap works while the rest of the plan is made.
+      // Bubblewrap works while the plan is completed.
       const ready = expected?.layout === planned.layout && !io.verify && !io.judgeAsks ? expected.begun : null
       if (ready) expected = null
       const begun = ready ?? (options.commands === 'one' ? prepareSandbox(planned, io, find()) : null)
@@ -205,4 +204,78 @@ export function createInitBackend(
     },
   }
   return backend
+}
+
+/** The programs and addons that may be there; the init always is. */
+const NAMES = ['init', 'launch', 'client', 'serve'] as const
+
+/** Verified hashes of this process, by folder. */
+const hashed = new Map<string, string>()
+
+/**
+ * Refuses files that differ from `SHA256SUMS` beside them: a half-written package, another build, a
+ * damaged disk. The state directory remembers verified files by inode, size and times, so that a
+ * start checks only those.
+ */
+export function mustBeBuilt(folder: string, architecture: Architecture, stateDir: string | null): void {
+  const names = NAMES.map((name) => `cordon-${name}-${architecture}`)
+  const files = names.map((name) => ({ name, id: identityOf(join(folder, name)) }))
+  const identity = [folder, ...files.map(({ id }) => id)].join('\n')
+  if (hashed.get(folder) === identity) return
+  const memory = stateDir === null ? null : join(stateDir, 'native-files')
+  if (memory === null || remembered(memory) !== identity) {
+    const sums = sumsIn(folder)
+    for (const { name, id } of files) {
+      const sum = sums.get(name)
+      if (sum !== undefined || id !== null) mustMatch(join(folder, name), sum, id === null)
+    }
+    if (memory !== null) remember(memory, identity)
+  }
+  hashed.set(folder, identity)
+}
+
+/** A process that changes a file changes its time of change, whatever other times they set. */
+function identityOf(path: string): string | null {
+  const facts = statSync(path, { bigint: true, throwIfNoEntry: false })
+  return facts ? [facts.dev, facts.ino, facts.size, facts.mtimeNs, facts.ctimeNs].join(' ') : null
+}
+
+function sumsIn(folder: string): ReadonlyMap<string, string> {
+  try {
+    const lines = readFileSync(join(folder, 'SHA256SUMS'), 'utf8').matchAll(/^([0-9a-f]{64}) {2}(\S+)$/gm)
+    return new Map([...lines].map(([, sum, name]) => [name!, sum!]))
+  } catch {
+    return new Map()
+  }
+}
+
+function mustMatch(path: string, sum: string | undefined, isMissing: boolean): void {
+  if (!isMissing && sum === createHash('sha256').update(readFileSync(path)).digest('hex')) return
+  const what = isMissing ? 'is missing' : sum === undefined ? 'is not among the files' : 'is not the file'
+  throw new SandboxFault(
+    'sandbox-init-changed',
+    `${path} ${what} that the build of Cordon created, so nothing can run`,
+    {
+      remedy: 'Install Cordon again; in a checkout, run `npm run build`.',
+      path,
+    },
+  )
+}
+
+function remembered(memory: string): string | null {
+  try {
+    const known = readOwnFile(memory)
+    return known && Buffer.from(known).toString('utf8')
+  } catch {
+    return null
+  }
+}
+
+/** Where it cannot be written, the files are hashed again next time. */
+function remember(memory: string, identity: string): void {
+  try {
+    writeOwnFile(memory, identity)
+  } catch {
+    return
+  }
 }

@@ -2,7 +2,7 @@
 
 const [BEL, CAN, SUB, ESC] = [0x07, 0x18, 0x1a, 0x1b]
 const [OPEN_BRACKET, LETTER_P, BACKSLASH] = [0x5d, 0x50, 0x5c]
-/** The same as one character, which in UTF-8 comes after the lead. */
+/** The same as one character, after its lead byte in UTF-8. */
 const [DCS, ST, OSC, LEAD] = [0x90, 0x9c, 0x9d, 0xc2]
 
 const CLIPBOARD_NUMBERS: ReadonlySet<number> = new Set([52, 5522])
@@ -17,11 +17,11 @@ type State = 'text' | 'lead' | 'escape' | 'number' | 'device' | 'dropped' | 'dro
 /** One stream, which may be cut anywhere. */
 export class ClipboardFilter {
   #state: State = 'text'
-  /** What is held back until it is known what it is. */
+  /** Bytes that are kept until their sequence is known. */
   #held: number[] = []
   /** The same without its introducer and the control characters that terminals leave out. */
   #word = ''
-  /** Bytes of a character that are to come, among which no control character is. */
+  /** Remaining bytes of a character; none of them is a control character. */
   #expected = 0
 
   /** What of these bytes may pass. */
@@ -42,7 +42,7 @@ export class ClipboardFilter {
       else if (byte === ESC) this.#state = 'dropped-escape'
     } else if (byte === BACKSLASH) this.#state = 'text'
     else if (byte !== ESC) {
-      // Another sequence begins, which ends this one.
+      // Another sequence begins and ends this one.
       this.#held = [ESC]
       this.#introduced(byte, out)
     }
@@ -123,7 +123,7 @@ function judgeNumber(word: string): Verdict {
   return COPY.startsWith(rest) ? 'unknown' : 'pass'
 }
 
-/** A multiplexer hands what is in such a sequence to the terminal outside, put together from several. */
+/** A multiplexer joins several such sequences and passes them to the terminal outside. */
 function judgePassedOn(word: string): Verdict {
   if (word === PASSED_ON) return 'drop'
   return PASSED_ON.startsWith(word) ? 'unknown' : 'pass'

@@ -1,7 +1,10 @@
-/** PURE. What cordon-init says while a command runs, and what it is told: 16 bytes out, 6 bytes in (native/init/protocol.h). */
+/**
+ * PURE. Messages of a running cordon-init and the answers: 16 bytes out, 6 bytes in
+ * (native/init/protocol.h).
+ */
 
+import { encodePath } from '../../files/path-bytes.ts'
 import type { SoughtKind } from '../plan.ts'
-import { numbers } from './setup-bytes.ts'
 
 /** A message from cordon-init. */
 export type InitMessage =
@@ -16,7 +19,9 @@ export type InitMessage =
   | { readonly kind: 'left'; readonly bytes: number }
   /** A program start that waits to be decided; so many bytes about it follow. */
   | { readonly kind: 'start'; readonly number: number; readonly bytes: number }
-  /** A program that was not what was judged, and was killed; so many bytes of its words follow. */
+  /**
+   * A program that differed from the judged one, and was killed; its words follow in so many bytes.
+   */
   | { readonly kind: 'unjudged'; readonly bytes: number }
   /** A program that ran; so many bytes of its name and words follow. Null: so many were left out. */
   | { readonly kind: 'program'; readonly pid: number | null; readonly parent: number; readonly bytes: number }
@@ -123,4 +128,73 @@ export function resizeMessage(rows: number, columns: number): Uint8Array {
     view.setUint16(2, rows, true)
     view.setUint16(4, columns, true)
   })
+}
+
+/** PURE. The records of the setup message for cordon-init: a type, a length, and bytes. */
+const MAGIC = 'CORDON1\n'
+const MAX_BYTES = 64 * 1024 * 1024
+
+const encoder = new TextEncoder()
+
+/** Gathers records; `finish` ends them and puts their size in front. */
+export class OrderWriter {
+  readonly #chunks: Uint8Array[] = []
+  #size = 0
+
+  record(type: string, ...parts: Uint8Array[]): void {
+    const length = parts.reduce((sum, part) => sum + part.length, 0)
+    const head = new Uint8Array(5)
+    head[0] = type.charCodeAt(0)
+    new DataView(head.buffer).setUint32(1, length, true)
+    for (const chunk of [head, ...parts]) {
+      this.#chunks.push(chunk)
+      this.#size += chunk.length
+    }
+  }
+
+  finish(): Uint8Array {
+    this.record('z')
+    if (this.#size > MAX_BYTES)
+      throw new RangeError(`the sandbox's orders take ${this.#size} bytes, at most ${MAX_BYTES} are possible`)
+    const bytes = new Uint8Array(MAGIC.length + 4 + this.#size)
+    bytes.set(encoder.encode(MAGIC))
+    new DataView(bytes.buffer).setUint32(MAGIC.length, this.#size, true)
+    let at = MAGIC.length + 4
+    for (const chunk of this.#chunks) {
+      bytes.set(chunk, at)
+      at += chunk.length
+    }
+    return bytes
+  }
+}
+
+/** A text as it is handed to the kernel, ended by a NUL. */
+export function text(value: string, what: string): Uint8Array {
+  if (value.includes('\0'))
+    throw new RangeError(`${what} holds a NUL character, which no Linux path, argument or variable can`)
+  return encoder.encode(`${value}\0`)
+}
+
+/** A path that is not UTF-8 keeps its bytes. */
+export function pathBytes(path: string): Uint8Array {
+  if (path.includes('\0')) throw new RangeError('a path holds a NUL character, which no Linux path can')
+  const bytes = encodePath(path)
+  const ended = new Uint8Array(bytes.length + 1)
+  ended.set(bytes)
+  return ended
+}
+
+/** So many bytes, with numbers put into them, least byte first. */
+export function numbers(size: number, write: (view: DataView) => void): Uint8Array {
+  const bytes = new Uint8Array(size)
+  write(new DataView(bytes.buffer))
+  return bytes
+}
+
+export function u32(value: number): Uint8Array {
+  return numbers(4, (view) => view.setUint32(0, value, true))
+}
+
+export function u16(value: number): Uint8Array {
+  return numbers(2, (view) => view.setUint16(0, value, true))
 }

@@ -1,21 +1,23 @@
 /** Runs one command for a process that has nothing else to do meanwhile: the addon `cordon-launch` starts it and waits. */
 
+import { closeSync, constants, openSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import type { LaunchIo, LaunchResult, PlanUnderway } from '../backend.ts'
+import { monotonicMs } from '../../system/timing.ts'
+import { type LaunchIo, type LaunchResult, type PlanUnderway, SandboxFault } from '../backend.ts'
+import type { SandboxLayout } from '../layout.ts'
 import type { SandboxPlan } from '../plan.ts'
 import { parseStart } from '../programs.ts'
-import { SandboxFault } from '../sandbox-fault.ts'
 import { judgedMessage, MESSAGE_BYTES, parseMessage } from './init-messages.ts'
-import { requestSpare, takeSpare } from './launch-ahead.ts'
-import { type BwrapSetup, compileFurnishing, compileLayout, openGroup } from './launch-compile.ts'
+import { type BwrapSetup, compileFurnishing, compileLayout, O_PATH, openGroup } from './launch-compile.ts'
 import { LaunchProgress } from './launch-progress.ts'
+import { KEPT_MS, lookOf } from './launch-spare.ts'
 
 /** What native/launch/ gives Node. */
-export interface LaunchAddon {
+interface LaunchAddon {
   start(args: Buffer, fds: Buffer): number
   waits(): number
   swap(number: number): void
-  /** `judge` is given each message about a program start, whole, and returns what is said to the init. */
+  /** `judge` gets each whole message about a program start, and returns the answer for the init. */
   attend(
     orders: Buffer,
     signals: Buffer,
@@ -28,13 +30,16 @@ export interface LaunchAddon {
 
 /** A layout that is being prepared. */
 export interface PreparedSandbox {
-  /** Hands over the plan, whose layout this is, and blocks until the command is done. The streams are those of the layout. */
+  /**
+   * Sends the plan for this layout, and blocks until the command is done. The streams are those of
+   * the layout.
+   */
   launch(plan: SandboxPlan, io: LaunchIo): LaunchResult
   /** There will be no command, or it is done: nothing is left either way. */
   abandon(): void
 }
 
-/** By number, where the architectures agree; `node:os`, which knows them too, takes a start half a millisecond. */
+/** By number, where the architectures agree; loading `node:os` costs a start half a millisecond. */
 const SIGNALS: Readonly<Partial<Record<NodeJS.Signals, number>>> = {
   SIGHUP: 1,
   SIGINT: 2,
@@ -65,7 +70,7 @@ function answerStart(message: Buffer, { judge }: LaunchIo): Buffer {
     const start = parseStart(message.subarray(MESSAGE_BYTES, MESSAGE_BYTES + asked.bytes))
     allowed = start !== null && judge?.(start) === true
   } catch {
-    // A start whose judge fails is refused.
+    // If the judge fails, the start is refused.
   }
   return Buffer.from(judgedMessage(asked.number, allowed))
 }
@@ -78,8 +83,8 @@ function mayBlock(io: LaunchIo): boolean {
 }
 
 /**
- * Has a layout prepared, while this process goes on to make the plan of what is put into it. Null, with nothing
- * started, when the launch may not block, and when a terminal is among the streams: that has to be relayed.
+ * Prepares a layout while this process completes the plan. Null, with nothing started, if the
+ * launch may not block, or if a stream is a terminal, which needs a relay.
  */
 export function prepareSandbox(
   { layout, limits, sockets }: Omit<PlanUnderway, 'complete'>,
@@ -139,4 +144,135 @@ export function prepareSandbox(
       cgroup?.remove()
     },
   }
+}
+
+/** A layout, as one is started for a command. */
+interface SpareRequest {
+  readonly addon: LaunchAddon
+  /** The program and its arguments, each with its NUL. */
+  readonly words: string
+  readonly layout: SandboxLayout
+  readonly machine: BwrapSetup
+}
+
+interface Wish extends SpareRequest {
+  readonly umask: number
+  /** The very file that was verified, still open. */
+  readonly init: number
+}
+
+interface LaidOut {
+  /** The addon's number of it. */
+  readonly number: number
+  readonly addon: LaunchAddon
+  readonly words: string
+  readonly umask: number
+  readonly look: string
+  readonly since: number
+}
+
+/** Commands take turns between few kinds of sandboxes; the addon has as many places. */
+const MOST_SPARES = 2
+
+let kept: { wish: Wish | null; readonly laid: Set<LaidOut> } | null = null
+
+/** From here on sandboxes are prepared ahead in this process. */
+export function keepSpares(): void {
+  kept ??= { wish: null, laid: new Set() }
+}
+
+/** Whether the addon has a layout equal to this one. A spare that differs is discarded. */
+function takeSpare({ addon, ...wanted }: SpareRequest): boolean {
+  const umask = process.umask()
+  const laid = [...(kept?.laid ?? [])].find((layout) => layout.words === wanted.words && layout.umask === umask)
+  if (!laid) return false
+  kept!.laid.delete(laid)
+  addon.swap(laid.number)
+  const fits = !isOld(laid) && laid.look === lookAt(wanted) && addon.waits() === 1
+  if (!fits) addon.abandon()
+  return fits
+}
+
+/** The next command may want a layout like this one's. The command is done: whatever fails here is not about it. */
+function requestSpare(wanted: SpareRequest): void {
+  if (!kept) return
+  forgetWish()
+  try {
+    kept.wish = { ...wanted, umask: process.umask(), init: openSync(`/proc/self/fd/${wanted.machine.init.fd}`, 'r') }
+  } catch {
+    // Then none is prepared.
+  }
+}
+
+/** Prepares the wanted layout between two requests. */
+export function prepareSpare(): void {
+  const wish = kept?.wish
+  if (!wish) return
+  const { addon, words, umask, init } = wish
+  const opened: number[] = []
+  const own = process.umask(umask)
+  const number = freeNumber(wish)
+  try {
+    const look = lookAt(wish)
+    opened.push(openSync('/dev/null', 'r+'), openSync('/', O_PATH | constants.O_DIRECTORY))
+    const [nothing, root] = opened as [number, number]
+    const fds = Int32Array.of(init, nothing, nothing, nothing, nothing, root)
+    if (addon.start(Buffer.from(words), Buffer.from(fds.buffer)) === 0) {
+      addon.swap(number)
+      kept!.laid.add({ number, addon, words, umask, look, since: monotonicMs() })
+    }
+  } catch {
+    // The next command starts its own sandbox, and reports the problem.
+  } finally {
+    process.umask(own)
+    for (const fd of opened) closeSync(fd)
+    forgetWish()
+  }
+}
+
+/** For how many seconds the oldest layout is kept; null without one. */
+export function secondsAhead(): number | null {
+  endOldSpares()
+  const [oldest] = kept?.laid ?? []
+  return oldest ? (oldest.since + KEPT_MS - monotonicMs()) / 1000 : null
+}
+
+/** Ends sandboxes that were prepared long ago. */
+function endOldSpares(): void {
+  for (const layout of kept?.laid ?? []) if (isOld(layout)) end(layout)
+}
+
+/** Its init has no setup message, and ends with the connection. */
+function end(layout: LaidOut): void {
+  layout.addon.swap(layout.number)
+  layout.addon.abandon()
+  kept!.laid.delete(layout)
+}
+
+/** Where the addon has place: that of a layout of the same kind, or of the oldest. */
+function freeNumber({ words }: Wish): number {
+  const laid = kept!.laid
+  for (const layout of laid) if (layout.words === words) end(layout)
+  const [oldest] = laid
+  if (oldest && laid.size >= MOST_SPARES) end(oldest)
+  const taken = new Set([...laid].map(({ number }) => number))
+  return taken.has(0) ? 1 : 0
+}
+
+function forgetWish(): void {
+  if (kept?.wish) closeSync(kept.wish.init)
+  if (kept) kept.wish = null
+}
+
+function isOld({ since }: LaidOut): boolean {
+  return monotonicMs() - since >= KEPT_MS
+}
+
+/** Its places, and the programs that make it: one that was installed since makes the next. */
+function lookAt({ layout, machine }: Pick<SpareRequest, 'layout' | 'machine'>): string {
+  const programs = [machine.init.path, machine.layer.program].map((path) => {
+    const { dev, ino, ctimeNs } = statSync(path, { bigint: true })
+    return `${dev} ${ino} ${ctimeNs}`
+  })
+  return [...programs, lookOf(layout)].join('\n')
 }

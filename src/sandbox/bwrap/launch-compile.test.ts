@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { SandboxFault } from '../backend.ts'
 import type { Bind, SandboxLayout } from '../layout.ts'
-import { SandboxFault } from '../sandbox-fault.ts'
 import { type BwrapSetup, compileLayout } from './launch-compile.ts'
 
 const layout = (binds: readonly Bind[]): SandboxLayout => ({

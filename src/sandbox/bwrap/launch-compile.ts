@@ -1,14 +1,15 @@
-/** A plan in the terms of this machine: the words that make the layout, the init's orders for what is put into it. */
+/**
+ * Compiles a plan for this machine: the words that create the layout, and the init's setup message.
+ */
 
 import { isInside } from '../../files/baseline.ts'
-import type { LaunchIo } from '../backend.ts'
+import { type LaunchIo, SandboxFault } from '../backend.ts'
 import type { SandboxLayout } from '../layout.ts'
 import { groupLimits, type Limits, processNumbers, resourceLimits } from '../limits.ts'
 import { type Cgroup, type CgroupHost, makeCgroup } from '../limits-cgroup.ts'
 import type { SandboxPlan } from '../plan.ts'
-import { SandboxFault } from '../sandbox-fault.ts'
 import { readIdentities } from '../session.ts'
-import type { SandboxLayer } from './layer.ts'
+import type { SandboxLayer } from './args.ts'
 import { compileFilter } from './seccomp.ts'
 import { compileOrders } from './setup-message.ts'
 import type { Architecture } from './syscalls.ts'
@@ -27,7 +28,7 @@ export interface BwrapSetup {
   readonly root: number
   /** Looked for when a limit needs them. */
   readonly cgroups: () => CgroupHost | null
-  /** Whether a pid namespace can hold the limit of processes. */
+  /** Whether a pid namespace can enforce the process limit. */
   readonly numbered: boolean
 }
 
@@ -35,7 +36,10 @@ const STDIN_TERMINAL = 1
 const STDOUT_TERMINAL = 2
 const STDERR_TERMINAL = 4
 
-/** The program that makes a layout, with its arguments, in its control group. Throws a fault for a layout that cannot be made. */
+/**
+ * The program that creates a layout, with its arguments, in its control group. Throws a fault for
+ * an impossible layout.
+ */
 export function compileLayout(
   layout: SandboxLayout,
   channel: boolean,
@@ -74,7 +78,7 @@ function withOwn(limits: Limits, { own }: SandboxLayer): Limits {
   }
 }
 
-/** The orders for the init. Throws a fault for a plan that cannot be expressed. */
+/** The setup message for the init. Throws a fault for a plan that it cannot express. */
 export function compileFurnishing(
   plan: SandboxPlan,
   machine: Pick<BwrapSetup, 'architecture' | 'cgroups' | 'numbered'> & { readonly layer?: Pick<SandboxLayer, 'bare'> },

@@ -1,9 +1,10 @@
-/** What is known of a sandbox under way: its init's messages, and what they come to in the end. */
+/** The state of a running sandbox: its init's messages, and their result. */
 
 import { constants } from 'node:os'
 import { decodePath } from '../../files/path-bytes.ts'
-import { monotonicMs } from '../../system/monotonic.ts'
+import { monotonicMs } from '../../system/timing.ts'
 import type { Asked, Captured, LaunchIo, LaunchResult } from '../backend.ts'
+import { SandboxFault } from '../backend.ts'
 import { FIRST_UNCHOSEN_PORT, type SandboxPlan, type Sought } from '../plan.ts'
 import { type Caller, type ProgramStart, parseCaller, parseProgram, parseStart, type RanProgram } from '../programs.ts'
 import {
@@ -15,12 +16,12 @@ import {
   type Violation,
 } from '../violation.ts'
 import { type InitMessage, MESSAGE_BYTES, parseMessage } from './init-messages.ts'
-import { faultOfLayer, faultOfStep } from './launch-fault.ts'
+import { type InitStep, STEP_MEANINGS, stepOf } from './steps.ts'
 
 const SIGXCPU = 24
 
-/** How a launch came to its end, besides what the init said. */
-export interface LaunchEnd {
+/** How a launch ended, besides the init's messages. */
+interface LaunchEnd {
   readonly timedOut: boolean
   readonly cancelled: boolean
   readonly stdout: Captured | null
@@ -31,7 +32,7 @@ export interface LaunchEnd {
   readonly complaint: () => { readonly by: string; readonly text: string; readonly status: string }
 }
 
-/** One launch, as its init tells it. */
+/** One launch, as its init reports it. */
 export class LaunchProgress {
   readonly #started = monotonicMs()
   readonly #plan: SandboxPlan
@@ -55,7 +56,10 @@ export class LaunchProgress {
     this.#onViolation = onViolation
   }
 
-  /** Takes the whole messages that these bytes hold, and passes each on to those who answer it; the rest of the bytes. */
+  /**
+   * Reads the whole messages in these bytes, and passes each on to its handler; returns the
+   * remaining bytes.
+   */
   take(
     bytes: Buffer,
     pass: (message: InitMessage) => void = () => {},
@@ -146,7 +150,10 @@ export class LaunchProgress {
     else if (message.kind === 'mask') this.#violateMask(this.#plan.masks[message.index], message.event)
   }
 
-  /** By SIGXCPU, which nothing else sends, and by SIGKILL a second later; a shell passes its child's end on as 128 and the signal. */
+  /**
+   * By SIGXCPU, which nothing else sends, and by SIGKILL a second later; a shell reports its
+   * child's signal as 128 and its number.
+   */
   #meetProcessorTime(exitCode: number, signalled: boolean, otherwise: boolean): void {
     if (this.#plan.limits.cpuSeconds === undefined || otherwise || this.#met.size > 0) return
     if (exitCode === 128 + SIGXCPU) this.#meet('cpu', signalled ? 'observed' : 'inferred')
@@ -173,4 +180,80 @@ export class LaunchProgress {
 function signalName(number: number): NodeJS.Signals {
   const entry = Object.entries(constants.signals).find(([, value]) => value === number)
   return (entry?.[0] ?? 'SIGKILL') as NodeJS.Signals
+}
+
+/** Faults of the sandbox: the command did not run inside, so it did not run. */
+function errnoName(errno: number): string {
+  return Object.entries(constants.errno).find(([, value]) => value === errno)?.[0] ?? `errno ${errno}`
+}
+
+function subjectOf(step: InitStep, index: number, plan: SandboxPlan): string | undefined {
+  if (step === 'MASK') return plan.masks[index]
+  if (step === 'PIN') return plan.pins[index]?.path
+  if (step === 'PLACE') return plan.binds[index]?.path
+  if (step === 'DIRECTORY') return plan.cwd
+  if (step === 'EXEC') return plan.argv[0]
+  if (step === 'STREAM') return ['stdin', 'stdout', 'stderr'][index]
+  return undefined
+}
+
+/** How a kernel says that it lacks something. Whatever else fails (no process, memory or disk left) may work the next time. */
+const LACKING: ReadonlySet<string> = new Set(['ENOSYS', 'EOPNOTSUPP', 'EINVAL', 'EPERM', 'EACCES', 'EBUSY', 'E2BIG'])
+
+/** The fault for a step at which the init failed. */
+export function faultOfStep(failed: { step: number; errno: number; index: number }, plan: SandboxPlan): SandboxFault {
+  const step = stepOf(failed.step)
+  if (step === null) return new SandboxFault('sandbox-failed', `the sandbox failed at an unknown step ${failed.step}`)
+  const { code, what, remedy } = STEP_MEANINGS[step]
+  const path = subjectOf(step, failed.index, plan)
+  const name = errnoName(failed.errno)
+  const message = `${what}${path === undefined ? '' : `: ${JSON.stringify(path)}`} (${name})`
+  const about = path === undefined ? {} : { path }
+  // Only features that the kernel lacks may be skipped; otherwise a process could exhaust the
+  // machine to switch the step off.
+  if ((step === 'BROKER' || step === 'PROGRAMS') && !LACKING.has(name))
+    return new SandboxFault('sandbox-processes', message, { remedy: STEP_MEANINGS.FORK.remedy })
+  if (step !== 'EXEC') return new SandboxFault(code, message, { remedy, ...about })
+  const missing = failed.errno === constants.errno.ENOENT || failed.errno === constants.errno.ENOTDIR
+  return missing
+    ? new SandboxFault(
+        'command-not-found',
+        `the command was not found inside the sandbox: ${JSON.stringify(path)} (${name})`,
+        {
+          remedy:
+            'Check the name and its interpreter line, and that a grant or a bundle shows the program to the sandbox.',
+          ...about,
+        },
+      )
+    : new SandboxFault(code, message, { remedy, ...about })
+}
+
+/** The fault for the process that lays sandboxes out and ended before the init could say anything. */
+export function faultOfLayer(title: string, text: string, status: string): SandboxFault {
+  const said = text.trim().slice(0, 2000)
+  const place = unshown(said)
+  if (place) return place
+  const namespaces = /namespace|uid map|Operation not permitted|setting up/i.test(said)
+  return new SandboxFault(
+    namespaces ? 'sandbox-userns' : 'sandbox-failed',
+    `${title} could not make the sandbox (${status})${said === '' ? '' : `: ${said}`}`,
+    { remedy: 'Run `cordon doctor`: it says what this machine is missing and how to allow it.' },
+  )
+}
+
+/** Of a place that bubblewrap could not show: doctor would find nothing, for it checks the machine. */
+function unshown(said: string): SandboxFault | null {
+  const found =
+    /(?:Can't (?:find source path|get type of source|chdir to|bind mount|open) )(\/.*?)(?: on \S+)?: (Permission denied|No such file or directory|Not a directory)/.exec(
+      said,
+    )
+  if (!found) return null
+  const [, path = '', why] = found
+  const isClosed = why === 'Permission denied'
+  return new SandboxFault('sandbox-failed', `${path} cannot be shown to the command: ${why?.toLowerCase()}`, {
+    path,
+    remedy: isClosed
+      ? 'It, or a folder above it, is closed to you: work as its owner, or open it with chmod.'
+      : 'It no longer exists: run the command again, or remove the line that names it from the manifest.',
+  })
 }

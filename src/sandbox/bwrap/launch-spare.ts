@@ -1,14 +1,13 @@
 /**
- * Sandboxes that are prepared ahead. Laying one out takes most of the time of a short command, and the next command mostly
- * wants a layout like the last one's. A spare holds nothing but its places and an init that waits for its orders; masks,
- * pins and everything else that is about one command come with those.
+ * Sandboxes that are prepared ahead. Preparing one takes most of a short command's time, and the
+ * next command mostly wants the same layout. A spare contains only its mounts and an init that
+ * waits; masks, pins and everything about one command come with the setup message.
  */
 
 import { readFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { isInside } from '../../files/baseline.ts'
-import { monotonicMs } from '../../system/monotonic.ts'
-import { onNextTurn } from '../../system/next-turn.ts'
+import { monotonicMs, onNextTurn } from '../../system/timing.ts'
 import type { SandboxLayout } from '../layout.ts'
 import type { SandboxPlan } from '../plan.ts'
 import { readIdentities } from '../session.ts'
@@ -16,10 +15,10 @@ import { keepAlive, type StartedSandbox } from './launch-sandbox.ts'
 
 /** Commands take turns between few kinds of sandboxes. */
 const MAX_SPARES = 2
-/** A spare holds on to the file systems that it shows: not for longer than a person would wonder why. */
+/** A spare keeps its file systems busy, so it must not last until a person wonders why. */
 export const KEPT_MS = 60_000
 
-/** Commands this close to each other come from a program, which has the next one at hand. */
+/** Commands this close together come from a program that already has the next one. */
 const HURRY_MS = 20
 
 interface Spare {
@@ -37,7 +36,7 @@ export class SpareSandboxes {
   #last: { readonly name: string; readonly ended: number } | null = null
   #closed = false
 
-  /** A layout of this name in which the plan finds everything as it is now, or null. */
+  /** A layout of this name whose paths are unchanged for the plan, or null. */
   take(name: string, plan: SandboxPlan): StartedSandbox | null {
     const spare = this.#spares.get(name)
     if (!spare) return null
@@ -90,11 +89,11 @@ export class SpareSandboxes {
       layout.child.once('exit', () => this.#forget(spare)).once('error', () => this.#forget(spare))
       this.#spares.set(name, spare)
     } catch {
-      // The next command starts its own space, and says what is wrong.
+      // The next command starts its own sandbox, and reports the problem.
     }
   }
 
-  /** Whether a running command could put something else in a place of the plan, for the moment in which it is shown. */
+  /** Whether a running command could replace a path of the plan at the moment it is mounted. */
   #isMovable(plan: SandboxPlan): boolean {
     const writable = [...this.#running].flatMap(({ binds }) => binds.filter(({ mode }) => mode === 'read-write'))
     return plan.binds.some(({ path }) => writable.some((place) => place.path !== path && isInside(path, place.path)))
@@ -111,14 +110,17 @@ export class SpareSandboxes {
   }
 }
 
-/** The init has no orders yet, so nothing runs that could mind: it ends with the connection (see bwrap/args.ts for why not by a signal). */
+/**
+ * The init has no setup message, so nothing runs inside: it ends with the connection (bwrap/args.ts
+ * explains why not by a signal).
+ */
 function end({ child }: StartedSandbox): void {
   for (const stream of child.stdio) stream?.destroy()
 }
 
 /**
- * What a layout shows is settled when it is prepared: a place that was replaced since, or a file system that came or went,
- * would be missing from it. That its places are these very ones the init sees for itself, as in any other layout.
+ * The mounts of a layout are fixed when it is prepared: a replaced path, or a new file system,
+ * would be missing. The init itself verifies that the paths are the same.
  */
 export function lookOf({ binds, standIns }: Pick<SandboxLayout, 'binds' | 'standIns'>): string {
   const places = readIdentities([...binds.map(({ path }) => path), ...standIns.map(({ source }) => source)])

@@ -1,7 +1,7 @@
 /** Relays a person's terminal to the sandbox's own: bytes both ways, but for the clipboard, raw mode, size. */
 
 import type { Socket } from 'node:net'
-import { isInForeground } from '../../system/foreground.ts'
+import { isInForeground } from '../../system/processes.ts'
 import type { TerminalIo } from '../backend.ts'
 import { ClipboardFilter } from './clipboard-filter.ts'
 import { resizeMessage } from './init-messages.ts'
@@ -27,7 +27,7 @@ export function relayTerminal(streams: Streams, control: Socket, terminal: Termi
   inside.output.on('error', () => {})
 
   const isRaw = input.isTTY === true && input.setRawMode !== undefined
-  // Raw: Ctrl-C, Ctrl-Z and Ctrl-D are bytes for the terminal inside, whose line discipline gives them their meaning.
+  // Raw: Ctrl-C, Ctrl-Z and Ctrl-D are bytes for the terminal inside, which interprets them.
   const setRaw = (raw: boolean) => {
     if (isRaw && isInForeground()) input.setRawMode!(raw)
   }
@@ -55,7 +55,10 @@ export function relayTerminal(streams: Streams, control: Socket, terminal: Termi
     })
   })
 
-  /** Stops the relay; its end takes what was typed for the command meanwhile. */
+  /**
+   * Pauses the relay; the returned function resumes it with the keys typed for the command
+   * meanwhile.
+   */
   const hold = (): ((keys?: string) => void) => {
     held++
     input.unpipe(inside.input)

@@ -4,25 +4,30 @@ import type { ChildProcess } from 'node:child_process'
 import { createServer, type Server, type Socket } from 'node:net'
 import { constants } from 'node:os'
 import { Readable, Writable } from 'node:stream'
-import { monotonicMs } from '../../system/monotonic.ts'
+import { monotonicMs } from '../../system/timing.ts'
 import type { LaunchIo, LaunchResult, Output } from '../backend.ts'
+import { SandboxFault } from '../backend.ts'
 import { Capture } from '../capture.ts'
 import type { SandboxPlan } from '../plan.ts'
 import type { Caller, ProgramStart } from '../programs.ts'
-import { SandboxFault } from '../sandbox-fault.ts'
-import { CONTROL_FD } from './args.ts'
+import { CONTROL_FD, type SandboxLayer } from './args.ts'
 import { goMessage, type InitMessage, judgedMessage, quitMessage, signalMessage } from './init-messages.ts'
 import { type BwrapSetup, compileFurnishing } from './launch-compile.ts'
-import { faultOfStep } from './launch-fault.ts'
-import { LaunchProgress } from './launch-progress.ts'
-import { keepAlive, layoutName, type StartedSandbox, type Streams, startSandbox, streamsOf } from './launch-sandbox.ts'
-import { InsideServers } from './launch-servers.ts'
+import { faultOfStep, LaunchProgress } from './launch-progress.ts'
+import {
+  InsideServers,
+  keepAlive,
+  layoutName,
+  type StartedSandbox,
+  type Streams,
+  startSandbox,
+  streamsOf,
+} from './launch-sandbox.ts'
 import type { SpareSandboxes } from './launch-spare.ts'
 import { relayTerminal, type TerminalRelay } from './launch-terminal.ts'
-import type { SandboxLayer } from './layer.ts'
 import { INIT_STEPS } from './steps.ts'
 
-/** How long the init has to end the sandbox before its connection is cut, which ends it too. */
+/** How long the init has to end the sandbox before its connection is cut, which also ends it. */
 const QUIT_GRACE_MS = 1000
 /** A signal to oneself is there at once; this is for the thread that takes it. */
 const AFTER_STOP_MS = 20
@@ -136,8 +141,8 @@ async function attend(
     const diagnosis = new Capture(child.stderr!, 'bwrap', undefined, undefined)
     const captures = connect(streams, plan, io, cleanups)
 
-    // The init tells the end when everything else is dead. Its own end, and the kernel's clearing up after it, need not
-    // be waited for: releasing the watch on the masks alone takes the kernel 15 ms.
+    // The init reports the end when everything else is dead. Its own end need not be awaited:
+    // releasing the watch on the masks alone takes the kernel 15 ms.
     const told = Promise.all([ended, endOf(streams.stdout), endOf(streams.stderr)])
     const status = await Promise.race([closed, told.then(() => null)])
     const stdout = captures.stdout?.finish() ?? null
@@ -156,7 +161,7 @@ async function attend(
   }
 }
 
-/** A time limit that stands still while program starts wait for their answer: a person may be asked. */
+/** A time limit that pauses while program starts wait for an answer: a person may be asked. */
 class Countdown {
   readonly #then: () => void
   #left: number
@@ -214,7 +219,10 @@ function connectedTo(
   else if (socket) onLocal(socket, target)
 }
 
-/** Passes signals on to the command; SIGTSTP stops both, as it does a shell's child, unless no one could continue this process. */
+/**
+ * Passes signals on to the command; SIGTSTP stops both, like a shell's child, unless nothing could
+ * continue this process.
+ */
 function passSignals(control: Socket, names: readonly NodeJS.Signals[], relay: TerminalRelay | null): () => void {
   const goOn = () => {
     relay?.goOn()
@@ -225,7 +233,7 @@ function passSignals(control: Socket, names: readonly NodeJS.Signals[], relay: T
       relay?.suspend()
       process.off('SIGTSTP', stop)
       process.kill(process.pid, 'SIGTSTP')
-      // Here it stands still; the kernel ignores the signal where no shell is there to say "fg".
+      // The process stops here; without a shell to say "fg" the kernel ignores the signal.
       setTimeout(() => {
         if (!ended) process.on('SIGTSTP', stop)
         goOn()
@@ -288,7 +296,7 @@ function listenTo(
   })
 }
 
-/** A start that no one judges, or whose judge fails, is refused. */
+/** A start without a judge, or with a failing one, is refused. */
 async function judgeStart({ judge }: LaunchIo, start: ProgramStart | null): Promise<boolean> {
   try {
     return start !== null && judge !== undefined && (await judge(start)) === true

@@ -1,7 +1,7 @@
 /** Whether this machine lets bubblewrap make namespaces, found out cheaply where nothing speaks against it. */
 
 import { existsSync, readFileSync } from 'node:fs'
-import { SandboxFault } from '../sandbox-fault.ts'
+import { SandboxFault } from '../backend.ts'
 import { findBwrap } from './backend.ts'
 
 /** Profiles that let a bubblewrap make user namespaces. */
@@ -28,7 +28,7 @@ function text(path: string): string {
   }
 }
 
-/** Traces of somebody who refuses namespaces; most machines have none. */
+/** Traces of a program that refuses namespaces; most machines have none. */
 function isSuspect(): boolean {
   if (/^Seccomp:\s*[12]$/m.test(text('/proc/self/status'))) return true
   if (text('/proc/sys/user/max_user_namespaces') === '0') return true
@@ -42,7 +42,7 @@ export async function namespacesRefused(): Promise<string | null> {
   try {
     const program = findBwrap()
     if (!isSuspect()) return null
-    // Hardly any machine gets here.
+    // Few machines get here.
     const { spawnSync } = await import('node:child_process')
     const { status, stderr, error } = spawnSync(program, [...TRIED, ...SHOWN], {
       encoding: 'latin1',

@@ -3,7 +3,7 @@
 import { DEFAULT_OPEN_FILES } from '../limits.ts'
 import type { Assurance } from '../report.ts'
 
-/** What the machine gives to one user; null where it does not say. */
+/** The machine's limits per user; null if unknown. */
 export interface WatchFacts {
   readonly watches: number | null
   readonly instances: number | null
@@ -11,7 +11,10 @@ export interface WatchFacts {
 
 const MARK = 'limits'
 
-/** sh: says how many files may be open, tries for one more, and says what is left of inotify; to be run under `DEFAULT_OPEN_FILES`. */
+/**
+ * A sh script that prints how many files may be open, opens one more, and prints what is left of
+ * inotify; run under `DEFAULT_OPEN_FILES`.
+ */
 export const LIMITS_SCRIPT: string = [
   `if ( ulimit -Hn ${DEFAULT_OPEN_FILES + 1} ) 2>/dev/null; then raised=yes; else raised=no; fi`,
   'watches=$(cat /proc/sys/user/max_inotify_watches 2>/dev/null)',
@@ -19,7 +22,7 @@ export const LIMITS_SCRIPT: string = [
   `echo "${MARK} $(ulimit -Hn) $raised \${watches:-none} \${instances:-none}"`,
 ].join('\n')
 
-/** Whether they hold, from what the script said. What it did not say does not hold. */
+/** Whether the limits work, from the script's output. A missing line means no. */
 export function limitAssurances(output: string, machine: WatchFacts): readonly Assurance[] {
   const [, files = '', raised = '', watches = '', instances = ''] =
     new RegExp(`^${MARK} (\\S+) (\\S+) (\\S+) (\\S+)$`, 'm').exec(output) ?? []

@@ -4,13 +4,12 @@ import { existsSync, lstatSync, mkdtempSync, readdirSync, readFileSync, realpath
 import { release, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { errorCode, messageOf } from '../../system/fault.ts'
-import type { Backend, LaunchResult } from '../backend.ts'
+import { type Backend, type LaunchResult, SandboxFault } from '../backend.ts'
 import { ruleText } from '../changes.ts'
 import { type CgroupSupport, DEFAULT_OPEN_FILES } from '../limits.ts'
 import { attackLines, furnishProbe, heldBy, planProbe, REPORT_IT } from '../probe-sandbox.ts'
 import { type Cause, findCause, installBwrap, type MachineTraces, raiseInstances } from '../repair.ts'
 import { type Assurance, type Support, UNHELD_CHANGES, UNJUDGED_PROGRAMS } from '../report.ts'
-import { SandboxFault } from '../sandbox-fault.ts'
 import { LIMITS_SCRIPT, limitAssurances, type WatchFacts } from './probe-limits.ts'
 
 interface Check {
@@ -104,7 +103,11 @@ export async function probeSandbox(
               'Use Linux 5.19 or newer with Landlock (lsm=landlock,… at boot), and allow seccomp notification in containers.',
           },
       judges
-        ? { name: 'programs', status: 'enforced', detail: 'each program is judged by its own arguments when it starts, and by its own hosts when it connects' }
+        ? {
+            name: 'programs',
+            status: 'enforced',
+            detail: 'each program is judged by its own arguments when it starts, and by its own hosts when it connects',
+          }
         : {
             ...UNJUDGED_PROGRAMS,
             remedy: 'Allow ptrace of child processes (kernel.yama.ptrace_scope below 3) and seccomp notification.',
@@ -145,10 +148,10 @@ function makePlace(): string {
   }
 }
 
-/** Three times what a probe may take: the process that made an older folder is dead. */
+/** Three times a probe's longest time: the process that created an older folder is dead. */
 const STALE_MS = 60_000
 
-/** Removes the folders of probes that were killed. In a sticky folder no one can put something else instead of ours. */
+/** Removes the folders of killed probes. In a sticky folder nobody else can replace ours. */
 export function reapProbes(place: string, now: number): void {
   for (const name of readdirSync(place)) {
     if (!name.startsWith(PREFIX)) continue
@@ -236,7 +239,7 @@ function cgroupAssurance(cgroup: CgroupSupport | null): Assurance {
   }
 }
 
-/** Why namespaces cannot be had here, where a look at the machine says it. */
+/** Why namespaces are unavailable here, if the machine's settings show it. */
 export function causeHere(): Cause | null {
   return findCause(THIS_MACHINE, null)
 }
@@ -251,7 +254,7 @@ const OWN_REMEDIES: ReadonlySet<string> = new Set([
 
 function unusable(backend: Backend, program: () => string | null, error: unknown): Support {
   const fault = error instanceof SandboxFault ? error : null
-  // What is not installed is clear; what the kernel refused needs a look at its settings.
+  // A missing program is clear; a kernel refusal needs a check of its settings.
   const known = fault !== null && OWN_REMEDIES.has(fault.code)
   const cause = known ? null : findCause(THIS_MACHINE, program())
   const repair = fault?.code === 'sandbox-missing' ? installBwrap(THIS_MACHINE) : (cause?.repair ?? [])

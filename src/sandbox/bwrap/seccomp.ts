@@ -22,7 +22,10 @@ export interface FilterOptions {
   readonly unixSockets: boolean
   /** True when changes go through the init: calls that make them are sent there. */
   readonly changes: boolean
-  /** True when the init is to tell what the command looks for: calls that only look are sent there, too. Only with `changes`. */
+  /**
+   * True if the init reports what the command looks for: calls that only look are sent there, too.
+   * Only with `changes`.
+   */
   readonly learns?: boolean
   /** True when the init judges program starts. Only with `changes`. */
   readonly programs?: boolean
@@ -66,12 +69,15 @@ const ALLOW = answer(0x7fff0000)
 const ASK = answer(0x7fc00000)
 const KILL = answer(0x80000000)
 const refuse = (errno: number): Instruction => answer(0x00050000 | errno)
-/** The call is not made and the caller is told that it was. */
+/** Skips the call and reports success to the caller. */
 const PRETEND = refuse(0)
 
 const LOAD_NUMBER = load(0)
 const LOAD_ARCHITECTURE = load(4)
-/** The kernel looks only at the low half of an int or unsigned int argument: a look at the high half could be fooled. */
+/**
+ * The kernel reads only the low half of an int or unsigned int argument: a check of the high half
+ * could be fooled.
+ */
 const loadLow = (argument: number): Instruction => load(16 + 8 * argument)
 const loadHigh = (argument: number): Instruction => load(20 + 8 * argument)
 
@@ -84,16 +90,20 @@ const CLONE_NEWTIME = 0x80
 const REFUSED_IOCTLS = [0x5412, 0x541c, 0x5423]
 
 /**
- * Changes of a file system that need no right to write, so that neither the wall nor the broker sees them: FS_IOC_SETFLAGS (both sizes),
- * FSSETXATTR, SETVERSION (both), ENABLE_VERITY, which closes a file for good, SET_ENCRYPTION_POLICY, OCFS2_IOC_REFLINK,
- * FAT_IOCTL_SET_ATTRIBUTES. They are answered as by a file system that does not have them.
+ * File system changes that need no write permission, so that neither Landlock nor the broker sees
+ * them: FS_IOC_SETFLAGS (both sizes), FSSETXATTR, SETVERSION (both), ENABLE_VERITY, which closes a
+ * file for good, SET_ENCRYPTION_POLICY, OCFS2_IOC_REFLINK, FAT_IOCTL_SET_ATTRIBUTES. The answer is
+ * that of a file system without them.
  */
 const FILE_SYSTEM_IOCTLS = [
   0x40086602, 0x40046602, 0x401c5820, 0x40087602, 0x40047602, 0x40806685, 0x800c6613, 0x40186f04, 0x40047211,
 ]
 /** Those of btrfs make and remove whole trees by name (a snapshot of `x` as `.vscode`). */
 const BTRFS_IOCTLS = 0x9400
-/** FICLONE, FICLONERANGE, FIDEDUPERANGE: among those of btrfs by their number, and only into what is open for writing or is the same. */
+/**
+ * FICLONE, FICLONERANGE, FIDEDUPERANGE: their numbers lie among those of btrfs, and they write only
+ * to what is open for writing, or the same content.
+ */
 const CLONE_IOCTLS = [0x40049409, 0x4020940d, 0xc0189436]
 const IOCTL_TYPE = 0xff00
 
@@ -117,7 +127,7 @@ function oneOf(values: readonly number[], hit: Instruction, miss: Instruction): 
   return [...values.map((value, i) => equal(value, values.length - i, 0)), miss, hit]
 }
 
-/** A thread is not a process of its own. */
+/** A thread is not a separate process. */
 const CLONE_THREAD = 0x10000
 
 function cloneBlock(bare: boolean): Instruction[] {
@@ -142,7 +152,10 @@ function unshareBlock(): Instruction[] {
   return [loadLow(0), anyBit(NAMESPACE_FLAGS | CLONE_NEWTIME, 0, 1), refuse(EPERM), ALLOW]
 }
 
-/** In the machine's own network only connect() may say where a socket leads: the init makes it. A datagram says so itself. */
+/**
+ * In the machine's own network only connect() may choose a socket's target: the init performs it. A
+ * datagram names its own.
+ */
 const CONNECTED_INTERNET: readonly Instruction[] = [
   loadLow(1),
   and(0xf),
@@ -158,7 +171,10 @@ const sendBlock = (flags: number): Instruction[] => [loadLow(flags), anyBit(0x20
 /** PR_SET_DUMPABLE: the init could not read what such a process asks for. */
 const PRCTL_BLOCK = [loadLow(0), equal(4, 0, 1), PRETEND, ALLOW]
 
-/** F_SETOWN and F_SETOWN_EX: the kernel would then send signals in the caller's name, to anybody. */
+/**
+ * F_SETOWN and F_SETOWN_EX: the kernel would then send signals in the caller's name, to any
+ * process.
+ */
 const FCNTL_BLOCK = [loadLow(1), ...oneOf([8, 15], refuse(EPERM), ALLOW)]
 /** FIOSETOWN and SIOCSPGRP, the same of sockets. */
 const OWNER_IOCTLS = [0x8901, 0x8902]
@@ -181,8 +197,9 @@ function socketBlock(unixSockets: boolean, changes: boolean, bare: boolean): Ins
 }
 
 /**
- * Unix sockets that reach no one before connect(), which the init makes (native/broker/connect.c). A datagram socket does:
- * sendmsg() on it takes any address, and no filter can read that (and SOCK_RAW becomes SOCK_DGRAM).
+ * Unix sockets that reach nothing before connect(), which the init performs
+ * (native/broker/connect.c). A datagram socket is different: sendmsg() takes any address, and no
+ * filter can read that (and SOCK_RAW becomes SOCK_DGRAM).
  */
 const CONNECTED_TYPES: readonly Instruction[] = [
   loadLow(1),
@@ -195,11 +212,11 @@ function socketpairBlock(unixSockets: boolean, changes: boolean): Instruction[] 
   return [loadLow(0), equal(AF_UNIX, 0, types.length), ...types, refuse(EAFNOSUPPORT)]
 }
 
-/** The core limit stays at 1 (see limits.ts); programs that set it to 0 for safety are told yes. */
+/** The core limit stays at 1 (see limits.ts); programs that set it to 0 for safety get success. */
 const SETRLIMIT_BLOCK = [loadLow(0), ...oneOf([RLIMIT_CORE, RLIMIT_LOCKS], PRETEND, ALLOW)]
 /** Asking for the limit (no new value) goes through. */
 const prlimitBlock = (bare: boolean): Instruction[] => [
-  // Those of other processes are no one's business.
+  // The sandbox may not see other processes.
   ...(bare
     ? [loadLow(0), equal(0, 6, 0), loadLow(2), equal(0, 0, 3), loadHigh(2), equal(0, 0, 1), ALLOW, refuse(EPERM)]
     : []),
@@ -217,7 +234,7 @@ const prlimitBlock = (bare: boolean): Instruction[] => [
 
 /** Root's setuid file in a project would make any user of the machine root: the bit is never set, by any broker. */
 const S_ISUID = 0o4000
-/** O_CREAT and O_TMPFILE: without them open does not look at its mode. */
+/** O_CREAT and O_TMPFILE: without them open ignores its mode. */
 const CREATING = 0o100 | 0o20000000
 
 /** O_WRONLY, O_RDWR, O_CREAT, O_TRUNC: with none of them nothing is changed, and reads cost nothing. O_TMPFILE goes with one. */
@@ -336,7 +353,9 @@ declare const BUILT_FILTERS: Readonly<Record<string, string>> | undefined
 
 const compiled = new Map<string, Uint8Array>()
 
-/** The filter as `struct sock_filter[]`, little endian. There are few, and each is made once. */
+/**
+ * The filter as `struct sock_filter[]`, little endian. There are few, and each is compiled once.
+ */
 export function compileFilter(options: FilterOptions): Uint8Array {
   const name = filterName(options)
   const known = compiled.get(name)

@@ -1,16 +1,19 @@
-/** PURE. A plan as orders for cordon-init: what to bind, hide, hold and limit before the command runs. The records are told of in native/init/protocol.h. */
+/**
+ * PURE. A plan as the setup message for cordon-init: what to bind, hide, pin and limit before the
+ * command runs. native/init/protocol.h describes the records.
+ */
 
 import { isInside } from '../../files/baseline.ts'
 import { encodePath } from '../../files/path-bytes.ts'
 import type { ChangePlan } from '../changes.ts'
 import { RESOURCE_NUMBERS, type ResourceLimit } from '../limits.ts'
 import { DEFAULT_PORT, type MaskFace, type MaskIdentity, type SandboxPlan } from '../plan.ts'
-import { numbers, OrderWriter, pathBytes, text, u16, u32 } from './setup-bytes.ts'
+import { numbers, OrderWriter, pathBytes, text, u16, u32 } from './init-messages.ts'
 
-/** About seven weeks: what is longer is not a limit. */
+/** About seven weeks: anything longer is not a limit. */
 const MAX_MILLISECONDS = 0xffff_ffff
 
-/** As many as the init holds. */
+/** The init's maximum. */
 const MAX_SERVERS = 64
 const MAX_SOCKETS = 32
 
@@ -22,8 +25,8 @@ const FACE_EXECUTABLE = 1
 const FACE_CLOSED = 2
 
 /**
- * Parts of /proc that tell root about the whole machine. Hidden as container runtimes do it; where one does not exist
- * there is nothing to hide.
+ * Parts of /proc that show root the whole machine. Hidden as container runtimes do it, if they
+ * exist.
  */
 export const HIDDEN_PROC: readonly string[] = [
   'acpi',
@@ -81,7 +84,10 @@ function identityBytes({ device, inode }: MaskIdentity): Uint8Array {
   })
 }
 
-/** Compiles the orders. Masks of the plan come first in number, so that a reported index is an index into `plan.masks`. */
+/**
+ * Compiles the setup message. Masks of the plan are numbered first, so that a reported index is an
+ * index into `plan.masks`.
+ */
 export function compileOrders({
   plan,
   filter,
@@ -101,11 +107,11 @@ export function compileOrders({
   writer.record('c', pathBytes(plan.cwd))
 
   for (const [path, identity] of bound) writer.record('b', identityBytes(identity), pathBytes(path))
-  // Parents before children: what is bound later lies on top.
+  // Parents before children: later binds cover earlier ones.
   const places = [
     ...plan.pins.map((pin) => ({ path: pin.path, mask: false, head: Uint8Array.of(pin.mode === 'read-only' ? 1 : 0) })),
     ...plan.masks.map((path) => {
-      // Reading what was committed is nothing to report, and an open that fails cannot be seen.
+      // Reading committed content needs no report, and a failing open cannot be seen.
       const flags = plan.maskFaces.has(path) ? MASK_UNWATCHED : 0
       return { path, mask: true, head: maskHead(plan.maskIdentities.get(path), flags) }
     }),
@@ -192,12 +198,15 @@ export function compileOrders({
 
 const CHANGED_BY_INIT = 1
 const CHANGED_FREELY = 2
-/** Through the broker, but neither judged nor kept: caches, and private places that hold one, because a right of Landlock's is one for all below. */
+/**
+ * Through the broker, but neither judged nor kept: caches, and private places above one, because a
+ * Landlock right covers everything below.
+ */
 const CHANGED_LOOSELY = 3
 
 const MUST = { nothing: 0, 'but-appends': 1, everything: 2 } as const
 
-/** Where changes go through the init, where they do not, what it judges by, and where it keeps. */
+/** Which changes go through the init, its rules, and the folder for undo. */
 function orderChanges(
   writer: OrderWriter,
   plan: SandboxPlan,
@@ -223,7 +232,10 @@ function orderChanges(
   writer.record('u', limits, pathBytes(keep.folder))
 }
 
-/** What is shown may be read and run, and nothing else; private places that lie in it are hidden, because nothing can be mounted there. */
+/**
+ * Shown paths may be read and run, nothing else; private places inside them are hidden, because
+ * nothing can be mounted there.
+ */
 function orderWall(writer: OrderWriter, { binds, scratch, emptied }: SandboxPlan): void {
   if (binds.length === 0)
     throw new RangeError('a command that is shown nothing can only run where there are namespaces')
@@ -238,13 +250,16 @@ function orderWall(writer: OrderWriter, { binds, scratch, emptied }: SandboxPlan
   }
 }
 
-/** What is bound is there as it is outside, so what is missing in it is missing. */
+/** A bound path has the same content as outside, so a path missing in it is missing. */
 function orderLearning(writer: OrderWriter, { binds, changes }: SandboxPlan): void {
   if (!changes) throw new RangeError('reads can be reported only where changes go through the init')
   writer.record('L', ...['/proc', '/dev', '/sys', ...binds.map(({ path }) => path)].map(pathBytes))
 }
 
-/** The name service is always there, and so is somebody at the proxy's port: the parent, or the init, which says that there is none. */
+/**
+ * The name service always answers, and so does the proxy's port: the parent, or the init, which
+ * reports that there is no proxy.
+ */
 function writeNames(writer: OrderWriter, { network, names, servers }: SandboxPlan): void {
   const refused = network.kind === 'none' && !servers.includes(DEFAULT_PORT) ? DEFAULT_PORT : 0
   writer.record('x', u16(refused))

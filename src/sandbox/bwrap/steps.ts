@@ -1,6 +1,6 @@
-/** PURE. The steps at which cordon-init can fail, and what each failure means to a person. */
+/** PURE. The steps at which cordon-init can fail, and the meaning of each failure for a person. */
 
-import type { FaultCode } from '../../system/fault-codes.ts'
+import type { FaultCode } from '../../system/fault.ts'
 
 /** Mirrors `enum step` of native/init/protocol.h; a test compares the two. */
 export const INIT_STEPS = {

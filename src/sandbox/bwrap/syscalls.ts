@@ -166,7 +166,7 @@ export const PROCESS_CALLS: readonly ChangingCall[] = [
   changing('pidfd_send_signal', 424, 424),
 ]
 
-/** Objects of the whole machine, by number or name: refused where there is not a namespace for them. */
+/** Objects of the whole machine, by number or name: refused without a namespace for them. */
 export const SHARED_CALLS: readonly ChangingCall[] = [
   changing('shmget', 29, 194),
   changing('shmat', 30, 196),
@@ -183,7 +183,10 @@ export const SHARED_CALLS: readonly ChangingCall[] = [
   changing('mq_unlink', 241, 181),
 ]
 
-/** Calls that only look or run, sent to the init as well where it is to tell what a command looks for (native/init/learn.c has the same list). */
+/**
+ * Calls that only look or run, also sent to the init if it reports what a command looks for
+ * (native/init/learn.c has the same list).
+ */
 export const LOOKING_CALLS: readonly ChangingCall[] = [
   changing('stat', 4, null),
   changing('lstat', 6, null),
@@ -217,7 +220,7 @@ export type InspectedCall =
   | 'mknod'
   | 'mknodat'
 
-/** Calls whose arguments are checked. Null where the architecture does not have the call. */
+/** Calls with checked arguments. Null if the architecture lacks the call. */
 export const INSPECTED_CALLS: Readonly<Record<InspectedCall, Readonly<Record<Architecture, number | null>>>> = {
   clone: { x64: 56, arm64: 220 },
   unshare: { x64: 272, arm64: 97 },
@@ -240,7 +243,7 @@ export const INSPECTED_CALLS: Readonly<Record<InspectedCall, Readonly<Record<Arc
 
 export type BareCall = 'prctl' | 'fcntl' | 'sendto' | 'sendmsg' | 'sendmmsg'
 
-/** Calls whose arguments are checked where there are not namespaces. */
+/** Calls with checked arguments, only without namespaces. */
 export const BARE_CALLS: Readonly<Record<BareCall, Readonly<Record<Architecture, number>>>> = {
   prctl: { x64: 157, arm64: 167 },
   fcntl: { x64: 72, arm64: 25 },

@@ -6,12 +6,10 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Arrangement, Backend, Capability, PlanUnderway } from '../backend.ts'
-import { initWords, requireFewBinds } from '../bwrap/args.ts'
+import { type Arrangement, type Backend, type Capability, type PlanUnderway, SandboxFault } from '../backend.ts'
+import { initWords, requireFewBinds, type SandboxLayer } from '../bwrap/args.ts'
 import { createInitBackend, INIT_CAPABILITIES, type InitBackendOptions } from '../bwrap/backend.ts'
-import type { SandboxLayer } from '../bwrap/layer.ts'
 import type { SandboxPlan } from '../plan.ts'
-import { SandboxFault } from '../sandbox-fault.ts'
 
 /** What needs mounts, names or a network of one's own. */
 const WITHOUT: ReadonlySet<Capability> = new Set([

@@ -1,8 +1,8 @@
 /** Probes the backend without namespaces by attacks from inside, and says what it leaves open. */
 
-import { type AttackCheck, COMMON_CHECKS, probeByAttack } from '../attack-probe.ts'
 import type { Backend } from '../backend.ts'
 import { causeHere } from '../bwrap/probe.ts'
+import { type AttackCheck, COMMON_CHECKS, probeByAttack } from '../probe-sandbox.ts'
 import type { Assurance, Support } from '../report.ts'
 
 const CHECKS: readonly AttackCheck[] = [

@@ -1,13 +1,16 @@
-/** Runs an engine's program so that it and all it starts end with this process, as a user of no one's, under the limits. */
+/**
+ * Runs an engine's program so that it and all its processes end with this one, as an unprivileged
+ * user, under the limits.
+ */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:os'
+import { Writable } from 'node:stream'
 import type { Captured } from '../backend.ts'
 import type { Cgroup } from '../limits-cgroup.ts'
 import type { ContainerLimits } from './engine.ts'
-import { KeptOutput } from './kept-output.ts'
 
-export interface Confinement {
+interface Confinement {
   readonly argv: readonly string[]
   readonly env: Readonly<Record<string, string>>
   /** Whom root becomes; null: as this process is. */
@@ -38,8 +41,8 @@ export function joinWords(procs: readonly string[]): [string, ...string[]] {
 }
 
 /**
- * Its own process number namespace whose first process dies with `unshare`: whatever is killed, the kernel ends all of it.
- * Mounts are its own too, and so is the state of the engine.
+ * A pid namespace whose first process dies with `unshare`, so the kernel ends all of it. It has its
+ * own mounts and the engine's state, too.
  */
 export function namespaceWords(unshare: string): [string, ...string[]] {
   const enter = `PATH=/usr/bin:/bin:/usr/sbin:/sbin; mount -t tmpfs tmpfs ${ENGINE_STATE} && exec "$@"`
@@ -104,4 +107,38 @@ function endOf(child: ChildProcess): Promise<number> {
     child.once('error', reject)
     child.once('close', (code, name) => resolve(code ?? 128 + (name ? constants.signals[name] : 0)))
   })
+}
+
+/** A program may talk more than is kept, but not without end: so many times as much, as in an interpreter. */
+const FLOOD_TIMES = 64
+
+export class KeptOutput extends Writable {
+  readonly #cap: number
+  readonly #flood: AbortController
+  readonly #chunks: Buffer[] = []
+  #kept = 0
+  #total = 0
+
+  /** `flood` is aborted when there is not an end to it. */
+  constructor(cap: number, flood: AbortController) {
+    super()
+    this.#cap = cap
+    this.#flood = flood
+  }
+
+  override _write(chunk: Buffer, _: BufferEncoding, done: () => void): void {
+    const part = chunk.subarray(0, this.#cap - this.#kept)
+    this.#total += chunk.length
+    if (part.length > 0) {
+      this.#chunks.push(part)
+      this.#kept += part.length
+    }
+    if (this.#total > FLOOD_TIMES * this.#cap) this.#flood.abort()
+    done()
+  }
+
+  captured(): Captured {
+    const bytes = Buffer.concat(this.#chunks)
+    return { bytes, total: this.#total, truncated: this.#total > bytes.length, spill: null }
+  }
 }

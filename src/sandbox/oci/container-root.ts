@@ -1,11 +1,13 @@
-/** What a container sees of the host where no image is named: its programs, read-only, and nothing else. */
+/**
+ * What a container without an image sees of the host: its programs, read-only, and nothing else.
+ */
 
 import { lstatSync, readlinkSync, realpathSync } from 'node:fs'
 
 export interface ContainerRoot {
   /** Shown read-only under their own paths. */
   readonly shown: readonly string[]
-  /** Links of the host that are made again, such as /bin -> usr/bin. */
+  /** Links of the host that are created again, such as /bin -> usr/bin. */
   readonly links: readonly { readonly path: string; readonly target: string }[]
 }
 

@@ -1,19 +1,26 @@
-/** Docker as an engine: a daemon's container for each call. What a killed Cordon leaves ends by its own time limit and is removed at the next start. */
+/**
+ * Docker as an engine: a daemon's container for each call. Leftovers of a killed Cordon end by
+ * their own time limit and are removed at the next start.
+ */
 
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { basename } from 'node:path'
-import { isSameProcess } from '../../system/alive.ts'
 import { Fault } from '../../system/fault.ts'
+import { isSameProcess } from '../../system/processes.ts'
 import { type LimitReport, reportLimits, resourceLimits } from '../limits.ts'
 import { endOnTime } from './confined.ts'
 import { type ContainerRoot, containerRoot } from './container-root.ts'
-import type { ContainerEngine, ContainerLimits, ContainerOutcome, ContainerRun } from './engine.ts'
-import { CONTAINER_PLACES, entryArgv, WORK } from './entry.ts'
-import { limitHit } from './hit.ts'
+import {
+  type ContainerEngine,
+  type ContainerLimits,
+  type ContainerOutcome,
+  type ContainerRun,
+  limitHit,
+} from './engine.ts'
+import { CONTAINER_PLACES, entryArgv, WORK } from './layout-spec.ts'
 import { findEngineProgram } from './local-engine.ts'
-import { commonWords } from './podman.ts'
-import { probeEngine } from './probe.ts'
+import { commonWords, probeEngine } from './probe.ts'
 import { containerUser, openStage, type Stage } from './stage.ts'
 
 export interface DockerOptions {
@@ -28,7 +35,7 @@ const LABEL = 'cordon.run'
 /** The daemon answers at once or not at all. */
 const ANSWER_MS = 20_000
 
-/** An image named by what it holds: `name@sha256:…`. A tag may be another image tomorrow. */
+/** An image named by its content: `name@sha256:…`. A tag may be another image tomorrow. */
 export const IMAGE_BY_DIGEST: RegExp = /^[a-z0-9][\w./:-]*@sha256:[0-9a-f]{64}$/
 
 export function dockerEngine(options: DockerOptions): ContainerEngine {

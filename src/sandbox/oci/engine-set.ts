@@ -19,11 +19,14 @@ export interface ChosenEngine {
 }
 
 export interface EngineSet {
-  /** The first engine that works; with an image, the first that has images. Throws `no-engine` when there is none. */
+  /**
+   * The first engine that works; with an image, the first that has images. Throws `no-engine` if
+   * none does.
+   */
   choose(image: string | null): Promise<ChosenEngine>
   /** Runs a program in it, after those that came before. */
   run(run: ContainerRun): Promise<{ readonly outcome: ContainerOutcome; readonly chosen: ChosenEngine }>
-  /** Every engine with what it was seen to do. */
+  /** Every engine and the result of its probe. */
   survey(): Promise<readonly { readonly name: EngineName; readonly support: EngineSupport }[]>
 }
 
@@ -33,7 +36,7 @@ export interface ProbeMemory {
   keep(name: EngineName, support: EngineSupport): void
 }
 
-/** Opens engines that were made ready; each is probed when its turn comes, and once. */
+/** Opens the given engines; each is probed once, when its turn comes. */
 export function openEngineSet(
   engines: readonly ContainerEngine[],
   limits: ContainerLimits,
@@ -101,7 +104,7 @@ class Turns {
     this.#free = atOnce
   }
 
-  /** Waits for a turn; what it answers ends it. A wait that is cancelled takes none. */
+  /** Waits for a turn; the returned function ends it. A cancelled wait takes none. */
   async take(signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted()
     if (this.#free > 0) this.#free -= 1

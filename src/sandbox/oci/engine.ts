@@ -2,9 +2,10 @@
 
 import type { Captured } from '../backend.ts'
 import type { LimitReport } from '../limits.ts'
-import type { LimitHit } from './hit.ts'
 
-/** What a container may use up. Every one is set: a program of a model has no limit that no one chose. */
+/**
+ * The limits of a container. Every one is set, so that a model's program has no unlimited resource.
+ */
 export interface ContainerLimits {
   readonly memoryBytes: number
   readonly cpus: number
@@ -23,9 +24,12 @@ export interface InputFile {
 }
 
 export interface ContainerRun {
-  /** The program as the container knows it; `{in}` at the start of a word stands for the directory of what was handed in. */
+  /**
+   * The program as the container knows it; `{in}` at the start of a word is the directory of its
+   * input files.
+   */
   readonly argv: readonly string[]
-  /** The program's text, under this name in the directory of what was handed in. */
+  /** The program's text, under this name in the directory of its input files. */
   readonly source: InputFile
   /** Copied into the working directory. */
   readonly files: readonly InputFile[]
@@ -53,7 +57,7 @@ export const ENGINE_NAMES = ['runsc', 'runc', 'crun', 'podman', 'docker', 'os'] 
 
 export type EngineName = (typeof ENGINE_NAMES)[number]
 
-/** What an engine was seen to do on this machine. */
+/** The result of an engine's probe on this machine. */
 export type EngineSupport =
   | { readonly works: true; readonly wall: string; readonly limits: readonly LimitReport[] }
   | { readonly works: false; readonly why: string }
@@ -62,7 +66,51 @@ export interface ContainerEngine {
   readonly name: EngineName
   /** True when it can run images. */
   readonly images: boolean
-  /** Really runs a program in it and checks what held; asked once. */
+  /** Runs a program in it and checks the protections; once. */
   probe(limits: ContainerLimits): Promise<EngineSupport>
   run(run: ContainerRun): Promise<ContainerOutcome>
+}
+
+/** The limit that ended a program. `inferred`: read off its end, not off the kernel's count. */
+interface LimitHit {
+  readonly limit: 'time' | 'memory' | 'processes' | 'output' | 'file size'
+  readonly certainty: 'observed' | 'inferred'
+}
+
+interface Ending {
+  readonly exitCode: number
+  readonly stopped: 'time' | 'output' | 'cancelled' | null
+  readonly stderr: { readonly bytes: Uint8Array }
+}
+
+const SIGKILL_EXIT = 137
+const SIGXFSZ_EXIT = 153
+
+/** What programs say when memory or processes run out. */
+const WORDS: readonly (readonly [LimitHit['limit'], RegExp])[] = [
+  [
+    'memory',
+    /\b(?:MemoryError|bad_alloc|heap out of memory|NoMemoryError|Cannot allocate memory|memory exhausted|Out of memory|out of memory)\b/i,
+  ],
+  [
+    'processes',
+    /(?:fork|clone|thread|spawn)[^\n]{0,80}(?:Resource temporarily unavailable|EAGAIN|Cannot|can't)|Resource temporarily unavailable|BlockingIOError: \[Errno 11\]/,
+  ],
+  ['file size', /\b(?:File too large|EFBIG|No space left on device|ENOSPC)\b/],
+]
+
+/** The limit that a program met with, or null. */
+export function limitHit(ending: Ending, counted: readonly ('memory' | 'processes')[]): LimitHit | null {
+  const { exitCode, stopped } = ending
+  if (stopped === 'time' || stopped === 'output') {
+    // The clock ends endless forks, but the process limit is the one they reached.
+    return { limit: counted.includes('processes') ? 'processes' : stopped, certainty: 'observed' }
+  }
+  if (counted[0] !== undefined) return { limit: counted[0], certainty: 'observed' }
+  if (exitCode === 0) return null
+  if (exitCode === SIGXFSZ_EXIT) return { limit: 'file size', certainty: 'observed' }
+  const said = Buffer.from(ending.stderr.bytes).toString('utf8')
+  const named = WORDS.find(([, words]) => words.test(said))
+  if (named) return { limit: named[0], certainty: 'inferred' }
+  return exitCode === SIGKILL_EXIT ? { limit: 'memory', certainty: 'inferred' } : null
 }

@@ -1,11 +1,13 @@
 /** gVisor as the backend of ordinary commands: its own kernel in user space, without an init of ours and without a way out. */
 
-import { type AttackCheck, COMMON_CHECKS, probeByAttack, provenBy } from '../attack-probe.ts'
 import type { Backend, Capability, CompiledSandbox } from '../backend.ts'
+import { createInitBackend, type InitBackendOptions } from '../bwrap/backend.ts'
 import { type CgroupHost, openCgroups } from '../limits-cgroup.ts'
 import type { SandboxPlan } from '../plan.ts'
+import { type AttackCheck, COMMON_CHECKS, probeByAttack, provenBy } from '../probe-sandbox.ts'
 import { type Assurance, type Support, UNHELD_CHANGES, UNJUDGED_PROGRAMS } from '../report.ts'
 import { gvisorWords, launchGvisor } from './gvisor-launch.ts'
+import { runcLayer } from './sandbox-layer.ts'
 
 /**
  * Not `moved-files`: masks are mounted by their paths, so while another command runs nothing is started. Not `listener`: a socket of
@@ -77,7 +79,7 @@ export function probeGvisor(
   })
 }
 
-/** A backend that trusts nothing before it has seen it hold. */
+/** A backend that probes itself first. */
 export function createGvisorBackend(): Backend {
   let groups: { readonly host: CgroupHost | null } | null = null
   const cgroups = (): CgroupHost | null => {
@@ -107,4 +109,15 @@ export function createGvisorBackend(): Backend {
     },
     release: () => {},
   }
+}
+
+/** The engines that commands can run in. */
+export const COMMAND_ENGINES = ['runc', 'runsc'] as const
+
+export type CommandEngine = (typeof COMMAND_ENGINES)[number]
+
+/** A missing or failing engine runs nothing. */
+export function createContainerBackend(engine: CommandEngine, options: InitBackendOptions = {}): Backend {
+  if (engine === 'runsc') return createGvisorBackend()
+  return createInitBackend(engine, runcLayer, options)
 }

@@ -1,4 +1,4 @@
-/** Runs one command in gVisor. Whatever cannot be made ends it; nothing runs outside. */
+/** Runs one command in gVisor. Any failure ends it; nothing runs outside. */
 
 import { spawn } from 'node:child_process'
 import { lstatSync, readFileSync } from 'node:fs'
@@ -8,19 +8,19 @@ import { isInside } from '../../files/baseline.ts'
 import { encodePath } from '../../files/path-bytes.ts'
 import { errorCode } from '../../system/fault.ts'
 import { attendChild, childStreams } from '../attended-child.ts'
-import type { LaunchIo, LaunchResult } from '../backend.ts'
+import { type LaunchIo, type LaunchResult, SandboxFault } from '../backend.ts'
 import { Capture } from '../capture.ts'
-import { type Limits, resourceLimits } from '../limits.ts'
+import { type Limits, type ResourceLimit, resourceLimits } from '../limits.ts'
 import { type Cgroup, type CgroupHost, makeCgroup } from '../limits-cgroup.ts'
 import type { SandboxPlan } from '../plan.ts'
-import { SandboxFault } from '../sandbox-fault.ts'
 import { readIdentities } from '../session.ts'
 import { limitViolation } from '../violation.ts'
 import { confinedArgv, ENGINE_STATE } from './confined.ts'
-import { gvisorSpec } from './gvisor-spec.ts'
+import { layoutMounts, type SpecMount } from './layout-spec.ts'
 import { layOutWords, requireProgram } from './sandbox-layer.ts'
+import { refusedCalls } from './spec.ts'
 
-export const INSTALL_RUNSC = 'apt install runsc, or gvisor.dev'
+const INSTALL_RUNSC = 'apt install runsc, or gvisor.dev'
 const CLOSED = { folder: `${ENGINE_STATE}/layout/empty`, file: `${ENGINE_STATE}/layout/closed` }
 /** What gVisor itself says comes here, where the command cannot. */
 const SAID_FD = 3
@@ -38,7 +38,7 @@ status=$?
 cat ${SAID} >&3 2>/dev/null
 exit $status`
 
-/** The words that run a plan. Throws a fault for one that gVisor cannot hold. */
+/** The words that run a plan. Throws a fault if gVisor cannot enforce it. */
 export function gvisorWords(plan: SandboxPlan, host: CgroupHost | null, cgroup: Cgroup | null): [string, ...string[]] {
   const runsc = requireProgram('runsc', INSTALL_RUNSC)
   const writable = plan.binds.find(({ path, mode }) => mode === 'read-write' && isInside(runsc, path))
@@ -75,8 +75,8 @@ function softFiles(): number {
   return found === undefined ? 1024 : Number(found)
 }
 
-/** A share of the memory is held by the group, too: there is not an init that could look. */
-export function groupedLimits(limits: Limits): Limits {
+/** The group also enforces a share of the memory, because no init could check it. */
+function groupedLimits(limits: Limits): Limits {
   const { memoryShare, memoryBytes, ...others } = limits
   const bytes = memoryBytes ?? (memoryShare === undefined ? undefined : Math.floor(memoryShare * totalmem()))
   return { ...others, ...(bytes !== undefined && { memoryBytes: bytes }) }
@@ -133,13 +133,16 @@ export async function launchGvisor(given: SandboxPlan, io: LaunchIo, host: Cgrou
 
 const ENDING: ReadonlySet<string> = new Set(['SIGKILL', 'SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'])
 
-/** gVisor tells a signal as 128 and its number, as shells do. */
+/** gVisor reports a signal as 128 and its number, as shells do. */
 function statusOf({ code, signal }: { code: number | null; signal: NodeJS.Signals | null }) {
   const name = Object.entries(constants.signals).find(([, number]) => number + 128 === code)?.[0]
   return name === undefined ? { code, signal } : { code: null, signal: name as NodeJS.Signals }
 }
 
-/** Nothing else runs meanwhile (see the capabilities), so that what is seen here is what will be mounted. */
+/**
+ * Nothing else runs meanwhile (see the capabilities), so what is checked here is what will be
+ * mounted.
+ */
 function requireInPlace(plan: SandboxPlan): void {
   const now = readIdentities([...plan.masks, ...plan.pins.map(({ path }) => path)])
   for (const path of plan.masks) {
@@ -188,4 +191,110 @@ function unstartable(error: Error): SandboxFault {
     cause: error,
     remedy: `It needs runsc (${INSTALL_RUNSC}) and unshare and setpriv of util-linux.`,
   })
+}
+
+/**
+ * The sources of masks, created by the launch: an empty folder, and a file that cannot be opened.
+ */
+interface MaskSources {
+  readonly folder: string
+  readonly file: string
+}
+
+/** Mounts of gVisor's are the sandbox's own, and each takes it a connection: a tree with more secrets than this wants another backend. */
+const MAX_MOUNTS = 1000
+
+/**
+ * gVisor reads the rights of a mount from these words alone, and applies them to everything below
+ * it.
+ */
+function bind(source: string, destination: string, mode: 'ro' | 'rw'): SpecMount {
+  return { destination, type: 'bind', source, options: ['rbind', 'nosuid', 'nodev', mode] }
+}
+
+const S_ISUID = 0o4000
+const CREATING = [0o100, 0o20000000]
+const bits = (index: number, mask: number) => ({ index, value: mask, valueTwo: mask, op: 'SCMP_CMP_MASKED_EQ' })
+const refuseSetuid = (names: readonly string[], args: readonly object[]) => ({
+  names,
+  action: 'SCMP_ACT_ERRNO',
+  errnoRet: 1,
+  args,
+})
+
+/** Root's setuid file in a project would make any user of the machine root: the bit is never set, as in the OS sandbox. */
+const SETUID_CALLS: readonly object[] = [
+  refuseSetuid(['chmod', 'fchmod', 'creat', 'mknod'], [bits(1, S_ISUID)]),
+  refuseSetuid(['fchmodat', 'fchmodat2', 'mknodat'], [bits(2, S_ISUID)]),
+  ...CREATING.flatMap((flag) => [
+    refuseSetuid(['open'], [bits(1, flag), bits(2, S_ISUID)]),
+    refuseSetuid(['openat'], [bits(2, flag), bits(3, S_ISUID)]),
+  ]),
+]
+
+/** Text that JSON and the runtime carry without a change. */
+function requireText(path: string): void {
+  if (/[\u{d800}-\u{dfff}\0]/u.test(path))
+    throw new RangeError(`gVisor cannot name ${JSON.stringify(path)}: its bytes are no text; use backend = "bwrap"`)
+}
+
+function planMounts(plan: SandboxPlan, isFolder: (path: string) => boolean, sources: MaskSources): SpecMount[] {
+  const layout = layoutMounts(plan).filter(({ type }) => type !== 'devpts')
+  const shown = layout.map((mount) =>
+    mount.type === 'bind' ? bind(mount.source, mount.destination, mount.options.includes('rro') ? 'ro' : 'rw') : mount,
+  )
+  const isHidden = (path: string) => plan.masks.some((mask) => isInside(path, mask))
+  const held = plan.pins
+    .filter(({ path }) => !isHidden(path))
+    .map(({ path, mode }) => bind(path, path, mode === 'read-only' ? 'ro' : 'rw'))
+  const hidden = plan.masks.map((path) => bind(isFolder(path) ? sources.folder : sources.file, path, 'ro'))
+  // Parents before children; at one path first shows, then pins, then masks. The sort is stable.
+  return [...shown, ...held, ...hidden].sort((a, b) =>
+    a.destination < b.destination ? -1 : a.destination > b.destination ? 1 : 0,
+  )
+}
+
+/** Throws a RangeError for a plan that gVisor cannot enforce. */
+function gvisorSpec(
+  plan: SandboxPlan,
+  isFolder: (path: string) => boolean,
+  sources: MaskSources,
+  rlimits: readonly ResourceLimit[],
+  softFiles: number,
+): object {
+  const mounts = planMounts(plan, isFolder, sources)
+  if (mounts.length > MAX_MOUNTS)
+    throw new RangeError(
+      `gVisor would need ${mounts.length} mounts, at most ${MAX_MOUNTS} are possible; use backend = "bwrap"`,
+    )
+  for (const { source, destination } of mounts) for (const path of [source, destination]) requireText(path)
+  for (const word of [...plan.argv, ...Object.entries(plan.env).flat()])
+    if (word.includes('\0')) throw new RangeError('a word of the command, or a variable, holds a NUL character')
+  // gVisor adds a HOME if there is none.
+  const argv = plan.env.HOME === undefined ? ['/usr/bin/env', '-u', 'HOME', '--', ...plan.argv] : plan.argv
+  return {
+    ociVersion: '1.0.2',
+    process: {
+      terminal: false,
+      user: { uid: 0, gid: 0 },
+      args: argv,
+      env: Object.entries(plan.env).map(([name, value]) => `${name}=${value}`),
+      cwd: plan.cwd,
+      capabilities: { bounding: [], effective: [], permitted: [], inheritable: [], ambient: [] },
+      noNewPrivileges: true,
+      rlimits: rlimits.map(({ name, limit }) => ({
+        type: `RLIMIT_${name}`,
+        soft: name === 'NOFILE' ? Math.min(limit, softFiles) : limit,
+        hard: limit,
+      })),
+    },
+    root: { path: 'rootfs', readonly: true },
+    hostname: plan.hostname,
+    mounts,
+    // In a user namespace of gVisor's own a program would have the rights to take a mask away.
+    linux: {
+      namespaces: ['pid', 'network', 'ipc', 'uts', 'mount'].map((type) => ({ type })),
+      seccomp: refusedCalls(SETUID_CALLS),
+    },
+  }
 }

@@ -1,4 +1,7 @@
-/** PURE. A layout as the configuration of an OCI runtime: the namespaces and the places, which cordon-init then furnishes as in bubblewrap's. */
+/**
+ * PURE. A layout as the configuration of an OCI runtime: the namespaces and mounts, which
+ * cordon-init completes as in bubblewrap's.
+ */
 
 import { INIT_CAPABILITIES, initWords, MAX_BINDS, SHARED_FOLDERS } from '../bwrap/args.ts'
 import type { SandboxLayout } from '../layout.ts'
@@ -11,12 +14,12 @@ export interface SpecMount {
 }
 
 /** Recursive, so that no file system mounted below keeps rights that the place itself lost. */
-export function bindMount(source: string, destination: string, mode: 'read-only' | 'read-write'): SpecMount {
+function bindMount(source: string, destination: string, mode: 'read-only' | 'read-write'): SpecMount {
   const rights = mode === 'read-only' ? ['rro'] : []
   return { destination, type: 'bind', source, options: ['rbind', 'rprivate', 'rnosuid', 'rnodev', ...rights] }
 }
 
-export function tmpfsMount(destination: string, mode: string, bytes: number): SpecMount {
+function tmpfsMount(destination: string, mode: string, bytes: number): SpecMount {
   return { destination, type: 'tmpfs', source: 'tmpfs', options: ['nosuid', 'nodev', `mode=${mode}`, `size=${bytes}`] }
 }
 
@@ -48,8 +51,9 @@ export function layoutMounts(layout: SandboxLayout): SpecMount[] {
 }
 
 /**
- * What the init needs it has, and gives up before the command starts; the user namespace is the one that the engine itself is
- * in. Nothing is masked or made read-only in /proc here: the init does it, and needs its own writes there first.
+ * The init gets the rights it needs, and drops them before the command starts; the user namespace
+ * is the engine's own. Nothing in /proc is masked or read-only here: the init does that, and needs
+ * its own writes there first.
  */
 export function layoutSpec(layout: SandboxLayout, channel: boolean, rootfs = 'rootfs'): object {
   const capabilities = [...INIT_CAPABILITIES]
@@ -75,4 +79,47 @@ export function layoutSpec(layout: SandboxLayout, channel: boolean, rootfs = 'ro
     mounts: layoutMounts(layout),
     linux: { namespaces: ['pid', 'network', 'ipc', 'uts', 'mount', 'cgroup'].map((type) => ({ type })) },
   }
+}
+
+/**
+ * Where a container finds its input and output files. The OS sandbox shows the host's own paths
+ * instead.
+ */
+interface EntryPlaces {
+  readonly in: string
+  readonly out: string
+}
+
+export const CONTAINER_PLACES: EntryPlaces = { in: '/in', out: '/out' }
+export const WORK = '/work'
+
+/**
+ * The program may write its output files in any way. They are existing single files with a size
+ * limit, so that it cannot fill the host's disk.
+ */
+const SCRIPT = `in=$1 out=$2 count=$3; shift 3
+names=("\${@:1:count}"); shift "$count"
+cd ${WORK} || exit 125
+cp -R "$in/files/." . || exit 125
+"$@" <"$in/stdin"
+status=$?
+kill -9 -1 2>/dev/null
+for i in "\${!names[@]}"; do
+  name=\${names[i]}
+  if [ -f "$name" ] && [ ! -L "$name" ] && cat -- "$name" >"$out/$i"; then echo "$i" >>"$out/made"; fi
+done 2>/dev/null
+exit "$status"`
+
+/** The words that start a program in its container. */
+export function entryArgv(argv: readonly string[], outputs: readonly string[], places: EntryPlaces): string[] {
+  const words = argv.map((word) => (word.startsWith('{in}') ? `${places.in}${word.slice(4)}` : word))
+  return ['/bin/bash', '-c', SCRIPT, 'entry', places.in, places.out, String(outputs.length), ...outputs, ...words]
+}
+
+/** The variables of a program in a container. */
+export const ENTRY_ENVIRONMENT: Readonly<Record<string, string>> = {
+  PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin',
+  HOME: WORK,
+  TMPDIR: '/tmp',
+  LANG: 'C.UTF-8',
 }

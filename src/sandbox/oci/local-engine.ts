@@ -7,11 +7,16 @@ import { type CgroupSupport, type LimitReport, reportLimits, resourceLimits } fr
 import { type CgroupHost, makeCgroup } from '../limits-cgroup.ts'
 import { type ConfinedResult, ENGINE_STATE, runConfined } from './confined.ts'
 import { type ContainerRoot, containerRoot } from './container-root.ts'
-import type { ContainerEngine, ContainerLimits, ContainerOutcome, ContainerRun, EngineName } from './engine.ts'
-import { CONTAINER_PLACES, entryArgv, WORK } from './entry.ts'
-import { limitHit } from './hit.ts'
-import { podmanArgv, podmanEnvironment } from './podman.ts'
-import { probeEngine } from './probe.ts'
+import {
+  type ContainerEngine,
+  type ContainerLimits,
+  type ContainerOutcome,
+  type ContainerRun,
+  type EngineName,
+  limitHit,
+} from './engine.ts'
+import { CONTAINER_PLACES, entryArgv, WORK } from './layout-spec.ts'
+import { podmanArgv, podmanEnvironment, probeEngine } from './probe.ts'
 import { containerSpec } from './spec.ts'
 import { containerUser, openStage, type Stage } from './stage.ts'
 
@@ -22,7 +27,7 @@ export interface LocalEngineOptions {
   readonly place: string
   /** The control groups of this machine; asked once they are needed. */
   readonly cgroups: () => CgroupHost | null
-  /** Folders in which programs are looked for. */
+  /** Folders to search for programs. */
   readonly folders?: readonly string[]
 }
 
@@ -36,7 +41,10 @@ const SYSTEM_FOLDERS: readonly string[] = [
   '/sbin',
 ]
 
-/** Processes and threads of the engine itself, which the control group counts too; gVisor's kernel is one of them. */
+/**
+ * Processes and threads of the engine itself, which the control group counts too; one is gVisor's
+ * kernel.
+ */
 const OWN_PROCESSES: Readonly<Record<LocalEngineName, number>> = { runc: 40, crun: 8, runsc: 200, podman: 100 }
 /** Memory of the engine itself, likewise. */
 const OWN_MEMORY: Readonly<Record<LocalEngineName, number>> = {
@@ -198,7 +206,10 @@ function runtimeOf(programOf: (name: string) => string | null): string {
   return programOf('runc') ?? found(programOf, 'crun')
 }
 
-/** What the engines themselves say when no container came to be: the program's own words never count as theirs alone. */
+/**
+ * Messages of the engines when no container started: the program's own output alone does not count
+ * as one.
+ */
 const REFUSED: Readonly<Record<LocalEngineName, RegExp>> = {
   runc: /level=error msg="runc run failed/,
   crun: /^(?:cgroups in hybrid mode|.*: (?:Operation not permitted|No such file))/m,

@@ -1,21 +1,31 @@
-/** The OS sandbox as an engine: where there is not a container engine, the same limits and the same view on the backend. */
+/**
+ * The OS sandbox as an engine: without a container engine, the same limits and the same view on the
+ * backend.
+ */
 
 import { Fault } from '../../system/fault.ts'
-import { type Backend, requireCapable } from '../backend.ts'
-import type { LimitReport } from '../limits.ts'
+import { type Backend, type LaunchIo, requireCapable } from '../backend.ts'
+import type { LimitReport, Limits } from '../limits.ts'
+import { planSandbox, type SandboxPlan } from '../plan.ts'
+import { readHostFacts } from '../session.ts'
 import type { Violation } from '../violation.ts'
-import { planCodeSandbox } from './code-sandbox.ts'
-import type { ContainerEngine, ContainerLimits, ContainerOutcome, ContainerRun } from './engine.ts'
-import { entryArgv } from './entry.ts'
-import { limitHit } from './hit.ts'
-import { KeptOutput } from './kept-output.ts'
+import { KeptOutput } from './confined.ts'
+import { containerRoot } from './container-root.ts'
+import {
+  type ContainerEngine,
+  type ContainerLimits,
+  type ContainerOutcome,
+  type ContainerRun,
+  limitHit,
+} from './engine.ts'
+import { ENTRY_ENVIRONMENT, entryArgv, WORK } from './layout-spec.ts'
 import { probeEngine } from './probe.ts'
 import { openStage } from './stage.ts'
 
-export interface OsEngineOptions {
+interface OsEngineOptions {
   readonly place: string
   readonly backend: Backend
-  /** How the backend holds each of these limits here. */
+  /** How the backend enforces each of these limits here. */
   readonly reports: (limits: ContainerLimits) => readonly LimitReport[]
 }
 
@@ -63,7 +73,56 @@ async function runInSandbox(run: ContainerRun, place: string, backend: Backend):
   }
 }
 
-/** A limit that the kernel counted; what is only inferred is read here from the end of the program. */
+/** A limit that the kernel counted; an inferred one is read here from the program's end. */
 function countedLimit({ certainty, limit }: Violation): ('memory' | 'processes')[] {
   return certainty === 'observed' && (limit === 'memory' || limit === 'processes') ? [limit] : []
+}
+
+/** The OS sandbox for code of a model: the machine's programs, nothing of the project, no network, a directory in memory to work in. */
+interface CodeSandbox {
+  readonly argv: readonly string[]
+  /** Shown read-only, beside the machine's programs. */
+  readonly reads: readonly string[]
+  /** Single files that it may fill. */
+  readonly writes?: readonly string[]
+  readonly env?: Readonly<Record<string, string>>
+  readonly limits: Limits
+}
+
+/** No secret is in sight of it, so that there is nothing to mask, and nothing to protect. */
+function planCodeSandbox({ argv, reads, writes = [], env = {}, limits }: CodeSandbox): SandboxPlan {
+  const layout = containerRoot()
+  const sight = {
+    baseline: 'none' as const,
+    home: WORK,
+    cwd: WORK,
+    reads: [...layout.shown, ...layout.links.map(({ path }) => path), ...reads],
+    writes,
+    scratch: [WORK],
+    unixSockets: false,
+  }
+  return planSandbox({
+    ...sight,
+    argv,
+    env: { ...ENTRY_ENVIRONMENT, ...env },
+    uid: process.getuid?.() ?? 0,
+    gid: process.getgid?.() ?? 0,
+    masks: [],
+    pins: [],
+    network: 'none',
+    limits,
+    facts: readHostFacts(sight),
+  })
+}
+
+/** Runs a program there: its exit code, and what was stopped. */
+export async function runCodeSandbox(
+  backend: Backend,
+  layout: CodeSandbox,
+  io: LaunchIo,
+): Promise<{ readonly exitCode: number; readonly notes: readonly string[] }> {
+  const plan = planCodeSandbox(layout)
+  requireCapable(backend, plan, io)
+  const { exitCode, violations } = await backend.launch(plan, io)
+  return { exitCode, notes: violations.map(({ certainty, message }) => `${certainty}: ${message}`) }
 }

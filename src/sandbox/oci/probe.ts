@@ -1,8 +1,15 @@
-/** Probes an engine by running it: what it shows, what it lets out, and whether its memory limit holds. */
+/**
+ * Probes an engine by running it: what it shows, what it lets out, and whether its memory limit
+ * works.
+ */
 
 import { messageOf } from '../../system/fault.ts'
-import type { LimitReport } from '../limits.ts'
+import type { LimitReport, ResourceLimit } from '../limits.ts'
+import { ENGINE_STATE } from './confined.ts'
+import type { ContainerRoot } from './container-root.ts'
 import type { ContainerEngine, ContainerLimits, ContainerRun, EngineSupport } from './engine.ts'
+import { CONTAINER_PLACES, ENTRY_ENVIRONMENT, WORK } from './layout-spec.ts'
+import type { Stage } from './stage.ts'
 
 /** Each line that it prints is something that should not be so. */
 const ATTACKS = `
@@ -20,7 +27,7 @@ echo probed
 const HOG = 'head -c $1 /dev/zero | tail >/dev/null; exit $?'
 
 const PROBE_MS = 20_000
-/** Less than what is asked for, so that it takes little time to go beyond it. */
+/** Less than the request, so that exceeding it takes little time. */
 const PROBE_MEMORY: number = 96 * 1024 ** 2
 
 function probeRun(code: string, words: readonly string[], limits: ContainerLimits): ContainerRun {
@@ -36,7 +43,10 @@ function probeRun(code: string, words: readonly string[], limits: ContainerLimit
   }
 }
 
-/** What holds of an engine here. `promised` says how each limit should be held; the memory limit is tried. */
+/**
+ * The protections of an engine here. `promised` names how each limit should be enforced; the memory
+ * limit is tried.
+ */
 export async function probeEngine(
   engine: Pick<ContainerEngine, 'name' | 'run'>,
   limits: ContainerLimits,
@@ -69,4 +79,75 @@ export async function probeEngine(
   } catch (error) {
     return { works: false, why: messageOf(error) }
   }
+}
+
+/** The words of podman, and of docker, for one container. */
+interface PodmanRequest {
+  readonly program: string
+  readonly runtime: string
+  readonly bundle: string
+  readonly argv: readonly string[]
+  readonly layout: ContainerRoot
+  readonly stage: Pick<Stage, 'in' | 'outs'>
+  readonly fileBytes: number
+  readonly rlimits: readonly ResourceLimit[]
+}
+
+/**
+ * The common words of podman and docker: no network, no capability, a read-only root, private
+ * directories, input and output files.
+ */
+export function commonWords(request: Pick<PodmanRequest, 'layout' | 'stage' | 'fileBytes' | 'rlimits'>): string[] {
+  const { layout, stage, fileBytes, rlimits } = request
+  const scratch = (path: string) => ['--tmpfs', `${path}:rw,nosuid,nodev,size=${fileBytes},mode=1777`]
+  const limited = rlimits.filter(({ name }) => name !== 'CORE')
+  return [
+    ...['--network', 'none', '--read-only', '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges'],
+    ...['--ulimit', 'nofile=1024:1024', '--ulimit', 'core=0:0', '--hostname', 'localhost', '--workdir', WORK],
+    ...limited.flatMap(({ name, limit }) => ['--ulimit', `${name.toLowerCase()}=${limit}:${limit}`]),
+    ...scratch('/tmp'),
+    ...scratch(WORK),
+    ...layout.shown.flatMap((path) => ['--volume', `${path}:${path}:ro`]),
+    ...['--volume', `${stage.in}:${CONTAINER_PLACES.in}:ro`],
+    ...stage.outs.flatMap(({ path, name }) => ['--volume', `${path}:${CONTAINER_PLACES.out}/${name}:rw`]),
+    ...Object.entries(ENTRY_ENVIRONMENT).flatMap(([name, value]) => ['--env', `${name}=${value}`]),
+  ]
+}
+
+/**
+ * Makes podman believe that its user namespace was created for it, so that it leaves control groups
+ * alone.
+ */
+export function podmanEnvironment(uid: string): Record<string, string> {
+  return {
+    PATH: '/usr/bin:/usr/sbin:/usr/local/bin:/usr/local/sbin:/bin:/sbin',
+    ...{ HOME: ENGINE_STATE, XDG_RUNTIME_DIR: ENGINE_STATE, TMPDIR: ENGINE_STATE },
+    ...{ _CONTAINERS_USERNS_CONFIGURED: 'done', _CONTAINERS_ROOTLESS_UID: uid, _CONTAINERS_ROOTLESS_GID: uid },
+  }
+}
+
+/** Its own store, in memory. */
+function podmanStore(runtime: string): string[] {
+  const own = `${ENGINE_STATE}/podman`
+  return [
+    ...['--root', `${own}/root`, '--runroot', `${own}/run`, '--tmpdir', `${own}/tmp`, '--storage-driver', 'vfs'],
+    ...['--cgroup-manager', 'cgroupfs', '--events-backend', 'none', '--runtime', runtime, '--log-level', 'error'],
+  ]
+}
+
+/**
+ * Its own store for each call, in memory: the user's containers and images are not touched, and a
+ * killed call leaves no record. The container stays in the control group that Cordon created.
+ */
+export function podmanArgv(request: PodmanRequest): string[] {
+  const { program, runtime, bundle, argv, rlimits } = request
+  return [
+    program,
+    ...podmanStore(runtime),
+    ...['run', '--rm', '--log-driver', 'none', '--pull=never', '--entrypoint', ''],
+    // Without an explicit one podman asks for more than a user may have, and fails.
+    ...(rlimits.some(({ name }) => name === 'NPROC') ? [] : ['--ulimit', 'nproc=1024:1024']),
+    ...commonWords(request),
+    ...['--rootfs', `${bundle}/rootfs`, ...argv],
+  ]
 }

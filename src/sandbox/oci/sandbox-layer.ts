@@ -1,9 +1,8 @@
 /** Sandboxes that runc prepares for the init instead of bubblewrap. Nothing of one is ever on the host's disk. */
 
-import { PASSED_FDS } from '../bwrap/args.ts'
-import type { SandboxLayer } from '../bwrap/layer.ts'
+import { SandboxFault } from '../backend.ts'
+import { PASSED_FDS, type SandboxLayer } from '../bwrap/args.ts'
 import type { SandboxLayout } from '../layout.ts'
-import { SandboxFault } from '../sandbox-fault.ts'
 import { ENGINE_STATE, joinWords, namespaceWords } from './confined.ts'
 import { layoutSpec } from './layout-spec.ts'
 import { findEngineProgram } from './local-engine.ts'
@@ -12,8 +11,8 @@ import { findEngineProgram } from './local-engine.ts'
 const WORD_CHARACTERS = 30_000
 
 /**
- * Lays the bundle out in memory of its own, which goes with the namespaces, the process that is killed: the configuration in pieces, then the links
- * of the layout as pairs, then the engine's words.
+ * Prepares the bundle in its own memory, which ends with the namespaces: the configuration in
+ * pieces, then the links of the layout as pairs, then the engine's words.
  */
 const LAY_OUT = `umask 022
 mkdir -p ${ENGINE_STATE}/layout/rootfs && cd ${ENGINE_STATE}/layout || exit 125
@@ -27,8 +26,8 @@ shift
 cd / && exec "$@"`
 
 /**
- * runc moves a container into a control group of its own making wherever it can write one, out of the group that holds the limits, and
- * removes that with all below it. Read-only ones it leaves alone.
+ * runc moves a container into a new control group wherever it can write one, out of the group with
+ * the limits, and removes that with all below it. It leaves read-only ones alone.
  */
 const SEAL = `while read -r _ at type _; do
   case $type in cgroup | cgroup2) mount -o remount,bind,ro,nosuid,nodev,noexec "$at" || exit 125 ;; esac

@@ -3,18 +3,18 @@
 import { REFUSED_CALLS } from '../bwrap/syscalls.ts'
 import type { ResourceLimit } from '../limits.ts'
 import type { ContainerRoot } from './container-root.ts'
-import { CONTAINER_PLACES, ENTRY_ENVIRONMENT, WORK } from './entry.ts'
+import { CONTAINER_PLACES, ENTRY_ENVIRONMENT, WORK } from './layout-spec.ts'
 
 export interface SpecRequest {
   readonly argv: readonly string[]
   readonly layout: ContainerRoot
-  /** Directory on the host of what is handed in, read-only. */
+  /** The host's directory of input files, read-only. */
   readonly in: string
   /** Files on the host that the container may fill. */
   readonly outs: readonly { readonly path: string; readonly name: string }[]
   readonly fileBytes: number
   readonly rlimits: readonly ResourceLimit[]
-  /** False where the runtime is its own kernel, which needs no filter inside. */
+  /** False if the runtime is its own kernel, which needs no filter inside. */
   readonly seccomp: boolean
 }
 
@@ -39,7 +39,7 @@ const scratch = (destination: string, bytes: number): Mount => ({
   options: ['nosuid', 'nodev', 'mode=1777', `size=${bytes}`, 'nr_inodes=65536'],
 })
 
-/** What tells of the machine and its devices more than a program needs. */
+/** Paths that show more of the machine and its devices than a program needs. */
 const MASKED_PATHS: readonly string[] = [
   ...[
     'acpi',
@@ -56,8 +56,8 @@ const MASKED_PATHS: readonly string[] = [
 ].map((name) => `/proc/${name}`)
 
 /**
- * No capability, no new privileges, no network but an empty namespace, no cgroup of its own (the container stays in the
- * one that Cordon made), and the calls that the OS sandbox refuses.
+ * No capability, no new privileges, an empty network namespace, no own cgroup (the container stays
+ * in Cordon's), and without the calls that the OS sandbox refuses.
  */
 export function containerSpec(request: SpecRequest): object {
   const { argv, layout, outs, fileBytes, rlimits } = request

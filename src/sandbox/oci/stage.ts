@@ -1,4 +1,7 @@
-/** The files of one container on the host: made for it, owned by whom it runs as, and gone with it or at the next start. */
+/**
+ * The files of one container on the host: created for it, owned by its user, and deleted with it or
+ * at the next start.
+ */
 
 import {
   chmodSync,
@@ -17,11 +20,11 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { isSameProcess, startOf } from '../../system/alive.ts'
 import { unwritable } from '../../system/fault.ts'
+import { isSameProcess, startOf } from '../../system/processes.ts'
 import type { ContainerRoot } from './container-root.ts'
 import type { ContainerRun, InputFile } from './engine.ts'
-import { WORK } from './entry.ts'
+import { WORK } from './layout-spec.ts'
 
 export interface Stage {
   /** Owned by whom the container runs as. */
@@ -32,7 +35,7 @@ export interface Stage {
   readonly outs: readonly { readonly path: string; readonly name: string }[]
   /** Makes the root file system of links and empty mount points, and answers its bundle's directory. */
   bundle(layout: ContainerRoot, mountPoints: readonly string[]): string
-  /** What was handed out, in the order it was asked for; each at most the largest file. */
+  /** The output files, in the requested order; each at most the largest file. */
   collect(maxBytes: number): InputFile[]
   remove(): void
 }
@@ -41,8 +44,9 @@ const NAME = /^run-(\d+)-(\d+)-\d+$/
 let serial = 0
 
 /**
- * Containers of root run as a user of no one's, one to each: the process that breaks out of one owns nothing on the host, not even
- * another container's files. The numbers lie above those that distributions give to people, services and containers.
+ * Each container of root runs as its own unprivileged user: a process that escapes owns nothing on
+ * the host, not even another container's files. The numbers lie above those that distributions
+ * assign.
  */
 const FIRST_USER = 1_879_048_192 + 65_536
 const USERS = 65_536
@@ -74,7 +78,7 @@ export function stagePlace(cacheDir: string): string {
   return process.getuid?.() === 0 ? '/run/cordon-containers' : join(cacheDir, 'containers')
 }
 
-/** Lays out what is handed in, and the files that are handed out. */
+/** Prepares the input and output files. */
 export function openStage(place: string, run: ContainerRun, user: number | null): Stage {
   const path = join(place, `run-${process.pid}-${startOf(process.pid) ?? 0}-${serial++}`)
   const [input, output] = [join(path, 'in'), join(path, 'out')]

@@ -1,8 +1,11 @@
-/** The tables of protected names as rules for the broker (F8): what a command may not make, move or write while it runs. */
+/**
+ * The tables of protected names as rules for the broker (F8): what a command may not create, move
+ * or write while it runs.
+ */
 
 import { posix } from 'node:path'
-import { foldForBroker } from '../../files/fold-name.ts'
 import { gitKeyOrders } from '../../files/git-keys.ts'
+import { foldForBroker } from '../../files/path-bytes.ts'
 import { packageFolders, protectedNames, worktreeFolders } from '../../files/protected-names.ts'
 import { protectedPath } from '../../files/protected-paths.ts'
 import { toldNames } from '../../files/reported-names.ts'
@@ -14,15 +17,18 @@ import type { ProtectFacts } from './protect.ts'
 const GIT_FOLDERS = ['.git', '.git/modules/**']
 
 /**
- * A `.git` that is not a folder points to a repository elsewhere: in the roots to what is held (native/broker/repository.c), outside to what a
- * command cannot write. Where it can, in the caches of its tools, nothing is held, so that such a command makes no pointers.
+ * A `.git` that is not a folder points to a repository elsewhere: in the roots to a protected one
+ * (native/broker/repository.c), outside to one that a command cannot write. In the caches of its
+ * tools, which it can write, nothing is protected, so such a command creates no pointers.
  */
 const pointerRules: readonly ChangeRule[] = [
   { pattern: '.git', action: 'judge', folder: true },
   { pattern: '.git/*', action: 'free' },
 ]
 
-/** Below a git directory: hooks and configuration; pointers, which git makes for worktrees alone. */
+/**
+ * Below a git directory: hooks and configuration; pointers, which git creates for worktrees alone.
+ */
 const gitRules: readonly ChangeRule[] = GIT_FOLDERS.flatMap((folder): ChangeRule[] => [
   { pattern: `${folder}/hooks`, action: 'refuse', folder: true },
   // What `git init` lays down does nothing under that name.
@@ -70,10 +76,13 @@ function knownRules(hasCaches: boolean): { readonly rules: readonly ChangeRule[]
   return made
 }
 
-/** Git configurations that stand, to their texts (one character a byte). */
+/** Existing git configurations by path, with their texts (one character a byte). */
 export type GitConfigs = Readonly<Record<string, string>>
 
-/** The rules for one project, in the parts that the init's orders have. `caches`: what the command may write besides, and no one judges. */
+/**
+ * The rules for one project, in the parts of the setup message. `caches`: other writable places
+ * without rules.
+ */
 export function changeRules(facts: ProtectFacts, configs: GitConfigs = {}, caches: readonly string[] = []): string[] {
   const { before, after } = projectRules(facts, configs)
   return [ruleText(before), knownRules(caches.length > 0).text, ruleText(after)]
@@ -85,7 +94,7 @@ export function ruleList(facts: ProtectFacts, configs: GitConfigs): readonly Cha
   return [...before, ...knownRules(false).rules, ...after]
 }
 
-/** What is about this project alone: in front of the rules that are the same everywhere, and behind them. */
+/** The rules for this project alone: before and after those that are the same everywhere. */
 function projectRules(
   facts: ProtectFacts,
   configs: GitConfigs,
@@ -120,22 +129,22 @@ function projectRules(
   return { before: partly, after: own.filter(({ pattern }) => !pattern.startsWith('/') || isMeant(pattern, roots)) }
 }
 
-/** Folders that have to be made on the way to a path. */
+/** Folders to create on the way to a path. */
 function foldersBetween(folder: string, path: string): string[] {
   const above = posix.dirname(path)
   return above === folder || above === '/' ? [] : [...foldersBetween(folder, above), above]
 }
 
 /**
- * What git runs or reads because a configuration says so, there or not yet: folders of hooks, in every working tree of the
- * repository if the path is relative, and files that it includes, which are judged as configurations.
+ * Paths that git runs or reads because of a configuration, existing or not: hook folders, in every
+ * working tree if the path is relative, and included files, which are judged as configurations.
  */
 function reachedByGit(file: string, text: string, home: string): ChangeRule[] {
   const folder = posix.dirname(file)
   const included = includedFiles(text, folder, home).map(
     (path): ChangeRule => ({ pattern: foldForBroker(path), action: 'judge' }),
   )
-  // Relative ones mean a folder of each working tree, so that they hold at any depth.
+  // Relative ones mean a folder of each working tree, so they apply at any depth.
   const hooks = hookFolders(text, '.', home)
     .filter((path) => path !== '.')
     .map((path) => (path.startsWith('..') ? posix.resolve(posix.dirname(folder), path) : path))
@@ -152,7 +161,7 @@ export function openedPlaces({ named, home, own, write }: ProtectFacts): string[
   return places.filter((path) => write.some((root) => protectedPath(path, { root, home, ...own }) !== null))
 }
 
-/** Whether a place is one that a command could change at all: the others only make the orders longer. */
+/** Whether a command could change the place at all: others only make the setup message longer. */
 function isMeant(pattern: string, roots: readonly string[]): boolean {
   return roots.some((root) => pattern === root || pattern.startsWith(`${root}/`))
 }

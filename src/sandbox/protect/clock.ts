@@ -2,7 +2,7 @@
 
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, type Stats, statfsSync } from 'node:fs'
 import { FolderWatches } from '../../system/file-addon.ts'
-import { onNextTurn } from '../../system/next-turn.ts'
+import { onNextTurn } from '../../system/timing.ts'
 
 /** The state of a folder on disk. */
 export interface FolderState {
@@ -17,9 +17,14 @@ const O_PATH = 0x200000
 const WATCHED_FROM = 2_000
 /** Watches are set up in idle moments, so many at a time. */
 const BATCH = 250
-/** This share of what the system grants a user: editors have some, and a command's own watchers get up to half. */
+/**
+ * This share of the user's watches: editors have some, and a command's own watchers get up to half.
+ */
 const SHARE = 0.25
-/** File systems of this machine alone. On others a change made elsewhere is told to no one here: ext, xfs, btrfs, tmpfs, f2fs, zfs, bcachefs. */
+/**
+ * Local file systems. Others report no changes from elsewhere: ext, xfs, btrfs, tmpfs, f2fs, zfs,
+ * bcachefs.
+ */
 const LOCAL_TYPES: ReadonlySet<number> = new Set([
   0xef53, 0x58465342, 0x9123683e, 0x01021994, 0xf2f52010, 0x2fc12fc1, 0xca451a4e,
 ])
@@ -29,12 +34,13 @@ interface Tracked extends FolderState {
 }
 
 /**
- * Tells which of many folders changed. A watch stays with its folder wherever that is moved, so its answer is about the
- * folder and not about the path: the process that reads a changed parent must look at its children by path.
+ * Reports which of many folders changed. A watch follows its folder when that moves, so its answer
+ * is about the folder and not the path: after a change of the parent, its children must be checked
+ * by path.
  */
 export class FolderClock {
   readonly #tracked = new Map<string, Tracked>()
-  /** Folders without a watch, which are asked for by path. */
+  /** Folders without a watch, which are checked by path. */
   readonly #loose = new Set<string>()
   readonly #watched = new Map<string, number>()
   /** The path of each watch. */
@@ -67,7 +73,10 @@ export class FolderClock {
     this.#loose.delete(path)
   }
 
-  /** Every folder that is not as it was, or is gone. What is above the roots is not tracked, so they go by path. */
+  /**
+   * Every folder that changed or is gone. The roots are checked by path, because nothing above them
+   * is tracked.
+   */
   changed(roots: readonly string[]): readonly string[] {
     const changed = new Set<string>()
     const byPath = (path: string): void => {
@@ -101,7 +110,7 @@ export class FolderClock {
     this.#next = onNextTurn(step)
   }
 
-  /** Watches at most `limit` more folders, of all unless told; false when there is nothing more to do. */
+  /** Watches at most `limit` more folders, by default all; false if nothing is left. */
   watch(paths: Iterator<string> = [...this.#loose].values(), limit: number = Number.POSITIVE_INFINITY): boolean {
     this.#budget ??= this.#most()
     if (this.#budget > 0) this.#watches ??= FolderWatches.open()
@@ -127,8 +136,7 @@ export class FolderClock {
   }
 
   /**
-   * The watch counts only if the folder is still in the state that is remembered: nothing was done to it before the watch was
-   * there, and what is done after it is told.
+   * The watch counts only if the folder still has the remembered state: then every change is seen.
    */
   #watch(tracked: Tracked): void {
     let descriptor: number
@@ -139,7 +147,7 @@ export class FolderClock {
       return
     }
     try {
-      // The folder that is watched is the one that is compared, wherever the path leads by then.
+      // The watched folder is the compared one, whatever the path points to by then.
       if (!this.#isLocal(tracked.device, descriptor)) return
       const watch = this.#watches?.add(descriptor) ?? null
       // The same folder under another path has this one already: mounted twice, or being moved.
@@ -180,7 +188,7 @@ export function isSameState(a: FolderState, b: FolderState | null): boolean {
   return b !== null && a.ctime === b.ctime && a.inode === b.inode && a.device === b.device
 }
 
-/** The state of what a path points to, links not followed; null when that is not a folder. */
+/** The state of a path's folder, without following links; null if it is not a folder. */
 export function folderState(path: string): FolderState | null {
   try {
     const stat = lstatSync(path, { throwIfNoEntry: false })

@@ -1,9 +1,9 @@
-/** Reads git configuration the way git does, and takes back changes of keys that run code. Pure. */
+/** Reads git configuration the way git does, and undoes changes of keys that run code. Pure. */
 
 import { posix } from 'node:path'
 import { type GitKeyFacts, gitAddressHost, isGrantedHost, isHarmlessGitKey } from '../../files/git-keys.ts'
 
-/** One `name = value` of a file, with the span of text that holds it. */
+/** One `name = value` of a file, with its span of text. */
 export interface GitConfigEntry {
   /** `section.Sub.name`: section and name in lower case, the subsection as written. */
   readonly key: string
@@ -25,7 +25,7 @@ export interface ConfigRepair {
 /** Says whether a key with this value must stay as it was. */
 export type GuardedKey = (key: string, value: string) => boolean
 
-/** The same, for a file that held these entries before. */
+/** The same, for a file that contained these entries before. */
 export type GuardedIn = (before: readonly GitConfigEntry[]) => GuardedKey
 
 /**
@@ -57,8 +57,8 @@ export function parseGitConfig(text: string): readonly GitConfigEntry[] | null {
 }
 
 /**
- * Takes back what a run did to guarded keys: added or changed ones go, missing ones return, everything else stays.
- * Null when the new text cannot be read with certainty.
+ * Undoes a run's changes of guarded keys: added or changed ones go, missing ones return, everything
+ * else stays. Null if the new text cannot be read with certainty.
  */
 export function repairGitConfig(before: string, after: string, guardedIn: GuardedIn): ConfigRepair | null {
   const now = parseGitConfig(after)
@@ -70,7 +70,7 @@ export function repairGitConfig(before: string, after: string, guardedIn: Guarde
   const sections = new Set(now.map((entry) => sectionOf(entry.key)))
   const changed = new Set<string>()
   for (const key of [...then.keys(), ...current.keys()]) {
-    // `git remote remove` and its kin take the whole section away, and what it said with it.
+    // `git remote remove` and similar commands delete the whole section.
     const isGone = !current.has(key) && LEAVES_WHOLE.test(key) && !sections.has(sectionOf(key))
     if (!isGone && !sameValues(then.get(key), current.get(key))) changed.add(key)
   }
@@ -100,7 +100,7 @@ export function repairGitConfig(before: string, after: string, guardedIn: Guarde
 /** Sections that ordinary work removes as a whole. */
 const LEAVES_WHOLE = /^(remote|branch|submodule)\./
 
-/** Files that this configuration includes, whatever the condition; `folder` is where it stands. */
+/** Files that this configuration includes, whatever the condition; `folder` is its own folder. */
 export function includedFiles(text: string, folder: string, home: string): readonly string[] {
   return pathsOf(text, /^include(if\..*)?\.path$/, folder, home).map((path) => posix.normalize(path))
 }
@@ -110,7 +110,7 @@ export function workingTrees(text: string, gitDirectory: string): readonly strin
   return pathsOf(text, /^core\.worktree$/, gitDirectory, '~')
 }
 
-/** The folders that `core.hooksPath` names for a working tree: git runs what is in there. */
+/** The folders that `core.hooksPath` names for a working tree: git runs the programs in them. */
 export function hookFolders(text: string, worktree: string, home: string): readonly string[] {
   return pathsOf(text, /^core\.hookspath$/, worktree, home).map((path) =>
     posix.normalize(path).replace(/(?<=.)\/$/, ''),
@@ -128,8 +128,8 @@ function pathsOf(text: string, keys: RegExp, folder: string, home: string): read
 }
 
 /**
- * Whether a path resolves to where it says, without a link on the way, inside the roots. The `..` of a path that holds begin it:
- * behind a name they mean another folder as soon as that name is a link.
+ * Whether a path inside the roots resolves without a link on the way. Only a path of hooks may
+ * begin with `..`: after a name it means another folder as soon as that name is a link.
  */
 export function staysInside(
   path: string,
@@ -141,8 +141,9 @@ export function staysInside(
 }
 
 /**
- * The keys guarded in a repository below `roots`: all but the harmless ones. A host counts as known when a person granted it or
- * when the configuration named it before. `realPath` says where a path leads, or null: behind a link is not in the tree.
+ * The guarded keys of a repository below `roots`: all but the harmless ones. A host is known if a
+ * person granted it or the configuration named it before. `realPath` resolves a path, or is null:
+ * behind a link is not in the tree.
  */
 export function guardedKeys(
   gitDirectory: string,

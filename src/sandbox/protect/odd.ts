@@ -1,6 +1,6 @@
 /**
- * Protected names below names that are not UTF-8. The index knows those only as names to be checked again, and git and editors
- * find what they run in there all the same; a folder that holds one is therefore protected as a whole.
+ * Protected names below names that are not UTF-8. The index cannot check those, but git and editors
+ * run what they find there, so such a folder is protected as a whole.
  */
 
 import { type Dirent, lstatSync, readdirSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { decodePath } from '../../files/path-bytes.ts'
 import { isProtectedStart } from '../../files/protected-paths.ts'
 import type { SecretTree } from './tree.ts'
 
-/** What is protected so, as `decodePath` spells it, to device and inode. */
+/** These protected paths, spelled as by `decodePath`, with device and inode. */
 export function oddProtected(tree: SecretTree): ReadonlyMap<string, string> {
   const found = new Map<string, string>()
   for (const folder of tree.notable()) {
@@ -29,7 +29,10 @@ function collect(folder: Buffer, found: Map<string, string>): void {
   }
 }
 
-/** A bare repository has no protected name; what makes it one is its HEAD. What cannot be looked into may hold one. */
+/**
+ * A bare repository has no protected name; its HEAD identifies it. An unreadable folder may contain
+ * one.
+ */
 function holdsProtected(folder: Buffer): boolean {
   const entries = entriesOf(folder)
   if (entries === null) return true

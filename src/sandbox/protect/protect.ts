@@ -1,12 +1,11 @@
-/** What a sandbox pins: protected paths that exist, and the directories above them (F8). */
+/** The pins of a sandbox: existing protected paths, and the directories above them (F8). */
 
 import { type BigIntStats, lstatSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { posix } from 'node:path'
 import { matchSegment } from '../../files/glob.ts'
 import { splitPath } from '../../files/path-pattern.ts'
-import { fixedRules, rulesFrom } from '../../files/protected-index.ts'
 import { worktreeFolders } from '../../files/protected-names.ts'
-import { foldName, isOfPackage } from '../../files/protected-paths.ts'
+import { fixedRules, foldName, isOfPackage, rulesFrom } from '../../files/protected-paths.ts'
 import { hookFolders } from './git-config.ts'
 import { oddProtected } from './odd.ts'
 import { childPath, isBelow, type SecretTree } from './tree.ts'
@@ -22,9 +21,9 @@ export interface ProtectFacts {
   readonly home: string
   /** Canonical paths that the sandbox may write: nothing outside them needs a pin. */
   readonly write: readonly string[]
-  /** Of these, folders in which only some paths may be written. */
+  /** Those of them in which only some paths may be written. */
   readonly partly?: readonly { readonly folder: string; readonly paths: readonly string[] }[]
-  /** Literal paths of write grants: what the manifest names is not protected. */
+  /** Literal paths of write grants: a path that the manifest names is not protected. */
   readonly named: readonly string[]
   /** What files of the home, and Cordon's own, are links to. */
   readonly homeLinks?: readonly { readonly path: string; readonly reason: string }[]
@@ -39,28 +38,28 @@ export interface ProtectFacts {
 export interface Guarded {
   readonly path: string
   readonly reason: string
-  /** Device and inode, of the link and of what it points to. */
+  /** Device and inode, of the link and of its target. */
   readonly identity: string
   readonly directory: boolean
-  /** Hidden by a mask, which is its own mount: only what is above it needs a pin. */
+  /** Hidden by a mask, which is a mount: only the directories above it need a pin. */
   readonly hidden: boolean
 }
 
-/** What is protected below the write grants at one moment. */
+/** The protected paths below the write grants at one moment. */
 export interface Protection {
   readonly guarded: ReadonlyMap<string, Guarded>
   /** Git directories by structure: repositories, worktrees, modules, bare ones. */
   readonly gitDirectories: readonly string[]
   /** `.git` files and links: pointers to a git directory elsewhere. */
   readonly gitPointers: readonly string[]
-  /** What is below a name that is not UTF-8, to device and inode. */
+  /** Protected paths below a name that is not UTF-8, with device and inode. */
   readonly odd: ReadonlyMap<string, string>
 }
 
 /** A path and its line ends; a longer pointer is padded to blind the process that reads it, and is not read. */
 export const POINTER_LIMIT = 65_536
 
-/** Finds what is protected in the tree, as it is after its last refresh. */
+/** Finds the protected paths of the tree, as of its last refresh. */
 export function protectTree(tree: SecretTree, facts: ProtectFacts): Protection {
   const guarded = new Map<string, Guarded>()
   const gitDirectories: string[] = []
@@ -81,7 +80,8 @@ export function protectTree(tree: SecretTree, facts: ProtectFacts): Protection {
       const isLink = !folder.folders.includes(name) && lstatOrNull(path)?.isSymbolicLink()
       for (const rule of rulesFrom(folded)) {
         if (ofPackage && rule.name.kind !== 'git') continue
-        // A link gives its name to whatever is put where it leads, now or later, under names that no one protects.
+        // A link gives its name to whatever appears at its target, under names that nothing
+        // protects.
         const segments = isLink ? rule.segments.slice(0, 1) : rule.segments
         for (const found of matchEntries(folder.path, [name], segments)) add(found, rule.name.reason)
       }
@@ -123,8 +123,8 @@ export function protectTree(tree: SecretTree, facts: ProtectFacts): Protection {
 }
 
 /**
- * The pins of a protection: each protected path read-only, and every directory between it and the write grant held in
- * place, because a mount point moves along when a directory above it is renamed.
+ * The pins of a protection: each protected path read-only, and every directory between it and the
+ * write grant pinned, because a mount point moves along when a directory above it is renamed.
  */
 export function pinsOf(protection: Protection, facts: ProtectFacts): readonly MountPin[] {
   const pins = new Map<string, MountPin>()
@@ -140,7 +140,7 @@ export function pinsOf(protection: Protection, facts: ProtectFacts): readonly Mo
     hold(path, facts.write, pins)
   }
   for (const directory of protection.gitDirectories) {
-    // A repository further down without hooks may be removed again; what it becomes is settled after the run.
+    // A repository further down without hooks may be removed again; it is checked after the run.
     if (isTopRepository(directory, facts.write) && !facts.write.includes(directory)) {
       pins.set(directory, pins.get(directory) ?? inPlace(directory))
     }
@@ -167,7 +167,7 @@ export function worktreeDirectories(root: string): readonly string[] {
   }
 }
 
-/** What a `.git` file says: `gitdir: PATH`. */
+/** The target in a `.git` file: `gitdir: PATH`. */
 export function pointerTarget(text: string): string | null {
   const said = text.startsWith('gitdir: ') ? withoutLineEnds(text.slice('gitdir: '.length)) : ''
   return said === '' ? null : said
@@ -180,7 +180,7 @@ export function withoutLineEnds(text: string): string {
   return text.slice(0, end)
 }
 
-/** Device and inode of a path, and of what it points to when it is a link; null when there is nothing. */
+/** Device and inode of a path, and of the target of a link; null if nothing is there. */
 export function identityOf(path: string): string | null {
   const stat = lstatOrNull(path)
   if (stat === null) return null
@@ -221,7 +221,10 @@ function guardsAt(path: string, reason: string, facts: ProtectFacts): Guarded[] 
   return [{ path, reason, identity: identityOf(path) ?? '', directory, hidden: false }]
 }
 
-/** The name in a protected folder under which an agent makes working trees; null when there is no such folder. */
+/**
+ * The name in a protected folder under which an agent creates working trees; null without such a
+ * folder.
+ */
 function worktreesIn(path: string): string | null {
   const names = worktreeFolders
     .filter(([folder]) => folder === foldName(posix.basename(path)))
@@ -234,7 +237,7 @@ function worktreesIn(path: string): string | null {
 
 function hold(path: string, write: readonly string[], pins: Map<string, MountPin>): void {
   for (const above of ancestorsOf(path)) {
-    // The grant itself is a mount already, and what is above it cannot be written.
+    // The grant itself is a mount already, and the directories above it cannot be written.
     if (write.includes(above) || !isWritable(above, write)) continue
     if (!pins.has(above)) pins.set(above, inPlace(above))
   }
@@ -244,14 +247,15 @@ function inPlace(path: string): MountPin {
   return { path, mode: 'in-place', kind: 'directory' }
 }
 
-// What a `commondir` file points to gives a repository its configuration and hooks, and needs no HEAD of its own.
+// The target of a `commondir` file gives a repository its configuration and hooks, and needs no
+// HEAD.
 function commonDirectories(gitDirectories: readonly string[], roots: readonly string[]): ReadonlySet<string> {
   const common = new Set<string>()
   const known = new Set(gitDirectories)
   for (const directory of gitDirectories) {
     const pointer = childPath(directory, 'commondir')
     const stat = lstatOrNull(pointer)
-    // One that is not a plain file, or too big to be read, is moved away when a run has made it.
+    // If a run creates one that is not a plain file, or too big to read, it is moved away.
     if (!stat?.isFile() || stat.size > POINTER_LIMIT) continue
     const text = textOrNull(pointer)
     const target = text === null ? null : resolved(posix.resolve(directory, withoutLineEnds(text)))
@@ -262,7 +266,9 @@ function commonDirectories(gitDirectories: readonly string[], roots: readonly st
 
 const HOOKS_BY_PATH = 'git hooks, by core.hooksPath'
 
-/** The git directory of a working tree whose `.git` is a file or a link, and the one that it shares. */
+/**
+ * The git directory of a working tree whose `.git` is a file or a link, and its common directory.
+ */
 function directoriesBehind(pointer: string): string[] {
   const said = pointerTarget(smallText(pointer, POINTER_LIMIT) ?? '')
   const directory = said === null ? linkTarget(pointer) : resolved(posix.resolve(posix.dirname(pointer), said))
@@ -272,7 +278,10 @@ function directoriesBehind(pointer: string): string[] {
   return shared === null ? [directory] : [directory, shared]
 }
 
-/** The folders that `core.hooksPath` of a repository names for one of its working trees: git runs what is in there. */
+/**
+ * The folders that `core.hooksPath` of a repository names for one of its working trees: git runs
+ * the programs in them.
+ */
 function hooksOf(directory: string, worktree: string, home: string): readonly string[] {
   return ['config', 'config.worktree'].flatMap((name) => {
     const text = smallText(childPath(directory, name), POINTER_LIMIT * 4, 'latin1')
@@ -298,7 +307,7 @@ function isOfDependency(path: string, roots: readonly string[]): boolean {
   return isOfPackage(splitPath(path.slice(root.length)).map(foldName))
 }
 
-/** Where a link leads; null for what is none, or points nowhere. */
+/** The target of a link; null for anything else, or a broken one. */
 function linkTarget(path: string): string | null {
   return lstatOrNull(path)?.isSymbolicLink() ? resolved(path) : null
 }

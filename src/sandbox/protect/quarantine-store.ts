@@ -11,6 +11,7 @@ import {
   fstatSync,
   lstatSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -21,10 +22,8 @@ import {
 import { posix } from 'node:path'
 import { encodePath } from '../../files/path-bytes.ts'
 import { splitPath } from '../../files/path-pattern.ts'
-import { writeMade } from '../../system/made-file.ts'
+import { uniqueName, writeMade } from '../../system/made-file.ts'
 import { makeDirectories } from '../../system/state.ts'
-import { uniqueName } from '../../system/unique-name.ts'
-import { pruneQuarantine } from './quarantine-prune.ts'
 
 /** `O_PATH` of Linux: a handle for the place alone, which needs no right to read it. */
 const O_PATH = 0x200000
@@ -50,7 +49,7 @@ export class QuarantineStore {
   take(path: string, reason: string): string {
     this.#open()
     const name = posix.basename(path)
-    // What is kept has a name that can be typed.
+    // A kept file has a name that a person can type.
     const kept = posix.join(this.folder, `${++this.#count}-${name.replace(/[\udc80-\udcff]/g, '_')}`)
     changeIn(posix.dirname(path), (at) => moveInto(posix.join(at, name), kept), path)
     const mode = disarm(kept)
@@ -112,12 +111,12 @@ function changeIn(folder: string, change: (at: string) => void, moved?: string):
   }
 }
 
-/** Larger than any secret; what is more is not copied. */
+/** Larger than any secret; bigger files are not copied. */
 const MOST_COPIED = 16 * 1_048_576
 
 /**
- * Gives a file with several names (hard links) contents of its own under this one. A command could make a secret's name a
- * second one of a file that it can read, and wait for a person to write the secret.
+ * Gives a file with several names (hard links) separate contents under this one. A command could
+ * link a secret's name to a file that it can read, and wait for a person to write the secret.
  */
 export function separateFile(path: string): void {
   changeIn(posix.dirname(path), (at) => {
@@ -173,7 +172,7 @@ function moveInto(from: string, to: string): void {
     const filter = (path: string) => lstatSync(path).size <= MOST_COPIED
     cpSync(from, to, { recursive: true, verbatimSymlinks: true, errorOnExist: true, force: false, filter })
   } finally {
-    // A pipe or a device cannot be copied; it must not stay all the same.
+    // A pipe or a device cannot be copied, but must not stay.
     rmSync(bytesOf(from), { recursive: true, force: true })
   }
 }
@@ -190,3 +189,66 @@ function disarm(path: string): number | undefined {
   chmodSync(path, stat.isDirectory() ? 0o700 : 0o000)
   return stat.mode & 0o777
 }
+
+/** `spareMs`: newer runs stay whatever their size, so that a command cannot push out its own. */
+interface QuarantineLimits {
+  readonly olderThanMs: number
+  readonly bytes: number
+  readonly spareMs: number
+}
+
+const DAY_MS = 24 * 3_600_000
+
+export const QUARANTINE_LIMITS: QuarantineLimits = { olderThanMs: 30 * DAY_MS, bytes: 1024 ** 3, spareMs: DAY_MS }
+
+/** Returns the runs that are gone. One that cannot be removed stays for the next time. */
+export function pruneQuarantine(
+  stateDir: string,
+  now: number = Date.now(),
+  { olderThanMs, bytes, spareMs }: QuarantineLimits = QUARANTINE_LIMITS,
+): readonly string[] {
+  const folder = posix.join(stateDir, 'quarantine')
+  const removed: string[] = []
+  let total = 0
+  for (const { run, age } of runsOf(folder, now)) {
+    const path = posix.join(folder, run)
+    try {
+      total += openedSize(Buffer.from(path))
+      if (age <= olderThanMs && (age <= spareMs || total <= bytes)) continue
+      rmSync(path, { recursive: true, force: true })
+      removed.push(run)
+    } catch {
+      // Another process was faster, or it is not ours.
+    }
+  }
+  return removed
+}
+
+/** The newest first; a run's name begins with its creation time. */
+function runsOf(folder: string, now: number): readonly { readonly run: string; readonly age: number }[] {
+  let names: string[]
+  try {
+    names = readdirSync(folder)
+  } catch {
+    return []
+  }
+  return names
+    .flatMap((run) => {
+      const made = Number.parseInt(/^([a-z0-9]+)-/.exec(run)?.[1] ?? '', 36)
+      return Number.isFinite(made) ? [{ run, age: now - made }] : []
+    })
+    .sort((a, b) => a.age - b.age)
+}
+
+/** The size of a tree. Its folders are opened for their owner: a command may have closed some. */
+function openedSize(path: Buffer): number {
+  const stat = lstatSync(path)
+  if (!stat.isDirectory()) return stat.blocks * 512
+  chmodSync(path, 0o700)
+  return readdirSync(path, { encoding: 'buffer' }).reduce(
+    (sum, name) => sum + openedSize(Buffer.concat([path, SLASH, name])),
+    stat.blocks * 512,
+  )
+}
+
+const SLASH = Buffer.from('/')

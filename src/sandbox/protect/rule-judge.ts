@@ -2,8 +2,8 @@
 
 import { readdirSync } from 'node:fs'
 import { posix } from 'node:path'
-import { foldForBroker } from '../../files/fold-name.ts'
 import { matchSegment } from '../../files/glob.ts'
+import { foldForBroker } from '../../files/path-bytes.ts'
 import { splitPath } from '../../files/path-pattern.ts'
 import type { ChangeRule } from '../changes.ts'
 
@@ -12,7 +12,7 @@ interface Rule extends ChangeRule {
   readonly number: number
 }
 
-/** What a rule says about a path; `isExact`: about this very thing and not something above it. */
+/** The result of a rule for a path; `isExact`: about the path itself and not one above it. */
 export interface Judgement {
   readonly action: ChangeRule['action']
   readonly folder: boolean
@@ -53,7 +53,7 @@ export class RuleJudge {
     return isProtecting(this.#judge(names)) || this.#beginnings(names).length > 0
   }
 
-  /** Whether what is protected somewhere depends on where a folder stands: not by one that moves among plain names. */
+  /** Whether protection below a folder depends on its place: not for a move among plain names. */
   isPlainMove(from: string, to: string): boolean {
     const [before, after] = [foldedNames(from), foldedNames(to)]
     const isFreed = (names: readonly string[]) => {
@@ -64,7 +64,10 @@ export class RuleJudge {
     return !isFreed(before) || isFreed(after)
   }
 
-  /** What would be protected below a folder at its new place, and was not at the old one; null for nothing. `at`: where it stands. */
+  /**
+   * What becomes protected below a folder at its new place; null for nothing. `at`: its current
+   * place.
+   */
   protectedByMove(from: string, to: string, at: string = from): string | null {
     const [before, after] = [foldedNames(from), foldedNames(to)]
     const judged = this.#judge(after)
@@ -80,7 +83,7 @@ export class RuleJudge {
     to: string,
     depth: number,
   ): string | null {
-    // What lies deeper than anybody looks is taken for the worst.
+    // Anything below the depth limit counts as the worst.
     if (depth > MAX_DEPTH) return to
     for (const entry of readdirSync(at, { withFileTypes: true })) {
       const name = foldForBroker(entry.name)
@@ -117,7 +120,9 @@ export class RuleJudge {
     return best === null ? FREE : { action: best.action, folder: best.folder === true, isExact, isRuled: true }
   }
 
-  /** Rules whose first segments end where a path does, and whose others protect something below it. */
+  /**
+   * Rules whose first segments end where a path does, and whose others protect something below it.
+   */
   #beginnings(names: readonly string[]): readonly Rule[] {
     return this.#rules.filter((rule) => {
       if (rule.action !== 'refuse' && rule.action !== 'judge') return false

@@ -14,7 +14,7 @@ export interface SecretEntry {
   readonly link: boolean
 }
 
-/** What is remembered of one folder. */
+/** The index of one folder. */
 export interface Folder {
   readonly path: string
   /** Change time in milliseconds; a user process cannot set it back. */
@@ -29,15 +29,16 @@ export interface Folder {
   readonly guarded: readonly string[]
   /** It has the entries of a git directory, whatever its name. */
   readonly gitDirectory: boolean
-  /** It could not be read: what is in it is unknown, so it is masked as a whole. */
+  /** It could not be read: its content is unknown, so it is masked as a whole. */
   readonly unreadable: boolean
   /** Entries whose names are not UTF-8 and that are folders or look secret. */
   readonly raw: readonly string[]
 }
 
 /**
- * From this length on (in bytes) entries of a folder may be beyond what a path can name, while a command inside reaches
- * them step by step. Such a folder is masked as a whole; people do not make them.
+ * From this length on (in bytes) entries of a folder may be beyond what a path can name, while a
+ * command inside reaches them step by step. Such a folder is masked as a whole; people do not
+ * create them.
  */
 export const MAX_FOLDER_LENGTH = 3_800
 
@@ -59,7 +60,10 @@ export class SecretTree {
   /** Folders to be read again in any case: not settled, or not readable. */
   readonly #restless = new Set<string>()
   #readSinceAdopted = 0
-  /** Told from time to time how many folders a refresh has read, and null when it is done after that. */
+  /**
+   * Called with the number of folders that a refresh has read, and with null when it is done after
+   * that.
+   */
   watch: ((folders: number | null) => void) | null = null
   #readNow = 0
   /** Folders that have something to say, so that questions do not scan the whole map. */
@@ -73,7 +77,7 @@ export class SecretTree {
     this.#clock = clock
   }
 
-  /** Makes the index true: reads what is new or changed since the last time. */
+  /** Updates the index: reads new and changed folders. */
   refresh(): RefreshCount {
     let read = 0
     const stale: Folder[] = []
@@ -93,7 +97,7 @@ export class SecretTree {
     return { folders: this.#folders.size, read }
   }
 
-  /** The folders that hold secrets, protected names or git directories, or that could not be read. */
+  /** The folders with secrets, protected names or git directories, and unreadable ones. */
   *notable(): Iterable<Folder> {
     for (const path of this.#notable) {
       const folder = this.#folders.get(path)
@@ -283,8 +287,9 @@ function linkedShape(folder: string, name: string, shapeOf: ShapeOf): string | n
 }
 
 /**
- * A folder that changes twice within one tick of the file system's clock has the same ctime both times, so what was
- * read within that tick is read once more next time. Whole seconds tell of a file system with coarse times.
+ * A folder that changes twice within one tick of the file system's clock has the same ctime both
+ * times, so a folder read within that tick is read again next time. Whole seconds mean a file
+ * system with coarse times.
  */
 function isSettled(ctime: number): boolean {
   const window = ctime % 1000 === 0 ? 2_500 : 60

@@ -1,4 +1,4 @@
-/** What was protected before a run: the yardstick for what may stay after it. */
+/** The protected state before a run, to compare with the state after it. */
 
 import {
   closeSync,
@@ -17,7 +17,7 @@ import { decodePath, encodePath } from '../../files/path-bytes.ts'
 import { splitPath } from '../../files/path-pattern.ts'
 import { isOfPackage } from '../../files/protected-names.ts'
 import { isToldStart, toldName } from '../../files/reported-names.ts'
-import { includedFiles } from '../protect/git-config.ts'
+import { includedFiles, parseGitConfig } from '../protect/git-config.ts'
 import {
   POINTER_LIMIT,
   type ProtectFacts,
@@ -27,10 +27,9 @@ import {
   withoutLineEnds,
 } from '../protect/protect.ts'
 import { childPath, type Folder, isBelow, type SecretTree } from '../protect/tree.ts'
-import type { Movable } from '../secrets/masks-moving.ts'
-import { SEQUENCE_FOLDERS, sequenceFiles } from './sequence.ts'
+import type { Movable } from '../secrets/masks-watch.ts'
 
-/** Plain data, so that another process can settle a run whose own process was killed. */
+/** Plain data, so that another process can settle the run of a killed one. */
 export interface TreeBaseline {
   readonly roots: readonly string[]
   readonly home: string
@@ -44,29 +43,32 @@ export interface TreeBaseline {
   readonly guarded: Readonly<Record<string, string>>
   /** Configuration file to its text, one character a byte. */
   readonly configs: Readonly<Record<string, string>>
-  /** `.git` files and links, `commondir`, `gitdir` and `alternates` files and linked configuration files to what they say. */
+  /**
+   * `.git` files and links, `commondir`, `gitdir` and `alternates` files and linked configuration
+   * files, with their targets.
+   */
   readonly pointers: Readonly<Record<string, string>>
   /** The same to where they really lead. */
   readonly ends?: Readonly<Record<string, string>>
-  /** What a command may write: settings of git name no working tree elsewhere. */
+  /** The writable places of a command: settings of git name no working tree elsewhere. */
   readonly write?: readonly string[]
-  /** What is hidden because of a link that points to it, to that link. */
+  /** Files hidden because a link points to them, with that link. */
   readonly links: Readonly<Record<string, string>>
   /** Files of a stopped rebase to their text. */
   readonly sequences: Readonly<Record<string, string>>
-  /** What the run hides and could move, with a folder above it. */
+  /** Hidden files that the run could move with a folder above them. */
   readonly movable: Movable
-  /** What is protected below names that are not UTF-8, by device and inode. */
+  /** Protected paths below names that are not UTF-8, by device and inode. */
   readonly odd: readonly string[]
   /** Folders that cannot be read, by device and inode: they are hidden as a whole. */
   readonly closed: readonly string[]
   /** Configurations that were too large to be noted, to their state. */
   readonly unread?: Readonly<Record<string, string>>
-  /** Files whose change a person is told about, to their state. */
+  /** The state of files whose change is reported to a person. */
   readonly told?: Readonly<Record<string, string>>
 }
 
-/** What the baseline notes of a run's masks. */
+/** The masks of a run, for its baseline. */
 export interface HiddenFacts {
   readonly linked: ReadonlyMap<string, string>
   readonly movable: Movable
@@ -77,7 +79,10 @@ const NOTHING_HIDDEN: HiddenFacts = { linked: new Map(), movable: {} }
 /** Larger than any configuration a person keeps; a bigger file is not read and counts as unreadable. */
 const CONFIG_LIMIT = 1_048_576
 
-/** All configurations of a project together; what is more is not noted, and counts as made by the run if it changes. */
+/**
+ * All configurations of a project together; further ones are not stored, and count as created by
+ * the run if they change.
+ */
 const CONFIGS_LIMIT = 16 * 1_048_576
 
 /** Facts about the whole tree: a grant of one command says nothing about what another one left behind. */
@@ -130,14 +135,14 @@ export function takeBaseline(
 /** More than a project has of them; the rest is not checked one by one. */
 const MOST_TOLD = 2_000
 
-/** The files whose change a person is told about, to device, inode, size and change time. */
+/** The files whose change is reported to a person, with device, inode, size and change time. */
 export function readTold(tree: SecretTree): Map<string, string> {
   const found = new Map<string, string>()
   const look = (path: string, depth: number): void => {
     if (found.size >= MOST_TOLD || depth > 8) return
     const stat = statOf(path)
     if (stat?.isDirectory()) {
-      // Only what a told name stands for: `.github/workflows`, not all of `.github`.
+      // Only the reported name itself: `.github/workflows`, not all of `.github`.
       for (const name of tree.folder(path)?.folders ?? []) look(childPath(path, name), depth + 1)
       for (const name of namesIn(path)) {
         const child = childPath(path, name)
@@ -153,7 +158,7 @@ export function readTold(tree: SecretTree): Map<string, string> {
   return found
 }
 
-/** A file as it is now, by what no one can set back; null where there is none. */
+/** The current state of a file, by values that nothing can reset; null if it does not exist. */
 export function fileState(path: string): string | null {
   const stat = statOf(path)
   return stat === null ? null : stateOf(stat)
@@ -194,7 +199,7 @@ export function configFiles(directory: string): readonly string[] {
   return [childPath(directory, 'config'), childPath(directory, 'config.worktree')]
 }
 
-/** Files of a git directory that hold nothing but paths to others. */
+/** Files of a git directory that contain only paths to others. */
 const POINTERS: readonly string[] = ['commondir', 'gitdir', 'objects/info/alternates']
 
 /** What every pointer of a protection says now. */
@@ -208,7 +213,7 @@ export function readPointers(protection: Protection): Map<string, string> {
   return pointers
 }
 
-/** What a pointer points to, by its text; null for one that cannot be read. */
+/** The targets in a pointer's text; null if unreadable. */
 export function pointedAt(path: string, text: string): readonly string[] | null {
   const folder = posix.dirname(path)
   const from = (said: string): string => (said.startsWith('/') ? said : `${folder}/${said}`)
@@ -217,7 +222,7 @@ export function pointedAt(path: string, text: string): readonly string[] | null 
   const name = posix.basename(path)
   if (name === 'alternates') {
     const lines = utf8.split('\n').filter((line) => line !== '' && !line.startsWith('#'))
-    // Relative ones count from `objects`; git takes quotes as in C, and no one needs them.
+    // Relative ones count from `objects`; git reads quotes as in C, which are not supported here.
     const objects = posix.dirname(folder)
     if (lines.some((line) => line.startsWith('"'))) return null
     return lines.map((line) => (line.startsWith('/') ? line : `${objects}/${line}`))
@@ -226,7 +231,7 @@ export function pointedAt(path: string, text: string): readonly string[] | null 
   return said === null || said === '' ? null : [from(said)]
 }
 
-/** Where a pointer really leads, as one text; '' for what is not there. */
+/** The resolved targets of a pointer, as one text; '' for missing ones. */
 export function endsOf(path: string, text: string): string {
   return (pointedAt(path, text) ?? []).map((target) => realPath(target) ?? '').join('\0')
 }
@@ -246,8 +251,8 @@ export function readSequences(protection: Protection): Map<string, string | unde
 }
 
 /**
- * The baseline for a run that starts while others are under way: what they may have planted since does not count as
- * having been there. `others` are the baselines of those runs.
+ * The baseline of a run that starts during others: what they may have planted does not count as
+ * earlier. `others` are the baselines of those runs.
  */
 export function narrowBaseline(own: TreeBaseline, others: readonly TreeBaseline[]): TreeBaseline {
   let narrowed = own
@@ -272,7 +277,10 @@ export function narrowBaseline(own: TreeBaseline, others: readonly TreeBaseline[
   return narrowed
 }
 
-/** The text of a regular file, one character a byte; null when there is none, undefined when it cannot be judged. */
+/**
+ * The text of a regular file, one character a byte; null if missing, undefined if it cannot be
+ * judged.
+ */
 export function readConfig(path: string): string | null | undefined {
   let descriptor: number
   try {
@@ -314,7 +322,7 @@ function collectConfig(
   }
 }
 
-/** What a link says, as `-> TARGET`; null for everything that is not a link. */
+/** The target of a link, as `-> TARGET`; null for everything else. */
 export function linkText(path: string): string | null {
   try {
     return `-> ${readlinkSync(path)}`
@@ -323,13 +331,13 @@ export function linkText(path: string): string | null {
   }
 }
 
-/** True when a path, or what it really points to, lies in the tree. */
+/** Whether a path, or its target, lies in the tree. */
 export function isInTree(path: string, roots: readonly string[]): boolean {
   const real = realPath(path)
   return [path, ...(real === null ? [] : [real])].some((at) => roots.some((root) => at === root || isBelow(at, root)))
 }
 
-/** Where a path really leads; null when nothing is there. */
+/** The real path; null if nothing is there. */
 export function realPath(path: string): string | null {
   try {
     const real = realpathSync.native(Buffer.from(encodePath(path)), { encoding: 'buffer' })
@@ -344,4 +352,48 @@ function readPointer(path: string): string | null {
   if (link !== null) return link
   const text = readConfig(path)
   return text === undefined || (text !== null && text.length > POINTER_LIMIT) ? '' : text
+}
+
+/** The folders of a git directory in which git keeps them. */
+const SEQUENCE_FOLDERS: readonly string[] = ['rebase-merge', 'sequencer']
+
+/** The files in these folders that can name a program. */
+const FILES: Readonly<Record<string, readonly string[]>> = {
+  'rebase-merge': ['git-rebase-todo', 'strategy'],
+  sequencer: ['opts'],
+}
+
+/** Git's own; for any other git runs `git-merge-NAME`, which may be a path into the project. */
+const STRATEGIES: ReadonlySet<string> = new Set(['ort', 'recursive', 'resolve', 'octopus', 'ours', 'subtree', ''])
+
+/** The files to be judged in a git directory, whether or not they exist. */
+export function sequenceFiles(directory: string): readonly string[] {
+  return SEQUENCE_FOLDERS.flatMap((folder) => FILES[folder]!.map((name) => posix.join(directory, folder, name)))
+}
+
+/**
+ * Judges a run's new text of such a file: null if it may stay, the text that may, or `aside` if
+ * none of it may. Earlier content may stay. The texts are one character a byte.
+ */
+export function judgeSequence(file: string, before: string | null, now: string): string | 'aside' | null {
+  if (now === before) return null
+  if (posix.basename(file) === 'git-rebase-todo') return withoutPrograms(before ?? '', now)
+  const strategies = posix.basename(file) === 'opts' ? strategiesIn(now) : [now.trim()]
+  return strategies?.every((name) => STRATEGIES.has(name)) ? null : 'aside'
+}
+
+function withoutPrograms(before: string, now: string): string | null {
+  const known = new Set(before.split('\n').filter(runsProgram))
+  const lines = now.split('\n')
+  const left = lines.filter((line) => !runsProgram(line) || known.has(line))
+  return left.length === lines.length ? null : left.join('\n')
+}
+
+/** As git parses its commands: `exec` or `x`, and then a space or nothing. */
+function runsProgram(line: string): boolean {
+  return /^[ \t]*(?:exec|x)(?=[ \t\r]|$)/.test(line)
+}
+
+function strategiesIn(text: string): readonly string[] | null {
+  return parseGitConfig(text)?.flatMap(({ key, value }) => (key === 'options.strategy' ? [value.trim()] : [])) ?? null
 }

@@ -1,6 +1,7 @@
 /**
- * Files that are secret because a link with a secret's name led to them, and whose link a command took away: they stay
- * hidden, by their path. Without that, `rm .env` in one command would open what it led to for the next.
+ * Files that were secret because a link with a secret's name pointed to them, and whose link a
+ * command removed: they stay hidden, by their path. Otherwise `rm .env` in one command would open
+ * its target to the next.
  */
 
 import { lstatSync, readFileSync } from 'node:fs'
@@ -14,16 +15,22 @@ export function keptSecretsFile(stateDir: string): string {
   return posix.join(stateDir, 'kept-secrets.jsonl')
 }
 
-/** An entry: the path, and the roots of the project in which it is hidden; one without roots is hidden everywhere. */
+/**
+ * An entry: the path, and the roots of the project in which it is hidden; without roots it is
+ * hidden everywhere.
+ */
 interface KeptSecret {
   readonly path: string
   readonly roots: readonly string[] | null
 }
 
-/** The paths on the list for a project with these roots. A list that cannot be read is a fault: what it hides is not known. */
+/**
+ * The listed paths for a project with these roots. An unreadable list is a fault: its content must
+ * stay hidden.
+ */
 export function readKeptSecrets(stateDir: string, roots: readonly string[]): readonly string[] {
   const file = keptSecretsFile(stateDir)
-  // Hardly anybody has one, and a failed read costs more than the question.
+  // Few users have one, and a failed read costs more than this check.
   if (lstatSync(file, { throwIfNoEntry: false }) === undefined) return []
   const paths = new Set<string>()
   for (const line of readFileSync(file, 'utf8').split('\n')) {
@@ -33,7 +40,7 @@ export function readKeptSecrets(stateDir: string, roots: readonly string[]): rea
   return [...paths]
 }
 
-/** Those of the paths on the list at which there still is something. */
+/** The listed paths that still exist. */
 export function hiddenByList(stateDir: string, roots: readonly string[]): readonly string[] {
   return readKeptSecrets(stateDir, roots).filter((path) => realPath(path) === path)
 }

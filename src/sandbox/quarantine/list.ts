@@ -1,4 +1,4 @@
-/** What is in the quarantine. */
+/** Lists the quarantine. */
 
 import { chmodSync, existsSync, lstatSync, readdirSync, readFileSync } from 'node:fs'
 import { posix } from 'node:path'

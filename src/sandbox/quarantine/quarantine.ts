@@ -1,10 +1,13 @@
-/** Settles a run: what it left that would run code on the host is moved aside or taken back, and reported (F8). */
+/**
+ * Settles a run: files it left that would run code on the host are quarantined or reverted, and
+ * reported (F8).
+ */
 
 import { accessSync, constants, readdirSync } from 'node:fs'
 import { posix } from 'node:path'
 import { splitPath } from '../../files/path-pattern.ts'
 import { toldMessages } from '../../files/reported-names.ts'
-import { monotonicMs } from '../../system/monotonic.ts'
+import { monotonicMs } from '../../system/timing.ts'
 import {
   type GuardedIn,
   guardedKeys,
@@ -23,6 +26,7 @@ import {
   fileState,
   folderName,
   isInTree,
+  judgeSequence,
   linkText,
   pointedAt,
   readConfig,
@@ -34,17 +38,16 @@ import {
   wholeTree,
 } from './baseline.ts'
 import { keepSecret, keptSecretsFile } from './kept.ts'
-import { judgeSequence } from './sequence.ts'
 
 /** One thing that did not stay as the run left it. */
 export interface QuarantineFinding {
   readonly path: string
   /**
-   * `moved` into the quarantine, `reverted` in place, `hidden` from now on, `told` and left as it is, or `failed`: it is still
-   * there, and a person must look.
+   * `moved` into the quarantine, `reverted` in place, `hidden` from now on, `told`: reported and
+   * unchanged, or `failed`: it is still there, and a person must check.
    */
   readonly action: 'moved' | 'reverted' | 'hidden' | 'told' | 'failed'
-  /** What it was and what was done, as a sentence for people and agents. */
+  /** The path and the result, as a sentence for people and agents. */
   readonly message: string
   /** Where it, or the text it had, is kept. */
   readonly kept: string | null
@@ -52,12 +55,12 @@ export interface QuarantineFinding {
 
 const SEQUENCE_REASON = 'a stopped rebase or pick, with which git goes on outside the sandbox'
 
-/** Whether the run itself changed a path. Where no one knows, everything that changed meanwhile counts as its work. */
+/** Whether the run itself changed a path. If unknown, every change meanwhile counts as its own. */
 export type IsOwn = (path: string) => boolean
 
 const ANYTHING: IsOwn = () => true
 
-/** Compares the project with the baseline and puts right what a run may not leave. The tree is refreshed here. */
+/** Compares the project with the baseline and reverts forbidden changes. Refreshes the tree. */
 export function settleRun(
   tree: SecretTree,
   baseline: TreeBaseline,
@@ -93,8 +96,8 @@ export function settleRun(
 }
 
 /**
- * Before a run: a working tree that settings name through a link out of the project, the process that made it. Who wants it names the
- * configuration in a write grant.
+ * Before a run: removes settings of a working tree outside the project, reached through a link. To
+ * keep one, name the configuration in a write grant.
  */
 export function settleWorkingTrees(
   tree: SecretTree,
@@ -107,22 +110,25 @@ export function settleWorkingTrees(
   return findings
 }
 
-/** A step that failed is told, and the others go on. */
+/** A failed step is reported, and the others continue. */
 function undone(what: string, error: unknown): QuarantineFinding {
   const cause = error instanceof Error ? error.message : String(error)
   const message = `Cordon could not look through ${what} after the command: ${cause}. Look at the project before you use git, an editor or an agent there.`
   return { path: '', action: 'failed', message, kept: null }
 }
 
-/** Settling takes milliseconds; what a command made to take longer than this is told and not waited for. */
+/**
+ * Settling takes milliseconds; if a command made it take longer than this, it stops with a report.
+ */
 const MOST_MS = 30_000
 
 /** A folder in a folder in a folder: each is found once the one above it is open. */
 const MOST_ROUNDS = 64
 
 /**
- * Opens folders that the run closed: git and editors find what they run in there by name, without listing it, but it cannot be
- * judged. Those that were closed before were hidden from the run, and stay as they are.
+ * Opens folders that the run closed: git and editors find programs there by name, without listing,
+ * but Cordon could not judge them. Folders closed before were hidden from the run, and stay as they
+ * are.
  */
 function openClosed(tree: SecretTree, baseline: TreeBaseline, isOwn: IsOwn): readonly QuarantineFinding[] {
   const before = new Set(baseline.closed ?? [])
@@ -227,7 +233,7 @@ class Settling {
     }
   }
 
-  /** Working trees that settings name, through a link that came later: git would write where it leads. */
+  /** Settings of working trees through a link that came later: git would write to its target. */
   workingTrees(): void {
     const roots = this.#baseline.write ?? this.#tree.roots
     for (const directory of this.#protection.gitDirectories)
@@ -255,7 +261,7 @@ class Settling {
     for (const [file, text] of Object.entries(this.#baseline.configs)) {
       const guarded = this.#guardedIn(posix.dirname(file))
       this.#config(file, guarded, checked)
-      // What it includes may have been made just now: it was not there to be noted.
+      // An included file may be new, and thus missing from the baseline.
       for (const included of includedFiles(text, posix.dirname(file), this.#baseline.home))
         if (isInTree(included, this.#tree.roots)) this.#config(included, guarded, checked)
     }
@@ -268,7 +274,7 @@ class Settling {
   sequences(): void {
     for (const [file, now] of readSequences(this.#protection)) {
       const verdict = now === undefined ? 'aside' : judgeSequence(file, this.#baseline.sequences?.[file] ?? null, now)
-      // A folder of it that is a link goes as a whole: what is behind it is not git's.
+      // A folder of it that is a link is moved as a whole: its target is not git's.
       const folder = posix.dirname(file)
       const isGone = realPath(folder) === null && linkText(folder) === null
       if (isGone) continue
@@ -282,7 +288,7 @@ class Settling {
     const led = links.length === 0 ? new Set<string>() : this.#ledTo()
     for (const [path, link] of links) {
       this.#watchTime()
-      // Gone together with what it led to, or still leading there: nothing was opened.
+      // Gone together with its target, or still pointing there: nothing was opened.
       if (realPath(path) !== path || realPath(link) === path || led.has(path)) continue
       this.#attempt(path, 'hidden', () => {
         if (!keepSecret(stateDir, path, this.#tree.roots)) return null
@@ -310,7 +316,7 @@ class Settling {
       this.#moveLink(posix.dirname(file), `git reads ${file} by it`, ANYTHING)
       return
     }
-    // Taken away together with its repository, or moved: what it became elsewhere is checked there.
+    // Removed with its repository, or moved: its new place is checked there.
     if (now === null && !this.#isGitDirectory(posix.dirname(file))) return
     const repair = now === undefined ? null : repairGitConfig(before ?? '', now ?? '', guarded)
     if (repair === null) this.#restore(file, before, typeof now === 'string' ? now : null)
@@ -390,7 +396,10 @@ class Settling {
     }
   }
 
-  /** What to move, for nothing is moved through a link: the thing itself where it lies in the tree, otherwise the link that leads out. */
+  /**
+   * The path to move, because nothing is moved through a link: the file itself if it lies in the
+   * tree, otherwise the link that points outside.
+   */
   #behindLinks(path: string): string {
     const folder = realPath(posix.dirname(path))
     if (folder === null || folder === posix.dirname(path)) return path
@@ -430,7 +439,7 @@ class Settling {
     }
   }
 
-  // The link may have been moved, with its folder or by itself.
+  // The link may have been moved, alone or with its folder.
   #ledTo(): ReadonlySet<string> {
     const led = new Set<string>()
     for (const folder of this.#tree.notable())
@@ -441,7 +450,7 @@ class Settling {
     return led
   }
 
-  // `git init` at the root makes a directory there; a pointer is judged by where it leads.
+  // `git init` at the root creates a directory there; a pointer is judged by its target.
   #isRootPointer(path: string): boolean {
     return posix.basename(path) === '.git'
   }

@@ -1,15 +1,19 @@
 /** Guards the protected paths of a project around every run: pins before it, settles after it. */
 
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { posix } from 'node:path'
+import { unwritable } from '../../system/fault.ts'
+import { uniqueName, writeMade } from '../../system/made-file.ts'
+import { isSameProcess, startOf } from '../../system/processes.ts'
+import { makeDirectories } from '../../system/state.ts'
 import { type MountPin, type ProtectFacts, pinsOf, protectTree } from '../protect/protect.ts'
-import { SecretTree } from '../protect/tree.ts'
+import { isBelow, SecretTree } from '../protect/tree.ts'
 import { type HiddenFacts, narrowBaseline, pointedAt, type TreeBaseline, takeBaseline } from './baseline.ts'
-import { type JournalEntry, readJournals, removeJournal, runName, writeJournal } from './journal.ts'
 import { type IsOwn, type QuarantineFinding, settleRun, settleWorkingTrees } from './quarantine.ts'
 
 /** What other processes do in the project. */
-export interface OtherRuns {
-  /** What an earlier, killed run had left and was put right just now. */
+interface OtherRuns {
+  /** Leftovers of an earlier, killed run that were just settled. */
   readonly recovered: readonly QuarantineFinding[]
   /** Of the runs that are under way. */
   readonly alive: readonly TreeBaseline[]
@@ -17,10 +21,10 @@ export interface OtherRuns {
 
 /** A run that has begun. */
 export interface GuardedRun extends OtherRuns {
-  /** The name under which its changes are to be written down, if they are. */
+  /** The name of its record of changes, if there is one. */
   readonly name: string
   readonly pins: readonly MountPin[]
-  /** Git configurations as they stood before the first of the runs that are under way. */
+  /** Git configurations before the first of the running runs. */
   readonly configs: TreeBaseline['configs']
   /** What pointers of git point to: no link may take the place of it. */
   readonly targets: readonly string[]
@@ -28,7 +32,10 @@ export interface GuardedRun extends OtherRuns {
   end(isOwn?: IsOwn): readonly QuarantineFinding[]
 }
 
-/** The guard of one session's project. Runs may overlap: all of them are measured by what was there before the first. */
+/**
+ * The guard of one session's project. Runs may overlap: all are compared with the state before the
+ * first.
+ */
 export class ProjectGuard {
   readonly #tree: SecretTree
   readonly #stateDir: string
@@ -38,7 +45,7 @@ export class ProjectGuard {
   #held = false
   #active = 0
 
-  /** `ownOf`: what a killed run had changed by what was written down under its name; null when no one knows. */
+  /** `ownOf`: the changes of a killed run from its record; null if unknown. */
   constructor(tree: SecretTree, stateDir: string, ownOf: (run: string) => IsOwn | null = () => null) {
     this.#tree = tree
     this.#stateDir = stateDir
@@ -55,7 +62,9 @@ export class ProjectGuard {
     }
   }
 
-  /** Begins a run; `held`: its changes are written down. The tree has just been refreshed for its masks. */
+  /**
+   * Begins a run; `held`: its changes are recorded. The tree has just been refreshed for its masks.
+   */
   begin(facts: ProtectFacts, hidden?: HiddenFacts, held = false): GuardedRun {
     const { recovered: left, alive } = this.look()
     if (this.#active === 0 || this.#baseline === null) {
@@ -96,7 +105,7 @@ export class ProjectGuard {
     return findings
   }
 
-  /** Of several runs at once no one knows whose a change was as soon as one of them does not write its own down. */
+  /** If one of several concurrent runs has no record, the author of a change is unknown. */
   #writeJournal(baseline: TreeBaseline, held: boolean): void {
     const before = this.#journal
     this.#journal = writeJournal(this.#stateDir, baseline, held)
@@ -117,4 +126,93 @@ export class ProjectGuard {
       tree.close()
     }
   }
+}
+
+/** A run that some process began and has not settled. */
+interface JournalEntry {
+  readonly file: string
+  readonly baseline: TreeBaseline
+  /** False when the process that began it is gone. */
+  readonly alive: boolean
+  /** Whether every change of it is written down elsewhere, by the name of this run. */
+  readonly held: boolean
+}
+
+/** By what name a run's changes are written down. */
+function runName(file: string): string {
+  return posix.basename(file, '.json')
+}
+
+/** Notes a run under way; returns the file to remove when it has been settled. */
+function writeJournal(stateDir: string, baseline: TreeBaseline, held: boolean): string {
+  const folder = posix.join(stateDir, 'runs')
+  const file = posix.join(folder, `${process.pid}-${uniqueName()}.json`)
+  const owner = { pid: process.pid, started: startOf(process.pid) }
+  try {
+    makeDirectories(folder)
+    writeMade(file, JSON.stringify({ owner, held, baseline }), { flag: 'wx' })
+  } catch (error) {
+    removeIfPossible(file)
+    throw unwritable(file, error)
+  }
+  return file
+}
+
+/** Forgets a run that has been settled. */
+function removeJournal(file: string): void {
+  rmSync(file, { force: true })
+}
+
+/** Runs of any process that touch these roots, this process's own ones left out. */
+function readJournals(stateDir: string, roots: readonly string[], own: ReadonlySet<string>): JournalEntry[] {
+  const folder = posix.join(stateDir, 'runs')
+  let names: string[]
+  try {
+    names = readdirSync(folder).filter((name) => name.endsWith('.json'))
+  } catch {
+    return []
+  }
+  const entries: JournalEntry[] = []
+  for (const file of names.map((name) => posix.join(folder, name))) {
+    if (own.has(file)) continue
+    const entry = readEntry(file)
+    if (entry?.baseline.roots.some((theirs) => roots.some((mine) => overlaps(theirs, mine)))) entries.push(entry)
+  }
+  return entries
+}
+
+function readEntry(file: string): JournalEntry | null {
+  try {
+    const parsed = JSON.parse(readFileSync(file, 'utf8')) as {
+      owner: { pid: number; started: string | null }
+      held?: boolean
+      baseline: TreeBaseline
+    }
+    const alive = isSameProcess(parsed.owner.pid, parsed.owner.started)
+    return { file, baseline: parsed.baseline, alive, held: parsed.held === true }
+  } catch {
+    // Being written right now, or removed; a run with a truncated journal had not started yet.
+    removeStale(file)
+    return null
+  }
+}
+
+/** Writing one takes no time at all. */
+const STALE_MS = 60_000
+
+function removeStale(file: string): void {
+  const facts = statSync(file, { throwIfNoEntry: false })
+  if (facts !== undefined && Date.now() - facts.mtimeMs > STALE_MS) removeIfPossible(file)
+}
+
+function removeIfPossible(file: string): void {
+  try {
+    rmSync(file, { force: true })
+  } catch {
+    // On a disk that takes no changes.
+  }
+}
+
+function overlaps(a: string, b: string): boolean {
+  return a === b || isBelow(a, b) || isBelow(b, a)
 }

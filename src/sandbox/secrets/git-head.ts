@@ -1,4 +1,7 @@
-/** What the HEAD of a repository holds at a path, read from its objects and never from the index, which a command can write. */
+/**
+ * The content of a repository's HEAD at a path, read from its objects and never from the index,
+ * which a command can write.
+ */
 
 import { closeSync, constants, fstatSync, lstatSync, openSync, readFileSync, realpathSync } from 'node:fs'
 import { posix } from 'node:path'
@@ -26,7 +29,10 @@ const MOST_LINKS = 5
 /** A command can make any number of repositories. */
 const MOST_REMEMBERED = 16
 
-/** The HEAD of the repository whose work tree is `folder`; null where there is none, or it is not all below the roots. */
+/**
+ * The HEAD of the repository with work tree `folder`; null if there is none, or it is not all below
+ * the roots.
+ */
 export class GitHead {
   readonly folder: string
   /** The folder that a linked worktree shares with others, or the git directory itself. */
@@ -65,7 +71,7 @@ export class GitHead {
     return new GitHead(folder, directory, common, known)
   }
 
-  /** What HEAD has at this path, which lies below the work tree. */
+  /** The content of HEAD at this path, which lies below the work tree. */
   at(path: string): HeadAnswer {
     if (this.#unborn) return 'none'
     if (this.#root === null || this.#store === null) return 'unknown'

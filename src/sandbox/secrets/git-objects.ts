@@ -1,6 +1,7 @@
 /**
- * Reads objects of a git repository without git: the files are written by the process that is inside, so no configuration, alternate,
- * replacement or graft is followed, every size is held to a limit, and an object is believed only when its name is its hash.
+ * Reads objects of a git repository without git: commands can write these files, so no
+ * configuration, alternate, replacement or graft is followed, every size is limited, and an object
+ * counts only if its name is its hash.
  */
 
 import { createHash } from 'node:crypto'
@@ -32,7 +33,7 @@ interface Pack {
   readonly count: number
 }
 
-/** Objects of one repository that were read and found to be what their names say, which they stay. */
+/** Verified objects of one repository; they cannot change. */
 export type KnownObjects = Map<string, GitObject>
 
 const MOST_KNOWN = 1_000
@@ -46,7 +47,10 @@ export class ObjectStore {
   #packs: readonly Pack[] | null = null
   #read = 0
 
-  /** `folder` is the `objects` of the repository; `sample` is the name of one of its objects, whose length tells the hash. */
+  /**
+   * `folder` is the `objects` of the repository; `sample` is the name of one of its objects, whose
+   * length identifies the hash.
+   */
   constructor(folder: string, sample: string, known: KnownObjects = new Map()) {
     this.#known = known
     this.#folder = folder
@@ -176,7 +180,7 @@ export class ObjectStore {
       at += this.#width
       base = this.#loose(id.toString('hex')) ?? this.#packed(id, depth + 1)
     }
-    // What deflate makes of bytes that do not shrink is a little longer than they are.
+    // Deflate makes incompressible bytes a little longer.
     const bytes = this.#inflate(readAt(pack.data, offset + at, size + (size >> 8) + 128), size)
     if (bytes.length !== size) return null
     if (kind !== OFFSET_DELTA && kind !== NAMED_DELTA) {

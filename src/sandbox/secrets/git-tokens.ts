@@ -1,6 +1,7 @@
 /**
- * Credentials in git's configuration: the password of a remote's URL, the header that a CI system adds, tokens of helpers. Commands
- * need the rest of that file, so they see it with placeholders, for which the proxy puts in the value (N7).
+ * Credentials in git's configuration: passwords in remote URLs, headers of CI systems, tokens of
+ * helpers. Commands need the rest of that file, so they see placeholders, which the proxy replaces
+ * with the value (N7).
  */
 
 import { readFileSync, statSync } from 'node:fs'
@@ -21,7 +22,7 @@ export interface MaskedConfig {
 
 /** A bigger configuration of git is not shown. */
 export const MOST_CONFIG = 1_048_576
-/** What a file with a credential has; most have none of it. */
+/** Signs of a credential in a file; most have none. */
 const HINT = /:\/\/[^\s/]*@|extraheader|pass|token|secret/i
 const SECRET_KEY = /(?:password|passwd|smtppass|token|secret|cookie)$/
 /** Scheme, user, password and host of an address. The password ends at the last `@` before the path. */
@@ -35,7 +36,7 @@ const HELPER = /password=([^\s;"'\\]+)/
 /** One placeholder for each credential as long as this process lives; the values are in the files anyway. */
 const placeholders = new Map<string, string>()
 
-/** The configuration (one character a byte) without its credentials; null where there are none. */
+/** The configuration (one character a byte) without its credentials; null if it has none. */
 export function maskGitTokens(text: string): MaskedConfig | null {
   if (!HINT.test(text)) return null
   const tokens = new Map<string, GitToken>()
@@ -88,7 +89,7 @@ function secretOf({ key: name, value }: GitConfigEntry): string | null {
   return SECRET_KEY.test(name) ? value : null
 }
 
-/** An address whose password shows only once escapes and continued lines are read. */
+/** A URL whose password is visible only after escapes and continued lines are read. */
 function splitAddress(value: string): boolean {
   return [...value.matchAll(ADDRESS)].some(([, , user = '', password]) =>
     password ? !password.startsWith('cordon_git_') : TOKEN_USER.test(user) && !user.startsWith('cordon_git_'),
@@ -102,7 +103,7 @@ function headerHost({ key: name }: GitConfigEntry): string | null {
   return host === undefined ? null : `${host.toLowerCase()}:${port}`
 }
 
-/** Not by node:crypto, which a hook would have to load. */
+/** Without node:crypto, which a hook would have to load. */
 function makePlaceholder(): string {
   return `cordon_git_${Buffer.from(crypto.getRandomValues(new Uint8Array(20))).toString('hex')}`
 }

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { protectedNames } from '../../files/protected-paths.ts'
 import { toldNames } from '../../files/reported-names.ts'
 import { secretShapes } from '../../files/secret-shapes.ts'
-import { writeMade } from '../../system/made-file.ts'
+import { unwritable } from '../../system/fault.ts'
+import { uniqueName, writeMade } from '../../system/made-file.ts'
 import { makeDirectories } from '../../system/state.ts'
-import { uniqueName } from '../../system/unique-name.ts'
 import type { Folder, SecretTree } from '../protect/tree.ts'
 import type { MaskFacts } from './masks.ts'
 
@@ -105,7 +105,7 @@ function cacheFile(stateDir: string, facts: MaskFacts): string {
 }
 
 function cacheKey(facts: MaskFacts): string {
-  // An index made with other shapes or protected names does not know what to look for now.
+  // An index with other shapes or protected names is out of date.
   return JSON.stringify([...question(facts), secretShapes, [...protectedNames, ...toldNames].map((name) => name.path)])
 }
 
@@ -122,4 +122,73 @@ function shortHash(text: string): string {
     high = Math.imul(high ^ text.charCodeAt(at), 0x85ebca6b)
   }
   return `${(low >>> 0).toString(16)}${(high >>> 0).toString(16)}`
+}
+
+/** More than a machine has; the oldest go first. */
+const MOST = 50_000
+
+/** The stored identities, of all projects. */
+export class SecretMemory {
+  readonly #stateDir: string
+  #known: Set<string> | null = null
+  #isNew = false
+
+  constructor(stateDir: string) {
+    this.#stateDir = stateDir
+  }
+
+  has(identity: string): boolean {
+    return this.#names().has(identity)
+  }
+
+  /** Notes a file that is hidden for its name. */
+  note(identity: string): void {
+    if (this.#names().has(identity)) return
+    this.#names().add(identity)
+    this.#isNew = true
+  }
+
+  /** Writes new entries, before the command that could move the files starts. */
+  keep(): void {
+    if (!this.#isNew) return
+    // Another process may have noted others meanwhile.
+    const names = [...new Set([...this.#read(), ...this.#names()])].slice(-MOST)
+    const temporary = `${this.#file}.${uniqueName()}`
+    try {
+      makeDirectories(this.#stateDir)
+      writeMade(temporary, JSON.stringify(names), { flag: 'wx' })
+      renameSync(temporary, this.#file)
+      this.#isNew = false
+    } catch (error) {
+      removeIfPossible(temporary)
+      throw unwritable(this.#file, error)
+    }
+  }
+
+  get #file(): string {
+    return join(this.#stateDir, 'secrets-seen.json')
+  }
+
+  #names(): Set<string> {
+    this.#known ??= this.#read()
+    return this.#known
+  }
+
+  #read(): Set<string> {
+    try {
+      const parsed: unknown = JSON.parse(readFileSync(this.#file, 'utf8'))
+      return new Set(Array.isArray(parsed) ? parsed.filter((name): name is string => typeof name === 'string') : [])
+    } catch {
+      // Missing, or not our text: hidden files are noted again.
+      return new Set()
+    }
+  }
+}
+
+function removeIfPossible(file: string): void {
+  try {
+    rmSync(file, { force: true })
+  } catch {
+    // On a disk that takes no changes.
+  }
 }

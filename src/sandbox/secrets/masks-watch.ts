@@ -2,15 +2,19 @@
 
 import { type FSWatcher, lstatSync, readdirSync, watch } from 'node:fs'
 import { posix } from 'node:path'
+import type { MaskIdentity } from '../plan.ts'
 import { identityOf } from '../protect/protect.ts'
 import { separateFile } from '../protect/quarantine-store.ts'
+import { isBelow } from '../protect/tree.ts'
+import type { Masks } from './masks.ts'
 
 /** A secret that changed under a running command. */
 export interface MaskChange {
   readonly path: string
   /**
-   * `replaced` or `removed`: the mask was lifted at that moment. `made`: it came after the command had started. `kept`: the
-   * command emptied the folder and could not remove what is hidden in it.
+   * `replaced` or `removed`: the mask was lifted at that moment. `made`: it appeared after the
+   * command had started. `kept`: the command emptied the folder but could not remove the hidden
+   * files in it.
    */
   readonly what: 'replaced' | 'removed' | 'made' | 'kept'
   readonly message: string
@@ -38,8 +42,8 @@ export class MaskWatch {
   readonly #started = Date.now()
 
   /**
-   * Notes what the masks cover now; call it right before the launch. `identify` says which file is at a path, from an index that is
-   * refreshed before the end where there is one. `onChange` hears of a change at once.
+   * Notes what the masks cover now; call it right before the launch. `identify` returns the file at
+   * a path, from a refreshed index if there is one. `onChange` gets each change at once.
    */
   constructor(
     paths: readonly string[],
@@ -50,15 +54,15 @@ export class MaskWatch {
     this.#identify = identify
     this.#identities = new Map(paths.map((path) => [path, identify(path)]))
     this.#onChange = onChange
-    // What happens before the watchers stand is found at the end, and the sandbox's init sees a mask that is lifted. A short
-    // command does without them: closing an inotify instance takes the kernel up to 15 ms.
+    // Earlier changes are found at the end, and the init sees a lifted mask. A short command runs
+    // without watchers: closing an inotify instance takes the kernel up to 15 ms.
     this.#starting = setTimeout(() => this.#watchFolders(), watchAfterMs)
     this.#starting.unref()
   }
 
   /**
-   * Ends the watch and tells everything that changed; `masksNow` are the masks that a next command would have. After a
-   * command that failed it is looked for what may have stopped it.
+   * Ends the watch and reports every change; `masksNow` are the masks of a next command. After a
+   * failed command it also searches for the cause.
    */
   close(masksNow: readonly string[], failed = false): readonly MaskChange[] {
     clearTimeout(this.#starting)
@@ -105,7 +109,7 @@ export class MaskWatch {
     }
   }
 
-  // A file renamed away and back again has its old identity, but its mask is gone all the same.
+  // A file renamed away and back again has its old identity, but its mask is gone.
   #moved(path: string): void {
     const now = identityOf(path)
     this.#note(path, now === null ? 'removed' : 'replaced')
@@ -147,7 +151,7 @@ export class MaskWatch {
   }
 }
 
-/** What was done about the other names of a new secret; nothing for a file that has only this one. */
+/** The report about other names of a new secret; empty if it has only one. */
 function separated(path: string): string {
   const stat = lstatSync(path, { throwIfNoEntry: false })
   if (!stat?.isFile() || stat.nlink === 1) return ''
@@ -165,7 +169,7 @@ function quoted(path: string): string {
 }
 
 interface KeptFolder {
-  /** The highest folder that holds nothing else. */
+  /** The highest folder that contains nothing else. */
   readonly folder: string
   readonly files: readonly string[]
 }
@@ -173,7 +177,7 @@ interface KeptFolder {
 /** Looks for such folders among those of the masks; `since` is when the command started. */
 export function keptFolders(masks: ReadonlySet<string>, since: number): readonly KeptFolder[] {
   const known = new Map<string, readonly string[] | null>()
-  /** The hidden files in a folder that holds nothing else, otherwise null. */
+  /** The hidden files in a folder that contains nothing else, otherwise null. */
   const kept = (folder: string): readonly string[] | null => {
     const before = known.get(folder)
     if (before !== undefined) return before
@@ -196,7 +200,7 @@ export function keptFolders(masks: ReadonlySet<string>, since: number): readonly
     try {
       let folder = posix.dirname(mask)
       let files = kept(folder)
-      // What held nothing else before the command as well is not a work of its.
+      // A folder that contained nothing else before the command is not its work.
       let changed = lstatSync(folder).ctimeMs >= since
       for (let above = posix.dirname(folder); files !== null && above !== folder; above = posix.dirname(above)) {
         const more = kept(above)
@@ -211,4 +215,59 @@ export function keptFolders(masks: ReadonlySet<string>, since: number): readonly
     }
   }
   return [...highest].map(([folder, files]) => ({ folder, files }))
+}
+
+/**
+ * Hidden files of a running command that may move: path, with a slash after folders, to device and
+ * inode, and after a blank those of their folder.
+ */
+export type Movable = Readonly<Record<string, string>>
+
+/** The movable files of these masks. A file hidden for its path is pinned. */
+export function movableOf(
+  { files, directories, linked }: Masks,
+  identities: ReadonlyMap<string, MaskIdentity>,
+): Movable {
+  const movable: Record<string, string> = {}
+  const note = (path: string, key: string) => {
+    const identity = identities.get(path)
+    if (identity && !linked.has(path)) movable[key] = `${nameOf(identity)} ${identityOf(posix.dirname(path)) ?? ''}`
+  }
+  for (const path of files) note(path, path)
+  for (const path of directories) note(path, `${path}/`)
+  return movable
+}
+
+/**
+ * Secrets that running commands hide and this one, with these masks, has not seen. `knows`: whether
+ * this command hides the file too; another may have other rules. Such a file is being moved, or
+ * lies where no scan finds it: below too long a path, or in a closed folder. A command cannot
+ * remove a hidden file alone, only with a folder above it; if that folder still exists, somebody on
+ * the host removed the file.
+ */
+export function unseenSecrets(
+  running: readonly Movable[],
+  own: ReadonlyMap<string, MaskIdentity>,
+  roots: readonly string[],
+  knows: (path: string) => boolean,
+): readonly string[] {
+  const seen = new Set([...own.values()].map(nameOf))
+  const unseen = new Set<string>()
+  for (const movable of running)
+    for (const [path, names] of Object.entries(movable)) {
+      const [identity = '', folder = ''] = names.split(' ')
+      const inside = roots.some((root) => path === root || isBelow(path, root))
+      if (!inside || seen.has(identity) || !(path.endsWith('/') || knows(path))) continue
+      if (!isRemoved(path, identity, folder)) unseen.add(path)
+    }
+  return [...unseen]
+}
+
+function isRemoved(path: string, identity: string, folder: string): boolean {
+  const plain = path.endsWith('/') ? path.slice(0, -1) : path
+  return folder !== '' && identityOf(posix.dirname(plain)) === folder && identityOf(plain) !== identity
+}
+
+function nameOf({ device, inode }: MaskIdentity): string {
+  return `${device}:${inode}`
 }

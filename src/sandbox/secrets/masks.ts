@@ -1,4 +1,7 @@
-/** Which files of the project a sandbox hides: the index of secrets, less certificates and what a grant names (O4). */
+/**
+ * The files of the project that a sandbox hides: the index of secrets, without certificates and
+ * granted files (O4).
+ */
 
 import {
   closeSync,
@@ -38,30 +41,33 @@ import {
 } from '../protect/tree.ts'
 import type { KnownObjects } from './git-objects.ts'
 import { type GitToken, MOST_CONFIG, maskGitTokens } from './git-tokens.ts'
-import { cameWithPackage } from './installed.ts'
-import type { SecretMemory } from './memory.ts'
+import type { SecretMemory } from './masks-cache.ts'
 import { withoutCovered } from './secrets.ts'
-import { TrackedFiles } from './tracked.ts'
+import { cameWithPackage, TrackedFiles } from './tracked.ts'
 
 /**
- * What a sandbox must hide. Every path is canonical and exists; one that is not UTF-8 is spelled as `decodePath` does, and
- * reaches the kernel through `encodePath` (without it the launch fails, because there is no such file).
+ * The paths that a sandbox must hide. All are canonical and exist; one that is not UTF-8 is spelled
+ * as by `decodePath`, and reaches the kernel through `encodePath` (otherwise the launch fails,
+ * because there is no such file).
  */
 export interface Masks {
   readonly files: readonly string[]
   /** Folders that could not be read: the owner inside could open them up, so they are hidden as a whole. */
   readonly directories: readonly string[]
-  /** Those of the files whose own name says nothing, and the link that leads there; by file. */
+  /** Hidden files with plain names, and the link that points to each. */
   readonly linked: ReadonlyMap<string, string>
-  /** Secrets that a grant names, which are therefore not hidden. */
+  /** Secrets that a grant names, which are not hidden. */
   readonly opened: readonly string[]
-  /** Those that git has in HEAD as they are, which are therefore not hidden. */
+  /** Secrets unchanged since HEAD, which are not hidden. */
   readonly committed: readonly string[]
   /** Those that came with an installed package, and are not hidden either. */
   readonly installed: readonly string[]
   /** What masks show in place of nothing. */
   readonly faces: ReadonlyMap<string, MaskFace>
-  /** Files that commands see with another text: git's lists of what is not to be added, its configuration without credentials. */
+  /**
+   * Files that commands see with another text: git's ignore lists, its configuration without
+   * credentials.
+   */
   readonly replaced: ReadonlyMap<string, MaskFace>
   /** The credentials of those configurations. */
   readonly tokens: readonly GitToken[]
@@ -89,7 +95,7 @@ export interface MaskFacts {
   readonly deniedShapes: readonly string[]
   /** `mask_tracked`: what git has in HEAD is hidden too. */
   readonly hideTracked?: boolean
-  /** What was hidden before stays hidden; without it nothing is taken for a part of an installed package. */
+  /** Hidden files stay hidden; without it nothing counts as part of an installed package. */
   readonly memory?: SecretMemory
 }
 
@@ -103,14 +109,17 @@ export class MaskIndex {
   readonly #shapeOf: ShapeOf
   readonly #objects: Map<string, KnownObjects>
   readonly #identities = new WeakMap<Folder, Map<string, string | null>>()
-  /** The files of folders in which nothing but a name decides, under the grants of the last look. */
+  /** The files of folders in which only names decide, under the grants of the last scan. */
   #byName = new WeakMap<Folder, readonly string[]>()
   #grants: readonly PathPattern[] = []
   readonly #certificates: Map<string, { readonly state: string; readonly plain: boolean }>
   /** The names of secrets that have more than one, by device and inode. */
   readonly #names: Map<string, { readonly state: string; readonly names: string[] }>
 
-  /** `earlier` looked for the same in the same roots, and is closed: what it found is verified, as it would have done itself. */
+  /**
+   * `earlier` searched the same roots, and is closed: its findings are verified, as it would do
+   * itself.
+   */
   constructor(facts: MaskFacts, earlier: MaskIndex | null = null) {
     this.#facts = facts
     this.#shapeOf = compileShapes(facts.deniedShapes)
@@ -164,7 +173,9 @@ export class MaskIndex {
     this.tree.close()
   }
 
-  /** A hard link is the secret by another name, which says nothing: hidden in the same way, unless a grant names it. */
+  /**
+   * A hard link is the secret under another name: hidden in the same way, unless a grant names it.
+   */
   #addSecondNames(grants: readonly PathPattern[], collected: Collected): void {
     const shared = new Map<string, { readonly path: string; readonly state: string }>()
     for (const path of [...collected.files, ...collected.configs.keys()]) {
@@ -208,7 +219,7 @@ export class MaskIndex {
     }
   }
 
-  /** Takes out what came with a package or is in HEAD as it is, and says what the others show. */
+  /** Removes files of packages and committed ones, and chooses what the others show. */
   #settle(path: string, tracked: TrackedFiles, collected: Collected): void {
     if (!this.#isInTree(path)) return
     const { memory } = this.#facts
@@ -230,7 +241,10 @@ export class MaskIndex {
     } else if (answer !== null) collected.faces.set(path, answer)
   }
 
-  /** Which file it is: the same one as long as its folder has not been read again, which `refresh` does when it changed. */
+  /**
+   * The identity of a file: unchanged until its folder is read again, which `refresh` does after a
+   * change.
+   */
   identityOf(path: string): string | null {
     const folder = this.tree.folder(posix.dirname(path))
     if (!folder) return identityOf(path)
@@ -305,7 +319,8 @@ export class MaskIndex {
   #isOpened(path: string, target: string, entry: SecretEntry, grants: readonly PathPattern[]): boolean {
     const facts = { home: this.#facts.home, shapeOf: this.#shapeOf }
     if (!entry.link) return openedByGrant(path, grants, facts)
-    // A link with a plain name is not a secret by itself: only its own path, written out, opens what it points to.
+    // A link with a plain name is not a secret itself: only its own path, written out, opens its
+    // target.
     if (this.#shapeAt(path) === null) {
       return grants.some((grant) => grant.absolute === path) || openedByGrant(target, grants, facts)
     }
@@ -360,7 +375,7 @@ class Collected {
   }
 }
 
-/** What holds a credential in a git directory. A literal grant opens it. */
+/** The files with a credential in a git directory. A literal grant opens one. */
 function collectTokens(directory: string, grants: readonly PathPattern[], collected: Collected): void {
   for (const name of ['config', 'config.worktree']) {
     let path = childPath(directory, name)
@@ -458,7 +473,7 @@ function collectRaw(folder: Buffer, shapeOf: ShapeOf, onlyUndecodable: boolean, 
       if (path.length > MAX_FOLDER_LENGTH) collected.directories.add(decodePath(path))
       else collectRaw(path, shapeOf, false, collected)
     }
-    // A link is hidden at its target, which is indexed by its own name when it lies in the tree.
+    // A link is hidden at its target, which is indexed by its own name if it lies in the tree.
     else if (!entry.isSymbolicLink() && shapeOf(text) !== null) collected.files.add(decodePath(path))
   }
 }

@@ -18,7 +18,7 @@ export interface PlaceMasks {
 
 export interface PlaceQuestion {
   readonly home: string
-  /** What the sandbox shows: only places in there need a mask. */
+  /** The paths that the sandbox shows: only places in there need a mask. */
   readonly visible: readonly string[]
   readonly grants: readonly PathPattern[]
 }
@@ -107,14 +107,17 @@ function maskAround(
 const SETTLED_MS = 100
 
 interface Listing {
-  /** None where there is no such folder; null where they are not for this user to see. */
+  /** Empty if there is no such folder; null if this user may not list it. */
   readonly names: ReadonlySet<string> | null
   readonly stamp: string
   /** Whether a later change would show in the stamp. */
   readonly settled: boolean
 }
 
-/** Folders as they are listed at one moment: one listing tells of many places at once, and again while the folder is unchanged. */
+/**
+ * Listings of folders at one moment: one listing serves many places, and is reused while the folder
+ * is unchanged.
+ */
 export class PlaceListings {
   readonly #listings = new Map<string, Listing>()
   readonly #looked = new Set<string>()
@@ -133,7 +136,7 @@ export class PlaceListings {
     return names?.has(path.slice(at + 1)) ?? canBeSeen(path)
   }
 
-  /** The paths that a pattern with `*` stands for; those without one as they are. */
+  /** The paths that match a pattern with `*`; others unchanged. */
   expand(pattern: string): string[] {
     if (!isGlob(pattern)) return [pattern]
     let found = ['/']
@@ -164,8 +167,8 @@ export class PlaceListings {
 }
 
 /**
- * Whether something is there that a command could see. What another user closes (root's home) is closed to commands too; a
- * folder of this user's own could be opened by one, so nothing runs before it is known what is in it.
+ * Whether a command could see the path. What another user closes (root's home) is closed to
+ * commands too; a command could open a folder of this user, so its content must be known first.
  */
 function canBeSeen(path: string): boolean {
   try {
@@ -176,7 +179,7 @@ function canBeSeen(path: string): boolean {
   }
 }
 
-/** Whether the first folder on the way that can be asked, which is the one that lets no one pass, is another user's. */
+/** Whether the folder that blocks the way belongs to another user. */
 function isOthers(folder: string): boolean {
   try {
     return lstatSync(folder).uid !== process.getuid?.()
@@ -185,7 +188,7 @@ function isOthers(folder: string): boolean {
   }
 }
 
-/** When a folder was last changed, which no one can set back, and which one it is. */
+/** The last change of a folder, which nothing can reset, and its identity. */
 function stateOf(folder: string): { readonly stamp: string; readonly changed: number } | null {
   try {
     const { ctimeMs, ino, dev } = statSync(folder)

@@ -1,22 +1,27 @@
 /**
- * Secret-shaped files that git tracks. What HEAD holds can be read from the repository by the process that can read that, so a file that is
- * as it was committed is shown; a changed one shows what was committed; and no mask can be committed instead of a file.
+ * Secret-shaped files that git tracks. Anyone who can read the repository can read HEAD, so an
+ * unchanged file is shown and a changed one shows its committed text; no mask can be committed
+ * instead of a file.
  */
 
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
+import { packageFolders } from '../../files/protected-names.ts'
 import type { MaskFace } from '../plan.ts'
 import { isBelow, type SecretTree } from '../protect/tree.ts'
 import { GitHead } from './git-head.ts'
 import type { KnownObjects } from './git-objects.ts'
 
 /** `shown`: nothing is hidden; null: an empty mask does. */
-export type TrackedAnswer = 'shown' | MaskFace | null
+type TrackedAnswer = 'shown' | MaskFace | null
 
 const CLOSED: MaskFace = { kind: 'closed' }
 const MOST_EXCLUDE = 1_048_576
 
-/** Whether HEAD holds a file of the roots as it is. Asked for one file, without an index of the tree. */
+/**
+ * Whether HEAD has the same content for a file of the roots. For one file, without an index of the
+ * tree.
+ */
 export function isCommitted(path: string, roots: readonly string[], memory: Map<string, KnownObjects>): boolean {
   const inRoots = (at: string) => roots.some((root) => at === root || isBelow(at, root))
   for (let folder = posix.dirname(path); inRoots(folder); folder = posix.dirname(folder)) {
@@ -59,7 +64,7 @@ export class TrackedFiles {
     return { kind: 'text', bytes: committed.bytes, executable: committed.executable }
   }
 
-  /** The lists of what is not to be added, as commands see them: with the hidden files that git does not track. */
+  /** Git's ignore lists for commands: with the hidden files that git does not track. */
   excludes(): ReadonlyMap<string, MaskFace> {
     const replaced = new Map<string, MaskFace>()
     for (const [head, paths] of this.#untracked) {
@@ -133,5 +138,53 @@ function readWhole(path: string, most: number): Buffer | null {
     return null
   } finally {
     closeSync(descriptor)
+  }
+}
+
+/** The files of a package are written one after the other; what came later was put there by somebody else. A ctime cannot be set. */
+const ONE_INSTALL_MS = 30_000
+
+/** Whether the file was installed together with the manifest of the package that it lies in. */
+export function cameWithPackage(path: string, roots: readonly string[]): boolean {
+  const manifest = manifestOf(path, roots)
+  if (manifest === null) return false
+  const [file, beside] = [statOf(path), statOf(manifest)]
+  if (!file?.isFile() || !beside?.isFile()) return false
+  return Math.abs(file.ctimeMs - beside.ctimeMs) <= ONE_INSTALL_MS
+}
+
+/** `node_modules/a/package.json`, `node_modules/@s/a/package.json`, `site-packages/a-1.0.dist-info/RECORD`. */
+function manifestOf(path: string, roots: readonly string[]): string | null {
+  const root = roots.find((candidate) => isBelow(path, candidate))
+  if (root === undefined) return null
+  const segments = path.slice(root.length + 1).split('/')
+  const at = segments.findLastIndex((segment) => packageFolders.includes(segment))
+  if (at < 0 || at + 2 >= segments.length) return null
+  const folder = posix.join(root, ...segments.slice(0, at + 1))
+  const name = segments[at + 1]!
+  if (segments[at] === 'node_modules') {
+    if (!name.startsWith('@')) return posix.join(folder, name, 'package.json')
+    return at + 3 < segments.length ? posix.join(folder, name, segments[at + 2]!, 'package.json') : null
+  }
+  return pythonRecord(folder, name)
+}
+
+function pythonRecord(folder: string, name: string): string | null {
+  try {
+    const info = readdirSync(folder).find(
+      (entry) =>
+        entry.endsWith('.dist-info') && entry.slice(0, entry.indexOf('-')).toLowerCase() === name.toLowerCase(),
+    )
+    return info === undefined ? null : posix.join(folder, info, 'RECORD')
+  } catch {
+    return null
+  }
+}
+
+function statOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false })
+  } catch {
+    return undefined
   }
 }

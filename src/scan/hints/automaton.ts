@@ -1,7 +1,5 @@
 /** Looks for many hints in long texts: every character is read once, however many hints there are. */
 
-import { type HintFinder, type HintHits, STRETCH } from './hits.ts'
-
 const LETTERS = 38
 const BLANK = 37
 /** a to z are 1 to 26, digits 27 to 36, a blank is 37; anything else is in no hint. */
@@ -48,7 +46,7 @@ export class HintAutomaton implements HintFinder {
     const ends = this.#ends
     const width = this.#width
     const starts = [0]
-    // Room for words of three letters; a text of shorter ones makes it grow.
+    // Space for words of three letters; a text of shorter ones makes it grow.
     let bits = new Int32Array(((text.length >> 6) + 1) * width)
     let base = 0
     let words = 0
@@ -80,7 +78,10 @@ function grown(bits: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
   return more
 }
 
-/** Missing edges lead where the longest proper suffix leads, and what ends in that suffix ends here too. */
+/**
+ * Missing edges go where the longest proper suffix goes, and what ends in that suffix ends here
+ * too.
+ */
 function completeFailures(
   next: Int16Array,
   ends: (number[] | undefined)[],
@@ -103,4 +104,181 @@ function completeFailures(
       queue.push(target)
     }
   }
+}
+
+/** Hints by the three characters they start with. */
+export class HintIndex implements HintFinder {
+  readonly #hints: readonly string[]
+  readonly #byStart = new Map<string, number[]>()
+  /** Those that have no three characters. */
+  readonly #short: number[] = []
+
+  constructor(hints: readonly string[]) {
+    this.#hints = hints
+    for (const [number, hint] of hints.entries()) {
+      if (hint.length < 3) this.#short.push(number)
+      else {
+        const start = hint.slice(0, 3)
+        const known = this.#byStart.get(start)
+        if (known) known.push(number)
+        else this.#byStart.set(start, [number])
+      }
+    }
+  }
+
+  find(text: string): HintHits {
+    const width = (this.#hints.length + 31) >> 5
+    const starts = stretchStarts(text)
+    const bits = new Int32Array(starts.length * width)
+    const anywhere = new Int32Array(width)
+    const padded = ` ${text} `
+    let stretch = 0
+    const found = (hint: number, at: number): void => {
+      // The offset of the hint's last character, which decides the stretch.
+      const end = at + this.#hints[hint]!.length - 2
+      let its = stretch
+      while (its + 1 < starts.length && starts[its + 1]! <= end) its++
+      bits[its * width + (hint >> 5)]! |= 1 << (hint & 31)
+      anywhere[hint >> 5]! |= 1 << (hint & 31)
+    }
+    for (let at = 0; at < padded.length; at++) {
+      if (stretch + 1 < starts.length && starts[stretch + 1]! <= at - 1) stretch++
+      for (const hint of this.#byStart.get(padded.slice(at, at + 3)) ?? [])
+        if (padded.startsWith(this.#hints[hint]!, at)) found(hint, at)
+      for (const hint of this.#short) if (padded.startsWith(this.#hints[hint]!, at)) found(hint, at)
+    }
+    return { text, starts, bits, anywhere }
+  }
+}
+
+function stretchStarts(text: string): number[] {
+  const starts = [0]
+  let words = 0
+  for (let at = text.indexOf(' '); at >= 0; at = text.indexOf(' ', at + 1)) {
+    if (++words % STRETCH === 0) starts.push(at + 1)
+  }
+  return starts
+}
+
+/** From so many characters on, an automaton is worth the time that it takes to make. */
+const WORTH_AUTOMATON = 8192
+
+/** A search for a fixed set of hints. */
+export class HintSearch {
+  /** By their text, in the order of their numbers. */
+  readonly #numbers: ReadonlyMap<string, number>
+  #finder: HintFinder
+  #left = WORTH_AUTOMATON
+
+  constructor(hints: Iterable<string>) {
+    const numbers = new Map<string, number>()
+    for (const hint of hints) {
+      if (!/^[a-z0-9 ]+$/.test(hint)) throw new RangeError(`no text of words has the hint ${JSON.stringify(hint)}`)
+      if (!numbers.has(hint)) numbers.set(hint, numbers.size)
+    }
+    this.#numbers = numbers
+    this.#finder = new HintIndex([...numbers.keys()])
+  }
+
+  /** A set of a way, of hints that the search knows. */
+  set(hints: readonly string[]): HintSet {
+    const masks = new Int32Array((this.#numbers.size + 31) >> 5)
+    for (const hint of hints) {
+      const number = this.#numbers.get(hint)!
+      masks[number >> 5]! |= 1 << (number & 31)
+    }
+    const pairs: number[] = []
+    for (let at = 0; at < masks.length; at++) if (masks[at] !== 0) pairs.push(at, masks[at]!)
+    return Int32Array.from(pairs)
+  }
+
+  /** Reads a text of words, one blank apart. Its ends count as blanks. */
+  find(text: string): HintHits {
+    if (this.#left >= 0) {
+      this.#left -= text.length
+      if (this.#left < 0) this.#finder = new HintAutomaton([...this.#numbers.keys()])
+    }
+    return this.#finder.find(text)
+  }
+}
+
+/** Words that make up a stretch. */
+const STRETCH = 16
+
+/** Where hints were found: for each stretch of words a bit for each hint. */
+export interface HintHits {
+  readonly text: string
+  /** Where each stretch begins. */
+  readonly starts: readonly number[]
+  readonly bits: Int32Array
+  /** The bits of all stretches together. */
+  readonly anywhere: Int32Array
+}
+
+/**
+ * Hints of which one is enough, as bits to compare with: pairs of a position among the bits of a
+ * stretch, and a mask.
+ */
+type HintSet = Int32Array
+
+/**
+ * Finds hints, each by its number, in a text of words separated by one blank; the text's ends count
+ * as blanks.
+ */
+interface HintFinder {
+  find(text: string): HintHits
+}
+
+/** Sets that must each have a hint in the text. */
+export type Way = readonly HintSet[]
+
+/** Whether for one of the ways every set has a hint somewhere. */
+export function occurs({ anywhere }: HintHits, ways: readonly Way[]): boolean {
+  return ways.some((way) => way.every((set) => hasOne(anywhere, 0, set)))
+}
+
+/** Of a text, [from, to). */
+export type Part = readonly [from: number, to: number]
+
+/**
+ * The parts of the text that contain every match of at most `words` words with a hint of each set
+ * of a way: around each hint of the first set, which should be rare, as far as a match can reach,
+ * if one of every other set is there too.
+ */
+export function stretches(hits: HintHits, ways: readonly Way[], words: number): Part[] {
+  const { text, starts } = hits
+  const reach = Math.ceil((words - 1) / STRETCH)
+  const possible = ways.filter((way) => occurs(hits, [way]))
+  const parts: [number, number][] = []
+  for (let stretch = 0; stretch < starts.length; stretch++) {
+    let near = false
+    for (let i = 0; i < possible.length && !near; i++) near = isNear(hits, possible[i]!, stretch, reach)
+    if (!near) continue
+    const from = starts[Math.max(0, stretch - reach)]!
+    const next = stretch + reach + 1
+    const to = next < starts.length ? starts[next]! - 1 : text.length
+    const last = parts.at(-1)
+    if (last && from <= last[1]) last[1] = to
+    else parts.push([from, to])
+  }
+  return parts
+}
+
+/** Whether a stretch has a hint of the first set of a way, and its surroundings one of every other. */
+function isNear({ bits, starts, anywhere }: HintHits, way: Way, stretch: number, reach: number): boolean {
+  const width = anywhere.length
+  if (way.length === 0 || !hasOne(bits, stretch * width, way[0]!)) return false
+  const from = Math.max(0, stretch - reach)
+  const to = Math.min(starts.length - 1, stretch + reach)
+  for (let i = 1; i < way.length; i++) {
+    let at = from
+    while (at <= to && !hasOne(bits, at * width, way[i]!)) at++
+    if (at > to) return false
+  }
+  return true
+}
+
+function hasOne(bits: Int32Array, base: number, set: HintSet): boolean {
+  for (let i = 0; i < set.length; i += 2) if ((bits[base + set[i]!]! & set[i + 1]!) !== 0) return true
+  return false
 }

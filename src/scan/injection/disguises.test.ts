@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { undisguise } from './disguises.ts'
+import { undisguise } from './encodings.ts'
 
 describe('disguised words', () => {
   it.each([

@@ -1,18 +1,21 @@
 /**
- * What the classifier sees of a text: each sentence as hashed words, word pairs and letter groups, with what kind of
- * text it stands in. The same code trains and scores, so it is all that decides what the weights mean.
+ * The features of a text for the classifier: each sentence as hashed words, word pairs and letter
+ * groups, with the kind of text around it. The same code trains and scores.
  */
 
 /** How many weights there are; a power of two, so that a hash is cut to it. */
 export const BUCKETS: number = 1 << 16
 
-/** Takes a sentence: its place in the text, and the places of its features among the weights, which are overwritten by the next. */
+/**
+ * Takes a sentence: its span in the text, and the indexes of its features, which the next call
+ * overwrites.
+ */
 export type SentenceReader = (start: number, end: number, features: Int32Array, count: number) => void
 
 /** Longer sentences are read in pieces: what steers an agent is said shortly. */
 const MAX_WORDS = 40
 const MIN_WORDS = 3
-/** A sentence has no more features than this: what is beyond them is not looked at. */
+/** The most features of a sentence; further ones are ignored. */
 const MAX_FEATURES = 1024
 
 /** Reads the sentences of a text that is in lower case. */
@@ -36,7 +39,10 @@ export function readSentences(text: string, take: SentenceReader): void {
   }
 }
 
-/** What most lines of a text are; a sentence that gives orders is rarer in a table than in a letter. */
+/**
+ * The kind of most lines of a text; a sentence with instructions is rarer in a table than in a
+ * letter.
+ */
 function kindOf(text: string): number {
   let lines = 0
   let tables = 0

@@ -1,11 +1,16 @@
-/** Scans text for instructions aimed at an agent. A score, not a verdict on intent: docs/guides/scan.md says what it cannot see. */
+/**
+ * Scans text for instructions aimed at an agent. A score, not a verdict on intent:
+ * docs/guides/scan.md lists its limits.
+ */
 
-import { type HintHits, occurs, type Part, stretches, type Way } from '../hints/hits.ts'
-import { HintSearch } from '../hints/search.ts'
+import { type HintHits, HintSearch, occurs, type Part, stretches, type Way } from '../hints/automaton.ts'
 import { readSentences } from './features.ts'
 import { INJECTION_HINTS } from './hints.generated.ts'
 import { normalise, type Span, type View, type Views } from './normalise.ts'
-import { INJECTION_RULES, type InjectionRule, THRESHOLD } from './rules.ts'
+import type { InjectionRule } from './rule.ts'
+import { AIM_RULES } from './rules-aims.ts'
+import { ORDER_RULES } from './rules-orders.ts'
+import { ROLE_RULES } from './rules-roles.ts'
 import { BIAS, LIMIT, NOTHING, UNIT, WEIGHTS } from './weights.generated.ts'
 
 export interface InjectionFinding {
@@ -25,10 +30,10 @@ export interface InjectionScan {
   readonly findings: readonly InjectionFinding[]
 }
 
-/** Longer texts are read at both ends: what steers an agent stands where it is read first or last. */
+/** Of longer texts both ends are read: instructions work best at the beginning or the end. */
 const MAX_TEXT = 2_000_000
 const MAX_EXCERPT = 160
-/** What was hidden or encoded was meant to be missed by a person; a comment may only be one. */
+/** Hidden or encoded text was meant to be missed; a comment may be ordinary. */
 const CONCEALED_BONUS: Readonly<Record<View['source'], number>> = {
   plain: 0,
   comment: 0.15,
@@ -37,8 +42,8 @@ const CONCEALED_BONUS: Readonly<Record<View['source'], number>> = {
 }
 
 /**
- * Scans a text. Never throws, whatever the text is. Of guidance, which is written to give orders, only the rules' attacks count:
- * to the classifier "always answer in French" reads like one.
+ * Scans a text. Never throws. In guidance, which is written to instruct, only the rules' attacks
+ * count: to the classifier "always answer in French" reads like one.
  */
 export function scanText(text: string, isGuidance = false): InjectionScan {
   if (text.length > MAX_TEXT) return scanEnds(text, isGuidance)
@@ -47,7 +52,7 @@ export function scanText(text: string, isGuidance = false): InjectionScan {
   return judged([...matches(views), ...classified(views)])
 }
 
-/** What the rules say without the classifier, which is trained to find what they miss. */
+/** The result of the rules without the classifier, which is trained on what they miss. */
 export function scanByRules(text: string): InjectionScan {
   return judged(matches(normalise(text)))
 }
@@ -69,7 +74,7 @@ function matches(views: Views): readonly Found[] {
   return found
 }
 
-/** What the classifier finds, in the text as written and in what was hidden or encoded in it. */
+/** The findings of the classifier, in the text as written and in hidden or encoded parts. */
 function* classified({ lines, concealed }: Views): Iterable<Found> {
   for (const view of [lines, ...concealed]) {
     for (const { start, end, weight } of suspiciousSentences(view.text)) {
@@ -89,12 +94,12 @@ interface Found extends InjectionFinding {
   readonly group: string
 }
 
-/** Signs this far apart have nothing to do with each other: a long manual holds one of everything. */
+/** Signs this far apart are unrelated: a long manual contains some of everything. */
 const REACH = 1500
 
 /**
- * The highest score of any stretch of the text. Independent signs add up as doubts multiply, 1 - (1-a)(1-b)…, and of a
- * group only the heaviest counts. It goes through the text once, with what is in reach: a hostile text has thousands.
+ * The highest score of any stretch of the text. Independent signs combine as 1 - (1-a)(1-b)…, and
+ * of a group only the heaviest counts. One pass, because a hostile text has thousands.
  */
 function highestScore(found: readonly Found[]): number {
   const coming = [...found].sort((a, b) => a.span.start - b.span.start)
@@ -153,7 +158,7 @@ interface HintedRule {
   readonly rule: InjectionRule
   readonly reach: number
   readonly ways: readonly Way[]
-  /** For each way, sets of texts that are no words, of each of which one occurs as well. */
+  /** For each way, sets of texts other than words, of each of which one occurs as well. */
   readonly signs: readonly (readonly (readonly string[])[])[]
 }
 
@@ -165,7 +170,7 @@ interface HintedRules {
 
 let hinted: HintedRules | null = null
 
-/** Made at the first scan: most processes never scan anything. */
+/** Built at the first scan: most processes never scan anything. */
 function hintedRules(): HintedRules {
   const read = INJECTION_RULES.map((rule) => {
     const { reach, ways } = INJECTION_HINTS[rule.rule]!
@@ -187,7 +192,7 @@ function setsOf(written: string): readonly (readonly string[])[] {
   return written === '' ? [] : written.split('\n').map((set) => set.split('\t'))
 }
 
-/** What hints at a line stands in its words too. */
+/** Hints at a line occur in its words too. */
 function matchLines(view: View, words: HintHits, found: Found[], { lines }: HintedRules): void {
   const isThere = (sign: string) => view.text.includes(sign)
   for (const { rule, ways, signs } of lines) {
@@ -274,7 +279,7 @@ const LEAST = 0.45
 const MOST = 0.9
 const MAX_SENTENCES = 20
 
-/** The sentences of a text, in lower case, that read like orders to an agent. */
+/** The sentences of a text, in lower case, that read like instructions to an agent. */
 export function suspiciousSentences(text: string): readonly SuspiciousSentence[] {
   const found: SuspiciousSentence[] = []
   readSentences(text, (start, end, features, count) => {
@@ -286,3 +291,8 @@ export function suspiciousSentences(text: string): readonly SuspiciousSentence[]
   })
   return found
 }
+
+/** The score from which on a text counts as an injection. */
+export const THRESHOLD = 0.4
+
+export const INJECTION_RULES: readonly InjectionRule[] = [...ORDER_RULES, ...ROLE_RULES, ...AIM_RULES]

@@ -1,14 +1,15 @@
-/** Brings text into the shape that a model reads it in: hidden parts made visible, disguises taken off, encodings undone. */
+/**
+ * Normalises text to what a model reads: hidden parts visible, disguises removed, encodings
+ * decoded.
+ */
 
-import { characterClass } from '../character-class.ts'
-import { createByteReader } from '../text-bytes.ts'
-import { undisguise } from './disguises.ts'
-import { decodeAll } from './encodings.ts'
+import { characterClass, createByteReader } from '../text-bytes.ts'
+import { decodeAll, undisguise } from './encodings.ts'
 
 /** A way of reading a text, with the place in the text that each of its characters comes from. */
 export interface View {
   readonly text: string
-  /** How the text was found: a reader who sees only the screen does not see the others. */
+  /** The source of the text: a person who sees only the screen does not see the others. */
   readonly source: 'plain' | 'hidden' | 'encoded' | 'comment'
   /** The span of the original that a range of this view comes from. */
   readonly span: (from: number, to: number) => Span
@@ -24,7 +25,7 @@ export interface Views {
   readonly lines: View
   /** Words alone, one blank apart, letters folded to Latin. */
   readonly words: View
-  /** What was hidden or encoded, as words. */
+  /** Hidden or encoded text, as words. */
   readonly concealed: readonly View[]
   /** Invisible characters between letters, and bidi overrides: never by accident. */
   readonly invisible: number
@@ -38,7 +39,7 @@ export function normalise(text: string): Views {
   const ascii = !BEYOND_ASCII.test(text)
   const seen = text.includes(ESC) || text.includes(CSI) ? text.replace(ESCAPES, '') : text
   const read = ascii ? readAscii(seen) : readUnicode(seen)
-  // The places are needed only when something was found, which is rare.
+  // Positions are needed only after a finding, which is rare.
   let places: Places | null = null
   const placed = (view: keyof Places) => (from: number, to: number) => {
     places ??= placesOf(text)
@@ -116,7 +117,10 @@ function readUnicode(seen: string): Reading {
   }
 }
 
-/** A character beyond ASCII as it stands in the lines and in the words: there, what is neither letter nor digit is a gap. */
+/**
+ * A character beyond ASCII in the lines and in the words, in which only letters and digits are no
+ * gap.
+ */
 function readCharacter(char: string): { line: string; word: string; tag: string } {
   const code = char.codePointAt(0)!
   const tag = tagCharacter(code) ?? ''
@@ -192,7 +196,7 @@ const ESCAPE = new RegExp(
 )
 const ESCAPES = new RegExp(ESCAPE.source, 'g')
 
-/** A decoded text as words; its span is the span of what it was decoded from. */
+/** A decoded text as words; its span is that of the encoded text. */
 function decodedView(text: string, source: View['source'], span: Span): View {
   const words = text
     .toLowerCase()
@@ -236,7 +240,10 @@ const KEPT: Uint8Array = characterClass('0-9a-z', 256).fill(1, 0x80)
 const readBytes = createByteReader()
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** A text in lower case without its apostrophes, everything else that is no letter or digit a single blank, none at the start. */
+/**
+ * A text in lower case without its apostrophes; anything else that is not a letter or digit becomes
+ * a single blank, none at the start.
+ */
 export function plainWords(text: string): string {
   const { bytes, size } = readBytes(text)
   let end = 0
@@ -276,7 +283,7 @@ function isInvisible(code: number): boolean {
   )
 }
 
-/** The ASCII that a tag character stands for; null for any other. */
+/** The ASCII of a tag character; null for any other. */
 function tagCharacter(code: number): string | null {
   return code >= 0xe0020 && code <= 0xe007e ? String.fromCharCode(code - 0xe0000) : null
 }
@@ -289,7 +296,10 @@ const PAIRS =
 
 const LOOKALIKES: ReadonlyMap<string, string> = new Map(PAIRS.split(' ').map((pair) => [pair[0]!, pair[1]!]))
 
-/** The Latin letter that a character looks like; itself when there is none. Marks on letters are dropped. */
+/**
+ * The Latin letter that a character looks like; itself if there is none. Marks on letters are
+ * dropped.
+ */
 function foldLetter(char: string): string {
   const plain = char.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
   return LOOKALIKES.get(plain) ?? plain

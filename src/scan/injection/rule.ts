@@ -1,4 +1,4 @@
-/** A rule of the injection scan, and the words that rules are made of. */
+/** A rule of the injection scan, and the words for building rules. */
 
 export interface InjectionRule {
   readonly rule: string
@@ -38,7 +38,7 @@ export const SEND =
 export const ACT =
   '(?:run|execute|invoke|call|use|open|fetch|download|install|delete|remove|send|post|upload|read|write|create|add|insert|append|modify|edit|change|commit|push|merge|approve|visit|navigate|click|reply|respond|output|print|say|include|copy|email|transfer|grant|enable|disable|ignore|recommend|mention|publish|release|mark|close|trust|accept|rotate|skip|obey|comply|upgrade|bump|forward|exfiltrate|leak|reveal|tell|report|link)'
 
-/** A rule over words, whatever stood between them. */
+/** A rule over words, with any gaps between them. */
 export function word(rule: string, group: string, weight: number, pattern: string): InjectionRule {
   return lazily({ rule, group, weight, on: 'words' }, () => new RegExp(`(?<![^ ])(?:${pattern})(?![^ ])`, 'g'))
 }
@@ -48,7 +48,7 @@ export function line(rule: string, group: string, weight: number, pattern: RegEx
   return lazily({ rule, group, weight, on: 'lines' }, () => new RegExp(pattern.source, `${pattern.flags}g`))
 }
 
-/** Most texts hint at no rule at all: a pattern is made for the first that does. */
+/** Most texts have no hint of any rule: a pattern is compiled for the first that does. */
 function lazily(rule: Omit<InjectionRule, 'pattern'>, make: () => RegExp): InjectionRule {
   let made: RegExp | null = null
   return {

@@ -1,4 +1,4 @@
-/** Rules of the injection scan: what the text is after: secrets, silence, memory, verdicts. */
+/** Rules of the injection scan about the aim of a text: secrets, silence, memory, verdicts. */
 
 import { type InjectionRule, LONG_GAP, line, SECRET, SEND, word } from './rule.ts'
 

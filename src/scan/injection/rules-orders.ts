@@ -1,4 +1,4 @@
-/** Rules of the injection scan: orders that take the place of others, and commands to run. */
+/** Rules of the injection scan: instructions that replace others, and commands to run. */
 
 import {
   ACT,

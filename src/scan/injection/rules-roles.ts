@@ -1,4 +1,4 @@
-/** Rules of the injection scan: who the text claims to be, and whom it speaks to. */
+/** Rules of the injection scan: the claimed author of a text, and its addressee. */
 
 import { ACT, AGENT, type InjectionRule, line, NAMED_AGENT, READING, word } from './rule.ts'
 

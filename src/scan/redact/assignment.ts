@@ -13,7 +13,10 @@ const MAX_GAP = 8
 /** A value is judged by this much of it, so that one that is not masked costs little. */
 const MAX_JUDGED = 256
 
-/** Reads the identifier around `anchor` and, if a separator follows, its value. Bounded but for the value, which is consumed. */
+/**
+ * Reads the identifier around `anchor` and, if a separator follows, its value. Everything but the
+ * value is bounded.
+ */
 export function readAssignment(text: string, anchor: number, gradeOf: typeof gradeKey): Assignment | null {
   let keyStart = anchor
   while (keyStart > 0 && anchor - keyStart < MAX_KEY && isKeyChar(text.charCodeAt(keyStart - 1))) keyStart--
@@ -121,7 +124,7 @@ function readValue(text: string, keyStart: number, keyEnd: number, joint: Joint,
   return { start, end: endFrom(text.length) }
 }
 
-/** Keys whose values are masked however short they are. */
+/** Keys whose values are masked even if they are short. */
 const EXACT_KEY = /^(?:api[_-]?key|token|secret)$/i
 
 /** Nothing but a key follows: `apikey: …`, `x-api-key: …`. */
@@ -157,7 +160,8 @@ function endOfTag(text: string, start: number, limit: number): number {
   return at
 }
 
-// An unclosed quote masks to the end of its line: the closed side, and no second look at the same text.
+// An unclosed quote masks to the end of its line: fail closed, without a second scan of the same
+// text.
 function endOfQuote(text: string, start: number, limit: number, quote: string, escaped: boolean): number {
   for (let at = start; at < limit; at++) {
     const char = text[at]

@@ -1,6 +1,6 @@
-/** Spans of secrets and what is left of a text without them. */
+/** Spans of secrets, and a text without them. */
 
-/** What is instead of a secret. */
+/** The replacement of a secret. */
 export const MASK = '[REDACTED]'
 
 export interface SecretSpan {
@@ -29,7 +29,7 @@ export function maskSpans(text: string, spans: readonly SecretSpan[]): string {
   let from = 0
   for (const { start, end } of spans) {
     out += text.slice(from, start)
-    // A block keeps its lines, so that what is read line by line is written line by line.
+    // A block keeps its line count, so that output keeps the lines of its input.
     out += text
       .slice(start, end)
       .split('\n')

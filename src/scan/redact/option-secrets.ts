@@ -1,6 +1,6 @@
-/** Secrets among the words of a command: which option or word of which program holds one, as data. */
+/** Secrets among the words of a command: the options and operands of each program, as data. */
 
-import { characterClass } from '../character-class.ts'
+import { characterClass } from '../text-bytes.ts'
 
 /** Where a program takes a secret. */
 interface OptionRow {
@@ -9,19 +9,25 @@ interface OptionRow {
   readonly sub?: string
   /** Options that take a secret: `-p` as the next word or glued to it, `-p*` glued only. */
   readonly options?: string
-  /** One-letter options without a value, which may come before in one word: `-su` is `-s -u`. */
+  /** One-letter options without a value that may precede it in one word: `-su` is `-s -u`. */
   readonly flags?: string
   /** The secret is a plain word: the first (0), second … after `sub`. */
   readonly word?: number
   /** The secret is what follows the first such mark: `user:secret`. */
   readonly after?: string
-  /** The value says where the secret is: `pass:V` holds it, `env:NAME` and `file:PATH` name it. */
+  /**
+   * The value names the source of the secret: `pass:V` contains it, `env:NAME` and `file:PATH`
+   * refer to it.
+   */
   readonly sources?: true
   /** The shortest value that is masked. */
   readonly least?: number
 }
 
-/** Every program whose words can hold a secret. A plain word counts only where it does not read like prose. */
+/**
+ * Every program whose words can contain a secret. A plain word counts only if it does not read like
+ * prose.
+ */
 const ROWS: readonly OptionRow[] = [
   {
     programs: 'curl',
@@ -120,7 +126,7 @@ const BY_PROGRAM: ReadonlyMap<string, readonly ProgramRow[]> = (() => {
   return rows
 })()
 
-/** The names by which a text is searched for commands that hold secrets. */
+/** The program names that start a search for secrets in a text. */
 export const SECRET_PROGRAMS: readonly string[] = [...BY_PROGRAM.keys()]
 
 /** A secret among words: of the word at `index`, from `start` to its end. */
@@ -129,7 +135,7 @@ export interface WordSecret {
   readonly start: number
 }
 
-/** The secrets among the words of one command; `isSecretKey` says what a setting's name announces. */
+/** The secrets among the words of one command; `isSecretKey` judges the name of a setting. */
 export function wordSecrets(words: readonly string[], isSecretKey: (key: string) => boolean): readonly WordSecret[] {
   const name = words[0]?.split('/').at(-1) ?? ''
   const rows = BY_PROGRAM.get(name)
@@ -163,7 +169,7 @@ function rowSecrets(row: ProgramRow, words: readonly string[]): WordSecret[] {
   return isProse ? found : [...found, ...valueSecret(row, words, { index, start: 0 })]
 }
 
-/** A word that no one writes in a sentence: "vault login failed" is prose. */
+/** A word that never occurs in a sentence: "vault login failed" is prose. */
 const LOOKS_MADE = /^(?=.*[0-9])(?=.*[A-Za-z]).{6,}$|^\S{20,}$/
 
 /** Where the value of an option is, if this word is that option. */
@@ -221,7 +227,7 @@ function setSecrets(words: readonly string[], isSecretKey: (key: string) => bool
   })
 }
 
-/** A word of a text: its value without quotes, and where its characters stand. */
+/** A word of a text: its value without quotes, and the positions of its characters. */
 interface TextWord {
   readonly value: string
   readonly start: number
@@ -236,7 +242,7 @@ const NAME = /([\w.-]{1,20})(?=\\?["']|[ \t])/y
 const MAX_COMMAND = 512
 const MAX_WORDS = 32
 
-/** The secrets of the command that begins at `at`, where a program's name stands: places in the text. */
+/** The secrets of the command that begins with a program's name at `at`, as spans of the text. */
 export function commandSecrets(
   text: string,
   at: number,
@@ -253,7 +259,10 @@ export function commandSecrets(
   })
 }
 
-/** The texts of a list, such as `["docker","login"]`, whose first is the program; null where it is not in one. */
+/**
+ * The texts of a list, such as `["docker","login"]`, whose first is the program; null outside a
+ * list.
+ */
 function listWords(text: string, from: number): readonly TextWord[] | null {
   const quote = text[from - 1]
   if (quote !== '"' && quote !== "'") return null

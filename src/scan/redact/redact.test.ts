@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { secretForms } from './known-secrets.ts'
 import { createRedactor, MASK } from './redact.ts'
 import { OPTION_PLACES, ordinaryLog, randomFrom, SECRET_SAMPLES, secretLine } from './samples.fixture.ts'
+import { secretForms } from './secret-runs.ts'
 
 const redactor = createRedactor()
 

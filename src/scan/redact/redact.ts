@@ -1,18 +1,14 @@
 /** The one redactor: finds secrets in text by format, by the key before them and by value, and masks them. */
 
-import { characterClass } from '../character-class.ts'
-import { createByteReader, startsCharacter, type TextBytes } from '../text-bytes.ts'
+import { characterClass, createByteReader, startsCharacter, type TextBytes } from '../text-bytes.ts'
 import { readAssignment } from './assignment.ts'
-import { endOfKeyBlock } from './key-block.ts'
-import { secretForms } from './known-secrets.ts'
+import { endOfKeyBlock, publicBlocks } from './blocks.ts'
 import { maskSpans, mergeSpans, type SecretSpan } from './mask.ts'
 import { commandSecrets, SECRET_PROGRAMS } from './option-secrets.ts'
-import { publicBlocks } from './public-block.ts'
 import { type RedactionStream, redactionStream } from './redaction-stream.ts'
 import { ALPHABETS, type Alphabet, PATTERN_KINDS, PREFIX_KINDS } from './secret-kinds.ts'
-import { findRuns } from './secret-runs.ts'
+import { findRuns, readUserInfo, secretForms } from './secret-runs.ts'
 import { gradeKey } from './sensitive-keys.ts'
-import { readUserInfo } from './url-secrets.ts'
 
 export { MASK, type SecretSpan } from './mask.ts'
 export type { RedactionStream } from './redaction-stream.ts'
@@ -26,13 +22,15 @@ export interface Redactor {
   stream(): RedactionStream
 }
 
-/** Looks for one kind of secret that starts at a place, or for those of a command whose program is named there. */
+/** Finds one kind of secret at a position, or those of a command whose program is named there. */
 type Probe = (text: string, at: number) => SecretSpan | readonly SecretSpan[] | null
 
 /** A literal that every find of a probe starts with; null where case does not matter. */
 interface Anchor {
   readonly literal: string | null
-  /** The literal's bytes, made when a text first comes near it: a process that records one line needs hardly any. */
+  /**
+   * The literal's bytes, encoded on first use: a process that records one line needs few of them.
+   */
   bytes: Uint8Array | null
   readonly probe: Probe
 }
@@ -64,7 +62,8 @@ function makeRedactor(known: readonly string[]): Redactor {
     const spans: SecretSpan[] = []
     const read = readBytes(text)
     const lags = findSecrets(text, read, all, spans)
-    // A find steps over what it covers: a known value that begins inside it and reaches further is looked for again.
+    // A finding skips the text it covers: a known value that begins inside it and reaches further
+    // is searched for again.
     if (values !== null) for (const { start, end } of [...spans]) findWithin(text, start, end, values, spans)
     findRuns(text, read, lags, publicBlocks(text, inPublicBlock), spans)
     return spans
@@ -76,7 +75,7 @@ function makeRedactor(known: readonly string[]): Redactor {
   }
 }
 
-/** Letters without case, digits as one, and the marks that prefixes are made of: 5 bits a character. */
+/** Letters without case, digits as one, and the marks of prefixes: 5 bits a character. */
 const CODES: Uint8Array = (() => {
   const codes = new Uint8Array(256).fill(31)
   for (let code = 0; code < 26; code++) codes[97 + code] = codes[65 + code] = code
@@ -106,7 +105,7 @@ class AnchorIndex {
   /** For each slot, one bit for every code that may come fourth. */
   readonly fourth: Int32Array = new Int32Array(32768)
 
-  /** `exact` promises that what the probe finds starts with the anchor as it is written. */
+  /** `exact` promises that the probe's finding starts with the anchor as written. */
   add(anchor: string, probe: Probe, exact: boolean): void {
     const slot = (codeAt(anchor, 0) << 10) | (codeAt(anchor, 1) << 5) | codeAt(anchor, 2)
     const bit = 1 << (slot & 31)
@@ -202,7 +201,7 @@ function isExample(text: string, end: number): boolean {
 }
 
 function patternProbe(kind: string, pattern: RegExp): Probe {
-  // Made when a text first has the anchor: most have none of them.
+  // Compiled when a text first contains the anchor: most contain none.
   let sticky: RegExp | null = null
   return (text, at) => {
     if (!startsToken(text, at)) return null
@@ -230,7 +229,7 @@ function startsToken(text: string, at: number): boolean {
   return text[at - 1] === 'm' && COLOUR.test(text.slice(Math.max(0, at - 16), at))
 }
 
-/** Where a pass over the bytes of a text stands. */
+/** The state of a pass over the bytes of a text. */
 interface Pass {
   at: number
   /** The codes of the last three characters. */
@@ -322,4 +321,13 @@ function findWithin(text: string, from: number, to: number, index: AnchorIndex, 
       break
     }
   }
+}
+
+/** The text with a dot for every character of a secret. */
+export function coverSecrets(text: string): string {
+  let shown = text
+  for (const { start, end } of createRedactor().find(text)) {
+    shown = `${shown.slice(0, start)}${'•'.repeat(end - start)}${shown.slice(end)}`
+  }
+  return shown
 }

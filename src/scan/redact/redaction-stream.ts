@@ -1,11 +1,10 @@
 /** Redacts a text that arrives in pieces: whole lines come out, key blocks carry over. */
 
-import { isKeyBlockLine } from './key-block.ts'
+import { endsInPublicBlock, isKeyBlockLine } from './blocks.ts'
 import { MASK } from './mask.ts'
-import { endsInPublicBlock } from './public-block.ts'
 
 export interface RedactionStream {
-  /** Takes a piece and gives back what is certain by now. */
+  /** Takes a piece and returns the text that is certain by now. */
   push(piece: string): string
   /** Gives back the rest. */
   end(): string
@@ -16,7 +15,10 @@ const MAX_LINE = 1 << 20
 /** A key block that was cut into pieces is followed for this many lines. */
 const MAX_BLOCK_LINES = 400
 
-/** A stream around a function that redacts whole lines, and is told whether they begin within a certificate or public key. */
+/**
+ * A stream around a function that redacts whole lines; it learns whether they begin within a
+ * certificate or public key.
+ */
 export function redactionStream(redact: (text: string, inPublicBlock: boolean) => string): RedactionStream {
   let rest = ''
   let inPublicBlock = false

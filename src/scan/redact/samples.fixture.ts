@@ -35,7 +35,7 @@ function pick<T>(random: Random, values: readonly T[]): T {
   return values[Math.floor(random() * values.length)]!
 }
 
-/** A kind of secret: `{}` in its place stands for the secret. Without a place it is dropped anywhere. */
+/** A kind of secret: `{}` in its place marks the secret. Without a place it is dropped anywhere. */
 export interface SecretSample {
   readonly kind: string
   readonly make: (random: Random) => string

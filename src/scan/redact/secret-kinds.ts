@@ -1,6 +1,6 @@
 /** The well-known secret formats as data: a literal that starts each one, and what must follow it. */
 
-/** The characters a token is made of. */
+/** The characters of a token. */
 export type Alphabet = 'hex' | 'word' | 'name' | 'dash' | 'dots' | 'base64' | 'loose'
 
 export const ALPHABETS: Readonly<Record<Alphabet, string>> = {
@@ -130,12 +130,15 @@ export const PREFIX_KINDS: readonly PrefixKind[] = [
   ['sanity', 'skE skA', 'word', 120],
 ]
 
-/** A kind that needs more than a prefix. The secret is the first group, which ends the match; without one, the match. */
+/**
+ * A kind that needs more than a prefix. The secret is the first group, which ends the match;
+ * without one, the match.
+ */
 export type PatternKind = readonly [kind: string, anchors: string, pattern: RegExp]
 
 /**
- * Matched at the anchor, which starts the pattern. Every repetition is bounded or runs over one class to its end, so a
- * failing attempt costs a fixed number of steps.
+ * Matched at the anchor, which starts the pattern. Every repetition is bounded or covers one class
+ * to its end, so a failing attempt costs a fixed number of steps.
  */
 export const PATTERN_KINDS: readonly PatternKind[] = [
   ['jwt', 'eyJ', /eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]{4,}){1,4}/],

@@ -1,9 +1,8 @@
 /** Secrets without a prefix: long runs of token characters that have a provider's shape or look random. */
 
-import { characterClass } from '../character-class.ts'
-import type { TextBytes } from '../text-bytes.ts'
+import { characterClass, type TextBytes } from '../text-bytes.ts'
+import { type Block, isSshPublicKey } from './blocks.ts'
 import type { SecretSpan } from './mask.ts'
-import { type Block, isSshPublicKey } from './public-block.ts'
 import { SHAPE_KINDS } from './secret-kinds.ts'
 
 /** No run of token characters this long passes between two steps. */
@@ -13,8 +12,8 @@ const MAX_RANDOM = 512
 const MAX_DECODED = 16_384
 
 /**
- * Adds what it finds to `spans`; `lags` are the places of the bytes that start no character. What only looks random is left
- * alone in `open` blocks.
+ * Adds its findings to `spans`; `lags` are the positions of bytes inside a character. In `open`
+ * blocks random-looking text is kept.
  */
 export function findRuns(
   text: string,
@@ -86,7 +85,10 @@ function paddingAt(text: string, at: number): number {
   return text[at] !== '=' ? 0 : text[at + 1] === '=' ? 2 : 1
 }
 
-/** Upper case, lower case and digits that change places as often as chance has it, which no identifier or path does. */
+/**
+ * Upper case, lower case and digits alternate as often as by chance, unlike in identifiers and
+ * paths.
+ */
 function isRandom(text: string, start: number, end: number): boolean {
   if (!/[A-Z]/.test(text.slice(start, start + 24))) return false
   const counts = [0, 0, 0, 0]
@@ -115,4 +117,106 @@ function isDigest(text: string, start: number): boolean {
     /(?:sha(?:1|256|384|512)[-:=]?|SHA(?:1|256|384|512):|base64,)$/.test(text.slice(Math.max(0, start - 12), start)) ||
     /^sha(?:1|256|384|512)-/.test(text.slice(start, start + 8))
   )
+}
+
+/** Shorter values are too common to be masked wherever they occur. */
+const MIN_SECRET = 6
+const MIN_FRAGMENT = 8
+
+/** Every text to look for when this value must not appear. */
+export function secretForms(secret: string): readonly string[] {
+  const forms = new Set<string>()
+  for (const value of [secret, secret.trim()]) {
+    if (value.length < MIN_SECRET) continue
+    forms.add(value)
+    addEncodings(value, forms)
+  }
+  // A block that is logged line by line never appears as a whole.
+  const lines = secret.split(/\r?\n/)
+  if (lines.length > 1) for (const line of lines) if (line.trim().length >= 16) forms.add(line.trim())
+  return [...forms]
+}
+
+function addEncodings(value: string, forms: Set<string>): void {
+  const json = JSON.stringify(value).slice(1, -1)
+  forms.add(json)
+  forms.add(JSON.stringify(json).slice(1, -1))
+  forms.add(json.replaceAll('/', '\\/'))
+  const url = percentEncoded(value)
+  forms.add(url)
+  forms.add(url.replaceAll('%20', '+'))
+  forms.add(url.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase()))
+  forms.add(encodeMore(url))
+  forms.add(
+    value
+      .replaceAll('&', '&amp;')
+      .replaceAll('<', '&lt;')
+      .replaceAll('>', '&gt;')
+      .replaceAll('"', '&quot;')
+      .replaceAll("'", '&#39;'),
+  )
+  forms.add(value.replaceAll("'", `'\\''`))
+  const bytes = new TextEncoder().encode(value)
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  forms.add(hex)
+  forms.add(hex.toUpperCase())
+  for (const fragment of base64Fragments(bytes)) {
+    if (fragment.length < MIN_FRAGMENT) continue
+    forms.add(fragment)
+    forms.add(fragment.replaceAll('+', '-').replaceAll('/', '_'))
+  }
+}
+
+function percentEncoded(value: string): string {
+  return value.isWellFormed() ? encodeURIComponent(value) : value
+}
+
+/** What stricter encoders escape beyond `encodeURIComponent`. */
+function encodeMore(url: string): string {
+  return url.replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
+}
+
+/** The characters of a base64 text that depend on these bytes alone, wherever they lie in a longer input. */
+function base64Fragments(bytes: Uint8Array): string[] {
+  return [0, 1, 2].map((offset) => {
+    const padded = new Uint8Array(offset + bytes.length)
+    padded.set(bytes, offset)
+    const text = btoa(String.fromCharCode(...padded)).replaceAll('=', '')
+    const first = [0, 2, 3][offset]!
+    const wholeBits = (offset + bytes.length) * 8
+    return text.slice(first, Math.floor(wholeBits / 6))
+  })
+}
+
+/** Credentials inside a URL: `scheme://user:password@host`, `https://token@host`. */
+const MAX_AUTHORITY = 512
+
+/** The password of the URL whose `://` is at `at`; null without one. */
+export function readUserInfo(text: string, at: number): { start: number; end: number; kind: string } | null {
+  const start = at + 3
+  const limit = Math.min(text.length, start + MAX_AUTHORITY)
+  let colon = -1
+  let sign = -1
+  let end = start
+  for (; end < limit; end++) {
+    const code = text.charCodeAt(end)
+    if (code <= 32 || code === 34 || code === 39 || code === 60 || code === 62 || code === 96) break
+    if (code === 58 && text.startsWith('://', end)) break
+    if (code === 58 && colon < 0) colon = end
+    if (code === 64) sign = end
+    // `/`, `?`, `#` end the authority, unless what follows the colon can be no port: then it is an unescaped password.
+    if ((code === 47 || code === 63 || code === 35) && (sign >= 0 || colon < 0 || isPort(text, colon + 1, end))) break
+  }
+  if (sign < 0) return null
+  if (colon >= 0 && colon < sign) {
+    const secret = colon + 1
+    if (sign - secret < 1 || /^(?:[$<{*]|\[REDACTED)/.test(text.slice(secret, secret + 10))) return null
+    return { start: secret, end: sign, kind: 'url-password' }
+  }
+  const user = text.slice(start, sign)
+  return user.length >= 16 && /[0-9]/.test(user) && !user.includes('.') ? { start, end: sign, kind: 'url-token' } : null
+}
+
+function isPort(text: string, from: number, to: number): boolean {
+  return to - from <= 5 && /^[0-9]*$/.test(text.slice(from, to))
 }

@@ -1,4 +1,4 @@
-/** Which names announce a secret: how much of a key's value is believed to be one, as data. */
+/** Names that announce a secret, and how sure each is, as data. */
 
 /**
  * How a value is judged: `password` by almost anything, `token` by anything that is not a number, a word of state or code,
@@ -12,7 +12,10 @@ const PASSWORD_WORDS: ReadonlySet<string> = new Set(
   ),
 )
 
-/** A key made of these is about a secret without being one: `token_type`, `secret_name`, `password_policy`. */
+/**
+ * A key with one of these is about a secret, but is not one: `token_type`, `secret_name`,
+ * `password_policy`.
+ */
 const DESCRIBING_WORDS: ReadonlySet<string> = new Set(
   (
     'name names type types count counts url uri path paths file filename length len limit limits expires expiry expired ' +
@@ -59,7 +62,7 @@ const STOP_VALUES: ReadonlySet<string> = new Set(
 const PLACEHOLDER =
   /^(?:[$%<{[(]|\*{2,}|[xX*.•-]{3,}$|process\.env|os\.environ|os\.getenv|getenv|env[.([]|ENV\[|import\.meta|self\.|this\.|config\.|settings\.|options\.|req\.|request\.|args\.|ctx\.|props\.|state\.|await\b|new\b|function\b|async\b|@|&|!|\\[nrt"])/
 
-/** What a reader is asked to fill in. */
+/** Placeholders for a reader to fill in. */
 const TO_FILL_IN = /^(?:your[-_ ]|change[-_]?me$|insert[-_ ]|enter[-_ ]|replace[-_ ]with)|[-_ ](?:goes[-_ ])?here$/i
 
 const ASSIGNED_CODE =

@@ -1,4 +1,4 @@
-/** The container engines of this machine, as the manifest orders them, and what their probes found, kept for the next start. */
+/** Container engines of this machine in the manifest's order, with cached probe results. */
 
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,12 +22,12 @@ import { Fault } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
 import { openOwnDirectory, writeOwnJson } from '../../system/state.ts'
 
-/** T4: half a processor. */
+/** T4: half a CPU. */
 const CPUS = 0.5
 const PROCESSES = 64
 const FILE_BYTES: number = 32 * 1024 ** 2
 
-/** What one container may use, before a call narrows it. */
+/** Limits of one container before a call narrows them. */
 export function containerLimits(settings: ContainerSettings, outputBytes: number): ContainerLimits {
   const { memoryBytes, seconds } = settings
   return {
@@ -40,7 +40,7 @@ export function containerLimits(settings: ContainerSettings, outputBytes: number
   }
 }
 
-/** Opens the engines that the manifest lists; what killed processes left of containers is removed here. */
+/** Opens the listed engines and removes containers of killed processes. */
 export function openEngines(
   settings: ContainerSettings,
   limits: ContainerLimits,
@@ -73,7 +73,7 @@ export function openEngines(
   return openEngineSet(names.map(make), limits, probeMemory(machine, limits, folders))
 }
 
-/** Tries every engine there could be. */
+/** Probes every engine. */
 export function surveyEngines(machine: Machine, backend: Backend): ReturnType<EngineSet['survey']> {
   const settings = { engines: ENGINE_NAMES, image: null, memoryBytes: 256 * 1024 ** 2, seconds: 30 }
   return openEngines(settings, containerLimits(settings, 1024 ** 2), machine, backend).survey()
@@ -84,7 +84,7 @@ function osReports({ memoryBytes, cpus, processes, fileBytes }: ContainerLimits,
 }
 
 const MEMORY_FILE = 'engines.json'
-/** After this long an engine is tried again, whatever was found. */
+/** Probe results expire after this time. */
 const REMEMBERED_MS: number = 24 * 3600 * 1000
 
 interface Remembered {
@@ -93,7 +93,7 @@ interface Remembered {
   readonly support: EngineSupport
 }
 
-/** A finding holds for the same program on the same boot of the same kernel; only one that worked is kept. */
+/** A result is valid for the same program, boot and kernel; only successes are kept. */
 function probeMemory(machine: Machine, limits: ContainerLimits, folders: readonly string[] | undefined): ProbeMemory {
   const keyOf = (name: EngineName): string => {
     const program = name === 'os' ? null : findEngineProgram(name, folders)
@@ -120,7 +120,7 @@ function probeMemory(machine: Machine, limits: ContainerLimits, folders: readonl
   }
 }
 
-/** What was remembered by another version is not believed. */
+/** Results of another version are ignored. */
 const BUILD_TEXT = '2'
 
 function bootId(): string {

@@ -1,14 +1,14 @@
-/** The languages of `sandbox_run`: which program runs each, and which of them this machine has. */
+/** The languages of `sandbox_run` and their programs. */
 
 import { type ContainerRoot, containerRoot, isInRoot } from '../../sandbox/oci/container-root.ts'
 
 export interface Language {
   readonly name: string
-  /** Programs by which it is known, the first that is there. */
+  /** Candidate programs; the first that exists is used. */
   readonly programs: readonly string[]
-  /** Words between the program and its source. */
+  /** Arguments between program and source. */
   readonly words: readonly string[]
-  /** The name of the source, for what checks its ending. */
+  /** The source's file name, for programs that check the extension. */
   readonly source: string
 }
 
@@ -26,13 +26,13 @@ export const LANGUAGES: readonly Language[] = [
 
 const FOLDERS: readonly string[] = ['/usr/local/bin', '/usr/bin', '/bin']
 
-/** The program of a language on this machine, as a container sees it; null when there is none. */
+/** The language's program as a container sees it, or null. */
 export function programOf(language: Language, layout: ContainerRoot = containerRoot()): string | null {
   const places = language.programs.flatMap((name) => FOLDERS.map((folder) => `${folder}/${name}`))
   return places.find((path) => isInRoot(path, layout)) ?? null
 }
 
-/** The languages that containers have here. */
+/** The languages available in containers here. */
 export function languagesHere(): readonly Language[] {
   const layout = containerRoot()
   return LANGUAGES.filter((language) => programOf(language, layout) !== null)

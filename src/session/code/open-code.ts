@@ -1,4 +1,4 @@
-/** The port to programs of the model, which is loaded when the first one runs. */
+/** The port for model programs, which loads their code on first use. */
 
 import type { ToolResult } from '../../call/tool-result.ts'
 import { declareTools, type ToolShape } from '../../code/declarations.ts'
@@ -13,21 +13,21 @@ export interface CodeOptions {
   readonly loaded: () => LoadedPolicy
   readonly machine: Machine
   readonly backend: Backend
-  /** Where files that programs made are kept for the agent to read. */
+  /** Where created files are kept for the agent. */
   readonly spillDirectory: string
-  /** The session's own, and those beside it. */
+  /** The session's tools and those beside it. */
   readonly tools: () => readonly ToolShape[]
-  /** A call of this session, from inside a program of the call that has this name in the record. */
+  /** A call made by a program, with the recorded name of the program's own call. */
   readonly call: (tool: string, input: unknown, signal: AbortSignal, within: string | null) => Promise<ToolResult>
 }
 
 export interface SessionCode {
-  /** The port as one call sees it. */
+  /** The port for one call. */
   forCall(within: () => string | null): CodePort
   close(): Promise<void>
 }
 
-/** A program does not start programs: their calls would be no one's. */
+/** Programs cannot start programs. */
 const NOT_INSIDE: ReadonlySet<string> = new Set(['sandbox_run', 'python_exec', 'code_exec', 'question'])
 
 export function openSessionCode(options: CodeOptions): SessionCode {
@@ -47,7 +47,7 @@ export function openSessionCode(options: CodeOptions): SessionCode {
     }),
     close: async () => {
       if (opened) await (await opened).close()
-      // Sandboxes that were prepared for the next program would stay as long as this process.
+      // Otherwise spare sandboxes would live as long as this process.
       options.backend.release()
     },
   }

@@ -1,4 +1,7 @@
-/** Code of the model in a session: containers, Python and JavaScript, whose calls are guarded calls of the same session. */
+/**
+ * Runs model code in containers, Python and JavaScript. Its tool calls are guarded calls of the
+ * session.
+ */
 
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -10,18 +13,17 @@ import { type ModulePolicy, pythonArgv } from '../../code/python/bootstrap.ts'
 import type { LoadedPolicy } from '../../project/load/load.ts'
 import type { Limits } from '../../sandbox/limits.ts'
 import { openCgroups } from '../../sandbox/limits-cgroup.ts'
-import { runCodeSandbox } from '../../sandbox/oci/code-sandbox.ts'
 import type { EngineSet } from '../../sandbox/oci/engine-set.ts'
+import { runCodeSandbox } from '../../sandbox/oci/os-engine.ts'
 import { Fault } from '../../system/fault.ts'
-import { writeMade } from '../../system/made-file.ts'
+import { uniqueName, writeMade } from '../../system/made-file.ts'
 import { makeDirectories } from '../../system/state.ts'
-import { uniqueName } from '../../system/unique-name.ts'
 import type { CodePort, ContainerRequest, MadeFile, ProgramAnswer, ProgramRequest } from '../../tools/tool.ts'
 import { containerLimits, openEngines } from './engines.ts'
 import { LANGUAGES, programOf } from './languages.ts'
 import type { CodeOptions } from './open-code.ts'
 
-/** What runs programs; what only tells of them is in `open-code.ts`. */
+/** Runs programs; `open-code.ts` describes them. */
 export interface ProgramPort {
   forCall(within: () => string | null): Pick<CodePort, 'container' | 'python' | 'script'>
   close(): Promise<void>
@@ -30,24 +32,24 @@ export interface ProgramPort {
 const PYTHON_MEMORY: number = 512 * 1024 ** 2
 const SCRIPT_MEMORY: number = 64 * 1024 ** 2
 /**
- * Of Node with its engines, behind the limit that each engine holds its program to. Without a control group it is a limit of
- * address space to be written, of which every engine of V8 reserves half a gigabyte for code.
+ * The limit of Node and its engines, above each engine's own limit. Without a cgroup it limits
+ * writable address space, of which each V8 reserves half a gigabyte for code.
  */
 const ENGINE_MEMORY = { group: 1024 ** 3, process: 8 * 1024 ** 3 }
 const PROCESSES = 64
 const SCRATCH_BYTES: number = 64 * 1024 ** 2
 const MAX_CALLS = 1000
-/** An engine that no one uses is let go. */
+/** An idle engine is stopped. */
 const IDLE_MS = 60_000
 
-/** Opens the programs of one session; its tools are those that programs can call. */
+/** Opens programs for one session. */
 export function openPrograms(options: CodeOptions): ProgramPort {
   const { machine, backend, spillDirectory } = options
   const closing = new AbortController()
   const running = new Set<Interpreter>()
   let engines: EngineSet | null = null
   let kept: Interpreter | null = null
-  /** Programs of the kept interpreter, one after the other: each is told of by its own name in the record. */
+  /** Programs of the kept interpreter run in order, each under its own recorded call. */
   let turn: Promise<unknown> = Promise.resolve()
   let spare: { readonly interpreter: Interpreter; readonly modules: string; readonly idle: NodeJS.Timeout } | null =
     null
@@ -73,7 +75,7 @@ export function openPrograms(options: CodeOptions): ProgramPort {
     const limits = { memoryBytes: PYTHON_MEMORY, processes: PROCESSES }
     return start(pythonArgv(python, modules), [], limits, { MPLBACKEND: 'Agg', MPLCONFIGDIR: '/tmp' })
   }
-  /** One that nothing ran in yet, under the modules of this moment: the last call left it ready, or it is started now. */
+  /** An unused interpreter with the current modules: left by the last call, or new. */
   const freshPython = (): Interpreter => {
     const { allowedModules, blockedModules } = options.loaded().session.python
     const modules = { allowed: allowedModules, blocked: blockedModules }
@@ -162,7 +164,7 @@ export function openPrograms(options: CodeOptions): ProgramPort {
         try {
           return await program(interpreter, request, PYTHON_MEMORY, within())
         } finally {
-          // Its end need not be waited for: the session's end does.
+          // The session's end waits for it.
           void end(interpreter)
           leaveSpare()
         }
@@ -238,7 +240,7 @@ async function runContainer(
   }
 }
 
-/** What a guarded call came to, as the program inside is told. */
+/** A guarded call's result, for the program inside. */
 export function answerOf(result: ToolResult): CallAnswer & { readonly ok: boolean } {
   switch (result.status) {
     case 'done': {
@@ -259,7 +261,7 @@ export function answerOf(result: ToolResult): CallAnswer & { readonly ok: boolea
   }
 }
 
-/** Keeps what a program made where the agent can read it: its own folder for each call. */
+/** Keeps created files where the agent can read them, one folder per call. */
 function keepFiles(files: readonly InsideFile[], spillDirectory: string): MadeFile[] {
   if (files.length === 0) return []
   const folder = join(spillDirectory, `code-${uniqueName()}`)
@@ -271,7 +273,7 @@ function keepFiles(files: readonly InsideFile[], spillDirectory: string): MadeFi
   })
 }
 
-/** The program of code_exec's process: beside the bundled program, the library, or below a checkout's build. */
+/** The folder of code_exec's program: beside the bundle, the library, or in a checkout's build. */
 export function insideFolder(): string {
   const places = ['../inside', '../../../inside', '../../../dist/inside']
   const found = places

@@ -1,4 +1,7 @@
-/** Language servers of a session: each in the sandbox, read-only and without network, started with the first question to it. */
+/**
+ * Language servers of a session: sandboxed, read-only, without network, started with the first
+ * question.
+ */
 
 import { constants } from 'node:fs'
 import { access } from 'node:fs/promises'
@@ -9,15 +12,14 @@ import { entitleOwn } from '../../confine/entitlement.ts'
 import type { CustomToolHost } from '../../custom/tools.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
-import type { LanguageQuestion } from '../../tools/agent/lsp.ts'
+import type { LanguageQuestion } from '../../tools/built-in/agent-tools.ts'
 import type { ToolOutput } from '../../tools/tool.ts'
-import { answerText } from './answers.ts'
-import { LanguageConnection } from './connection.ts'
+import { answerText, LanguageConnection } from './connection.ts'
 
 interface LanguageRow {
   readonly language: string
   readonly extensions: readonly string[]
-  /** Commands in order; a word that begins with `node_modules/` is of the project. */
+  /** Candidate commands; `node_modules/` names one of the project's. */
   readonly servers: readonly (readonly string[])[]
 }
 
@@ -41,7 +43,7 @@ const languageRows: readonly LanguageRow[] = [
 const START_MS = 30_000
 const DIAGNOSTICS_MS = 15_000
 
-/** The servers of one session; they die with it. */
+/** The servers of one session; they end with it. */
 export class LanguageServers {
   readonly #host: CustomToolHost
   readonly #machine: Machine
@@ -81,7 +83,7 @@ export class LanguageServers {
         await server.initialize(AbortSignal.timeout(START_MS))
         return server
       } catch (error) {
-        // A program of that name may be no server: TypeScript 5 has tsc without --lsp.
+        // A program of that name may not be a server: TypeScript 5 has tsc without --lsp.
         if (!server.isGone) throw error
         failure = error
       }
@@ -112,7 +114,7 @@ class LanguageServer {
   readonly #connection: LanguageConnection
   readonly #root: string
   readonly #versions = new Map<string, { version: number; text: string }>()
-  /** As they were pushed. */
+  /** Pushed diagnostics. */
   readonly #diagnostics = new Map<string, unknown>()
   #heard: (() => void)[] = []
   #pulls = false
@@ -133,7 +135,7 @@ class LanguageServer {
       },
     })
     const stderr = new Writable({ write: (_chunk, _encoding, done) => done() })
-    // A server looks and changes nothing: what it would write, the agent writes under the rules.
+    // A server changes nothing: the agent makes its edits, under the rules.
     const confinement = host.commands.confine({ command: entitleOwn('language server'), cwd: root }, [
       { kind: 'read-only', places: 'all' },
       { kind: 'long-lived' },
@@ -199,7 +201,7 @@ class LanguageServer {
     }
   }
 
-  /** Tells the server the text as it is now; true when it was not the one it knew. */
+  /** Sends the current text; true if it changed. */
   #open(uri: string, path: string, text: string): boolean {
     const known = this.#versions.get(uri)
     if (known?.text === text) return false

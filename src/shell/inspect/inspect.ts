@@ -1,19 +1,17 @@
-/** Looks one simple command up in the tables: what makes it more than its name says, what it touches, what it does. */
+/** Looks up one simple command in the tables: its hazards, its paths, its effect. */
 
 import type { AssignmentFact, Effect, Span, Word } from '../facts.ts'
 import { commandsIn, commandsOfCode } from '../tables/embedded.ts'
 import { namesProgram } from '../tables/environment.ts'
-import { guessRole } from '../tables/option-names.ts'
 import { type Arg, argOf, type OptionUse, parseArgs } from '../tables/options.ts'
-import { isRooted } from '../tables/paths.ts'
+import { isRooted } from '../tables/places.ts'
 import { findProgram, programName } from '../tables/programs/registry.ts'
-import { reportDefinition, reportOperands, reportOptions } from '../tables/report.ts'
-import { roles } from '../tables/roles.ts'
-import { type CompiledSpec, compileSpec, type OptionRow, type Rules, type Spec } from '../tables/spec.ts'
+import { guessRole, reportDefinition, reportOperands, reportOptions } from '../tables/report.ts'
+import { type CompiledSpec, compileSpec, type OptionRow, type Rules, roles, type Spec } from '../tables/spec.ts'
 import { Findings, type Inspection, type Place, type Rule, type Use } from '../tables/use.ts'
 import { effectOf, onlyTells, strongest } from './effect.ts'
 
-/** One simple command whose wrappers are already taken off. */
+/** One simple command without its wrappers. */
 export interface SimpleCommand {
   readonly argv: readonly Word[]
   /** Where it runs; null when that cannot be known. */
@@ -25,7 +23,7 @@ export interface SimpleCommand {
   readonly roots?: readonly string[]
   readonly assignments: readonly AssignmentFact[]
   readonly span: Span
-  /** What is known about its standard input: text of the command, something else, or nothing was redirected. */
+  /** Standard input: text of the command, something else, or not redirected. */
   readonly stdin: 'known' | 'unknown' | 'none'
   /** Its text, when that is known. */
   readonly input?: string | null

@@ -1,4 +1,4 @@
-/** Which programs are interpreters, and which command grants would hand out all of them. */
+/** Lists the interpreters, and the command grants that would hand out all of them. */
 
 import { familyOf, type GrantRefusal, judgeGrant, withoutOptions } from '../tables/interpreter-names.ts'
 import { type Arg, parseArgs } from '../tables/options.ts'
@@ -12,7 +12,7 @@ export function interpreterOf(name: string): { family: string } | null {
   return family === undefined ? null : { family }
 }
 
-/** Subcommands of deno and bun that are fixed jobs rather than any code. */
+/** Subcommands of deno and bun that do one fixed job and run no other code. */
 const fixedJobs: Readonly<Record<string, RegExp>> = {
   deno: /^(test|fmt|lint|check|task|bench|doc|compile|bundle|cache|info|coverage|types|publish|add|remove|install|outdated|--version|--help)$/,
   bun: /^(run|test|install|i|add|remove|rm|update|outdated|pm|build|create|init|link|unlink|publish|x|audit|why|patch|info|--version|--help)$/,

@@ -16,7 +16,7 @@ export interface TextPart {
   readonly moves: boolean
 }
 
-/** Commands that change the shell they run in, or look at what it went through. */
+/** Commands that change the shell they run in, or read its history. */
 const STATEFUL: ReadonlySet<string> = new Set(
   [
     'alias bg bind builtin caller command compgen complete compopt coproc declare dirs disown enable eval exec exit export fc fg getopts',
@@ -27,7 +27,7 @@ const STATEFUL: ReadonlySet<string> = new Set(
 /** `$?`, `$!`, `$_`, `$$` and what bash counts or remembers. */
 const REMEMBERED =
   /\$(?:[?!_$#@*0-9-]|\{[?!_$#@*0-9-]|\{?(?:BASH|DIRSTACK|EPOCH|FUNCNAME|HIST|LINENO|OLDPWD|OPT|PIPESTATUS|PPID|RANDOM|REPLY|SECONDS|SHLVL|SRANDOM))/
-/** Places of one sandbox alone: what one part leaves there, the next does not find. */
+/** Private places of one sandbox: the next part does not see what one part wrote there. */
 const PRIVATE = /(?:^|[\s"'=:<>(])(?:~|\/tmp|\/var\/tmp|\/dev\/shm|\$\{?(?:HOME|TMPDIR|XDG_))|\bmktemp\b/
 
 /** The parts, or null where running them one by one might not come to the same. */

@@ -2,11 +2,17 @@
 
 import { forEachChild, type ParsedScript, type SyntaxNode } from 'unbash'
 import type { Hazard, ShellRejection, Span, SyntaxKind, SyntaxUse } from '../facts.ts'
-import { hiddenBrace, hiddenHereDocOpener, hiddenInLiteral, hiddenOpener } from './residual.ts'
-import { MAX_TREE_DEPTH, NODE_KINDS } from './syntax-nodes.ts'
+import {
+  hiddenBrace,
+  hiddenHereDocOpener,
+  hiddenInLiteral,
+  hiddenOpener,
+  MAX_TREE_DEPTH,
+  NODE_KINDS,
+} from './syntax-nodes.ts'
 import { UnreadableText } from './unreadable-text.ts'
 
-/** What a tree that is trusted holds. */
+/** The contents of a trusted tree. */
 export interface Checked {
   readonly syntax: readonly SyntaxUse[]
   readonly hazards: readonly Hazard[]
@@ -32,7 +38,7 @@ export class TreeCheck {
     this.#source = source
   }
 
-  /** What the tree holds; throws a `UnreadableText`. */
+  /** Returns the contents of the tree; throws an `UnreadableText`. */
   run(script: ParsedScript): Checked {
     this.#visit(script)
     return { syntax: this.#syntax, hazards: this.#hazards, checks: this.#check, bashOnly: this.#bashOnly }
@@ -121,7 +127,10 @@ export class TreeCheck {
     this.#substituted = substituted
   }
 
-  /** Bash takes quotes and backslashes between backquotes in two rounds, which depend on the quotes around them. */
+  /**
+   * Bash reads quotes and backslashes between backquotes twice, depending on the quotes around
+   * them.
+   */
   #backquoted(node: { text: string; pos: number }): void {
     if (!node.text.startsWith('`') || !/["'\\]/.test(node.text)) return
     this.#refuse('unsupported-syntax', 'backquotes hold a quote or a backslash; write $(…) instead', node.pos)

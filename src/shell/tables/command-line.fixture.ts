@@ -25,13 +25,13 @@ export function wordsOf(line: string): readonly Word[] {
   })
 }
 
-/** What the tables say about a command line, in /project and with /home/u as the home. */
+/** Inspects a command line in /project, with /home/u as the home. */
 export function inspectLine(line: string, stdin: 'known' | 'unknown' | 'none' = 'none'): Inspection {
   const span = { start: 0, end: line.length }
   return inspect({ argv: wordsOf(line), cwd: '/project', home, assignments: [], span, stdin })
 }
 
-/** Hazard codes, and `access:path` for everything outside /project; `?` stands for a path that is not known. */
+/** Hazard codes, and `access:path` for everything outside /project; `?` is an unknown path. */
 export function findingsOf(line: string): readonly string[] {
   const { hazards, paths } = inspectLine(line)
   const outside = paths.filter(({ path }) => path === null || !`${path}/`.startsWith('/project/'))

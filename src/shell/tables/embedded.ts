@@ -1,6 +1,6 @@
 /**
- * Commands in texts that no grammar of ours reads for certain: the value of `core.pager`, of `--checkpoint-action=exec=…` or `EDITOR=`, a
- * string that inline code hands to a shell, a script with a placeholder in it. What is found can only make a decision stricter.
+ * Finds commands in texts that Cordon cannot parse: `core.pager`, `--checkpoint-action=exec=…`,
+ * `EDITOR=`, strings that code passes to a shell. A result can only make a decision stricter.
  */
 
 const MAX_COMMANDS = 16
@@ -9,10 +9,13 @@ const MAX_LENGTH = 8_000
 /** Words that run what follows them, without options that matter here. */
 const prefixes = /^(?:command|builtin|exec|env|nohup|time|nice|setsid|sudo|doas|then|do|else|!|\{|xargs|busybox)$/
 
-/** Shells whose `-c` holds a text of its own. */
+/** Shells whose `-c` takes a text. */
 const shells = /^(?:.*\/)?(?:ba|da|z|k|a|mk)?sh$/
 
-/** The simple commands of a shell text, by a look at its words: quotes are read, expansions are left as they stand. */
+/**
+ * The simple commands of a shell text, split into words: quotes are read, expansions stay
+ * unexpanded.
+ */
 export function commandsIn(text: string, depth = 0): readonly (readonly string[])[] {
   if (text.length > MAX_LENGTH || depth > 3) return []
   const found: string[][] = []
@@ -69,8 +72,8 @@ function bare(words: readonly string[], depth: number): readonly (readonly strin
 const ends = /["'`(){};|&!<>\n]+|\\[nt]/
 
 /**
- * Commands from every name on that is one: `1e git push`, `shell git push`, `runner="git push"`, `-c git push`. For texts of programs
- * that run other programs by a syntax of their own.
+ * Commands from each program name on: `1e git push`, `runner="git push"`, `-c git push`. For
+ * programs that run others by their own syntax.
  */
 export function commandsMentioned(text: string, isProgram: (name: string) => boolean): readonly (readonly string[])[] {
   if (text.length > MAX_LENGTH) return []
@@ -88,10 +91,10 @@ export function commandsMentioned(text: string, isProgram: (name: string) => boo
 const calls =
   /\b(?:system|popen\d?|exec|execSync|execFile|execFileSync|execa|execaSync|execaCommand|spawn|spawnSync|run|call|check_call|check_output|Popen|getoutput|getstatusoutput|shell_exec|passthru|proc_open|sh|cmd|Command)\s*\(?\s*(\[?)\s*[frbu]{0,2}(['"`])((?:\\.|(?!\2)[\s\S])*)\2((?:\s*,\s*\[?\s*['"][^'"]*['"])*)/g
 
-/** What stands between backticks or in %x(…) of Perl, Ruby and PHP. */
+/** Text between backticks or in %x(…) of Perl, Ruby and PHP. */
 const quoted = /(?:`([^`\n]+)`|%x\(([^)\n]+)\)|qx\{([^}\n]+)\})/g
 
-/** The commands that program text hands to the system, as far as they stand in it. */
+/** Commands that program text passes to the system, as far as they are written out. */
 export function commandsOfCode(code: string): readonly (readonly string[])[] {
   if (code.length > MAX_LENGTH) return []
   const found: (readonly string[])[] = []

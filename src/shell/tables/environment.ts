@@ -1,9 +1,9 @@
 /** Environment variables that change what programs load, run or trust. */
 
 import type { AssignmentFact } from '../facts.ts'
-import { harmlessValues } from './environment-values.ts'
+import { READABLE_LOCALE } from '../read/unreadable-text.ts'
 
-/** Names by what they do: exact, or a prefix when they end with `*`. */
+/** Names and their effect. A name is exact, or a prefix if it ends with `*`. */
 const rows: readonly (readonly [names: string, does: string])[] = [
   [
     'LD_* DYLD_* _RLD_* LIBPATH SHLIB_PATH LDR_PRELOAD GLIBC_TUNABLES MALLOC_* GCONV_PATH LOCPATH NLSPATH RES_OPTIONS HOSTALIASES LOCALDOMAIN RESOLV_* GETCONF_DIR',
@@ -145,7 +145,7 @@ const rows: readonly (readonly [names: string, does: string])[] = [
   ],
 ]
 
-/** Names that a row above would catch and that are harmless all the same. */
+/** Harmless names that a row above would match. */
 const harmless: ReadonlySet<string> = new Set(
   (
     'GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_AUTHOR_DATE GIT_COMMITTER_NAME GIT_COMMITTER_EMAIL GIT_COMMITTER_DATE ' +
@@ -215,7 +215,7 @@ interface Listed {
 
 let index: Listed | null = null
 
-/** The rows by the form of their names; made when a command first sets a variable. */
+/** The rows indexed by the form of their names; built when a command first sets a variable. */
 function listedNames(): Listed {
   if (index !== null) return index
   const made: Listed = { exact: new Map(), prefixes: [], suffixes: [] }
@@ -278,7 +278,8 @@ export function loadsProjectCode(assignment: AssignmentFact, command: string): b
 export function assignmentHazard(assignment: AssignmentFact): string | null {
   const hazard = environmentHazard(assignment.name)
   if (hazard === null) return placeHazard(assignment)
-  // A variable of this shell reaches programs only if it was exported before, which names of no known tool are not.
+  // A shell variable reaches programs only if it was exported before; names of no known tool are
+  // not.
   if (assignment.scope === 'shell' && listed(assignment.name) === undefined) return null
   const values = assignment.value?.values
   if (values === undefined || values === null || values.length === 0 || assignment.append) return hazard
@@ -286,3 +287,61 @@ export function assignmentHazard(assignment: AssignmentFact): string | null {
   const calm = values.every((value) => rules.some(([, harmlessValue]) => harmlessValue.test(value)))
   return calm ? null : hazard
 }
+
+/** Values that switch a program off instead of naming one. */
+const harmlessValues: readonly (readonly [names: RegExp, values: RegExp])[] = [
+  [/PAGER$/, /^(cat|less|more|)$/],
+  [/^(LC_ALL|LC_CTYPE|LANG)$/, READABLE_LOCALE],
+  [/^(GIT_)?(EDITOR|SEQUENCE_EDITOR)$|^VISUAL$|_EDITOR$/, /^(true|:|cat|\/bin\/true|\/usr\/bin\/true)$/],
+  [/^(GIT_)?(SSH_)?ASKPASS$|^GIT_ASKPASS$|^SSH_ASKPASS$/, /^(true|echo|\/bin\/true|\/bin\/echo|)$/],
+  [/BROWSER$/, /^(none|true|echo|)$/],
+  [
+    /^NODE_OPTIONS$/,
+    /^(--max[-_]old[-_]space[-_]size=\d+|--no-warnings|--no-deprecation|--enable-source-maps|--trace-warnings|--experimental-vm-modules|--stack-trace-limit=\d+|\s)*$/,
+  ],
+  [
+    /^RUSTFLAGS$|^RUSTDOCFLAGS$/,
+    /^(-[ADW]\s*[a-z_:-]+|-C\s*(debuginfo|opt-level|target-cpu|debug-assertions|instrument-coverage|overflow-checks)(=[\w-]+)?|--cfg[= ]\w+|\s)*$/,
+  ],
+  [/^GOFLAGS$/, /^(-mod=(mod|vendor|readonly)|-count=\d+|-v|-race|-tags=[\w,]+|-buildvcs=(true|false|auto)|\s)*$/],
+  [/^GOTOOLCHAIN$/, /^(local|auto)$/],
+  [/^PYTHONWARNINGS$/, /^(ignore|default|error|always|once|module)$/],
+  [/^TS_NODE_PROJECT$/, /^(?!.*\.\.)[\w-][\w./-]*\.json$/],
+  [/^(CC|CXX|HOSTCC|HOSTCXX)$/, /^([\w-]+-)?(gcc|g\+\+|clang|clang\+\+|cc|c\+\+)(-\d+(\.\d+)*)?$/],
+  [
+    /^(C|CXX|CPP)FLAGS$/,
+    /^(-O[0-3sgz]?|-g\d?|-W[\w=-]*|-std=[\w+]+|-D\w+(=\w*)?|-f(no-)?(omit-frame-pointer|sanitize=[\w,]+|PIC|stack-protector[\w-]*|exceptions|rtti)|-m(arch|tune)=[\w-]+|-pthread|\s)*$/,
+  ],
+  [/^UV_PYTHON$/, /^\d+(\.\d+)*$/],
+  [/^PLAYWRIGHT_BROWSERS_PATH$/, /^0$/],
+  [
+    /^(JAVA|GRADLE|MAVEN|SBT|JVM)_OPTS$/,
+    /^(-X(mx|ms|ss)\d+[kmg]?|-XX:Max(Metaspace|Perm)Size=\d+[kmg]?|-Dfile\.encoding=[\w-]+|-Djava\.awt\.headless=true|-Dorg\.gradle\.(daemon|parallel|caching)=(true|false)|\s)*$/i,
+  ],
+  [/^JAVA_HOME$/, /^\/(usr\/lib\/jvm|usr\/local|opt)\/(?!.*\.\.)[\w./+-]+$/],
+  [/^LD_LIBRARY_PATH$/, /^(?!.*\.\.)(\/usr(\/local)?\/lib(32|64)?(\/[\w.+/-]*)?:?)+$/],
+  [/^(PGHOST|MYSQL_HOST|REDISCLI_HOST)$/, /^(localhost|127\.0\.0\.1|::1)$/],
+  [/^(GOCACHE|GOTMPDIR|XDG_CACHE_HOME)$/, /^\/tmp\/(?!.*\.\.)[\w./-]+$|^\/tmp$/],
+  [/^PYTEST_ADDOPTS$/, /^(-[qvxsl]+|--tb=\w+|--maxfail=\d+|--color=\w+|--durations=\d+|\s)*$/],
+  [
+    /^(SSH_AUTH_SOCK|SSH_ASKPASS|DOCKER_HOST|RUSTC_WRAPPER|CARGO_BUILD_RUSTC_WRAPPER|PYTHONHOME)$|_(proxy|PROXY)$/,
+    /^$/,
+  ],
+  [/^GOPROXY$/, /^(off|direct|https:\/\/proxy\.golang\.org(,direct)?)$/],
+  [/^GO111MODULE$/, /^(on|off|auto)$/],
+  [/^MAKEFLAGS$/, /^-?j?\d*$/],
+  [/^LESS$/, /^-?[FRXSiIMKQeEgGJNnqrsuUwW]*$/],
+  [/^GIT_TRACE\w*$|^GIT_CURL_VERBOSE$/, /^(0|1|2|true|false)$/],
+  [/^GIT_CONFIG_(NOSYSTEM|COUNT)$/, /^(1|0|true)$/],
+  [/^GIT_CONFIG_(GLOBAL|SYSTEM)$/, /^\/dev\/null$/],
+  [/^PYTHONPATH$|^PYTHONSTARTUP$|^LD_PRELOAD$/, /^$/],
+  [/^(no_proxy|NO_PROXY)$/, /^[\w.,:*-]*$/],
+  [/^DJANGO_SETTINGS_MODULE$/, /^[\w.]+$/],
+  [/^TF_(CLI_ARGS|VAR_\w+)$/, /^$/],
+  [/^(HISTFILE|LESSHISTFILE)$/, /^(\/dev\/null|-|)$/],
+  [/^(DISPLAY|WAYLAND_DISPLAY)$/, /^(:\d+(\.\d+)?|)$/],
+  [
+    /^ASAN_OPTIONS$|^UBSAN_OPTIONS$|^TSAN_OPTIONS$|^LSAN_OPTIONS$/,
+    /^((detect_leaks|halt_on_error|abort_on_error|print_stacktrace|symbolize|detect_stack_use_after_return|allocator_may_return_null)=[01]:?)*$/,
+  ],
+]

@@ -1,8 +1,11 @@
-/** Which settings of git make it run programs or reach other places, given on a command line. */
+/** The git settings on a command line that run programs or contact other places. */
 
 import { isHarmlessGitKey } from '../../files/git-keys.ts'
 
-/** Hosts of a command line are judged by the host rules, a folder by the file rules; what is written is judged again as a file. */
+/**
+ * Host rules judge hosts of a command line, file rules judge folders, and a written file is judged
+ * again.
+ */
 const facts = { isKnownHost: () => true, isOwnFolder: () => false }
 
 /** True when the setting can make git run a program, load configuration, or talk to another place. */

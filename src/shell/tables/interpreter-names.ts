@@ -1,4 +1,7 @@
-/** Which grants hand out an interpreter or another user's rights, as far as names alone can tell: small, for every start. */
+/**
+ * Finds grants of an interpreter or another user's rights by their names. Small, because every
+ * start loads it.
+ */
 
 const families: Readonly<Record<string, string>> = {
   python: 'python python2 python3 pypy pypy3 ipython ipython3 micropython jython',
@@ -28,7 +31,7 @@ export const smallInterpreters: string =
   'groovysh jshell scala pwsh powershell octave-cli php php-cgi escript raku rakudo nu xonsh elvish osh ysh clj clojure bb gjs qjs d8 ' +
   'jrunscript jjs rhino hy gforth csharp mono wasmtime wasmer janet fennel io newlisp picolisp jruby'
 
-/** Database shells run text as well, but hold no files of the machine by themselves. */
+/** Database shells run text, but hold no files of the machine. */
 const databaseShells = 'sqlite3 psql mysql mariadb mongosh mongo redis-cli duckdb'
 
 /** The family of an interpreter by its plain name. */
@@ -45,7 +48,7 @@ const privileged: ReadonlySet<string> = new Set(
   ),
 )
 
-/** Wrappers in front of what a grant is really about, with the words they take themselves. */
+/** Wrappers before the granted program, with the number of words they take. */
 const wrappers: Readonly<Record<string, number>> = {
   env: 0,
   command: 0,
@@ -102,20 +105,21 @@ const runnerNames: ReadonlySet<string> = new Set(runners.map(([name]) => name!))
 /** Runners that fetch and run named packages: their bare grant opens everything, but they are not interpreters by name. */
 const openRunners: ReadonlySet<string> = new Set(['npx', 'bunx', 'pnpx', 'npm', 'pnpm', 'yarn', 'bundle'])
 
-/** Why a grant is refused at load: which flag of `[security]` would admit it, and what to do instead. */
+/**
+ * Why a grant is refused at load: the flag of `[security]` that would admit it, and an alternative.
+ */
 export interface GrantRefusal {
   readonly flag: 'system_python' | 'privilege_wrappers'
   readonly message: string
 }
 
-/** Whether these arguments pin what an interpreter runs; only the tables of its options can tell. */
+/** Whether these arguments fix the script that an interpreter runs; only its option table knows. */
 export type PinsScript = (program: string, rest: readonly string[]) => boolean
 
 /**
- * Refuses grants that hand out an interpreter or another user's rights. A grant that pins a script (`python3
- * scripts/build.py`) is fine: what runs is a file of the project, held by the file rules and the sandbox, and not text
- * that the agent makes up.
- * Without `pinsScript`, what names cannot settle is `unknown`, and never taken for fine.
+ * Refuses grants of an interpreter or of another user's rights. A grant that fixes a script
+ * (`python3 scripts/build.py`) is fine: the file rules and the sandbox cover that file. Without
+ * `pinsScript`, undecided names are `unknown`, never fine.
  */
 export function judgeGrant(words: readonly string[], pinsScript: PinsScript | null): GrantRefusal | 'unknown' | null {
   const inner = unwrap(words)

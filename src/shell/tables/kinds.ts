@@ -1,12 +1,65 @@
 /**
- * What kind of change elsewhere a command is, as words that a grant can hold (`git push origin:kind`): the same change with other texts,
- * numbers and branches is of the same kind; one that forces, deletes, publishes or goes elsewhere is of none.
+ * Names the kind of a remote change as words that a grant can contain (`git push origin:kind`).
+ * Other texts, numbers and branches are the same kind. A change that forces, deletes or publishes
+ * has no kind.
  */
 
 import { posix } from 'node:path'
+import { secretShape } from '../../files/secret-shapes.ts'
 import type { Arg } from './options.ts'
-import { onlyLooks } from './remote-reads.ts'
 import { has, type Rule, type Use, usesOf } from './use.ts'
+
+/** Prefixes of a part of the text, and what the part must not contain. */
+const looks: readonly (readonly [begins: RegExp, never?: RegExp])[] = [
+  [
+    /^(?:ls|cat|head|tail|grep|egrep|zgrep|wc|df|du|stat|file|ps|pgrep|readlink|realpath|which|sha256sum|md5sum)(?: |$)/,
+  ],
+  [
+    /^(?:pwd|whoami|uptime|true|free(?: -\w+)*|uname(?: -\w+)*|id(?: -\w+)*|nproc|hostname(?: -[fI])?|date(?: \+\S+)?)$/,
+  ],
+  [/^(?:cd|echo|test|\[)(?: |$)/],
+  [/^find /, /-(?:exec|ok|delete|fprint|fls)/],
+  [/^docker(?: compose)?(?: -[fp] \S+)* (?:ps|logs|images|top|stats|port|version)(?: |$)/],
+  [/^systemctl (?:status|is-active|is-enabled|list-units|list-timers|show|cat)(?: |$)/],
+  [/^journalctl(?: |$)/, /--(?:vac|rot|fl|sy|rel|smart|set|upd|cursor-f)/],
+]
+
+/** True when every part of the text only reads. Substitutions, variables, escapes and redirects to files make it something else, and so does a file that looks like a secret. */
+export function onlyLooks(text: string): boolean {
+  const bare = withoutQuotes(text)?.replace(/ ?2>(?:&1|\/dev\/null)(?=[\s;|]|$)/g, '')
+  if (bare === undefined || bare.trim() === '' || /[$`\\<>(){}\r\0!]/.test(bare)) return false
+  const parts = bare.split(/&&|\|\||[;|\n]/).map((part) => part.trim())
+  return parts.every(
+    (part) =>
+      part !== '' && !part.includes('&') && looks.some(([begins, never]) => begins.test(part) && !never?.test(part)),
+  )
+}
+
+/**
+ * The text with `_` for each harmless quoted character; undefined if a quote is open or contains
+ * anything else.
+ */
+function withoutQuotes(text: string): string | undefined {
+  let bare = ''
+  for (let at = 0; at < text.length; at++) {
+    const quote = text[at]
+    if (quote !== "'" && quote !== '"') {
+      bare += quote
+      continue
+    }
+    const end = text.indexOf(quote, at + 1)
+    const inside = end < 0 ? null : text.slice(at + 1, end)
+    if (inside === null || inside.includes('\n') || (quote === '"' && /[$`\\!]/.test(inside))) return
+    bare += inside.replace(/[^\w./=:,-]/g, '_')
+    at = end
+  }
+  return bare.split(/[\s;|&=]+/).some(mayBeSecret) ? undefined : bare
+}
+
+/** A pattern for hidden files, or for several folders, may match a secret. */
+function mayBeSecret(word: string): boolean {
+  return secretShape(word) !== null || /(?:^|\/)\.[^/]*[*?[]|[*?[][^/]*\//.test(word)
+}
 
 /** A branch, a tag or HEAD; `+x` forces and `:x` deletes. `$(git branch --show-current)` prints one. */
 function isPlainRef(arg: Arg): boolean {
@@ -28,7 +81,7 @@ const push: Rule = (use) => {
   use.setKind(['git', 'push', name])
 }
 
-/** Verbs of a forge that add to a conversation or start a check, and can be taken back there. */
+/** Verbs of a forge that add to a conversation or start a check, and can be undone there. */
 const talking = /^(create|comment|note|edit|update|reopen|close|ready|review|rerun|develop|status)$/
 const groups = /^(pr|mr|issue|run|discussion|label)$/
 
@@ -42,7 +95,7 @@ const forge: Rule = (use) => {
     use.setKind([use.program, group, verb, '--repo', repository.text])
 }
 
-/** `gh api repos/o/r/pulls/1/comments`: what is posted where, whatever its number is. */
+/** `gh api repos/o/r/pulls/1/comments`: the kind of post, without its number. */
 const api: Rule = (use) => {
   const path = use.operands.find((arg) => arg.text !== 'api')?.text
   if (path == null || has(use, '--input', '--hostname')) return

@@ -1,8 +1,7 @@
 /** Parses an argument vector by a table of options, the way getopt and its relatives do. */
 
 import type { Span, Word } from '../facts.ts'
-import { roles } from './roles.ts'
-import type { CompiledSpec, OptionRow } from './spec.ts'
+import { type CompiledSpec, type OptionRow, roles } from './spec.ts'
 
 /** A word, or the part of a word that is an option's value. */
 export interface Arg {
@@ -27,7 +26,7 @@ export interface OptionUse {
 export interface ParsedArgs {
   readonly options: readonly OptionUse[]
   readonly operands: readonly Arg[]
-  /** Words whose unknown text could be an option. */
+  /** Unknown words that could be an option. */
   readonly unclear: readonly Arg[]
   /** Index in `args` of the first word after the first operand, when parsing stopped there; else args.length. */
   readonly next: number
@@ -79,7 +78,7 @@ function findLong(name: string, compiled: CompiledSpec): OptionRow | null {
   return rows.find((row) => row.role !== 'text') ?? null
 }
 
-/** True for a word that would be a risky option if it stood in an option's place. */
+/** Whether a word would be a risky option in the position of an option. */
 function isDangerous(text: string, compiled: CompiledSpec): boolean {
   if (!/^-[^\s]/.test(text) || /\s/.test(text)) return false
   const name = text.split('=')[0] ?? ''

@@ -1,11 +1,8 @@
 /** Reports what options and operands mean by their roles: hazards, paths and hosts. */
 
-import { isUrl } from './hosts.ts'
-import { guessRole, takesCommand } from './option-names.ts'
 import { type Arg, isNumeric, type OptionUse } from './options.ts'
-import { isLeftOut, isRooted, looksLikePath } from './paths.ts'
-import { type Role, roles } from './roles.ts'
-import type { CompiledSpec } from './spec.ts'
+import { isLeftOut, isRooted, isUrl, looksLikePath } from './places.ts'
+import { type CompiledSpec, type Role, roles } from './spec.ts'
 import type { Use } from './use.ts'
 
 /** Reports the options of a command, listed or not. */
@@ -49,7 +46,7 @@ function writtenOption(option: OptionUse, use: Use): readonly [name: string, val
   return [name, next === null || next.startsWith('-') ? null : next]
 }
 
-/** `-DoutputDirectory=/x`, `DESTDIR=/x`: a setting whose name says that the place is written. */
+/** `-DoutputDirectory=/x`, `DESTDIR=/x`: a setting whose name means that the place is written. */
 export function reportDefinition(arg: Arg, use: Use): void {
   if (arg.text === null || !arg.text.includes('=')) return
   const match = /^(?:-[DP]|[-/]p(?:roperty)?:)?([A-Za-z_][\w.-]*)=(.+)$/s.exec(arg.text)
@@ -78,7 +75,7 @@ export function reportOperands(use: Use, compiled: CompiledSpec): void {
   const { head, repeat, tail } = chosen?.[1] ?? compiled.operands
   const count = use.operands.length
   use.operands.forEach((arg, index) => {
-    // The fixed roles at the end only hold when there are enough words: `cp a` has no destination.
+    // The fixed roles at the end need enough words: `cp a` has no destination.
     const fromEnd = count - index
     const role =
       index < head.length
@@ -136,7 +133,7 @@ function reportModule(arg: Arg, label: string, use: Use): void {
   if (arg.text !== null) use.found.file(arg.text, 'read', arg.word.span)
 }
 
-/** `-v /src:/app`, `--mount type=bind,src=/x,dst=/y`: what the machine shows to a container. */
+/** `-v /src:/app`, `--mount type=bind,src=/x,dst=/y`: what a container sees of the machine. */
 function reportMount(arg: Arg, label: string, use: Use): void {
   if (arg.text === null) {
     if (!isRooted(arg.prefix))
@@ -165,4 +162,57 @@ function reportAttachment(role: 'at' | 'form', arg: Arg, label: string, use: Use
   use.found.hazard('option-sends-file', `\`${label}\` sends a file away`, arg.word.span)
   if (arg.text !== null) use.found.file(file, 'read', arg.word.span)
   else use.found.unknownPath(arg.word, file, 'read', false)
+}
+
+/** `write`: a place to write; `module`: code when it is a file; `run`: a program when it is written as a path or a command line. */
+type GuessedRole = 'write' | 'module' | 'run'
+
+const places = 'file|dir|directory|path|folder|root|destination'
+const written =
+  'out|output|dest|destination|report|reports|results|log|logs|coverage|cache|scratch|artifact|artifacts|dump|trace|profile|install|export|save'
+
+/** Full names, in lower case with dashes between the words. */
+const guesses: readonly (readonly [names: RegExp, role: GuessedRole])[] = [
+  [new RegExp(`^(.*-)?(${written})-?(${places})$`), 'write'],
+  [
+    /^(o|out|output|dest|destination|destdir|write-to|save|save-to|save-as|to-file|junit-?xml|target-dir|build-dir|.*-out)$/,
+    'write',
+  ],
+  [
+    /^(.*-)?(require|preload|loader|plugins?|plugin-(dir|path)|extensions?|bootstrap|prepend|init-(script|file|hook)|adapter-path|rules-?dir)$/,
+    'module',
+  ],
+  [/^(import|load|load-plugins?|inject|transform|formatter|reporter|runner|processor|agent)$/, 'module'],
+  [
+    /^(.*-)?(exec|execute|executable|command|cmd|shell|pager|editor|browser|viewer|interpreter|wrapper|launcher|helper|program|prog|linker|compiler|askpass|client|rsh)$/,
+    'run',
+  ],
+  [
+    /^(on|pre|post)-?(success|failure|error|change|complete|build|process|hook|renderer|run|start|exit|first-success|.*-complete)$/,
+    'run',
+  ],
+]
+
+const guessed = new Map<string, GuessedRole | null>()
+
+/** The role of an unlisted option, by its name with its dashes; null when the name says nothing. */
+export function guessRole(name: string): GuessedRole | null {
+  const known = guessed.get(name)
+  if (known !== undefined) return known
+  const words = name
+    .replace(/^[-/]+/, '')
+    .replace(/([a-z\d])([A-Z])/g, '$1-$2')
+    .replace(/[_.]/g, '-')
+    .toLowerCase()
+  const role = guesses.find(([names]) => names.test(words))?.[1] ?? null
+  // Bounded: a process that lives long meets any number of names.
+  if (guessed.size < 500) guessed.set(name, role)
+  return role
+}
+
+/** Whether the value of such an option is always a command line: `--exec`, `--on-success`. */
+export function takesCommand(name: string): boolean {
+  return /^--?(exec|execute|on[-A-Z]?(success|Success)|onSuccess|onFailure|on-failure|on-change|.+-(cmd|command))$/.test(
+    name,
+  )
 }

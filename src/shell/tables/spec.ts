@@ -1,18 +1,21 @@
-/** What the tables say about one program or subcommand, and how the written form becomes rows. */
+/** The row of one program or subcommand, and the parser of its written form. */
 
-import { isRisky, type Role } from './roles.ts'
 import type { Rule } from './use.ts'
 import type { Wrap } from './wrap.ts'
 
 /** One program or subcommand as the tables write it. */
 export interface Spec {
   /**
-   * Options that take the same, a line: their names, what they take, and after `#` what it does if the role does not say it well enough.
-   * `<role>` a value of its own or glued, `[role]` only a glued value, `(role)` a name and then a value, `{role}` words up
-   * to `;` or `+`, `!role` no value, nothing: a plain flag.
+   * Options, one line each: names, what they take, and after `#` the effect if the role is not
+   * clear. `<role>` takes a value as the next word or glued, `[role]` only a glued value, `(role)`
+   * a name and a value, `{role}` words up to `;` or `+`, `!role` no value. Without a role it is a
+   * plain flag.
    */
   readonly options?: string
-  /** Roles of the operands in order; the one with `*` repeats and may stand in the middle. Default `auto*`. */
+  /**
+   * Roles of the operands in order; the one with `*` repeats and may be in the middle. Default
+   * `auto*`.
+   */
   readonly operands?: string
   /** Other operand roles when one of these options is given: `{ '-e -f': 'read*' }`. */
   readonly operandsWith?: Readonly<Record<string, string>>
@@ -22,19 +25,19 @@ export interface Spec {
   /** `gnu`: clusters and `--long`; `word`: `-long` (go, java, find); `keys`: `name=value` operands (dd). */
   readonly style?: 'gnu' | 'word' | 'keys'
   /**
-   * False when long options cannot be shortened (Go, Rust and JavaScript programs); true when all that matter are listed, so
-   * that the only one which begins like this is meant.
+   * False if long options cannot be shortened (Go, Rust and JavaScript programs). True if all that
+   * matter are listed, so a unique prefix means that option.
    */
   readonly abbreviates?: boolean
   /** True when the first operand ends the options (git, docker run, ssh). */
   readonly stops?: boolean
-  /** Options after whose value everything is an operand (`python -m`, `sh -c`). */
+  /** Options whose value is followed only by operands (`python -m`, `sh -c`). */
   readonly ends?: string
   /** True when the options before a subcommand are accepted after it too. */
   readonly everywhere?: boolean
   /** True when the first word may be a cluster without a dash (tar, ps, ar). */
   readonly bundled?: boolean
-  /** Hazard of any use at all: its role, and what it does. */
+  /** A hazard of every use: its role and its effect. */
   readonly always?: readonly [Role, string]
   /** True when unknown words are harmless although an option is listed as risky. */
   readonly calm?: boolean
@@ -47,8 +50,9 @@ export interface Program extends Spec {
   /** How it runs another program; several where that depends on the subcommand. */
   readonly wraps?: readonly Wrap[]
   /**
-   * What it does beyond the box (P10), a line: `effect | subcommands | options | what it does`. Several subcommands stand with commas
-   * between them, `*` is any use, options are any-of; the most specific line decides.
+   * Effects outside the sandbox (P10), one line each: `effect | subcommands | options | sentence`.
+   * Commas separate subcommands, `*` is any use, any one of the options counts. The most specific
+   * line decides.
    */
   readonly effects?: string
   /** For a program of a service: its effect goes by its verbs where no line fits. */
@@ -61,11 +65,11 @@ export interface Program extends Spec {
 
 /** How the verbs of a program are read; the lists of verbs that all programs share are in `effects/verbs.ts`. */
 export interface Verbs {
-  /** What it changes: "a cloud service". */
+  /** The target of a change: "a cloud service". */
   readonly at: string
   /** A pattern for the start of the first word: the verbs count only there. */
   readonly under?: string
-  /** How many words can hold the verb; names come after it. */
+  /** How many words can be the verb; names follow it. */
   readonly depth?: number
   /** First words that stay on this machine. */
   readonly local?: string
@@ -74,13 +78,13 @@ export interface Verbs {
   readonly writes?: string
   readonly deletes?: string
   readonly groups?: string
-  /** Options with which nothing is changed, beside `--dry-run` and its kin. */
+  /** Options that prevent every change, besides `--dry-run` and its variants. */
   readonly dry?: string
   /** The effect without any word; local when it is not given. */
   readonly bare?: 'remote-read' | 'remote-write'
 }
 
-/** Rules by the words of the commands they look at, with commas between them. */
+/** Rules by the commands they check, separated by commas. */
 export type Rules = Readonly<Record<string, Rule>>
 
 /** Programs by name; several names share a row with a space between them. */
@@ -104,7 +108,7 @@ export interface CompiledSpec {
 }
 
 /** Roles before, in and after the repeated one. */
-export interface OperandRoles {
+interface OperandRoles {
   readonly head: readonly Role[]
   readonly repeat: Role | null
   readonly tail: readonly Role[]
@@ -112,7 +116,10 @@ export interface OperandRoles {
 
 const takesOf = { '<': 'value', '[': 'glued', '(': 'pair', '{': 'command', '!': 'nothing' } as const
 
-/** The rows of one line: a long name is another spelling of the short one right before it, else an option of its own. */
+/**
+ * The rows of one line: a long name directly after a short one is its other spelling, else a
+ * separate option.
+ */
 function parseRow(line: string): readonly (readonly [name: string, row: OptionRow])[] {
   const hash = line.indexOf(' # ')
   const words = (hash < 0 ? line : line.slice(0, hash)).trim().split(/\s+/)
@@ -169,4 +176,108 @@ function readSpec(spec: Spec, inherited: ReadonlyMap<string, OptionRow>): Compil
     operandsWith: withOptions.map(([names, text]) => [names.split(' '), parseOperands(text)] as const),
     risky: spec.calm !== true && (spec.wary === true || listed || spec.always !== undefined),
   }
+}
+
+/** The role of a value. The tables name it in `<…>`, `[…]` and `!…`. */
+export type Role =
+  | 'text' // a pattern, a message, a number: nothing that opens a file
+  | 'auto' // a file if it looks like one
+  | 'read' // a file that is read
+  | 'tree' // a directory that is read with everything below it
+  | 'meta' // a file that is only listed, counted or tested
+  | 'write' // a file that the program is known to write: its ordinary work
+  | 'change' // a file that is read and written again, or under another name
+  | 'grow' // a directory written with everything below it
+  | 'output' // a file written by a program that otherwise only reads
+  | 'run' // a program or a command line
+  | 'module' // code when it is written as a path; a well-known package by its name
+  | 'load' // code: a plugin, a module, a script
+  | 'config' // configuration from elsewhere, which can name programs
+  | 'list' // a file that lists further files, options or addresses
+  | 'send' // a file that is sent away
+  | 'at' // text, or a file to send when it starts with `@`
+  | 'form' // name=text, or name=@file
+  | 'url' // an address
+  | 'host' // a machine's name
+  | 'route' // sends or takes data another way: a proxy, a mirror, a socket
+  | 'way' // names a way to another machine by a name of its own: a context, a profile
+  | 'mount' // source:target of a container
+  | 'remote' // an address or a local directory (git, rsync, scp)
+  | 'skip' // switches a check off
+  | 'system' // changes the machine or the account rather than the project
+  | 'widen' // opens a container to the machine
+  | 'code' // program text of an interpreter
+  // Options of wrappers, which `wrap/unwrap.ts` reads.
+  | 'idle' // with it no command is run
+  | 'wary' // reaches further than running the command
+  | 'shell' // text that a shell runs
+  | 'split' // split into words in front of the command
+  | 'mark' // the placeholder for arguments from input
+  | 'chdir' // the directory that the command runs in
+  | 'unset' // a variable taken out of the environment
+  | 'script' // the file that holds the commands
+
+/** How a role is reported. */
+interface RoleMeaning {
+  readonly access: 'read' | 'write' | null
+  readonly recursive: boolean
+  /** Code of the hazard that using it raises; null when the path alone decides. */
+  readonly hazard: string | null
+  /** Completes "`program option` …". */
+  readonly says: string
+}
+
+const harmless: RoleMeaning = { access: null, recursive: false, hazard: null, says: '' }
+
+export const roles: Readonly<Record<Role, RoleMeaning>> = {
+  text: harmless,
+  auto: harmless,
+  read: { ...harmless, access: 'read' },
+  tree: { ...harmless, access: 'read', recursive: true },
+  meta: { ...harmless, access: 'read' },
+  write: { ...harmless, access: 'write' },
+  change: { ...harmless, access: 'write' },
+  grow: { ...harmless, access: 'write', recursive: true },
+  output: { access: 'write', recursive: false, hazard: 'option-writes-file', says: 'writes a file' },
+  run: { ...harmless, hazard: 'option-runs-program', says: 'runs another program' },
+  load: { ...harmless, hazard: 'option-loads-code', says: 'loads code' },
+  config: {
+    access: 'read',
+    recursive: false,
+    hazard: 'option-reads-config',
+    says: 'takes its configuration from elsewhere',
+  },
+  list: {
+    access: 'read',
+    recursive: false,
+    hazard: 'option-reads-list',
+    says: 'takes file names or options from a file',
+  },
+  send: { access: 'read', recursive: false, hazard: 'option-sends-file', says: 'sends a file away' },
+  at: harmless,
+  form: harmless,
+  module: harmless,
+  url: harmless,
+  host: harmless,
+  mount: harmless,
+  route: { ...harmless, hazard: 'option-changes-route', says: 'sends or fetches data by another way' },
+  remote: harmless,
+  way: { ...harmless, hazard: 'option-changes-route', says: 'works on another machine' },
+  skip: { ...harmless, hazard: 'option-skips-checks', says: 'switches a check off' },
+  system: { ...harmless, hazard: 'changes-system', says: 'changes the machine or the account' },
+  widen: { ...harmless, hazard: 'widens-container', says: 'opens the container to the machine' },
+  code: { ...harmless, hazard: 'interpreter-code', says: 'runs text as code' },
+  idle: harmless,
+  wary: harmless,
+  shell: harmless,
+  split: harmless,
+  mark: harmless,
+  chdir: harmless,
+  unset: harmless,
+  script: harmless,
+}
+
+/** Roles whose values can do harm alone: a program with one must not get unknown words. */
+function isRisky(role: Role): boolean {
+  return roles[role].hazard !== null || role === 'at' || role === 'form' || role === 'module'
 }

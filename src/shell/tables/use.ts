@@ -1,9 +1,8 @@
-/** One simple command as the rules see it, and what they find out about it. */
+/** One simple command as the rules see it, and their findings. */
 
 import type { AssignmentFact, Effect, Hazard, HostUse, PathUse, Span, Word } from '../facts.ts'
-import { asUrl, certainHost, isRemotePath, isUrl } from './hosts.ts'
 import type { Arg, OptionUse } from './options.ts'
-import { isSink, looksLikePath, pathParts, resolvePath } from './paths.ts'
+import { asUrl, certainHost, isRemotePath, isSink, isUrl, looksLikePath, pathParts, resolvePath } from './places.ts'
 
 export type { Effect } from '../facts.ts'
 
@@ -21,16 +20,16 @@ export interface Place {
   readonly assignments: readonly AssignmentFact[]
 }
 
-/** What the tables found out about a command. */
+/** The findings of the tables about a command. */
 export interface Inspection {
   readonly hazards: Hazard[]
   readonly paths: PathUse[]
   readonly hosts: HostUse[]
   readonly effect: Effect
   readonly effectNote: string
-  /** Words for the kind of a remote write; null when it is of no kind that a grant could hold. */
+  /** The words of a kind of remote write; null if no grant can name it. */
   readonly kind: readonly string[] | null
-  /** What it runs as its own work. */
+  /** The commands that it runs as its own work. */
   readonly delegates: readonly (readonly Word[])[]
 }
 
@@ -41,7 +40,7 @@ export class Findings {
   readonly hosts: HostUse[] = []
   readonly delegates: (readonly Word[])[] = []
   #seen: Set<string> | null = null
-  /** Where a path stands in `paths`. */
+  /** The index of a path in `paths`. */
   #at: Map<string, number> | null = null
   readonly #place: Place
 
@@ -100,7 +99,7 @@ export class Findings {
     else this.unknownPath(arg.word, arg.prefix, access, recursive)
   }
 
-  /** A file whose name cannot be known. What xargs and find hand on to a reader is held by what the sandbox shows. */
+  /** A file with an unknown name. The sandbox limits what a reader behind xargs or find can see. */
   unknownPath(word: Word, prefix: string, access: PathUse['access'], recursive: boolean): void {
     if (access === 'read' && word.dynamic.length > 0 && word.dynamic.every((kind) => kind === 'input')) return
     if (word.dynamic.length > 0 && word.dynamic.every((kind) => kind === 'process')) return
@@ -147,9 +146,9 @@ export interface Use {
   readonly place: Place
   readonly span: Span
   readonly found: Findings
-  /** Looks at a command that this one runs, and takes over what is found. */
+  /** Inspects a command that this one runs, and adopts its findings. */
   readonly delegate: (argv: readonly Word[]) => void
-  /** Looks at commands that stand in a text, and takes over their effects. */
+  /** Inspects commands inside a text, and adopts their effects. */
   readonly delegateTexts: (commands: readonly (readonly string[])[]) => void
   /** Names the kind of change elsewhere that this is. */
   readonly setKind: (words: readonly string[]) => void

@@ -1,12 +1,10 @@
 /** The facts about a command text: the one entry to this folder. */
 
-import { dependsOnCharset } from '../charset.ts'
 import type { ShellAnalysis, ShellContext } from '../facts.ts'
 import { type ParsedText, parseText } from '../read/parse.ts'
-import { refuse, UnreadableText } from '../read/unreadable-text.ts'
+import { dependsOnCharset, refuse, UnreadableText } from '../read/unreadable-text.ts'
 import { Scope } from '../words/scope.ts'
-import { Output } from './output.ts'
-import type { Start } from './start.ts'
+import { Output, type Start } from './output.ts'
 import { Walk } from './walk.ts'
 
 /** Everything that can be known about a command before bash runs it, or why it is refused. Pure. */
@@ -24,7 +22,7 @@ export function analyze(source: string, context: ShellContext): ShellAnalysis {
       staysPut: false,
     }
     let [output, moved] = walk(source, parsed, context, start)
-    // A function body, a hook or a loop may run after the text has changed what was true at the start.
+    // A function body, a hook or a loop may run after the text has changed the state of the start.
     const overwrites = output.assumes && output.overwritten.size > 0
     const functionsVanish =
       output.functions.size > 0 && [...output.removed].some((name) => name === '*' || output.functions.has(name))
@@ -36,7 +34,7 @@ export function analyze(source: string, context: ShellContext): ShellAnalysis {
       if (staysPut && moved) [output] = walk(source, parsed, context, changed)
     }
     if (context.foreignCharset || output.foreignCharset) {
-      // What it puts into texts that it runs counts as well.
+      // Texts that it passes to programs count as well.
       const texts = [source, context.cwd, context.home, ...Object.values(variables)]
       if (texts.some(dependsOnCharset)) return OTHER_CHARSET
     }

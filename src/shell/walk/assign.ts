@@ -3,8 +3,7 @@
 import type { Assignment, CommandArgument, Word as SourceWord } from 'unbash'
 import type { AssignmentFact, Word } from '../facts.ts'
 import { loadsProjectCode } from '../tables/environment.ts'
-import { isPlainArithmetic } from '../words/arithmetic.ts'
-import { printsNumber, printsTemporary } from '../words/counting.ts'
+import { isPlainArithmetic, printsNumber, printsTemporary } from '../words/arithmetic.ts'
 import { unknownWord } from '../words/pieces.ts'
 import { COUNT, INTEGER, known, noEffects, UNKNOWN, type Value } from '../words/scope.ts'
 import { arithmeticDoubt, checkArithmeticWord, expandArguments, expandSingle, repeatable } from '../words/word.ts'
@@ -80,7 +79,9 @@ function valueOfAssignment(walk: Walk, word: Word, written: SourceWord, appended
   return known(appended.values.flatMap((before) => added.map((after) => before + after)))
 }
 
-/** The value of a word that is one expansion which always yields a number, a number or nothing, or a temporary file. */
+/**
+ * The value of a word that is one expansion: a number, a number or nothing, or a temporary file.
+ */
 function numberOf(walk: Walk, word: SourceWord): Value {
   const [outer, more] = word.parts ?? []
   const [inner, others] = outer?.type === 'DoubleQuoted' ? outer.parts : [outer]

@@ -1,7 +1,19 @@
-/** Pipelines, lists, conditions and loops: which states of the shell can follow on which. */
+/** Pipelines, lists, conditions and loops: which states of the shell can follow which. */
 
-import type { AndOr, ArithmeticFor, Case, For, If, Pipeline, Select, SyntaxNode, While } from 'unbash'
-import type { Word } from '../facts.ts'
+import type {
+  AndOr,
+  ArithmeticFor,
+  Case,
+  Coproc,
+  For,
+  Function as FunctionNode,
+  If,
+  Pipeline,
+  Select,
+  SyntaxNode,
+  While,
+} from 'unbash'
+import type { Hazard, Via, Word } from '../facts.ts'
 import { evaluate, mayFail } from '../words/arithmetic.ts'
 import { known, matchedName, noEffects, type Scope, UNKNOWN, type Value } from '../words/scope.ts'
 import { arithmeticHost, expandArguments, expandSingle } from '../words/word.ts'
@@ -38,7 +50,10 @@ export function walkPipeline(walk: Walk, node: Pipeline): void {
   })
 }
 
-/** What a part of a pipeline hands on: null when a printed text was changed in a way that cannot be known, undefined when none was. */
+/**
+ * The output of a pipeline part: null if a printed text was changed in an unknown way, undefined if
+ * nothing was printed.
+ */
 function likelyOutput(
   walk: Walk,
   commands: readonly Draft[],
@@ -117,7 +132,7 @@ export function walkIf(walk: Walk, node: If): void {
   for (const result of results) walk.scope.join(result)
 }
 
-/** The condition is part of what is repeated. */
+/** The condition is part of the repetition. */
 export function walkWhile(walk: Walk, node: While): void {
   loop(walk, () => {
     walk.list(node.clause)
@@ -125,7 +140,7 @@ export function walkWhile(walk: Walk, node: While): void {
   })
 }
 
-/** `for` and `select`: the variable holds the words in turn. */
+/** `for` and `select`: the variable takes the words in turn. */
 export function walkFor(walk: Walk, node: For | Select): void {
   const words = node.wordlist?.flatMap((word) => expandArguments(word, walk))
   const certain = words?.every((word) => word.values !== null && !word.splits) === true
@@ -160,7 +175,10 @@ export function walkArithmeticFor(walk: Walk, node: ArithmeticFor): void {
   })
 }
 
-/** A body that runs any number of times: first seen from a state in which nothing is known, to learn what it changes. */
+/**
+ * A body that runs any number of times: walked first from an unknown state, to learn what it
+ * changes.
+ */
 function loop(walk: Walk, body: () => void): void {
   if (walk.scope.effects !== null && walk.output instanceof Rehearsal) {
     const unknown = walk.unknownScope()
@@ -190,5 +208,46 @@ export function walkCase(walk: Walk, node: Case): void {
     walk.on(branch, () => walk.list(item.body))
     walk.scope.join(branch)
     fallen = item.terminator === ';&' || item.terminator === ';;&' ? branch.branch() : null
+  }
+}
+
+/** The body is walked from an unknown state: any later line may call it. */
+export function walkFunction(walk: Walk, node: FunctionNode): void {
+  const name = node.name.value
+  const effects = noEffects()
+  const body = walk.unknownScope()
+  const defined = walk.start.functionsVanish ? 'maybe' : 'yes'
+  body.define(name, defined)
+  body.effects = effects
+  body.inFunction = true
+  walk.output.defines.add(name)
+  const bodies = walk.output.functions.get(name) ?? []
+  bodies.push(effects)
+  walk.output.functions.set(name, bodies)
+  if (name === 'command_not_found_handle') {
+    const span = walk.span(node)
+    const hazard: Hazard = {
+      code: 'hook',
+      message: `\`${name}\` runs for every unknown command`,
+      verdict: 'ask',
+      span,
+    }
+    walk.sink.push(hazard)
+    walk.scope.doubt(hazard)
+  }
+  const via: Via = { name: `function ${name}`, kind: 'function' }
+  const frame = { ...walk.frame, via: [...walk.frame.via, via], stdin: { kind: 'unknown' } as const }
+  walk.sealed(() => walk.framed(frame, () => walk.on(body, () => walk.node(node.body))))
+  walk.scope.define(name, defined)
+}
+
+/** A coprocess runs apart, and leaves two variables behind. */
+export function walkCoproc(walk: Walk, node: Coproc): void {
+  const name = node.name?.value ?? 'COPROC'
+  const frame = { ...walk.frame, background: true, stdin: { kind: 'unknown' } as const }
+  walk.apart(frame, () => walk.node(node.body))
+  for (const written of [name, `${name}_PID`]) {
+    walk.scope.set(written, UNKNOWN)
+    walk.assigned(written, walk.span(node))
   }
 }

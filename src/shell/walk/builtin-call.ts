@@ -1,24 +1,24 @@
-/** What a builtin sees of the shell it runs in, and how it leaves traces there. */
+/** What a builtin can read and change in its shell. */
 
 import type { AssignmentFact, Hazard, Span, Word } from '../facts.ts'
 import { isPlainArithmetic } from '../words/arithmetic.ts'
 import { type Scope, UNKNOWN, type Value } from '../words/scope.ts'
 import { arithmeticDoubt } from '../words/word.ts'
 
-/** What a builtin may ask of the walk. */
+/** What a builtin can do to the walk. */
 export interface BuiltinCall {
   readonly name: string
   readonly argv: readonly Word[]
   readonly scope: Scope
   readonly home: string
   readonly span: Span
-  /** What the builtin reads, where the text itself holds it. */
+  /** The input of the builtin, if the text contains it. */
   readonly input: string | null
   readonly hazards: Hazard[]
   readonly assignments: AssignmentFact[]
   /** Names that are functions anywhere in the text so far. */
   isFunction(name: string): boolean
-  /** Analyses text that this shell runs now: its words, or what it reads, of which then nothing is left to read. */
+  /** Analyses text that this shell runs now: words, or its input, which is then consumed. */
   runText(text: string, span: Span, from: 'words' | 'input'): void
   /** Analyses text that runs at some later time. */
   hookText(text: string, span: Span): void
@@ -26,7 +26,7 @@ export interface BuiltinCall {
   arithmetic(text: string, span: Span): void
   /** A variable of this shell is assigned: hazards for dangerous names. */
   assigned(name: string, span: Span, fact?: AssignmentFact): void
-  /** What the builtin runs is (not) all listed. */
+  /** Records whether every command that the builtin runs is listed. */
   ran(unwrapped: 'all' | 'some'): void
   defines(name: string): void
   /** A function of this name (`*`: any) may have been taken away. */

@@ -130,7 +130,9 @@ export function readInput(call: BuiltinCall): void {
   for (const word of names) assignNamed(call, word)
 }
 
-/** Words behind the options; a word that may be an option counts as a name, which is then doubted. */
+/**
+ * Words after the options; a word that may be an option counts as a name, which is then doubted.
+ */
 function operandsAfter(call: BuiltinCall, valued: string): readonly Word[] {
   let at = 1
   while (at < call.argv.length) {

@@ -1,11 +1,14 @@
-/** What a text would do whose words are only known when it runs, by a look at what is there: it makes decisions stricter, never milder. */
+/** Guesses what a text with unknown words would do: this makes decisions stricter, never milder. */
 
 import type { Effect, Span, Word } from '../facts.ts'
 import { strongest } from '../inspect/effect.ts'
 import { inspect } from '../inspect/inspect.ts'
+import { parseText } from '../read/parse.ts'
 import { commandsIn, commandsMentioned } from '../tables/embedded.ts'
 import { findProgram, programName } from '../tables/programs/registry.ts'
+import { evaluate, mayFail } from '../words/arithmetic.ts'
 import { plainWord, unknownWord } from '../words/pieces.ts'
+import { arithmeticDoubt, arithmeticHost } from '../words/word.ts'
 import type { Draft } from './output.ts'
 import type { Walk } from './walk.ts'
 
@@ -20,7 +23,7 @@ function usual(text: string): string {
     .replace(/\$\{\w+:?[-=]([^}$`]*)\}/g, '$1')
 }
 
-/** `IFS=,; c=git,push; $c`: what variables are known to hold, cut where the text lets bash cut it. */
+/** `IFS=,; c=git,push; $c`: the known values of variables, split as bash would split them. */
 function withValues(walk: Walk, text: string): string {
   const cuts = walk.scope.get('IFS').values?.[0]
   return text.replace(/\$(?:(\w+)|\{(\w+)\})/g, (whole, bare?: string, braced?: string) => {
@@ -56,7 +59,9 @@ function worsenBy(walk: Walk, draft: Draft, commands: readonly (readonly string[
   }
 }
 
-/** Hazards of a program that runs others by words of its own. What a language runs is read off its calls instead. */
+/**
+ * Hazards of a program that runs others by its own syntax. Calls of a language are read instead.
+ */
 const RUNS_PROGRAMS: ReadonlySet<string> = new Set([
   'alias',
   'hook',
@@ -72,11 +77,11 @@ const RUNS_PROGRAMS: ReadonlySet<string> = new Set([
   'wrapper',
 ])
 
-/** Programs whose text is full of names that are not commands. */
+/** Programs whose text contains many names that are not commands. */
 const LANGUAGE =
   /^(?:python|pypy|ipython|node|deno|bun|tsx|ts-node|perl|ruby|php|lua|R|Rscript|julia|java|groovy|scala|elixir|iex)[\d.]*$/
 
-/** What a program could run of all that it is given, where it runs something by a syntax that no table reads. */
+/** Everything a program could run of its words, if no table knows its syntax. */
 export function guessMentioned(walk: Walk, draft: Draft): void {
   const name = draft.argv[0]?.values?.[0] ?? ''
   if (!draft.hazards.some(({ code }) => RUNS_PROGRAMS.has(code)) || LANGUAGE.test(programName(name))) return
@@ -150,4 +155,40 @@ function fromBase64(text: string): string {
     }
   }
   return out
+}
+
+/** Most values that are followed from one to the next. */
+const MAX_VALUES = 8
+
+/** `let` and its kin: text that is arithmetic. */
+export function evaluateText(walk: Walk, text: string, span: Span): void {
+  const parsed = parseText(`((${text}))`)
+  const command = 'code' in parsed ? undefined : parsed.script.commands[0]?.command
+  if (command?.type !== 'ArithmeticCommand' || command.expression === undefined || /[$`'"[]/.test(text)) {
+    walkData(walk, text, span)
+    walk.hazard(arithmeticDoubt(text, span))
+    return
+  }
+  const host = {
+    ...arithmeticHost(walk),
+    assigned: (name: string) => walk.assigned(name, span),
+    doubt: (_node: unknown, what: string) => walk.hazard(arithmeticDoubt(what, span)),
+  }
+  evaluate(command.expression, host, !mayFail(text))
+}
+
+/** Lists what known data runs when bash evaluates it: `a[$(cmd)]`, or a name whose value is such a text. */
+export function walkData(walk: Walk, text: string, span: Span, seen: Set<string> = new Set()): void {
+  if (seen.has(text) || seen.size >= MAX_VALUES) return
+  seen.add(text)
+  const source = `((${text}))`
+  if (/\$\(|`/.test(text)) {
+    // What cannot be read stays in doubt, and is not a reason to refuse the command.
+    if (!('code' in parseText(source)))
+      walk.text(source, span, { name: 'arithmetic', kind: 'shell' }, walk.frame.parent, walk.scope)
+    return
+  }
+  for (const [name] of text.matchAll(/[A-Za-z_]\w*/g)) {
+    for (const value of walk.scope.get(name).values ?? []) walkData(walk, value, span, seen)
+  }
 }

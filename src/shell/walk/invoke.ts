@@ -1,21 +1,21 @@
-/** One simple command: what its name resolves to, what it runs in turn, and what it does to the shell. */
+/**
+ * One simple command: the meaning of its name, the commands it runs, and its effect on the shell.
+ */
 
 import type { Hazard, Word } from '../facts.ts'
 import { UnreadableText } from '../read/unreadable-text.ts'
 import { noEffects, type Scope, UNKNOWN } from '../words/scope.ts'
 import { wrapperRows } from '../wrap/wrappers.ts'
-import { evaluateText } from './arithmetic-text.ts'
 import type { BuiltinCall } from './builtin-call.ts'
 import { BUILTINS } from './builtin-names.ts'
 import { BUILTIN_EFFECTS } from './builtins.ts'
-import { guess, guessMentioned } from './guess.ts'
-import { add, type Invocation, look } from './invocation.ts'
-import type { Draft } from './output.ts'
-import { forget } from './start.ts'
+import { evaluateText, guess, guessMentioned } from './guess.ts'
+import { type Draft, forget } from './output.ts'
+import { add, type Invocation, look } from './shells.ts'
 import type { Walk } from './walk.ts'
 import { runWrapper } from './wrapped-command.ts'
 
-/** Names that one word may stand for before they are too many to follow. */
+/** The most names that one word may have. */
 const MAX_NAMES = 8
 const MAX_WRAPPERS = 24
 
@@ -35,7 +35,7 @@ export function invoke(walk: Walk, call: Invocation): 'all' | 'some' {
   return severalNames(walk, call, name, name.values)
 }
 
-/** A name with several known values is as many commands, of which one runs. */
+/** A name with several known values becomes that many commands, of which one runs. */
 function severalNames(walk: Walk, call: Invocation, name: Word, values: readonly string[]): 'all' | 'some' {
   const start = walk.scope.branch()
   let joined: Scope | null = null
@@ -123,7 +123,7 @@ function callFunction(walk: Walk, call: Invocation, name: string): 'all' | 'some
     sufferFunction(walk, call, name)
     return 'all'
   }
-  // Either the function or what the name means without it: both are listed.
+  // Either the function or the program of that name: both are listed.
   const draft = add(walk, { ...call, hazards: [...call.hazards], assignments: [...call.assignments] }, 'unknown')
   const message = `\`${name}\` is a function only if an earlier part ran`
   draft.hazards.push({ code: 'maybe-function', message, verdict: 'ask', span: call.span })

@@ -1,4 +1,4 @@
-/** What the walk has found so far, and how much it may still look at. */
+/** The findings of the walk so far, and its remaining budget. */
 
 import type {
   AssignmentFact,
@@ -14,9 +14,9 @@ import type {
   Word,
 } from '../facts.ts'
 import { UnreadableText } from '../read/unreadable-text.ts'
-import type { Effects } from '../words/scope.ts'
+import { type Effects, Scope, UNKNOWN } from '../words/scope.ts'
 
-/** A command fact while it is being made. */
+/** A command fact under construction. */
 export interface Draft {
   readonly argv: readonly Word[]
   resolves: CommandFact['resolves']
@@ -51,7 +51,10 @@ export class Output {
   readonly defines: Set<string> = new Set()
   /** What each function may do to the shell that calls it, for every definition seen. */
   readonly functions: Map<string, Effects[]> = new Map()
-  /** Variables of the start that the text changes: what function bodies assumed about them does not hold. */
+  /**
+   * Variables of the start that the text changes: assumptions of function bodies about them are
+   * invalid.
+   */
   readonly overwritten: Set<string> = new Set()
   /** Syntax of texts inside the text. */
   syntax: SyntaxUse[] = []
@@ -63,7 +66,7 @@ export class Output {
   foreignCharset = false
   /** True once a trap was set. */
   hooked = false
-  /** What the last command reads, when that is in the text. */
+  /** The input of the last command, if the text contains it. */
   input: string | null = null
   #steps = 0
   #nested = 0
@@ -113,4 +116,41 @@ export class Rehearsal extends Output {
   override nest(text: string, position: number): void {
     this.#real.nest(text, position)
   }
+}
+
+/** Values at the start of every shell, and the home directory. */
+export interface Start {
+  readonly home: string
+  readonly roots: readonly string[]
+  readonly variables: Readonly<Record<string, string>>
+  /** What function bodies may assume: the same, or nothing if the text changes them. */
+  readonly inFunctions: Readonly<Record<string, string>>
+  /** The text may remove functions, so a function name may mean the program again. */
+  readonly functionsVanish: boolean
+  /** No shell of the text ever changes its directory, so that a body runs where it is written. */
+  readonly staysPut: boolean
+}
+
+/** Variables that the analysis relies on without naming them. */
+export const ASSUMED: readonly string[] = ['HOME', 'IFS', 'CDPATH']
+
+/** A scope valid at any time: for function bodies, hooks and the first pass over loops. */
+export function forget(scope: Scope, start: Start): Scope {
+  const unknown = scope.forgotten(start.inFunctions)
+  // A cd may come before the call.
+  if (start.staysPut) unknown.cwd = scope.cwd
+  else for (const name of ['PWD', 'OLDPWD']) unknown.set(name, UNKNOWN)
+  if (start.inFunctions !== start.variables) for (const name of ASSUMED) unknown.set(name, UNKNOWN)
+  return unknown
+}
+
+/** The scope of a shell started by a command: the same directory, an environment that is only partly known. */
+export function childScope(parent: Scope, cwd: string | null): Scope {
+  const scope = new Scope(cwd, {})
+  scope.journey = parent.journey
+  scope.positional = null
+  if (!parent.untouched('HOME')) scope.set('HOME', UNKNOWN)
+  if (!parent.untouched('CDPATH')) scope.set('CDPATH', UNKNOWN)
+  for (const hazard of parent.ambient.values()) scope.doubt(hazard)
+  return scope
 }

@@ -1,4 +1,4 @@
-/** Redirects: which files they open, and what a command then reads from its standard input. */
+/** Redirects: the files they open, and the standard input of the command. */
 
 import type { HereDoc, Redirect, Redirection } from 'unbash'
 import type { RedirectFact, Span, Word } from '../facts.ts'
@@ -7,11 +7,11 @@ import { plainWord, unknownWord } from '../words/pieces.ts'
 import { INTEGER } from '../words/scope.ts'
 import { arithmeticDoubt, expandArguments, expandBody, expandSingle, type WordHost } from '../words/word.ts'
 
-/** What a command reads: text of the command line, something unknown, or whatever the shell itself reads. */
+/** The input of a command: text of the command line, unknown, or the input of the shell. */
 export type Stdin =
   | {
       readonly kind: 'none' | 'unknown'
-      /** What it most likely holds (`echo 'text' |`): for guesses alone. */
+      /** Its most likely text (`echo 'text' |`), for guesses alone. */
       readonly likely?: string | null
     }
   | { readonly kind: 'known'; readonly text: string }
@@ -39,14 +39,14 @@ const STREAMS = new Set([
   '/dev/fd/0',
 ])
 
-/** What the redirects of one command amount to. */
+/** The result of the redirects of one command. */
 export interface Redirects {
   readonly facts: readonly RedirectFact[]
-  /** The standard input they leave; null: unchanged. */
+  /** The resulting standard input; null: unchanged. */
   readonly stdin: Stdin | null
   /**
-   * They cannot fail. One that fails keeps its command from running, so that what it would have changed in the shell stays
-   * as it was.
+   * True if they cannot fail. After a failure the command does not run, and the shell keeps its
+   * state.
    */
   readonly certain: boolean
 }

@@ -1,15 +1,14 @@
-/** Shells as commands: `sh -c text`, a here-document as a script, and input that no one knows. */
+/** Shells as commands: `sh -c text`, a here-document as a script, and unknown input. */
 
-import type { Word } from '../facts.ts'
+import type { AssignmentFact, Hazard, RedirectFact, Span, Word } from '../facts.ts'
+import { inspect } from '../inspect/inspect.ts'
 import { textOf } from '../words/known-word.ts'
 import type { WrapperRow } from '../wrap/wrappers.ts'
-import { guess, worsen } from './guess.ts'
-import type { Invocation } from './invocation.ts'
-import type { Draft } from './output.ts'
-import { childScope } from './start.ts'
+import { guess, guessMentioned, worsen } from './guess.ts'
+import { childScope, type Draft } from './output.ts'
 import type { Walk } from './walk.ts'
 
-/** Shells whose grammar is bash's, or close enough for text without bash's own syntax. */
+/** Shells that are close enough to bash for text without bash's own syntax. */
 const OTHER_GRAMMAR = new Set(['zsh', 'fish', 'yash'])
 
 /** Words that only bash knows, or that it treats otherwise than dash does. */
@@ -24,7 +23,7 @@ interface ShellWords {
   readonly idle: boolean
 }
 
-/** Lists what a shell runs. `none`: it runs a script file, which is for the tables to judge. */
+/** Lists the commands of a shell. `none`: it runs a script file, which the tables judge. */
 export function runShell(
   walk: Walk,
   call: Invocation,
@@ -93,7 +92,7 @@ function runText(
   if (call.assignments.some((one) => one.name === 'HOME')) scope.moveTo(scope.cwd)
   for (const one of call.assignments) scope.set(one.name, { values: null, integer: false })
   const outer = walk.frame
-  // What the shell reads from its input is the script itself.
+  // The input of the shell is the script itself.
   walk.frame = { ...outer, stdin: via === name ? { kind: 'unknown' } : outer.stdin }
   const { bashOnly } = walk.text(text, word.span, { name: via, kind: 'shell' }, index, scope)
   walk.frame = outer
@@ -120,7 +119,7 @@ function fromInput(draft: Draft, message: string, word: Word | undefined): 'some
   return 'some'
 }
 
-/** Options of a shell: clusters in which `c` and `s` may hide, `-o name`, `+x`, long ones. */
+/** Options of a shell: clusters that may contain `c` and `s`, `-o name`, `+x`, long ones. */
 function shellWords(argv: readonly Word[], row: WrapperRow): ShellWords {
   const doubts: { option: string; word: Word }[] = []
   let command = false
@@ -165,4 +164,69 @@ function shellWords(argv: readonly Word[], row: WrapperRow): ShellWords {
     }
   }
   return { command, stdin, operands: argv.slice(at), doubts, idle }
+}
+
+/** A simple command with its words resolved. */
+export interface Invocation {
+  readonly argv: readonly Word[]
+  readonly assignments: AssignmentFact[]
+  readonly redirects: readonly RedirectFact[]
+  readonly hazards: Hazard[]
+  readonly span: Span
+  /** Functions and builtins of this shell can be meant (`x`), or only programs (`env x`). */
+  readonly direct: boolean | 'no-functions'
+  /** Directory it runs in, when a wrapper changes it. */
+  readonly cwd?: string | null
+  /** `other`: the environment was replaced by a wrapper. */
+  readonly environment: 'same' | 'other'
+  readonly depth?: number
+}
+
+/** Adds the fact of a command as far as its words are known. */
+export function add(walk: Walk, call: Invocation, resolves: Draft['resolves']): Draft {
+  const frame = walk.frame
+  const draft: Draft = {
+    argv: call.argv,
+    resolves,
+    assignments: call.assignments,
+    redirects: call.redirects,
+    cwd: call.cwd === undefined ? walk.scope.cwd : call.cwd,
+    via: frame.via,
+    parent: frame.parent,
+    unwrapped: 'none',
+    hazards: call.hazards,
+    paths: [],
+    hosts: [],
+    effect: 'unknown',
+    effectNote: '',
+    background: frame.background,
+    span: call.span,
+  }
+  if (call.argv.length > 0) draft.hazards.push(...walk.scope.ambient.values())
+  walk.output.add(draft)
+  walk.output.input = frame.stdin.kind === 'known' ? frame.stdin.text : null
+  return draft
+}
+
+/** Asks the tables about the command. */
+export function look(walk: Walk, draft: Draft, call: Invocation): void {
+  const found = inspect({
+    argv: draft.argv,
+    cwd: draft.cwd,
+    fallback: call.cwd === undefined ? walk.scope.fallback : null,
+    home: walk.home,
+    roots: walk.start.roots,
+    assignments: draft.assignments,
+    span: call.span,
+    stdin: walk.frame.stdin.kind,
+    input: walk.frame.stdin.kind === 'known' ? walk.frame.stdin.text : null,
+  })
+  draft.hazards.push(...found.hazards)
+  draft.paths = found.paths
+  draft.hosts = found.hosts
+  draft.effect = found.effect
+  draft.effectNote = found.effectNote
+  draft.kind = found.kind
+  guessMentioned(walk, draft)
+  if (found.delegates.length > 0) draft.delegates = found.delegates
 }

@@ -23,7 +23,7 @@ function redirectsOf(walk: Walk, redirects: readonly Redirection[]): Redirects {
   return result as Redirects
 }
 
-/** Redirects of a compound command hold for all of it. */
+/** Redirects of a compound command apply to all of it. */
 export function walkRedirected(walk: Walk, node: Redirected): void {
   const { facts, stdin, certain } = redirectsOf(walk, node.redirects)
   walk.output.redirects.push(...facts)

@@ -1,22 +1,29 @@
-/** The walk through the tree in the order bash runs it, with what is known about the shell at every point. */
+/** Walks the tree in the order bash runs it, tracking the known state of the shell. */
 
 import type { CompoundList, ParsedScript, Statement, SyntaxNode, TestExpression } from 'unbash'
-import { decidesCharset } from '../charset.ts'
 import type { AssignmentFact, Hazard, Span, Via, Word } from '../facts.ts'
 import { parseText } from '../read/parse.ts'
 import { MAX_TREE_DEPTH } from '../read/syntax-nodes.ts'
-import { UnreadableText } from '../read/unreadable-text.ts'
+import { decidesCharset, UnreadableText } from '../read/unreadable-text.ts'
 import { assignmentHazard, environmentHazard } from '../tables/environment.ts'
 import { evaluate, isPlainArithmetic, mayFail } from '../words/arithmetic.ts'
 import { EVALUATED, type Scope } from '../words/scope.ts'
 import { arithmeticDoubt, arithmeticHost, checkArithmeticWord, expandSingle, type WordHost } from '../words/word.ts'
-import { walkData } from './arithmetic-text.ts'
-import { walkAndOr, walkArithmeticFor, walkCase, walkFor, walkIf, walkPipeline, walkWhile } from './branching.ts'
-import { walkCoproc, walkFunction } from './definitions.ts'
-import { type Output, Rehearsal } from './output.ts'
+import {
+  walkAndOr,
+  walkArithmeticFor,
+  walkCase,
+  walkCoproc,
+  walkFor,
+  walkFunction,
+  walkIf,
+  walkPipeline,
+  walkWhile,
+} from './branching.ts'
+import { walkData } from './guess.ts'
+import { ASSUMED, forget, type Output, Rehearsal, type Start } from './output.ts'
 import type { Stdin } from './redirect.ts'
 import { walkRedirected, walkSimple } from './simple-command.ts'
-import { ASSUMED, forget, type Start } from './start.ts'
 
 /** How the commands of a text come to be run. */
 export interface Frame {
@@ -31,7 +38,7 @@ export interface Frame {
 
 const MAX_TEXT_DEPTH = 12
 
-/** Walks one text. Texts inside it get a walk of their own with the same output. */
+/** Walks one text. Nested texts get a new walk with the same output. */
 export class Walk implements WordHost {
   scope: Scope
   source: string
@@ -87,7 +94,7 @@ export class Walk implements WordHost {
     return { code: 'env-changes-program', message, verdict: 'ask', span }
   }
 
-  /** Some variables evaluate what they are given. */
+  /** Assignments to some variables evaluate the value. */
   evaluated(name: string, span: Span, value: Word | null): void {
     if (!EVALUATED.has(name)) return
     if (value?.values?.every((text) => isPlainArithmetic(text, this.scope)) === true) return
@@ -114,14 +121,14 @@ export class Walk implements WordHost {
   }
 
   fragile(): void {
-    // One state stands for all: what any of them leaves open, it leaves open.
+    // One state represents all: what any of them leaves open, it leaves open.
     const [all] = this.#dropped
     if (all === undefined) this.#dropped.push(this.scope.branch())
     else all.join(this.scope.branch())
     if (this.scope.effects !== null) this.scope.effects.fragile = true
   }
 
-  /** Analyses text that a command runs: in this shell (`eval`), or in one of its own (`sh -c`). */
+  /** Analyses text that a command runs: in this shell (`eval`), or in a new one (`sh -c`). */
   text(text: string, span: Span, via: Via, parent: number | null, scope: Scope): { bashOnly: boolean } {
     this.output.nest(text, span.start)
     const frame = {
@@ -179,7 +186,7 @@ export class Walk implements WordHost {
     this.scope = outer
   }
 
-  /** Runs something whose dropped lines are its own. */
+  /** Runs something with separate dropped lines. */
   sealed(run: () => void): void {
     const dropped = this.#dropped
     this.#dropped = []
@@ -267,7 +274,7 @@ export class Walk implements WordHost {
     return unknown
   }
 
-  /** Walks without keeping what is found. */
+  /** Walks without keeping the findings. */
   rehearse(run: () => void): void {
     const { output, sink } = this
     this.output = new Rehearsal(output)

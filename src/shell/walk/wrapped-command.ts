@@ -1,22 +1,23 @@
-/** Wrappers as commands: what they run is taken out of their words by their row, and is its own command. */
+/**
+ * Wrappers as commands: their row finds the command among their words, and it becomes a separate
+ * command.
+ */
 
 import type { AssignmentFact, Span, Word } from '../facts.ts'
 import { textOf } from '../words/known-word.ts'
 import { Scope } from '../words/scope.ts'
 import { type Unwrapped, unwrap } from '../wrap/unwrap.ts'
 import { standardName, type WrapperRow, wrapperRows } from '../wrap/wrappers.ts'
-import { resolveDirectory } from './directory.ts'
+import { resolveDirectory } from './builtins.ts'
 import { guess } from './guess.ts'
-import { type Invocation, look } from './invocation.ts'
-import type { Draft } from './output.ts'
-import { runShell } from './shells.ts'
-import { childScope } from './start.ts'
+import { childScope, type Draft } from './output.ts'
+import { type Invocation, look, runShell } from './shells.ts'
 import type { Frame, Walk } from './walk.ts'
 
-/** Runs an invocation in turn; given by the caller, which runs wrappers itself. */
+/** Runs an invocation in turn; the caller supplies it. */
 type Invoke = (walk: Walk, call: Invocation) => 'all' | 'some'
 
-/** Lists what a wrapper runs, by its row; null when the row does not fit these words. */
+/** Lists the commands of a wrapper, by its row; null if the row does not fit these words. */
 export function runWrapper(
   walk: Walk,
   call: Invocation,
@@ -98,7 +99,7 @@ function some(draft: Draft, message: string, span: Span): 'some' {
   return 'some'
 }
 
-/** Runs what a wrapper was found to run. */
+/** Runs the command found in a wrapper. */
 function runFound(
   walk: Walk,
   call: Invocation,
@@ -124,7 +125,7 @@ function runFound(
   const commands = [found.argv, ...found.more].filter((argv) => argv.length > 0)
   if (found.joined && found.argv.length > 0) {
     const joined = joinWords(found.argv)
-    // The words as they stand are the best guess when the text is not known.
+    // The words as written are the best guess if the text is unknown.
     if (joined === null) {
       guess(walk, own, found.argv.map((word) => word.text).join(' '))
       all = unknownText(own, display, call.span)
@@ -145,7 +146,7 @@ function runFound(
       }),
     )
     const hazards = assignments.flatMap((fact) => walk.environmentHazard(fact.name, fact.span, fact) ?? [])
-    // The wrapper's own assignments hold for what it runs, too.
+    // Assignments of the wrapper apply to its command, too.
     const result = invoke(walk, {
       argv,
       assignments: [...call.assignments, ...assignments],
@@ -200,7 +201,9 @@ function innerDirectory(call: Invocation, found: Unwrapped, row: WrapperRow, cwd
 /** The five fields of a time, or its nickname, before a job of crontab. */
 const TIME = /^\s*(?:@\w+|(?:\S+\s+){4}\S+)\s+/
 
-/** Lists the jobs that a scheduler is given. `none`: a file holds them, or it only shows or deletes some. */
+/**
+ * Lists the jobs of a scheduler. `none`: a file contains them, or it only shows or deletes some.
+ */
 function runScheduled(
   walk: Walk,
   call: Invocation,

@@ -1,4 +1,4 @@
-/** Words by their one known text, and words in which input takes a place. */
+/** Words by their one known text, and words with a placeholder for input. */
 
 import type { Word } from '../facts.ts'
 import { unknownWord } from './pieces.ts'
@@ -13,7 +13,7 @@ export function single(text: string): Pick<Word, 'text' | 'values' | 'prefix' | 
   return { text, values: [text], prefix: text, dynamic: [], pattern: null, splits: false }
 }
 
-/** A word in which input stands where the placeholder is. */
+/** A word with input in the position of the placeholder. */
 export function replaceInput(word: Word, mark: string): Word {
   const at = word.values?.findIndex((value) => value.includes(mark)) ?? -1
   if (at === -1) return word

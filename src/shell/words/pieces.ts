@@ -1,4 +1,4 @@
-/** The pieces a word is made of, and how they come together as the words that bash passes on. */
+/** The pieces of a word, and how bash joins them into arguments. */
 
 import type { Dynamic, Span, Word } from '../facts.ts'
 import { MAX_VALUES } from './scope.ts'
@@ -37,7 +37,7 @@ export function plainWord(text: string, span: Span): Word {
   return { text, values: [text], dynamic: NOTHING, prefix: text, pattern: null, splits: false, span }
 }
 
-/** A word about which nothing is known. */
+/** A word with unknown value. */
 export function unknownWord(text: string, dynamic: Dynamic, span: Span, splits: boolean): Word {
   return { text, values: null, dynamic: [dynamic], prefix: '', pattern: null, splits, span }
 }
@@ -49,7 +49,7 @@ export function joinSingle(pieces: readonly Piece[], source: string, span: Span)
   return valuesWord(values, source, span)
 }
 
-/** Joins pieces into the arguments bash makes of them. */
+/** Joins pieces into bash's arguments. */
 export function joinArguments(pieces: readonly Piece[], splitsAtBlanks: boolean, source: string, span: Span): Word[] {
   const loose = pieces.filter((piece) => !piece.quoted && !piece.written)
   // Bash does not split a word that ends in a lone `$`.
@@ -125,7 +125,7 @@ function split(pieces: readonly Piece[]): Piece[][] {
   return fields
 }
 
-/** One argument whose text is known: a plain value, or a pattern that may match files. */
+/** One argument with known text: a plain value, or a pattern that may match files. */
 function field(pieces: readonly Piece[], source: string, span: Span): Word {
   const text =
     pieces.length === 1 ? (pieces[0]?.values?.[0] ?? '') : pieces.map((piece) => piece.values?.[0] ?? '').join('')

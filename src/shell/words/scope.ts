@@ -1,4 +1,7 @@
-/** What a shell is known to hold at a point of the text: variables, working directory, functions, and doubts about all. */
+/**
+ * The known state of a shell at a point of the text: variables, working directory, functions, and
+ * doubts.
+ */
 
 import type { Hazard, Word } from '../facts.ts'
 
@@ -16,7 +19,7 @@ export interface Value {
 export const UNKNOWN: Value = { values: null, integer: false }
 export const INTEGER: Value = { values: null, integer: true }
 
-/** What a counting command prints. */
+/** The output of a counting command. */
 export const COUNT: Value = { values: null, integer: false, count: true }
 
 /** True when arithmetic reads the value without evaluating text. */
@@ -29,7 +32,9 @@ export const MAX_VALUES = 24
 /** Longest value that is followed; longer ones could double with every assignment. */
 const MAX_VALUE_LENGTH = 8192
 
-/** Variables that bash itself sets, reads or protects: an assignment does not decide what they hold. */
+/**
+ * Variables that bash itself sets, reads or protects: an assignment does not decide their value.
+ */
 const SELF_WILLED = new Set(
   (
     '_ RANDOM SRANDOM SECONDS LINENO BASHPID BASH_COMMAND BASH_SUBSHELL BASH_ARGV0 EPOCHSECONDS EPOCHREALTIME FUNCNAME ' +
@@ -42,14 +47,14 @@ const SELF_WILLED = new Set(
 /** Variables that cannot be assigned. */
 const READONLY = new Set('UID EUID PPID BASHOPTS SHELLOPTS BASH_VERSINFO'.split(' '))
 
-/** Variables whose value bash evaluates as arithmetic when they are assigned. */
+/** Variables whose value bash evaluates as arithmetic on assignment. */
 export const EVALUATED: ReadonlySet<string> = new Set(
   'SECONDS RANDOM SRANDOM LINENO HISTCMD BASHPID EPOCHSECONDS EPOCHREALTIME BASH_SUBSHELL BASH_ARGC OPTIND FUNCNEST'.split(
     ' ',
   ),
 )
 
-/** Variables that always hold digits as long as the text leaves them alone. */
+/** Variables that always contain digits unless the text assigns them. */
 const COUNTERS = new Set('RANDOM SRANDOM SECONDS LINENO BASHPID EPOCHSECONDS UID EUID PPID'.split(' '))
 
 /** A known value; too many or too long ones count as unknown. */
@@ -78,14 +83,14 @@ export interface Effects {
   /** Names written, and whether every write stores an integer. */
   readonly writes: Map<string, boolean>
   readonly functions: Set<string>
-  /** Names made readonly or given an attribute, so that later assignments do not simply store their value. */
+  /** Names with an attribute or made readonly: later assignments do not simply store the value. */
   readonly protects: Set<string>
   readonly ambient: Map<string, Hazard>
   /** Names of commands run: functions among them their own have effects. */
   readonly calls: Set<string>
   cwd: boolean
   positional: boolean
-  /** An expansion in it may fail, which makes bash drop the rest of the line that called it. */
+  /** An expansion in it may fail, after which bash drops the rest of the calling line. */
   fragile: boolean
 }
 
@@ -105,7 +110,7 @@ export function noEffects(): Effects {
 /** Whether a name is a function here. */
 type Defined = 'yes' | 'maybe'
 
-/** What a shell knows by name. */
+/** The names that a shell knows. */
 interface Names {
   readonly vars: Map<string, Value>
   readonly readonly: Set<string>
@@ -130,7 +135,10 @@ export class Scope {
   cwd: string | null
   /** Where the shell still is if its last `cd` failed; null when that cannot be, or would have ended it. */
   fallback: string | null = null
-  /** Whether any shell of the text ever changes its directory, and names that any made integers; shared by all of them. */
+  /**
+   * Whether any shell of the text changes its directory, and which names are integers; shared by
+   * all shells.
+   */
   journey: { moved: boolean; readonly integers: Set<string> }
   /** Directories below the current one on the stack of pushd; null when unknown. */
   stack: readonly string[] | null = []
@@ -194,7 +202,7 @@ export class Scope {
     return copy
   }
 
-  /** A scope in which nothing is known: the body of a function, called from anywhere. */
+  /** A scope without knowledge: the body of a function, called from anywhere. */
   forgotten(initial: Readonly<Record<string, string>>): Scope {
     const copy = new Scope(null, initial, this)
     copy.stack = null

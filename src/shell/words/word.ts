@@ -3,8 +3,7 @@
 import type { CommandExpansionPart, Word as SourceWord, WordPart } from 'unbash'
 import type { Dynamic, Hazard, Span, Word } from '../facts.ts'
 import { type ArithmeticHost, evaluate, isPlainArithmetic, mayFail } from './arithmetic.ts'
-import { expandBraces } from './braces.ts'
-import { expandParameter, type ParameterNode, special } from './parameter.ts'
+import { expandBraces, expandParameter, type ParameterNode, special } from './expansions.ts'
 import { joinArguments, joinSingle, literal, type Piece, plainWord, unknownPiece, unknownWord } from './pieces.ts'
 import { isNumeric, noEffects, type Scope, type Value } from './scope.ts'
 
@@ -44,7 +43,7 @@ export function expandArguments(word: SourceWord, host: WordHost): readonly Word
     return [{ ...unknownWord(word.text, 'glob', span, true), prefix: bracePrefix(word.text) }]
   return groups.flatMap((group) =>
     joinArguments(
-      // Words made by braces no longer count as assignments to bash.
+      // Words from braces no longer count as assignments to bash.
       tilde(group, host, assignment && group === written ? 'argument-assignment' : 'word'),
       host.scope.splitsAtBlanks,
       word.text,
@@ -69,7 +68,8 @@ export function expandBody(parts: readonly WordPart[] | undefined, text: string,
 }
 
 /**
- * Runs something that braces may repeat, `{a,b}$((n++))`: what it assigns is then not known. Returns whether it assigns.
+ * Runs something that braces may repeat, `{a,b}$((n++))`: its assignments are then unknown. Returns
+ * whether it assigns.
  */
 export function repeatable(word: { text: string }, scope: Scope, run: () => void): boolean {
   if (!/(?:^|[^$])\{/.test(word.text)) {
@@ -106,7 +106,7 @@ function pieces(word: SourceWord, host: WordHost): Piece[] {
 /** Unquoted text: a backslash quotes the next character and, before a newline, both vanish. */
 function unquotedText(text: string): Piece[] {
   if (!text.includes('\\')) return [literal(text, false)]
-  // What a continued line joins is one text: `~\` and `/x` on the next line are `~/x`.
+  // A continued line joins into one text: `~\` and `/x` on the next line are `~/x`.
   const joined = text.replace(/\\[\s\S]/g, (pair) => (pair === '\\\n' ? '' : pair))
   return joined.split(/(\\[\s\S])/).flatMap((part) => {
     if (part === '') return []

@@ -4,16 +4,15 @@ import type { Word } from '../facts.ts'
 import type { OptionRow } from '../tables/spec.ts'
 import { replaceInput, single, textOf } from '../words/known-word.ts'
 import { plainWord, unknownWord } from '../words/pieces.ts'
-import { execExpression } from './exec-expression.ts'
 import type { WrapperRow } from './wrappers.ts'
 
-/** What a wrapper runs. */
+/** The command of a wrapper. */
 export interface Unwrapped {
   /** The command's words; empty when the wrapper runs none. */
   readonly argv: readonly Word[]
   /** Further commands of the same wrapper (`find -exec … -exec …`). */
   readonly more: readonly (readonly Word[])[]
-  /** Words that stand where arguments are given: `parallel ::: a b`. */
+  /** Words in the position of arguments: `parallel ::: a b`. */
   readonly given: readonly Word[]
   /** The wrapper's own operands. */
   readonly operands: readonly Word[]
@@ -71,7 +70,7 @@ class Reader {
       if (!text.startsWith('-') || text === '-') break
       const known = this.#doubts.length
       this.#option(text, true)
-      // Behind an option that no table knows, its value may stand.
+      // The value of an unlisted option may follow.
       const next = textOf(this.#words[this.#at])
       const mayTake = this.#doubts.length > known && !text.includes('=')
       if (mayTake && next !== null && !next.startsWith('-') && next !== sub[0]) this.#at++
@@ -252,7 +251,7 @@ class Reader {
   }
 }
 
-/** `+py=3.12 test:pytest -x`: which environments come first, and the command is behind the last colon. */
+/** `+py=3.12 test:pytest -x`: environments come first, the command follows the last colon. */
 function withoutEnvironment(words: readonly Word[]): readonly Word[] {
   const start = words.findIndex((word) => !/^[+-]/.test(textOf(word) ?? ''))
   const first = words[start]
@@ -278,4 +277,84 @@ function assignmentOf(word: Word): { name: string; value: Word } | null {
   if (match === null || (text === null && word.splits)) return null
   const value = text === null ? { ...word, prefix: match[2] as string } : { ...word, ...single(match[2] as string) }
   return { name: match[1] as string, value }
+}
+
+/** Expressions of find and fd: the commands that are in them between `-exec` and its end. */
+const EXEC = new Set(['-exec', '-execdir', '-ok', '-okdir'])
+const FD_EXEC = new Set(['-x', '--exec', '-X', '--exec-batch'])
+/** Tests of find that take one argument which might look like `-exec`. */
+const TAKES_ONE =
+  /^-(?:name|iname|path|ipath|wholename|iwholename|regex|iregex|lname|ilname|type|xtype|size|mtime|atime|ctime|mmin|amin|cmin|newer\w*|anewer|cnewer|user|group|uid|gid|perm|links|inum|samefile|maxdepth|mindepth|fstype|printf|regextype|used|fprint0?|fls|context)$/
+
+/** `find … -exec cmd {} ;` and `fd … -x cmd`: every command in the expression. */
+function execExpression(row: WrapperRow, argv: readonly Word[]): Unwrapped {
+  const fd = row.name === 'fd' || row.name === 'fdfind'
+  const commands: Word[][] = []
+  const doubts: { message: string; word: Word }[] = []
+  const wary: { option: string; word: Word }[] = []
+  for (let i = 1; i < argv.length; i++) {
+    const word = argv[i] as Word
+    const text = textOf(word)
+    if (text === null && (word.splits || word.values !== null)) {
+      // A pattern that starts with a plain character cannot turn into `-exec`.
+      const harmless = word.dynamic.every((reason) => reason === 'glob') && /^[^-(),!]/.test(word.prefix)
+      if (!harmless) doubts.push({ message: `\`${word.text}\` may become \`-exec\``, word })
+      continue
+    }
+    if (text === null) {
+      // One word can name an action, followed by its arguments; no action contains a slash.
+      const action = /^(?:$|[-(),!])/.test(word.prefix) && !/^"?\$\{?\w+\}?\/[^$`]*"?$/.test(word.text)
+      if (action) doubts.push({ message: `\`${word.text}\` may be an action of \`${row.name}\``, word })
+      continue
+    }
+    if (!fd && TAKES_ONE.test(text)) {
+      i++
+      continue
+    }
+    if (fd ? !FD_EXEC.has(text) && !/^--exec(?:-batch)?=/.test(text) : !EXEC.has(text)) continue
+    const command: Word[] = []
+    const glued = /^--exec(?:-batch)?=([\s\S]*)$/.exec(text)?.[1]
+    if (glued !== undefined) command.push({ ...word, ...single(glued) })
+    for (i++; i < argv.length; i++) {
+      const part = argv[i] as Word
+      const value = textOf(part)
+      if (value === ';') break
+      if (!fd && value === '+' && textOf(argv[i - 1]) === '{}') {
+        command.push({ ...(command.pop() as Word), splits: true })
+        break
+      }
+      if (value === null && (part.splits || part.values !== null)) {
+        doubts.push({ message: `\`${part.text}\` may end the command or start another`, word: part })
+      }
+      command.push(replaceInput(replaceFdMarks(part, fd), '{}'))
+    }
+    if (fd && !command.some((part) => part.dynamic.includes('input'))) {
+      command.push(unknownWord('{}', 'input', word.span, true))
+    }
+    if (command.length > 0) commands.push(command)
+    if (text === '-execdir' || text === '-okdir') wary.push({ option: text, word })
+  }
+  return {
+    argv: commands[0] ?? [],
+    more: commands.slice(1),
+    given: [],
+    operands: [],
+    texts: [],
+    joined: false,
+    assignments: [],
+    chdir: null,
+    doubts,
+    wary,
+    idle: false,
+    fromFile: false,
+    seen: new Set(wary.map((one) => one.option)),
+  }
+}
+
+function replaceFdMarks(word: Word, fd: boolean): Word {
+  if (!fd) return word
+  const text = textOf(word)
+  return text !== null && /\{(?:\/\/|\/\.|\/|\.)\}/.test(text)
+    ? unknownWord(word.text, 'input', word.span, false)
+    : word
 }

@@ -1,11 +1,11 @@
-/** Programs and builtins whose arguments are a command, as their rows say. */
+/** Programs and builtins whose arguments are a command, from their rows. */
 
 import { findProgram, listPrograms } from '../tables/programs/registry.ts'
 import { remembered } from '../tables/remembered.ts'
 import { compileSpec, type OptionRow } from '../tables/spec.ts'
 import type { Wrap } from '../tables/wrap.ts'
 
-/** A way in which a program runs another, with its options read. */
+/** A way in which a program runs another, with parsed options. */
 export interface WrapperRow extends Wrap {
   readonly name: string
   readonly words: readonly string[]

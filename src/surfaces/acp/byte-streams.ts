@@ -1,8 +1,8 @@
-/** Node's streams as the ones of the web, which the protocol's library takes. */
+/** Converts Node's streams to web streams for the protocol's library. */
 
 import type { Readable, Writable } from 'node:stream'
 
-/** Bytes that can be read; they end where a line is longer than `maxLine`. */
+/** Ends at a line longer than `maxLine`. */
 export function readableBytes(
   stream: Readable,
   maxLine: number = Number.POSITIVE_INFINITY,
@@ -33,7 +33,6 @@ export function readableBytes(
   })
 }
 
-/** A place that bytes are written to. */
 export function writableBytes(stream: Writable): WritableStream<Uint8Array> {
   stream.on('error', () => {})
   return new WritableStream<Uint8Array>({
@@ -47,6 +46,6 @@ function close(work: () => void): void {
   try {
     work()
   } catch {
-    // It is closed already.
+    // Already closed.
   }
 }

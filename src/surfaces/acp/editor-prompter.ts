@@ -1,4 +1,4 @@
-/** Cordon's asks in the editor's own permission dialog. An answer of the editor, not proof of a person. */
+/** Asks in the editor's permission dialog. The answer is the editor's, not proof of a person. */
 
 import { randomUUID } from 'node:crypto'
 import type { AgentContext, PermissionOption } from '@agentclientprotocol/sdk'
@@ -19,17 +19,17 @@ import { toolKindOf } from './updates.ts'
 
 type Prompter = NonNullable<CordonOptions['prompter']>
 
-/** A dialog of choices has no space for words of one's own. */
+/** A dialog of choices has no text field. */
 const SHOWN: readonly AnswerKind[] = ['once', 'session', 'time', 'always', 'deny', 'deny-always']
 const SECONDS = 3600
-/** Names of choices are short: the whole value is in the text above them. */
+/** Short names; the text above contains the whole value. */
 const NAME_LENGTH = 60
 const TITLE_LENGTH = 200
 
-/** No answer: the question comes again with nothing folded and nothing masked. */
+/** Shows the question again, unfolded and unmasked. */
 const SHOW: PermissionOption = { optionId: 'show', name: 'Show everything first', kind: 'reject_once' }
 
-/** Asks through the editor; anything but a clear yes is a no. */
+/** Anything but a clear yes is a no. */
 export function editorPrompter(client: () => AgentContext, sessionId: () => string): Prompter {
   const put = async (
     title: string,
@@ -43,7 +43,7 @@ export function editorPrompter(client: () => AgentContext, sessionId: () => stri
       {
         sessionId: sessionId(),
         toolCall: {
-          // Drawn, so that no update of an agent can name it (see `agentCallId`).
+          // Random, so that no update of an agent can name it (see `agentCallId`).
           toolCallId: `cordon-${randomUUID()}`,
           title,
           kind,
@@ -82,14 +82,14 @@ export function editorPrompter(client: () => AgentContext, sessionId: () => stri
   }
 }
 
-/** The tool and the first line of what it is about; the whole of it is in the text. */
+/** The tool and the first line of its subject. */
 function titleOf({ tool, subject }: AskView): string {
   const [first = '', ...more] = subject.split('\n')
   const named = tool === subject ? '' : ` ${visible(first.slice(0, TITLE_LENGTH).toWellFormed())}`
   return `Cordon asks: ${visible(tool)}${named}${more.length > 0 || first.length > TITLE_LENGTH ? ' …' : ''}`
 }
 
-/** One choice for an answer, and for one that saves a choice for each offer. */
+/** One choice per answer; answers that save have one per suggestion. */
 function optionsOf({ answers, offers }: AskView): PermissionOption[] {
   return ANSWERS.filter(({ kind }) => answers.includes(kind)).flatMap(({ kind, saves }): PermissionOption[] => {
     const name = NAMES[kind]

@@ -1,6 +1,6 @@
 /**
- * `cordon acp -- AGENT`: any ACP agent, in the sandbox, with Cordon between it and the editor. Its file and terminal requests are
- * calls of a guarded session; everything else is passed on.
+ * `cordon acp -- AGENT`: runs any ACP agent in the sandbox. Its file and terminal requests become
+ * guarded calls; the rest is forwarded.
  */
 
 import { PassThrough } from 'node:stream'
@@ -31,8 +31,8 @@ import { type Cordon, createCordon } from '../../session/cordon.ts'
 import type { Session } from '../../session/session.ts'
 import { Fault } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
+import { isRecord, recordOf } from '../../system/json.ts'
 import type { Machine } from '../../system/machine.ts'
-import { isRecord, recordOf } from '../../system/record.ts'
 import { readableBytes, writableBytes } from './byte-streams.ts'
 import { editorPrompter } from './editor-prompter.ts'
 import { SessionTerminals } from './session-terminals.ts'
@@ -45,20 +45,20 @@ export interface GuardedAgentOptions {
   readonly warn: (text: string) => void
 }
 
-/** One message of the agent; more without its end would fill the memory of this process, which no sandbox holds. */
+/** Limit of one agent message in this process's memory. */
 const MAX_MESSAGE = 64 * 1024 * 1024
 
-/** A session of the agent, and the guarded one that does its actions. */
+/** An agent's session and its guarded session. */
 interface Guarded {
   readonly cordon: Cordon
   readonly session: Session
   readonly terminals: SessionTerminals
 }
 
-/** Stands between an editor and an agent until one of them goes away; the agent's exit code. */
+/** Connects editor and agent until one ends; returns the agent's exit code. */
 export async function guardAgent(editor: Stream, { machine, root, argv, warn }: GuardedAgentOptions): Promise<number> {
   let toEditor: AgentContext | null = null
-  // The agent is placed by the project's policy; no one is asked about that.
+  // The policy confines the agent; nobody is asked about that.
   const cordon = await createCordon({ project: root, machine })
   for (const note of cordon.notes) warn(note)
   const sessions = new Map<string, Guarded>()
@@ -79,7 +79,7 @@ export async function guardAgent(editor: Stream, { machine, root, argv, warn }: 
   const inner = agentSide(serve, () => must(toEditor)).connect(
     ndJsonStream(writableBytes(stdin), readableBytes(stdout, MAX_MESSAGE)),
   )
-  // Each session has its own way to the person: a question is shown where it belongs.
+  // Each session asks in its own dialog.
   const open = async (id: unknown): Promise<void> => {
     if (typeof id !== 'string' || sessions.has(id)) return
     const prompter = editorPrompter(
@@ -122,11 +122,11 @@ function must<Value>(value: Value | null): Value {
   return value
 }
 
-/** What the editor sees: the agent, with Cordon's files and terminals instead of the editor's own. */
+/** The editor's view: the agent, with Cordon's files and terminals. */
 function editorSide(toAgent: ClientContext, root: string, open: (id: unknown) => Promise<void>): AgentApp {
   return agent({ name: 'cordon' })
     .onRequest('initialize', ({ params, signal }) => {
-      // Whatever the editor can do itself: files and terminals are ours.
+      // Files and terminals are always ours.
       const offered: InitializeRequest = {
         ...params,
         clientCapabilities: {
@@ -147,10 +147,10 @@ function editorSide(toAgent: ClientContext, root: string, open: (id: unknown) =>
     .onRequest('*', async ({ method, params, signal }) => {
       const { sessionId, cwd } = recordOf(params)
       if (cwd !== undefined) mustBeInside(String(cwd), root)
-      // A session that is loaded or resumed has its actions guarded before the agent does the first of them.
+      // Guard a loaded session before its first action.
       if (method === 'session/load' || method === 'session/resume') await open(sessionId)
       const answer = await toAgent.request(method, params, { cancellationSignal: signal })
-      // Such as one that was forked.
+      // For example a forked session.
       await open(recordOf(answer).sessionId)
       return answer
     })
@@ -169,7 +169,7 @@ function mustBeInside(cwd: string, root: string): void {
   throw RequestError.invalidParams({ cwd }, `this agent is guarded in ${root}; start another one for ${place}`)
 }
 
-/** What the agent sees: a client whose files and terminals are guarded calls. */
+/** The agent's view: a client whose files and terminals are guarded. */
 function agentSide(serve: (sessionId: unknown) => Guarded, toEditor: () => AgentContext): ClientApp {
   return client({ name: 'cordon' })
     .onRequest('fs/read_text_file', async ({ params, signal }) => ({
@@ -196,7 +196,7 @@ function agentSide(serve: (sessionId: unknown) => Guarded, toEditor: () => Agent
     })
     .onRequest('session/request_permission', ({ params, signal }) => {
       serve(params.sessionId)
-      // The agent's own question: it must not look like one of Cordon's, and its answer opens nothing here.
+      // An agent's question must not look like Cordon's, and its answer opens nothing.
       const title = `The agent asks: ${visible(String(params.toolCall.title ?? 'a tool call'))}`
       const asked = { ...params, toolCall: { ...inNamespace(params.toolCall), title } }
       return toEditor().request('session/request_permission', asked, { cancellationSignal: signal })
@@ -210,7 +210,7 @@ function agentSide(serve: (sessionId: unknown) => Guarded, toEditor: () => Agent
     .onNotification('*', () => {})
 }
 
-/** What the agent says, with its calls their own under names, wherever they are named. */
+/** Puts the agent's call ids into their own namespace. */
 function inNamespace<Value>(value: Value): Value {
   if (Array.isArray(value)) return value.map(inNamespace) as Value
   if (!isRecord(value)) return value
@@ -223,7 +223,7 @@ function inNamespace<Value>(value: Value): Value {
 
 const MAX_FILE = 16 * 1024 * 1024
 
-/** The text of a file, page after page. */
+/** Reads a file page by page. */
 async function readFile(
   session: Session,
   { path, line, limit }: ReadTextFileRequest,
@@ -258,13 +258,13 @@ async function writeFile(
   doneOr(await session.call('write', { path, content }, { signal }))
 }
 
-/** The output of a call that was done; why not is the error that the agent gets. */
+/** The data of a successful call; otherwise throws the agent's error. */
 export function doneOr(result: ToolResult): { readonly data?: unknown } {
   if (result.status === 'done' && !(result.output.isError && !isRecord(result.output.data))) return result.output
   throw RequestError.internalError({ status: result.status }, resultText(result))
 }
 
-/** Runs the agent until it ends, recorded like everything that the person starts; a deny rule applies to it. Notes for a person. */
+/** Runs the agent as recorded, typed by the person; deny rules apply. Returns notes. */
 async function runAgent(
   argv: readonly string[],
   loaded: LoadedPolicy,
@@ -277,7 +277,7 @@ async function runAgent(
     files: machineFiles,
     argv,
     cwd: loaded.root,
-    // What it changes in the project goes through its client, which is Cordon; grants outside, such as its settings, stay.
+    // Project files are read-only: changes go through Cordon as the client. Grants outside stay.
     narrowing: [{ kind: 'keys', env: machine.env }, { kind: 'read-only', places: 'roots' }, { kind: 'long-lived' }],
     io,
     tool: 'acp_agent',

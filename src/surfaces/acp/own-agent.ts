@@ -1,4 +1,4 @@
-/** `cordon acp`: Cordon's own agent inside an editor, over the Agent Client Protocol. */
+/** `cordon acp`: Cordon's own agent in an editor, over the Agent Client Protocol. */
 
 import {
   type AgentContext,
@@ -11,9 +11,9 @@ import {
 } from '@agentclientprotocol/sdk'
 import type { TurnEnd } from '../../chat/agent.ts'
 import { type AgentSession, openAgentSession } from '../../chat/agent-session.ts'
-import { subjectOf } from '../../chat/call-subject.ts'
-import { gatewayCommand } from '../../chat/gateway-command.ts'
-import { trustInstructions } from '../../chat/project-instructions.ts'
+import { subjectOf } from '../../chat/calls.ts'
+import { gatewayCommand } from '../../chat/mcp-tools.ts'
+import { trustInstructions } from '../../chat/system-prompt.ts'
 import type { Mode } from '../../policy/policy.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
@@ -47,7 +47,6 @@ interface Opened {
   asked: boolean
 }
 
-/** Serves one editor until it goes away. */
 export async function serveOwnAgent(stream: Stream, options: OwnAgentOptions): Promise<void> {
   const sessions = new Map<string, Opened>()
 
@@ -147,10 +146,10 @@ export async function serveOwnAgent(stream: Stream, options: OwnAgentOptions): P
   }
 }
 
-/** Of instructions, in a dialog. */
+/** Limit of shown instructions. */
 const MAX_SHOWN = 8000
 
-/** Instructions of the project steer the agent: the person agrees to them in the editor. */
+/** The project's instructions steer the agent, so the person must agree. */
 async function askAboutInstructions(
   opened: Opened,
   client: AgentContext,
@@ -198,7 +197,7 @@ function partsOf(blocks: readonly ContentBlock[]): Parts {
   })
 }
 
-/** What went wrong is an error of the request; how a turn ended otherwise is its reason. */
+/** A failure becomes a request error, other ends a stop reason. */
 function stopOf(end: TurnEnd): StopReason {
   switch (end.reason) {
     case 'done':

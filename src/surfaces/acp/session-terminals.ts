@@ -1,4 +1,4 @@
-/** Terminals of a guarded agent: commands of its session in the background, each with its output and its end. */
+/** Terminals of a guarded agent: background commands of its session. */
 
 import {
   type CreateTerminalRequest,
@@ -8,7 +8,7 @@ import {
 } from '@agentclientprotocol/sdk'
 import { resultText } from '../../call/tool-result.ts'
 import type { Session } from '../../session/session.ts'
-import { recordOf } from '../../system/record.ts'
+import { recordOf } from '../../system/json.ts'
 
 interface OpenTerminal {
   output: string
@@ -18,10 +18,9 @@ interface OpenTerminal {
 }
 
 const MAX_OUTPUT = 1024 * 1024
-/** How often a command is checked while somebody waits for its end. */
+/** Polling interval while waiting for a command. */
 const LOOK_MS = 25
 
-/** The terminals of one session. */
 export class SessionTerminals {
   readonly #session: Session
   readonly #open = new Map<string, OpenTerminal>()
@@ -30,12 +29,12 @@ export class SessionTerminals {
     this.#session = session
   }
 
-  /** Starts a command; it is decided, asked about and recorded like every call. */
+  /** Starts a command as a guarded call. */
   async create(
     { command, args = [], env = [], cwd, outputByteLimit }: CreateTerminalRequest,
     signal: AbortSignal,
   ): Promise<string> {
-    // Without words of its own a command is a line for the shell; with them it is a program and its arguments.
+    // Without arguments the command is a shell line.
     const line = args.length === 0 ? command : [command, ...args].map(quoted).join(' ')
     const set = env.map(({ name, value }) => {
       if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
@@ -95,7 +94,7 @@ export class SessionTerminals {
   }
 }
 
-/** A word that the shell takes as it is. */
+/** Quotes a word for the shell. */
 function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }

@@ -1,4 +1,4 @@
-/** What Cordon's agent does, as an editor shows it. */
+/** Converts agent events to editor updates. */
 
 import type { SessionUpdate, ToolCallContent, ToolKind } from '@agentclientprotocol/sdk'
 import type { AgentEvent } from '../../chat/agent.ts'
@@ -29,19 +29,19 @@ const KINDS: Readonly<Record<string, ToolKind>> = {
   todoread: 'think',
 }
 
-/** What an editor calls this kind of tool. */
+/** The editor's kind for a tool. */
 export function toolKindOf(name: string): ToolKind {
   return Object.hasOwn(KINDS, name) ? KINDS[name]! : 'other'
 }
 
-/** A call of an agent by a name that no question of Cordon's can have: what the agent says of its calls never changes those. */
+/** Prefixes an agent's call id, so that it cannot name a question of Cordon's. */
 export function agentCallId(id: unknown): string {
   return `agent:${String(id)}`
 }
 
 const text = (value: string) => ({ type: 'text' as const, text: value })
 
-/** The update of an event; null when an editor has nothing to show for it. */
+/** The update of an event, or null. */
 export function updateOf(
   event: AgentEvent,
   subject: (name: string, input: Readonly<Record<string, unknown>>) => string,
@@ -100,7 +100,7 @@ function changesOf(name: string, input: Readonly<Record<string, unknown>>): { co
   return {}
 }
 
-/** The updates of a message of a conversation that is loaded again. */
+/** The updates of a stored message. */
 export function replay(
   message:
     | { readonly role: 'user'; readonly parts: readonly { readonly type: string; readonly text?: string }[] }

@@ -1,9 +1,9 @@
-/** The chat: an agent behind the prompt. What it says flows into scrollback, what it does goes through its guarded session. */
+/** The chat: an agent behind a prompt, with text in the scrollback. */
 
 import { type AgentEvent, endText } from '../../chat/agent.ts'
 import { type AgentSession, openAgentSession } from '../../chat/agent-session.ts'
-import { gatewayCommand } from '../../chat/gateway-command.ts'
-import { trustInstructions } from '../../chat/project-instructions.ts'
+import { gatewayCommand } from '../../chat/mcp-tools.ts'
+import { trustInstructions } from '../../chat/system-prompt.ts'
 import type { Mode } from '../../policy/policy.ts'
 import { type Prompter, terminalPrompter } from '../../session/cordon.ts'
 import { messageOf } from '../../system/fault.ts'
@@ -14,23 +14,21 @@ import { addHistory, readHistory } from './input/history.ts'
 import { CommandError, type CommandHost, runSlashCommand, slashCommands } from './slash-commands.ts'
 import type { ChatFront, ChatOptions } from './start.ts'
 import { MarkdownView } from './view/markdown.ts'
-import { statusText } from './view/status.ts'
 import { safe } from './view/style.ts'
-import { callLines, resultLines } from './view/tool-view.ts'
+import { callLines, resultLines, statusText } from './view/tool-view.ts'
 
-/** Text is drawn at most this often; more no one sees. */
+/** Frame time of drawing. */
 const FRAME_MS = 33
-/** Of a line that is still on its way. */
+/** Rows shown of an unfinished line. */
 const HALF_ROWS = 3
 /** A second Ctrl-C within this time leaves. */
 const TWICE_MS = 2000
 
-/** Runs a chat until the person leaves. */
 export async function runChat(front: ChatFront, options: ChatOptions): Promise<number> {
   const chat = await Chat.open(front, options, thisMachine())
   try {
     const page = await options.page?.((text) => chat.say(text))
-    // On its own line: a link that is broken in two cannot be opened.
+    // On its own line: a broken link cannot be opened.
     if (page) chat.say(`the page is at\n${page.link}`)
     try {
       return await chat.run()
@@ -50,7 +48,6 @@ class Chat {
   #view: MarkdownView
   #turn: AbortController | null = null
   #doing: string | null = null
-  /** What was sent while the agent was busy. */
   readonly #queue: string[] = []
   #answer: ((text: string | null) => void) | null = null
   #interrupted = 0
@@ -95,7 +92,7 @@ class Chat {
     this.#agent.budget = this.#options.budget
   }
 
-  /** The same prompt as everywhere, while ours lets go of the terminal. */
+  /** The usual prompt, while the chat releases the terminal. */
   #prompter(): Prompter {
     const inner = terminalPrompter()
     return {
@@ -120,7 +117,6 @@ class Chat {
     return this.#left
   }
 
-  /** Says something that did not come from the agent. */
   say(text: string): void {
     this.#print(text.split('\n').map((line) => this.#front.paint('yellow', safe(line))))
   }
@@ -141,7 +137,7 @@ class Chat {
     ])
   }
 
-  /** Instructions of the project steer the agent: the person reads them first. */
+  /** The project's instructions steer the agent, so the person reads them first. */
   async #askAboutInstructions(): Promise<void> {
     const { paint } = this.#front
     for (const found of this.#agent.untrusted) {
@@ -161,7 +157,7 @@ class Chat {
     this.#status()
   }
 
-  /** A question of ours at the prompt; null when it was interrupted. */
+  /** Asks at the prompt; null if interrupted. */
   async #ask(question: string): Promise<string | null> {
     this.#front.status = question
     const answer = await new Promise<string | null>((resolve) => {
@@ -343,7 +339,7 @@ class Chat {
     this.#status()
   }
 
-  /** Streamed text is gathered and drawn a frame at a time. */
+  /** Collects streamed text and draws it per frame. */
   #later(lines: readonly string[]): void {
     this.#lines.push(...lines)
     this.#frame ??= setTimeout(() => {
@@ -355,7 +351,7 @@ class Chat {
   #flush(): void {
     if (this.#frame) clearTimeout(this.#frame)
     this.#frame = null
-    // Half a line is shown as far as a few rows; the whole of it flows up once it is one.
+    // An unfinished line shows its last rows; the whole is printed later.
     this.#front.live = this.#view.half(HALF_ROWS).map((row) => ({ text: row, plain: row }))
     this.#front.print(this.#lines.splice(0))
   }

@@ -1,20 +1,21 @@
-/** `cordon chat -p`: one task without a prompt, for scripts and CI. No one is asked, and the exit code says how it ended. */
+/** `cordon chat -p`: one task without a prompt, for scripts and CI. Nobody is asked. */
 
 import { type AgentEvent, endText, type TurnEnd } from '../../chat/agent.ts'
 import { openAgentSession } from '../../chat/agent-session.ts'
-import { gatewayCommand } from '../../chat/gateway-command.ts'
+import { gatewayCommand } from '../../chat/mcp-tools.ts'
 import type { Mode } from '../../policy/policy.ts'
 import { thisMachine } from '../../system/machine.ts'
 import type { ChatOptions } from './start.ts'
 import { safe } from './view/style.ts'
 
-/** Where it is written to. */
 export interface PrintOutput {
   out(text: string): void
   err(text: string): void
 }
 
-/** 0 done, 1 stopped by a limit or refused, 125 the model or the machine failed, 130 interrupted. */
+/**
+ * 0 done, 1 stopped by a limit or refused, 125 the model or the machine failed, 130 interrupted.
+ */
 const EXITS: Readonly<Record<TurnEnd['reason'], number>> = {
   done: 0,
   'max-turns': 1,
@@ -25,7 +26,6 @@ const EXITS: Readonly<Record<TurnEnd['reason'], number>> = {
   interrupted: 130,
 }
 
-/** Runs one task and gives the exit code. */
 export async function runPrint(
   text: string,
   options: ChatOptions & { readonly json: boolean },
@@ -35,7 +35,7 @@ export async function runPrint(
   const tell = (event: AgentEvent) => {
     if (event.type === 'result') calls.push({ tool: event.call.name, status: event.result?.status ?? 'malformed' })
     if (options.json) return
-    // It may go into a file: a tab stays one.
+    // The output may be a file: keep tabs.
     if (event.type === 'text')
       output.out(
         event.text

@@ -1,22 +1,22 @@
-/** The slash commands: one row each, from which help and completion come. */
+/** Slash commands, one row each, for running, help and completion. */
 
 import type { AgentSession } from '../../chat/agent-session.ts'
 import { listTranscripts } from '../../chat/transcript.ts'
+import { VERDICTS } from '../../policy/order.ts'
 import { MODES } from '../../policy/policy.ts'
-import { VERDICTS } from '../../policy/verdict.ts'
 import { ProjectUndo } from '../../run/undo.ts'
 import type { Machine } from '../../system/machine.ts'
-import { spentText } from './view/status.ts'
+import { spentText } from './view/tool-view.ts'
 
-/** What a command may do beyond the agent itself. */
+/** What a command may do besides the agent. */
 export interface CommandHost {
   readonly machine: Machine
   readonly agent: AgentSession
-  /** Lines of our own; text of others in them is made safe by the process that prints. */
+  /** Prints lines; the printer escapes other people's text. */
   say(lines: readonly string[]): void
-  /** Goes on with another conversation. */
+  /** Switches to another conversation. */
   resume(id: string): Promise<void>
-  /** Shortens the conversation; can be interrupted. */
+  /** Compacts the conversation; can be interrupted. */
   compact(): Promise<void>
   leave(): void
 }
@@ -25,12 +25,12 @@ export interface SlashCommand {
   readonly name: string
   readonly usage: string
   readonly about: string
-  /** What Tab offers after it. */
+  /** Completions for its argument. */
   readonly words?: (agent: AgentSession) => readonly string[]
   readonly run: (host: CommandHost, words: readonly string[]) => void | Promise<void>
 }
 
-/** A command that was typed wrongly. */
+/** A mistyped command. */
 export class CommandError extends Error {
   override readonly name = 'CommandError'
 }
@@ -266,17 +266,17 @@ export const slashCommands: readonly SlashCommand[] = [
   { name: 'exit', usage: '/exit', about: 'Leave.', run: ({ leave }) => leave() },
 ]
 
-/** Of one file, in the chat. */
+/** Per file. */
 const DIFF_LINES = 40
 
-/** The calls of this conversation and its sub-agents that can still be restored, the last one first. */
+/** Calls of this conversation and its sub-agents that can be restored, last first. */
 function undoable(agent: AgentSession) {
   const project = new ProjectUndo({ ...agent.machine, cwd: agent.cordon.root })
   const own = (session = '') => session === agent.id || session.startsWith(`${agent.id}-t`)
   return { project, calls: project.standing().filter(({ about }) => own(about.session)) }
 }
 
-/** Runs what was typed; a message for the model when it is not a command. */
+/** Runs what was typed; text without a slash goes to the model. */
 export async function runSlashCommand(line: string, host: CommandHost): Promise<void> {
   const [name = '', ...words] = line.slice(1).trim().split(/\s+/)
   const found = slashCommands.find((command) => command.name === name)

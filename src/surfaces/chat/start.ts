@@ -1,11 +1,11 @@
-/** The start of the chat: the prompt is there at once and takes keys, while everything behind it is still being loaded. */
+/** Starts the chat: the prompt takes keys while the rest loads. */
 
 import { Composer, type ComposerAction } from './input/composer.ts'
 import { type ChatTerminal, openChatTerminal } from './screen/chat-terminal.ts'
 import { type LiveRow, LiveScreen, type LiveView } from './screen/live-screen.ts'
 import { type Paint, painter } from './view/style.ts'
 
-/** What was typed after `cordon chat`. */
+/** Options of `cordon chat`. */
 export interface ChatOptions {
   readonly root: string
   readonly manifest?: string
@@ -17,17 +17,17 @@ export interface ChatOptions {
   readonly mode?: string
   readonly maxTurns?: number
   readonly budget?: number
-  /** Starts the page, which says what it has to say above the prompt. */
+  /** Starts the page, which prints above the prompt. */
   readonly page?: (say: (text: string) => void) => Promise<{ readonly link: string; close(): Promise<void> }>
 }
 
-/** The front of the chat: the prompt and what flows above it. What is behind it can come later. */
+/** The prompt and the text above it; its agent may come later. */
 export class ChatFront {
   readonly terminal: ChatTerminal
   readonly paint: Paint
   readonly composer: Composer = new Composer()
   readonly #screen: LiveScreen
-  /** What was sent before anybody could take it. */
+  /** Messages sent before the agent was ready. */
   readonly #early: ComposerAction[] = []
   #take: ((action: ComposerAction) => void) | null = null
   #status = 'starting…'
@@ -57,7 +57,7 @@ export class ChatFront {
     this.draw()
   }
 
-  /** Who acts on what is typed from now on. */
+  /** Sets who handles messages. */
   attach(take: (action: ComposerAction) => void): void {
     this.#take = take
     for (const action of this.#early.splice(0)) take(action)
@@ -68,12 +68,11 @@ export class ChatFront {
     this.draw()
   }
 
-  /** Rows between what has flown and the prompt: what is still on its way. */
+  /** Rows of unfinished text above the prompt. */
   set live(rows: readonly LiveRow[]) {
     this.#live = rows
   }
 
-  /** Lets text flow into scrollback. */
   print(lines: readonly string[]): void {
     this.#screen.print(lines, this.#view())
   }
@@ -82,7 +81,7 @@ export class ChatFront {
     if (!this.#screen.isAway) this.#screen.print([], this.#view())
   }
 
-  /** Gives the terminal to another prompt while it works; two of them never have it at once. */
+  /** Lends the terminal to another prompt; only one has it at a time. */
   lend<Result>(work: () => Promise<Result>): Promise<Result> {
     const lent = this.#lent.then(() => this.#lend(work))
     this.#lent = lent.then(
@@ -117,7 +116,6 @@ export class ChatFront {
   }
 }
 
-/** Runs the chat at the terminal of this process, and gives its exit code. */
 export async function startChat(options: ChatOptions): Promise<number> {
   const front = new ChatFront(openChatTerminal())
   try {

@@ -1,4 +1,4 @@
-/** Setting a provider up: which one, its key, the model; checked with one request before anything is kept. */
+/** Sets a provider up: its name, key and model, checked with one request before storing. */
 
 import {
   changeConfig,
@@ -10,7 +10,7 @@ import {
   openConfig,
   profileFor,
   storeKey,
-} from '../../chat/provider-setup.ts'
+} from '../../chat/config.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
 import type { ChatTerminal } from './screen/chat-terminal.ts'
@@ -72,7 +72,7 @@ async function chooseProvider(terminal: ChatTerminal, say: (text: string) => voi
   }
 }
 
-/** The usual provider is `provider`, `model` and `endpoint`; what is there already stays beside it. */
+/** Settings for the default provider; others stay. */
 function settingsFor(machine: Machine, name: string, model: string, endpoint: string | null) {
   const { config } = openConfig(machine)
   const written = config.written
@@ -91,7 +91,7 @@ function settingsFor(machine: Machine, name: string, model: string, endpoint: st
   }
 }
 
-/** Asks; null when the person gave up. What is hidden shows a star for each character. */
+/** Asks; null if the person gave up. Hidden input shows stars. */
 function askLine(terminal: ChatTerminal, question: string, hidden = false): Promise<string | null> {
   return new Promise((resolve) => {
     let text = ''

@@ -1,6 +1,6 @@
 /** A line of the record as a person reads it: when, what, how it was decided, what came of it. */
 
-import { reasonWords } from '../../policy/reason-words.ts'
+import { reasonWords } from '../../policy/reason.ts'
 import type { AuditLine } from '../../report/audit-trail.ts'
 import { paint, type Style, type Terminal, visible } from '../terminal/terminal.ts'
 

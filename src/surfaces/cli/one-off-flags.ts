@@ -1,8 +1,7 @@
 /** The grants that a person types with one run: `--read`, `--write`, `--allow-host`, `--port`, `--env`, `--tool`. */
 
 import type { RunGrants } from '../../confine/run-grants.ts'
-import { parseHostPattern } from '../../hosts/pattern.ts'
-import { namesUnixSocket, parseUnixSocket } from '../../hosts/unix-socket.ts'
+import { namesUnixSocket, parseHostPattern, parseUnixSocket } from '../../hosts/pattern.ts'
 import { typedPlaces } from '../../one-off/grants.ts'
 import type { HostRule } from '../../policy/policy.ts'
 import { nearest } from '../../project/near-word.ts'

@@ -3,7 +3,7 @@
 import { resolve } from 'node:path'
 import type { LoadedManifest, LoadedPolicy, ManifestChoice } from '../../project/load/load.ts'
 import { type OpenRequest, openPolicy } from '../../project/open.ts'
-import { confirmRoot } from '../../project/place/confirmed-roots.ts'
+import { confirmRoot } from '../../project/place/root.ts'
 import type { Problem } from '../../project/problems.ts'
 import { Fault } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { AnswerLinks } from './answer-links.ts'
+import { AnswerLinks } from './answer-page.ts'
 
 it('a link is good once, for its question, and for ten minutes', () => {
   let now = 0

@@ -1,7 +1,7 @@
-/** What the page can ask for and do, one function a path; everything that goes out is made visible on the way. */
+/** The page's API: one function per path. All output is escaped. */
 
 import { grantProblem, type WhatIfGrant, whatIf } from '../../call/decide/what-if.ts'
-import { openSavedGrants } from '../../project/saved-grants.ts'
+import { openSavedGrants } from '../../project/answer-counts.ts'
 import { wantShown } from '../../questions/waiting.ts'
 import { openAuditTrail } from '../../report/audit-trail.ts'
 import { listQuarantine } from '../../run/quarantine.ts'
@@ -18,17 +18,15 @@ export type { WhatIf } from '../../call/decide/what-if.ts'
 
 type Body = Readonly<Record<string, unknown>>
 
-/** What the page works with. */
 export interface PageParts {
   readonly machine: Machine
-  /** The canonical root of the project that Policy and Time line are about. */
+  /** The canonical root for Policy and Time line. */
   readonly root: string
   readonly consent: Consent
-  /** What holds on this machine, as `cordon doctor` finds out. */
+  /** This machine's protections, as `cordon doctor` reports them. */
   readonly health: () => Promise<object>
 }
 
-/** An answer of the server: `status` is HTTP's. */
 export interface ApiAnswer {
   readonly status: number
   readonly body: object
@@ -39,12 +37,12 @@ export type ApiCall = (parts: PageParts, given: Body) => Promise<ApiAnswer> | Ap
 const ok = (body: object): ApiAnswer => ({ status: 200, body })
 const bad = (why: string): ApiAnswer => ({ status: 400, body: { why } })
 
-/** How many recorded calls a grant is tried on: each is decided twice. */
+/** Recorded calls to test a grant with; each is decided twice. */
 const MAX_REPLAYED = 5000
-/** A grant that nothing used for so long is worth a look. */
+/** Report grants that were unused for so long. */
 const UNUSED_DAYS = 14
 
-/** GET: nothing is changed. */
+/** GET: changes nothing. */
 export const reads: Readonly<Record<string, ApiCall>> = {
   '/api/about': ({ root }) => ok({ root, version }),
   '/api/policy': async ({ machine, root }) => ok(await policyView(machine, root)),
@@ -71,7 +69,7 @@ export const reads: Readonly<Record<string, ApiCall>> = {
   },
 }
 
-/** POST: answers, tries and undoes. */
+/** POST: answers, tests and undoes. */
 export const deeds: Readonly<Record<string, ApiCall>> = {
   '/api/answer': async ({ machine, consent }, given) => {
     const answer = parseAnswer(given)
@@ -110,7 +108,7 @@ export const deeds: Readonly<Record<string, ApiCall>> = {
   },
   '/api/revoke': ({ machine }, { grant }) => {
     const grants = openSavedGrants(machine)
-    // Taking back a no would open something: that is the terminal's.
+    // Revoking a denial would open something, which needs the terminal.
     const known = grants.list().find(({ id, verdict }) => id === grant && verdict === 'allow')
     return known && grants.revoke(known.id) ? ok({}) : { status: 404, body: { why: 'there is no such grant any more' } }
   },

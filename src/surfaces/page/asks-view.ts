@@ -1,4 +1,4 @@
-/** Questions for the page: the same text, reasons and answers as at the terminal, and what becomes of an answer given there. */
+/** Questions on the page: the terminal's text, reasons and answers, and their handling. */
 
 import { answerAsk } from '../../questions/answer-ask.ts'
 import { type GivenAnswer, type OpenAsk, openAsks } from '../../questions/asks.ts'
@@ -15,23 +15,23 @@ export interface ShownAsk {
   readonly from: string
   readonly project: string
   readonly tool: string
-  /** What a wrong yes could cost at most. */
+  /** The worst case of a wrong yes. */
   readonly worst: string
   /** The subject in pieces; those that ask are marked. */
   readonly subject: readonly { readonly text: string; readonly marked: boolean }[]
-  /** Every other input field; long ones are folded. */
+  /** Other input fields; long ones are folded. */
   readonly fields: readonly ShownField[]
-  /** How many values are masked, and whether the process that waits can show them. */
+  /** Count of masked values, and whether they can be shown. */
   readonly masked: number
   readonly canShow: boolean
   readonly where: string | null
   readonly hosts: readonly string[]
-  /** Whether somebody waits for the answer; otherwise it holds for the next try. */
+  /** Whether the call is waiting; otherwise the answer applies to its next try. */
   readonly waits: boolean
   readonly since: number
   /** The worst first. */
   readonly reasons: readonly { readonly messages: readonly string[]; readonly rule: string }[]
-  /** What could be saved: each offer with what it grants, and admits. */
+  /** Each suggestion with its grant and what it allows. */
   readonly offers: readonly (readonly { readonly grant: string; readonly admits: string }[])[]
   readonly answers: readonly AnswerRow[]
 }
@@ -41,11 +41,11 @@ export interface ShownField {
   readonly text: string
   readonly lines: number
   readonly characters: number
-  /** Characters in the middle that cannot be shown. */
+  /** Invisible characters in the middle. */
   readonly hidden: number
 }
 
-/** A question, made visible. Its secrets are masked already, and nothing more is: that is the question's own matter. */
+/** Escapes a question. Its secrets are already masked. */
 export function shownAsk({ id, host, project, time, view, waiting }: OpenAsk): ShownAsk {
   return {
     id,
@@ -81,7 +81,7 @@ export function shownAsk({ id, host, project, time, view, waiting }: OpenAsk): S
   }
 }
 
-/** A text cut where marks begin and end. */
+/** Splits a text at its marks. */
 function pieces(text: string, marks: OpenAsk['view']['marks']): ShownAsk['subject'] {
   const inside = marks.filter(({ start, end }) => start >= 0 && end <= text.length && start < end)
   const cuts = [...new Set([0, text.length, ...inside.flatMap(({ start, end }) => [start, end])])].sort((a, b) => a - b)
@@ -92,26 +92,26 @@ function pieces(text: string, marks: OpenAsk['view']['marks']): ShownAsk['subjec
   })
 }
 
-/** An answer as the page sends it: from outside, and believed only where it was offered. */
+/** An answer from the page, valid only if it was offered. */
 export interface PageAnswer {
   readonly ask: string
   readonly kind: AnswerRow['kind']
   readonly choice?: number
   readonly seconds?: number
   readonly message?: string
-  /** What the terminal showed. */
+  /** The code from the terminal. */
   readonly code?: string
 }
 
-/** `consent`: a code is wanted. `gone`: it was too late, and `why` says what stands. */
+/** `consent`: a code is needed. `gone`: too late, with the answer that counts. */
 export type Answered =
   | { readonly status: 'done'; readonly said: string }
   | { readonly status: 'consent' | 'gone' | 'bad'; readonly why: string }
 
-/** How long a yes of the page holds for a call that is to be tried again. */
+/** How long a page's yes waits for the retry. */
 const ONCE_MINUTES = 10
 
-/** Reads an answer of the page; null when it is not. */
+/** Parses an answer; null if invalid. */
 export function parseAnswer({
   ask,
   kind,
@@ -128,7 +128,7 @@ export function parseAnswer({
   return { ask, kind, ...Object.fromEntries(given) } as PageAnswer
 }
 
-/** Gives an answer; the first one stands. */
+/** Gives an answer; the first one counts. */
 export async function answerOnPage(
   machine: Machine,
   given: PageAnswer,
@@ -144,7 +144,7 @@ export async function answerOnPage(
   const grants = ask.waiting ? ask.view.offers : ask.suggestions
   const answer = answerOf(ask.view, grants, { answer: kind, choice, seconds, message })
   if (!answer) return { status: 'bad', why: 'that answer was not offered' }
-  // What is over with the question itself needs no more; everything else outlives it.
+  // One-time answers need no code; anything lasting does.
   if (ANSWERS.find((row) => row.kind === kind)!.saves) {
     const refused = consent.take(deedOf(given, ask), given.code ?? null)
     if (refused !== null) return { status: 'consent', why: refused }
@@ -168,7 +168,7 @@ export async function answerOnPage(
   return why === null ? { status: 'done', said: answerText(stands) } : { status: 'gone', why }
 }
 
-/** What a person agrees to, in the terminal's words. */
+/** The action in the terminal's words. */
 function deedOf({ kind, choice = 0, seconds = 0 }: PageAnswer, { id, project, view }: OpenAsk): string {
   const offer = view.offers[choice]
   const grants = offer ? [offer, ...(offer.also ?? [])].map((one) => visible(`${one.kind} ${one.value}`)) : []

@@ -1,9 +1,9 @@
-/** The terminal's consent: what outlives a question needs a code that is shown in the terminal where the page was started. */
+/** The terminal's consent: a lasting answer needs a code that the terminal shows. */
 
 import { randomInt, timingSafeEqual } from 'node:crypto'
 
 export interface Consent {
-  /** Whether this very action was agreed to. Otherwise why not; a code is shown then, where there is a terminal. */
+  /** Null if agreed; otherwise why not, after showing a code if there is a terminal. */
   take(deed: string, code: string | null): string | null
 }
 
@@ -16,10 +16,10 @@ interface Pending {
 
 const HOLDS_MS = 2 * 60_000
 const MAX_TRIES = 3
-/** Wrong codes in all, over every question, until the page is started again: a million codes are not tried one after the other. */
+/** Limit of wrong codes until restart, against guessing. */
 const MAX_WRONG = 9
 
-/** A consent that shows its codes by `show`, which says whether anybody could see it. One action is pending at a time. */
+/** `show` returns whether anybody could see the code. One action is pending at a time. */
 export function terminalConsent(show: (text: string) => boolean, now: () => number = Date.now): Consent {
   let pending: Pending | null = null
   let wrong = 0
@@ -40,7 +40,7 @@ export function terminalConsent(show: (text: string) => boolean, now: () => numb
         pending = null
         return 'that was not the code three times; begin again'
       }
-      // A question that is asked again meanwhile keeps its code, so that no one can fill the terminal.
+      // A repeated question keeps its code, so that nobody can flood the terminal.
       if (known) return 'the terminal shows a code: type it here'
       const fresh = String(randomInt(1_000_000)).padStart(6, '0')
       pending = { deed, code: fresh, until: now() + HOLDS_MS, tries: 0 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { eventRow } from './event-row.ts'
+import { eventRow } from './live-feed.ts'
 
 const line = { v: 1, seq: 3, time: '2026-01-01T00:00:00.000Z', session: 's', type: 'begin', prev: 'x' }
 

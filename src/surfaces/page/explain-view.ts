@@ -1,4 +1,4 @@
-/** The decision of a call as a tree: the commands of a text with what they run, each with its parts, reasons and rules. */
+/** The decision of a call as a tree of commands, parts, reasons and rules. */
 
 import { type CheckedCall, openChecker } from '../../call/decide/check-call.ts'
 import type { PartDecision } from '../../policy/decision.ts'
@@ -18,7 +18,7 @@ export interface ExplainNode {
 
 export interface Explained {
   readonly verdict: string
-  /** Of an ask: what a wrong yes could cost at most. */
+  /** For an ask: the worst case of a wrong yes. */
   readonly worst: string | null
   readonly reason: string
   readonly remedy: string | null
@@ -28,7 +28,6 @@ export interface Explained {
   readonly tree: readonly ExplainNode[]
 }
 
-/** Decides a call without running it. */
 export async function explainCall(
   call: { readonly tool: string; readonly input: unknown },
   loaded: LoadedPolicy,
@@ -82,7 +81,7 @@ function partNode({ kind, text, decision, reason, rules }: PartDecision): Explai
   }
 }
 
-/** The words as bash will see them; what is only known when it runs in angle brackets. */
+/** Words as bash will see them; unknown ones in angle brackets. */
 function wordsOf({ argv, assignments }: CommandFact): string {
   const words = argv.map((word) => (word.values === null ? `⟨${word.text}⟩` : word.values.join('|')))
   return words.length > 0 ? words.join(' ') : assignments.map(({ name }) => `${name}=…`).join(' ')

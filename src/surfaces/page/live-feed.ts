@@ -1,24 +1,103 @@
-/** What happens, as lines of JSON: the record, the questions that wait, the sessions that run. Nothing is read faster than it is taken. */
+/**
+ * Streams the record, open questions and running sessions as JSON lines, no faster than they are
+ * read.
+ */
 
 import type { ServerResponse } from 'node:http'
 import { openAsks } from '../../questions/asks.ts'
-import { openAuditTrail } from '../../report/audit-trail.ts'
+import { type AuditLine, openAuditTrail } from '../../report/audit-trail.ts'
+import { visible } from '../../scan/visible-text.ts'
 import type { Machine } from '../../system/machine.ts'
 import { shownAsk } from './asks-view.ts'
-import { type EventRow, eventRow } from './event-row.ts'
 
-/** How much of the record a page is given at first. */
+/** One row; missing fields are omitted. */
+export interface EventRow {
+  readonly session: string
+  readonly seq: number
+  readonly time: string
+  readonly type: string
+  readonly call?: string
+  readonly project?: string
+  readonly agent?: string
+  readonly tool?: string
+  readonly subject?: string
+  readonly verdict?: string
+  readonly reason?: string
+  readonly outcome?: string
+  readonly ms?: number
+  /** Undo's name for the changes. */
+  readonly undo?: string
+  readonly changed?: number
+  /** Hosts and files, for the filter. */
+  readonly hosts?: string
+  readonly files?: string
+}
+
+const MAX_SHOWN = 300
+
+/** The row of a line, whose secrets are already masked. */
+export function eventRow(line: AuditLine): EventRow {
+  const decision = record(line.decision)
+  const changes = record(line.changes)
+  const names = [line.files, changes.names, record(line.violations).subject].flatMap(texts)
+  const subject = text(line.subject) ?? text(line.value) ?? text(line.error)
+  const count = ['made', 'changed', 'removed'].reduce((sum, name) => sum + (Number(changes[name]) || 0), 0)
+  const found = {
+    call: text(line.call),
+    project: text(line.project),
+    agent: text(line.agent) ?? text(line.by),
+    tool: text(line.tool),
+    subject,
+    verdict: text(decision.verdict) ?? approvedWord(line.approved),
+    reason: text(decision.reason) ?? text(line.approver) ?? text(line.error_code),
+    outcome: text(line.outcome),
+    undo: text(changes.undo),
+    hosts: joined([line.hosts, line.refused_hosts].flatMap(texts)),
+    files: joined(names),
+  }
+  return {
+    session: visible(line.session),
+    seq: line.seq,
+    time: visible(line.time),
+    type: visible(line.type),
+    ...Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined && value !== '')),
+    ...(typeof line.duration_ms === 'number' && { ms: line.duration_ms }),
+    ...(count > 0 && { changed: count }),
+  }
+}
+
+function approvedWord(approved: unknown): string | undefined {
+  return typeof approved === 'boolean' ? (approved ? 'allow' : 'deny') : undefined
+}
+
+function record(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+}
+
+function texts(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' ? visible(value.slice(0, MAX_SHOWN)) : undefined
+}
+
+function joined(all: readonly string[]): string | undefined {
+  return all.length === 0 ? undefined : visible(all.slice(0, 20).join(' ').slice(0, MAX_SHOWN))
+}
+
+/** Initial part of the record. */
 const BUDGET = 48 * 1024 * 1024
 const BATCH = 400
 const LOOK_MS = 400
-/** A line now and then, so that either side notices when the other is gone. */
+/** A heartbeat, so that either side notices a lost connection. */
 const BEAT_MS = 10_000
 const MAX_SESSIONS = 200
 
-/** Writes one line and waits until it was taken. */
+/** Resolves when the line was written. */
 type Send = (line: object) => Promise<void>
 
-/** Streams until the reader goes or the signal ends it. */
+/** Streams until the reader or the signal ends it. */
 export async function streamLive(machine: Machine, response: ServerResponse, ended: AbortSignal): Promise<void> {
   const gone = new AbortController()
   const signal = AbortSignal.any([ended, gone.signal])
@@ -36,7 +115,7 @@ export async function streamLive(machine: Machine, response: ServerResponse, end
   }
 }
 
-/** One line at a time, in order; the next one only when the connection took the one before. */
+/** Writes lines in order, waiting for the connection. */
 function sender(response: ServerResponse, signal: AbortSignal): Send {
   let last: Promise<void> = Promise.resolve()
   return (line) => {
@@ -90,7 +169,7 @@ function noteSession(sessions: Map<string, number>, session: string, closed: boo
   if (sessions.size > MAX_SESSIONS && oldest !== undefined) sessions.delete(oldest)
 }
 
-/** Questions and running sessions, whenever they change. */
+/** Sends questions and sessions when they change. */
 async function sendState(
   machine: Machine,
   send: Send,

@@ -1,4 +1,4 @@
-/** Tells a person of questions who is not looking: a signed notice to their webhook, and a notification of the desktop. */
+/** Notifies a person of questions: a signed webhook and a desktop notification. */
 
 import { spawn } from 'node:child_process'
 import { createHmac, randomBytes } from 'node:crypto'
@@ -9,9 +9,9 @@ import { askText } from '../../session/cordon.ts'
 import { messageOf } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
 import { openOwnDirectory, readOwnFile, writeOwnFile } from '../../system/state.ts'
-import type { AnswerLinks } from './answer-links.ts'
+import type { AnswerLinks } from './answer-page.ts'
 
-/** How a person wants to be told. */
+/** How to notify the person. */
 export interface NoticeSettings {
   readonly webhook: string | null
   readonly format: 'json' | 'ntfy'
@@ -21,7 +21,7 @@ export interface NoticeSettings {
 
 const TIMEOUT_MS = 10_000
 
-/** The key that notices are signed with; made when it is first needed. */
+/** The signing key for notices, created on first use. */
 export function webhookKey(machine: Machine): string {
   const path = join(openOwnDirectory(machine.stateDir), 'webhook.key')
   const known = readOwnFile(path)
@@ -31,32 +31,32 @@ export function webhookKey(machine: Machine): string {
   return fresh
 }
 
-/** The signature of a notice, as Standard Webhooks have it. */
+/** The signature of Standard Webhooks. */
 export function signatureOf(key: string, id: string, time: number, body: string): string {
   const secret = Buffer.from(key.replace(/^whsec_/, ''), 'base64')
   return `v1,${createHmac('sha256', secret).update(`${id}.${time}.${body}`).digest('base64')}`
 }
 
-/** A question as it leaves the machine: secrets masked, and the links that answer it. */
+/** A question to send: masked, with its answer links. */
 export interface Notice {
   readonly id: string
   readonly project: string
   readonly from: string
   readonly tool: string
   readonly subject: string
-  /** Why it asks, all of it. */
+  /** All its reasons. */
   readonly reason: string
   /** The question as every surface shows it. */
   readonly text: string
-  /** Whether `text` is all of it. If not, there is not a link that says yes. */
+  /** Whether `text` is complete. If not, there is no link for a yes. */
   readonly whole: boolean
   readonly answers: { readonly once?: string; readonly deny: string }
 }
 
-/** ntfy makes an attachment of a longer message, which no one reads before pressing a button. */
+/** ntfy turns longer messages into attachments, which nobody reads before answering. */
 const MAX_BYTES = 3500
 
-/** The notice of a question. Without an answer nothing is allowed, so that a lost notice is a no. */
+/** A question's notice. A lost notice allows nothing. */
 export function noticeOf(ask: OpenAsk, links: AnswerLinks, base: string): Notice {
   const url = (kind: 'once' | 'deny') => `${base.replace(/\/$/, '')}/answer/${links.make({ ask: ask.id, kind })}`
   const { view } = ask
@@ -77,7 +77,7 @@ export function noticeOf(ask: OpenAsk, links: AnswerLinks, base: string): Notice
   }
 }
 
-/** The beginning of a text, and how much is missing. */
+/** The start of a text, and how much is missing. */
 function cut(text: string): string {
   if (Buffer.byteLength(text) <= MAX_BYTES) return text
   const kept = Buffer.from(text)
@@ -87,7 +87,7 @@ function cut(text: string): string {
   return `${kept} … (${(text.length - kept.length).toLocaleString('en')} more characters)`
 }
 
-/** Posts a notice; null when it was taken, otherwise why not. Redirects are not followed: a question goes where its person said. */
+/** Posts a notice; returns null or the problem. Redirects are not followed. */
 export async function postNotice(notice: Notice, settings: NoticeSettings, key: string): Promise<string | null> {
   const { webhook, format } = settings
   if (webhook === null) return null
@@ -116,7 +116,7 @@ export async function postNotice(notice: Notice, settings: NoticeSettings, key: 
   }
 }
 
-/** ntfy takes a message as JSON at its root, with the topic in it. */
+/** ntfy takes JSON at its root, with the topic in it. */
 function ntfyMessage({ tool, text, project, answers }: Notice, webhook: string) {
   const { origin, pathname } = new URL(webhook)
   const button = (label: string, url: string) => ({ action: 'http', label, url, method: 'POST', clear: true })
@@ -130,7 +130,7 @@ function ntfyMessage({ tool, text, project, answers }: Notice, webhook: string) 
   return { url: `${origin}/`, body: JSON.stringify(body) }
 }
 
-/** Shows a notification where the desktop has a program for it; what is missing is not missed. */
+/** Shows a desktop notification if a program for it exists. */
 export function notifyDesktop({ tool, subject }: Notice, env: Readonly<Record<string, string | undefined>>): void {
   if (!env.DBUS_SESSION_BUS_ADDRESS && !env.DISPLAY && !env.WAYLAND_DISPLAY) return
   // The body is markup.

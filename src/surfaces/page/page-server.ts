@@ -1,4 +1,4 @@
-/** The page's server on loopback: three files for anybody who calls it by its name, data for the page itself, answers for links. */
+/** The page's server on loopback: static files, the API, and answer links. */
 
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
@@ -10,22 +10,82 @@ import { isFirstPage, registerPage } from '../../questions/open-pages.ts'
 import { createRedactor } from '../../scan/redact/redact.ts'
 import { visible, visibleLines } from '../../scan/visible-text.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
-import { AnswerLinks } from './answer-links.ts'
-import { answerByLink } from './answer-page.ts'
+import { type LoopbackRefusal, loopbackRefusal } from '../loopback/loopback-guard.ts'
+import { AnswerLinks, answerByLink } from './answer-page.ts'
 import { deeds, type PageParts, reads } from './api.ts'
 import { streamLive } from './live-feed.ts'
 import { type NoticeSettings, noticeOf, notifyDesktop, postNotice, webhookKey } from './notifier.ts'
-import { apiRefusal, fileRefusal, setHeaders } from './page-guard.ts'
+
+/** Only its own files, no frames, no markup from text. */
+const CSP = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self'",
+  "worker-src 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+  "trusted-types 'none'",
+].join('; ')
+
+/** An answer link's page has a form and no script. */
+const ANSWER_CSP = "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+/** Headers of every answer. */
+function setHeaders(response: ServerResponse, what: 'page' | 'answer' = 'page'): void {
+  const headers = {
+    'content-security-policy': what === 'page' ? CSP : ANSWER_CSP,
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-resource-policy': 'same-origin',
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+    'referrer-policy': 'no-referrer',
+    'cache-control': 'no-store',
+  }
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+}
+
+/** Why an API request is refused. */
+function apiRefusal(request: IncomingMessage, port: number, token: string): LoopbackRefusal | null {
+  const refusal = loopbackRefusal(request, port, token)
+  if (refusal) return refusal
+  const { origin } = request.headers
+  if (request.headers['sec-fetch-site'] !== 'same-origin')
+    return { status: 403, why: 'only the page itself is answered' }
+  if (request.method === 'POST' && origin !== `http://${request.headers.host}`)
+    return { status: 403, why: 'requests of other pages are not taken' }
+  return null
+}
+
+/** Why a file request is refused: foreign name, frame, another site's script. */
+function fileRefusal(request: IncomingMessage, port: number): LoopbackRefusal | null {
+  const { host } = request.headers
+  const site = request.headers['sec-fetch-site']
+  const dest = request.headers['sec-fetch-dest']
+  if (host !== `127.0.0.1:${port}` && host !== `localhost:${port}`)
+    return { status: 403, why: 'this server is called 127.0.0.1' }
+  // A worker would outlive this server and answer for the next user of the port.
+  if (dest?.includes('worker') || request.headers['service-worker'] !== undefined)
+    return { status: 403, why: 'the page has no workers' }
+  // Links in chats and mails navigate here from other sites; the files contain no data.
+  const navigated = request.headers['sec-fetch-mode'] === 'navigate' && dest === 'document'
+  if (site !== undefined && site !== 'none' && site !== 'same-origin' && !navigated)
+    return { status: 403, why: 'the page is not part of another one' }
+  return null
+}
 
 export interface PageOptions extends PageParts {
   readonly port: number
   readonly notices: NoticeSettings
-  /** Says what went wrong, where the page was started. */
+  /** Prints warnings where the page was started. */
   readonly warn: (text: string) => void
 }
 
 export interface PageServer {
-  /** With the token: the process that has it can answer. */
+  /** Contains the token, which allows answering. */
   readonly link: string
   readonly port: number
   close(): Promise<void>
@@ -39,14 +99,14 @@ const FILES: Readonly<Record<string, readonly [name: string, type: string]>> = {
 }
 
 const MAX_BODY = 64 * 1024
-/** Streams that are open at one time: a page has one. */
+/** Limit of open streams; a page has one. */
 const MAX_STREAMS = 8
-/** A browser opens six; more than these are somebody who only holds them. */
+/** Limit of connections; a browser opens six. */
 const MAX_CONNECTIONS = 64
 const CHECKED_MS = 2000
 const LOOK_MS = 700
 
-/** Starts the page on 127.0.0.1; port 0 takes any free one. */
+/** Serves on 127.0.0.1; port 0 picks a free one. */
 export async function servePage(options: PageOptions): Promise<PageServer> {
   const folder = pageFolder()
   const token = randomBytes(32).toString('base64url')
@@ -126,7 +186,7 @@ export async function servePage(options: PageOptions): Promise<PageServer> {
   }
 }
 
-/** Tells of each question once, as long as this page is the first of those that are open. */
+/** Sends notices while this page is the first open one. */
 function tellOfAsks({ machine, notices, warn }: PageOptions, links: AnswerLinks, port: number): () => void {
   const told = new Set(openAsks(machine, Date.now()).map(({ id }) => id))
   const look = () => {
@@ -152,7 +212,7 @@ function tellOfAsks({ machine, notices, warn }: PageOptions, links: AnswerLinks,
   return () => clearInterval(timer)
 }
 
-/** The page's files: beside the bundled program, the library, or below a checkout's build. */
+/** The page's files: beside the bundle, the library, or in a checkout's build. */
 function pageFolder(): string {
   const places = ['../page', '../../../page', '../../../dist/page']
   const found = places
@@ -188,7 +248,7 @@ function send(response: ServerResponse, status: number, body: object): void {
 
 const redactor = createRedactor()
 
-/** Longer texts are cut: the page shows, the record keeps. */
+/** Longer texts are cut; the record has them. */
 const MAX_TEXT = 20_000
 
 /** A text on one line. */
@@ -205,7 +265,7 @@ function cut(text: string): string {
   return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)} …` : text
 }
 
-/** A value of which every text and every name is made visible; texts of several lines stay so. */
+/** Escapes every text and name in a value. */
 function shown(value: unknown): unknown {
   if (typeof value === 'string') return shownLines(value)
   if (typeof value === 'bigint') return String(value)

@@ -1,4 +1,4 @@
-/** What the project of the page may do, from the policy that holds there, each rule with the place it comes from. */
+/** The project's policy in force, each rule with its source. */
 
 import type { HostRule, PathRule, RuleRef } from '../../policy/policy.ts'
 import type { LoadedPolicy } from '../../project/load/load.ts'
@@ -16,17 +16,17 @@ export interface PolicyEntry {
 export interface PolicyGroup {
   readonly title: string
   readonly entries: readonly PolicyEntry[]
-  /** What holds where nothing is written. */
+  /** Shown for an empty list. */
   readonly empty: string
 }
 
 export interface PolicyView {
   readonly root: string
   readonly mode: PolicyEntry | null
-  /** Why there is not a policy, or what a person should do about it. */
+  /** Why there is no policy, or what to do. */
   readonly problem: string | null
   readonly groups: readonly PolicyGroup[]
-  /** Secrets of the project that commands can see, because git has them. */
+  /** Visible secrets that git tracks. */
   readonly shownSecrets: readonly string[]
 }
 
@@ -34,7 +34,7 @@ export type OpenedPolicy =
   | { readonly loaded: LoadedPolicy; readonly note: string | null }
   | { readonly problem: string }
 
-/** The policy of the project as it is written, with a note when no one signed it: then it holds nothing yet. */
+/** The policy as written, with a note if unsigned and so not in force. */
 export async function writtenPolicy(machine: Machine, root: string): Promise<OpenedPolicy> {
   try {
     const place = { machine, files: machineFiles, root, choice: { kind: 'project' } as const }
@@ -52,7 +52,6 @@ export async function writtenPolicy(machine: Machine, root: string): Promise<Ope
 
 const NO_MANIFEST = 'There is no cordon.toml here, so the built-in rules apply: cordon init writes one.'
 
-/** The view of the policy. */
 export async function policyView(machine: Machine, root: string): Promise<PolicyView> {
   const opened = await writtenPolicy(machine, root)
   if ('problem' in opened) return { root, mode: null, problem: opened.problem, groups: [], shownSecrets: [] }

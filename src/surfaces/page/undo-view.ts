@@ -1,4 +1,4 @@
-/** The time line: what agents did to the tree of a project, what each call made of its files, and putting it back. */
+/** The time line: changes by agents, their diffs, and undo. */
 
 import { type KeptCall, ProjectUndo } from '../../run/undo.ts'
 import type { Machine } from '../../system/machine.ts'
@@ -15,12 +15,12 @@ export interface TimelineCall {
   readonly changed: readonly string[]
   readonly removed: readonly string[]
   readonly conflicts: readonly string[]
-  /** How many paths there are: the lists are cut. */
+  /** Number of paths; the lists are cut. */
   readonly paths: number
 }
 
 export interface Undone {
-  /** Null: everything that was meant is restored. */
+  /** Null if everything was restored. */
   readonly problem: string | null
   readonly conflicts: readonly string[]
   readonly undone: readonly string[]
@@ -30,7 +30,6 @@ const MAX_CALLS = 200
 const MAX_PATHS = 30
 const MAX_LINES = 400
 
-/** The calls of one project. */
 export class UndoView {
   readonly #undo: ProjectUndo
 
@@ -47,7 +46,7 @@ export class UndoView {
     }
   }
 
-  /** What a call made of its files; null when it is not kept. */
+  /** A call's changes; null if not kept. */
   compare(
     id: string,
   ): { readonly files: readonly { path: string; hidden: string | null; lines: DiffLine[] }[] } | null {
@@ -61,7 +60,7 @@ export class UndoView {
     return { files }
   }
 
-  /** Puts a call back, or everything since it, the last one first; stops at the first that is not as it was left. */
+  /** Undoes a call, or all since it in reverse; stops at the first conflict. */
   undo(id: string, since: boolean, force: boolean): Undone {
     const open = this.#undo.standing()
     const at = open.findIndex((call) => call.id === id)

@@ -1,4 +1,4 @@
-/** Changes to directories: made, removed, copied, moved, and the permission bits of what is in them. */
+/** Changes in directories: create, remove, copy, move, set modes. */
 
 import { chmodSync, closeSync, copyFileSync, fstatSync, lstatSync, renameSync, rmdirSync, unlinkSync } from 'node:fs'
 import { posix } from 'node:path'
@@ -23,13 +23,13 @@ import { prepareWrite } from './write.ts'
 
 export interface RemoveOptions {
   readonly recursive?: boolean
-  /** Unlink the path itself when it is a link, instead of taking it for a path that changed. */
+  /** Unlink a link itself instead of reporting a changed path. */
   readonly link?: boolean
 }
 
 const MAX_DEPTH = 256
 
-/** A sparse file takes no space until it is copied, and then the whole disk; nothing else happens meanwhile. */
+/** A sparse file can fill the disk when copied. */
 const MAX_COPIED = 1024 ** 3
 
 export function makeDirectory(path: string, keeper: ChangeKeeper): readonly CheckedPath[] {
@@ -39,7 +39,7 @@ export function makeDirectory(path: string, keeper: ChangeKeeper): readonly Chec
 }
 
 export function remove(parent: HeldDirectory, name: string, options: RemoveOptions, keeper: ChangeKeeper): void {
-  // Unlinking never follows: what goes is the name in this very directory.
+  // Unlinking never follows: it removes the name in this directory.
   if (options.link && lstatSync(parent.at(name)).isSymbolicLink()) unlink(parent, name, keeper)
   else removeEntry(parent, name, { recursive: options.recursive ?? false, keeper }, 0)
 }
@@ -82,7 +82,9 @@ function removeEntry(parent: HeldDirectory, name: string, removal: Removal, dept
   makeTold(keeper, () => rmdirSync(parent.at(name)))
 }
 
-/** A copy over itself gives a name its own file, with the same attributes and times. */
+/**
+ * Copying a file onto itself separates it from its hard links, with the same attributes and times.
+ */
 export function copy(source: string, destination: string, journal: TemporaryJournal, keeper: ChangeKeeper): void {
   inParent(source, (parent, name) =>
     inEntry(parent, name, (entry) => {
@@ -164,7 +166,7 @@ export function changeMode(path: string, mode: number, journal: TemporaryJournal
         return true
       }),
     )
-  // A file with further names: they keep it as it is, and this one gets a copy.
+  // A hard-linked file is copied first, so that its other names keep the mode.
   for (let tries = 0; !set(); tries++) {
     if (tries > 0) throw changedFault(path)
     copy(path, path, journal, keeper)

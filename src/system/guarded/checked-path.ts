@@ -1,11 +1,14 @@
-/** A canonical path that was judged. Guarded files take nothing else, so that an unchecked path cannot be used by accident. */
+/**
+ * A canonical path that was judged. Guarded files take no other, so an unchecked path cannot be
+ * used by accident.
+ */
 
 declare const judged: unique symbol
 
-/** Made where a call is resolved and judged, and of what guarded files made themselves; `test/layers` holds who makes one. */
+/** `test/layers` lists the files that may create one. */
 export type CheckedPath = string & { readonly [judged]: true }
 
-/** For those who have judged the path. */
+/** Only for code that has judged the path. */
 export function checkedPath(canonical: string): CheckedPath {
   return canonical as CheckedPath
 }

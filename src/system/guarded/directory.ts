@@ -1,4 +1,4 @@
-/** A directory held open by the kernel: walked without following a single link, so that its path cannot be swapped. */
+/** Holds a directory open without following links, so that its path cannot be swapped. */
 
 import {
   closeSync,
@@ -21,27 +21,30 @@ const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants
 const O_PATH = 0o10000000
 const MAX_PATH = 4096
 
-/** Linux can name a child of an open directory; elsewhere the path is compared again after every step. */
+/** Linux can name a child of an open directory; elsewhere the path is compared after every step. */
 const heldByKernel: boolean = process.platform === 'linux'
 
 export interface HeldDirectory {
   readonly path: string
   readonly fd: number
-  /** Directories that were made on the way here, outermost first. */
+  /** Directories created on the way, outermost first. */
   readonly made: readonly CheckedPath[]
-  /** A name below this very directory, wherever its path leads by now. */
+  /** A path of a name in this directory, wherever it has moved. */
   at(name: string): string
-  /** The directory itself, as a path for `readdir`. */
+  /** This directory as a path for `readdir`. */
   self(): string
   close(): void
 }
 
 export interface HoldOptions {
-  /** Missing directories are made, and told to this one. */
+  /** Creates missing directories and reports them. */
   readonly make?: ChangeKeeper
 }
 
-/** Opens a canonical directory from `/` down. A link anywhere on the way is a path that changed since it was judged. */
+/**
+ * Opens a canonical directory from `/` down. A link on the way means the path changed since it was
+ * judged.
+ */
 export function holdDirectory(path: string, options: HoldOptions = {}): HeldDirectory {
   const names = segmentsOf(path)
   if (!heldByKernel) return holdByComparison(path, options)
@@ -63,7 +66,7 @@ export function holdDirectory(path: string, options: HoldOptions = {}): HeldDire
   }
 }
 
-/** Opens a directory below a held one; the recursion of `remove` and the walk of `glob` come this way. */
+/** Opens a directory below a held one. */
 export function holdChild(parent: HeldDirectory, name: string): HeldDirectory {
   const path = posix.join(parent.path, name)
   if (!heldByKernel) return holdByComparison(path, {})
@@ -74,7 +77,7 @@ export function holdChild(parent: HeldDirectory, name: string): HeldDirectory {
   )
 }
 
-/** Opens what a name stands for without following it and without side effects; null when there is nothing. */
+/** Opens an entry without following it and without side effects; null if missing. */
 export function openEntry(
   directory: HeldDirectory,
   name: string,
@@ -93,18 +96,18 @@ export function openEntry(
   throw changedFault(posix.join(directory.path, name))
 }
 
-/** Opens for reading what `openEntry` found: the same inode, whatever its name means by now. */
+/** Reopens the same inode for reading, whatever its name means now. */
 export function reopenForReading(entry: { readonly fd: number }, directory: HeldDirectory, name: string): number {
   if (heldByKernel) return openSync(`/proc/self/fd/${entry.fd}`, O_RDONLY | O_NONBLOCK)
   return openSync(directory.at(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
 }
 
-/** The path through which a system call without a descriptor reaches an open file. */
+/** A path to an open file for system calls without a descriptor. */
 export function descriptorPath(fd: number, directory: HeldDirectory, name: string): string {
   return heldByKernel ? `/proc/self/fd/${fd}` : directory.at(name)
 }
 
-/** Splits a canonical path; anything a canonical path cannot hold is refused. */
+/** Splits a canonical path; refuses anything else. */
 export function segmentsOf(path: string): string[] {
   if (!path.startsWith('/')) throw new Fault('not-canonical', `${path} is not an absolute path`)
   if (path.includes('\0') || !path.isWellFormed()) {
@@ -117,7 +120,7 @@ export function segmentsOf(path: string): string[] {
   if (names.some((name) => name === '' || name === '.' || name === '..')) {
     throw new Fault('not-canonical', `${path} is not a canonical path`)
   }
-  // They speak of the process that opens them, which is Cordon: its environment, its memory, its descriptors.
+  // These show Cordon's own environment, memory and descriptors.
   if (names[0] === 'proc' || names[0] === 'sys') {
     throw new Fault('kernel-file', `${path} is a file of the kernel, which tools do not open`)
   }
@@ -130,7 +133,7 @@ export function changedFault(path: string): Fault {
   })
 }
 
-/** A fault for what a system call said. */
+/** The fault for a system error. */
 export function systemFault(path: string, error: unknown): Fault {
   if (error instanceof Fault) return error
   const code = errorCode(error) ?? 'unknown'
@@ -154,7 +157,7 @@ const reasons: Readonly<Record<string, readonly [code: FaultCode, reason: string
   EMFILE: ['exhausted', 'cannot be opened: too many files are open'],
 }
 
-/** Takes back directories that were made for something that then failed. */
+/** Removes directories that were created for a failed change. */
 export function removeMade(made: readonly string[], keeper: ChangeKeeper): void {
   for (const path of made.toReversed()) {
     try {
@@ -189,7 +192,7 @@ function openChild(child: string, here: () => string, making: Making | null): nu
         makeTold(making.keeper, () => mkdirSync(child))
         making.made.push(checkedPath(here()))
       } catch (failure) {
-        // Somebody else may have made it meanwhile; then it is simply there.
+        // Somebody else may have created it.
         if (errorCode(failure) !== 'EEXIST') throw systemFault(here(), failure)
       }
       try {
@@ -227,8 +230,8 @@ function held(path: string, fd: number, made: readonly CheckedPath[]): HeldDirec
   }
 }
 
-// Where the kernel cannot name a child of a descriptor (macOS), the path is resolved again before every use and the
-// descriptor must be what it then names. That narrows a race to microseconds and does not close it; the sandbox does.
+// If the kernel cannot name a child of a descriptor (macOS), the path is resolved and compared
+// before every use. A race of microseconds remains; the sandbox closes it.
 function holdByComparison(path: string, options: HoldOptions): HeldDirectory {
   const made: CheckedPath[] = []
   try {

@@ -1,4 +1,4 @@
-/** One entry of a held directory: opened without following it, and what is known about it. */
+/** One entry of a held directory, opened without following it, and its facts. */
 
 import { closeSync, type Dirent, readdirSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
@@ -15,7 +15,7 @@ export interface FileFacts {
   readonly mode: number
   readonly modified: Date
   readonly links: number
-  /** Tells one version of a file from another. */
+  /** Identifies one version of a file. */
   readonly stamp: string
 }
 
@@ -29,7 +29,6 @@ export interface Entry {
   readonly type: EntryType
 }
 
-/** The facts of a stat as tools see them. */
 export function factsOf(stats: Stats): FileFacts {
   return {
     type: typeOf(stats),

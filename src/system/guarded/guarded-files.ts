@@ -1,4 +1,4 @@
-/** Files as tools see them: every call reaches exactly the canonical path that was judged, or fails. */
+/** Files for tools: each call reaches exactly the judged canonical path, or fails. */
 
 import { closeSync, fstatSync, lstatSync, readFileSync, readSync, symlinkSync } from 'node:fs'
 import { posix } from 'node:path'
@@ -24,42 +24,44 @@ export type { CheckedPath } from './checked-path.ts'
 export type { Entry, EntryType, FileContent, FileFacts } from './entry.ts'
 
 /**
- * Paths are canonical, as the decision saw them. A path that resolves elsewhere by now is a Fault `path-changed`; links,
- * devices, sockets and FIFOs are never opened.
+ * Paths are canonical and judged. A path that now resolves elsewhere is a Fault `path-changed`.
+ * Links, devices, sockets and FIFOs are never opened.
  */
 export interface GuardedFiles {
-  /** What is there, or null. */
   stat(path: CheckedPath): FileFacts | null
   /** The bytes of a regular file of at most `limit` bytes. */
   read(path: CheckedPath, limit?: number): FileContent
   /** The first bytes of a regular file. */
   readStart(path: CheckedPath, length: number): FileContent
-  /** Entries of a directory, sorted by name. Temporary files of a write that is under way are left out. */
+  /** Sorted entries, without temporary files of running writes. */
   list(path: CheckedPath): readonly Entry[]
-  /** Replaces or makes a file as a whole; missing directories are made. */
+  /** Replaces or creates a file atomically, with missing directories. */
   write(path: CheckedPath, bytes: Uint8Array, options?: WriteOptions): void
   /** The same in two steps: everything that can fail comes before `commit`. */
   prepare(path: CheckedPath, bytes: Uint8Array, options?: WriteOptions): PreparedWrite
-  /** Makes a directory and those above it; returns those that were made, outermost first. */
+  /** Creates a directory and its parents; returns new ones, outermost first. */
   makeDirectory(path: CheckedPath): readonly CheckedPath[]
-  /** Deletes a file or an empty directory, or with `recursive` a whole one; links below it are unlinked, not followed. */
+  /**
+   * Deletes a file, an empty directory, or with `recursive` a tree; links in it are unlinked, not
+   * followed.
+   */
   remove(path: CheckedPath, options?: RemoveOptions): void
-  /** Makes the directories above a path; returns those that were made, outermost first. */
+  /** Creates the parents of a path; returns new ones, outermost first. */
   makeParents(path: CheckedPath): readonly CheckedPath[]
-  /** Makes a symbolic link where nothing is; where it may lead is the caller's to judge. */
+  /** Creates a symbolic link; the caller judges its target. */
   makeLink(path: CheckedPath, target: string): void
   copy(source: CheckedPath, destination: CheckedPath): void
   /** Renames; the destination must not exist. */
   move(source: CheckedPath, destination: CheckedPath): void
-  /** Permission bits only; further names of a file keep theirs. */
+  /** Permission bits only; a hard-linked file's other names keep theirs. */
   changeMode(path: CheckedPath, mode: number): void
-  /** True when the last name of a path as it was written is a link; for messages, never for a decision. */
+  /** True if the last name of a written path is a link; for messages only. */
   isLink(path: string): boolean
 }
 
 const MAX_READ = 256 * 1024 * 1024
 
-/** Guarded files of this machine. `keeper` is told of every change before it is made. */
+/** Guarded files of this machine. `keeper` records every change first. */
 export function openGuardedFiles(
   journal: TemporaryJournal = noJournal,
   keeper: ChangeKeeper = keepsNothing,

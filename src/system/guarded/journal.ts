@@ -1,34 +1,37 @@
-/** A note of every temporary file while it exists, so that the next start removes what a killed process left. */
+/**
+ * Records temporary files while they exist, so that the next start removes those of killed
+ * processes.
+ */
 
 import { closeSync, constants, ftruncateSync, readdirSync, readFileSync, unlinkSync, writeSync } from 'node:fs'
 import { posix } from 'node:path'
-import { isSameProcess, startOf } from '../alive.ts'
 import { openMade } from '../made-file.ts'
+import { isSameProcess, startOf } from '../processes.ts'
 import { makeDirectories } from '../state.ts'
 import { holdDirectory } from './directory.ts'
 
-/** Names that only Cordon gives: the reaper removes nothing else. */
+/** Only names that Cordon creates are removed. */
 const TEMPORARY = /^\.cordon-[0-9a-f]{16}\.tmp$/
 
-/** In the place of a start that cannot be known. */
+/** Used if the start time is unknown. */
 const UNKNOWN = '0'
 
 export interface TemporaryJournal {
-  /** Notes a temporary file before it is made. */
+  /** Records a temporary file before it is created. */
   begin(path: string): void
   /** The temporary file is gone. */
   end(): void
   close(): void
 }
 
-/** For those who have no state directory: nothing is noted. */
+/** For callers without a state directory. */
 export const noJournal: TemporaryJournal = { begin: () => {}, end: () => {}, close: () => {} }
 
 export function isTemporaryName(name: string): boolean {
   return TEMPORARY.test(name)
 }
 
-/** Opens this process's journal below a directory that only Cordon can reach. */
+/** Opens this process's journal in a private directory. */
 export function openTemporaryJournal(directory: string): TemporaryJournal {
   makeDirectories(directory)
   const { O_APPEND, O_CREAT, O_EXCL, O_WRONLY } = constants
@@ -54,7 +57,7 @@ export function openTemporaryJournal(directory: string): TemporaryJournal {
   }
 }
 
-/** Removes the temporary files of processes that are gone; returns those it removed. Called at every start. */
+/** Removes temporary files of dead processes and returns them. Called at every start. */
 export function reapTemporaries(directory: string): readonly string[] {
   const removed: string[] = []
   for (const name of names(directory)) {
@@ -82,7 +85,7 @@ function notedPaths(journal: string): string[] {
       try {
         return [JSON.parse(line) as string]
       } catch {
-        // The last line of a killed process may be cut; its file was then never made.
+        // A killed process may leave a cut line; its file was never created.
         return []
       }
     })

@@ -1,20 +1,22 @@
-/** Who is told of every change of guarded files before it is made, so that it can be restored. */
+/** Records changes of guarded files before they are made, so that they can be restored. */
 
-/** `path` names what changes; `at` is the way to it by the directory that is held open. */
+/** `path` is what changes; `at` reaches it through a held directory. */
 export interface ChangeKeeper {
-  /** A file, folder or link will be made where nothing is. `folderTime`: when its folder was last changed, if not just now. */
+  /**
+   * A file, folder or link will be created. `folderTime`: the folder's last change, if not current.
+   */
   willMake(path: string, folderTime?: bigint): void
-  /** A file will be put there by a rename, instead of what is there. */
+  /** A rename will replace what is there. */
   willReplace(path: string, at: string, folderTime?: bigint): void
-  /** One name will be removed; what is below it was told before. */
+  /** One name will be removed; its contents were announced before. */
   willRemove(path: string, at: string): void
   willMove(path: string, other: string): void
   willSetMode(path: string, at: string): void
-  /** The change that was told last was not made. */
+  /** The last announced change failed. */
   wasNotMade(): void
 }
 
-/** For those who put nothing back. */
+/** For callers that keep nothing. */
 export const keepsNothing: ChangeKeeper = {
   willMake: () => {},
   willReplace: () => {},
@@ -24,7 +26,7 @@ export const keepsNothing: ChangeKeeper = {
   wasNotMade: () => {},
 }
 
-/** Makes the change that a keeper was told of. */
+/** Makes an announced change. */
 export function makeTold(keeper: ChangeKeeper, change: () => void): void {
   try {
     change()

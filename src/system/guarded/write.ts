@@ -1,4 +1,4 @@
-/** Writing a file as a whole: a temporary file beside it, synced and renamed inside the directory that is held open. */
+/** Writes a file atomically: a synced temporary file is renamed inside a held directory. */
 
 import {
   closeSync,
@@ -24,30 +24,30 @@ import { type ChangeKeeper, makeTold } from './keeper.ts'
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants
 
 export interface WriteOptions {
-  /** Permission bits of a file that is new; one that exists keeps its own. */
+  /** Mode of a new file; an existing file keeps its own. */
   readonly mode?: number
-  /** The file must not exist yet. */
+  /** The file must not exist. */
   readonly exclusive?: boolean
-  /** The stamp of the version this write replaces; another one there by now is a Fault `file-changed`. */
+  /** The stamp of the expected version; another one is a Fault `file-changed`. */
   readonly replaces?: string
-  /** False leaves the disk to catch up later: for files that are easily made again. */
+  /** False skips fsync, for files that can be recreated. */
   readonly sync?: boolean
 }
 
-/** A write of which only the rename is left. */
+/** A write that only needs its rename. */
 export interface PreparedWrite {
   readonly path: string
   readonly created: boolean
-  /** Directories that were made for it, outermost first. */
+  /** New directories, outermost first. */
   readonly made: readonly CheckedPath[]
   commit(): void
-  /** Takes back what `prepare` left; after `commit` it does nothing. */
+  /** Removes what `prepare` created; does nothing after `commit`. */
   abort(): void
 }
 
 type Fill = (fd: number, directory: HeldDirectory, name: string) => void
 
-/** Writes the content beside its place and waits for `commit`. A reader sees the old file or the new one. */
+/** Writes the content beside its place and waits for `commit`. */
 export function prepareWrite(
   path: string,
   content: Uint8Array | Fill,
@@ -64,7 +64,7 @@ export function prepareWrite(
       try {
         unlinkSync(directory.at(temporary))
       } catch {
-        // Renamed away by `commit`, or never made.
+        // Already renamed, or never created.
       }
       journal.end()
       temporary = null
@@ -92,7 +92,7 @@ interface Written {
   readonly name: string
   readonly temporary: string
   readonly old: Stats | null
-  /** Of the directory, before the temporary file was made in it. */
+  /** The directory's time before the temporary file. */
   readonly folderTime: bigint
   readonly keeper: ChangeKeeper
 }
@@ -167,25 +167,25 @@ function writeAll(fd: number, bytes: Uint8Array): void {
   while (written < bytes.length) written += writeSync(fd, bytes, written)
 }
 
-// The owner first: changing it clears bits of the mode. Setuid and setgid never survive new content.
+// Owner first: changing it clears mode bits. Setuid and setgid never survive new content.
 function keepOwnerAndMode(fd: number, old: Stats): void {
   const now = fstatSync(fd)
   if (now.uid !== old.uid || now.gid !== old.gid) {
     try {
       fchownSync(fd, old.uid, old.gid)
     } catch {
-      // Only root gives files away; the group alone may still be ours to keep.
+      // Only root gives files away; the group may still be settable.
       try {
         fchownSync(fd, now.uid, old.gid)
       } catch {
-        // The file becomes the writer's, as it does in any editor that replaces files.
+        // The file becomes the writer's, as with any editor that replaces files.
       }
     }
   }
   fchmodSync(fd, old.mode & 0o777)
 }
 
-/** Tells one version of a file from another. */
+/** Identifies one version of a file. */
 export function stampOf({ dev, ino, size, mtimeMs, ctimeMs }: Stats): string {
   return `${dev}:${ino}:${size}:${mtimeMs}:${ctimeMs}`
 }

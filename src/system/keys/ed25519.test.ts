@@ -1,6 +1,6 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { isSignedBy } from './ed25519.ts'
+import { isSignedBy } from './signing-key.ts'
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519')
 const key = `ed25519:${Buffer.from(publicKey.export({ format: 'jwk' }).x!, 'base64url').toString('base64')}`

@@ -2,8 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { openKeyStore } from './keychain.ts'
-import { moveKeys } from './keychain-move.ts'
+import { moveKeys, openKeyStore } from './keychain.ts'
 
 it('moves plain keys out of a configuration, once', () => {
   const base = mkdtempSync(join(tmpdir(), 'cordon-move-'))

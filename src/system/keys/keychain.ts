@@ -1,11 +1,11 @@
-/** Where keys are kept: the keychain of the system, else files for the owner alone, and then with a warning. */
+/** Stores keys in the system keychain, or in private files with a warning. */
 
 import { join } from 'node:path'
 import { messageOf } from '../fault.ts'
 import { keychainEntry } from '../keychain-entry.ts'
 import { readOwnFile, removeIfThere, writeOwnFile } from '../state.ts'
 
-/** The system's keychain, small enough to be stood in for. Every call throws when there is none or it is locked. */
+/** The system keychain. Every call throws if it is missing or locked. */
 export interface Keychain {
   get(name: string): string | null
   set(name: string, value: string): void
@@ -18,9 +18,8 @@ export interface StoredKey {
 }
 
 export interface KeyStore {
-  /** The value under a name; null when neither place has one. */
   read(name: string): StoredKey | null
-  /** Keeps a value, and says where. `warning` tells a person when it was not the keychain. */
+  /** Stores a value; `warning` says if it is not in the keychain. */
   write(name: string, value: string): { readonly to: 'keychain' | 'file'; readonly warning: string | null }
   /** Removes it from both places. */
   delete(name: string): void
@@ -28,7 +27,7 @@ export interface KeyStore {
 
 const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/
 
-/** A store over the keychain and the directory `keys` of the state directory, which must have been opened. */
+/** Opens a store over the keychain and the opened state directory's `keys`. */
 export function openKeyStore(stateDir: string, keychain: Keychain = systemKeychain()): KeyStore {
   const fileOf = (name: string): string => {
     if (!NAME.test(name)) throw new RangeError(`a key's name is lower-case letters, digits, dots and dashes: ${name}`)
@@ -40,7 +39,7 @@ export function openKeyStore(stateDir: string, keychain: Keychain = systemKeycha
   }
   return {
     read(name) {
-      // The file first: it is there only where the keychain was not, and asking the keychain takes time.
+      // File first: it exists only without a keychain, and asking the keychain takes time.
       const stored = readFile(name)
       if (stored !== null) return stored
       const value = attempt(() => keychain.get(name))
@@ -78,7 +77,10 @@ function attempt<T>(work: () => T): { readonly value: T } | { readonly failure: 
   }
 }
 
-/** The usual ways in which there is none: no bus, no service on it, or it was switched off. Why is of no use to anybody. */
+/**
+ * Usual reasons for a missing keychain, which need no explanation: no bus, no service, switched
+ * off.
+ */
 function isAbsence(failure: string): boolean {
   return /dbus|d-bus|no such (?:interface|service|file)|not provided by any|secret.?service|org\.freedesktop|CORDON_KEYCHAIN|platform failure/i.test(
     failure,
@@ -91,4 +93,48 @@ function systemKeychain(): Keychain {
     set: (name, value) => keychainEntry(name).setPassword(value),
     delete: (name) => void keychainEntry(name).deletePassword(),
   }
+}
+
+const KEY_FIELD = /^(?:api_?key|token|secret)$/i
+
+interface MovedKeys {
+  /** The names under which they are now stored. */
+  readonly moved: readonly string[]
+  readonly warnings: readonly string[]
+}
+
+/**
+ * Moves keys out of a JSON configuration. Each is stored before it is removed, so a crash leaves it
+ * in both places, never in none.
+ */
+export function moveKeys(configPath: string, store: KeyStore): MovedKeys {
+  const bytes = readOwnFile(configPath)
+  if (bytes === null) return { moved: [], warnings: [] }
+  const moved: string[] = []
+  const warnings: string[] = []
+  const without = (value: unknown, place: readonly string[]): unknown => {
+    if (Array.isArray(value)) return value.map((item, index) => without(item, [...place, String(index)]))
+    if (typeof value !== 'object' || value === null) return value
+    return Object.fromEntries(
+      Object.entries(value).flatMap(([name, field]) => {
+        if (!KEY_FIELD.test(name) || typeof field !== 'string' || field === '' || field.includes('${')) {
+          return [[name, without(field, [...place, name])]]
+        }
+        const key = keyName(place)
+        const { warning } = store.write(key, field)
+        moved.push(key)
+        if (warning !== null) warnings.push(warning)
+        return []
+      }),
+    )
+  }
+  const config = without(JSON.parse(new TextDecoder().decode(bytes)), [])
+  if (moved.length > 0) writeOwnFile(configPath, `${JSON.stringify(config, null, 2)}\n`)
+  return { moved, warnings }
+}
+
+/** `api-key` for the whole configuration, `api-key.anthropic` below `anthropic`. */
+function keyName(place: readonly string[]): string {
+  const path = place.map((part) => part.toLowerCase().replace(/[^a-z0-9]+/g, '-')).filter((part) => part !== '')
+  return ['api-key', ...path].join('.').slice(0, 64)
 }

@@ -1,29 +1,36 @@
-/** Ed25519 keys that sign: made, kept as text, read back, and named. */
+/** Ed25519 keys: create, store, read and name them, and verify signatures. */
 
-import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  sign,
+  verify,
+} from 'node:crypto'
 
 /** `ed25519:` and the raw public key in base64. */
 export type PublicKey = `ed25519:${string}`
 
-/** A key that can sign. */
 export interface SigningKey {
   readonly publicKey: PublicKey
   readonly sign: (message: string) => string
 }
 
-/** The short name of a key. */
+/** A key's short name. */
 export function keyId(key: PublicKey): string {
   return createHash('sha256').update(key).digest('hex').slice(0, 16)
 }
 
-/** Makes a key; `secret` is what the keychain keeps. */
+/** Creates a key; `secret` is its stored form. */
 export function makeSigningKey(): { readonly key: SigningKey; readonly secret: string } {
   const { privateKey } = generateKeyPairSync('ed25519')
   const secret = privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64')
   return { key: signingKey(privateKey), secret }
 }
 
-/** The key that was kept; null when the text is none. */
+/** Reads a stored key; null if invalid. */
 export function parseSigningKey(secret: string): SigningKey | null {
   try {
     const key = createPrivateKey({ key: Buffer.from(secret, 'base64'), format: 'der', type: 'pkcs8' })
@@ -41,10 +48,24 @@ function signingKey(privateKey: KeyObject): SigningKey {
   }
 }
 
-/** Reads a public key in any usual writing of its base64; null when it is not. */
+/** Reads a public key in any common base64 form; null if invalid. */
 export function parsePublicKey(text: string): PublicKey | null {
   const match = /^ed25519:([A-Za-z0-9+/_-]{43})=?$/.exec(text)
   if (match === null) return null
   const raw = Buffer.from(match[1]!, 'base64url')
   return raw.length === 32 ? `ed25519:${raw.toString('base64')}` : null
+}
+
+/** Whether the key signed the message. False for malformed input. */
+export function isSignedBy(key: string, message: string, signature: string): boolean {
+  if (!/^[A-Za-z0-9+/]{86}==$/.test(signature)) return false
+  // Lone surrogates encode alike, so two texts would share a signature.
+  if (!message.isWellFormed()) return false
+  try {
+    const x = Buffer.from(key.slice('ed25519:'.length), 'base64').toString('base64url')
+    const publicKey = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })
+    return verify(null, Buffer.from(message), publicKey, Buffer.from(signature, 'base64'))
+  } catch {
+    return false
+  }
 }

@@ -1,11 +1,11 @@
-/** Secrets that a person stored for `[[secrets]]`: values in the key store, their names in the state directory (N7). */
+/** Secrets stored for `[[secrets]]`: values in the key store, names in the state directory (N7). */
 
 import { join } from 'node:path'
 import { keyOfSecret, requireSecretName } from '../keychain-entry.ts'
 import { openOwnDirectory, readOwnJson, writeOwnJson } from '../state.ts'
 import { openKeyStore } from './keychain.ts'
 
-/** One that is stored; its value is no one's to list. */
+/** A stored secret, without its value. */
 export interface StoredSecret {
   readonly name: string
   readonly kept: 'keychain' | 'file'
@@ -14,13 +14,12 @@ export interface StoredSecret {
 
 export interface StoredSecrets {
   list(): readonly StoredSecret[]
-  /** Keeps a value under a name. `warning` tells a person when it is not in the keychain. */
+  /** `warning` says if it is not in the keychain. */
   set(name: string, value: string, since: string): { readonly warning: string | null }
-  /** False when there was none of this name. */
+  /** False if there was none. */
   remove(name: string): boolean
 }
 
-/** Opens what this user stored. */
 export function openStoredSecrets(stateDir: string): StoredSecrets {
   const index = join(openOwnDirectory(stateDir), 'secrets.json')
   const list = (): readonly StoredSecret[] => readOwnJson(index, isIndex) ?? []

@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest'
 import { pax, type TarItem, tar, tarGz, type ZipItem, zip } from '../../../test/contract/tools/tools-archives.ts'
 import { InputError } from '../tool.ts'
 import { ARCHIVE_LIMITS, type ArchiveEntry } from './entry.ts'
-import { placeEntries } from './layout.ts'
+import { placeEntries } from './extract.ts'
 import { gunzip, isGzip, isTar, readTar } from './tar.ts'
 import { isZip, readZip } from './zip.ts'
 

@@ -1,4 +1,4 @@
-/** What an archive holds, whatever its format, and the limits that every archive is held to. */
+/** Entries and limits of archives in any format. */
 
 import { InputError } from '../tool.ts'
 
@@ -8,23 +8,23 @@ export type ArchiveEntry =
   | {
       readonly type: 'file'
       readonly name: string
-      /** Bytes once unpacked. */
+      /** Unpacked bytes. */
       readonly size: number
       readonly executable: boolean
-      /** Unpacks the content; throws an `InputError` when it is not what the archive promised. */
+      /** Unpacks the content; throws an `InputError` if it differs from the header. */
       readonly content: () => Buffer
     }
 
 export interface ArchiveLimits {
   readonly entries: number
-  /** Bytes of everything together, unpacked. */
+  /** Unpacked bytes in total. */
   readonly bytes: number
-  /** Unpacked bytes to packed ones, above `ratioFrom` bytes. */
+  /** Highest compression ratio above `ratioFrom` bytes. */
   readonly ratio: number
   readonly ratioFrom: number
 }
 
-/** Bytes of a name; no path is longer. */
+/** Bytes of a name. */
 export const MAX_NAME = 4096
 
 export const ARCHIVE_LIMITS: ArchiveLimits = {
@@ -34,7 +34,7 @@ export const ARCHIVE_LIMITS: ArchiveLimits = {
   ratioFrom: 64 * 1024 * 1024,
 }
 
-/** Refuses an archive that unpacks to more than it may. */
+/** Refuses an archive that unpacks to too much. */
 export function checkSize(unpacked: number, packed: number, limits: ArchiveLimits): void {
   if (unpacked > limits.bytes) {
     throw new InputError(`the archive unpacks to ${unpacked} bytes; at most ${limits.bytes} are unpacked`)

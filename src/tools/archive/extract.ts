@@ -1,4 +1,4 @@
-/** `extract`: an archive unpacked into a directory, as a whole or not at all. */
+/** `extract`: unpacks an archive into a directory, completely or not at all. */
 
 import { posix } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
@@ -7,7 +7,6 @@ import { Fault } from '../../system/fault.ts'
 import type { CheckedPath } from '../../system/guarded/guarded-files.ts'
 import { InputError, type ToolContext, type ToolOutput } from '../tool.ts'
 import { ARCHIVE_LIMITS, type ArchiveEntry } from './entry.ts'
-import { type PlacedEntry, placeEntries } from './layout.ts'
 import { gunzip, isGzip, isTar, readTar } from './tar.ts'
 import { isZip, readZip } from './zip.ts'
 
@@ -16,7 +15,7 @@ interface CheckedEntry {
   readonly path: CheckedPath
 }
 
-/** Files that the record names one by one. */
+/** Files listed in the record. */
 const MAX_NAMED = 200
 
 export interface ExtractInput {
@@ -48,7 +47,7 @@ function readArchive(given: string, bytes: Buffer): ArchiveEntry[] {
   )
 }
 
-/** The destination was judged; so is every file in it, because a rule may close a part of an open directory. */
+/** Judges every file: a rule may close part of an open directory. */
 function checkPlaces(
   placed: readonly PlacedEntry[],
   destination: CheckedPath,
@@ -97,7 +96,7 @@ async function unpack(placed: readonly CheckedEntry[], destination: CheckedPath,
         made.push(path)
       }
     }
-    // Links come last, so that nothing is ever written through one.
+    // Links last, so that nothing is written through one.
     for (const { entry, path } of placed) {
       if (entry.type !== 'link') continue
       made.push(...files.makeParents(path))
@@ -114,7 +113,72 @@ function takeBack(path: CheckedPath, context: ToolContext): void {
   try {
     context.files.remove(path, { link: true })
   } catch (error) {
-    // Somebody else used it meanwhile; what is theirs stays.
+    // Somebody else used it; keep it.
     if (!(error instanceof Fault)) throw error
   }
+}
+
+interface PlacedEntry {
+  readonly entry: ArchiveEntry
+  /** Canonical, below the destination. */
+  readonly path: string
+}
+
+/** Places entries below the destination, or refuses the archive. */
+export function placeEntries(entries: readonly ArchiveEntry[], destination: string): PlacedEntry[] {
+  const kinds = new Map<string, ArchiveEntry['type']>()
+  const placed: PlacedEntry[] = []
+  for (const entry of entries) {
+    const segments = segmentsOf(entry.name)
+    if (segments.length === 0) continue
+    const key = segments.join('/')
+    const known = kinds.get(key)
+    if (known !== undefined && !(known === 'directory' && entry.type === 'directory')) {
+      throw new InputError(`the archive holds ${quote(entry.name)} twice`)
+    }
+    kinds.set(key, entry.type)
+    if (entry.type === 'link') checkLink(entry.name, entry.target, segments)
+    placed.push({ entry, path: posix.join(destination, key) })
+  }
+  for (const key of kinds.keys()) {
+    for (let above = posix.dirname(key); above !== '.'; above = posix.dirname(above)) {
+      const kind = kinds.get(above)
+      if (kind !== undefined && kind !== 'directory') {
+        throw new InputError(`the archive holds ${quote(key)} below ${quote(above)}, which is a ${kind}`)
+      }
+    }
+  }
+  return placed
+}
+
+function segmentsOf(name: string): string[] {
+  if (name.startsWith('/') || /^[A-Za-z]:/.test(name)) throw trick(name, 'an absolute path')
+  if (name.includes('\\')) throw trick(name, 'a backslash')
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused.
+  if (/[\u0000-\u001f\u007f]/.test(name) || !name.isWellFormed()) throw trick(name, 'control characters')
+  const segments = name.split('/').filter((segment) => segment !== '' && segment !== '.')
+  if (segments.includes('..')) throw trick(name, '".."')
+  return segments
+}
+
+// `..` may only lead a target, so that every step stays below the destination, even through another
+// checked link.
+function checkLink(name: string, target: string, segments: readonly string[]): void {
+  const steps = target.split('/').filter((segment) => segment !== '' && segment !== '.')
+  const climbs = steps.findIndex((step) => step !== '..')
+  const up = climbs < 0 ? steps.length : climbs
+  const inside = up < segments.length && !steps.slice(up).includes('..')
+  if (target === '' || target.startsWith('/') || target.includes('\0') || !inside) {
+    throw new InputError(
+      `${quote(name)} in the archive is a link to ${quote(target)}, which points outside the destination`,
+    )
+  }
+}
+
+function trick(name: string, what: string): InputError {
+  return new InputError(`the archive holds the name ${quote(name)} with ${what}; nothing was unpacked`)
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text)
 }

@@ -26,7 +26,7 @@ export function gunzip(bytes: Buffer, limits: ArchiveLimits): Buffer {
   }
 }
 
-/** Reads every header of a tar archive. */
+/** Reads every header. */
 export function readTar(bytes: Buffer, limits: ArchiveLimits): ArchiveEntry[] {
   const entries = new Map<string, ArchiveEntry>()
   const list: ArchiveEntry[] = []
@@ -86,18 +86,18 @@ function readHeader(bytes: Buffer, at: number, overrides: Overrides): Header {
   }
 }
 
-// Links and directories carry no content, whatever size they claim.
+// Links and directories have no content, whatever size they claim.
 function sizeOf(type: string, size: number): number {
   return '12345'.includes(type) ? 0 : size
 }
 
-/** What a header says about the next entry; null when it is an entry itself. */
+/** Metadata for the next entry; null for an entry. */
 function readMeta(header: Header, content: Buffer): Overrides | null {
   if (!'xgLK'.includes(header.type)) return null
   if (content.length > MAX_HEADER) throw broken('an extended header is longer than any name')
   if (header.type === 'L') return { path: untilNul(content) }
   if (header.type === 'K') return { linkpath: untilNul(content) }
-  // Global headers may not rename every entry that follows.
+  // Global headers may not rename later entries.
   return header.type === 'g' ? {} : readPax(content)
 }
 
@@ -159,7 +159,7 @@ function headerChecksum(bytes: Buffer, at: number): number {
   return sum
 }
 
-/** A number of the header, or -1 when it is not: no size and no checksum is that. */
+/** A number of the header, or -1 if invalid. */
 function readNumber(bytes: Buffer, at: number, length: number): number {
   if ((bytes[at]! & 0x80) !== 0) {
     let value = bytes[at]! & 0x7f

@@ -1,4 +1,7 @@
-/** Zip archives: stored and deflated entries, zip64 included. The central directory rules, and local headers must agree. */
+/**
+ * Zip archives: stored and deflated entries, with zip64. Local headers must agree with the central
+ * directory.
+ */
 
 import { crc32, inflateRawSync } from 'node:zlib'
 import { InputError } from '../tool.ts'
@@ -19,7 +22,7 @@ export function isZip(bytes: Buffer): boolean {
   return bytes.length >= 4 && (bytes.readUInt32LE(0) === LOCAL || bytes.readUInt32LE(0) === END)
 }
 
-/** Reads the directory of a zip archive and checks every size in it; contents are unpacked on demand. */
+/** Reads the directory and checks sizes; contents are unpacked on demand. */
 export function readZip(bytes: Buffer, limits: ArchiveLimits): ArchiveEntry[] {
   const directory = findDirectory(bytes)
   checkCount(directory.count, limits)
@@ -113,7 +116,7 @@ function withZip64<Sizes extends { size: number; packed: number; offset: number 
   throw broken('an entry lacks its zip64 sizes')
 }
 
-// Entries that share bytes are how a small archive becomes an endless one.
+// Overlapping entries let a small archive unpack endlessly.
 function checkOverlap(bytes: Buffer, headers: readonly Header[]): void {
   let end = 0
   for (const header of headers.toSorted((a, b) => a.offset - b.offset)) {
@@ -127,7 +130,7 @@ function dataStart(bytes: Buffer, header: Header): number {
   const at = header.offset
   if (at + 30 > bytes.length || bytes.readUInt32LE(at) !== LOCAL) throw broken(`${header.name} has no local header`)
   const nameLength = bytes.readUInt16LE(at + 26)
-  // Two names for one entry are how readers are made to disagree.
+  // Different names would make readers disagree.
   if (!bytes.subarray(at + 30, at + 30 + nameLength).equals(header.rawName)) {
     throw new InputError(`${header.name} has another name in its local header; the archive is not honest`)
   }

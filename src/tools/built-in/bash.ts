@@ -1,4 +1,4 @@
-/** `bash`: a command in the sandbox, in the foreground or with a handle in the background. */
+/** `bash`: a sandboxed command in the foreground or background. */
 
 import { defineTool, toolHints } from '../define-tool.ts'
 import { choice, count, flag, type InputOf, place, takes, text } from '../input-schema.ts'
@@ -52,7 +52,7 @@ type Wanted =
   | { readonly action: 'read' | 'kill'; readonly handle: string }
   | { readonly action: 'list' }
 
-/** A command to run, or a word about one that runs in the background. */
+/** A new command, or an action on a background one. */
 function parse({ action = 'run', command, handle }: BashInput): Wanted {
   if (action === 'run') {
     if (handle !== undefined) throw new InputError('"handle" of bash goes with "action": "read" or "kill"')
@@ -128,7 +128,7 @@ function optionsOf(input: BashInput, context: ToolContext) {
   }
 }
 
-/** A call may shorten the time it is given, never extend it. */
+/** A call may only shorten its time limit. */
 function timeoutOf(input: BashInput, context: ToolContext): number {
   const asked = input.timeout === undefined ? Number.POSITIVE_INFINITY : input.timeout * 1000
   const { timeoutMs, backgroundMs = timeoutMs } = context.limits

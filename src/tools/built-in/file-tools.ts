@@ -1,8 +1,8 @@
-/** The tools that work on files: what each takes, touches and can do. */
+/** Declarations of the file tools. */
 
 import { defineTool, toolHints } from '../define-tool.ts'
 import { count, flag, path, place, takes, text } from '../input-schema.ts'
-import { patchPaths } from '../patch/paths.ts'
+import { patchPaths } from '../patch/parse.ts'
 import type { Tool } from '../tool.ts'
 
 const runs = () => import('./runs.ts')

@@ -1,19 +1,13 @@
-/** What the tools do, apart from what they are: a decision needs none of it, so that it is loaded with the first run. */
+/**
+ * Implementations of the file and web tools, loaded with the first run: decisions do not need them.
+ */
 
 export { extract } from '../archive/extract.ts'
-export { chmod } from '../files/chmod.ts'
-export { copy } from '../files/copy.ts'
-export { deletePath } from '../files/delete.ts'
 export { edit } from '../files/edit.ts'
-export { list } from '../files/list.ts'
-export { mkdir } from '../files/mkdir.ts'
-export { move } from '../files/move.ts'
+export { chmod, copy, deletePath, list, mkdir, move, stat, write } from '../files/file-runs.ts'
 export { read } from '../files/read.ts'
-export { stat } from '../files/stat.ts'
 export { summary } from '../files/summary.ts'
-export { write } from '../files/write.ts'
 export { applyPatch } from '../patch/apply-patch.ts'
 export { glob } from '../search/glob.ts'
 export { grep } from '../search/grep.ts'
-export { http } from '../web/http.ts'
-export { webfetch } from '../web/webfetch.ts'
+export { http, webfetch } from '../web/http.ts'

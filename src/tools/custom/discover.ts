@@ -1,4 +1,4 @@
-/** Finds custom tools beside the project and in the user's directory, and reads each once, as bytes that can be hashed. */
+/** Finds custom tools of the project and the user, and reads each once as hashable bytes. */
 
 import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,15 +9,15 @@ import { type StoredTrust, type TrustStatus, type TrustStore, trustHash, trustSt
 export interface ToolPlaces {
   /** The canonical project root; its tools are in `.cordon/tools`. */
   readonly root: string
-  /** The user's tools are in `tools` of it. */
+  /** The user's tools are in `tools` below it. */
   readonly configDir: string
-  /** Names that no custom tool can take. */
+  /** Names that custom tools may not use. */
   readonly reserved: ReadonlySet<string>
-  /** Parses the TOML form to plain values; throws on anything else. */
+  /** Parses TOML to plain values; throws on errors. */
   readonly parseToml: (text: string) => unknown
 }
 
-/** A tool with the very bytes that its hash is of. */
+/** A tool with the bytes of its hash. */
 export interface CustomTool {
   readonly manifest: CustomToolManifest
   readonly scope: string
@@ -41,7 +41,7 @@ export interface Discovery {
 const MAX_BYTES = 4 * 1024 * 1024
 const MAX_TOOLS = 200
 
-/** Every tool there is, the user's first: a project's tool of the same name is refused, not preferred. */
+/** All tools, the user's first. A project's tool of the same name is refused. */
 export function discoverTools(places: ToolPlaces): Discovery {
   const tools: CustomTool[] = []
   const failed: FailedTool[] = []
@@ -96,7 +96,7 @@ function readTool(
   }
 }
 
-/** A file as it is now. A link could be turned to other bytes, and to files of the user that are none of a tool's business. */
+/** Reads a file, not a link: a link could switch to other bytes, or to the user's files. */
 function readRegular(path: string): Uint8Array {
   let fd: number
   try {
@@ -114,14 +114,14 @@ function readRegular(path: string): Uint8Array {
   }
 }
 
-/** A tool with the trust that was given to it. */
+/** A tool with its trust. */
 export interface ToolTrust {
   readonly tool: CustomTool
   readonly status: TrustStatus
   readonly stored: StoredTrust | null
 }
 
-/** The trust in each tool as it is now; `cordon tools trust-status`. Changes nothing. */
+/** The trust in each tool, for `cordon tools trust-status`. */
 export function toolTrust(tools: readonly CustomTool[], store: TrustStore): readonly ToolTrust[] {
   return tools.map((tool) => {
     const stored = store.stored({ scope: tool.scope, name: tool.manifest.name })
@@ -130,8 +130,8 @@ export function toolTrust(tools: readonly CustomTool[], store: TrustStore): read
 }
 
 /**
- * What every start does: a trusted tool whose bytes changed loses its trust, and that is saved, so that putting the old
- * bytes back does not restore it. Gives back what was revoked just now.
+ * At each start, revokes trust in changed tools and saves that, so that the old bytes do not
+ * restore it. Returns the newly revoked ones.
  */
 export function revokeChanged(tools: readonly CustomTool[], store: TrustStore, now: string): readonly CustomTool[] {
   return toolTrust(tools, store).flatMap(({ tool, status, stored }) => {
@@ -142,8 +142,8 @@ export function revokeChanged(tools: readonly CustomTool[], store: TrustStore, n
 }
 
 /**
- * The tool as it is at this moment, for one call: read anew, hashed, and compared. Only the bytes in the answer may run, and
- * only when the status is `ok`.
+ * Rereads a tool for one call and compares its hash. Only these bytes may run, and only with status
+ * `ok`.
  */
 export function toolForCall(known: CustomTool, places: ToolPlaces, store: TrustStore, now: string): ToolTrust | null {
   const directory = join(known.path, '..')

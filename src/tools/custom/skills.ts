@@ -1,4 +1,4 @@
-/** Skills: the user's are the operator's own; a project's scripts each need a yes to their bytes before they run (T3). */
+/** Skills: the user's are trusted; each script of a project's needs approval of its bytes (T3). */
 
 import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
@@ -34,7 +34,7 @@ const MAX_BYTES = 1024 * 1024
 const MAX_SCRIPTS = 200
 const MAX_DEPTH = 4
 
-/** Every skill there is, the user's first; of two with one name the first stands. */
+/** All skills, the user's first; the first of a name counts. */
 export function discoverSkills(places: SkillPlaces): readonly Skill[] {
   const found = new Map<string, Skill>()
   const directories = [
@@ -67,13 +67,12 @@ function readSkill(directory: string, name: string, scope: string): Skill | null
   return { name, directory, scope, text: new TextDecoder().decode(manifest), scripts }
 }
 
-/** Whether a script of a skill may run, by the bytes it has now. */
+/** Whether a script may run with its current bytes. */
 export function skillScriptStatus(skill: Skill, script: SkillScript, store: TrustStore): TrustStatus {
   if (skill.scope === 'user') return 'ok'
   return trustStatus(store.stored(skillKey(skill, script)), script.hash)
 }
 
-/** Approves a script of a project's skill. */
 export function approveSkillScript(skill: Skill, script: SkillScript, store: TrustStore, now: string): void {
   store.trust(skillKey(skill, script), script.hash, now)
 }
@@ -98,7 +97,7 @@ function filesBelow(directory: string, depth: number): string[] {
   })
 }
 
-/** A link is not a directory here: it could lead out of the skill. */
+/** Links are excluded: they could point outside the skill. */
 function isDirectory(path: string): boolean {
   try {
     return lstatSync(path).isDirectory()
@@ -107,7 +106,7 @@ function isDirectory(path: string): boolean {
   }
 }
 
-/** The bytes of a regular file of a size that a script may have; null otherwise. */
+/** The bytes of a regular file of limited size, or null. */
 export function readRegular(path: string): Uint8Array | null {
   let fd: number
   try {

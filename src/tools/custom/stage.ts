@@ -1,22 +1,21 @@
-/** Puts the very bytes that were hashed where they can be run, and no one can change them in between (T3). */
+/** Copies a hashed script to a place where it can be run but not changed (T3). */
 
 import { randomBytes } from 'node:crypto'
 import { chmodSync, closeSync, fsyncSync, openSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { isAlive } from '../../system/alive.ts'
 import { errorCode, Fault } from '../../system/fault.ts'
+import { isAlive } from '../../system/processes.ts'
 import { makeDirectories, openOwnDirectory } from '../../system/state.ts'
 
 export interface StagedScript {
-  /** A private copy, readable and executable, not writable; to be bound into the sandbox read-only. */
+  /** A private, read-only, executable copy for the sandbox. */
   readonly path: string
-  /** Removes it. */
   dispose(): void
 }
 
 const STALE_MS = 24 * 3600 * 1000
 
-/** Writes a copy of a script into its own directory below the state directory. */
+/** Copies a script into its own directory in the state directory. */
 export function stageScript(stateDir: string, name: string, script: Uint8Array): StagedScript {
   const base = join(openOwnDirectory(stateDir), 'run')
   const directory = join(base, `${process.pid}-${randomBytes(8).toString('hex')}`)
@@ -41,7 +40,7 @@ export function stageScript(stateDir: string, name: string, script: Uint8Array):
   return { path, dispose }
 }
 
-/** Removes what killed processes left; at a start. */
+/** Removes copies of killed processes. */
 export function reapStaged(stateDir: string, now: number): void {
   const base = join(stateDir, 'run')
   let names: string[]

@@ -1,28 +1,33 @@
-/** The manifest of a custom tool: from untrusted JSON or TOML to a checked description, or everything wrong with it (T2). */
+/**
+ * Parses the manifest of a custom tool from untrusted JSON or TOML, or returns all its problems
+ * (T2).
+ */
 
-import { isRecord } from '../../system/record.ts'
+import { isRecord } from '../../system/json.ts'
 import type { InputSchema, PropertySchema } from '../input-schema.ts'
 import { type ToolLabel, toolLabels } from '../tool.ts'
 
 export interface CustomToolManifest {
   readonly name: string
   readonly description: string
-  /** Beside the manifest: a file name, no path. */
+  /** A file name beside the manifest. */
   readonly script: string
   readonly input: InputSchema
   /** Seconds. */
   readonly timeout: number
   readonly maxOutputBytes: number
-  /** Names of variables of the user's environment that it sees. */
+  /** Variables of the user that it sees. */
   readonly env: readonly string[]
   readonly requireConfirmation: boolean
-  /** Enforced by the sandbox: no `network` label, no network; no `filesystem`, nothing writable; no `execute`, no other program. */
+  /**
+   * Enforced by the sandbox: without `network`, `filesystem` or `execute` it has no network, writes
+   * nothing, starts no program.
+   */
   readonly labels: readonly ToolLabel[]
   readonly domains: readonly string[]
   readonly output: 'text' | 'json' | 'lines'
 }
 
-/** What is wrong, by key. */
 export interface ToolProblem {
   readonly key: string
   readonly message: string
@@ -48,7 +53,6 @@ const SCRIPT = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/
 const DEFAULT_TIMEOUT = 60
 const DEFAULT_OUTPUT = 256 * 1024
 
-/** Checks the parsed value of a manifest file. */
 export function parseToolManifest(
   value: unknown,
 ): { readonly manifest: CustomToolManifest } | { readonly problems: readonly ToolProblem[] } {
@@ -104,7 +108,9 @@ export function parseToolManifest(
 const TYPES: readonly PropertySchema['type'][] = ['string', 'number', 'integer', 'boolean', 'array', 'object']
 const PROPERTY_KEYS: readonly string[] = ['type', 'description', 'enum', 'items', 'minimum', 'format']
 
-/** The part of JSON Schema that is enforced. A keyword that would not be is an error: it would promise what does not hold. */
+/**
+ * The supported part of JSON Schema. Other keywords are errors, since they would not be enforced.
+ */
 function inputSchema(value: unknown, wrong: (key: string, message: string) => void): InputSchema {
   const empty: InputSchema = { type: 'object', properties: {}, required: [] }
   if (value === undefined) return empty

@@ -1,12 +1,12 @@
-/** The trust in tools and skills: which bytes a person checked and said yes to, kept in the state directory (T3). */
+/** Trust in tools and skills: the approved bytes, in the state directory (T3). */
 
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
+import { isRecord } from '../../system/json.ts'
 import { withLock } from '../../system/lock.ts'
-import { isRecord } from '../../system/record.ts'
 import { openOwnDirectory, readOwnJson, writeOwnJson } from '../../system/state.ts'
 
-/** A tool is trusted by its name where it was found: `user`, or the canonical root of a project. */
+/** A name and where it was found: `user`, or a canonical project root. */
 export interface TrustKey {
   readonly scope: string
   readonly name: string
@@ -15,7 +15,7 @@ export interface TrustKey {
 export interface StoredTrust {
   readonly hash: string
   readonly trusted_at: string
-  /** Set once a change was noticed: the tool stays untrusted even when the old bytes come back. */
+  /** Set after a change: the tool stays untrusted even if the old bytes return. */
   readonly revoked?: { readonly at: string; readonly found: string }
 }
 
@@ -24,17 +24,17 @@ interface TrustFile {
   readonly scopes: Readonly<Record<string, Readonly<Record<string, StoredTrust>>>>
 }
 
-/** What a person reads in `cordon tools trust-status`. */
+/** As shown by `cordon tools trust-status`. */
 export type TrustStatus = 'ok' | 'no stored hash' | 'MISMATCH'
 
 export interface TrustStore {
   stored(key: TrustKey): StoredTrust | null
-  /** Everything that was ever trusted and not taken back. */
+  /** All trusted entries. */
   all(): readonly (TrustKey & StoredTrust)[]
   trust(key: TrustKey, hash: string, now: string): void
-  /** Takes trust back; false when there was none. */
+  /** Revokes trust; false if there was none. */
   untrust(key: TrustKey): boolean
-  /** Notes that other bytes were found. */
+  /** Records other bytes. */
   revoke(key: TrustKey, found: string, now: string): void
 }
 
@@ -43,13 +43,13 @@ export function trustHash(manifest: Uint8Array, script: Uint8Array): string {
   return createHash('sha256').update(manifest).update(new Uint8Array(1)).update(script).digest('hex')
 }
 
-/** The status of bytes against what was stored. */
+/** Compares bytes with the stored hash. */
 export function trustStatus(stored: StoredTrust | null, hash: string): TrustStatus {
   if (stored === null) return 'no stored hash'
   return stored.hash === hash && stored.revoked === undefined ? 'ok' : 'MISMATCH'
 }
 
-/** The store in `trust.json`; every change is on the disk before it returns, and two processes take turns. */
+/** The store in `trust.json`, synced and locked on every change. */
 export function createTrustStore(stateDirectory: string): TrustStore {
   const stateDir = openOwnDirectory(stateDirectory)
   const path = join(stateDir, 'trust.json')

@@ -1,4 +1,4 @@
-/** `edit`: exact text replaced in a file, once or everywhere. */
+/** `edit`: replaces exact text in a file, once or everywhere. */
 
 import { InputError, type ToolContext, type ToolOutput } from '../tool.ts'
 import { type DecodedText, decodeText, encodeText, lineEndOf, withLineEnds } from './text-encoding.ts'
@@ -45,7 +45,7 @@ export async function edit(input: EditInput, context: ToolContext): Promise<Tool
   }
 }
 
-// Models write LF; in a file of CRLF lines that must still match, and what goes in must not mix line ends.
+// Models write LF. Match files with CRLF too, and do not mix line ends.
 function parse(from: string, to: string, decoded: DecodedText): { readonly from: string; readonly to: string } {
   if (from === '') throw new InputError('"old_string" of edit is empty; to make or replace a whole file use write')
   if (from === to) throw new InputError('"old_string" and "new_string" of edit are the same')

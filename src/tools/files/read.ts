@@ -1,4 +1,4 @@
-/** `read`: the lines of a text file, a page at a time. */
+/** `read`: lines of a text file, one page at a time. */
 
 import { InputError, type ToolContext, type ToolOutput } from '../tool.ts'
 import { decodeText, lineEndOf } from './text-encoding.ts'
@@ -90,7 +90,7 @@ function pageOf(text: string, wanted: Wanted): Page | null {
     const newline = text.indexOf('\n', end)
     const next = newline < 0 ? text.length : newline + 1
     if (next - start > wanted.characters) {
-      // A whole number of lines where possible; a line that is longer than a page is cut.
+      // Whole lines if possible; a line longer than a page is cut.
       if (end > start) break
       const cut = cutBefore(text, start + wanted.characters)
       const column = (line === wanted.offset ? wanted.column : 1) + cut - start
@@ -102,7 +102,7 @@ function pageOf(text: string, wanted: Wanted): Page | null {
   return { text: text.slice(start, end), to: line - 1, total, next }
 }
 
-// A page never ends inside a surrogate pair.
+// Never cuts inside a surrogate pair.
 function cutBefore(text: string, at: number): number {
   const code = text.charCodeAt(at - 1)
   return code >= 0xd800 && code <= 0xdbff ? at - 1 : at

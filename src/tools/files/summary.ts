@@ -1,4 +1,4 @@
-/** `summary`: what a file is, how long, and what it defines. */
+/** `summary`: a file's type, length and definitions. */
 
 import { posix } from 'node:path'
 import type { ToolContext, ToolOutput } from '../tool.ts'
@@ -81,19 +81,19 @@ const shared: readonly (readonly [extensions: string, language: string, definiti
   ['sql', 'SQL', /^\s*create\s/i],
 ]
 
-/** The language a file name speaks of, or null. */
+/** The language by file name, or null. */
 function languageOf(name: string): string | null {
   return ruleOf(name)?.[1] ?? null
 }
 
-/** Lines that define something, at most 200. */
+/** Up to 200 definitions. */
 function outlineOf(name: string, text: string): Definition[] {
   const definition = ruleOf(name)?.[2]
   if (!definition) return []
   const found: Definition[] = []
   for (const [index, line] of text.split('\n').entries()) {
     if (found.length === MAX_DEFINITIONS) break
-    // The expressions look at the start of a line only; a longer one is generated code.
+    // Longer lines are generated code.
     const start = line.slice(0, 400)
     if (definition.test(start)) found.push({ line: index + 1, text: start.trimEnd().slice(0, MAX_LINE) })
   }

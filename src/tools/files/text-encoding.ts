@@ -1,4 +1,4 @@
-/** Text files as people write them: which encoding, which line ends, and back to the same bytes. */
+/** Decodes and encodes text files, keeping encoding and line ends. */
 
 export type Encoding = 'utf-8' | 'utf-8-bom' | 'utf-16le' | 'utf-16be' | 'latin-1'
 export type LineEnd = 'lf' | 'crlf' | 'mixed' | 'none'
@@ -8,7 +8,7 @@ export interface DecodedText {
   readonly encoding: Encoding
 }
 
-/** A file that holds no text, by what it is. */
+/** A file that is not text. */
 export interface NoText {
   /** A media type, or `application/octet-stream`. */
   readonly media: string
@@ -34,7 +34,7 @@ const signatures: readonly (readonly [media: string, offset: number, bytes: stri
   ['audio/mpeg', 0, 'ID3'],
 ]
 
-/** Decodes a whole file, or says what it is when it holds no text. */
+/** Decodes a file, or names its type if it is not text. */
 export function decodeText(bytes: Uint8Array): DecodedText | NoText {
   const encoding = encodingOf(bytes)
   if (typeof encoding !== 'string') return encoding
@@ -50,7 +50,7 @@ export function decodeText(bytes: Uint8Array): DecodedText | NoText {
   return { text: new TextDecoder(label, { ignoreBOM: true }).decode(body), encoding }
 }
 
-/** The bytes of a text in the encoding its file had; null when the encoding cannot hold the text. */
+/** Encodes a text; null if the encoding cannot. */
 export function encodeText(text: string, encoding: Encoding): Buffer | null {
   switch (encoding) {
     case 'utf-8':
@@ -66,12 +66,11 @@ export function encodeText(text: string, encoding: Encoding): Buffer | null {
   }
 }
 
-/** True when bytes are text by their first part: enough to choose files to search. */
+/** Guesses from the first bytes, for choosing files to search. */
 export function looksLikeText(start: Uint8Array): boolean {
   return typeof encodingOf(start) === 'string'
 }
 
-/** The line ends of a text. */
 export function lineEndOf(text: string): LineEnd {
   let crlf = 0
   let lf = 0
@@ -83,7 +82,7 @@ export function lineEndOf(text: string): LineEnd {
   return lf > 0 ? 'lf' : 'none'
 }
 
-/** The text with the line ends of the file it goes into: only plain LF text is turned into CRLF, nothing else changes. */
+/** Converts LF-only text to the file's line ends. */
 export function withLineEnds(text: string, file: LineEnd): string {
   return file === 'crlf' && !text.includes('\r') ? text.replaceAll('\n', '\r\n') : text
 }

@@ -1,28 +1,29 @@
-/** What lies below a directory, one entry at a time, as far as the policy shows it. */
+/** Walks a directory as far as the policy shows it. */
 
 import { posix } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import type { Ignore } from 'ignore'
 import ignore from 'ignore'
 import { secretShape } from '../../files/secret-shapes.ts'
+import { hidesSomething, shownCharacters } from '../../scan/visible-text.ts'
 import { Fault } from '../../system/fault.ts'
 import type { CheckedPath, EntryType } from '../../system/guarded/guarded-files.ts'
 import { InputError, type JudgedPath, type PathAccess, type ToolContext } from '../tool.ts'
 
 export interface TreeEntry {
   readonly path: CheckedPath
-  /** Below the directory the walk began at. */
+  /** Below the walk's start. */
   readonly relative: string
   readonly name: string
   readonly type: EntryType
 }
 
 export interface TreeOptions {
-  /** Leave out what `.gitignore` files name, and the folders of version control. */
+  /** Skip files in `.gitignore` and folders of version control. */
   readonly ignore: boolean
-  /** Everything counts, also what a listing would not show. */
+  /** Includes what listings hide. */
   readonly everything?: boolean
-  /** False keeps the walk out of a directory. */
+  /** False skips a directory. */
   readonly enter?: (entry: TreeEntry) => boolean
 }
 
@@ -33,8 +34,8 @@ const PAUSE_EVERY = 512
 const MAX_PEEK = 5000
 
 /**
- * Walks a directory in the order of names, without following links. What may not be listed is left out, as is what may
- * not be read when listings are filtered. A directory that goes away or may not be opened meanwhile is passed over.
+ * Walks in the order of names without following links. Skips what may not be listed, with filtered
+ * listings also what may not be read, and directories that disappear.
  */
 export async function* walkTree(
   root: CheckedPath,
@@ -72,16 +73,19 @@ async function* walk(
   }
 }
 
-/** True when a listing may name this path, which was judged as one to list. */
+/** Whether a listing may name this path. */
 export function isShown({ path, verdict }: JudgedPath, type: EntryType, context: ToolContext): boolean {
   if (verdict === 'deny') return false
   if (!context.filterListings) return true
   const found = context.judge('read', path).verdict
-  // A directory that no grant covers as a whole may still be the way to something that one does.
+  // An ungranted directory may contain something granted.
   return found === 'allow' || (type === 'directory' && found === 'ask')
 }
 
-/** Whether a filtered listing names a directory: something below it may be read. One too large to tell is left out. */
+/**
+ * Whether a filtered listing names a directory: something below may be read. Skips one that is too
+ * large to tell.
+ */
 export async function holdsReadable(path: CheckedPath, context: ToolContext): Promise<boolean> {
   if (!context.filterListings || context.judge('read', path).verdict === 'allow') return true
   let seen = 0
@@ -93,8 +97,8 @@ export async function holdsReadable(path: CheckedPath, context: ToolContext): Pr
 }
 
 /**
- * Refuses an act on a directory when the policy is stricter about something below it than about the directory itself:
- * a yes to the whole is not a yes to the part. `as` is the directory whose rules count, when the tree is to be there.
+ * Refuses an action on a directory if the policy is stricter about something below: a yes to the
+ * whole is not a yes to the part. `as`: the directory whose rules apply after a move.
  */
 export async function requireWholeTree(
   access: PathAccess,
@@ -113,8 +117,8 @@ export async function requireWholeTree(
 }
 
 /**
- * Which files below a directory may be read, once reading the directory was allowed. Where a person had to say yes to
- * the directory, that yes covers the files for which the same would be asked, and never a secret among them.
+ * Which files below an allowed directory may be read. A person's yes covers files that would ask
+ * for the same reason, never secrets.
  */
 export function readableBelow(root: CheckedPath, context: ToolContext): (path: string) => boolean {
   const granted = context.judge('read', root).verdict
@@ -144,17 +148,17 @@ function readIgnoreFile(directory: string, prefix: string, context: ToolContext)
   }
 }
 
-/** The rules of one file, and the directory they hold below: empty for the top, else ending in a slash. */
+/** A file's rules, and the directory they apply to: empty, or ending in a slash. */
 interface IgnoreFile {
   readonly below: string
   readonly rules: Ignore
 }
 
-/** Longer files and lines are no one's handwriting, and each rule is an expression to be matched. */
+/** Limits the rules, each of which is a regular expression. */
 const MAX_RULES = 2000
 const MAX_LENGTH = 500
 
-/** Parses a file that is in the directory `below`. */
+/** Parses a file of the directory `below`. */
 export function parseIgnoreFile(text: string, below: string): IgnoreFile {
   const lines = text
     .split(/\r?\n/)
@@ -163,7 +167,7 @@ export function parseIgnoreFile(text: string, below: string): IgnoreFile {
   return { below, rules: ignore({ allowRelativePaths: false }).add(lines) }
 }
 
-/** True when the nearest file that says anything says to pass it over. Files are given from the top down. */
+/** The nearest matching rule decides. Files are given from the top down. */
 export function isIgnored(files: readonly IgnoreFile[], relative: string, directory: boolean): boolean {
   for (let index = files.length - 1; index >= 0; index--) {
     const { below, rules } = files[index]!
@@ -173,4 +177,25 @@ export function isIgnored(files: readonly IgnoreFile[], relative: string, direct
     if (ignored || unignored) return ignored
   }
   return false
+}
+
+/**
+ * The name, or a JSON string if it contains invisible characters, so that it cannot imitate another
+ * line.
+ */
+export function visibleName(name: string): string {
+  if (!hidesSomething(name)) return name
+  const written = shownCharacters(name).map(({ source, escaped }) => (escaped ? jsonEscape(source) : jsonPlain(source)))
+  return `"${written.join('')}"`
+}
+
+function jsonPlain(character: string): string {
+  return JSON.stringify(character).slice(1, -1)
+}
+
+/** Escapes code units as JSON does. */
+function jsonEscape(character: string): string {
+  const short = jsonPlain(character)
+  if (short !== character) return short
+  return character.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }

@@ -1,4 +1,4 @@
-/** HTML to Markdown: headings, paragraphs, lists, tables, code and links; scripts, styles and what is hidden are dropped. */
+/** Converts HTML to Markdown, without scripts, styles and hidden parts. */
 
 import { type HtmlToken, tokenize } from './tokens.ts'
 
@@ -22,10 +22,10 @@ const VOID: ReadonlySet<string> = new Set(
 )
 const EMPHASIS: Readonly<Record<string, string>> = { strong: '**', b: '**', em: '*', i: '*', del: '~~', s: '~~' }
 const MAX_INDENT = 12
-/** Where a paragraph is broken: two lines are still one paragraph, and a link is never far from the line's start. */
+/** Breaks paragraphs, which stay paragraphs, so that links are near a line's start. */
 const MAX_LINE = 4000
 
-/** Converts a page; links are made absolute against its address. Time grows with the length of the page alone. */
+/** Converts a page with absolute links, in linear time. */
 export function htmlToMarkdown(html: string, base: string): MarkdownPage {
   const writer = new Writer(base)
   for (const token of tokenize(html)) writer.take(token)
@@ -37,7 +37,7 @@ class Writer {
   readonly #lines: string[] = []
   /** Open lists, innermost last: the next number, or null for bullets. */
   readonly #lists: (number | null)[] = []
-  /** Open links, innermost last: where they lead and where their text begins. */
+  /** Open links, innermost last: target and start of the text. */
   readonly #links: { readonly href: string | null; readonly at: number }[] = []
   #line = ''
   #marker = ''
@@ -121,7 +121,7 @@ class Writer {
       this.#line += ' '
       return
     }
-    // The end tags of rows and cells may be left out.
+    // End tags of rows and cells are optional.
     this.#endRow()
     this.#flush()
     if (/^h[1-6]$/.test(name)) {
@@ -230,7 +230,7 @@ class Writer {
     this.#links.length = 0
     if (text === '') return
     this.#lines.push(this.#prefix() + this.#marker + text)
-    // Further lines of a list item are below its text.
+    // Further lines of an item are indented.
     this.#marker = /^\s*(-|\d+\.) $/.test(this.#marker) ? ' '.repeat(this.#marker.length) : ''
     if (this.#lists.length === 0) this.#marker = ''
   }
@@ -244,7 +244,7 @@ class Writer {
     return '> '.repeat(this.#quotes)
   }
 
-  /** Only addresses that a reader can fetch; scripts and inline data lead nowhere. */
+  /** Only fetchable addresses; scripts and inline data become null. */
   #absolute(href: string | undefined): string | null {
     if (href === undefined || !URL.canParse(href, this.#base)) return null
     const url = new URL(href, this.#base)
@@ -256,7 +256,7 @@ class Writer {
   }
 }
 
-// What a person would not see is a place to hide instructions in.
+// Hidden text is a place for injected instructions.
 function isHidden(attributes: ReadonlyMap<string, string>): boolean {
   if (attributes.size === 0) return false
   const style = attributes.get('style') ?? ''
@@ -275,7 +275,7 @@ function withoutOuterLines(text: string): string {
   return text.slice(text.startsWith('\n') ? 1 : 0, end)
 }
 
-/** An emphasis around nothing disappears. */
+/** Drops emphasis around nothing. */
 function closeEmphasis(line: string, mark: string): string {
   if (line.endsWith(mark)) return line.slice(0, -mark.length)
   return line.endsWith(' ') ? `${line.trimEnd()}${mark} ` : line + mark

@@ -1,13 +1,81 @@
-/** HTML as a stream of tokens, read once from front to back whatever it holds. */
+/** Tokenizes HTML in one pass. */
 
-import { decodeEntities } from './entities.ts'
+const named: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+  copy: '©',
+  reg: '®',
+  trade: '™',
+  hellip: '…',
+  mdash: '—',
+  ndash: '–',
+  lsquo: '‘',
+  rsquo: '’',
+  ldquo: '“',
+  rdquo: '”',
+  laquo: '«',
+  raquo: '»',
+  bull: '•',
+  middot: '·',
+  times: '×',
+  rarr: '→',
+  larr: '←',
+  uarr: '↑',
+  darr: '↓',
+  deg: '°',
+  euro: '€',
+  pound: '£',
+  yen: '¥',
+  cent: '¢',
+  sect: '§',
+  para: '¶',
+  plusmn: '±',
+  frac12: '½',
+  auml: 'ä',
+  ouml: 'ö',
+  uuml: 'ü',
+  Auml: 'Ä',
+  Ouml: 'Ö',
+  Uuml: 'Ü',
+  szlig: 'ß',
+  eacute: 'é',
+  egrave: 'è',
+  agrave: 'à',
+  aacute: 'á',
+  ccedil: 'ç',
+  ntilde: 'ñ',
+  oacute: 'ó',
+  iacute: 'í',
+  uacute: 'ú',
+  shy: '',
+  zwnj: '',
+  zwj: '',
+}
+
+/** Decodes character references; invalid ones stay. */
+function decodeEntities(text: string): string {
+  if (!text.includes('&')) return text
+  return text.replace(
+    /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z][A-Za-z0-9]{1,10}));/g,
+    (all, decimal, hex, name) => {
+      if (name !== undefined) return Object.hasOwn(named, name) ? named[name]! : all
+      const code = decimal !== undefined ? Number(decimal) : Number.parseInt(hex, 16)
+      const valid = code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff)
+      return valid ? String.fromCodePoint(code) : '\ufffd'
+    },
+  )
+}
 
 export type HtmlToken =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'open'; readonly name: string; readonly attributes: ReadonlyMap<string, string> }
   | { readonly kind: 'close'; readonly name: string }
 
-/** Their content is text up to their own end tag, not markup. */
+/** Raw text up to their end tags. */
 const RAW: ReadonlySet<string> = new Set([
   'script',
   'style',
@@ -20,7 +88,7 @@ const RAW: ReadonlySet<string> = new Set([
 ])
 const MAX_ATTRIBUTES = 64
 
-/** Tokens of a page. Comments, declarations and processing instructions are passed over. */
+/** Skips comments, declarations and processing instructions. */
 export function* tokenize(html: string): Generator<HtmlToken> {
   let at = 0
   while (at < html.length) {
@@ -89,7 +157,7 @@ function readTag(html: string, open: number): { name: string; attributes: Map<st
   }
 }
 
-// Compared in place, so that a page of a thousand unclosed tags costs no thousand copies.
+// Compares in place, so that unclosed tags cost no copies.
 function findClose(html: string, name: string, from: number): number {
   for (let at = html.indexOf('</', from); at >= 0; at = html.indexOf('</', at + 2)) {
     if (html.slice(at + 2, at + 2 + name.length).toLowerCase() === name) return at

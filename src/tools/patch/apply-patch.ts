@@ -1,16 +1,15 @@
-/** `apply_patch`: several files changed together, or none. */
+/** `apply_patch`: changes several files, or none. */
 
 import { Fault } from '../../system/fault.ts'
 import type { CheckedPath } from '../../system/guarded/guarded-files.ts'
 import type { PreparedWrite } from '../../system/guarded/write.ts'
-import { requireAsClosed, type VerdictContext } from '../files/renaming.ts'
+import { requireAsClosed, type VerdictContext } from '../files/file-runs.ts'
 import { decodeText, encodeText } from '../files/text-encoding.ts'
 import { InputError, type ToolContext, type ToolOutput } from '../tool.ts'
-import { applyHunks } from './apply.ts'
-import type { FileChange } from './change.ts'
+import { applyHunks, type FileChange } from './apply.ts'
 import { parsePatch } from './parse.ts'
 
-/** A file as it was found, and as it is to be; null where there is none. */
+/** A file before and after; null if absent. */
 interface FileState {
   readonly path: CheckedPath
   readonly before: { readonly bytes: Buffer; readonly stamp: string; readonly mode: number } | null
@@ -22,7 +21,7 @@ export interface ApplyPatchInput {
   readonly patch: string
 }
 
-/** What a patch needs of a tool's context. */
+/** The needed part of a tool's context. */
 export type PatchContext = Pick<ToolContext, 'checked' | 'files' | 'signal'> & VerdictContext
 
 export async function applyPatch(input: ApplyPatchInput, context: PatchContext): Promise<ToolOutput> {
@@ -39,7 +38,7 @@ export async function applyPatch(input: ApplyPatchInput, context: PatchContext):
   }
 }
 
-/** Works a change out in memory; nothing is written yet. */
+/** Computes a change in memory. */
 function plan(change: FileChange, states: Map<string, FileState>, context: PatchContext): string {
   const state = stateOf(change.path, states, context)
   if (change.kind === 'add') {
@@ -99,7 +98,7 @@ function executableMode(mode: number, executable: boolean): number {
   return executable ? mode | ((mode & 0o444) >> 2) : mode & ~0o111
 }
 
-/** Everything that can fail comes first; what then still fails is taken back. */
+/** Everything that can fail comes first; a later failure is rolled back. */
 function commit(states: readonly FileState[], context: PatchContext): void {
   const { files } = context
   const prepared: { readonly write: PreparedWrite; readonly state: FileState }[] = []
@@ -139,11 +138,11 @@ function commit(states: readonly FileState[], context: PatchContext): void {
   }
 }
 
-// One file that cannot be restored must not keep the others from it; the first failure is the one reported.
+// Roll back as many files as possible; the first failure is reported.
 function takeBack(step: () => void): void {
   try {
     step()
   } catch {
-    // The error that led here says what went wrong.
+    // The original error is reported.
   }
 }

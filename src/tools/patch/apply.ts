@@ -1,20 +1,19 @@
-/** Applies hunks to a text: every line must match, and nothing is guessed. */
+/** Applies hunks: every line must match exactly. */
 
 import { lineEndOf } from '../files/text-encoding.ts'
 import { InputError } from '../tool.ts'
-import type { Hunk } from './change.ts'
 
 interface Lines {
-  /** Without their newline; a carriage return stays. */
+  /** Without newlines; carriage returns stay. */
   readonly lines: readonly string[]
   readonly finalNewline: boolean
-  /** Comparisons of lines that are left: a patch cannot make the search for its place endless. */
+  /** Remaining comparisons, so that a patch cannot search endlessly. */
   readonly effort: { left: number }
 }
 
 const MAX_COMPARISONS = 20_000_000
 
-/** The text after the hunks, or an `InputError` that names the hunk that does not fit. */
+/** The new text, or an `InputError` that names the failed hunk. */
 export function applyHunks(given: string, text: string, hunks: readonly Hunk[]): string {
   const file: Lines = { ...split(text), effort: { left: MAX_COMPARISONS } }
   const crlf = lineEndOf(text) === 'crlf'
@@ -28,7 +27,7 @@ export function applyHunks(given: string, text: string, hunks: readonly Hunk[]):
     for (let at = done; at < start; at++) result.push(file.lines[at]!)
     let at = start
     for (const line of hunk.lines) {
-      // What is kept is kept as the file has it, not as the patch wrote it.
+      // Kept lines stay as the file has them.
       if (line.kind === 'keep') result.push(file.lines[at]!)
       else if (line.kind === 'insert') result.push(crlf && !line.text.endsWith('\r') ? `${line.text}\r` : line.text)
       if (line.kind !== 'insert') at++
@@ -60,7 +59,7 @@ function findStart(file: Lines, old: readonly string[], hunk: Hunk, done: number
   const found: number[] = []
   for (let at = from; at + old.length <= file.lines.length && found.length < 2; at++) {
     if (matchesAt(file, old, at, hunk)) found.push(at)
-    // A line that says where to look makes the first match after it the right one.
+    // After a context line the first match is the right one.
     if (found.length === 1 && hunk.after !== null) break
   }
   if (found.length === 1) return found[0]!
@@ -82,7 +81,7 @@ function matchesAt(file: Lines, old: readonly string[], at: number, hunk: Hunk):
   return old.every((line, index) => same(file, at + index, line))
 }
 
-/** Line ends are the file's business; everything else must be the same. */
+/** Ignores line ends only. */
 function same(file: Lines, at: number, wanted: string): boolean {
   if (--file.effort.left < 0) {
     throw new InputError(
@@ -98,7 +97,7 @@ function withoutReturn(line: string): string {
   return line.endsWith('\r') ? line.slice(0, -1) : line
 }
 
-/** Where the longest beginning of the expected lines stands, and which line then differs. */
+/** The longest partial match, and the line that differs. */
 function mismatch(file: Lines, old: readonly string[], from: number, hunk: Hunk): string {
   let best = { at: -1, length: 0 }
   for (let at = from; at < file.lines.length; at++) {
@@ -121,4 +120,38 @@ function split(text: string): Pick<Lines, 'lines' | 'finalNewline'> {
 
 function quote(line: string): string {
   return JSON.stringify(line.length > 100 ? `${line.slice(0, 100)}…` : line)
+}
+
+export type FileChange =
+  | { readonly kind: 'add'; readonly path: string; readonly content: string; readonly executable: boolean | null }
+  | { readonly kind: 'delete'; readonly path: string; readonly hunks: readonly Hunk[] }
+  | {
+      readonly kind: 'update'
+      readonly path: string
+      /** The new path, or null. */
+      readonly moveTo: string | null
+      /** Whether the original stays. */
+      readonly copies: boolean
+      readonly hunks: readonly Hunk[]
+      /** A change of the executable bits, or null. */
+      readonly executable: boolean | null
+    }
+
+export interface Hunk {
+  /** Line of the patch, for messages. */
+  readonly line: number
+  /** Line of the file, or null if the patch has no numbers. */
+  readonly oldStart: number | null
+  /** A context line to search after, or null. */
+  readonly after: string | null
+  readonly lines: readonly HunkLine[]
+  /** It must end at the end of the file. */
+  readonly atEnd: boolean
+  /** The newline at the end of the file, or null if unspecified. */
+  readonly finalNewline: { readonly old: boolean; readonly new: boolean } | null
+}
+
+export interface HunkLine {
+  readonly kind: 'keep' | 'remove' | 'insert'
+  readonly text: string
 }

@@ -1,7 +1,7 @@
-/** The "*** Begin Patch" envelope: files are added, updated, moved and deleted, and hunks are found by their text. */
+/** Parses the "*** Begin Patch" envelope. */
 
 import { InputError } from '../tool.ts'
-import type { FileChange, Hunk, HunkLine } from './change.ts'
+import type { FileChange, Hunk, HunkLine } from './apply.ts'
 
 const HEADER = /^\*\*\* (Add File|Update File|Delete File|Move to): ?(.*)$/
 
@@ -78,7 +78,7 @@ function parseHunk(cursor: Cursor, path: string, first: boolean): Hunk {
     else if (line === '') lines.push({ kind: 'keep', text: '' })
     else break
   }
-  // Empty lines before the next header separate; they are not part of the file.
+  // Empty lines before the next header are separators.
   for (let back = cursor.at - 1; back > begin && cursor.lines[back] === ''; back--) lines.pop()
   const atEnd = cursor.lines[cursor.at]?.trim() === '*** End of File'
   if (atEnd) cursor.at++

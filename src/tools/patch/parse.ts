@@ -1,14 +1,14 @@
-/** Reads a patch: the "*** Begin Patch" envelope, or a unified diff. */
+/** Parses a patch: the "*** Begin Patch" envelope, or a unified diff. */
 
 import { InputError } from '../tool.ts'
-import type { FileChange } from './change.ts'
+import type { FileChange } from './apply.ts'
 import { parseEnvelope } from './envelope.ts'
 import { parseUnified } from './unified.ts'
 
-/** Parses a patch as a whole; a patch that names no file or holds a line that means nothing is an `InputError`. */
+/** Throws an `InputError` for a patch without files or with an invalid line. */
 export function parsePatch(patch: string): readonly FileChange[] {
   const lines = patch.split('\n')
-  // A patch written with CRLF throughout means its lines, not their ends.
+  // A patch with CRLF throughout means its lines.
   const crlf = lines.slice(0, -1).every((line) => line.endsWith('\r'))
   const plain = crlf && lines.length > 1 ? lines.map((line) => line.replace(/\r$/, '')) : lines
   const begin = plain.findIndex((line) => line.trim() !== '')
@@ -19,4 +19,23 @@ export function parsePatch(patch: string): readonly FileChange[] {
     )
   }
   return changes
+}
+
+interface PatchPaths {
+  /** Files whose content decides whether the patch applies. */
+  readonly reads: readonly string[]
+  readonly writes: readonly string[]
+}
+
+/** The files of a patch; throws if it names none. */
+export function patchPaths(patch: string): PatchPaths {
+  const reads = new Set<string>()
+  const writes = new Set<string>()
+  for (const change of parsePatch(patch)) {
+    if (change.kind !== 'add' && change.hunks.length > 0) reads.add(change.path)
+    if (change.kind === 'update' && change.copies) reads.add(change.path)
+    else writes.add(change.path)
+    if (change.kind === 'update' && change.moveTo !== null) writes.add(change.moveTo)
+  }
+  return { reads: [...reads], writes: [...writes] }
 }

@@ -6,8 +6,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { InputError } from '../tool.ts'
 import { applyHunks } from './apply.ts'
-import { parsePatch } from './parse.ts'
-import { patchPaths } from './paths.ts'
+import { parsePatch, patchPaths } from './parse.ts'
 
 const envelope = (...lines: string[]) => ['*** Begin Patch', ...lines, '*** End Patch'].join('\n')
 

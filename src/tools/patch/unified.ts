@@ -1,7 +1,7 @@
-/** Unified diffs, git's included: names, renames, copies, modes and counted hunks. */
+/** Parses unified diffs, including git's: names, renames, copies, modes and counted hunks. */
 
 import { InputError } from '../tool.ts'
-import type { FileChange, Hunk, HunkLine } from './change.ts'
+import type { FileChange, Hunk, HunkLine } from './apply.ts'
 
 interface Section {
   gitNames: string | null
@@ -19,7 +19,7 @@ interface Section {
 
 const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/
 
-/** Parses every file section. Text before the first one, such as a commit message, is passed over. */
+/** Skips text before the first file, such as a commit message. */
 export function parseUnified(lines: readonly string[]): FileChange[] {
   const changes: FileChange[] = []
   let section: Section | null = null
@@ -74,7 +74,7 @@ function newSection(line: number, gitNames: string | null): Section {
 
 function readHeader(line: string, number: number, section: Section): void {
   if (section.hunks.length > 0) {
-    // `-- ` begins the signature of a patch that came by mail.
+    // `-- ` starts the signature of a mailed patch.
     if (/^[ +-]/.test(line) && line !== '-- ') {
       throw new InputError(`line ${number} of the patch lies outside its hunk; the counts in the @@ line do not match`)
     }
@@ -172,7 +172,7 @@ function pathsOf(section: Section): readonly [string | null, string | null] {
     return [section.renameFrom, section.renameTo]
   }
   if (section.oldName !== undefined) return stripPrefixes(section.oldName, section.newName!)
-  // Without --- and +++ both names on the git line are the same, so its middle is known even when names hold spaces.
+  // Without --- and +++ both names are equal, which finds the middle even with spaces.
   const names = section.gitNames!
   const quoted = /^("(?:[^"\\]|\\.)*") ("(?:[^"\\]|\\.)*")$/.exec(names)
   const middle = (names.length - 1) / 2
@@ -184,7 +184,7 @@ function pathsOf(section: Section): readonly [string | null, string | null] {
   return [oldPath, newPath]
 }
 
-// `a/` and `b/` are git's way of writing names only where both sides have theirs.
+// `a/` and `b/` are prefixes only if both names have them.
 function stripPrefixes(oldName: string | null, newName: string | null): readonly [string | null, string | null] {
   const git = (oldName?.startsWith('a/') ?? true) && (newName?.startsWith('b/') ?? true)
   if (!git) return [oldName, newName]
@@ -198,7 +198,7 @@ function nameOf(text: string): string | null {
 
 const escapes: Readonly<Record<string, number>> = { a: 7, b: 8, t: 9, n: 10, v: 11, f: 12, r: 13, '"': 34, '\\': 92 }
 
-/** Git writes odd names as C strings of bytes. */
+/** Git quotes odd names as C strings. */
 function unquote(name: string): string {
   const quoted = /^"((?:[^"\\]|\\.)*)"/.exec(name)
   if (!quoted) return name

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { isIgnored, parseIgnoreFile } from '../files/tree.ts'
 import { InputError } from '../tool.ts'
-import { parseGlob } from './glob-pattern.ts'
+import { parseGlob } from './glob.ts'
 
 describe('globs', () => {
   const rows: readonly [pattern: string, path: string, matches: boolean, note: string][] = [

@@ -1,18 +1,17 @@
-/** `grep`: lines that match, in files that may be read. */
+/** `grep`: matching lines in readable files. */
 
 import { Fault } from '../../system/fault.ts'
 import type { CheckedPath } from '../../system/guarded/guarded-files.ts'
 import { decodeText, looksLikeText } from '../files/text-encoding.ts'
-import { readableBelow, walkTree } from '../files/tree.ts'
-import { visibleName } from '../files/visible-name.ts'
+import { readableBelow, visibleName, walkTree } from '../files/tree.ts'
 import type { ToolContext, ToolOutput } from '../tool.ts'
-import { parseGlob } from './glob-pattern.ts'
+import { parseGlob } from './glob.ts'
 import { type LineSearch, openLineSearch } from './line-search.ts'
 
 const MAX_MATCHES = 500
 const MAX_LINE = 400
 const MAX_FILE = 16 * 1024 * 1024
-/** Files that the record names one by one. */
+/** Files listed in the record. */
 const MAX_NAMED = 200
 
 interface Found {
@@ -38,8 +37,8 @@ export interface GrepInput {
 }
 
 /**
- * Not ripgrep: every file is opened by the path that was judged, and judged one by one, which a program that walks by
- * itself cannot do. What `.gitignore` names is passed over as ripgrep does.
+ * Not ripgrep: each file is judged and opened by its judged path. Like ripgrep it skips what
+ * `.gitignore` names.
  */
 export async function grep(input: GrepInput, context: ToolContext): Promise<ToolOutput> {
   const root = context.checked(input.path ?? '.')
@@ -121,7 +120,7 @@ class Result {
     this.#filesOnly = filesOnly
   }
 
-  /** False when there is no more space. */
+  /** False if there is no more space. */
   add(found: Found, isMatch: boolean): boolean {
     const line = this.#filesOnly
       ? found.path
@@ -157,7 +156,7 @@ class Result {
   }
 }
 
-/** A long line is shown around its match. */
+/** Cuts a long line around its match. */
 function clip(line: string, column: number): string {
   const text = line.endsWith('\r') ? line.slice(0, -1) : line
   if (text.length <= MAX_LINE) return text

@@ -1,4 +1,4 @@
-/** Searching lines with a regular expression that cannot hang the process, whatever the expression is. */
+/** Searches lines with any regular expression without hanging. */
 
 import { Worker } from 'node:worker_threads'
 import { Fault } from '../../system/fault.ts'
@@ -7,12 +7,12 @@ import { InputError } from '../tool.ts'
 export interface LineMatch {
   /** Counted from 1. */
   readonly line: number
-  /** The first matching character, counted from 0. */
+  /** Of the first match, counted from 0. */
   readonly column: number
 }
 
 export interface LineSearch {
-  /** Matching lines of a text, at most `limit`. */
+  /** Up to `limit` matching lines. */
   search(text: string, limit: number): Promise<readonly LineMatch[]>
   close(): Promise<void>
 }
@@ -21,8 +21,8 @@ const MAX_PATTERN = 4096
 const MAX_INLINE = 64
 
 /**
- * Opens a search. A short expression without repetition, groups and choices cannot backtrack and runs here; any other runs in a worker that
- * is ended when its time is up or the call is cancelled, because a backtracking match cannot be interrupted.
+ * Simple expressions cannot backtrack and run here. Others run in a worker with a time limit, since
+ * backtracking cannot be interrupted.
  */
 export function openLineSearch(
   pattern: string,
@@ -39,7 +39,7 @@ export function openLineSearch(
 function compile(pattern: string, ignoreCase: boolean): { readonly source: string; readonly flags: string } {
   if (pattern === '') throw new InputError('"pattern" of grep is empty')
   if (pattern.length > MAX_PATTERN) throw new InputError(`"pattern" of grep has more than ${MAX_PATTERN} characters`)
-  // The one thing of ripgrep's syntax that callers write and JavaScript spells as a flag.
+  // JavaScript writes ripgrep's (?i) as a flag.
   const source = pattern.startsWith('(?i)') ? pattern.slice(4) : pattern
   const insensitive = ignoreCase || source !== pattern ? 'i' : ''
   for (const flags of [`u${insensitive}`, insensitive]) {
@@ -55,7 +55,7 @@ function compile(pattern: string, ignoreCase: boolean): { readonly source: strin
   throw new InputError('"pattern" of grep is not a regular expression')
 }
 
-// Runs here and, as source text, in the worker: it must not reach for anything outside itself.
+// Also runs in the worker as source text: it must not use anything outside itself.
 function lineSearcher(source: string, flags: string): (text: string, limit: number) => LineMatch[] {
   const expression = new RegExp(source, flags)
   // Without look-around, no line matches unless the whole text does.

@@ -4,7 +4,7 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { approveInline, inlineCommandFiles } from '../../../src/custom/inline-commands.ts'
-import { inlineCommands, mentionedPaths } from '../../../src/custom/mentions.ts'
+import { inlineCommands, mentionedPaths } from '../../../src/custom/walk.ts'
 import { claude, cline, codex, effectOf, gemini, type HookWorld, openHookWorld } from '../../contract/hooks/world.ts'
 
 let world: HookWorld

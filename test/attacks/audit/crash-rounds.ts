@@ -10,7 +10,7 @@ import { verifyAudit } from '../../../src/audit/verify.ts'
 import { userPublicKey } from '../../../src/manifest/sign/sign.ts'
 import { grantHash, projectMessage } from '../../../src/manifest/sign/signature.ts'
 import { readSignatures } from '../../../src/manifest/sign/signature-file.ts'
-import { isSignedBy } from '../../../src/system/keys/ed25519.ts'
+import { isSignedBy } from '../../../src/system/keys/signing-key.ts'
 import { createTrustStore } from '../../../src/tools/custom/trust.ts'
 
 export type Work = 'sign' | 'trust' | 'audit'

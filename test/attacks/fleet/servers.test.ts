@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { settleAsk, signAnswer, signAsk } from '../../../src/fleet/ask.ts'
-import { natsLogin } from '../../../src/fleet/nats/nkey.ts'
-import { fleetSubjects, permissionsOf, subjectPart } from '../../../src/fleet/nats/subjects.ts'
+import { fleetSubjects, natsLogin, permissionsOf, subjectPart } from '../../../src/fleet/nats/subjects.ts'
 import { makeSigningKey } from '../../../src/system/keys/signing-key.ts'
 import { bundle, FLEET } from '../../fleet/fleet-world.ts'
 

@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startOf } from '../../../src/system/alive.ts'
+import { startOf } from '../../../src/system/processes.ts'
 import { until } from '../../until.ts'
 import { eachUser } from '../../users.ts'
 import { type Call, ResidentWorld } from './world.ts'

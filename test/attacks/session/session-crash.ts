@@ -6,7 +6,7 @@
 import { fork } from 'node:child_process'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { openSavedGrants } from '../../../src/project/saved-grants.ts'
+import { openSavedGrants } from '../../../src/project/answer-counts.ts'
 import { openSessionWorld, type SessionWorld } from '../../contract/session/session-world.ts'
 
 const LINES = 2000

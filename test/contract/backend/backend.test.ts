@@ -17,12 +17,17 @@ import { PassThrough, Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { decodePath } from '../../../src/files/path-bytes.ts'
-import { type Capability, type LaunchIo, type LaunchResult, requireCapable } from '../../../src/sandbox/backend.ts'
+import {
+  type Capability,
+  type LaunchIo,
+  type LaunchResult,
+  requireCapable,
+  type SandboxFault,
+} from '../../../src/sandbox/backend.ts'
 import { planLayout } from '../../../src/sandbox/layout.ts'
 import type { SandboxPlan } from '../../../src/sandbox/plan.ts'
-import type { SandboxFault } from '../../../src/sandbox/sandbox-fault.ts'
 import { readHostFacts, readIdentities } from '../../../src/sandbox/session.ts'
-import { faultExit } from '../../../src/system/fault-codes.ts'
+import { faultExit } from '../../../src/system/fault.ts'
 import { type PlanChange, planIn } from '../../plan-in.ts'
 import { BACKENDS, rowsOf } from './backends.ts'
 

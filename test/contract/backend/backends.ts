@@ -9,7 +9,7 @@ import type { Backend, Capability, LaunchIo } from '../../../src/sandbox/backend
 import { createBwrapBackend } from '../../../src/sandbox/bwrap/backend.ts'
 import { createSeatbeltBackend } from '../../../src/sandbox/experimental/seatbelt/backend.ts'
 import { createLandlockBackend } from '../../../src/sandbox/landlock/backend.ts'
-import { createContainerBackend } from '../../../src/sandbox/oci/command-backend.ts'
+import { createContainerBackend } from '../../../src/sandbox/oci/gvisor-backend.ts'
 import { commandEnginesHere } from '../code/engines-here.ts'
 
 export const BACKENDS: readonly { readonly name: string; readonly backend: Backend }[] =

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { foldForBroker } from '../../../src/files/fold-name.ts'
+import { foldForBroker } from '../../../src/files/path-bytes.ts'
 
 it('folds every code point alike in C and in TypeScript', () => {
   const folder = mkdtempSync(join(tmpdir(), 'cordon-fold-'))

@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { UNJUDGED } from '../../../src/undo/put-rules.ts'
+import { UNJUDGED } from '../../../src/undo/conflicts.ts'
 import { undoCall } from '../../../src/undo/undo.ts'
 import { own } from '../../users.ts'
 import type { LayoutInput, Place } from './sandbox.ts'

@@ -3,8 +3,8 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { SandboxFault } from '../../../src/sandbox/backend.ts'
 import { createBwrapBackend } from '../../../src/sandbox/bwrap/backend.ts'
-import { SandboxFault } from '../../../src/sandbox/sandbox-fault.ts'
 import { run } from '../../../src/surfaces/cli/commands/run/quarantine.ts'
 import { openSessionWorld, type SessionWorld } from '../session/session-world.ts'
 

@@ -3,7 +3,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { UNJUDGED } from '../../../src/undo/put-rules.ts'
+import { UNJUDGED } from '../../../src/undo/conflicts.ts'
 import { undoCall } from '../../../src/undo/undo.ts'
 import { eachUser, giveTo } from '../../users.ts'
 import { makePlace, runInside } from './sandbox.ts'

@@ -3,8 +3,8 @@
  * changes nothing, and one that is named and not here fails.
  */
 
-import { COMMAND_ENGINES, type CommandEngine } from '../../../src/sandbox/oci/command-backend.ts'
 import { ENGINE_NAMES, type EngineName } from '../../../src/sandbox/oci/engine.ts'
+import { COMMAND_ENGINES, type CommandEngine } from '../../../src/sandbox/oci/gvisor-backend.ts'
 import { findEngineProgram } from '../../../src/sandbox/oci/local-engine.ts'
 
 const named = (process.env.CORDON_ENGINES ?? 'os').split(',')

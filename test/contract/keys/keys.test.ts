@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { ValueType } from '../../../src/manifest/schema/key.ts'
-import { schemaKeys } from '../../../src/manifest/schema/schema.ts'
+import { schemaKeys } from '../../../src/manifest/schema/manifest.ts'
 import { DECISION_ROWS } from './decision-rows.ts'
 import type { KeyRow } from './key-row.ts'
 import { KeyWorld, type ManifestObject, SURFACES, type Surface } from './key-world.ts'

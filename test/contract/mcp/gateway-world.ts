@@ -3,7 +3,7 @@
 import type { GatewayJudge } from '../../../src/agents/mcp/judge.ts'
 import type { DescriptionPin } from '../../../src/agents/mcp/pins.ts'
 import type { ServerRequest } from '../../../src/agents/mcp/servers.ts'
-import { LiveHistory } from '../../../src/call/live-history.ts'
+import { LiveHistory } from '../../../src/call/admission.ts'
 import type { SessionRecorder } from '../../../src/call/record/recorder.ts'
 import { soleDecision } from '../../../src/policy/decision.ts'
 import { judgeMcpCall, type McpRules } from '../../../src/policy/mcp-rules.ts'

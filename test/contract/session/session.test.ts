@@ -325,7 +325,7 @@ describe('asking', () => {
     expect((await cordon.openSession().call(...write('n.txt'))).status).toBe('done')
     expect((await cordon.openSession().call(...write('n.txt'))).status).toBe('done')
     expect(world.asked).toHaveLength(1)
-    const saved = (await import('../../../src/project/saved-grants.ts')).openSavedGrants(world.machine)
+    const saved = (await import('../../../src/project/answer-counts.ts')).openSavedGrants(world.machine)
     expect(saved.list()).toMatchObject([{ value: 'n.txt', scope: 'time', uses: 1 }])
     expect(saved.revoke(saved.list()[0]!.id)).toBe(true)
     world.answer = () => ({ kind: 'deny' })
@@ -424,7 +424,7 @@ async function brokenLog(layout: SessionWorld): Promise<Session> {
   const { loadPolicy } = await import('../../../src/project/load/load.ts')
   const { machineFiles } = await import('../../../src/system/files.ts')
   const { openGuardedFiles } = await import('../../../src/system/guarded/guarded-files.ts')
-  const { openSavedGrants } = await import('../../../src/project/saved-grants.ts')
+  const { openSavedGrants } = await import('../../../src/project/answer-counts.ts')
   const outcome = await loadPolicy({
     machine: layout.machine,
     files: machineFiles,

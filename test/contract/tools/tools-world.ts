@@ -18,7 +18,7 @@ import { checkedPath } from '../../../src/system/guarded/checked-path.ts'
 import { openGuardedFiles } from '../../../src/system/guarded/guarded-files.ts'
 import { openTemporaryJournal } from '../../../src/system/guarded/journal.ts'
 import { builtInTool } from '../../../src/tools/built-in/registry.ts'
-import { parseInput } from '../../../src/tools/input.ts'
+import { parseInput } from '../../../src/tools/input-schema.ts'
 import type {
   BackgroundCommand,
   CommandResult,

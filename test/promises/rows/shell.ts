@@ -9,7 +9,7 @@ export const SHELL_ROWS: readonly PromiseRow[] = [
   {
     id: 'S1',
     promise: 'Every command is parsed by a real grammar. What cannot be parsed with certainty is denied.',
-    shown: ['test/soundness/soundness.test.ts', 'src/shell/walk/analyze.test.ts', 'src/shell/read/gate.test.ts'],
+    shown: ['test/soundness/soundness.test.ts', 'src/shell/walk/analyze.test.ts', 'src/shell/read/parse.test.ts'],
     manifest: RUNS,
     tries: [
       bash('echo "unclosed', { is: 'deny', typed: 'allow' }),

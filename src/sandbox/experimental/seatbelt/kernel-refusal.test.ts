@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { type RefusalMark, readRefusals, refusalPredicate } from './kernel-refusal.ts'
+import { type RefusalMark, readRefusals, refusalPredicate } from './profile.ts'
 
 const MARK: RefusalMark = 'cordon-00112233445566778899aabb'
 

@@ -1,23 +1,21 @@
-/** Runs one command under sandbox-exec. Whatever cannot be made ends it; nothing runs without the profile. */
+/** Runs one command under sandbox-exec. Any failure ends it; nothing runs without the profile. */
 
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:os'
 import { errorCode } from '../../../system/fault.ts'
 import { attendChild, type ChildEnd, childStreams } from '../../attended-child.ts'
-import type { Captured, LaunchIo, LaunchResult } from '../../backend.ts'
+import { type Captured, type LaunchIo, type LaunchResult, SandboxFault } from '../../backend.ts'
 import type { Limits } from '../../limits.ts'
 import type { SandboxPlan } from '../../plan.ts'
-import { SandboxFault } from '../../sandbox-fault.ts'
 import { readIdentities } from '../../session.ts'
 import type { Violation } from '../../violation.ts'
-import { type RefusalMark, readRefusals, refusalPredicate } from './kernel-refusal.ts'
-import { compileProfile } from './profile.ts'
+import { compileProfile, type RefusalMark, readRefusals, refusalPredicate } from './profile.ts'
 
-/** Absolute: what lies on PATH may be anybody's. */
+/** Absolute: PATH is not trusted. */
 export const SANDBOX_EXEC = '/usr/bin/sandbox-exec'
 const SHELL = '/bin/sh'
-/** Makes the terminal outside, so that no program inside holds the person's own. */
+/** Creates the terminal outside, so that no program inside has the person's own. */
 const SCRIPT = '/usr/bin/script'
 /** Said inside, before the command: without it, how it ended is not the command's own end. */
 const STARTED = 'echo >&3; exec 3>&-; exec "$@"'
@@ -36,7 +34,10 @@ function tellsStart(plan: SandboxPlan): boolean {
   return plan.baseline !== 'none' && plan.terminal === null
 }
 
-/** A limit that cannot be set ends it before the command. Memory and processes are not held by limits of this kind on macOS. */
+/**
+ * If a limit cannot be set, the command does not run. On macOS these limits do not cover memory and
+ * processes.
+ */
 function limitCommands({ cpuSeconds, openFiles, fileBytes }: Limits): string {
   const wanted: readonly (readonly [string, number | undefined])[] = [
     ['-c', 0],
@@ -50,7 +51,10 @@ function limitCommands({ cpuSeconds, openFiles, fileBytes }: Limits): string {
   return `${set.join('')}${files}`
 }
 
-/** Runs the plan to its end. `observed`: what was refused is read from the log afterwards, where that is worth its time. */
+/**
+ * Runs the plan to its end. `observed`: refusals are read from the log afterwards, if that is worth
+ * its time.
+ */
 export async function launchSeatbelt(plan: SandboxPlan, io: LaunchIo, observed: boolean): Promise<LaunchResult> {
   io.signal?.throwIfAborted()
   requireSameFiles(plan)
@@ -64,7 +68,7 @@ export async function launchSeatbelt(plan: SandboxPlan, io: LaunchIo, observed: 
     cwd: plan.cwd,
     env: plan.env as NodeJS.ProcessEnv,
     stdio: streamsFor(io),
-    // Its own process group, by which all of it is ended. A terminal's group is made by script.
+    // Its own process group, to kill all of it. For a terminal, script creates the group.
     detached: io.terminal === undefined,
   })
   return attend(child, plan, io, mark)
@@ -155,7 +159,7 @@ function unstartable(error: Error): SandboxFault {
   )
 }
 
-/** Absolute: what lies on PATH may be anybody's, and zsh has a `log` of its own. */
+/** Absolute: PATH is not trusted, and zsh has its own `log`. */
 const LOG = '/usr/bin/log'
 const TIME_MS = 2_000
 const MAX_BYTES = 1024 * 1024
@@ -166,7 +170,7 @@ async function readKernelLog(mark: RefusalMark, milliseconds: number): Promise<r
     'show',
     '--style',
     'ndjson',
-    // A length of time rather than a time of day: neither a time zone nor a clock that is put right is in the way.
+    // A duration instead of a time of day: time zones and clock changes do not matter.
     '--last',
     `${Math.ceil(milliseconds / 1000) + 2}s`,
     '--predicate',
@@ -175,7 +179,7 @@ async function readKernelLog(mark: RefusalMark, milliseconds: number): Promise<r
   return text === null ? [] : readRefusals(text, mark)
 }
 
-/** What the program printed, up to the cap; null when it failed or was too slow. */
+/** The program's output, up to the cap; null if it failed or was too slow. */
 function output(args: readonly string[]): Promise<string | null> {
   return new Promise((resolve) => {
     const child = spawn(LOG, args, { stdio: ['ignore', 'pipe', 'ignore'], cwd: '/', env: { PATH: '/usr/bin:/bin' } })

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { planSandbox, type SandboxRequest } from '../../plan.ts'
-import type { RefusalMark } from './kernel-refusal.ts'
-import { ancestorsOf, compileProfile, quote } from './profile.ts'
+import { ancestorsOf, compileProfile, quote, type RefusalMark } from './profile.ts'
 
 function profile(change: Partial<SandboxRequest> = {}, mark: RefusalMark | null = null): string {
   const directory = (real: string) => [real, { kind: 'directory' as const, real }] as const

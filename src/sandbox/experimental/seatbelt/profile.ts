@@ -1,15 +1,17 @@
 /**
- * PURE. A plan as a profile for macOS's sandbox-exec. Which of two rules that match wins is not simply the later one: a
- * specific denial stands against a later wider allow. So the profile is written such that every order reads the same:
- * first denials of whole operations, then allows that name what they leave out, last denials that nothing follows.
+ * PURE. A plan as a profile for macOS's sandbox-exec. The later of two matching rules does not
+ * always win: a specific denial beats a later wider allow. So every order means the same here:
+ * first denials of whole operations, then allows that name their exceptions, last denials that
+ * nothing follows.
  */
 
 import { posix } from 'node:path'
 import { isInside } from '../../../files/baseline.ts'
 import { isGlob } from '../../../files/glob.ts'
 import { secretPlaces } from '../../../files/secret-places.ts'
+import { visible } from '../../../scan/visible-text.ts'
 import type { SandboxPlan } from '../../plan.ts'
-import type { RefusalMark } from './kernel-refusal.ts'
+import type { Violation } from '../../violation.ts'
 
 /** What programs need of the system to start at all, read-only. */
 export const SYSTEM_READS: readonly string[] = [
@@ -31,7 +33,10 @@ export const SYSTEM_READS: readonly string[] = [
   '/private/var/select',
 ]
 
-/** Parts of what is shown that point to all the rest by another name: the data volume is mounted below /System. */
+/**
+ * Parts of shown folders that reach everything else by another name: the data volume is mounted
+ * below /System.
+ */
 const LEFT_OUT: readonly string[] = ['/System/Volumes']
 
 /** Links of the system that paths go through; each is read as a link, and no more. */
@@ -42,7 +47,10 @@ const PRIVATE: readonly string[] = ['/dev', '/private/tmp', '/private/var/tmp', 
 
 const DEVICES: readonly string[] = ['/dev/null', '/dev/zero', '/dev/random', '/dev/urandom', '/dev/dtracehelper']
 
-/** Services without which the C library cannot look up users or localise, and TLS cannot verify; none starts a program. */
+/**
+ * Services that the C library needs for users and locales, and TLS for verification; none starts a
+ * program.
+ */
 const SERVICES: readonly string[] = [
   'com.apple.system.opendirectoryd.libinfo',
   'com.apple.system.opendirectoryd.membership',
@@ -104,13 +112,13 @@ function below(path: string, excluded: readonly string[]): string {
   return `(require-all ${subpath(path)} ${without.map((part) => `(require-not ${subpath(part)})`).join(' ')})`
 }
 
-/** Compiles the profile. With a mark, the kernel puts it behind what it logs of a refusal. */
+/** Compiles the profile. The kernel appends the mark to its log of a refusal. */
 export function compileProfile(plan: SandboxPlan, mark: RefusalMark | null = null): string {
   const told = mark === null ? '' : `(with message ${quote(mark)})`
   const system = plan.baseline === 'none' ? [] : SYSTEM_READS
   const writes = plan.binds.filter((bind) => bind.mode === 'read-write').map((bind) => bind.path)
   const hidden = [...new Set([...LEFT_OUT, ...PRIVATE, ...plan.scratch, ...plan.emptied])]
-  // What is shown below something private is its own allow, with what is private below that left out again.
+  // A shown path below something private is a separate allow, again without private paths below it.
   const around = (path: string) =>
     below(
       path,
@@ -164,7 +172,7 @@ export function compileProfile(plan: SandboxPlan, mark: RefusalMark | null = nul
   return `${lines.join('\n')}\n`
 }
 
-/** The terminal was made outside: it is used, and no other can be opened. */
+/** The terminal exists already: it may be used, and no other can be opened. */
 const TERMINALS = '(regex #"^/dev/(tty|ttys[0-9]+)$")'
 
 /**
@@ -180,4 +188,73 @@ function network(plan: SandboxPlan, places: readonly string[]): string[] {
     ...rule('allow', 'network-bind network-inbound', served),
     ...(plan.unixSockets ? rule('allow', 'network-bind network-outbound', places) : []),
   ]
+}
+
+/** Words behind every denial of one launch; no other command's refusals end with them. */
+export type RefusalMark = `cordon-${string}`
+
+/** Only refusals by Seatbelt that bear the mark; other mechanisms of the system write under the same sender. */
+export function refusalPredicate(mark: RefusalMark): string {
+  return `sender == "Sandbox" AND eventMessage BEGINSWITH "Sandbox: " AND eventMessage ENDSWITH "${mark}"`
+}
+
+const MAX_LINE = 16 * 1024
+/** The longest path of macOS. */
+const MAX_PATH = 1024
+const MAX_REFUSALS = 50
+
+const KEXT = '/System/Library/Extensions/Sandbox.kext/Contents/MacOS/Sandbox'
+/**
+ * `Sandbox: cat(1234) deny(1) file-read-data /private/etc/x`, and the mark on a separate line. A
+ * name contains no brackets, which could forge the rest.
+ */
+const REFUSAL =
+  /^Sandbox: [^()\n]{1,64}\(\d{1,10}\) deny\(\d{1,3}\) (?<operation>[a-z][a-z-]{2,40}\*?) (?<subject>.+)$/s
+
+const SAYS: readonly (readonly [operation: RegExp, says: string])[] = [
+  [/^file-read-data$/, 'was not read'],
+  [/^file-write-/, 'was not changed'],
+  [/^process-exec/, 'was not started'],
+]
+
+/** Every program of macOS asks for these at its start, and works without them. */
+const NOISE = /^\/dev\/|\/\.CFUserTextEncoding$/
+const READ_NOISE =
+  /^\/(?:System|usr|AppleInternal|Library\/(?:Preferences|Caches|Managed Preferences)|private\/var\/(?:db|folders|run))(?:\/|$)|\/Library\/Preferences(?:\/|$)/
+
+/** Reads lines of `log show --style ndjson`. Whatever is not exactly a refusal of this command is left out. */
+export function readRefusals(text: string, mark: RefusalMark): readonly Violation[] {
+  const found = new Map<string, Violation>()
+  for (const line of text.split('\n')) {
+    if (found.size >= MAX_REFUSALS) break
+    const violation = line.length > MAX_LINE ? null : refusalOf(messageOf(line), mark)
+    if (violation !== null) found.set(violation.message, violation)
+  }
+  return [...found.values()]
+}
+
+/** The message of a line, if the kernel's sandbox wrote it: any program can log the same words. */
+function messageOf(line: string): string {
+  let entry: Readonly<Record<string, unknown>> | null
+  try {
+    entry = JSON.parse(line)
+  } catch {
+    return ''
+  }
+  if (entry?.processID !== 0 || entry.processImagePath !== '/kernel' || entry.senderImagePath !== KEXT) return ''
+  return typeof entry.eventMessage === 'string' ? entry.eventMessage : ''
+}
+
+function refusalOf(message: string, mark: RefusalMark): Violation | null {
+  const end = `\n${mark}`
+  if (!message.endsWith(end)) return null
+  const { operation, subject } = REFUSAL.exec(message.slice(0, -end.length))?.groups ?? {}
+  if (operation === undefined || subject === undefined || subject.length > MAX_PATH) return null
+  if (operation === 'network-outbound' && !subject.startsWith('/'))
+    return { kind: 'call-refused', certainty: 'observed', message: `a connection to ${visible(subject)} was refused` }
+  const says = SAYS.find(([of]) => of.test(operation))?.[1]
+  if (says === undefined || !subject.startsWith('/') || NOISE.test(subject)) return null
+  if (operation === 'file-read-data' && READ_NOISE.test(subject)) return null
+  const path = visible(subject)
+  return { kind: 'path-denied', certainty: 'observed', path, message: `${path} ${says}: the sandbox refused it` }
 }

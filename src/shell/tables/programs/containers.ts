@@ -19,7 +19,7 @@ const composeBefore = `
 
 const inside = { operands: 1, stops: true, inspect: true, elsewhere: true, run: 'words' } as const
 
-/** `compose exec` and `compose run`, under the words that stand before them. */
+/** `compose exec` and `compose run`, after the words before them. */
 function composeWraps(word: '' | 'compose ' | 'container '): readonly Wrap[] {
   return (['exec', 'run'] as const).map((verb) => ({
     ...inside,

@@ -1,8 +1,7 @@
 /** Programs that make, move, change and pack files. */
 
-import { archiveRules } from '../rules/archives.ts'
 import { buildRules } from '../rules/build.ts'
-import { fileRules } from '../rules/files.ts'
+import { archiveRules, fileRules } from '../rules/files.ts'
 import type { Program, ProgramTable } from '../spec.ts'
 
 export function filePrograms(): ProgramTable {

@@ -1,8 +1,7 @@
 /** git: options and subcommands that run programs, write files or reach elsewhere. */
 
 import { kindRules } from '../kinds.ts'
-import { gitRules } from '../rules/git.ts'
-import { gitHistoryRules } from '../rules/git-history.ts'
+import { gitHistoryRules, gitRules } from '../rules/git.ts'
 import type { ProgramTable, Spec } from '../spec.ts'
 
 /** Options of git itself, before its subcommands. */
@@ -15,7 +14,7 @@ const before = `
   --exec-path [text]`
 
 export function gitPrograms(): ProgramTable {
-  /** Options of diff, which log, show and their relatives share. */
+  /** Options of diff that log, show and their relatives share. */
   const diffOptions = `
   --output <output>
   --output-indicator-new --output-indicator-old --output-indicator-context <text>

@@ -2,9 +2,7 @@
 
 import { runnerRules } from '../rules/runners.ts'
 import type { Program, ProgramTable, Spec } from '../spec.ts'
-import type { Wrap } from '../wrap.ts'
-import { controls } from '../wrap.ts'
-import { npmRun } from '../wraps.ts'
+import { controls, npmRun, type Wrap } from '../wrap.ts'
 
 /** Runs a program of the project's packages. */
 const scriptRun: Wrap = {

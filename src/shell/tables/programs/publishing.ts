@@ -1,6 +1,6 @@
 /** Programs that publish packages, releases and data. */
 
-import type { ProgramTable } from '../spec.ts'
+import type { ProgramTable, Spec } from '../spec.ts'
 
 export function publishingPrograms(): ProgramTable {
   return {
@@ -117,5 +117,112 @@ export function publishingPrograms(): ProgramTable {
       effects: `
   remote-write | * |  | uploads data`,
     },
+  }
+}
+
+/** Programs that rewrite the files they are given, always or with an option. */
+export function formatterPrograms(): ProgramTable {
+  /** Rewrites its operands unless it only checks. */
+  const rewrites = (checking: string, more = ''): Spec => ({
+    abbreviates: false,
+    options: `\n  ${checking}${more}`,
+    operands: 'grow*',
+    operandsWith: { [checking]: 'tree*' },
+  })
+  /** Rewrites its operands when one of these options says so. */
+  const rewritesWith = (writing: string, more = ''): Spec => ({
+    abbreviates: false,
+    options: `\n  ${writing}${more}`,
+    operands: 'tree*',
+    operandsWith: { [writing.split(' ')[0] ?? '']: 'grow*' },
+  })
+  const python = `
+  --config --settings-path --settings-file --global-config --append-config --style --stdin-filename <auto>
+  -o --output-file <output>
+  --cache-dir <write>
+  -l --line-length --line_length -t --target-version --include --exclude --extend-exclude --select --ignore --fixable <text>
+  --output-format --profile --max-line-length --max-complexity --per-file-ignores --extend-select --extend-ignore --format --filename <text>`
+
+  return {
+    black: {
+      options: `${python}\n  -c --code <text>\n  --check\n  --diff`,
+      operands: 'grow*',
+      operandsWith: { '--check --diff -c': 'tree*' },
+    },
+    isort: {
+      options: `${python}\n  -c --check-only\n  --check\n  --diff\n  --sp --settings <auto>`,
+      operands: 'grow*',
+      operandsWith: { '-c --check --diff': 'tree*' },
+    },
+    ruff: {
+      everywhere: true,
+      options: python,
+      subcommands: {
+        format: { options: '\n  --check\n  --diff', operands: 'grow*', operandsWith: { '--check --diff': 'tree*' } },
+        check: {
+          options: '\n  --fix\n  --unsafe-fixes\n  --fix-only',
+          operands: 'tree*',
+          operandsWith: { '--fix --fix-only': 'grow*' },
+        },
+      },
+      otherwise: { operands: 'auto*' },
+    },
+    'autopep8 yapf autoflake docformatter pyupgrade': {
+      options: `${python}\n  -i --in-place`,
+      operands: 'tree*',
+      operandsWith: { '-i': 'grow*' },
+    },
+    'flake8 pyflakes pycodestyle pydocstyle': { options: `${python}\n  -c --code <text>`, operands: 'tree*' },
+    'clang-format git-clang-format google-java-format': rewritesWith(
+      '-i',
+      '\n  -r --replace\n  --style <auto>\n  --assume-filename --lines --offset --length --fallback-style --sort-includes --cursor <text>\n  --files <list>\n  --binary <run>',
+    ),
+    shfmt: rewritesWith('-w --write', '\n  -ln --language-dialect -i --indent --filename <text>'),
+    'ormolu fourmolu brittany stylish-haskell': rewritesWith(
+      '-i --inplace',
+      '\n  -m --mode <text>\n  -o --ghc-opt -f --fixity -p --package <text>\n  -c --config <read>',
+    ),
+    perltidy: rewritesWith('-b', '\n  -o --outfile <write>\n  -pro --profile <config>\n  -opath <write>'),
+    'nixfmt nixpkgs-fmt alejandra taplo topiary cmake-format gersemi': rewrites(
+      '--check',
+      '\n  -i --in-place\n  -c --config <read>',
+    ),
+    buildifier: {
+      style: 'word',
+      options:
+        '\n  -mode --mode -lint --lint -type --type -path --path -warnings --warnings <text>\n  -config --config <read>',
+      operands: 'grow*',
+    },
+    sqlfluff: {
+      options:
+        '\n  --config <read>\n  --library-path <load>\n  -d --dialect -t --templater -r --rules -e --exclude-rules -p --processes <text>\n  --write-output <output>',
+      everywhere: true,
+      subcommands: { fix: { operands: 'grow*' }, format: { operands: 'grow*' }, lint: { operands: 'tree*' } },
+      otherwise: { operands: 'auto*' },
+    },
+    stylelint: {
+      abbreviates: false,
+      options:
+        '\n  --custom-syntax --custom-formatter --formatter -f <module>\n  --config-basedir <load>\n  -o --output-file <output>\n  -c --config -i --ignore-path <read>\n  --fix\n  --max-warnings --mw <text>',
+      operands: 'tree*',
+      operandsWith: { '--fix': 'grow*' },
+    },
+    'biome dprint rome': {
+      abbreviates: false,
+      everywhere: true,
+      options:
+        '\n  --config-path -c --config <read>\n  --plugins <load>\n  --write\n  --fix\n  --apply\n  --apply-unsafe\n  --max-diagnostics --diagnostic-level --reporter --stdin-file-path --colors --log-level --only --skip <text>',
+      operands: 'text auto*',
+      operandsWith: { '--write --fix --apply --apply-unsafe': 'text grow*' },
+      subcommands: { fmt: { operands: 'grow*' } },
+    },
+    'swiftformat swift-format ktlint scalafmt': {
+      abbreviates: false,
+      options:
+        '\n  --lint\n  -F --format\n  --config -c <read>\n  -R --ruleset <load>\n  --output -o <write>\n  --rules --disable --enable <text>',
+      operands: 'grow*',
+      operandsWith: { '--lint': 'tree*' },
+    },
+    recode: { options: '\n  -f -v -q -d', operands: 'text change*' },
   }
 }

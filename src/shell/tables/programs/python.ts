@@ -2,8 +2,7 @@
 
 import { runnerRules } from '../rules/runners.ts'
 import type { Program, ProgramTable, Spec } from '../spec.ts'
-import type { Wrap } from '../wrap.ts'
-import { packageRun } from '../wraps.ts'
+import { packageRun, type Wrap } from '../wrap.ts'
 
 /** Runs a program in an environment of conda's. */
 const condaRun: Wrap = {

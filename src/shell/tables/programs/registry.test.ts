@@ -1,8 +1,7 @@
 /** The tables are well-formed: every name once, every role known, every line an option. */
 
 import { describe, expect, test } from 'vitest'
-import { roles } from '../roles.ts'
-import { compileSpec, type Spec } from '../spec.ts'
+import { compileSpec, roles, type Spec } from '../spec.ts'
 import { findProgram, listPrograms, programName } from './registry.ts'
 
 function* specsOf(path: string, spec: Spec): Generator<readonly [string, Spec]> {

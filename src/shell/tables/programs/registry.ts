@@ -6,28 +6,24 @@ import { buildPrograms } from './build.ts'
 import { cloudPrograms } from './clouds.ts'
 import { clusterPrograms } from './clusters.ts'
 import { containerPrograms } from './containers.ts'
-import { databasePrograms } from './databases.ts'
+import { databasePrograms, migrationPrograms } from './databases.ts'
 import { filePrograms } from './files.ts'
 import { forgePrograms } from './forges.ts'
-import { formatterPrograms } from './formatters.ts'
 import { gitPrograms } from './git.ts'
 import { interpreterPrograms } from './interpreters.ts'
 import { javascriptPrograms } from './javascript.ts'
 import { languagePrograms } from './languages.ts'
-import { migrationPrograms } from './migrations.ts'
 import { networkPrograms } from './network.ts'
-import { publishingPrograms } from './publishing.ts'
+import { formatterPrograms, publishingPrograms } from './publishing.ts'
 import { pythonPrograms } from './python.ts'
-import { rarePrograms } from './rare.ts'
 import { secretStorePrograms } from './secret-stores.ts'
-import { servicePrograms } from './services.ts'
 import { systemPrograms } from './system.ts'
 import { textPrograms } from './text.ts'
-import { uncommonPrograms } from './uncommon.ts'
+import { rarePrograms, servicePrograms, uncommonPrograms } from './uncommon.ts'
 import { versioningPrograms } from './versioning.ts'
 import { wrapperPrograms } from './wrappers.ts'
 
-/** The tables, each made when one of its programs is first asked for: a command names few, and start-up counts. */
+/** The tables, each built when one of its programs is first needed: start-up time matters. */
 const tables: readonly (() => ProgramTable)[] = [
   textPrograms,
   filePrograms,
@@ -55,7 +51,7 @@ const tables: readonly (() => ProgramTable)[] = [
   secretStorePrograms,
 ]
 
-/** Every listed name with its row, in the order of the tables; a test holds that no name is listed twice. */
+/** Every listed name with its row, in the order of the tables. */
 export function listPrograms(): readonly (readonly [string, Program])[] {
   return tables.flatMap((make) => Object.entries(make()).flatMap(([names, spec]) => apart(names, spec)))
 }
@@ -64,7 +60,7 @@ function apart(names: string, spec: Program): readonly (readonly [string, Progra
   return names.split(' ').map((name) => [name, spec])
 }
 
-/** Names whose rules alone say that they change something elsewhere. */
+/** Names for which a rule alone reports a remote change. */
 const CHANGES_BY_RULE =
   'curl wget wget2 http https xh xhs httpie scp rsync psql mysql mariadb redis-cli valkey-cli'.split(' ')
 
@@ -96,7 +92,7 @@ const listed = typeof PROGRAM_NAMES === 'string' ? PROGRAM_NAMES : programNames(
 
 /** The table of a program; null when none lists it. */
 const tableOf = remembered((name): number | null => {
-  // By the name first and then by what is before it: blanks are everywhere.
+  // Compare the name first: blanks are everywhere.
   let at = listed.indexOf(`${name} `)
   while (at >= 0 && listed[at - 1] !== ' ') at = listed.indexOf(`${name} `, at + 1)
   if (at < 0 || !/^\S+$/.test(name)) return null
@@ -107,7 +103,7 @@ const tableOf = remembered((name): number | null => {
 
 const made: (ProgramTable | undefined)[] = []
 
-/** What the tables say about a program; null when they do not list it. */
+/** The row of a program; null if it is not listed. */
 export const findProgram: (name: string) => Program | null = remembered((name) => {
   const table = tableOf(name)
   if (table === null) return null

@@ -12,7 +12,7 @@ export function secretStorePrograms(): ProgramTable {
     operands: 'text*',
     verbs: { at: 'a vault' },
   }
-  /** `op run -- CMD`: hands the secrets to what it runs. */
+  /** `op run -- CMD`: passes the secrets to the command. */
   const runs = (name: string): Program['wraps'] => [
     {
       sub: 'run',

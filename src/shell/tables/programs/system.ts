@@ -1,11 +1,8 @@
 /** Programs that change the machine or the account, editors, document tools, and wrappers. */
 
-import type { Role } from '../roles.ts'
-import { systemRules } from '../rules/system.ts'
-import { texRules } from '../rules/tex.ts'
-import type { Program, ProgramTable, Spec } from '../spec.ts'
-import { controls, deferred, privilege, traced } from '../wrap.ts'
-import { envRun, niceRun, stdbufRun, sudoRun, timeRun } from '../wraps.ts'
+import { systemRules, texRules } from '../rules/system.ts'
+import type { Program, ProgramTable, Role, Spec } from '../spec.ts'
+import { controls, deferred, envRun, niceRun, privilege, stdbufRun, sudoRun, timeRun, traced } from '../wrap.ts'
 
 export function systemPrograms(): ProgramTable {
   const changes = (note: string, role: Role = 'system'): Spec => ({ always: [role, note], operands: 'auto*' })

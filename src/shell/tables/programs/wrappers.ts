@@ -1,9 +1,19 @@
-/** Programs whose own work is to run another one: env-like wrappers, tracers, terminals, other rights. */
+/** Programs that run another one: env-like wrappers, tracers, terminals, other rights. */
 
 import type { ProgramTable } from '../spec.ts'
-import type { Wrap } from '../wrap.ts'
-import { controls, privilege, remote, traced } from '../wrap.ts'
-import { envRun, niceRun, shellRun, stdbufRun, sudoRun, timeRun } from '../wraps.ts'
+import {
+  controls,
+  envRun,
+  niceRun,
+  privilege,
+  remote,
+  shellRun,
+  stdbufRun,
+  sudoRun,
+  timeRun,
+  traced,
+  type Wrap,
+} from '../wrap.ts'
 
 /** Runs words with secrets of a file's. */
 const sopsRun: Wrap = {

@@ -1,12 +1,12 @@
 /** make, cmake, compilers, go, cargo, gradle and maven: variables and flags that name programs. */
 
 import { environmentHazard, namesProgram } from '../environment.ts'
-import { isRooted } from '../paths.ts'
+import { isRooted } from '../places.ts'
 import { has, type Rule, type Use, usesOf } from '../use.ts'
 
 const releasing = /(^|[:_./-])(deploy|publish|release|promote|rollout)([:_./-]|$)/
 
-/** A script or target whose name says that it changes something elsewhere. */
+/** A script or target whose name means a remote change. */
 export function reportReleasing(use: Use, name: string | null | undefined): void {
   if (name != null && releasing.test(name))
     use.setEffect('remote-write', `\`${name}\` says that it deploys or publishes`)
@@ -78,7 +78,7 @@ const cmake: Rule = (use) => {
     use.found.path(arg, name === 'cat' || name === 'compare_files' ? 'read' : 'write')
 }
 
-/** Compiler flags: a prefix, what it does, and whether the value can be the next word. */
+/** Compiler flags: a prefix, its effect, and whether the value can be the next word. */
 const compilerFlags: readonly (readonly [
   prefix: string,
   kind: 'run' | 'load' | 'read' | 'write',

@@ -66,7 +66,7 @@ const forgeClone: Rule = (use) => {
   use.delegate([word('git'), word('clone'), ...rest.map((arg) => arg.word), word('origin')])
 }
 
-/** `kubectl get -o jsonpath-file=x`: the output is made from a file. */
+/** `kubectl get -o jsonpath-file=x`: a file defines the output. */
 const outputFile: Rule = (use) => {
   for (const option of usesOf(use, '-o')) {
     const file = /^(?:go-template-file|jsonpath-file|custom-columns-file|templatefile)=(.+)$/.exec(
@@ -106,7 +106,7 @@ const transfer: Rule = (use) => {
   else use.setEffect('remote-read', 'downloads from a cloud service')
 }
 
-/** A query that only reads is no change, however it is started. */
+/** A query that only reads changes nothing, however it is started. */
 const athena: Rule = (use) => {
   const queries = usesOf(use, '--query-string', '--statement', '--sql').map((option) => option.value?.text ?? 'DROP')
   if (queries.length > 0 && queries.every((query) => statementsOf(query) === 'reads'))

@@ -120,7 +120,7 @@ const sqlite: Rule = (use) => {
   reportStatements(use, all, sqliteDangers)
   // Statements come from the words, or from input: a here-document is known, a file or a pipe is not.
   const read = all.length === 0 && use.place.stdin !== 'none' ? (use.place.input ?? 'DROP') : ''
-  // What stands in another file may be anything.
+  // Another file may contain anything.
   const known = (text: string | null): string =>
     text === null || /^\s*\.(?:read|restore)\b/i.test(text) ? 'DROP' : text
   const done = statementsOf([...all.map((arg) => known(arg.text)), read].join(';\n'))

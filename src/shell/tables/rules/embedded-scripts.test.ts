@@ -1,8 +1,7 @@
 /** sed scripts and awk programs: what runs commands or opens files, and what only looks like it. */
 
 import { describe, expect, test } from 'vitest'
-import { awkDangers } from './awk-program.ts'
-import { sedDangers } from './sed-script.ts'
+import { awkDangers, sedDangers } from './scripts.ts'
 
 const codes = (dangers: readonly (readonly [string, string])[]): string => dangers.map(([code]) => code).join(' ')
 

@@ -1,11 +1,11 @@
-/** rm, chmod, dd, cp and find: what the rows cannot say about deleting and changing files. */
+/** rm, chmod, dd, cp and find: losses and changes that rows cannot express. */
 
 import { posix } from 'node:path'
 import type { Arg } from '../options.ts'
-import { resolvePath } from '../paths.ts'
+import { resolvePath } from '../places.ts'
 import { has, mayHave, type Rule, type Use, usesOf } from '../use.ts'
 
-/** Names of what a build or a run makes again: deleting it loses nothing. */
+/** Names of build and run outputs: deleting them loses nothing. */
 const reproducible: ReadonlySet<string> = new Set(
   (
     'node_modules dist build target out coverage .next .nuxt .output .svelte-kit .turbo .cache .parcel-cache .vite .vitest ' +
@@ -17,7 +17,7 @@ const reproducible: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** Names below which a tool keeps everything itself: nobody writes by hand there. */
+/** Names below which a tool manages every file: people write nothing there. */
 const toolOwned: ReadonlySet<string> = new Set(
   'node_modules .next .nuxt .turbo .cache .parcel-cache .vite .svelte-kit .angular __pycache__ .pytest_cache .mypy_cache .ruff_cache .tox .gradle .venv target DerivedData .terraform'.split(
     ' ',
@@ -28,7 +28,7 @@ const toolOwned: ReadonlySet<string> = new Set(
 const litter =
   /^(\*\.(pyc|pyo|o|class|log|tmp|orig|rej|bak|swp|map|tgz|tsbuildinfo|out|prof|cov)|__pycache__|\.DS_Store|Thumbs\.db|\*~)$/
 
-/** True for a path whose loss a build or a moment repairs: build output in the project, scratch files. */
+/** Whether a build or a new run restores the path: build output in the project, scratch files. */
 function isDisposable(arg: Arg, use: Use): boolean {
   const { cwd, fallback } = use.place
   return isDisposableAt(arg, use, cwd) && (fallback === null || isDisposableAt(arg, use, fallback))
@@ -40,7 +40,7 @@ function isDisposableAt(arg: Arg, use: Use, cwd: string | null): boolean {
   const { path } = resolvePath(text, cwd ?? '/', use.place.home)
   if (path === null) return false
   const scratch = /^(?:\/private)?\/(?:tmp|var\/tmp)\/[^/*?]|^\/var\/folders\/.+\/T\/[^/*?]/.test(path)
-  // A project in /tmp is one all the same.
+  // A project in /tmp is still a project.
   if (scratch && !use.place.roots.some((kept) => isAbout(path, kept))) return true
   const root = cwd
   const inside = root === null ? !text.startsWith('/') && !text.startsWith('~') : path.startsWith(`${root}/`)
@@ -51,7 +51,7 @@ function isDisposableAt(arg: Arg, use: Use, cwd: string | null): boolean {
   return reproducible.has(last) || /\.(egg-info|tsbuildinfo)$/.test(last) || below.some((part) => toolOwned.has(part))
 }
 
-/** True when one of the two holds the other. */
+/** Whether one of the two contains the other. */
 function isAbout(path: string, kept: string): boolean {
   return `${path}/`.startsWith(`${kept}/`) || `${kept}/`.startsWith(`${path}/`)
 }
@@ -63,7 +63,7 @@ function isUnknown(arg: Arg): boolean {
   return arg.word.dynamic.some((kind) => kind !== 'glob' && kind !== 'tilde' && kind !== 'arithmetic')
 }
 
-/** `rm -rf *`, `rm -rf "$PWD"`: the working directory, what holds it, or all of its contents. */
+/** `rm -rf *`, `rm -rf "$PWD"`: the working directory, a folder above it, or all its contents. */
 function isEverything(arg: Arg, use: Use): boolean {
   if (arg.text === null) return arg.pattern !== null && /^(\.\/)?\.?\*\/?$/.test(arg.pattern)
   const { path } = resolvePath(arg.text, use.place.cwd, use.place.home)
@@ -71,7 +71,7 @@ function isEverything(arg: Arg, use: Use): boolean {
   return path !== null && cwd !== null && (cwd === path || cwd.startsWith(path === '/' ? '/' : `${path}/`))
 }
 
-/** `*` and `*.ts`: all files of a directory, or all of a kind; what a build or a run leaves behind aside. */
+/** `*` and `*.ts`: all files of a directory or of a kind, without build and run outputs. */
 function isWholeKind(arg: Arg, use: Use): boolean {
   const name = arg.pattern === null || arg.text !== null ? '' : posix.basename(arg.pattern)
   return /^\*(\.\w+)*$/.test(name) && !litter.test(name) && !isDisposable(arg, use)
@@ -147,7 +147,10 @@ const copy: Rule = (use) => {
   })
 }
 
-/** A symbolic link leads on from where it stands; a single operand makes a link of the same name here. */
+/**
+ * A symbolic link resolves from its own folder; a single operand creates a link of the same name
+ * here.
+ */
 const link: Rule = (use) => {
   const [only] = use.operands
   if (!has(use, '-s')) {
@@ -163,7 +166,7 @@ const link: Rule = (use) => {
     else use.found.file(`${base}/${arg.text}`, 'read', arg.word.span)
 }
 
-/** `find . -name .git -exec rm -rf {} +`: the repository itself, unless it is what is left out. */
+/** `find . -name .git -exec rm -rf {} +`: the repository itself, unless it is excluded. */
 function reportRepository(use: Use): void {
   const words = use.args.map((arg) => arg.text ?? '')
   if (words.some((word) => /^(?:!|-not|-prune|-E|--exclude)$/.test(word))) return
@@ -174,7 +177,7 @@ function reportRepository(use: Use): void {
 
 const find: Rule = (use) => {
   reportRepository(use)
-  // What is found is handed to a command: names that are aimed at secrets are read.
+  // Found files are passed to a command: names that aim at secrets are read.
   if (has(use, '-exec', '-execdir', '-ok', '-okdir'))
     for (const option of usesOf(use, '-name', '-iname'))
       if (option.value?.text != null) use.found.file(option.value.text, 'read', option.span, { glob: true })
@@ -188,7 +191,7 @@ const find: Rule = (use) => {
   }
 }
 
-/** `xargs mv`, `xargs truncate -s 0`: what is changed are all files that come in. */
+/** `xargs mv`, `xargs truncate -s 0`: changes every file from its input. */
 const changesGiven: Rule = (use) => {
   const emptied = use.program === 'truncate' && use.operands.some((arg) => isWholeKind(arg, use))
   if (emptied || use.operands.some(isInput)) use.setEffect('loss', 'changes every file it is given')
@@ -214,4 +217,62 @@ export const fileRules: Readonly<Record<string, Rule>> = {
   ln: link,
   find,
   'fd, fdfind': reportRepository,
+}
+
+/** tar, zip and 7z: the letters decide which side is read and which is written. */
+const tar: Rule = (use) => {
+  const extracts = has(use, '-x', '--extract', '--get')
+  const lists = has(use, '-t', '--list', '-d', '--diff', '--compare')
+  if (mayHave(use, '--remove-files', '--recursive-unlink')) use.setEffect('loss', 'deletes the files that it packs')
+  for (const option of usesOf(use, '-f')) {
+    const text = option.value?.text
+    if (text != null && /^[^/]+:/.test(text) && !has(use, '--force-local'))
+      use.found.hazard('option-runs-program', '`tar -f host:file` starts a program on another machine', option.span)
+    else if (option.value !== null) use.found.path(option.value, extracts || lists ? 'read' : 'write')
+  }
+  for (const option of usesOf(use, '-C', '--one-top-level'))
+    if (option.value !== null) use.found.path(option.value, extracts ? 'write' : 'read', true)
+  if (extracts || lists) return
+  // Operands are resolved at the last -C; without one, here.
+  if (!has(use, '-C')) for (const arg of use.operands) use.found.path(arg, 'read', true)
+  else for (const arg of use.operands) use.found.loose(arg)
+}
+
+const sevenZip: Rule = (use) => {
+  if (use.args.some(({ text }) => text === '-sdel')) use.setEffect('loss', 'deletes the files that it packs')
+  for (const option of use.options) {
+    const glued = /^-o(.+)$/.exec(option.name)?.[1]
+    if (glued !== undefined) use.found.file(glued, 'write', option.span, { recursive: true })
+    if (/^-[ix]r?[0-]?@/.test(option.name) || /^-sfx/.test(option.name))
+      use.found.hazard('option-reads-list', '`7z` takes file names or a module from a file', option.span)
+  }
+  const command = use.operands[0]?.text ?? ''
+  const archive = use.operands[1]
+  if (archive !== undefined) use.found.path(archive, /^[xetl]$/.test(command) ? 'read' : 'write')
+  for (const arg of use.operands.slice(2))
+    if (arg.text?.startsWith('@')) {
+      use.found.hazard('option-reads-list', '`7z @file` takes file names from a file', arg.word.span)
+      use.found.file(arg.text.slice(1), 'read', arg.word.span)
+    }
+}
+
+/** `ar rcs lib.a x.o`: the letters say whether the archive is written. */
+const ar: Rule = (use) => {
+  const archive = use.operands[0]
+  if (archive !== undefined && has(use, '-r', '-q', '-d', '-m', '-s')) use.found.path(archive, 'write')
+}
+
+/** `zip -TmTT cmd`: two letters in a cluster are one option that runs a command. */
+const zip: Rule = (use) => {
+  if (mayHave(use, '-m', '--move', '-d', '--delete')) use.setEffect('loss', 'deletes files')
+  for (const arg of use.args)
+    if (/^-[A-Za-z0-9]*TT/.test(arg.text ?? ''))
+      use.found.hazard('option-runs-program', '`zip -TT` runs a command on the archive', arg.word.span)
+}
+
+export const archiveRules: Readonly<Record<string, Rule>> = {
+  ar,
+  zip,
+  'tar, bsdtar': tar,
+  '7z, 7za, 7zr, 7zz': sevenZip,
 }

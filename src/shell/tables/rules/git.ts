@@ -1,9 +1,10 @@
-/** git: configuration keys, transports, and what the rows cannot say about losing work. */
+/** git: configuration keys, transports, and losses that rows cannot express. */
 
+import { secretOfGlob } from '../../../files/aimed-globs.ts'
 import { commandsIn } from '../embedded.ts'
 import { gitSettingReaches } from '../git-settings.ts'
-import { isCommandTransport } from '../hosts.ts'
 import type { Arg } from '../options.ts'
+import { isCommandTransport, isLeftOut, resolvePath } from '../places.ts'
 import { has, mayHave, type Rule, type Use, usesOf } from '../use.ts'
 
 function reportSetting(use: Use, setting: string, arg: Arg, where: string): void {
@@ -15,7 +16,7 @@ function reportSetting(use: Use, setting: string, arg: Arg, where: string): void
   use.found.hazard('changes-config', message, arg.word.span)
 }
 
-/** Settings that hold for this command: given by option, by the environment, by a variable that an option names. */
+/** Settings of this command: from options, the environment, and variables that an option names. */
 function settingsOf(use: Use): readonly string[] {
   if (use.options.length === 0 && use.place.assignments.length === 0) return []
   const variable = (name: string): string | undefined => {
@@ -38,7 +39,7 @@ function settingsOf(use: Use): readonly string[] {
   return [...options, ...named, ...counted, ...parameters]
 }
 
-/** What a setting makes of the command: another verb, a force, a program. */
+/** Settings that change the command: another verb, a force, a program. */
 const changesVerb: Rule = (use) => {
   for (const setting of settingsOf(use)) obeySetting(use, setting)
 }
@@ -77,7 +78,7 @@ const settings: Rule = (use) => {
   }
 }
 
-/** True when a word stands before the subcommand. */
+/** Whether a word precedes the subcommand. */
 function isGlobal(use: Use, start: number): boolean {
   const sub = use.args.find((arg) => arg.text === use.words[1])
   return sub === undefined || start < sub.word.span.start
@@ -242,4 +243,75 @@ export const gitRules: Readonly<Record<string, Rule>> = {
   'git diff, git grep': noIndex,
   'git merge, git pull, git rebase, git cherry-pick, git revert': strategy,
   'git worktree add': worktreeAdd,
+}
+
+/**
+ * `HEAD:path`, `:0:path`, `stash@{0}:path`: the part after the colon. An address does not match.
+ */
+const COMMITTED = /^[^:]*:(?!\/\/)(?:\d:)?(.+)$/s
+
+/** `main@{10:00}:path`, `HEAD^{/a: b}:path`: the colons in here are of the revision. */
+const BRACES = /\{[^}]*\}/g
+
+/** `:(top,icase)path`, `:/path`: the magic prefix of a pathspec. */
+const MAGIC = /^:(?:\([^)]*\)|[/!^]+)/
+
+/** The words that can name files; the first word of grep is its pattern. */
+function named(use: Use): readonly Arg[] {
+  const looks = use.words[1] === 'grep' && !has(use, '-e', '-f')
+  return use.operands.slice(looks ? 1 : 0).filter((arg) => !isLeftOut(arg.text ?? ''))
+}
+
+/** A word as written, including unknown parts: `"$rev:.env"` still names the file. */
+function written(arg: Arg): string {
+  return arg.text ?? arg.word.text.replace(/["']/g, '')
+}
+
+/** The path of a word that names a file by what was committed. */
+function committedIn(text: string): string | undefined {
+  return COMMITTED.exec(text.replace(MAGIC, 'HEAD:').replace(BRACES, ''))?.[1]
+}
+
+function reportCommitted(use: Use, arg: Arg): void {
+  const path = committedIn(written(arg))
+  if (path !== undefined) use.found.file(path, 'read', arg.word.span)
+}
+
+/** git matches the patterns that bash left alone; one that is aimed at a secret reads it. */
+function reportPattern(use: Use, arg: Arg): void {
+  const pattern = arg.text?.replace(MAGIC, '') ?? ''
+  if (!/[*?[]/.test(pattern)) return
+  const { path } = resolvePath(pattern, use.place.cwd ?? '/', use.place.home)
+  if (path !== null && secretOfGlob(path, use.place.home) !== null)
+    use.found.file(pattern, 'read', arg.word.span, { glob: true })
+}
+
+const shows: Rule = (use) => {
+  for (const arg of named(use)) {
+    reportCommitted(use, arg)
+    reportPattern(use, arg)
+  }
+  for (const { value } of usesOf(use, '-L', '--blob')) {
+    // `-L1,9:path`, `-L:name:path`: the path is behind the last colon.
+    const path = value === null ? undefined : /:([^:]+)$/s.exec(written(value))?.[1]
+    if (value !== null && path !== undefined) use.found.file(path, 'read', value.word.span)
+  }
+}
+
+/** `git cat-file --batch <<< HEAD:.env`. */
+const listed: Rule = (use) => {
+  for (const line of use.place.input?.split('\n') ?? []) {
+    const path = committedIn(line.trim())
+    if (path !== undefined) use.found.file(path, 'read', use.span)
+  }
+}
+
+const SHOWING = [
+  'annotate archive blame cat-file config diff diff-files diff-index diff-tree difftool fast-export format-patch grep log merge-file',
+  'merge-tree mergetool notes range-diff read-tree rev-list shortlog show stash unpack-file whatchanged',
+].flatMap((line) => line.split(' '))
+
+export const gitHistoryRules: Readonly<Record<string, Rule>> = {
+  [SHOWING.map((subcommand) => `git ${subcommand}`).join(', ')]: shows,
+  'git cat-file': listed,
 }

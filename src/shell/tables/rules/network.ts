@@ -1,6 +1,6 @@
-/** curl, wget, ssh, scp and rsync: what is sent where. */
+/** curl, wget, ssh, scp and rsync: what they send where. */
 
-import { isRemotePath } from '../hosts.ts'
+import { isRemotePath } from '../places.ts'
 import { has, type Rule, type Use, usesOf } from '../use.ts'
 
 const reading = /^(GET|HEAD|OPTIONS|TRACE)$/i

@@ -1,12 +1,14 @@
-/** Runners (npx, uv run, npm exec …) are judged by what they run; npm scripts by their name. */
+/**
+ * Runners (npx, uv run, npm exec …) are judged by the command they run, npm scripts by their name.
+ */
 
-import { isUrl } from '../hosts.ts'
 import type { Arg } from '../options.ts'
+import { isUrl } from '../places.ts'
 import { projectTools } from '../project-tools.ts'
 import { has, type Rule, type Use, usesOf } from '../use.ts'
 import { reportReleasing } from './build.ts'
 
-/** The operands as a command of their own; a version after the name is dropped (`eslint@9`). */
+/** Judges the operands as a separate command; a version after the name is dropped (`eslint@9`). */
 function delegateTo(use: Use, operands: readonly Arg[]): void {
   const first = operands[0]
   if (first === undefined) return
@@ -39,12 +41,14 @@ const scripts: Rule = (use) => {
   reportReleasing(use, use.operands[0]?.text)
 }
 
-/** pnpm, yarn and bun run a script or a program of the project when the word is no subcommand of theirs. */
+/**
+ * pnpm, yarn and bun run a project script or program if the word is not one of their subcommands.
+ */
 const shorthand: Rule = (use) => {
   if (use.words.length > 1 && !['pnpm', 'yarn'].includes(use.program)) return
   const name = use.words[1] ?? use.operands[0]?.text
   if (name == null) return
-  // These are subcommands of their own.
+  // These are separate subcommands.
   if (name === 'publish' || (use.program === 'pnpm' && name === 'deploy')) return
   reportReleasing(use, name)
 }

@@ -2,19 +2,18 @@
 
 import { environmentHazard } from '../environment.ts'
 import type { Arg } from '../options.ts'
-import { isRooted } from '../paths.ts'
+import { isRooted } from '../places.ts'
 import { has, type Rule, type Use, usesOf } from '../use.ts'
-import { awkDangers } from './awk-program.ts'
-import { sedDangers } from './sed-script.ts'
+import { awkDangers, sedDangers } from './scripts.ts'
 
-/** The words that hold the script: option values, or the first operand. */
+/** The words that contain the script: option values, or the first operand. */
 function scriptArgs(use: Use, options: readonly string[], fileOptions: readonly string[]): readonly Arg[] {
   const given = usesOf(use, ...options).flatMap((option) => (option.value === null ? [] : [option.value]))
   if (given.length > 0 || has(use, ...fileOptions)) return given
   return use.operands.slice(0, 1)
 }
 
-/** `"$((n+1)),$((n+9))p"`: numbers cannot turn a script into another one, so any number stands for them. */
+/** `"$((n+1)),$((n+9))p"`: numbers cannot change the script, so any number represents them. */
 function withNumbers(arg: Arg): string | null {
   if (!arg.word.dynamic.every((kind) => kind === 'arithmetic')) return null
   const text = arg.word.text.replace(/\$\(\([^()]*\)\)/g, '1').replace(/["']/g, '')
@@ -36,13 +35,14 @@ function reportScript(
   }
 }
 
-/** What a backup of a file is called: a word, as a script it would be one command. */
+/** A backup suffix of sed: a word that would be one command as a script. */
 const SUFFIX = /^\.?[A-Za-z~_-]{1,12}$/
 
 const sed: Rule = (use) => {
   const inPlace = has(use, '-i')
   const first = use.operands[0]
-  // BSD sed takes the backup suffix as a word of its own: `sed -i '' s/a/b/ f`. Both readings are judged.
+  // BSD sed takes the backup suffix as a separate word: `sed -i '' s/a/b/ f`. Both readings are
+  // judged.
   const separateSuffix = inPlace && first?.text === '' && !has(use, '-e', '-f')
   const scripts = separateSuffix ? use.operands.slice(1, 2) : scriptArgs(use, ['-e'], ['-f'])
   // `sed -i bak s/a/b/ f` is a label and two files to one, a suffix, a script and a file to the other.

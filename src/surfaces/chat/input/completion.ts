@@ -1,4 +1,4 @@
-/** What Tab completes: slash commands and their words, and files after an @. */
+/** Tab completion: slash commands with their words, and files after an @. */
 
 import { readdirSync } from 'node:fs'
 import { posix } from 'node:path'
@@ -10,10 +10,9 @@ export interface CompletedCommand {
 }
 
 const MAX_CHOICES = 200
-/** No one means these when they name a file of the project. */
+/** Rarely meant in a project. */
 const SKIPPED: ReadonlySet<string> = new Set(['.git', 'node_modules'])
 
-/** Completes for a project. */
 export function chatCompleter(root: string, commands: readonly CompletedCommand[]): Completer {
   return (text, cursor) => {
     const before = text.slice(0, cursor)
@@ -39,7 +38,7 @@ function fileAt(before: string, root: string): Completion | null {
   const typed = found[1]!
   const folder = typed.slice(0, typed.lastIndexOf('/') + 1)
   const start = before.length - typed.length
-  // Names of the project only: what lies outside is not to be found out by Tab.
+  // Only names in the project: Tab must not reveal others.
   const directory = posix.resolve(root, folder)
   if (directory !== root && !directory.startsWith(`${root}/`)) return null
   const last = typed.slice(folder.length)

@@ -1,4 +1,4 @@
-/** The prompt: what is being written, with history and completion. Keys in, actions out, rows to draw. No I/O. */
+/** The prompt's editor with history and completion. Keys in, actions out, rows to draw. No I/O. */
 
 import { cutTo, pieces } from '../../../scan/display-text.ts'
 import { visible } from '../../../scan/visible-text.ts'
@@ -11,9 +11,9 @@ export type ComposerAction =
   | { readonly type: 'submit'; readonly text: string }
   | { readonly type: 'interrupt' | 'leave' | 'switch-agent' | 'redraw' | 'escape' | 'changed' }
 
-/** What could be instead of the text before the cursor. */
+/** Replacements for the text before the cursor. */
 export interface Completion {
-  /** Where the word begins that is completed. */
+  /** Where the completed word starts. */
   readonly start: number
   readonly choices: readonly string[]
 }
@@ -29,14 +29,13 @@ interface Choosing {
 const MARK = '› '
 const INDENT = '  '
 
-/** The state of the prompt. */
 export class Composer {
   #draft: Draft = EMPTY
   #choosing: Choosing | null = null
-  /** Null while the newest text is edited; else where in the history. */
+  /** Null for the newest text; otherwise the index in the history. */
   #at: number | null = null
   #kept: Draft = EMPTY
-  /** What Ctrl-R looks for, while it is pressed again and again. */
+  /** The search text of repeated Ctrl-R. */
   #sought: string | null = null
   readonly #history: string[]
   #complete: Completer = () => null
@@ -49,7 +48,7 @@ export class Composer {
     return this.#draft.text
   }
 
-  /** What earlier sessions sent; it comes after the first keys, because reading it takes time. */
+  /** Adds the history of earlier sessions, which is read after the first keys. */
   remember(history: readonly string[]): void {
     this.#history.unshift(...history)
   }
@@ -101,7 +100,7 @@ export class Composer {
 
   #enter(): ComposerAction {
     const { text, cursor } = this.#draft
-    // A backslash at the end of a line asks for another one, in terminals that know no other way.
+    // A trailing backslash continues the line, in terminals without another way.
     if (text.slice(0, cursor).endsWith('\\') && cursor === text.length) {
       this.#draft = insert({ text: text.slice(0, -1), cursor: cursor - 1 }, '\n')
       return { type: 'changed' }
@@ -128,7 +127,7 @@ export class Composer {
     return draftOf(this.#history[next]!)
   }
 
-  /** The newest text before the one that is shown which holds what was typed; the same again when there is none. */
+  /** The newest earlier text that contains the search text. */
   #search(): Draft {
     this.#sought ??= this.#draft.text
     if (this.#at === null) this.#kept = this.#draft
@@ -164,11 +163,11 @@ export class Composer {
     this.#choosing = { before, completion, index }
   }
 
-  /** The rows of the prompt. `status` is below; without colours nothing is painted. */
+  /** The rows of the prompt with `status` below. */
   view(columns: number, maxRows: number, paint: Paint, status: string): LiveView {
     const { rows, cursor } = this.#rows(Math.max(10, columns - INDENT.length - 1))
     const space = Math.max(1, maxRows)
-    // The rows around the cursor, when there are more than fit.
+    // The rows around the cursor if not all fit.
     const first = Math.max(0, Math.min(rows.length - space, cursor.row - Math.floor(space / 2)))
     const shown = rows.slice(first, first + space).map((text, index): LiveRow => {
       const lead = index + first === 0 ? MARK : INDENT
@@ -191,7 +190,7 @@ export class Composer {
     return [row(`  ${plain === names.join('  ') ? painted : plain}`, `  ${plain}`)]
   }
 
-  /** The draft in rows of at most `columns` cells, and where the cursor is in them. */
+  /** The draft in rows, and the cursor's place. */
   #rows(columns: number): { rows: string[]; cursor: { row: number; column: number } } {
     const rows: string[] = ['']
     let used = 0

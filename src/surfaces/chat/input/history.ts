@@ -1,4 +1,4 @@
-/** What was sent at the prompt before: one JSON text a line, for the owner alone. */
+/** The prompt's history: one JSON text per line, private. */
 
 import { join } from 'node:path'
 import { createRedactor } from '../../../scan/redact/redact.ts'
@@ -14,7 +14,7 @@ function historyFile({ stateDir }: Machine): string {
   return join(openOwnDirectory(stateDir), 'chat-history')
 }
 
-/** The newest entries, the oldest of them first. */
+/** The newest entries, oldest first. */
 export function readHistory(machine: Machine): readonly string[] {
   const path = historyFile(machine)
   const bytes = readOwnFile(path, undefined, MAX_BYTES)
@@ -24,7 +24,7 @@ export function readHistory(machine: Machine): readonly string[] {
   return entries
 }
 
-/** Keeps an entry, without the secrets in it. */
+/** Adds an entry with secrets masked. */
 export function addHistory(machine: Machine, text: string): void {
   writeMade(historyFile(machine), lineOf(createRedactor().redact(text)), { flag: 'a' })
 }

@@ -1,27 +1,26 @@
-/** The text that is being written: a value, and what each key makes of it. No I/O. */
+/** The text being written, and what each key does to it. No I/O. */
 
 import type { KeyName } from '../screen/keys.ts'
 
 export interface Draft {
   readonly text: string
-  /** In UTF-16 units; always between characters. */
+  /** In UTF-16 units, between characters. */
   readonly cursor: number
 }
 
 export const EMPTY: Draft = { text: '', cursor: 0 }
 
-/** A draft with the cursor at its end. */
 export function draftOf(text: string): Draft {
   return { text, cursor: text.length }
 }
 
-/** Puts text in at the cursor; what a terminal would act on is left out. */
+/** Inserts text without terminal controls. */
 export function insert({ text, cursor }: Draft, added: string): Draft {
   const clean = [...added.replace(/\t/g, '  ')].filter((char) => char === '\n' || !/\p{Cc}/u.test(char)).join('')
   return { text: text.slice(0, cursor) + clean.toWellFormed() + text.slice(cursor), cursor: cursor + clean.length }
 }
 
-/** What a key makes of a draft; null when it is not a key of the editor. */
+/** Applies a key; null if the editor does not use it. */
 export function edit(draft: Draft, key: KeyName): Draft | null {
   const { text, cursor } = draft
   const before = text.slice(0, cursor)
@@ -66,7 +65,7 @@ export function edit(draft: Draft, key: KeyName): Draft | null {
   }
 }
 
-/** The cursor a line up or down in the draft; null when there is no such line, so that history may have the key. */
+/** Moves a line up or down; null at the edge, so that history can use the key. */
 export function moveLine({ text, cursor }: Draft, step: -1 | 1): Draft | null {
   const start = text.lastIndexOf('\n', cursor - 1) + 1
   const column = cursor - start
@@ -89,7 +88,7 @@ function lineRest(text: string): string {
 const segments = (text: string): string[] =>
   [...new Intl.Segmenter(undefined, { granularity: 'grapheme' }).segment(text)].map(({ segment }) => segment)
 
-/** The last character as a person sees it. */
+/** The last grapheme. */
 function lastOf(text: string): string {
   return segments(text.slice(-40)).at(-1) ?? ''
 }

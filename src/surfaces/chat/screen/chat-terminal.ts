@@ -1,18 +1,18 @@
-/** The terminal of this process for the chat: raw keys in, text out, and everything as it was afterwards. */
+/** Raw keys and text of this process's terminal. */
 
 import { writeSync } from 'node:fs'
 import type { ReadStream } from 'node:tty'
 import { type Key, KeyReader } from './keys.ts'
 import type { ScreenSize } from './live-screen.ts'
 
-/** Keys come in, text goes out; small enough that a test can be the person. */
+/** A terminal, replaceable in tests. */
 export interface ChatTerminal {
   readonly size: ScreenSize
   readonly color: boolean
   write(text: string): void
-  /** Who gets the keys from now on; null at the end of the input. */
+  /** Sets the key listener; null means end of input. */
   listen(onKey: (key: Key | null) => void, onResize: () => void): void
-  /** Lets go of the terminal, so that another prompt can have it. */
+  /** Releases the terminal for another prompt. */
   suspend(): void
   resume(): void
   close(): void
@@ -21,11 +21,10 @@ export interface ChatTerminal {
 const PASTE_ON = '\u001b[?2004h'
 const PASTE_OFF = '\u001b[?2004l'
 const SHOW = '\u001b[?25h'
-/** An escape that nothing follows for so long is the key. */
+/** An escape with nothing after it for this long is the key. */
 const ESCAPE_MS = 40
 const ENDING: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGHUP', 'SIGQUIT']
 
-/** Takes the terminal of this process. */
 export function openChatTerminal(): ChatTerminal {
   const input = process.stdin as ReadStream
   const output = process.stdout
@@ -57,7 +56,7 @@ export function openChatTerminal(): ChatTerminal {
   const onWindow = () => resized()
   input.setRawMode(true)
   input.on('data', onData).once('end', onEnd).once('error', onEnd)
-  // A process that had it before, such as the wizard, let go of it.
+  // A previous prompt paused it.
   input.resume()
   output.on('resize', onWindow)
   process.on('exit', restore)
@@ -79,7 +78,7 @@ export function openChatTerminal(): ChatTerminal {
       input.setRawMode(false)
     },
     resume() {
-      // Another prompt has set the terminal back, and Node believes what it set last itself.
+      // Node does not notice that another prompt changed the terminal.
       input.setRawMode(false)
       input.setRawMode(true)
       input.resume()
@@ -97,7 +96,7 @@ export function openChatTerminal(): ChatTerminal {
   }
 }
 
-/** At once: what was shown stays in order with what other prompts write. */
+/** Synchronous, to stay in order with other prompts. */
 function writeAll(text: string): void {
   let bytes = Buffer.from(text)
   while (bytes.length > 0) {

@@ -1,4 +1,4 @@
-/** Keys out of the bytes of a terminal, however they were cut; a paste is one key. No I/O. */
+/** Parses terminal bytes into keys; a paste is one key. No I/O. */
 
 export type Key =
   | { readonly kind: 'text'; readonly text: string }
@@ -33,7 +33,7 @@ const PASTE_START = '\u001b[200~'
 const PASTE_END = '\u001b[201~'
 const MAX_PASTE = 4 * 1024 * 1024
 
-/** Whole sequences by what follows the escape character. */
+/** Sequences after the escape character. */
 const SEQUENCES: Readonly<Record<string, KeyName>> = {
   '[A': 'up',
   '[B': 'down',
@@ -87,13 +87,12 @@ const CONTROLS: Readonly<Record<string, KeyName>> = {
   '\u0017': 'kill-word',
 }
 
-/** Reads keys as their bytes come. */
 export class KeyReader {
   readonly #decoder = new TextDecoder('utf-8')
   #rest = ''
   #paste: string | null = null
 
-  /** True while half a sequence waits for the other half: an escape key alone looks the same. */
+  /** True while half a sequence is pending; a lone escape looks the same. */
   get isWaiting(): boolean {
     return this.#paste === null && this.#rest !== ''
   }
@@ -108,14 +107,14 @@ export class KeyReader {
     }
   }
 
-  /** Nothing came for a while, so the escape that waits was the key of that name. */
+  /** Time passed, so the pending escape was the key. */
   settle(): Key[] {
     if (!this.isWaiting) return []
     this.#rest = ''
     return [{ kind: 'key', name: 'escape' }]
   }
 
-  /** The next key; undefined for what means nothing here, null when more bytes are needed. */
+  /** The next key; undefined if ignored, null if incomplete. */
   #next(): Key | undefined | null {
     if (this.#paste !== null) return this.#pasted()
     if (this.#rest === '') return null

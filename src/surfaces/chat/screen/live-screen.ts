@@ -1,12 +1,9 @@
-/**
- * The terminal as a place where text flows into scrollback and only a few live rows below it are redrawn: no full screen, no
- * flicker, and nothing that was shown is ever taken back.
- */
+/** Prints text into the scrollback and redraws a few live rows below it, without a full screen. */
 
 import { widthOf } from '../../../scan/display-text.ts'
 
 export interface LiveRow {
-  /** Made safe already; may hold styles of ours. */
+  /** Safe text, with our styles. */
   readonly text: string
   /** The same without styles, for its width. */
   readonly plain: string
@@ -14,7 +11,7 @@ export interface LiveRow {
 
 export interface LiveView {
   readonly rows: readonly LiveRow[]
-  /** Where the cursor is in them, in cells; null: it is hidden. */
+  /** The cursor in cells; null: hidden. */
   readonly cursor: { readonly row: number; readonly column: number } | null
 }
 
@@ -29,13 +26,13 @@ const HIDE = '\u001b[?25l'
 const SHOW = '\u001b[?25h'
 const CLEAR_BELOW = '\u001b[J'
 
-/** Writes to a terminal. Everything goes out in one piece, so that no one sees half of it. */
+/** Writes each update at once, so that no partial one is visible. */
 export class LiveScreen {
   readonly #write: (text: string) => void
   readonly #size: () => ScreenSize
   #drawn: LiveView = { rows: [], cursor: null }
   #away = false
-  /** What came while another program had the terminal: its screen is not ours to write on. */
+  /** Output while another program had the terminal. */
   #held: string[] = []
 
   constructor(write: (text: string) => void, size: () => ScreenSize) {
@@ -47,7 +44,7 @@ export class LiveScreen {
     return this.#size()
   }
 
-  /** Puts whole lines into scrollback, and draws the live rows below them again. */
+  /** Prints whole lines above the live rows. */
   print(lines: readonly string[], view: LiveView): void {
     if (this.#away) {
       this.#held.push(...lines)
@@ -57,7 +54,7 @@ export class LiveScreen {
     this.#write(`${SYNC_ON}${HIDE}${this.#back()}${above}${this.#draw(view)}${SYNC_OFF}`)
   }
 
-  /** Takes the live rows away, for another program. */
+  /** Clears the live rows for another program. */
   leave(): void {
     if (this.#away) return
     this.#write(`${this.#back()}${SHOW}`)
@@ -65,7 +62,7 @@ export class LiveScreen {
     this.#away = true
   }
 
-  /** Draws again after another program had the terminal. */
+  /** Redraws after another program had the terminal. */
   comeBack(view: LiveView): void {
     this.#away = false
     this.print(this.#held.splice(0), view)
@@ -75,7 +72,7 @@ export class LiveScreen {
     return this.#away
   }
 
-  /** To where the live rows begin. The terminal may have another width than when they were drawn. */
+  /** Moves to the first live row; the terminal's width may have changed. */
   #back(): string {
     const { rows, cursor } = this.#drawn
     const { columns } = this.#size()
@@ -88,7 +85,7 @@ export class LiveScreen {
   }
 
   #draw(view: LiveView): string {
-    // More rows than the terminal has would scroll, and could not be taken back.
+    // Rows beyond the screen would scroll and could not be erased.
     const space = Math.max(1, this.#size().rows - 1)
     const skipped = Math.max(0, view.rows.length - space)
     const rows = view.rows.slice(skipped)

@@ -1,4 +1,4 @@
-/** Code in colours: comments, strings, numbers and keywords of the languages people meet most. Line by line, as it streams. */
+/** Highlights code line by line as it streams. */
 
 import { type Paint, safe } from './style.ts'
 
@@ -76,7 +76,7 @@ const NAMES: Readonly<Record<string, string>> = Object.fromEntries(
   }).flatMap(([language, names]) => names.split(' ').map((name) => [name, language])),
 )
 
-/** Paints the lines of one block of code, one after the other. */
+/** Paints the lines of one code block. */
 export class Highlighter {
   readonly #language: Language | null
   readonly #diff: boolean
@@ -138,7 +138,7 @@ function stringEnd(text: string, start: number): number {
   return text.length
 }
 
-/** A line of a diff, coloured by its sign. */
+/** A diff line, coloured by its sign. */
 export function diffLine(text: string, paint: Paint): string {
   const line = safe(text)
   if (/^(?:\+\+\+|---|diff |index )/.test(text)) return paint('bold', line)

@@ -1,17 +1,17 @@
-/** Markdown on a terminal, line by line as it streams: what is written is never taken back. */
+/** Renders Markdown line by line as it streams. */
 
 import { pieces, widthOf, wrap } from '../../../scan/display-text.ts'
 import { Highlighter } from './highlight.ts'
 import { type Paint, safe } from './style.ts'
 
-/** Marks are looked for in lines of at most this length. */
+/** Longer lines are not searched for marks. */
 const MAX_MARKED = 2000
 
-/** Renders whole lines; half a line waits until the rest of it comes. */
+/** Renders whole lines and keeps a half line. */
 export class MarkdownView {
   readonly #paint: Paint
   readonly #width: () => number
-  /** Pieces of a line whose end has not come: put together once, however many they are. */
+  /** Pieces of an unfinished line, joined once. */
   #half: string[] = []
   #fence: { readonly mark: string; readonly code: Highlighter } | null = null
 
@@ -20,7 +20,7 @@ export class MarkdownView {
     this.#width = width
   }
 
-  /** The lines that are whole by now. */
+  /** The lines completed by a text. */
   take(text: string): string[] {
     if (!text.includes('\n')) {
       this.#half.push(text)
@@ -31,7 +31,7 @@ export class MarkdownView {
     return lines.flatMap((line) => this.#line(line))
   }
 
-  /** The end of the line that is still on the way, in at most so many rows. */
+  /** The last rows of the unfinished line. */
   half(rows: number): readonly string[] {
     const columns = Math.max(20, this.#width() - 1)
     let text = ''
@@ -43,7 +43,7 @@ export class MarkdownView {
       .map((row) => row.map((piece) => piece.text).join(''))
   }
 
-  /** No more comes: the half line is a line. */
+  /** Finishes the half line. */
   end(): string[] {
     const rest = this.#half.splice(0).join('')
     const lines = rest === '' ? [] : this.#line(rest)
@@ -53,7 +53,7 @@ export class MarkdownView {
 
   #line(line: string): string[] {
     const paint = this.#paint
-    // No one writes prose of such lines: they are broken into rows, and not searched for marks.
+    // Not prose: break it into rows without searching for marks.
     if (line.length > MAX_MARKED) {
       const indent = this.#fence ? '  ' : ''
       const columns = Math.max(20, this.#width() - 1 - indent.length)
@@ -87,7 +87,7 @@ export class MarkdownView {
     return this.#wrapped(line, '', '', 0)
   }
 
-  /** Prose, broken between words. */
+  /** Wraps prose. */
   #wrapped(text: string, first: string, other: string, indent: number): string[] {
     const columns = Math.max(20, this.#width() - 1 - indent)
     return rowsOf(text, columns).map((row, index) => (index === 0 ? first : other) + this.#inline(row))
@@ -111,7 +111,7 @@ export class MarkdownView {
   }
 }
 
-/** Rows of the source text, broken between words, each no wider than `columns`; marks of Markdown are not split from their words. */
+/** Wraps source text without splitting Markdown marks from their words. */
 function rowsOf(text: string, columns: number): string[] {
   if (text.length <= columns && /^[\x20-\x7e]*$/.test(text)) return [text]
   const rows: string[] = []

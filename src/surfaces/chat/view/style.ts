@@ -1,4 +1,4 @@
-/** Styles of the chat: text of strangers is made safe first, and only then painted. */
+/** Styles of the chat. Other people's text is escaped before it is painted. */
 
 import { visible } from '../../../scan/visible-text.ts'
 
@@ -27,7 +27,7 @@ const CODES: Readonly<Record<ChatStyle, readonly [on: number, off: number]>> = {
   cyan: [36, 39],
 }
 
-/** Paints safe text; without colours it stays as it is. */
+/** Paints safe text. */
 export type Paint = (style: ChatStyle, text: string) => string
 
 export function painter(color: boolean): Paint {
@@ -38,7 +38,9 @@ export function painter(color: boolean): Paint {
   }
 }
 
-/** A line of a stranger, safe on a terminal. What only shapes an emoji is left out, because escapes in its place help no one. */
+/**
+ * Escapes a line for a terminal. Emoji joiners are dropped, since their escapes would help nobody.
+ */
 export function safe(line: string): string {
   return visible(
     line.replace(/\t/g, '    ').replace(/(?<=\p{Extended_Pictographic}|[\u{1f3fb}-\u{1f3ff}])[\ufe0f\u200d]+/gu, ''),

@@ -1,7 +1,8 @@
-/** Tool calls and their results as a person sees them flow by: what is called, what changes, what came of it. */
+/** Tool calls, results and the status line of the chat. */
 
 import type { AgentEvent } from '../../../chat/agent.ts'
-import { subjectOf } from '../../../chat/call-subject.ts'
+import type { AgentSession } from '../../../chat/agent-session.ts'
+import { subjectOf } from '../../../chat/calls.ts'
 import { lineDiff } from '../../terminal/line-diff.ts'
 import { diffLine } from './highlight.ts'
 import { type Paint, safe } from './style.ts'
@@ -13,21 +14,21 @@ const MAX_DIFF = 40
 const MAX_RESULT = 6
 const MAX_LINE = 400
 
-/** The lines of a call that begins. */
+/** The lines of a new call. */
 export function callLines({ call: { name, input } }: Calling, paint: Paint): string[] {
   const subject = subjectOf(name, input)
   const head = `${paint('cyan', '●')} ${paint('bold', safe(name))}${subject === '' ? '' : ` ${safe(short(subject))}`}`
   return [head, ...changeLines(name, input, paint)]
 }
 
-/** The lines of what became of it. */
+/** The lines of its result. */
 export function resultLines({ call, result, text }: Resulting, paint: Paint): string[] {
   const indent = (line: string) => `  ${line}`
   if (result?.status === 'denied')
     return [indent(paint('red', `denied: ${safe(short(result.decision.reason.message))}`))]
   if (result?.status === 'refused') return [indent(paint('yellow', `not run: ${safe(short(result.refusal.message))}`))]
   if (result?.status === 'failed') return [indent(paint('red', `failed: ${safe(short(result.error.message))}`))]
-  // What was written was shown when it was called.
+  // The call already showed what was written.
   const quiet = result?.status === 'done' && !result.output.isError && CHANGES.has(call.name)
   const lines = quiet ? result.notes.map((note) => `[cordon] ${note}`) : text.split('\n')
   const shown = lines.slice(0, MAX_RESULT).map((line) => indent(paint('dim', safe(short(line)))))
@@ -65,4 +66,32 @@ function clipped(lines: readonly string[], paint: Paint): string[] {
 function short(text: string): string {
   const line = text.length > MAX_LINE ? `${text.slice(0, MAX_LINE).toWellFormed()}…` : text
   return line.split('\n')[0]! + (line.includes('\n') ? ' …' : '')
+}
+
+/** Dollars with significant places. */
+export function spentText(cost: number | null): string {
+  if (cost === null) return '$?'
+  return `$${cost === 0 || cost >= 0.1 ? cost.toFixed(2) : cost.toPrecision(2)}`
+}
+
+function count(tokens: number): string {
+  if (tokens < 1000) return String(tokens)
+  return tokens < 1_000_000 ? `${(tokens / 1000).toFixed(1)}k` : `${(tokens / 1_000_000).toFixed(1)}M`
+}
+
+/** The status line. */
+export function statusText(agent: AgentSession, doing: string | null): string {
+  const { usage, cost } = agent.agent.spent
+  const { enforced, directory } = agent.session.sandbox()
+  const own = directory === agent.cordon.root ? 'sandbox' : enforced ? 'own sandbox' : 'own sandbox at the first write'
+  const tokens = usage.input + usage.cacheRead + usage.cacheWrite + usage.output
+  return [
+    ...(doing === null ? [] : [doing]),
+    agent.session.agent,
+    agent.session.mode,
+    own,
+    agent.model.name,
+    `${count(tokens)} tokens, ${Math.round(agent.agent.fullness * 100)}%`,
+    spentText(cost),
+  ].join(' · ')
 }

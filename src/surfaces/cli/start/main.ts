@@ -1,7 +1,6 @@
 /** The entry of the CLI: finds the command, loads only its code, and turns what was thrown into an exit code. */
 
-import { Fault, messageOf } from '../../../system/fault.ts'
-import { faultExit } from '../../../system/fault-codes.ts'
+import { Fault, faultExit, messageOf } from '../../../system/fault.ts'
 import { version } from '../../../system/version.ts'
 import { redacted, redactedTerminal } from '../../terminal/redacted-terminal.ts'
 import { paint, processTerminal, type Terminal, visible, visibleLines } from '../../terminal/terminal.ts'

@@ -1,6 +1,6 @@
 /** Hooks as rows of a host's JSON settings: ours put in and taken out, everybody else's left to the byte. */
 
-import { parseSettings } from '../../../system/settings-json.ts'
+import { parseSettings } from '../../../system/json.ts'
 import { isHookCommand } from './hook-command.ts'
 import { isObject, type Json } from './host.ts'
 import { hasPath, withItem, withoutItems, withValue } from './jsonc-text.ts'

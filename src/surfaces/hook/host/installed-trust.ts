@@ -1,8 +1,8 @@
 /** The trust that an installation wrote into a host's own files, remembered so that taking the hook out takes back just that. */
 
 import { join } from 'node:path'
+import { parseSettings } from '../../../system/json.ts'
 import { withLock } from '../../../system/lock.ts'
-import { parseSettings } from '../../../system/settings-json.ts'
 import { openOwnDirectory, readOwnJson, removeIfThere, writeOwnJson } from '../../../system/state.ts'
 import { isObject } from './host.ts'
 import { withoutValue, withValue } from './jsonc-text.ts'

@@ -1,6 +1,6 @@
 /** Settings of other programs, changed as text: what is not ours keeps its comments, its indentation, its line ends and its last byte. */
 
-import { parseSettings } from '../../../system/settings-json.ts'
+import { parseSettings } from '../../../system/json.ts'
 import { isObject } from './host.ts'
 
 interface Part {

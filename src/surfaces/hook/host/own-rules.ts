@@ -5,8 +5,8 @@ import type { OwnDenials } from '../../../agents/hook/judge.ts'
 import { type CommandWord, denialsOf, unreadable } from '../../../agents/import/command-words.ts'
 import { pathDenialsOf } from '../../../agents/import/path-words.ts'
 import type { Files } from '../../../system/files.ts'
+import { parseSettings } from '../../../system/json.ts'
 import type { Machine } from '../../../system/machine.ts'
-import { parseSettings } from '../../../system/settings-json.ts'
 import type { OwnRules, RulePlace, RuleSource } from './host.ts'
 
 /** Where a call stands. */

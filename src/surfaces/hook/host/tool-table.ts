@@ -2,7 +2,7 @@
 
 import { posix } from 'node:path'
 import type { HookCall } from '../../../agents/hook/judge.ts'
-import { mentionedPaths } from '../../../custom/mentions.ts'
+import { mentionedPaths } from '../../../custom/walk.ts'
 import { type HookRequest, isObject, type Json, type Origin, optionalText, ProtocolError, text } from './host.ts'
 import { unknownTool } from './unknown-tool.ts'
 

@@ -2,7 +2,7 @@
 
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseSettings } from '../../../system/settings-json.ts'
+import { parseSettings } from '../../../system/json.ts'
 import { offBy } from '../host/forms.ts'
 import { isObject, type Json } from '../host/host.ts'
 import type { SwitchedOff } from '../host/host-install.ts'

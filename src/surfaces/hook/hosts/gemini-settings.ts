@@ -1,7 +1,7 @@
 /** Gemini CLI's settings: what keeps its hooks from running, the .env that it would obey, and the folders that it trusts. */
 
 import { dirname, join } from 'node:path'
-import { parseSettings } from '../../../system/settings-json.ts'
+import { parseSettings } from '../../../system/json.ts'
 import { isObject, type Json } from '../host/host.ts'
 import type { Read, SwitchedOff } from '../host/host-install.ts'
 import type { FileChange, InstallPlace } from '../host/install-place.ts'

@@ -2,8 +2,7 @@
 
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { recordOf } from '../../../system/record.ts'
-import { parseSettings } from '../../../system/settings-json.ts'
+import { parseSettings, recordOf } from '../../../system/json.ts'
 import type { Json } from '../host/host.ts'
 import type { HostInstall, Read } from '../host/host-install.ts'
 import type { InstallPlace } from '../host/install-place.ts'

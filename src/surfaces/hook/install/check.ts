@@ -2,10 +2,10 @@
 
 import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { ownPackage } from '../../../project/place/own-package.ts'
+import { ownPackage } from '../../../project/place/own-places.ts'
 import { messageOf } from '../../../system/fault.ts'
 import { machineFiles } from '../../../system/files.ts'
-import { parseSettings } from '../../../system/settings-json.ts'
+import { parseSettings } from '../../../system/json.ts'
 import { isHookCommand } from '../host/hook-command.ts'
 import { isObject, type Json, type OwnRules } from '../host/host.ts'
 import type { HostInstall, Read, SelfTest, SwitchedOff } from '../host/host-install.ts'

@@ -2,7 +2,7 @@
 
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { basename } from 'node:path'
-import { startOf } from '../../../system/alive.ts'
+import { startOf } from '../../../system/processes.ts'
 import type { HostInstall } from '../host/host-install.ts'
 
 export interface OpenSession {

@@ -3,7 +3,7 @@
  * patterns are not run, since one that was made for it takes for ever. `pattern`, `format` and rarer keywords are not checked.
  */
 
-import { canonicalJson } from '../../../system/canonical-json.ts'
+import { canonicalJson } from '../../../system/json.ts'
 import { isObject, type Json } from '../json-rpc.ts'
 
 const MAX_DEPTH = 32

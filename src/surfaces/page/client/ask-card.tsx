@@ -1,4 +1,4 @@
-/** One question with its reasons and every answer that the terminal has. What outlives it needs the terminal's code. */
+/** One question with its reasons and answers. Lasting answers need the terminal's code. */
 
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
@@ -14,13 +14,13 @@ const TIMES = [
   { label: '1 day', seconds: 86_400 },
 ]
 
-/** A question that just came must not be answered by a click that was meant for another. */
+/** Ignores clicks meant for an earlier question. */
 const SETTLES_MS = 500
 
-/** More of a field is folded. */
+/** Longer fields are folded. */
 const FOLD = { lines: 12, characters: 1200 }
 
-/** One input field of the call; a long one is folded, with its size. */
+/** One input field; a long one is folded with its size. */
 function Field({ field }: { readonly field: ShownField }): JSX.Element {
   const { name, text, lines, characters, hidden } = field
   const missing = hidden > 0 ? `, ${hidden} characters in the middle cannot be shown` : ''
@@ -47,7 +47,6 @@ function Field({ field }: { readonly field: ShownField }): JSX.Element {
   )
 }
 
-/** The card of a question. */
 export function AskCard({ ask }: { readonly ask: ShownAsk }): JSX.Element {
   const [ready, setReady] = useState(false)
   const [choice, choose] = useState(0)

@@ -1,4 +1,4 @@
-/** What a call made of its files, line by line, and the button that puts it back. */
+/** A call's changes line by line, and its undo button. */
 
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
@@ -14,7 +14,6 @@ interface Compared {
   }[]
 }
 
-/** The changes of one call. */
 export function Diff({ call }: { readonly call: string }): JSX.Element {
   const { body, problem } = useAnswer<Compared>(`/api/change?call=${encodeURIComponent(call)}`)
   return (
@@ -44,12 +43,12 @@ export function Diff({ call }: { readonly call: string }): JSX.Element {
   )
 }
 
-/** Puts back; what is not as it was left is shown before anything is forced. */
+/** Undoes; conflicts are shown before anything is forced. */
 export function UndoButton(props: {
   readonly call: string
   readonly label: string
   readonly since?: boolean
-  /** Told what was restored, by the process that draws this button anew, or away. */
+  /** Reports what was restored. */
   readonly done?: (text: string) => void
 }): JSX.Element {
   const [result, take] = useState<Undone | null>(null)

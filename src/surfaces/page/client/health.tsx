@@ -1,10 +1,10 @@
-/** Health: what holds on this machine, which agents are guarded, what is in quarantine, and grants that no one used. */
+/** Health: protections of this machine, guarded agents, quarantine, unused grants. */
 
 import type { JSX } from 'preact'
 import { post } from './server.ts'
 import { Empty, useAnswer, Waiting, When } from './words.tsx'
 
-/** Of hooks that answer, whether or not their agent could be seen to ask them. */
+/** Hooks that answer, whether or not their agent was seen calling them. */
 const HELD: readonly string[] = ['untried', 'not installed']
 
 interface Found {
@@ -45,7 +45,6 @@ interface Found {
   }[]
 }
 
-/** The fifth view. */
 export function Health(): JSX.Element {
   const { body, problem, again } = useAnswer<Found>('/api/health')
   if (!body) return <Waiting problem={problem} />

@@ -1,8 +1,159 @@
-/** The start of the page. */
+/** The page: its frame and its first view. */
 
-import { render } from 'preact'
-import { App, begin, Outside } from './app.tsx'
-import { takeToken } from './server.ts'
+import { type ComponentType, type JSX, render } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { AskCard } from './ask-card.tsx'
+import { Health } from './health.tsx'
+import { Policy } from './policy.tsx'
+import { Record } from './record.tsx'
+import { feed, takeToken, useFeed } from './server.ts'
+import { Timeline } from './timeline.tsx'
+import { Empty, When } from './words.tsx'
+
+const VIEWS: readonly { readonly id: string; readonly title: string; readonly View: ComponentType }[] = [
+  { id: 'now', title: 'Now', View: Now },
+  { id: 'record', title: 'Record', View: Record },
+  { id: 'policy', title: 'Policy', View: Policy },
+  { id: 'timeline', title: 'Time line', View: Timeline },
+  { id: 'health', title: 'Health', View: Health },
+]
+
+function viewOf(): string {
+  const id = location.hash.replace(/^#\//, '')
+  return VIEWS.some((view) => view.id === id) ? id : 'now'
+}
+
+function App(): JSX.Element {
+  const { asks, state } = useFeed()
+  const [at, go] = useState(viewOf)
+  const main = useRef<HTMLElement>(null)
+  useEffect(() => {
+    const moved = () => {
+      go(viewOf())
+      main.current?.focus()
+    }
+    addEventListener('hashchange', moved)
+    return () => removeEventListener('hashchange', moved)
+  }, [])
+  useEffect(() => {
+    document.title = asks.length > 0 ? `(${asks.length}) Cordon asks` : 'Cordon'
+  }, [asks.length])
+  if (state === 'refused') return <Outside />
+  const { View, title } = VIEWS.find((view) => view.id === at)!
+  return (
+    <>
+      <button type="button" class="skip" onClick={() => main.current?.focus()}>
+        Skip to the content
+      </button>
+      <header>
+        <span class="brand">Cordon</span>
+        <nav aria-label="Views">
+          {VIEWS.map((view) => (
+            <a key={view.id} href={`#/${view.id}`} aria-current={view.id === at ? 'page' : undefined}>
+              {view.title}
+              {view.id === 'now' && asks.length > 0 && (
+                <span class="count">
+                  {asks.length}
+                  <span class="hidden"> waiting</span>
+                </span>
+              )}
+            </a>
+          ))}
+        </nav>
+      </header>
+      {state === 'gone' && (
+        <p class="banner" role="alert">
+          The page has no connection. If cordon ui was ended, run it again and open the new link.
+        </p>
+      )}
+      <div class="hidden" aria-live="polite">
+        {asks.length > 0
+          ? `${asks.length} waiting. Cordon asks: ${asks.at(-1)!.tool}, ${asks
+              .at(-1)!
+              .subject.map(({ text }) => text)
+              .join('')}`
+          : ''}
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys. */}
+      <main ref={main} tabIndex={0} id="main" class={`view-${at}`}>
+        <h1>{title}</h1>
+        <View />
+      </main>
+    </>
+  )
+}
+
+/** A tab without a token. */
+function Outside(): JSX.Element {
+  return (
+    <main class="outside">
+      <h1>Cordon</h1>
+      <p>This tab has no key to the page, or an old one.</p>
+      <p>
+        Run <code>cordon ui</code> in a terminal and open the link that it prints. Each link is good for as long as its
+        command runs.
+      </p>
+    </main>
+  )
+}
+
+function begin(): void {
+  void feed.run()
+}
+
+function Now(): JSX.Element {
+  const { asks, running, record, caughtUp } = useFeed()
+  const calls = record.running(running)
+  const sessions = [...running].map((id) => {
+    const rows = record.rows.filter(({ begin }) => begin.session === id)
+    const project = rows.find(({ begin }) => begin.project !== undefined)?.begin.project ?? ''
+    return { id, project, agent: rows[0]?.begin.agent ?? '', calls: rows.filter(({ begin }) => begin.call).length }
+  })
+  return (
+    <>
+      <section aria-labelledby="asks">
+        <h2 id="asks">Waiting for an answer</h2>
+        {asks.length === 0 ? (
+          <Empty>
+            <p>Nothing waits for you.</p>
+            <p>When an agent wants to do something that your rules do not settle, the question appears here.</p>
+          </Empty>
+        ) : (
+          asks.map((ask) => <AskCard key={ask.id} ask={ask} />)
+        )}
+      </section>
+      <section aria-labelledby="running">
+        <h2 id="running">Running</h2>
+        {sessions.length === 0 ? (
+          <Empty>
+            <p>{caughtUp ? 'No session runs.' : 'Looking …'}</p>
+            <p>
+              Start one with <code>cordon chat</code>, or guard an agent that you have with <code>cordon install</code>.
+            </p>
+          </Empty>
+        ) : (
+          <ul class="cards">
+            {sessions.map(({ id, project, agent, calls: count }) => (
+              <li key={id} class="card">
+                <b>{agent || 'session'}</b> <span class="path">{project}</span>
+                <div class="dim">
+                  {id} · {count} {count === 1 ? 'call' : 'calls'}
+                </div>
+                {calls
+                  .filter(({ begin }) => begin.session === id)
+                  .map(({ key, begin }) => (
+                    <div key={key} class="running">
+                      <b>{begin.tool}</b> <code>{begin.subject ?? begin.reason}</code> since <When at={begin.time} />
+                    </div>
+                  ))}
+              </li>
+            ))}
+          </ul>
+        )}
+      </section>
+    </>
+  )
+}
 
 const place = document.getElementById('page')!
 place.replaceChildren()

@@ -1,4 +1,4 @@
-/** Policy: what the project may do, how a call would be decided, and what a grant would admit. */
+/** Policy: the project's rules, a trial decision, and what a grant would allow. */
 
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
@@ -10,7 +10,6 @@ import { useAnswer, Verdict, Waiting } from './words.tsx'
 
 const STEPS = ['', 'denials and places', 'grants', 'explicit levels and the mode', 'declared kinds and built-in levels']
 
-/** The third view. */
 export function Policy(): JSX.Element {
   const { body, problem } = useAnswer<PolicyView>('/api/policy')
   return (

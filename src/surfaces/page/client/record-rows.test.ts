@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { EventRow } from '../event-row.ts'
+import type { EventRow } from '../live-feed.ts'
 import { filtered, NO_FILTER, type RecordFilter, RecordRows, valuesOf } from './record-rows.ts'
 
 const event = (fields: Partial<EventRow>): EventRow => ({

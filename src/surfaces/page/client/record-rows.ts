@@ -1,18 +1,17 @@
-/** The rows of the record: a call is one row, whatever lines it has; filtered by words. */
+/** The rows of the record, one per call, filtered by words. */
 
-import type { EventRow } from '../event-row.ts'
+import type { EventRow } from '../live-feed.ts'
 
-/** One row of the list. */
 export interface RecordRow {
   readonly key: string
   readonly begin: EventRow
-  /** The line after the call, when it came. */
+  /** The end of the call, if any. */
   end: EventRow | null
-  /** What words are looked for in, made when somebody looks. */
+  /** Searchable text, built on demand. */
   words: string | null
 }
 
-/** What is looked for; an empty text is anything. */
+/** Empty texts match anything. */
 export interface RecordFilter {
   readonly text: string
   readonly project: string
@@ -25,11 +24,11 @@ export interface RecordFilter {
 
 export const NO_FILTER: RecordFilter = { text: '', project: '', session: '', tool: '', verdict: '', host: '', file: '' }
 
-/** More rows than this are not held: the oldest go. */
+/** Beyond this the oldest rows are dropped. */
 const MAX_ROWS = 100_000
 const DROPPED = 10_000
 
-/** The rows that are there, in the order of their time. */
+/** Rows in order of time. */
 export class RecordRows {
   rows: RecordRow[] = []
   readonly #calls = new Map<string, RecordRow>()
@@ -51,12 +50,12 @@ export class RecordRows {
       for (const row of this.rows.splice(0, this.rows.length - MAX_ROWS)) this.#calls.delete(row.key)
   }
 
-  /** Sessions come one after the other at first: afterwards they are one record. */
+  /** Sorts once after loading, since sessions arrive one by one. */
   sort(): void {
     this.rows = this.rows.toSorted((a, b) => (a.begin.time < b.begin.time ? -1 : a.begin.time > b.begin.time ? 1 : 0))
   }
 
-  /** Calls that began and did not end, in sessions that run. */
+  /** Calls without an end in running sessions. */
   running(sessions: ReadonlySet<string>): RecordRow[] {
     return this.rows.filter(
       ({ begin, end }) =>
@@ -70,7 +69,7 @@ export class RecordRows {
   }
 }
 
-/** The rows that fit, the newest first. */
+/** Matching rows, newest first. */
 export function filtered(rows: readonly RecordRow[], filter: RecordFilter): RecordRow[] {
   const found: RecordRow[] = []
   const words = filter.text.toLowerCase().split(/\s+/).filter(Boolean)
@@ -103,7 +102,7 @@ function holds(wanted: string, ...texts: readonly (string | undefined)[]): boole
   return texts.some((text) => text?.toLowerCase().includes(wanted))
 }
 
-/** The values that a field has, for a list to choose from: the most frequent first, not too many. */
+/** Values of a field for a list, most frequent first. */
 export function valuesOf(rows: readonly RecordRow[], field: 'project' | 'session' | 'tool'): string[] {
   const counts = new Map<string, number>()
   for (const { begin } of rows) {

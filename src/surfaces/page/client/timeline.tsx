@@ -1,4 +1,4 @@
-/** Time line: what agents did to the tree, the newest first, and undo to a point. */
+/** Time line: changes to the tree, newest first, with undo to a point. */
 
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
@@ -6,7 +6,6 @@ import type { TimelineCall } from '../undo-view.ts'
 import { Diff, UndoButton } from './diff.tsx'
 import { Empty, useAnswer, Waiting, When } from './words.tsx'
 
-/** The fourth view. */
 export function Timeline(): JSX.Element {
   const { body, problem, again } = useAnswer<{ readonly calls: readonly TimelineCall[] }>('/api/timeline')
   const [opened, open] = useState<string | null>(null)

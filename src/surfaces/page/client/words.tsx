@@ -1,17 +1,17 @@
-/** Small pieces that every view has: verdicts, times, empty states, what is on its way. */
+/** Shared pieces: verdicts, times, empty states, loading. */
 
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { get, type Reply } from './server.ts'
 
-/** allow, ask or deny, as a word and a colour. */
+/** A verdict as word and colour. */
 export function Verdict({ of }: { readonly of: string | null | undefined }): JSX.Element {
-  // A record that somebody forged names any class.
+  // A forged record may name any class.
   const known = of === 'allow' || of === 'ask' || of === 'deny' ? of : 'none'
   return <span class={`verdict ${known}`}>{of ?? '–'}</span>
 }
 
-/** The time of day, and the day when it is not today; the whole of it on hover. */
+/** The time of day, with the date if not today; in full on hover. */
 export function When({ at }: { readonly at: string | number }): JSX.Element {
   const time = new Date(at)
   const clock = time.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', second: '2-digit' })
@@ -23,12 +23,12 @@ export function When({ at }: { readonly at: string | number }): JSX.Element {
   )
 }
 
-/** Nothing is here, and what to do about it. */
+/** An empty state with advice. */
 export function Empty({ children }: { readonly children: ComponentChildren }): JSX.Element {
   return <div class="empty">{children}</div>
 }
 
-/** What the server was asked for: nothing yet, the answer, or why there is none; `again` asks anew. */
+/** A server's answer, or the problem; `again` repeats the request. */
 export function useAnswer<Body>(path: string): {
   readonly body: Body | null
   readonly problem: string | null
@@ -54,7 +54,7 @@ export function useAnswer<Body>(path: string): {
   return { body: reply?.status === 200 ? reply.body : null, problem, again: () => again((count) => count + 1) }
 }
 
-/** A view that waits for the server, or says why it has nothing. */
+/** Loading, or the problem. */
 export function Waiting({ problem }: { readonly problem: string | null }): JSX.Element {
   return problem === null ? <p role="status">Looking …</p> : <p role="alert">{problem}</p>
 }

@@ -50,7 +50,7 @@ async function follow(
   machine: Machine,
   bus: Awaited<ReturnType<typeof openBus>>,
 ): Promise<number> {
-  const { followAsks } = await import('../../../../organisation/follow-asks.ts')
+  const { followAsks } = await import('../../../../organisation/answer.ts')
   const ended = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ended.abort())
   terminal.err('cordon: asks of the fleet come to cordon ui and cordon approvals as long as this runs\n')

@@ -2,8 +2,14 @@
 
 import { resolve } from 'node:path'
 import { bundleDiff } from '../../../../organisation/bundle-diff.ts'
-import { replayBundles } from '../../../../organisation/draft.ts'
-import { nextBundle, publishedBundle, putBundle, shownBundle, signedBundle } from '../../../../organisation/publish.ts'
+import {
+  nextBundle,
+  publishedBundle,
+  putBundle,
+  replayBundles,
+  shownBundle,
+  signedBundle,
+} from '../../../../organisation/draft.ts'
 import { foundFleet, openTeam, type Team } from '../../../../organisation/team.ts'
 import { machineFiles, requirePlainOutput } from '../../../../system/files.ts'
 import { keyId } from '../../../../system/keys/signing-key.ts'
@@ -81,7 +87,7 @@ function invite(terminal: Terminal, args: Arguments, team: Team): number {
 }
 
 async function serve(terminal: Terminal, args: Arguments, team: Team, machine: Machine): Promise<number> {
-  const { serveDesk } = await import('../../../../organisation/join.ts')
+  const { serveDesk } = await import('../../../../organisation/connection.ts')
   const { answerRelay } = await import('../../../../organisation/answer.ts')
   const server = serveDesk(team, team.settings.nats === null ? null : answerRelay(team.settings, machine))
   const port = numberFlag(args, 'port', 0, 65_535)

@@ -2,11 +2,10 @@
 
 import { hostname } from 'node:os'
 import { readFleetSettings } from '../../../../organisation/membership.ts'
-import { type PolicySync, syncPolicy } from '../../../../organisation/sync.ts'
-import { fleetView } from '../../../../organisation/view.ts'
+import { fleetView, type PolicySync, syncPolicy } from '../../../../organisation/sync.ts'
 import { Fault } from '../../../../system/fault.ts'
 import { type Machine, thisMachine } from '../../../../system/machine.ts'
-import { pause } from '../../../../system/pause.ts'
+import { pause } from '../../../../system/timing.ts'
 import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
 import { type Arguments, oneOf, parseArguments, textFlag } from '../../arguments.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
@@ -112,7 +111,7 @@ function describe(terminal: Terminal, policy: PolicySync): void {
 async function join(terminal: Terminal, args: Arguments, machine: Machine): Promise<number> {
   const [, url, code] = args.words
   if (url === undefined || code === undefined) throw new UsageError('say cordon fleet join URL CODE')
-  const { joinByCode } = await import('../../../../organisation/join.ts')
+  const { joinByCode } = await import('../../../../organisation/connection.ts')
   const name = textFlag(args, 'name') ?? hostname()
   const settings = await joinByCode(machine, url, code, name)
   terminal.out(`${paint(terminal, 'green', 'joined')} ${visible(settings.fleet)} as ${visible(name)}\n`)

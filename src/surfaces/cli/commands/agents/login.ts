@@ -1,6 +1,6 @@
 /** `cordon login`: sets a model provider up, checks it with one request, and stores its key. */
 
-import { deleteKey, openConfig } from '../../../../chat/provider-setup.ts'
+import { deleteKey, openConfig } from '../../../../chat/config.ts'
 import { thisMachine } from '../../../../system/machine.ts'
 import { openChatTerminal } from '../../../chat/screen/chat-terminal.ts'
 import { runWizard } from '../../../chat/wizard.ts'

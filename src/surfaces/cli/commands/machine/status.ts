@@ -1,8 +1,7 @@
 /** `cordon` alone, or `cordon status`: where this project stands, and the next step of each thing that wants one. */
 
 import { programPath } from '../../../../agents/hook/wrapped-runs.ts'
-import type { Refused } from '../../../../report/refused.ts'
-import { type ManifestStanding, type Standing, standingOf } from '../../../../report/standing.ts'
+import { type ManifestStanding, type Refused, type Standing, standingOf } from '../../../../report/standing.ts'
 import { cutMiddle, cutTo } from '../../../../scan/display-text.ts'
 import { thisMachine } from '../../../../system/machine.ts'
 import { type AgentCheck, checkAgents, isInPlace } from '../../../hook/install/check.ts'

@@ -10,7 +10,7 @@ import {
   portAddition,
 } from '../../../../project/additions.ts'
 import { amendProject } from '../../../../project/amend.ts'
-import { requireProject } from '../../../../project/place/confirmed-roots.ts'
+import { requireProject } from '../../../../project/place/root.ts'
 import { withRegistries } from '../../../../project/registries/hosts.ts'
 import { judgeTrust, signProject } from '../../../../project/sign/trust.ts'
 import { Fault } from '../../../../system/fault.ts'

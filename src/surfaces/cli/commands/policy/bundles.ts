@@ -20,7 +20,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   }
   if (args.flags.json) terminal.out(`${JSON.stringify(chosen ?? bundles)}\n`)
   else if (chosen) {
-    const { registryUrls } = await import('../../../../project/registries/urls.ts')
+    const { registryUrls } = await import('../../../../project/registries/drift.ts')
     const urls = registryUrls(chosen, thisMachine(), process.cwd())
     const { lines, notes } = await describeBundle(chosen)
     const rows = [...lines, ['Registries here', urls.length > 0 ? urls.map(visible) : ['none']] as const]

@@ -1,7 +1,12 @@
 /** `cordon grants`: what was answered for a time, a session or a project, and taking it back. */
 
-import { type AnswerCount, repeatedAnswers } from '../../../../project/answer-counts.ts'
-import { openSavedGrants, type SavedGrant, type SavedGrants } from '../../../../project/saved-grants.ts'
+import {
+  type AnswerCount,
+  openSavedGrants,
+  repeatedAnswers,
+  type SavedGrant,
+  type SavedGrants,
+} from '../../../../project/answer-counts.ts'
 import { thisMachine } from '../../../../system/machine.ts'
 import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
 import { commandText, oneOf, parseArguments } from '../../arguments.ts'

@@ -1,8 +1,7 @@
 /** `cordon init`: checks the project and writes a commented starting manifest. */
 
 import { join, resolve } from 'node:path'
-import { requireProject } from '../../../../project/place/confirmed-roots.ts'
-import { MANIFEST_NAME } from '../../../../project/place/root.ts'
+import { MANIFEST_NAME, requireProject } from '../../../../project/place/root.ts'
 import { proposeForProject } from '../../../../project/propose.ts'
 import { Fault } from '../../../../system/fault.ts'
 import { machineFiles } from '../../../../system/files.ts'

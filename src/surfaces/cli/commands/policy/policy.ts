@@ -35,7 +35,7 @@ async function show(terminal: Terminal, args: Arguments, { loaded, machine }: Op
 async function signedRegistries(loaded: Opened['loaded'], machine: Opened['machine']) {
   if (loaded.sandbox.bundles.length === 0) return null
   const { judgeTrust, readRegistries } = await import('../../../../project/sign/trust.ts')
-  const { registryChanges } = await import('../../../../project/registries/urls.ts')
+  const { registryChanges } = await import('../../../../project/registries/drift.ts')
   const signed = judgeTrust(loaded, machine, machineFiles)?.registries ?? {}
   return { signed, unsigned: registryChanges(signed, readRegistries(loaded, machine)) }
 }

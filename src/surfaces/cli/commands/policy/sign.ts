@@ -1,8 +1,7 @@
 /** `cordon sign` and `cordon verify`: what a manifest opens, and a person's word for it. */
 
 import type { LoadedManifest } from '../../../../project/load/load.ts'
-import type { RegistryDrift } from '../../../../project/registries/drift.ts'
-import { registryChanges } from '../../../../project/registries/urls.ts'
+import { type RegistryDrift, registryChanges } from '../../../../project/registries/drift.ts'
 import { signatureView } from '../../../../project/sign/signature-view.ts'
 import {
   detachedSignature,

@@ -1,6 +1,6 @@
 /** `cordon verify`: whether the project's manifest is signed, by whom, and what changed if not. */
 
-import { registryChanges } from '../../../../project/registries/urls.ts'
+import { registryChanges } from '../../../../project/registries/drift.ts'
 import { signatureView } from '../../../../project/sign/signature-view.ts'
 import { judgeTrust, readRegistries } from '../../../../project/sign/trust.ts'
 import { machineFiles } from '../../../../system/files.ts'

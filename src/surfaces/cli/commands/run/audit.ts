@@ -51,7 +51,7 @@ async function tail(terminal: Terminal, args: Arguments, trail: AuditTrail): Pro
 
 async function query(terminal: Terminal, args: Arguments, trail: AuditTrail): Promise<number> {
   if (args.flags.ocsf) {
-    const { ocsfLines } = await import('../../../../report/ocsf.ts')
+    const { ocsfLines } = await import('../../../../report/audit-trail.ts')
     for (const line of ocsfLines(trail.query(queryOf(args)))) terminal.out(`${line}\n`)
     return EXIT.ok
   }

@@ -23,9 +23,9 @@ import {
   reportPlan,
 } from '../../../../run/open-backend.ts'
 import { machineFiles } from '../../../../system/files.ts'
-import { isInForeground } from '../../../../system/foreground.ts'
 import { type Machine, thisMachine } from '../../../../system/machine.ts'
-import { monotonicMs } from '../../../../system/monotonic.ts'
+import { isInForeground } from '../../../../system/processes.ts'
+import { monotonicMs } from '../../../../system/timing.ts'
 import { leaveStreamsAlone } from '../../../terminal/passed-streams.ts'
 import { isTerminalDevice, paint, resetTerminal, type Terminal, visible } from '../../../terminal/terminal.ts'
 import { type Arguments, parseArguments, textFlag } from '../../arguments.ts'
