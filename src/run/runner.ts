@@ -16,8 +16,8 @@ import { type MaskChange, MaskWatch } from '../sandbox/secrets/masks-watch.ts'
 import { Fault } from '../system/fault.ts'
 import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
+import type { Callers } from './callers.ts'
 import { type CommandChanges, pruneKept } from './held-changes.ts'
-import type { Callers } from './network/callers.ts'
 import { DevServerPorts } from './network/dev-server-ports.ts'
 import type { NetworkOptions, ProxySettings, SessionNetwork } from './network/network.ts'
 import type { ServedPort } from './network/served-port.ts'
@@ -318,7 +318,7 @@ export class CommandRunner {
   async #callersOf(confinement: Confinement, scripts: string, plan: () => SandboxPlan): Promise<Callers | null> {
     const { held } = confinement.network
     if (!this.tellsCallers || (held === null && programTable(confinement.programs, '').length === 0)) return null
-    const { Callers } = await import('./network/callers.ts')
+    const { Callers } = await import('./callers.ts')
     return new Callers(this.#withAddresses(confinement), held, { plan, scripts })
   }
 

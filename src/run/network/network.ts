@@ -6,7 +6,7 @@ import type { Server } from 'node:net'
 import { join, posix } from 'node:path'
 import { type ClientFile, clientSettings } from '../../egress/clients/clients.ts'
 import { knownHostsFor, sshPatterns } from '../../egress/clients/known-hosts.ts'
-import { type CommandProxy, openProxy, type PackageSupport } from '../../egress/command-proxy.ts'
+import { type CommandProxy, openProxy, type PackageSupport, type ProxyOptions } from '../../egress/command-proxy.ts'
 import {
   type AbsentSecret,
   type Broker,
@@ -35,7 +35,6 @@ import { writeMade } from '../../system/made-file.ts'
 import { isAlive } from '../../system/processes.ts'
 import { makeDirectories } from '../../system/state.ts'
 import { readSecret } from './brokered-secret.ts'
-import type { CallerRules } from './callers.ts'
 import { committedPackages } from './committed-packages.ts'
 import { machineUpstream } from './machine-upstream.ts'
 
@@ -167,7 +166,7 @@ export class SessionNetwork {
   proxyFor(
     rules: EgressRules,
     onEvent: (event: EgressEvent) => void,
-    callers: CallerRules | null,
+    callers: ProxyOptions['callers'] | null,
   ): (listener: Server) => CommandProxy {
     // A connection belongs to no one's call: who is asked is the one behind the call that starts the command now.
     const ask = this.#options.ask && AsyncResource.bind(this.#options.ask)

@@ -2,23 +2,18 @@
 
 import { realpathSync } from 'node:fs'
 import { basename } from 'node:path'
-import type { EgressRules } from '../../egress/route/rules.ts'
-import { isInside } from '../../files/baseline.ts'
-import { type CallerHosts, type CallerScene, type HeldHosts, hostsOfCaller } from '../../policy/programs/callers.ts'
-import type { SandboxPlan } from '../../sandbox/plan.ts'
-import type { Caller } from '../../sandbox/programs.ts'
-import { isInterpreterName } from '../../shell/tables/interpreter-names.ts'
-import { programSummary } from '../program-summary.ts'
-
-/** What a command may reach from an address inside. */
-export interface CallerRules {
-  rulesFor(address: string): EgressRules | Promise<EgressRules>
-}
+import type { EgressRules } from '../egress/route/rules.ts'
+import { isInside } from '../files/baseline.ts'
+import { type CallerHosts, type CallerScene, type HeldHosts, hostsOfCaller } from '../policy/programs/callers.ts'
+import type { SandboxPlan } from '../sandbox/plan.ts'
+import type { Caller } from '../sandbox/programs.ts'
+import { isInterpreterName } from '../shell/tables/interpreter-names.ts'
+import { programSummary } from './program-summary.ts'
 
 /** Connections come from this address and the number of their program on (native/programs/callers.c). */
 const PREFIX = '127.77.'
 
-export class Callers implements CallerRules {
+export class Callers {
   readonly #rules: EgressRules
   readonly #held: HeldHosts | null
   readonly #plan: () => Pick<SandboxPlan, 'binds' | 'scratch' | 'env'>
