@@ -19,13 +19,14 @@
 
 #define MOST 8192
 #define SLOTS (4 * MOST)
-#define WORDS_BYTES 4096
-#define VARIABLES_BYTES 8192
+#define WORDS_BYTES (128 << 10)
+#define VARIABLES_BYTES (64 << 10)
+#define ALL_BYTES (32 << 20)
 #define ENVIRONMENT_BYTES (256 << 10)
 #define NAMED_WORDS 4 /* of an interpreter or `env`, with what it runs */
 #define SOURCE (127u << 24 | 77u << 16) /* the address of a number's connections */
-#define FIRST_PORT 20000
-#define PORTS 40000
+#define FIRST_PORT 32768 /* as the kernel chooses: below, a server may want them */
+#define PORTS 28000
 
 static const char **names; /* programs with hosts */
 static size_t name_count;
@@ -38,6 +39,7 @@ static struct caller {
   char *text;
 } callers[MOST];
 static uint32_t last;
+static size_t kept_bytes;
 static uint16_t slots[SLOTS];
 
 static struct { char bytes[PATH_MAX + MAX_ALIASES * (NAME_MAX + 2) + WORDS_BYTES + VARIABLES_BYTES + 64]; size_t length; } text;
@@ -141,8 +143,10 @@ static uint32_t find_or_add(uint32_t parent) {
     if (known->parent == parent && known->length == text.length && !memcmp(known->text, text.bytes, text.length)) return slots[slot];
   }
   /* What says so only of itself leaves the others their space. */
-  char *kept = last < (text.bytes[0] == 'p' ? MOST / 2 : MOST) ? malloc(text.length) : NULL;
+  int share = text.bytes[0] == 'p' ? 2 : 1;
+  char *kept = last < MOST / share && kept_bytes + text.length < ALL_BYTES / share ? malloc(text.length) : NULL;
   if (!kept) return 0;
+  kept_bytes += text.length;
   memcpy(kept, text.bytes, text.length);
   callers[last] = (struct caller){.parent = parent, .length = text.length, .text = kept};
   slots[slot] = (uint16_t)++last;

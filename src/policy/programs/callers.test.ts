@@ -12,7 +12,7 @@ const scene: CallerScene = {
   held: {
     rules: [rule],
     programs: ['git'],
-    own: ([, use]) => (/^(?:fetch|ci|install|list)$/.test(use ?? '') ? [rule] : []),
+    own: ([, use]) => (/^(?:fetch|ci|install|list|lfs)$/.test(use ?? '') ? [rule] : []),
   },
   path: '/usr/bin:/p/node_modules/.bin',
   scripts: '/c',
@@ -96,6 +96,7 @@ describe('controls', () => {
       'one of several tools in a file',
       caller(['cargo', 'install'], { file: '/h/.cargo/bin/rustup', aliases: ['rustc', 'cargo'] }),
     ],
+    ['git-lfs', caller(['/usr/bin/git-lfs', 'filter-process'])],
     ['its own helper', caller(HELPER), GIT],
     ['itself again', caller(['/usr/bin/git', 'submodule--helper']), GIT],
     [

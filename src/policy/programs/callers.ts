@@ -102,7 +102,9 @@ function ownOf(scene: CallerScene, { file, aliases, argv }: CallerFact, real: st
 function ownBy({ held }: CallerScene, names: readonly string[], words: readonly string[]): CallerHosts {
   const name = names.find((one) => knownTool(one) !== null)
   if (name === undefined) return NONE
-  return { tool: knownTool(name), rules: held.own([name, ...words]) }
+  // `git-lfs` is a subcommand by itself.
+  const joined = name.startsWith('git-') ? held.own(['git', name.slice('git-'.length), ...words]) : []
+  return { tool: knownTool(name), rules: [...held.own([name, ...words]), ...joined] }
 }
 
 /** The script of an interpreter that was started with nothing before it. */
