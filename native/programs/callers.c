@@ -143,7 +143,7 @@ static uint32_t find_or_add(uint32_t parent) {
     if (known->parent == parent && known->length == text.length && !memcmp(known->text, text.bytes, text.length)) return slots[slot];
   }
   /* What says so only of itself leaves the others their space. */
-  int share = text.bytes[0] == 'p' ? 2 : 1;
+  unsigned share = text.bytes[0] == 'p' ? 2 : 1;
   char *kept = last < MOST / share && kept_bytes + text.length < ALL_BYTES / share ? malloc(text.length) : NULL;
   if (!kept) return 0;
   kept_bytes += text.length;
