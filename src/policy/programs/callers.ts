@@ -45,6 +45,18 @@ export interface CallerHosts {
   readonly tool: KnownTool | null
 }
 
+/** Files of a tool's own installation that it starts: programs, or scripts of an interpreter. By the tool's first program. */
+const HELPERS: Readonly<Record<string, readonly RegExp[]>> = {
+  git: [/\/(?:lib|libexec)\/git-core\/[^/]+$/, /\/git(?:-lfs)?$/],
+  cargo: [/\/bin\/cargo$/],
+  go: [/\/bin\/go$/],
+  npm: [/\/npm\/(?:bin|lib|node_modules)\//],
+  pip: [/\/pip\/__(?:main|pip-runner)__\.py$/],
+  ssh: [/\/ssh$/],
+}
+/** Tools that reach hosts by ssh, through the scripts that Cordon gives them. */
+const BY_SSH: ReadonlySet<string> = new Set(['git', 'cargo', 'ssh'])
+
 const NONE: CallerHosts = { rules: [], tool: null }
 
 /** Variables by which a program is made to load code, and those that it is harmless to set. */
@@ -62,11 +74,12 @@ export function hostsOfCaller(scene: CallerScene, caller: CallerFact, from: Call
   const file = scene.fixed(caller.file)
   if (file === null) return NONE
   const { tool, rules } = from
-  const inherits = tool !== null && (isHelper(tool, file) || (tool.ssh && carriesSsh(scene, caller)))
+  const inherits =
+    tool !== null && (isHelper(tool, file) || (BY_SSH.has(tool.programs[0]!) && carriesSsh(scene, caller)))
   const script = scriptOf(scene, caller)
   if (script !== null) {
     if (!SHELL.test(posix.basename(file)) && caller.variables.some((one) => HOME.test(one))) return NONE
-    if (tool?.helpers.some((helper) => helper.test(script.file))) return from
+    if (tool !== null && isHelper(tool, script.file)) return from
   } else if (inherits && !isInterpreterName(posix.basename(file))) return merged(from, ownOf(scene, caller, file))
   if (inherits && carriesSsh(scene, caller)) return { tool, rules }
   return script === null ? ownOf(scene, caller, file) : ownBy(scene, [script.name], caller.argv.slice(2))
@@ -84,8 +97,8 @@ function merged(from: CallerHosts, own: CallerHosts): CallerHosts {
   return { tool: from.tool, rules: [...new Set([...from.rules, ...own.rules])] }
 }
 
-function isHelper({ helpers }: KnownTool, file: string): boolean {
-  return helpers.some((helper) => helper.test(file))
+function isHelper({ programs: [first] }: KnownTool, file: string): boolean {
+  return HELPERS[first!]?.some((helper) => helper.test(file)) ?? false
 }
 
 /** By what it is called in a folder of programs. One file may have several names there, and goes by the one it is called by. */
