@@ -3,6 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { publishedSection } from '../test/attacks/published/published.ts'
 import type { Attack } from '../test/attacks/sandbox/attack.ts'
 import { FILE_ATTACKS } from '../test/attacks/sandbox/file-attacks.ts'
 import { type Fixture, makeFixture } from '../test/attacks/sandbox/fixture.ts'
@@ -103,6 +104,7 @@ The numbers below count escapes.
 
 ${table.join('\n')}
 
+${publishedSection()}
 ## Each attack
 
 | Attack | What it tries | ${columns.map(([name]) => name).join(' | ')} |

@@ -9,7 +9,7 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { gitKeyOrders } from '../src/files/git-keys.ts'
+import { gitKeyLines } from '../src/files/git-keys.ts'
 import { createBwrapBackend } from '../src/sandbox/bwrap/backend.ts'
 import type { SandboxPlan } from '../src/sandbox/plan.ts'
 import { changeRules } from '../src/sandbox/protect/change-rules.ts'
@@ -184,7 +184,7 @@ function planFor(command: readonly string[], folder: string | null, learns = fal
       ? null
       : {
           rules: changeRules({ home, write: [project], named: [], own }),
-          gitKeys: gitKeyOrders([])
+          gitKeys: gitKeyLines([])
             .map((line) => `${line}\0`)
             .join(''),
           keep: { folder, fileBytes: 64 * 1024 ** 2, totalBytes: 1024 ** 3, must: 'everything' as const },

@@ -107,7 +107,7 @@ function resuming(base: string): void {
       transcript: opened,
       model: () => ({ context: 200_000 }) as Model,
       system: () => '',
-      tell: () => {},
+      report: () => {},
       tools: { offered: () => [] } as unknown as AgentTools,
     })
     if (!(agent.fullness > 0)) throw new Error('nothing was resumed')

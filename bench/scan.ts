@@ -1,7 +1,7 @@
 /** How fast the redactor and the injection scan read: MB/s on ordinary logs and on hostile lines. */
 
 import { createRedactor } from '../src/scan/redact/redact.ts'
-import { ordinaryLog, randomFrom } from '../src/scan/redact/samples.fixture.ts'
+import { ordinaryLog, randomFrom } from '../test/redact-samples.ts'
 
 const log = ordinaryLog(randomFrom(1), 200_000)
 const redactor = createRedactor(['a-known-secret-value', 'another/known+secret'])

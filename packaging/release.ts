@@ -219,6 +219,8 @@ function writeBillOfMaterials(): void {
       licenses: [{ license: { id: 'LGPL-2.0-or-later' } }],
     },
   )
+  // npm names it after the folder of the checkout.
+  bill.metadata.component.name = 'cordon'
   bill.metadata.timestamp = new Date(epoch * 1000).toISOString()
   const digest = createHash('sha256').update(JSON.stringify(bill.components)).digest('hex')
   bill.serialNumber = `urn:uuid:${digest.slice(0, 8)}-${digest.slice(8, 12)}-5${digest.slice(13, 16)}-8${digest.slice(17, 20)}-${digest.slice(20, 32)}`

@@ -227,8 +227,8 @@ function filled(first: string, indent: string, words: readonly string[]): readon
   return [...lines, line]
 }
 
-/** Pages whose words are help texts of the program; they change there. */
-const ELSEWHERE = ['docs/reference/cli.md']
+/** Pages generated from texts of the program; they change there. */
+const ELSEWHERE = ['docs/reference/cli.md', 'docs/reference/messages.md']
 
 /** Documents in the order in which a reader meets them. */
 export function documents(): readonly string[] {

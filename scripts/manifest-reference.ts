@@ -117,7 +117,7 @@ function plural(type: ValueType): string {
 }
 
 function describeMerge(key: Key): string {
-  const merge = { later: 'later', concat: 'add up', meet: 'narrowed', 'deny-stands': 'deny wins' }[key.merge ?? 'later']
+  const merge = { later: 'later', concat: 'add up', meet: 'narrowed', 'deny-wins': 'deny wins' }[key.merge ?? 'later']
   const stricter = {
     true: '`true` is stricter',
     false: '`false` is stricter',

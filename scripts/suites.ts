@@ -58,6 +58,13 @@ export const SUITES: readonly Suite[] = [
     command: ['bash', 'scripts/test-places.sh'],
   },
   {
+    name: 'vm',
+    what: 'doctor and the tour on Debian kernels in qemu, with and without namespaces and Landlock',
+    needs: 'root, qemu, debootstrap, 10 GB',
+    setUp: 'build',
+    command: ['bash', 'scripts/test-vm.sh'],
+  },
+  {
     name: 'projects',
     what: 'vite, express, pnpm, pip, go and cargo projects with what `cordon init` wrote',
     needs: 'golang-go, cargo, a registry',

@@ -63,7 +63,7 @@ attacks() {
 }
 attacks in_container
 doctor=$(in_container doctor)
-grep -E 'promises hold' <<<"$doctor"
+grep -E 'protections work' <<<"$doctor"
 grep -q 'this is a container (podman)' <<<"$doctor" || fail 'doctor does not know the container'
 # The dev container, with the arguments and the command of the example.
 read -ra devcontainer < <(node -p "JSON.parse(require('fs').readFileSync('examples/devcontainer/devcontainer.json')).runArgs.join(' ')")
@@ -118,7 +118,7 @@ unshare --pid --fork mount -t proc proc "$proc"
 play pod-podman-4.yaml
 attacks in_pod
 served
-in_pod doctor | grep -E 'promises hold'
+in_pod doctor | grep -E 'protections work'
 # What cannot be run here is at least read by what would read it.
 if command -v systemd-analyze >/dev/null; then
   if XDG_RUNTIME_DIR=$work systemd-analyze verify --user --recursive-errors=no examples/systemd/*.service 2>"$work/unit"; then echo 'held    the systemd units are well-formed'; else fail "systemd: $(cat "$work/unit")"; fi

@@ -21,11 +21,11 @@ export interface Refusal {
  * this bound.
  */
 export type Approval = { readonly by?: string; readonly reviewed?: Bound } & (
-  | { readonly approved: true; readonly remember: Remembered | null }
-  | { readonly approved: false; readonly refusal: Refusal; readonly remember: Remembered | null }
+  | { readonly approved: true; readonly remember: SavedAnswer | null }
+  | { readonly approved: false; readonly refusal: Refusal; readonly remember: SavedAnswer | null }
 )
 
-export interface Remembered {
+export interface SavedAnswer {
   /** The tool that asked: a host for commands is saved elsewhere than one for the web tools. */
   readonly tool: string
   readonly grant: Suggestion
@@ -47,9 +47,7 @@ export interface Question {
   readonly suggestions?: readonly Suggestion[]
 }
 
-/**
- * The request for every surface. A part that names a missing file is left out if another part asks.
- */
+/** The request for every surface. A part about a missing file is left out if another asks. */
 export function requestOf(question: Question): ApprovalRequest {
   const { tool, subject, input, decision, facts, places, where } = question
   const asks = decision.segments.filter((part) => part.decision === 'ask')
@@ -103,10 +101,10 @@ export async function approve(
 function approvalOf(tool: string, answer: Answer): Approval {
   const remembered = (
     grant: Suggestion,
-    verdict: Remembered['verdict'],
-    scope: Remembered['scope'],
+    verdict: SavedAnswer['verdict'],
+    scope: SavedAnswer['scope'],
     seconds: number | null,
-  ): Remembered => ({
+  ): SavedAnswer => ({
     tool,
     grant,
     verdict,
@@ -133,6 +131,6 @@ function approvalOf(tool: string, answer: Answer): Approval {
   }
 }
 
-function no(refusal: Refusal, remember: Remembered | null): Approval {
+function no(refusal: Refusal, remember: SavedAnswer | null): Approval {
   return { approved: false, refusal, remember }
 }

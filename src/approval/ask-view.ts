@@ -37,14 +37,14 @@ export interface AskView {
 }
 
 /** One input field, as text. */
-export interface AskField {
+interface AskField {
   readonly name: string
   readonly text: string
   /** How many characters of it are left out, in the middle. */
   readonly hidden: number
 }
 
-export interface AskReason {
+interface AskReason {
   readonly code: ReasonCode
   readonly messages: readonly AskMessage[]
   readonly rule: string | null
@@ -52,7 +52,7 @@ export interface AskReason {
 }
 
 /** One sentence, and the number of parts that it covers. */
-export interface AskMessage {
+interface AskMessage {
   readonly text: string
   readonly count: number
 }
@@ -118,7 +118,7 @@ export function askView(request: ApprovalRequest, show: 'masked' | 'whole' = 'ma
     return { name, text: kept, hidden }
   })
   const sentence = (given: string) => (show === 'whole' ? given : mask.sentence(given))
-  const said = <Part extends Reasoned>(part: Part): Part => ({
+  const said = <Part extends ReasonedPart>(part: Part): Part => ({
     ...part,
     reason: { ...part.reason, message: sentence(part.reason.message) },
   })
@@ -138,7 +138,7 @@ export function askView(request: ApprovalRequest, show: 'masked' | 'whole' = 'ma
     call,
     where: where ?? null,
     marks: asks.flatMap((part) => (part.span && part.kind !== 'tool' ? [part.span] : [])),
-    hosts: [...new Set(asks.filter((part) => part.kind === 'host').map((part) => part.text))],
+    hosts: [...new Set(asks.filter((part) => part.kind === 'host').map((part) => sentence(part.text)))],
     reasons: reasonsOf((asks.length > 0 ? asks : [decision]).map(said)),
     offers: suggestions.map(offer),
     answers: ANSWERS.filter(({ saves }) => !saves || suggestions.length > 0).map(({ kind }) => kind),
@@ -210,10 +210,10 @@ export function withAnswers(view: AskView, kinds: readonly AnswerKind[]): AskVie
   return { ...view, answers, offers: saves ? view.offers : [] }
 }
 
-type Reasoned = Pick<PartDecision, 'reason' | 'rules'>
+type ReasonedPart = Pick<PartDecision, 'reason' | 'rules'>
 
-function reasonsOf(parts: readonly Reasoned[]): readonly AskReason[] {
-  const groups = new Map<string, { first: Reasoned; counts: Map<string, number> }>()
+function reasonsOf(parts: readonly ReasonedPart[]): readonly AskReason[] {
+  const groups = new Map<string, { first: ReasonedPart; counts: Map<string, number> }>()
   for (const part of parts.toSorted((one, other) => Number(isPrivateKey(other)) - Number(isPrivateKey(one)))) {
     const [rule] = part.rules
     const key = JSON.stringify([part.reason.code, rule?.rule, rule?.source])
@@ -231,7 +231,7 @@ function reasonsOf(parts: readonly Reasoned[]): readonly AskReason[] {
 }
 
 /** Of secrets, the worst. */
-function isPrivateKey({ reason }: Reasoned): boolean {
+function isPrivateKey({ reason }: ReasonedPart): boolean {
   return reason.code === 'secret' && reason.message.includes('looks like a private key')
 }
 
@@ -240,10 +240,7 @@ function badness(code: ReasonCode): number {
   return at < 0 ? WORST_FIRST.length : at
 }
 
-/**
- * One row of the text, before it is wrapped or painted: its kind, its label, and any untrusted
- * text.
- */
+/** One row of the text before wrapping: its kind, its label, and any untrusted text. */
 export interface AskRow {
   readonly kind: 'where' | 'host' | 'subject' | 'field' | 'masked' | 'why' | 'rule' | 'save' | 'admits'
   readonly label: string
@@ -330,10 +327,7 @@ export function offerRows(offer: Suggestion | undefined, label = 'save'): AskRow
   ])
 }
 
-/**
- * The whole ask as text, for surfaces without a layout: the rows of the prompt, escaped. `whole`:
- * nothing folded.
- */
+/** The whole ask as escaped text, for surfaces without a layout. `whole`: nothing folded. */
 export function askText(
   view: AskView,
   { whole = false, canShow = false }: { readonly whole?: boolean; readonly canShow?: boolean } = {},

@@ -7,9 +7,7 @@ import { isInside } from '../files/baseline.ts'
 export interface Surroundings {
   readonly root: string
   readonly home: string
-  /**
-   * The repository that contains a path on disk; null if there is none, or it cannot be checked.
-   */
+  /** The repository of a path on disk; null if there is none, or it cannot be checked. */
   readonly repository?: (path: string) => string | null
 }
 

@@ -21,7 +21,6 @@ export interface ApprovalRequest {
   readonly decision: Decision
   /** The maximum cost of a wrong yes. */
   readonly worst: WorstCase
-  /** The parts that ask. */
   readonly asks: readonly PartDecision[]
   /** What could be saved, from the narrowest on; empty when nothing should be. */
   readonly suggestions: readonly Suggestion[]
@@ -66,7 +65,6 @@ export function programmaticPrompter(
   return { name, ask: async (request) => decide(request) }
 }
 
-/** The kinds of grants. */
 export const GRANT_KINDS = ['command', 'read', 'write', 'host', 'directory', 'port'] as const
 export type GrantKind = (typeof GRANT_KINDS)[number]
 

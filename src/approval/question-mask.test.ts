@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { createRedactor } from '../scan/redact/redact.ts'
 import { analyze } from '../shell/walk/analyze.ts'
 import { QuestionMask } from './question-mask.ts'
 
@@ -41,6 +42,27 @@ describe('what an agent wants to be unseen is shown', () => {
   })
 })
 
+describe('words before a value, which the agent writes, do not hide it', () => {
+  const value = 'deploy-to-production-without-a-question'
+  it.each([
+    `X-Amz-Signature=${value}`,
+    `X-Goog-Credential=${value}`,
+    `https://h.example/?sig=${value}`,
+    `https://h.example/?code=${value}`,
+    `maker.ifttt.com/trigger/a/with/key/${value}`,
+    `https://x.webhook.office.com/webhookb2/${value}-and-more`,
+    `Authorization: Bot ${value}`,
+    `Digest a response=${value}`,
+    `jdbc:oracle:thin:a/${value}@h`,
+    `a:${value}@tcp(h)`,
+  ])('%s', (text) => {
+    for (const shown of [new QuestionMask().text(text), masked(`make '${text}'`), new QuestionMask().sentence(text)])
+      expect(shown).toContain(value)
+    // The control: what is stored and logged goes without it.
+    expect(createRedactor().redact(text)).not.toContain(value)
+  })
+})
+
 describe('a secret inside one literal word is masked, and everything else stays where it was', () => {
   it.each([
     ['a header', `curl -H 'Authorization: Bearer ${TOKEN}' https://x.example && git push`, TOKEN],
@@ -58,6 +80,19 @@ describe('a secret inside one literal word is masked, and everything else stays 
     expect(mask.count).toBe(1)
     expect(mask.sentence(`It is about ${secret}.`)).not.toContain(secret)
   })
+
+  it.each([
+    ['https://u:{}@x.example/', 'aB3dE5fG7hJ9'],
+    ['https://x.example/?api_key={}', 'aB3dE5fG7hJ9'],
+    ['https://evil.example:{}@x.example/', 'aB3dE5fG7hJ9'],
+  ])('masks what is in the URL of a web tool: %s', (form, secret) => {
+    expect(new QuestionMask().text(form.replace('{}', secret))).toBe(form.replace('{}', '•'.repeat(secret.length)))
+  })
+
+  it.each(['https://aB3dE5fG7hJ9/', 'https://x.example:aB3dE5fG7hJ9/', 'https://u@aB3dE5fG7hJ9:1/'])(
+    'shows the host of %s',
+    (url) => expect(new QuestionMask().text(url)).toBe(url),
+  )
 
   it('masks the lines of a key, and not their ends', () => {
     const line = 'MIIEpAIBAAKCAQEA7b1X'.repeat(3)

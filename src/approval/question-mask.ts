@@ -6,6 +6,7 @@
 
 import { wordSecrets } from '../scan/redact/option-secrets.ts'
 import { createRedactor, type SecretSpan } from '../scan/redact/redact.ts'
+import { FORMAT_KINDS } from '../scan/redact/secret-kinds.ts'
 import { gradeKey, looksRandom } from '../scan/redact/sensitive-keys.ts'
 import type { CommandFact, ShellFacts, Span, Word } from '../shell/facts.ts'
 
@@ -49,15 +50,6 @@ const RUN = /[A-Za-z0-9_+=~%!-]+/g
 /** A plain value of a program may contain a little more. */
 const VALUE_RUN = /[A-Za-z0-9_+=~%!.,:@#^*?-]+/g
 
-/**
- * Findings that chosen words around a value can cause; then it is masked only if it looks random.
- */
-const BY_CONTEXT: ReadonlySet<string> = new Set(
-  'assignment option url-password url-token bearer basic-header digest-header cookie redis-auth sql-identified private-key'.split(
-    ' ',
-  ),
-)
-
 /** The spans of an unparsed text: known formats, random-looking runs, and key blocks. */
 function textSpans(text: string): readonly Span[] {
   return createRedactor()
@@ -67,7 +59,8 @@ function textSpans(text: string): readonly Span[] {
 }
 
 function dataSpans(text: string, { start, end, kind }: SecretSpan): Span[] {
-  const isKnown = !BY_CONTEXT.has(kind)
+  // Anybody can write the words by which another kind is found: its value is masked only where it looks like chance.
+  const isKnown = FORMAT_KINDS.has(kind)
   return runsIn(text, start, end, RUN).filter(
     (run) =>
       (isKnown && run.start === start) ||
@@ -87,8 +80,10 @@ function runsIn(text: string, start: number, end: number, pattern: RegExp): Span
 }
 
 /** Whether it lies in the position of a host name: `https://HOST/`. */
-function isAuthority(text: string, { start }: Span): boolean {
-  return /[a-z]:\/\/[^\s/?#"'`]*$/i.test(text.slice(Math.max(0, start - 300), start))
+function isAuthority(text: string, span: Span): boolean {
+  const near = { start: Math.max(0, span.start - 300), end: span.end + 300 }
+  const before = text.slice(near.start, span.start)
+  return /[a-z]:\/\/[^\s/?#"'`]*$/i.test(before) && !isUserInfo(text, near, span)
 }
 
 /**

@@ -32,7 +32,7 @@ export interface SavedGrant {
 }
 
 /** A project, and whether it is locked to what its signed manifest grants (`runtime_grants = false`). */
-export interface GrantProject {
+interface GrantProject {
   readonly root: string
   readonly policy: Pick<Policy, 'runtimeGrants'>
 }

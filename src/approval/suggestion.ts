@@ -13,6 +13,7 @@ import { parseCommandPattern } from '../policy/command-pattern.ts'
 import type { Decision, PartDecision } from '../policy/decision.ts'
 import { keyOfKind } from '../policy/evaluate/carried-paths.ts'
 import type { ReasonCode } from '../policy/reason.ts'
+import { createRedactor } from '../scan/redact/redact.ts'
 import type { CommandFact, ShellFacts } from '../shell/facts.ts'
 import { grantRefusal, interpreterOf } from '../shell/inspect/interpreters.ts'
 import { wrapperRows } from '../shell/wrap/wrappers.ts'
@@ -122,12 +123,19 @@ export function suggestGrants(decision: Decision, facts: ShellFacts | null, plac
   const keeps = (ask: PartDecision): boolean =>
     SAVED_REASONS.has(ask.reason.code) && (!ask.firm || ask.reason.code === 'secret')
   if (asks.length === 0 || !asks.every(keeps)) return []
-  const each = asks.filter((ask) => !isKeyOfKind(ask, facts, places)).map((ask) => partSuggestions(ask, facts, places))
+  const each = asks
+    .filter((ask) => !isKeyOfKind(ask, facts, places))
+    .map((ask) => partSuggestions(ask, facts, places).filter((suggestion) => !holdsSecret(suggestion)))
   if (each.some((suggestions) => suggestions.length === 0)) return []
   const alike = new Map(each.map((suggestions) => [suggestions.map(nameOf).join('\n'), suggestions]))
   const [only, ...others] = alike.values()
   if (only !== undefined && others.length === 0) return [...only]
   return together([...alike.values()])
+}
+
+/** A grant is written into files, and a secret is not. */
+function holdsSecret({ kind, value }: Suggestion): boolean {
+  return kind === 'command' && createRedactor().find(value).length > 0
 }
 
 /** One answer for a text with several parts that ask: each as narrow as it can be, then each as broad as it may be. */

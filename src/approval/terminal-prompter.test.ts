@@ -55,7 +55,7 @@ describe('text of strangers', () => {
 })
 
 describe('the prompt', () => {
-  it('never holds a control or invisible character of the command, and no row is too wide', () => {
+  it('never contains a control or invisible character of the command, and no row is too wide', () => {
     const hostile = fc.string({ unit: 'binary', maxLength: 400 })
     fc.assert(
       fc.property(

@@ -90,7 +90,7 @@ export function terminalPrompter(parts: PrompterParts = {}): Prompter {
 }
 
 /** An ask for a terminal: `whole` with nothing masked, `grants` are the offers of it as they are. */
-export interface TerminalAsk {
+interface TerminalAsk {
   readonly view: AskView
   readonly whole: AskView
   readonly grants: readonly Suggestion[]

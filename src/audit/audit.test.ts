@@ -108,7 +108,7 @@ describe('a log that nobody touched', () => {
 
   it('is one process’s own otherwise', () => {
     const log = open()
-    expect(() => open()).toThrow(/is held by process/)
+    expect(() => open()).toThrow(/is locked by process/)
     log.close()
   })
 

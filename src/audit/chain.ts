@@ -169,10 +169,7 @@ function noteBreak(row: Row, event: AuditLine, last: Walk['last'], note: Note): 
   )
 }
 
-/**
- * The problem of a checkpoint; null if its signature is good. An unsigned one proves nothing, and
- * Cordon writes none.
- */
+/** The problem of a checkpoint; null if its signature is good. Unsigned ones prove nothing. */
 function checkpointProblem(
   event: AuditLine,
   keys: readonly string[],
@@ -188,6 +185,6 @@ function checkpointProblem(
     ? null
     : {
         kind: 'bad-signature',
-        message: 'the signature of the checkpoint does not fit: what it vouches for was changed',
+        message: 'the signature of the checkpoint does not match: what it covers was changed',
       }
 }

@@ -1,7 +1,4 @@
-/**
- * Crash reports for the person and for a bug report, without keys and without the session's content
- * (A5).
- */
+/** Crash reports without keys and the session's content (A5), and the log of the app itself. */
 
 import { randomBytes } from 'node:crypto'
 import { closeSync, constants, fstatSync, renameSync, writeSync } from 'node:fs'

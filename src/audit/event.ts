@@ -18,14 +18,13 @@ export interface AuditDecision {
   /** Of an ask: the maximum cost of a wrong yes (P11). */
   readonly worst?: { readonly bound: string; readonly labels: readonly string[]; readonly text?: string }
   /**
-   * The answerer of an ask: `terminal`, `elicitation`, `grant:ID`, `auto`, `host`, `typed`; null if
-   * nobody was asked.
+   * Who answered an ask: `terminal`, `elicitation`, `grant:ID`, `auto`, `host`, `typed`; or null.
    */
   readonly approver?: string | null
 }
 
 /** A line before a call runs, or, as `denied`, instead of it. */
-export interface CallEvent {
+interface CallEvent {
   readonly type: 'begin' | 'denied'
   /** Joins a begin with its end. */
   readonly call: string
@@ -74,10 +73,7 @@ export interface EndEvent {
   readonly programs_left_out?: number
   /** Files it left that would have run later: reverted, or quarantined. */
   readonly quarantine?: readonly { readonly path: string; readonly action: string }[]
-  /**
-   * Files it created, changed and removed: how many, and names up to a cap; the call for `cordon
-   * undo`.
-   */
+  /** Files it created, changed and removed: numbers, some names, and the call for `cordon undo`. */
   readonly changes?: AuditChanges
   /** Of a fault or a failure. */
   readonly error_code?: string
@@ -94,7 +90,7 @@ export interface AuditProgram {
   readonly by?: number
 }
 
-export interface AuditChanges {
+interface AuditChanges {
   readonly undo: string | null
   readonly made: number
   readonly changed: number
@@ -104,7 +100,7 @@ export interface AuditChanges {
   readonly names: readonly string[]
 }
 
-export interface AuditPort {
+interface AuditPort {
   readonly port: number
   readonly problem: string | null
   readonly connections: number
@@ -146,7 +142,7 @@ export interface NoteEvent {
 }
 
 /** Lines that the log writes about itself. */
-export interface LogEvent {
+interface LogEvent {
   readonly type: 'checkpoint' | 'rotated' | 'recovered' | 'closed'
   readonly [field: string]: unknown
 }

@@ -1,4 +1,4 @@
-/** The head of a session's log, stored apart from it: where the log ended, so that a cut tail shows. */
+/** The files of a log, and its head: where the log ended, so that a cut tail shows. */
 
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -55,10 +55,7 @@ export class HeadFile {
   }
 }
 
-/**
- * The head of a session for reading only; null if there is none, `damaged` if neither slot is
- * readable.
- */
+/** The head of a session for reading; null if missing, `damaged` if neither slot is readable. */
 export function readHead(path: string): Head | null | 'damaged' {
   let fd: number
   try {
@@ -136,10 +133,7 @@ export function sessionParts(stateDir: string, session: string): readonly number
     .sort((a, b) => a - b)
 }
 
-/**
- * The entries of a directory; empty if it does not exist. An unreadable one must not count as
- * empty.
- */
+/** The entries of a directory; empty if it is missing. An unreadable one must not look empty. */
 function list(directory: string): string[] {
   try {
     return readdirSync(directory)

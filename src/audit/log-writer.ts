@@ -41,10 +41,7 @@ export interface AuditOptions {
 const MAX_LINE = 1024 * 1024
 /** A log that the person's key does not vouch for so often was not written by Cordon, or by one without the key. */
 export const CHECKPOINT_EVERY = 256
-/**
- * For logs that hooks and runs share, and none closes: at most so many lines can be rewritten
- * without the key.
- */
+/** For shared logs that nobody closes: the most lines that can be rewritten without the key. */
 const SHARED_CHECKPOINT_EVERY = 8
 
 /** The end of a session's log, with append. */

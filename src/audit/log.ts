@@ -22,10 +22,7 @@ export interface AuditLog {
   close(): void
 }
 
-/**
- * Opens the log of a session, after closing what a killed process left open. Throws a Fault if it
- * cannot.
- */
+/** Opens the log of a session, after closing what a killed process left open. */
 export function openAuditLog(options: AuditOptions): AuditLog {
   if (!SESSION_ID.test(options.session)) throw new RangeError(`not a session id: ${JSON.stringify(options.session)}`)
   const stateDir = openState(options.stateDir)
@@ -57,7 +54,7 @@ export function openAuditLog(options: AuditOptions): AuditLog {
 }
 
 /** Whether an unshared session still runs: a live process has locked its log. */
-export function isLogHeld(stateDir: string, session: string): boolean {
+export function isLogOpen(stateDir: string, session: string): boolean {
   return SESSION_ID.test(session) && isLockHeld(join(stateDir, 'locks', `audit-${session}`))
 }
 

@@ -22,7 +22,7 @@ const DISPOSITIONS: Readonly<Record<string, Disposition>> = {
 }
 const UNKNOWN: Disposition = { action_id: 0, disposition_id: 0, disposition: 'Unknown' }
 
-export interface OcsfSource {
+interface OcsfSource {
   readonly version: string
   /** The machine of the events. */
   readonly host: string

@@ -17,7 +17,7 @@ export interface QueuedLine {
   readonly text: string
 }
 
-export interface QueuedBatch {
+interface QueuedBatch {
   readonly lines: readonly QueuedLine[]
   /** Moves the cursor past these lines: the receiver has said that it keeps them. */
   confirm(): void
@@ -30,7 +30,7 @@ interface CursorFile {
   readonly places: Readonly<Record<string, Place>>
 }
 
-export interface QueueOptions {
+interface QueueOptions {
   readonly stateDir: string
   /** Where the cursor is kept; one for each receiver. */
   readonly cursor: string

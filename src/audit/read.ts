@@ -97,9 +97,7 @@ export async function* followAudit(
   }
 }
 
-/**
- * Wakes up on changes in a directory, and from time to time for file systems without notifications.
- */
+/** Wakes up on changes in a directory, and periodically on file systems without notifications. */
 class Changes {
   #wake: (() => void) | null = null
   #changed = false

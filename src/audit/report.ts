@@ -5,7 +5,7 @@ import { PAGE_SCRIPT, PAGE_STYLE } from './report-page.ts'
 import type { SessionVerification } from './verify.ts'
 
 /** One call as a person thinks of it: asked, decided, ended. */
-export interface ReportedCall {
+interface ReportedCall {
   readonly id: string
   readonly seq: number
   readonly time: string

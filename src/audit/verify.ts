@@ -26,7 +26,7 @@ export interface SessionVerification {
   readonly recovered: number
 }
 
-export interface VerifyOptions {
+interface VerifyOptions {
   readonly stateDir: string
   /** Keys of valid checkpoints; a checkpoint by another key is damage. */
   readonly keys: readonly string[]
@@ -140,7 +140,7 @@ function checkSigned(rows: readonly Row[], walk: Walk, closed: boolean, keys: re
   if (keys.length === 0) return unsigned
   const ends = closed && walk.unsigned > 1
   if (ends || Math.max(walk.longest, walk.unsigned) >= 2 * CHECKPOINT_EVERY) {
-    const what = ends ? 'the log is closed, and its end is not signed' : 'more lines than may be are not signed'
+    const what = ends ? 'the log is closed, and its end is not signed' : 'too many lines are not signed'
     note(
       'unsigned',
       rows.at(-1) ?? null,
@@ -180,7 +180,7 @@ function noteMissingParts(session: string, logs: string, parts: readonly number[
   }
 }
 
-/** Compares the end of the log with the head stored apart. Returns how many whole lines the head does not know, at most one. */
+/** Compares the end of the log with the separately stored head. Returns how many whole lines the head does not know, at most one. */
 function checkHead(
   session: string,
   head: Head | null | 'damaged',
@@ -190,11 +190,12 @@ function checkHead(
 ): number {
   const end = rows.at(-1) ?? null
   if (head === 'damaged') {
-    note('head-damaged', end, null, 'the head stored apart cannot be read')
+    note('head-damaged', end, null, 'the separately stored head cannot be read')
     return 0
   }
   if (head === null) {
-    if (rows.length > 0) note('head-missing', end, null, 'the head stored apart is missing: a cut tail would not show')
+    if (rows.length > 0)
+      note('head-missing', end, null, 'the separately stored head is missing: a cut tail would not show')
     return 0
   }
   if (head.session !== session) {
@@ -209,14 +210,14 @@ function checkHead(
       'cut',
       end,
       seq + 1,
-      `${what}, and the head stored apart knows number ${head.seq}: the tail was cut off, or an older file was put in its place`,
+      `${what}, and the separately stored head knows number ${head.seq}: the tail was cut off, or an older file was put in its place`,
     )
   } else if (seq === head.seq && last !== null && last.hash !== head.hash) {
     note(
       'edited',
       last.row,
       seq,
-      `line ${last.row.line} is the last one, and not the one that the head stored apart knows`,
+      `line ${last.row.line} is the last one, and not the one that the separately stored head knows`,
     )
   } else if (seq > head.seq + 1) {
     note(
@@ -232,7 +233,7 @@ function checkHead(
         'edited',
         acknowledged,
         head.seq,
-        `line ${acknowledged.line} is not the one that the head stored apart knows`,
+        `line ${acknowledged.line} is not the one that the separately stored head knows`,
       )
     }
     return 1

@@ -11,10 +11,7 @@ export interface Ring {
   readonly limits: RingSettings
 }
 
-/**
- * State that an agent's calls leave for later ones: in memory, or in a file when each call is a
- * process.
- */
+/** State that an agent's calls leave for later ones, in memory or in a file. */
 export interface CallHistory {
   ring(): Ring
   /** Counts a call against the rate, or returns the seconds until the next one is allowed. */

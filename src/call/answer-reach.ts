@@ -158,10 +158,7 @@ function literalPlace(path: string | null): string | null {
   return path === null || at < 0 ? path : posix.dirname(path.slice(0, at + 1))
 }
 
-/**
- * How much of a nearby place a command sees: what it names, or the whole repository if that is
- * unknown.
- */
+/** What a command sees of a nearby place: what it names, or else the whole repository. */
 function shownPlace(
   path: string | null,
   part: PartDecision,

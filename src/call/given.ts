@@ -1,7 +1,4 @@
-/**
- * Validates values that a program passes to the library: a wrong one could open what it meant to
- * close.
- */
+/** Validates library values: a wrong one could open what it meant to close. */
 
 import { nearest } from '../manifest/schema/suggest.ts'
 import { Fault } from '../system/fault.ts'

@@ -1,7 +1,4 @@
-/**
- * The path of a call: parse, admit, decide, record, ask, run, scan, record. Each surface supplies
- * its stages.
- */
+/** The path of a call: parse, admit, decide, record, ask, run, scan, record. */
 
 import type { Approval } from '../approval/approve.ts'
 import type { Decision } from '../policy/decision.ts'

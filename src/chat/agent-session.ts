@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { manifestServers } from '../agents/mcp/servers.ts'
 import type { Prompter } from '../approval/prompter.ts'
-import { skillPort } from '../custom/skill-port.ts'
+import { skillPort } from '../custom/skill-gate.ts'
 import type { Upstream } from '../egress/route/upstream.ts'
 import type { Mode } from '../policy/policy.ts'
 import type { ChatConfig, Profile } from '../providers/profile.ts'
@@ -40,7 +40,7 @@ export interface AgentSessionOptions {
   readonly mode?: Mode
   /** A conversation to resume; `latest` is the project's newest. */
   readonly resume?: string
-  readonly tell: (event: AgentEvent) => void
+  readonly report: (event: AgentEvent) => void
   /** The gateway's command for the manifest's MCP servers; without it they are not offered. */
   readonly gateway?: readonly string[]
   /** Warnings while it runs. */
@@ -118,7 +118,9 @@ export class AgentSession {
       this.notes = [
         ...notes,
         ...cordon.notes,
-        ...(dumps ? [`debug.dump_provider_payloads is on: what is said goes to ${this.#dumps()} in clear text`] : []),
+        ...(dumps
+          ? [`debug.dump_provider_payloads is on: the conversation is written to ${this.#dumps()} in clear text`]
+          : []),
       ]
       this.agent = new Agent({
         tools: this.#tools(this.session),
@@ -126,7 +128,7 @@ export class AgentSession {
         system: () => this.#system(this.session),
         transcript: this.#transcript,
         restored,
-        tell: options.tell,
+        report: options.report,
       })
     } catch (error) {
       this.#transcript.close()
@@ -269,7 +271,7 @@ export class AgentSession {
       model: () => this.#model,
       system: (session) => this.#system(session, true),
       tools: (session) => this.#tools(session),
-      tell: this.#options.tell,
+      report: this.#options.report,
       spend: (spent) => this.agent.charge(spent),
       left: () => {
         const { cost } = this.agent.spent

@@ -156,7 +156,7 @@ describe('the loop', () => {
       model: () => model,
       system: () => 'system',
       transcript: { add: () => {}, compacted: () => {}, cleared: () => {} },
-      tell: () => {},
+      report: () => {},
       tools: {
         offered: () => [],
         call: async (name) => {

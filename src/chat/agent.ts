@@ -14,7 +14,7 @@ import {
 } from '../providers/conversation.ts'
 import { messageOf } from '../system/fault.ts'
 import { type Footprint, groupCalls, withOwnIds } from './calls.ts'
-import { isFull, keptOf, SUMMARY_REQUEST, summaryMessage, tokensOf, toldAsText, toSumUp } from './compaction.ts'
+import { conversationAsText, isFull, keptOf, SUMMARY_REQUEST, summaryMessage, tokensOf, toSumUp } from './compaction.ts'
 import type { Model } from './model.ts'
 import type { Restored, Spent, Transcript } from './transcript.ts'
 
@@ -34,7 +34,7 @@ export interface AgentParts {
   readonly system: () => string
   readonly transcript: Pick<Transcript, 'add' | 'compacted' | 'cleared'>
   readonly restored?: Restored
-  readonly tell: (event: AgentEvent) => void
+  readonly report: (event: AgentEvent) => void
 }
 
 /** Events of a turn. */
@@ -150,7 +150,7 @@ export class Agent {
 
   /** One answer; a broken one is requested again, since nothing of it was used. */
   async #answer(signal: AbortSignal): Promise<{ message: AssistantMessage; stop: Stop }> {
-    const { tell, system, tools } = this.#parts
+    const { report, system, tools } = this.#parts
     for (let attempt = 0; ; attempt++) {
       let said = ''
       // The model's own retries are over; a stream that broke off is retried here.
@@ -159,19 +159,19 @@ export class Agent {
         const model = this.#parts.model()
         const request = { system: system(), messages: this.#messages, tools: tools.offered() }
         const onRetry = (problem: ProviderFault, waitMs: number) =>
-          tell({ type: 'retry', problem: problem.message, waitMs })
+          report({ type: 'retry', problem: problem.message, waitMs })
         for await (const event of model.ask(request, { signal, onRetry })) {
           came = true
           if (event.type === 'text') said += event.text
-          if (event.type === 'text' || event.type === 'thinking') tell(event)
-          else if (event.type === 'call') tell({ type: 'preparing', name: event.name })
+          if (event.type === 'text' || event.type === 'thinking') report(event)
+          else if (event.type === 'call') report({ type: 'preparing', name: event.name })
           else {
             const message = withOwnIds(event.message, this.#messages)
             this.#count(event.usage, model, () =>
               tokensOf([...request.messages, message], request.system, request.tools),
             )
             this.#add(message, this.#spent)
-            tell({ type: 'answered', stop: event.stop, spent: this.#spent })
+            report({ type: 'answered', stop: event.stop, spent: this.#spent })
             return { message, stop: event.stop }
           }
         }
@@ -182,7 +182,7 @@ export class Agent {
           throw error
         }
         if (!(error instanceof ProviderFault) || !error.resumable || !came || attempt >= AGAIN) throw error
-        tell({ type: 'again', problem: error.message })
+        report({ type: 'again', problem: error.message })
       }
     }
   }
@@ -198,9 +198,9 @@ export class Agent {
   }
 
   /** Estimates usage for servers that do not report it: a budget must work. */
-  #count(told: Usage, model: Model, estimated: () => number): void {
+  #count(reported: Usage, model: Model, estimated: () => number): void {
     const total = ({ input, output, cacheRead, cacheWrite }: Usage) => input + output + cacheRead + cacheWrite
-    const usage = total(told) > 0 ? told : { ...NO_USAGE, input: estimated() }
+    const usage = total(reported) > 0 ? reported : { ...NO_USAGE, input: estimated() }
     this.#counted = total(usage)
     this.charge({ usage, cost: model.cost(usage), turns: 0 })
     this.#spent = { ...this.#spent, turns: this.#spent.turns + 1 }
@@ -218,17 +218,17 @@ export class Agent {
   }
 
   async #runOne(call: CallPart, signal: AbortSignal): Promise<CallResult> {
-    const { tools, tell } = this.#parts
+    const { tools, report } = this.#parts
     if (call.problem !== undefined) {
-      const text = `Not run: ${call.problem}. Send the call again, with whole JSON.`
-      tell({ type: 'result', call, result: null, text })
+      const text = `Not run: ${call.problem}. Send the call again, with complete JSON.`
+      report({ type: 'result', call, result: null, text })
       return { id: call.id, name: call.name, text, isError: true }
     }
     if (signal.aborted) return notRun(call, 'Not run: the user interrupted.')
-    tell({ type: 'calling', call })
+    report({ type: 'calling', call })
     const result = await tools.call(call.name, call.input, signal)
     const text = tools.text(result)
-    tell({ type: 'result', call, result, text })
+    report({ type: 'result', call, result, text })
     const isError = result.status !== 'done' || result.output.isError === true
     return { id: call.id, name: call.name, text, isError }
   }
@@ -241,18 +241,18 @@ export class Agent {
 
   /** Replaces old messages by a summary and keeps the newest. */
   async compact(signal: AbortSignal): Promise<void> {
-    const { tell, transcript } = this.#parts
+    const { report, transcript } = this.#parts
     const model = this.#parts.model()
     const kept = Math.max(keptOf(this.#messages, model.context), this.#messages.at(-1)?.role === 'user' ? 1 : 0)
     const old = this.#messages.slice(0, this.#messages.length - kept)
     if (old.length === 0) return
-    tell({ type: 'compacting' })
+    report({ type: 'compacting' })
     const before = this.#messages.length
     const summary = await this.#sumUp(old, model, signal)
     this.#messages = [summaryMessage(summary), ...this.#messages.slice(before - kept)]
     this.#counted = 0
     transcript.compacted(summary, kept, this.#spent)
-    tell({ type: 'compacted', before, after: this.#messages.length })
+    report({ type: 'compacted', before, after: this.#messages.length })
   }
 
   async #sumUp(messages: readonly Message[], model: Model, signal: AbortSignal): Promise<string> {
@@ -260,9 +260,9 @@ export class Agent {
     const short = toSumUp(messages, model.context)
     const { system, tools } = this.#parts
     // Sent as a conversation, providers have it cached; sent as one text, it cannot contain calls.
-    const held = { system: system(), messages: [...short, asked], tools: tools.offered() }
-    const told = { system: '', messages: [toldAsText(short), asked], tools: [] }
-    for (const request of [held, told]) {
+    const asConversation = { system: system(), messages: [...short, asked], tools: tools.offered() }
+    const reported = { system: '', messages: [conversationAsText(short), asked], tools: [] }
+    for (const request of [asConversation, reported]) {
       for await (const event of model.ask(request, { signal })) {
         if (event.type !== 'done') continue
         const { message, usage } = event
@@ -280,7 +280,7 @@ export class Agent {
 }
 
 const CUT =
-  'Not run: the answer met its limit or was refused before this call was whole. Send it again, in smaller pieces.'
+  'Not run: the answer reached its limit or was refused before this call was complete. Send it again, in smaller pieces.'
 
 function sumOf(one: Usage, other: Usage): Usage {
   return {
@@ -311,7 +311,7 @@ export function endText(end: TurnEnd): string | null {
     case 'budget':
       return 'stopped: the budget is used up, or the model has no known price'
     case 'length':
-      return 'the answer met the limit of its length; say "go on" for the rest'
+      return 'the answer reached its length limit; say "continue" for the rest'
     case 'refused':
       return 'the provider refused to go on'
     case 'failed':

@@ -47,19 +47,7 @@ export function withOwnIds(message: AssistantMessage, earlier: readonly Message[
   return { ...message, parts }
 }
 
-const KEYS = [
-  'command',
-  'path',
-  'pattern',
-  'url',
-  'query',
-  'name',
-  'question',
-  'description',
-  'prompt',
-  'source',
-  'handle',
-]
+const KEYS = 'command path pattern url query name question description prompt source handle'.split(' ')
 
 /** The exact command, path or address; empty without one. */
 export function subjectOf(name: string, input: Readonly<Record<string, unknown>>): string {

@@ -57,10 +57,7 @@ export function isFull(model: Model, counted: number, estimated: number): boolea
   return Math.max(counted, estimated) > model.context * FULL - Math.min(model.maxTokens, model.context / 8)
 }
 
-/**
- * How many of the last messages to keep. They start with a person's message, never with a result
- * without its call.
- */
+/** How many last messages to keep: from a person's message on, so that results have calls. */
 export function keptOf(messages: readonly Message[], context: number): number {
   let space = context * RECENT
   let kept = 0
@@ -99,7 +96,7 @@ function shortened(message: Message, limit: number): Message {
 }
 
 /** A conversation as one text, with calls and results. */
-export function toldAsText(messages: readonly Message[]): Message {
+export function conversationAsText(messages: readonly Message[]): Message {
   const lines = messages.flatMap((message): string[] => {
     if (message.role === 'results') return message.results.map(({ name, text }) => `Result of ${name}: ${text}`)
     const who = message.role === 'user' ? 'User' : 'You'

@@ -18,10 +18,6 @@ export function configPath({ configDir }: Machine): string {
   return join(configDir, 'config.json')
 }
 
-export function isConfigured(machine: Machine): boolean {
-  return rawConfig(machine) !== null
-}
-
 export interface OpenedConfig {
   readonly config: ChatConfig
   /** Notes about keys that were moved. */
@@ -35,8 +31,8 @@ export function openConfig(machine: Machine, store: KeyStore = keysOf(machine)):
   if (raw === null) return { config: emptyConfig(), notes: [] }
   const { moved, warnings } = moveKeys(path, store)
   const config = parseConfig(moved.length > 0 ? rawConfig(machine) : raw, path)
-  const told = moved.length > 0 ? [`keys were moved out of ${path}: ${moved.join(', ')}`] : []
-  return { config, notes: [...told, ...warnings] }
+  const moves = moved.length > 0 ? [`keys were moved out of ${path}: ${moved.join(', ')}`] : []
+  return { config, notes: [...moves, ...warnings] }
 }
 
 /** Changes these settings and keeps the others. */
@@ -67,10 +63,7 @@ export function keysOf({ stateDir }: Machine): KeyStore {
 /** The variable in which an editor passes the key. */
 const EDITOR_VARIABLE = 'CORDON_API_KEY'
 
-/**
- * A profile's key: stored, else from its variable; with `fromEditor` only CORDON_API_KEY. Null if
- * none is needed.
- */
+/** A profile's key: stored, else from a variable. `fromEditor`: only CORDON_API_KEY. */
 export function keyOf(profile: Profile, machine: Machine, fromEditor: boolean, store?: KeyStore): string | null {
   const found = fromEditor
     ? machine.env[EDITOR_VARIABLE]
@@ -79,7 +72,7 @@ export function keyOf(profile: Profile, machine: Machine, fromEditor: boolean, s
   if (key) {
     // biome-ignore lint/suspicious/noControlCharactersInRegex: a header takes none of them.
     if (/[\u0000-\u0020\u007f-\uffff]/.test(key)) {
-      throw new Fault('bad-key', `the key of "${profile.name}" holds characters that no key has`)
+      throw new Fault('bad-key', `the key of "${profile.name}" contains characters that no key has`)
     }
     return key
   }

@@ -26,12 +26,15 @@ export interface Model {
   /** Limit of request and answer together. */
   readonly context: number
   readonly maxTokens: number
-  ask(request: Omit<ModelRequest, 'model' | 'maxTokens' | 'extra'>, asking: Asking): AsyncGenerator<ProviderEvent>
+  ask(
+    request: Omit<ModelRequest, 'model' | 'maxTokens' | 'extra'>,
+    asking: ModelCallOptions,
+  ): AsyncGenerator<ProviderEvent>
   /** Null if the price is unknown. */
   cost(usage: Usage): number | null
 }
 
-export interface Asking {
+export interface ModelCallOptions {
   readonly signal: AbortSignal
   readonly onRetry?: (problem: ProviderFault, waitMs: number) => void
 }
@@ -108,10 +111,7 @@ async function* redacted(events: AsyncGenerator<ProviderEvent>, redactor: Redact
   }
 }
 
-/**
- * The person's configuration names this host and no other; denials and closed addresses still
- * apply.
- */
+/** Only the configured host is open; denials and closed addresses still apply. */
 function guardedTransport(
   { profile, machine, policy, resolver, upstream }: ModelParts,
   redactor: Redactor,
@@ -122,7 +122,7 @@ function guardedTransport(
   if (parsed.url.scheme !== 'https' && !isPrivateEndpoint(parsed.url)) {
     throw new Fault(
       'bad-config',
-      `the base URL of "${profile.name}" is not https: the talk and the key would be readable`,
+      `the base URL of "${profile.name}" is not https: the conversation and the key would be readable`,
     )
   }
   const rule = endpointRule(parsed.url)
@@ -135,20 +135,16 @@ function guardedTransport(
       command: 'the model',
       ownAddresses: machine.ownAddresses(),
     }
-    const told = withoutSecrets(body, kept)
-    const answer = await postStreaming(url, { rules, resolver, upstream, headers, body: told, signal })
+    const sent = withoutSecrets(body, kept)
+    const answer = await postStreaming(url, { rules, resolver, upstream, headers, body: sent, signal })
     if (!('refusal' in answer)) return answer
     const { code, message } = answer.refusal
     if (code === 'host-unresolved' || code === 'upstream-unreachable') {
       throw new ProviderFault('provider-unreachable', redactor.redact(message), { resumable: true })
     }
-    throw new ProviderFault(
-      'provider-refused',
-      `the rules do not let a request to the model out: ${message} [${code}]`,
-      {
-        remedy: 'deny_domains of the manifest binds the agent too.',
-      },
-    )
+    throw new ProviderFault('provider-refused', `the rules block requests to the model: ${message} [${code}]`, {
+      remedy: 'deny_domains of the manifest binds the agent too.',
+    })
   }
 }
 
@@ -169,10 +165,7 @@ function endpointRule({ host, port, kind }: UrlFacts): HostRule {
   return { pattern: parsed.pattern, rule: 'the profile', source: 'config.json' }
 }
 
-/**
- * An endpoint written as private is meant to be; a public name may not resolve to a private
- * address.
- */
+/** An endpoint written as private is meant to be; a public name may not become private. */
 function isPrivateEndpoint({ host, kind }: UrlFacts): boolean {
   return kind === 'name' ? classifyName(host) !== 'public' : classifyAddress(host) !== 'public'
 }

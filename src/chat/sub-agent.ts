@@ -1,7 +1,4 @@
-/**
- * Sub-agents: a child session with at most its parent's rights, its own conversation and a share of
- * the budget.
- */
+/** Sub-agents: child sessions with at most their parent's rights and budget. */
 
 import { compareVerdicts } from '../policy/order.ts'
 import type { CallPart } from '../providers/conversation.ts'
@@ -20,7 +17,7 @@ export interface SubAgentParts {
   readonly system: (session: Session) => string
   readonly tools: (session: Session) => AgentTools
   /** Reports what the child does. */
-  readonly tell: (event: AgentEvent) => void
+  readonly report: (event: AgentEvent) => void
   /** Counts its usage for the parent. */
   readonly spend: (spent: Spent) => void
   /** Dollars left; undefined without a budget. */
@@ -39,7 +36,7 @@ export class SubAgents {
   }
 
   async run({ prompt, agent }: { prompt: string; agent: string | null }, signal: AbortSignal): Promise<ToolOutput> {
-    const { parent, model, system, tools, tell, spend, left } = this.#parts
+    const { parent, model, system, tools, report, spend, left } = this.#parts
     const child = this.#open(agent ?? parent.agent)
     const stop = child.subscribe((event) => {
       // An injection in the child has reached the parent with its answer.
@@ -50,8 +47,8 @@ export class SubAgents {
       model,
       system: () => system(child),
       transcript: { add: () => {}, compacted: () => {}, cleared: () => {} },
-      tell: (event) => {
-        if (event.type === 'calling' || event.type === 'result') tell(named(event))
+      report: (event) => {
+        if (event.type === 'calling' || event.type === 'result') report(named(event))
       },
     })
     try {
@@ -91,7 +88,7 @@ export class SubAgents {
 
 function freer(agent: string): Fault {
   return new Fault('unknown-agent', `the agent "${agent}" may do more than you, so it cannot work for you`, {
-    remedy: 'Leave "agent" away, or name "plan".',
+    remedy: 'Omit "agent", or name "plan".',
   })
 }
 

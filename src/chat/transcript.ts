@@ -87,7 +87,7 @@ export function transcriptDirectory({ stateDir }: Machine): string {
   return openOwnDirectory(join(openOwnDirectory(stateDir), 'chat'))
 }
 
-/** Starts or resumes a conversation, which one process holds at a time. */
+/** Starts or resumes a conversation for one process at a time. */
 export function openTranscript(machine: Machine, id: string, project: string): Transcript {
   const directory = transcriptDirectory(machine)
   if (!SESSION_ID.test(id)) throw new Fault('session-id', `${JSON.stringify(id)} is not a session id`)

@@ -24,10 +24,7 @@ ${lines.join('')}}
 `
 }
 
-/**
- * The property that a bare argument sets: the only required one, or the first if none is; null if
- * ambiguous.
- */
+/** The property that a bare argument sets; null if ambiguous. */
 export function firstProperty(input: object): { readonly name: string; readonly schema: unknown } | null {
   const { properties, required } = input as { properties?: unknown; required?: unknown }
   if (!Array.isArray(required) || required.length > 1 || typeof properties !== 'object' || properties === null)

@@ -1,7 +1,4 @@
-/**
- * PURE. The messages between an interpreter and Cordon: one JSON line each. Lines from inside are
- * validated.
- */
+/** PURE. Messages between an interpreter and Cordon, one JSON line each. */
 
 /** From inside. `run` names the program. */
 export type InsideFrame =

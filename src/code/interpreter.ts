@@ -1,7 +1,4 @@
-/**
- * The host side of an interpreter in its sandbox: runs programs, answers their calls, enforces
- * limits.
- */
+/** The host side of an interpreter: runs programs, answers calls, enforces limits. */
 
 import { PassThrough, Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
@@ -104,10 +101,7 @@ export function startInterpreter(launch: LaunchInside): Interpreter {
     queued.push(frame)
     pass()
   }
-  /**
-   * A program may request all its calls at once: a few run at a time, and the rest stays in the
-   * pipe.
-   */
+  /** A few calls run at a time; the rest stays in the pipe. */
   const pass = () => {
     while (waiting < CALLS_AT_ONCE && queued.length > 0) {
       const { run: number, id, tool, input } = queued.shift()!

@@ -31,14 +31,11 @@ import {
   entitleWords,
   grantedHosts,
   packageRules,
+  programWords,
 } from './entitlement.ts'
 import { appliedBundles, brokeredSecrets, type RunGrants, type Variables } from './run-grants.ts'
-import { programWords } from './typed-words.ts'
 
-/**
- * What a sandbox shows and what may be changed in it. Rules are resolved on disk when the command
- * starts.
- */
+/** What a sandbox shows and lets change. Rules are resolved when the command starts. */
 export interface Places {
   readonly baseline: CommandFs
   /** The project and its additional directories. */

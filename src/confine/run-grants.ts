@@ -5,7 +5,7 @@
 import { parseHostPattern } from '../hosts/pattern.ts'
 import type { BundleSetting, McpServerSetting, SecretSetting } from '../manifest/schema/settings.ts'
 import type { HostRule, RuleRef, Sourced } from '../policy/policy.ts'
-import { freeHosts, keyedHosts } from '../project/load/keyed-hosts.ts'
+import { freeHosts, keyedHosts } from '../project/load/extend.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
 import { registryHosts } from '../project/registries/hosts.ts'
 import { builtInBundle } from '../sandbox/bundles/built-in.ts'

@@ -1,7 +1,4 @@
-/**
- * Plans how a text runs: as a whole, or in parts if a host of one part must not be reachable from
- * another (S3). PURE.
- */
+/** Plans how a text runs: whole, or in parts so that hosts stay separate (S3). PURE. */
 
 import type { SessionFacts } from '../policy/call.ts'
 import { pathsOfGrants } from '../policy/evaluate/carried-paths.ts'
@@ -50,7 +47,7 @@ export interface TextPlace {
 
 /** Plans a text from the facts of its decision. */
 export function planText(command: string, decided: ShellFacts | null, place: TextPlace): TextPlan {
-  const all = lookAt(decided ?? NOTHING, place)
+  const all = readCommands(decided ?? NOTHING, place)
   // The person saw the whole text.
   const whole = groupOf(command, all, [...all.hosts.hosts, ...place.agreed], place, { when: 'always', moves: false })
   const wholeNote = all.hosts.withheld.length === 0 ? null : withheldNote(all.hosts)
@@ -65,18 +62,18 @@ export function planText(command: string, decided: ShellFacts | null, place: Tex
 
 const NOTHING: TextFacts = { commands: [], hazards: [], redirects: [] }
 
-interface Look {
+interface TextCommands {
   readonly facts: readonly CommandFact[]
   readonly hosts: TextHosts
 }
 
-function lookAtPart(text: string, place: TextPlace): Look {
+function readPart(text: string, place: TextPlace): TextCommands {
   const { cwd, home } = place
   const analysis = analyze(text, { cwd, home, variables: { HOME: home, PWD: cwd } })
-  return lookAt('facts' in analysis ? analysis.facts : NOTHING, place)
+  return readCommands('facts' in analysis ? analysis.facts : NOTHING, place)
 }
 
-function lookAt(text: TextFacts, { loaded, session, agreed, byProgram = false }: TextPlace): Look {
+function readCommands(text: TextFacts, { loaded, session, agreed, byProgram = false }: TextPlace): TextCommands {
   const answered = { ...session, grants: { ...session.grants, hosts: [...session.grants.hosts, ...agreed] } }
   const view = { contained: isContained(loaded, session), byProgram }
   return { facts: text.commands, hosts: hostsOfText(loaded.policy, answered, text, view) }
@@ -86,15 +83,15 @@ function lookAt(text: TextFacts, { loaded, session, agreed, byProgram = false }:
 function partByPart(command: string, place: TextPlace): CommandGroup[] | null {
   const parts = splitText(command)
   if (parts === null) return null
-  const groups: { first: TextPart; end: number; look: Look }[] = []
+  const groups: { first: TextPart; end: number; look: TextCommands }[] = []
   for (const part of parts) {
     const last = groups.at(-1)
     const together =
-      last && mayFollow(last.first, part) ? lookAtPart(command.slice(last.first.start, part.end), place) : null
+      last && mayFollow(last.first, part) ? readPart(command.slice(last.first.start, part.end), place) : null
     if (together && together.hosts.withheld.length === 0)
       groups[groups.length - 1] = { first: last!.first, end: part.end, look: together }
     else {
-      const look = lookAtPart(part.text, place)
+      const look = readPart(part.text, place)
       if (look.hosts.withheld.length > 0) return null
       groups.push({ first: part, end: part.end, look })
     }
@@ -112,7 +109,7 @@ function mayFollow(first: TextPart, part: TextPart): boolean {
 
 function groupOf(
   text: string,
-  { facts, hosts: { held, relies } }: Look,
+  { facts, hosts: { held, relies } }: TextCommands,
   hosts: readonly HostRule[],
   { loaded, session, agreed }: TextPlace,
   { when, moves }: Pick<TextPart, 'when' | 'moves'>,
@@ -177,5 +174,5 @@ function withheldNote({ unread, withheld }: TextHosts): string {
   const hosts = withheld.map((rule) => rule.pattern.text)
   const named = hosts.length > 3 ? `${hosts.slice(0, 3).join(', ')} and ${hosts.length - 3} more` : hosts.join(', ')
   const why = unread === null ? '' : `: ${unread}`
-  return `it had no way to ${named}${why}. Run what needs the network as a command of its own.`
+  return `it could not reach ${named}${why}. Run what needs the network as a separate command.`
 }

@@ -1,7 +1,4 @@
-/**
- * Commands inside the skills and commands that a project brings for agents. Agents run them outside
- * every hook.
- */
+/** Commands inside a project's skills and commands, which agents run outside every hook. */
 
 import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
@@ -17,10 +14,7 @@ export interface InlineCommands {
   readonly names: readonly string[] | null
   readonly path: string
   readonly commands: readonly string[]
-  /**
-   * Its front matter starts programs (hooks, servers), which hosts run regardless of their
-   * settings.
-   */
+  /** Its front matter starts programs, which hosts run regardless of their settings. */
   readonly isArmed: boolean
   /** Files that its text mentions with `@`. */
   readonly mentions: readonly string[]
@@ -29,23 +23,11 @@ export interface InlineCommands {
   readonly unread: string | null
 }
 
-/**
- * Where Claude Code, opencode, Gemini CLI and Qwen Code look in a project; Claude Code also in any
- * folder.
- */
-const FOLDERS: readonly string[] = [
-  '.claude/skills',
-  '.claude/commands',
-  '.claude/agents',
-  '.opencode/command',
-  '.opencode/commands',
-  '.opencode/skill',
-  '.opencode/skills',
-  '.agents/skills',
-  '.gemini/commands',
-  '.qwen/commands',
-  '.qwen/skills',
-]
+/** Where agents look in a project; Claude Code also in any folder. */
+const FOLDERS: readonly string[] =
+  '.claude/skills .claude/commands .claude/agents .opencode/command .opencode/commands .opencode/skill .opencode/skills .agents/skills .gemini/commands .qwen/commands .qwen/skills'.split(
+    ' ',
+  )
 /** Settings files that contain commands. */
 const SETTINGS: readonly string[] = [
   'opencode.json',
@@ -78,11 +60,11 @@ export function commandFiles(
   const settings = folders.flatMap((folder) => SETTINGS.map((name) => join(folder, name)))
   const cut = [...(tree?.isCut ? [root] : []), ...walks.filter(({ isCut }) => isCut).map(({ place }) => place)]
   const found = [
-    ...walks.flatMap(({ place, found: paths }) => paths.flatMap((path) => lookAt(path, place))),
-    ...settings.filter((path) => existsSync(path)).flatMap((path) => lookAt(path, root)),
+    ...walks.flatMap(({ place, found: paths }) => paths.flatMap((path) => readFile(path, place))),
+    ...settings.filter((path) => existsSync(path)).flatMap((path) => readFile(path, root)),
   ]
   const unknown = cut.map((path) =>
-    unseenFile(path, `holds more than ${MAX_ENTRIES}files, or folders nested too deep, to be looked at`),
+    unseenFile(path, `contains more than ${MAX_ENTRIES}files, or folders nested too deep, to check`),
   )
   if (!found.some(({ commands }) => commands.length > 0)) return [...found, ...unknown]
   const store = createTrustStore(machine.stateDir)
@@ -123,7 +105,7 @@ function isText(path: string, place: string): boolean {
   return !/skills?$/.test(place) || /^skill\.md$/i.test(basename(path)) || join(path, '..') === place
 }
 
-function lookAt(path: string, place: string): readonly (InlineCommands & { readonly hash: string | null })[] {
+function readFile(path: string, place: string): readonly (InlineCommands & { readonly hash: string | null })[] {
   const bytes = readRegular(path)
   if (typeof bytes === 'string') return [{ ...unseenFile(path, bytes), hash: null }]
   const whole = new TextDecoder().decode(bytes)
@@ -189,8 +171,8 @@ function headPrograms(text: string): readonly string[] {
   const lines = (HEAD.exec(text)?.[1] ?? '').split('\n')
   const named = lines.flatMap((line) => /^\s*(["']?)(hooks|mcp[-_]?servers)\1\s*:/i.exec(line)?.[2] ?? [])
   const isHidden = lines.some((line) => /^\s*(?:["'][^"']*\\|[?{&*!<])/.test(line) || /^[^\s#:-][^:]*$/.test(line))
-  if (named.length > 0) return named.map((key) => `${key} in its head`)
-  return isHidden ? ['a head that cannot be read'] : []
+  if (named.length > 0) return named.map((key) => `${key} in its front matter`)
+  return isHidden ? ['front matter that cannot be read'] : []
 }
 
 /** The name in the front matter; unknown for YAML beyond keys and plain values. */
@@ -217,8 +199,8 @@ function readRegular(path: string): Uint8Array | string {
   }
   try {
     const facts = fstatSync(fd)
-    if (!facts.isFile()) return 'is no regular file'
-    return facts.size <= MAX_BYTES ? readFileSync(fd) : `is larger than ${MAX_BYTES} bytes, too large to be looked at`
+    if (!facts.isFile()) return 'is not a regular file'
+    return facts.size <= MAX_BYTES ? readFileSync(fd) : `is larger than ${MAX_BYTES} bytes, too large to check`
   } finally {
     closeSync(fd)
   }

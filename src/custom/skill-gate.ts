@@ -1,9 +1,11 @@
 /** Scripts of a project's skills run only once a person has approved their bytes (T3). */
 
+import { createHash } from 'node:crypto'
 import { isInside } from '../files/baseline.ts'
 import { skillFolders } from '../project/place/own-places.ts'
 import { Fault } from '../system/fault.ts'
 import type { Machine } from '../system/machine.ts'
+import type { SkillPort } from '../tools/built-in/agent-tools.ts'
 import {
   approveSkillScript,
   discoverSkills,
@@ -12,7 +14,7 @@ import {
   type SkillScript,
   skillScriptStatus,
 } from '../tools/custom/skills.ts'
-import { createTrustStore, type TrustStatus } from '../tools/custom/trust.ts'
+import { createTrustStore, type TrustKey, type TrustStatus, trustStatus } from '../tools/custom/trust.ts'
 
 export interface SkillRow {
   readonly skill: string
@@ -61,10 +63,7 @@ export function approveSkill(
 }
 
 export interface SkillGate {
-  /**
-   * Why a file may not run: it is an unapproved or changed skill script, or a copy of one. Null if
-   * it may.
-   */
+  /** Why a file may not run: it is an unapproved skill script or a copy. Null if it may. */
   readonly scriptProblem: (path: string) => string | null
   /** The same for the first such script at or below a path. Other files may be copied freely. */
   readonly scriptBelow: (path: string) => string | null
@@ -107,4 +106,47 @@ function copyProblem(root: string, machine: Machine, path: string): string | nul
 
 function skillsOf(root: string, machine: Machine): readonly Skill[] {
   return discoverSkills({ root, home: machine.home, configDir: machine.configDir })
+}
+
+export function skillPort(root: string, machine: Machine): SkillPort {
+  const store = createTrustStore(machine.stateDir)
+  const all = (): readonly Skill[] => discoverSkills({ root, home: machine.home, configDir: machine.configDir })
+  return {
+    list: () =>
+      all().map((skill) => ({
+        name: skill.name,
+        about: aboutOf(skill),
+        text: skill.text,
+        directory: skill.directory,
+        scripts: skill.scripts.map((script) => ({
+          name: script.name,
+          path: script.path,
+          approved: skillScriptStatus(skill, script, store) === 'ok',
+        })),
+        trusted: skill.scope === 'user' || trustStatus(store.stored(textKey(skill)), hashOf(skill.text)) === 'ok',
+      })),
+    trust: ({ name, text }) => {
+      const skill = all().find((one) => one.name === name)
+      if (skill) store.trust(textKey(skill), hashOf(text), new Date().toISOString())
+    },
+  }
+}
+
+function textKey({ scope, name }: Skill): TrustKey {
+  return { scope, name: `skill-text:${name}` }
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+/** `description` of the front matter, otherwise the first line of text. */
+function aboutOf({ text }: Skill): string {
+  const matter = /^---\n([\s\S]*?)\n---/.exec(text)?.[1] ?? ''
+  const described = /^description:\s*["']?(.+?)["']?\s*$/m.exec(matter)?.[1]
+  const first = text
+    .replace(/^---\n[\s\S]*?\n---\n?/, '')
+    .split('\n')
+    .find((line) => line.trim() !== '' && !line.startsWith('#'))
+  return (described ?? first ?? '').trim().slice(0, 200)
 }

@@ -1,7 +1,4 @@
-/**
- * Custom tools in a session (T2, T3): only trusted bytes run, in a sandbox that enforces their
- * labels.
- */
+/** Custom tools in a session (T2, T3): trusted bytes in a sandbox that enforces labels. */
 
 import { dirname } from 'node:path'
 import { entitleOwn } from '../confine/entitlement.ts'
@@ -150,7 +147,7 @@ async function runTool(
   // The decision was about the manifest as found; other bytes were not decided, even if trusted.
   if (found?.status !== 'ok' || found.tool.hash !== known.hash) {
     throw new Fault('tool-untrusted', `the tool ${name} is not what was trusted: its manifest or script has changed`, {
-      remedy: `The user can look at it and run: cordon tools trust ${name}; then open a new session.`,
+      remedy: `The user can read it and run: cordon tools trust ${name}; then open a new session.`,
     })
   }
   const { manifest, script } = found.tool

@@ -15,7 +15,7 @@ export interface ToolRow {
   readonly hash: string
   readonly labels: readonly string[]
   /** Limits of its sandbox, one sentence each. */
-  readonly holds: readonly string[]
+  readonly limits: readonly string[]
   readonly input: InputSchema
   readonly scriptText: string
 }
@@ -30,13 +30,13 @@ export function toolRows({ discovery, store }: CustomTools): readonly ToolRow[] 
     status,
     hash: tool.hash,
     labels: tool.manifest.labels,
-    holds: holds(tool.manifest),
+    limits: limits(tool.manifest),
     input: tool.manifest.input,
     scriptText: new TextDecoder().decode(tool.script),
   }))
 }
 
-function holds({ labels, domains, env, timeout, requireConfirmation }: CustomToolManifest): string[] {
+function limits({ labels, domains, env, timeout, requireConfirmation }: CustomToolManifest): string[] {
   return [
     labels.includes('network') ? `reaches ${domains.join(', ') || 'no host (none is named)'}` : 'has no network',
     labels.includes('filesystem') ? 'sees the project as commands do' : 'does not see the project',

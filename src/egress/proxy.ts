@@ -172,7 +172,7 @@ async function serveDirect(call: TunnelCall, socket: Socket): Promise<void> {
       : await spokenTarget(socket, domain, localPort, passage.limits)
   const admission =
     target === null
-      ? { refusal: { code: 'host-unlisted', message: `no host stands at ${localAddress}:${localPort}` } as const }
+      ? { refusal: { code: 'host-unlisted', message: `no host has the address ${localAddress}:${localPort}` } as const }
       : await passage.gate.admit(target)
   if (socket.destroyed) return
   if ('refusal' in admission) {

@@ -1,4 +1,7 @@
-/** Globs that would name a secret: `cat .en*`, `cat /etc/shado?`. */
+/**
+ * Globs of a command that aim at a secret, a protected path or a denied one: `cat .en*`, `tee
+ * cordon.tom?`.
+ */
 
 import { posix } from 'node:path'
 import { isGlob, matchSegment, matchSegments, segmentsMeet } from './glob.ts'

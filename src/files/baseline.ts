@@ -18,10 +18,7 @@ export function isBaselineRead(path: string): boolean {
   return isSandboxDevice(path) || isInside(path, '/proc') || SYSTEM_PATHS.some((prefix) => isInside(path, prefix))
 }
 
-/**
- * Whether it reaches the kernel's memory or a process through /proc: its root, directory,
- * descriptors, memory.
- */
+/** Whether it reaches a process or kernel memory through /proc: root, directory, descriptors. */
 export function isProcessPath(path: string): boolean {
   if (/^\/proc\/(kcore|kmsg|kallsyms|kpage\w+|sysrq-trigger)$/.test(path)) return true
   return /^\/proc\/[^/]+\/(task\/[^/]+\/)?(root|cwd|exe|fd|map_files|mem|environ)(\/|$)/.test(path)

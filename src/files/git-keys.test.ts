@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { gitKeyCases } from '../../test/cases/git-key-cases.ts'
-import { gitAddressHost, gitKeyOrders, gitValueRule, harmlessGitKeys, isHarmlessGitKey } from './git-keys.ts'
+import { gitAddressHost, gitKeyLines, gitValueRule, harmlessGitKeys, isHarmlessGitKey } from './git-keys.ts'
 
 const facts = {
   isKnownHost: (host: string) => host === 'example.com',
@@ -24,7 +24,7 @@ test('an address that cannot be told leads to no host', () => {
 })
 
 test('the orders for the init hold every row and every host on a line of its own', () => {
-  const orders = gitKeyOrders(['*.example.org'])
+  const orders = gitKeyLines(['*.example.org'])
   expect(orders).toHaveLength(harmlessGitKeys.length + 1)
   expect(orders).toContain('remote.*.url\turl')
   expect(orders.at(-1)).toBe('host\t*.example.org')

@@ -25,7 +25,6 @@ export function isHarmlessGitKey(key: string, value?: string, facts: GitKeyFacts
   return value === undefined ? rule === 'text' : isHarmlessValue(rule, value, facts)
 }
 
-/** The rule for the values of a key; null for a key that is not on the list. */
 export function gitValueRule(key: string): GitValueRule | null {
   const first = key.indexOf('.')
   const last = key.lastIndexOf('.')
@@ -74,7 +73,7 @@ function bareHost(authority: string): string | undefined {
 }
 
 /** The table and the granted hosts as lines for the init: `PATTERN<TAB>RULE`, then `host<TAB>NAME` (`*`, `*.example.com`, `example.com`). */
-export function gitKeyOrders(hosts: readonly string[]): readonly string[] {
+export function gitKeyLines(hosts: readonly string[]): readonly string[] {
   return [...harmlessGitKeys.map(([pattern, rule]) => `${pattern}\t${rule}`), ...hosts.map((host) => `host\t${host}`)]
 }
 

@@ -1,7 +1,4 @@
-/**
- * Paths whose names are not UTF-8, as lossless strings: an odd byte is a lone surrogate, U+DC80 to
- * U+DCFF.
- */
+/** Names of paths: lossless strings for names that are not UTF-8, and folding of case. */
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const encoder = new TextEncoder()

@@ -19,7 +19,7 @@ export interface PathPattern {
 }
 
 /** The folders against which a pattern is resolved. */
-export interface PathPatternContext {
+interface PathPatternContext {
   readonly root: string
   readonly home: string
   /** Basename globs that narrow the pattern; null when none were written. */
@@ -154,7 +154,7 @@ function globProblem(text: string): string | null {
   if (/[[\]{}]/.test(text)) return 'only *, ** and ? are wildcards; write one entry for each alternative'
   if (/^~[^/]/.test(text)) return 'only your own home directory "~/" can be named'
   for (const segment of text.split('/')) {
-    if (segment.includes('**') && segment !== '**') return '"**" must stand alone between slashes'
+    if (segment.includes('**') && segment !== '**') return '"**" must be alone between slashes'
   }
   if (text.split('/').filter((segment) => segment === '**').length > 4) return 'at most four "**" in one pattern'
   return null

@@ -1,8 +1,8 @@
-/** Protected rows outside projects: what shells, desktops, editors and agents run from the home directory and the system. */
+/** The table of protected files: what programs run unasked, in projects and outside. */
 
 import { words } from './glob.ts'
 
-/** One row of the table of protected files: the name, its kind, the reason, and the evidence. */
+/** Whose setting a protected file is. */
 export type ProtectedKind =
   | 'cordon'
   | 'manifest'
@@ -18,7 +18,7 @@ export type ProtectedKind =
   | 'keys'
 
 /** `run`: the real program was seen to run code from the file. `documented`: its manual says so. */
-type Seen = 'run' | 'documented'
+type Evidence = 'run' | 'documented'
 
 /** A protected name: its segments match themselves and everything below. */
 export interface ProtectedName {
@@ -28,7 +28,7 @@ export interface ProtectedName {
   readonly reason: string
   /** The program that reads the file unasked. */
   readonly tool: string
-  readonly seen: Seen
+  readonly seen: Evidence
 }
 
 /** Rows that share all but their name. */
@@ -36,7 +36,7 @@ function rows(
   kind: ProtectedKind,
   reason: string,
   tool: string,
-  seen: Seen,
+  seen: Evidence,
   paths: readonly string[],
 ): ProtectedName[] {
   return paths.map((path) => ({ path, kind, reason, tool, seen }))
@@ -307,7 +307,7 @@ const protectedProjectNames: readonly ProtectedName[] = [
 function group(
   kind: ProtectedKind,
   reason: string,
-  tools: readonly (readonly [tool: string, seen: Seen, paths: string])[],
+  tools: readonly (readonly [tool: string, seen: Evidence, paths: string])[],
 ): ProtectedName[] {
   return tools.flatMap(([tool, seen, paths]) => rows(kind, reason, tool, seen, words(paths)))
 }
@@ -324,10 +324,7 @@ export function isOfPackage(segments: readonly string[]): boolean {
   return at >= 0 && at < segments.length - 1
 }
 
-/**
- * Folders in which agents create working trees of the project: each is a project with its own
- * settings.
- */
+/** Folders in which agents create working trees of the project: separate projects. */
 export const worktreeFolders: readonly (readonly [folder: string, trees: string])[] = [['.claude', 'worktrees']]
 
 /** Whether the name of a protected folder is only on the way to a working tree: `.claude/worktrees/w/src`. Segments are folded. */

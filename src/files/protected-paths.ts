@@ -49,18 +49,15 @@ interface ProtectedPath {
   readonly asks?: boolean
 }
 
-/**
- * Parts of a git directory that make git run code. `modules` and `worktrees` contain git
- * directories.
- */
+/** Parts of a git directory that make git run code. `modules` and `worktrees` contain others. */
 const GIT_INTERNALS: readonly (readonly [name: string, reason: string])[] = [
   ['hooks', 'a git hook, which git runs outside the sandbox'],
   ['config', 'the configuration of a git repository, whose keys can run code; use `git config` for ordinary keys'],
   ['config.worktree', 'the configuration of a git worktree, whose keys can run code'],
   ['commondir', 'a pointer of a git worktree'],
   ['gitdir', 'a pointer of a git worktree'],
-  ['rebase-merge', 'a stopped rebase, with which git goes on outside the sandbox; use `git rebase`'],
-  ['sequencer', 'a row of picks that was stopped, with which git goes on outside the sandbox; use `git cherry-pick`'],
+  ['rebase-merge', 'a stopped rebase, which git continues outside the sandbox; use `git rebase`'],
+  ['sequencer', 'a stopped cherry-pick, which git continues outside the sandbox; use `git cherry-pick`'],
 ]
 
 /** Why an entry of a git directory, whatever that is called, is protected; null for the others. */
@@ -100,9 +97,7 @@ export function protectedPath(path: string, facts: ProtectedFacts): ProtectedPat
   return name === null ? null : { kind: name.kind, reason: name.reason, unreadable: false }
 }
 
-/**
- * Whether the name alone is protected (`.envrc`, `.git`), for walks that see one name at a time.
- */
+/** Whether the name alone is protected (`.envrc`), for walks that see one name at a time. */
 export function isProtectedStart(name: string): boolean {
   return rulesFrom(foldName(name)).length > 0
 }

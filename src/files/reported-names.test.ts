@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { scanText } from '../scan/injection/injection.ts'
 import { protectedNames } from './protected-names.ts'
-import { isToldStart, toldMessages, toldName, toldNames } from './reported-names.ts'
+import { isReportedStart, reportedName, reportedNames, reportMessages } from './reported-names.ts'
 
 test.each([
   ['/p/AGENTS.md', true],
@@ -12,20 +12,20 @@ test.each([
   ['/p/docs/agents.md.txt', false],
   ['/p/.DS_Store', false],
 ])('%s is told: %s', (path, told) => {
-  expect(toldName(path) !== null).toBe(told)
+  expect(reportedName(path) !== null).toBe(told)
 })
 
 test('a name is held or told, not both, and every row says who reads it and how that was seen', () => {
   const held = new Set(protectedNames.map((name) => name.path.toLowerCase()))
-  expect(toldNames.filter((name) => held.has(name.path.toLowerCase()))).toEqual([])
+  expect(reportedNames.filter((name) => held.has(name.path.toLowerCase()))).toEqual([])
   expect(new Set(protectedNames.map((name) => name.path)).size).toBe(protectedNames.length)
   for (const name of protectedNames) expect([name.path, name.tool !== '']).toEqual([name.path, true])
-  expect(isToldStart('.github')).toBe(true)
+  expect(isReportedStart('.github')).toBe(true)
 })
 
 test('no note of ours reads like an order to the agent: it would taint the session', () => {
-  const messages = toldNames.flatMap(({ path }) =>
-    toldMessages([`/p/${path}`], ' while the command ran', (name) => name),
+  const messages = reportedNames.flatMap(({ path }) =>
+    reportMessages([`/p/${path}`], ' while the command ran', (name) => name),
   )
   expect(messages.length).toBeGreaterThan(0)
   expect(messages.filter(({ message }) => scanText(message).injection)).toEqual([])

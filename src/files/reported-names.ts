@@ -5,7 +5,7 @@ import { foldName, foldPath } from './path-bytes.ts'
 import { splitPath } from './path-pattern.ts'
 
 /** The report about a changed file. */
-export interface ToldName {
+interface ReportedName {
   /** At any depth; the name includes everything below it. */
   readonly path: string
   /** "agent guidance": the kind of file, for the sentence a person reads. */
@@ -14,8 +14,8 @@ export interface ToldName {
 
 const GUIDANCE = 'agent guidance'
 
-export const toldNames: readonly ToldName[] = [
-  ...told(
+export const reportedNames: readonly ReportedName[] = [
+  ...namesOf(
     GUIDANCE,
     words(`
       AGENTS.md AGENTS.override.md CLAUDE.md CLAUDE.local.md GEMINI.md QWEN.md WARP.md
@@ -24,7 +24,7 @@ export const toldNames: readonly ToldName[] = [
       .junie/guidelines.md .goosehints .agents/skills .github/copilot-instructions.md
       .github/instructions .github/prompts .github/chatmodes`),
   ),
-  ...told(
+  ...namesOf(
     'a workflow that runs elsewhere with the rights of the project',
     words(`
       .github/workflows .github/actions .github/dependabot.yml .forgejo/workflows .gitea/workflows
@@ -33,14 +33,14 @@ export const toldNames: readonly ToldName[] = [
       appveyor.yml .appveyor.yml .cirrus.yml .semaphore .teamcity .tekton buildspec.yml
       cloudbuild.yaml codemagic.yaml bitrise.yml wercker.yml .gitpod.yml renovate.json CODEOWNERS`),
   ),
-  ...told('how an editor starts the build of the project', ['.bsp']),
-  ...told('a setting that decides where the code of the project comes from', ['.gitmodules', 'pnpm-workspace.yaml']),
+  ...namesOf('how an editor starts the build of the project', ['.bsp']),
+  ...namesOf('a setting that decides where the code of the project comes from', ['.gitmodules', 'pnpm-workspace.yaml']),
 ]
 
 /** The report about a change of this path; null for every other file. */
-export function toldName(path: string): ToldName | null {
+export function reportedName(path: string): ReportedName | null {
   const segments = splitPath(path).map(foldName)
-  const { firsts, names } = toldIndex()
+  const { firsts, names } = reportedIndex()
   for (let at = 0; at < segments.length; at++) {
     if (!firsts.has(segments[at]!)) continue
     const found = names.find(({ folded }) => folded.every((part, offset) => part === segments[at + offset]))
@@ -52,20 +52,17 @@ export function toldName(path: string): ToldName | null {
 /** True for instructions to agents in the root itself: hosts load them anyway. Below it they may belong to a package. */
 export function isGuidanceOf(root: string, path: string): boolean {
   const name = path.startsWith(`${root}/`) ? path.slice(root.length + 1) : '/'
-  return !name.includes('/') && toldName(name)?.what === GUIDANCE
+  return !name.includes('/') && reportedName(name)?.what === GUIDANCE
 }
 
-/**
- * The report about the changed paths among these, a sentence for each kind. `name` spells a path
- * for a person.
- */
-export function toldMessages(
+/** The report about the changed paths, one sentence a kind. `name` spells a path for a person. */
+export function reportMessages(
   paths: readonly string[],
   when: string,
   name: (path: string) => string,
 ): readonly { readonly path: string; readonly message: string }[] {
-  const changed = [...new Set(paths)].filter((path) => toldName(path) !== null)
-  return [...Map.groupBy(changed, (path) => toldName(path)!.what)].map(([what, group]) => {
+  const changed = [...new Set(paths)].filter((path) => reportedName(path) !== null)
+  return [...Map.groupBy(changed, (path) => reportedName(path)!.what)].map(([what, group]) => {
     const more = group.length > MOST_NAMED ? ` and ${group.length - MOST_NAMED} more` : ''
     const names = group.slice(0, MOST_NAMED).map(name).join(', ')
     return { path: group[0]!, message: `${names}${more} changed${when} (${what}). A person should review it.` }
@@ -75,25 +72,25 @@ export function toldMessages(
 const MOST_NAMED = 5
 
 /** True for a name that starts one of them, for walks that see one name at a time. */
-export function isToldStart(name: string): boolean {
-  return toldIndex().firsts.has(foldName(name))
+export function isReportedStart(name: string): boolean {
+  return reportedIndex().firsts.has(foldName(name))
 }
 
-interface ToldIndex {
-  readonly names: readonly { readonly name: ToldName; readonly folded: readonly string[] }[]
+interface ReportedIndex {
+  readonly names: readonly { readonly name: ReportedName; readonly folded: readonly string[] }[]
   readonly firsts: ReadonlySet<string>
 }
 
-let index: ToldIndex | null = null
+let index: ReportedIndex | null = null
 
-function toldIndex(): ToldIndex {
+function reportedIndex(): ReportedIndex {
   if (index === null) {
-    const names = toldNames.map((name) => ({ name, folded: foldPath(name.path).split('/') }))
+    const names = reportedNames.map((name) => ({ name, folded: foldPath(name.path).split('/') }))
     index = { names, firsts: new Set(names.map(({ folded }) => folded[0]!)) }
   }
   return index
 }
 
-function told(what: string, paths: readonly string[]): ToldName[] {
+function namesOf(what: string, paths: readonly string[]): ReportedName[] {
   return paths.map((path) => ({ path, what }))
 }

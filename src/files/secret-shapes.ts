@@ -57,17 +57,14 @@ const COPIES: readonly RegExp[] = [
 ]
 
 /** A secret path: the shape or place that matched. */
-export interface Secret {
+interface Secret {
   /** The basename shape such as `*.key`, or the place such as `~/.ssh`. */
   readonly shape: string
   readonly what: string
   readonly kind: 'name' | 'place'
 }
 
-/**
- * Returns the secret shape of a basename; built once from the built-in shapes and the manifest's
- * denials.
- */
+/** Returns the secret shape of a basename: a built-in one, or one of the manifest's denials. */
 export type ShapeOf = (basename: string) => string | null
 
 /**
@@ -182,7 +179,7 @@ export function openedByGrant(path: string, grants: readonly PathPattern[], fact
 }
 
 /** What `openedByGrant` needs to know about the machine and the manifest. */
-export interface GrantFacts {
+interface GrantFacts {
   readonly home: string
   readonly shapeOf?: ShapeOf
 }

@@ -34,7 +34,7 @@ export interface SignedAsk {
   readonly certificate: Certificate
 }
 
-export interface FleetAnswer {
+interface FleetAnswer {
   readonly fleet: string
   /** The hash of the very ask: an answer is for nothing else. */
   readonly ask: string
@@ -44,12 +44,12 @@ export interface FleetAnswer {
   readonly time: string
 }
 
-export interface SignedAnswer {
+interface SignedAnswer {
   readonly payload: string
   readonly signature: string
 }
 
-export type Settlement =
+type Settlement =
   | { readonly settled: 'yes'; readonly by: readonly string[] }
   | { readonly settled: 'no'; readonly by: string; readonly message: string | null }
   | { readonly settled: null; readonly missing: number }
@@ -138,7 +138,7 @@ export function peopleNeeded(bundle: Bundle, tool: string, groups: readonly stri
   return Math.max(1, ...fitting.map((rule) => rule.people))
 }
 
-export interface AskFacts {
+interface AskFacts {
   /** The exact characters that were sent. */
   readonly payload: string
   readonly ask: FleetAsk

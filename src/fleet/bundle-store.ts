@@ -1,4 +1,4 @@
-/** The last good bundle of a machine, and the version below which it accepts none. */
+/** The last good bundle of a machine, the version below which it accepts none, and weakenings. */
 
 import { join } from 'node:path'
 import { Fault } from '../system/fault.ts'
@@ -35,10 +35,7 @@ export function fleetDirectory(stateDir: string): string {
   return openOwnDirectory(join(openOwnDirectory(stateDir), 'fleet'))
 }
 
-/**
- * The bundle in force, verified again; null before the first. One that is no longer valid is a
- * fault.
- */
+/** The bundle in force, verified again; null before the first, a fault if no longer valid. */
 export function storedBundle(stateDir: string, settings: FleetSettings): VerifiedBundle | null {
   const directory = fleetDirectory(stateDir)
   const bytes = readOwnFile(bundlePath(directory))

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto'
 import { isSignedBy, type PublicKey, parsePublicKey, type SigningKey } from '../system/keys/signing-key.ts'
 
 /** A manifest for the machines of some groups; `*` is every machine. */
-export interface PolicyLayer {
+interface PolicyLayer {
   readonly groups: readonly string[]
   /** The text of a `cordon.toml`. */
   readonly manifest: string
@@ -21,14 +21,14 @@ export interface Approver {
 }
 
 /** How many people it takes, for machines of some groups and some tools; of several that fit, the most. */
-export interface ApprovalRule {
+interface ApprovalRule {
   readonly groups: readonly string[]
   readonly tools: readonly string[]
   readonly people: number
 }
 
 /** The effect of an expired bundle. */
-export type Closes = 'nothing' | 'network' | 'everything'
+type Closes = 'nothing' | 'network' | 'everything'
 
 export interface Bundle {
   readonly fleet: string
@@ -64,7 +64,7 @@ export interface VerifiedBundle {
   readonly signers: readonly PublicKey[]
 }
 
-export type BundleVerdict = VerifiedBundle | { readonly problem: BundleProblem; readonly message: string }
+type BundleVerdict = VerifiedBundle | { readonly problem: BundleProblem; readonly message: string }
 
 interface SignedBundle {
   readonly cordon_bundle: 1
@@ -81,10 +81,7 @@ function bundleMessage(payload: string): string {
   return `cordon-fleet-bundle-v1\0${payload}`
 }
 
-/**
- * Verifies a bundle. The text is untrusted: nothing of it is parsed before enough keys have signed
- * it.
- */
+/** Verifies a bundle. Nothing of the untrusted text is parsed before enough keys have signed. */
 export function verifyBundle(text: string, trust: BundleTrust): BundleVerdict {
   const signed = parseSigned(text)
   if (signed === null) return { problem: 'unreadable', message: 'it is not a signed bundle, or not all of one' }
@@ -154,9 +151,7 @@ function parseSigned(text: string): SignedBundle | null {
   return whole ? { cordon_bundle, payload, signatures } : null
 }
 
-/**
- * Parses the content of a bundle; null unless every field is valid: half a policy is not a policy.
- */
+/** Parses a bundle; null unless every field is valid: half a policy is not a policy. */
 export function parseBundle(payload: string): Bundle | null {
   const value = parseJson(payload) as Bundle | null
   if (typeof value !== 'object' || value === null) return null

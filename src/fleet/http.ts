@@ -6,7 +6,7 @@ import { Agent, request as tlsRequest } from 'node:https'
 import { Fault } from '../system/fault.ts'
 import type { FleetTls } from './settings.ts'
 
-export interface FleetRequest {
+interface FleetRequest {
   readonly url: string
   readonly method: 'GET' | 'POST'
   readonly headers?: Readonly<Record<string, string>>
@@ -78,7 +78,7 @@ function lengthOf(body: string | Uint8Array | undefined): Record<string, string>
 }
 
 /** A certificate or key that the settings name. */
-export function readTlsFile(path: string): Buffer {
+function readTlsFile(path: string): Buffer {
   try {
     return readFileSync(path)
   } catch (error) {

@@ -1,7 +1,4 @@
-/**
- * The identity of a machine: one key, created here and never sent, and the certificate of its
- * enrolment.
- */
+/** The identity of a machine: one key, created here and never sent, its certificate and invites. */
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { join } from 'node:path'
@@ -18,9 +15,7 @@ import { withLock } from '../system/lock.ts'
 import { readOwnJson, writeOwnJson } from '../system/state.ts'
 import type { FleetSettings } from './settings.ts'
 
-/**
- * The rights of an enrolled machine: be guarded, also answer asks of others, or publish and enrol.
- */
+/** The rights of an enrolled machine: be guarded, answer asks of others, or publish and enrol. */
 export type Role = 'machine' | 'approver' | 'admin'
 
 export interface Enrolment {
@@ -153,10 +148,7 @@ export function isProof(given: unknown, wanted: string): boolean {
   return timingSafeEqual(Buffer.from(given), Buffer.from(wanted))
 }
 
-/**
- * Takes the invite of a proof, so that it cannot be used again. Null for a wrong proof, and after
- * its time.
- */
+/** Takes the invite of a proof, once. Null for a wrong proof, and after its time. */
 export function takeInvite(
   teamDirectory: string,
   id: string,

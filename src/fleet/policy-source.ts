@@ -1,6 +1,5 @@
 /**
- * The source of a policy bundle: a file, HTTPS with ETag, or a JetStream bucket. Its content is
- * untrusted until verified.
+ * The source of a policy bundle: a file, HTTPS with ETag, or a JetStream bucket; and its status.
  */
 
 import { readFileSync, statSync } from 'node:fs'
@@ -24,7 +23,7 @@ const MAX_BYTES = 4 * 1024 * 1024
 export async function fetchPolicy(place: string, etag: string | null, ports: PolicyPorts): Promise<FetchedPolicy> {
   if (place === 'nats') {
     const text = await ports.bucket()
-    if (text === null) throw missing('the bucket holds no policy yet')
+    if (text === null) throw missing('the bucket has no policy yet')
     return { text, etag: null }
   }
   if (place.startsWith('/')) return { text: readBundle(place), etag: null }

@@ -39,10 +39,7 @@ export interface FleetSettings {
 export const FLEET_FILE = 'fleet.json'
 const NAME = /^[a-z0-9][a-z0-9-]{0,62}$/
 
-/**
- * The settings of this machine, else those of the user; null without any. Unreadable settings are a
- * fault.
- */
+/** The settings of this machine, else of the user, else null. Unreadable ones are a fault. */
 export function readFleetSettings(places: {
   readonly systemDir: string
   readonly configDir: string
@@ -143,6 +140,6 @@ function strings(value: unknown, path: string, name: string): readonly string[] 
 function bad(path: string, why: string, cause?: unknown): Fault {
   return new Fault('fleet-settings', `${path} does not load: ${why}`, {
     cause,
-    remedy: 'Mend it, or join again: cordon fleet join URL CODE. Without the file this machine is in no fleet.',
+    remedy: 'Correct it, or join again: cordon fleet join URL CODE. Without the file this machine is in no fleet.',
   })
 }

@@ -5,7 +5,7 @@ import { parseIpv4 } from './address.ts'
 export type HostKind = 'name' | 'ipv4' | 'ipv6'
 
 /** IPv6 has no brackets; a name has no trailing dot. */
-export interface Host {
+interface Host {
   readonly host: string
   readonly kind: HostKind
 }

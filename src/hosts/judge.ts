@@ -47,7 +47,7 @@ export interface HostJudgeRules<Rule extends { readonly pattern: HostPattern }> 
   readonly suffixes?: SuffixLookup
 }
 
-export interface HostRequest {
+interface HostRequest {
   readonly url: UrlFacts
   /** What DNS answered; absent before resolution. The address that is dialled must be one of these. */
   readonly resolved?: readonly string[]
@@ -61,7 +61,7 @@ export interface HostJudgement<Rule> {
   readonly matched: Rule | null
 }
 
-export interface HopsJudgement<Rule> extends HostJudgement<Rule> {
+interface HopsJudgement<Rule> extends HostJudgement<Rule> {
   /** Index of the hop that decided; -1 for the first request. */
   readonly hop: number
   /** True when a hop went from an encrypted scheme to a plain one: allowed, and worth a line in the audit. */
@@ -152,25 +152,25 @@ export function judgeHops<Rule extends { readonly pattern: HostPattern }>(
   return { ...judgement, hop: hops.length - 1, downgraded }
 }
 
-interface Judged {
+interface RequestJudgement {
   readonly reach: Reach
   readonly code: HostCode
   readonly what: string
   readonly remedy?: string
 }
 
-const OPEN: Judged = { reach: 'open', code: 'host-open', what: 'a public host' }
-const INTERNAL: Judged = { reach: 'private', code: 'host-private', what: 'an internal name' }
-const METADATA: Judged = { reach: 'closed', code: 'host-metadata', what: 'a cloud metadata service' }
-const OWN: Judged = { reach: 'private', code: 'host-private', what: "one of this machine's own addresses" }
+const OPEN: RequestJudgement = { reach: 'open', code: 'host-open', what: 'a public host' }
+const INTERNAL: RequestJudgement = { reach: 'private', code: 'host-private', what: 'an internal name' }
+const METADATA: RequestJudgement = { reach: 'closed', code: 'host-metadata', what: 'a cloud metadata service' }
+const OWN: RequestJudgement = { reach: 'private', code: 'host-private', what: "one of this machine's own addresses" }
 
-function judgeName(host: string): Judged {
+function judgeName(host: string): RequestJudgement {
   const name = classifyName(host)
   if (name === 'public') return OPEN
   return name === 'metadata' ? METADATA : INTERNAL
 }
 
-function judgeAddress(address: string, own: readonly string[] | undefined): Judged {
+function judgeAddress(address: string, own: readonly string[] | undefined): RequestJudgement {
   const name = classifyAddress(address)
   const reach = REACH[name]
   if (reach === 'open') return own !== undefined && isOwn(address, own) ? OWN : OPEN
@@ -205,7 +205,7 @@ function isOpened(address: string, opened: readonly SpecialRange[] = []): boolea
   return range !== null && opened.includes(range)
 }
 
-function barredBy<Rule>(judged: Judged, subject: string, allowPrivate: boolean): HostJudgement<Rule> | null {
+function barredBy<Rule>(judged: RequestJudgement, subject: string, allowPrivate: boolean): HostJudgement<Rule> | null {
   if (judged.reach === 'open' || (judged.reach === 'private' && allowPrivate)) return null
   const remedy =
     judged.reach === 'private' ? '; it needs allow_private_hosts = true' : (judged.remedy ?? '; no setting opens it')

@@ -1,4 +1,6 @@
-/** Host patterns: a literal host or `*.<registrable domain>`, with an optional port. */
+/**
+ * Host patterns: a literal host, `*.<registrable domain>` or a unix socket, with an optional port.
+ */
 
 import { canonicalAddress, embeddedIpv4, parseIpv6 } from './address.ts'
 import { type HostKind, parseHost, quote } from './host.ts'
@@ -124,24 +126,25 @@ export function reachesHost(
 function textProblem(text: string): { problem: string; suggestion?: string } | null {
   if (text === '') return { problem: 'a host entry cannot be empty' }
   if (text.length > MAX_LENGTH) return { problem: `a host entry is at most ${MAX_LENGTH} characters` }
-  if (!text.isWellFormed()) return { problem: 'a host entry cannot hold half of a surrogate pair' }
+  if (!text.isWellFormed()) return { problem: 'a host entry cannot contain half of a surrogate pair' }
   // Canonical names lose invisible characters, so the person who signs would not see the signed
   // name. Plain text is tested first: compiling the other expression takes longer than loading a
   // manifest.
   if (!/^[\x21-\x7e]+$/.test(text) && /[\s\p{C}]/u.test(text)) {
     const suggestion = text.trim().replace(/\p{C}/gu, '')
-    return { problem: `${quote(text)} holds a space or an invisible character`, ...(suggestion && { suggestion }) }
+    return { problem: `${quote(text)} contains a space or an invisible character`, ...(suggestion && { suggestion }) }
   }
   const bare = text
     .replace(/^[a-z][a-z0-9+.-]*:\/\//i, '')
     .replace(/^[^/?#]*@/, '')
     .replace(/[/?#].*$/, '')
   const suggestion = bare === '' || bare === text ? {} : { suggestion: bare }
-  if (text.includes('://')) return { problem: `${quote(text)} holds a scheme; write the host alone`, ...suggestion }
-  if (text.includes('@')) return { problem: `${quote(text)} holds a user name; write the host alone`, ...suggestion }
+  if (text.includes('://')) return { problem: `${quote(text)} contains a scheme; write the host alone`, ...suggestion }
+  if (text.includes('@')) return { problem: `${quote(text)} contains a user name; write the host alone`, ...suggestion }
   if (/^[0-9a-f.:[\]]+\/\d+$/i.test(text)) return { problem: `${quote(text)} is a range; name single addresses` }
-  if (/[/?#\\]/.test(text)) return { problem: `${quote(text)} holds a path; write the host alone`, ...suggestion }
-  if (text.includes('%')) return { problem: `${quote(text)} holds "%"; zone ids and encoded characters are not hosts` }
+  if (/[/?#\\]/.test(text)) return { problem: `${quote(text)} contains a path; write the host alone`, ...suggestion }
+  if (text.includes('%'))
+    return { problem: `${quote(text)} contains "%"; zone ids and encoded characters are not hosts` }
   if (/^\*(:|$)/.test(text))
     return { problem: '"*" would match every host; name hosts, or "*.<domain>" for its subdomains' }
   if (text.startsWith('.')) {
@@ -157,7 +160,7 @@ function splitPort(text: string): Split | { problem: string; suggestion?: string
       return { problem: `${quote(text)}: write an IPv6 address as "[address]" or "[address]:port"` }
     return withPort(bracketed[1]!, bracketed[2])
   }
-  if (text.includes('[')) return { problem: `${quote(text)}: brackets stand only around a whole IPv6 address` }
+  if (text.includes('[')) return { problem: `${quote(text)}: brackets belong only around a whole IPv6 address` }
   const colon = text.lastIndexOf(':')
   if (colon < 0) return { host: text, port: null }
   const head = text.slice(0, colon)
@@ -179,7 +182,7 @@ function withPort(host: string, port: string | undefined): Split | { problem: st
 }
 
 function wildcardProblem(host: string): { problem: string; suggestion?: string } {
-  const problem = `${quote(host)}: "*" stands only once, as the whole first label`
+  const problem = `${quote(host)}: "*" may appear only once, as the whole first label`
   const base = /^(?:\*+\.?)+([^*]+)$/.exec(host)?.[1]
   return base === undefined ? { problem } : { problem, suggestion: `*.${base}` }
 }
@@ -192,10 +195,7 @@ function suffixProblem(host: string, suffixes: SuffixLookup | null): { problem: 
   return { problem: `"*.${host}" would match names that anyone can register below "${host}"; name the hosts you mean` }
 }
 
-/**
- * Unix sockets of the machine in lists of hosts: `unix:` and a path, and the consequences of
- * granting one. PURE.
- */
+/** Unix sockets in lists of hosts: `unix:` and a path, and the consequences of granting one. */
 const PREFIX = 'unix:'
 /** The kernel's maximum, without the final NUL. */
 const MAX_SOCKET_PATH = 107

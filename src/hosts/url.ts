@@ -2,7 +2,7 @@
 
 import { checkHost, type HostKind, quote } from './host.ts'
 
-export type UrlScheme = 'http' | 'https' | 'ws' | 'wss'
+type UrlScheme = 'http' | 'https' | 'ws' | 'wss'
 
 export interface UrlFacts {
   readonly scheme: UrlScheme
@@ -44,10 +44,10 @@ export function parseUrl(text: string, base?: UrlFacts): { readonly url: UrlFact
 function textProblem(text: string): string | null {
   if (text === '') return 'the URL is empty'
   if (text.length > MAX_LENGTH) return `a URL has at most ${MAX_LENGTH} characters, this one has ${text.length}`
-  if (!text.isWellFormed()) return 'the URL holds half of a surrogate pair'
+  if (!text.isWellFormed()) return 'the URL contains half of a surrogate pair'
   // The WHATWG parser drops tabs and newlines, so "java\nscript" and "git\thub.com" would change under the check.
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused.
-  if (/[\u0000-\u001f\u007f-\u009f]/.test(text)) return `${quote(text)} holds a control character`
+  if (/[\u0000-\u001f\u007f-\u009f]/.test(text)) return `${quote(text)} contains a control character`
   if (text !== text.trim()) return `${quote(text)} starts or ends with a space`
   return null
 }
@@ -55,7 +55,7 @@ function textProblem(text: string): string | null {
 /** Text that the parser would repair silently; clients differ in how they repair it. */
 function shapeProblem(text: string, mayBeRelative: boolean): string | null {
   const end = text.search(/[?#]/)
-  if ((end < 0 ? text : text.slice(0, end)).includes('\\')) return `${quote(text)} holds a backslash; write "/"`
+  if ((end < 0 ? text : text.slice(0, end)).includes('\\')) return `${quote(text)} contains a backslash; write "/"`
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(text)?.[1]
   if (scheme === undefined && !mayBeRelative) return `${quote(text)} has no scheme; write it as "https://…"`
   if (scheme !== undefined && !isScheme(scheme.toLowerCase())) return schemeProblem(scheme)
@@ -64,10 +64,10 @@ function shapeProblem(text: string, mayBeRelative: boolean): string | null {
   const authority = /^[^/?#]*/.exec(rest.slice(2))![0]
   if (authority === '') return `${quote(text)} names no host`
   const parts = authority.split('@')
-  if (parts.length > 2) return `${quote(authority)} holds more than one "@", so the host is ambiguous`
+  if (parts.length > 2) return `${quote(authority)} contains more than one "@", so the host is ambiguous`
   const host = parts.at(-1)!
-  if (/\s/.test(authority)) return `${quote(authority)} holds a space`
-  if (/%2e/i.test(host)) return `${quote(host)} holds a percent-encoded dot; write "."`
+  if (/\s/.test(authority)) return `${quote(authority)} contains a space`
+  if (/%2e/i.test(host)) return `${quote(host)} contains a percent-encoded dot; write "."`
   return null
 }
 

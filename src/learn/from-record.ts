@@ -3,7 +3,7 @@
 import { type AuditLine, parseLine } from '../audit/event.ts'
 import { queryAudit } from '../audit/read.ts'
 import { type CallChecker, openChecker } from '../call/decide/check-call.ts'
-import { typedText } from '../confine/typed-words.ts'
+import { typedText } from '../confine/entitlement.ts'
 import { isInside } from '../files/baseline.ts'
 import { matchesHost, parseHostPattern } from '../hosts/pattern.ts'
 import { type LoadedPolicy, loadPolicy } from '../project/load/load.ts'
@@ -11,7 +11,7 @@ import { judgeTrust } from '../project/sign/trust.ts'
 import { coverSecrets } from '../scan/redact/redact.ts'
 import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
-import type { Learned } from './learn.ts'
+import type { LearnResult } from './learn.ts'
 import { withLines, withoutGrants } from './manifest-text.ts'
 import { type NeedPlaces, type Needs, readNeeds, whyNotGranted } from './needs.ts'
 import { propose } from './proposal.ts'
@@ -132,7 +132,7 @@ function matchesName(pattern: Parameters<typeof matchesHost>[0], host: string): 
   return matchesHost(pattern, name, port === undefined ? (pattern.port ?? 443) : Number(port))
 }
 
-export interface LearnedFromRecord extends Learned, Pick<RecordedNeeds, 'calls' | 'unknown' | 'unused'> {}
+export interface RecordedProposal extends LearnResult, Pick<RecordedNeeds, 'calls' | 'unknown' | 'unused'> {}
 
 export interface RecordParts {
   readonly loaded: LoadedPolicy
@@ -146,7 +146,7 @@ export async function proposeFromRecord(
   texts: readonly string[],
   ownRecord: boolean,
   { loaded, machine, files, manifestText }: RecordParts,
-): Promise<LearnedFromRecord> {
+): Promise<RecordedProposal> {
   const own = ownRecord ? queryAudit(machine.stateDir).map((line) => JSON.stringify(line)) : []
   const lines = recordLines([...texts, ...own], loaded.root)
   const places = { loaded, machine, files, grantee: null }

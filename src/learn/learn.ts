@@ -1,17 +1,14 @@
-/**
- * `cordon learn`: runs a command confined, proposes what it lacked, runs it again, and drops
- * unnecessary grants.
- */
+/** `cordon learn`: runs a command confined, proposes what it lacked, and drops extras. */
 
 import { chosenBundles, NO_GRANTS } from '../confine/run-grants.ts'
 import type { Decision } from '../policy/decision.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
 import { readRegistries } from '../project/sign/trust.ts'
 import { granteeOf, type TextPlaces, withLines } from './manifest-text.ts'
-import { type Need, readNeeds, type Withheld, whyNotGranted } from './needs.ts'
+import { type Need, readNeeds, type WithheldNeed, whyNotGranted } from './needs.ts'
 import { type ProposedLine, propose } from './proposal.ts'
-import { overhear, saidNeeds } from './said.ts'
-import { policyOfText, putBack, type TrialParts, type TrialResult, tryOnce } from './trial.ts'
+import { needsInOutput, tapOutput } from './said.ts'
+import { policyOfText, restoreTrial, type TrialParts, type TrialResult, tryOnce } from './trial.ts'
 
 /** How well the proposal was tested. */
 export type Proof =
@@ -28,11 +25,11 @@ export type Proof =
   /** It fails with them too. */
   | 'still-fails'
 
-export interface Learned {
+export interface LearnResult {
   readonly lines: readonly ProposedLine[]
   /** Unneeded lines. */
   readonly dropped: readonly ProposedLine[]
-  readonly withheld: readonly Withheld[]
+  readonly withheld: readonly WithheldNeed[]
   /** Ports it listened on that it does not need open. */
   readonly ports: readonly number[]
   readonly warnings: readonly string[]
@@ -49,22 +46,22 @@ export interface LearnParts extends TrialParts {
   readonly manifestText: string | null
   /** Asks whether to run with these grants open. */
   readonly consent: (lines: readonly ProposedLine[]) => Promise<boolean>
-  readonly tell: (line: string) => void
+  readonly report: (line: string) => void
 }
 
 /** A command that fails at its first missing file shows one per run. */
 const MOST_ROUNDS = 8
 
-export async function learn(parts: LearnParts): Promise<Learned | { readonly denied: Decision }> {
-  const session = new Learning(parts)
+export async function learn(parts: LearnParts): Promise<LearnResult | { readonly denied: Decision }> {
+  const session = new LearnRun(parts)
   return session.learn()
 }
 
-class Learning {
+class LearnRun {
   readonly #parts: LearnParts
   readonly #places: TextPlaces
   readonly #needs = new Map<string, Need>()
-  readonly #withheld = new Map<string, Withheld>()
+  readonly #withheld = new Map<string, WithheldNeed>()
   readonly #warnings: string[] = []
   /** Answers about hosts during the runs. */
   readonly #answers = new Map<string, boolean>()
@@ -80,7 +77,7 @@ class Learning {
     this.#places = { loaded, machine, files, grantee: granteeOf(command, loaded) }
   }
 
-  async learn(): Promise<Learned | { readonly denied: Decision }> {
+  async learn(): Promise<LearnResult | { readonly denied: Decision }> {
     let ran = await this.#run([], true)
     if ('denied' in ran) return ran
     if (ran.observation.exitCode === 0 && !this.#wasOpened()) return this.#result([], [], 'nothing-needed', 0)
@@ -103,7 +100,10 @@ class Learning {
   }
 
   /** Tries without each line from the same tree, and drops unneeded ones. */
-  async #shrink(lines: readonly ProposedLine[], worked: TrialResult): Promise<Learned | { readonly denied: Decision }> {
+  async #shrink(
+    lines: readonly ProposedLine[],
+    worked: TrialResult,
+  ): Promise<LearnResult | { readonly denied: Decision }> {
     // A single line is needed: the confined run was the one without it.
     if (lines.length === 1 && !this.#wasOpened()) return this.#result(lines, [], 'proven', 0)
     if (!this.#restores || ('isHeld' in worked && !worked.isHeld) || !this.#putBack(worked)) {
@@ -113,7 +113,7 @@ class Learning {
     let kept = lines
     for (const line of lines) {
       const without = kept.filter((one) => one !== line)
-      this.#parts.tell(`trying it without ${line.kind} ${line.value}`)
+      this.#parts.report(`trying it without ${line.kind} ${line.value}`)
       const ran = await this.#run(without, false)
       if (!('denied' in ran) && ran.observation.exitCode === 0) kept = without
       if (!this.#putBack(ran)) {
@@ -142,7 +142,7 @@ class Learning {
     this.#runs++
     const { askHost, askPort, ...closed } = this.#parts
     const asked = shown && askHost ? { askHost: this.#remembering(askHost), ...(askPort && { askPort }) } : {}
-    const heard = shown && output ? overhear(output) : null
+    const heard = shown && output ? tapOutput(output) : null
     const ran = await tryOnce(loaded, { ...closed, ...asked, output: heard?.stream ?? null })
     const said = (await heard?.text()) ?? ''
     if (!('denied' in ran) && shown) this.#observe(ran, loaded, said)
@@ -157,7 +157,7 @@ class Learning {
     const { command, machine, files } = this.#parts
     const { needs, withheld, programs } = readNeeds(observation, { loaded, machine, files, isShown })
     const allowlist = loaded.sandbox.envAllowlist?.map(({ value }) => value) ?? null
-    const spoken = saidNeeds(command, said, machine, allowlist)
+    const spoken = needsInOutput(command, said, machine, allowlist)
     for (const one of spoken.withheld) this.#withheld.set(one.subject, one)
     for (const need of [...needs, ...spoken.needs]) this.#needs.set(`${need.kind} ${need.value}`, need)
     for (const one of withheld) this.#withheld.set(one.subject, one)
@@ -217,12 +217,17 @@ class Learning {
 
   #putBack(ran: TrialResult): boolean {
     if ('denied' in ran) return true
-    const done = putBack(ran.call, this.#parts.machine)
+    const done = restoreTrial(ran.call, this.#parts.machine)
     this.#restores &&= done
     return done
   }
 
-  #result(lines: readonly ProposedLine[], dropped: readonly ProposedLine[], proof: Proof, exitCode: number): Learned {
+  #result(
+    lines: readonly ProposedLine[],
+    dropped: readonly ProposedLine[],
+    proof: Proof,
+    exitCode: number,
+  ): LearnResult {
     return {
       lines,
       dropped,

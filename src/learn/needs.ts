@@ -1,7 +1,4 @@
-/**
- * What a watched run lacked: existing paths it could not see and hosts it was refused. Probes do
- * not count.
- */
+/** What a watched run lacked: hidden paths and refused hosts. Probes do not count. */
 
 import { basename, dirname, join } from 'node:path'
 import type { EgressEvent } from '../egress/route/event.ts'
@@ -12,7 +9,7 @@ import { parseHostPattern } from '../hosts/pattern.ts'
 import { requireGrantable } from '../one-off/grants.ts'
 import { withTilde } from '../one-off/outside-words.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
-import type { Sought } from '../sandbox/plan.ts'
+import type { SoughtPath } from '../sandbox/plan.ts'
 import type { Violation } from '../sandbox/violation.ts'
 import { coverSecrets } from '../scan/redact/redact.ts'
 import { Fault } from '../system/fault.ts'
@@ -22,7 +19,7 @@ import type { Machine } from '../system/machine.ts'
 /** What was observed in one run. */
 export interface Observation {
   readonly exitCode: number
-  readonly sought: readonly Sought[]
+  readonly sought: readonly SoughtPath[]
   /** Paths beyond those recorded. */
   readonly leftOut: number
   readonly egress: readonly EgressEvent[]
@@ -36,20 +33,20 @@ export interface Need {
   /** A variable, a canonical path, a link in a canonical folder, or a host with an unusual port. */
   readonly value: string
   /** A link's target. */
-  readonly leads?: string
+  readonly target?: string
   /** The observation in words. */
   readonly evidence: string
 }
 
 /** Something needed that is never proposed. */
-export interface Withheld {
+export interface WithheldNeed {
   readonly subject: string
   readonly why: string
 }
 
 export interface Needs {
   readonly needs: readonly Need[]
-  readonly withheld: readonly Withheld[]
+  readonly withheld: readonly WithheldNeed[]
   /** Names of started programs. */
   readonly programs: ReadonlySet<string>
 }
@@ -66,7 +63,7 @@ export function readNeeds(observation: Observation, places: NeedPlaces): Needs {
   const { sought, egress, violations } = observation
   const programs = new Set(sought.filter(({ what }) => what === 'run').map(({ path }) => basename(path)))
   const needs = new Map<string, Need>()
-  const withheld = new Map<string, Withheld>()
+  const withheld = new Map<string, WithheldNeed>()
   const withhold = (subject: string, why: string) => withheld.set(subject, { subject, why })
   for (const one of sought) {
     const need = pathNeed(one, programs, places)
@@ -91,7 +88,7 @@ export function readNeeds(observation: Observation, places: NeedPlaces): Needs {
 }
 
 function pathNeed(
-  { what, path }: Sought,
+  { what, path }: SoughtPath,
   programs: ReadonlySet<string>,
   { loaded, machine, files, isShown }: NeedPlaces,
 ): Need | null {
@@ -112,7 +109,7 @@ function pathNeed(
   const link = ownLink(path, loaded, files)
   if (isShown(here) && (link === null || isShown(link))) return null
   const evidence = `it ${what === 'program' ? 'tried to run' : 'looked for'} ${shown}`
-  return { kind: 'read', value: link ?? here, evidence, ...(link !== null && { leads: here }) }
+  return { kind: 'read', value: link ?? here, evidence, ...(link !== null && { target: here }) }
 }
 
 /** The path of a link outside the project, by which the sandbox knows it; otherwise null. */
@@ -127,30 +124,20 @@ function isAbove(path: string, root: string, home: string): boolean {
   return isInside(root, path) || isInside(home, path)
 }
 
-function whyWithheld({ kind, value, leads }: Need, { loaded, machine }: NeedPlaces): string | null {
+function whyWithheld({ kind, value, target }: Need, { loaded, machine }: NeedPlaces): string | null {
   if (/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(value)) return 'its name cannot be shown as it is'
   // A file named `*` would open its whole folder.
   if (isGlob(value) || !('pattern' in parsePathPattern(value, PLAIN))) return 'its name would be read as a pattern'
   if (coverSecrets(value) !== value) return 'its name looks like a secret'
   const how = kind === 'write' ? 'write' : 'read'
-  const places = leads === undefined ? [value] : [value, leads]
+  const places = target === undefined ? [value] : [value, target]
   return places.map((place) => whyNotGranted(place, how, loaded, machine)).find((why) => why !== null) ?? null
 }
 
 const PLAIN = { root: '/', home: '/', files: null }
 
 /** Home folders that every program uses: a grant for one would be a grant for all. */
-const SHARED = [
-  '.config',
-  '.cache',
-  '.local',
-  '.local/bin',
-  '.local/lib',
-  '.local/share',
-  '.local/state',
-  'Library',
-  'bin',
-]
+const SHARED = '.config .cache .local .local/bin .local/lib .local/share .local/state Library bin'.split(' ')
 
 /** Why a place is never proposed; null if it may be. */
 export function whyNotGranted(
@@ -184,7 +171,7 @@ function hostWithheld({ code, message }: EgressEvent, { value }: Need): string |
   if (code !== 'host-unlisted') return message
   const parsed = parseHostPattern(value, null)
   if (!('pattern' in parsed)) return parsed.problem
-  if (parsed.pattern.kind !== 'name') return 'it is an address; a name says who is meant'
+  if (parsed.pattern.kind !== 'name') return 'it is an address; grant a host name instead'
   // Data can leave in names as well as in bodies.
   return coverSecrets(value) !== value ? 'its name looks like a secret' : null
 }

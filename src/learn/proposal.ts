@@ -1,13 +1,10 @@
-/**
- * Proposes the smallest grants for what a command lacked: bundles before paths, and a folder for
- * three or more files.
- */
+/** Proposes the smallest grants: bundles before paths, folders for three or more files. */
 
 import { basename, dirname } from 'node:path'
 import { isInside } from '../files/baseline.ts'
 import { matchSegment } from '../files/glob.ts'
 import { withTilde } from '../one-off/outside-words.ts'
-import { freeHosts } from '../project/load/keyed-hosts.ts'
+import { freeHosts } from '../project/load/extend.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
 import { builtInBundles } from '../sandbox/bundles/built-in.ts'
 import { type Bundle, selectBundles } from '../sandbox/bundles/bundle.ts'

@@ -1,7 +1,7 @@
 /** What is read from a command's complaints, as a table. */
 
 import { expect, it } from 'vitest'
-import { saidNeeds } from './said.ts'
+import { needsInOutput } from './said.ts'
 
 const env = { BUILD_TARGET: 'x', API_TOKEN: 'hunter2', LC_ALL: 'C', EMPTY_ONE: '' }
 
@@ -18,7 +18,7 @@ it.each<[note: string, command: string, said: string, found: readonly string[], 
   ['a port where nothing listens', 'x', 'connect ECONNREFUSED 127.0.0.1:6379', [], []],
   ['another machine', 'x', 'connect ECONNREFUSED 10.0.0.1:5432', [], []],
 ])('%s', (_, command, said, found, kept) => {
-  const { needs, withheld } = saidNeeds(command.split(' '), said, { env }, null, new Set([5432]))
+  const { needs, withheld } = needsInOutput(command.split(' '), said, { env }, null, new Set([5432]))
   expect(needs.map(({ kind, value }) => `${kind} ${value}`)).toEqual(found)
   expect(withheld.map(({ subject }) => subject)).toEqual(kept)
 })

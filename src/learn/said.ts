@@ -1,7 +1,4 @@
-/**
- * Needs that a command's output names: variables it lacks, and servers of this machine it could not
- * reach.
- */
+/** Needs that a command's output names: variables, and servers of this machine. */
 
 import { readFileSync } from 'node:fs'
 import { PassThrough, type Writable } from 'node:stream'
@@ -10,18 +7,18 @@ import { namedOwnPorts } from '../run/network/own-ports.ts'
 import { defaultAllowlist } from '../sandbox/environment.ts'
 import { gradeKey } from '../scan/redact/sensitive-keys.ts'
 import type { Machine } from '../system/machine.ts'
-import type { Need, Withheld } from './needs.ts'
+import type { Need, WithheldNeed } from './needs.ts'
 
 const KEPT = 64 * 1024
 
 /** A stream that forwards everything and keeps the end, where errors are. */
-export interface Overheard {
+export interface OutputTap {
   readonly stream: Writable
   /** The kept text, after the stream ends. */
   text(): Promise<string>
 }
 
-export function overhear(output: Writable): Overheard {
+export function tapOutput(output: Writable): OutputTap {
   const stream = new PassThrough()
   let kept = ''
   stream.on('data', (bytes: Buffer) => {
@@ -47,15 +44,15 @@ const SPOKEN_PORT = /(?:localhost|127\.0\.0\.1|\[?::1\]?)["')]*,?[^\n]{0,20}?\bp
  * Variables and local ports that the words and the output name. The command chooses its words, so
  * each is proposed with its reason, and never a secret.
  */
-export function saidNeeds(
+export function needsInOutput(
   command: readonly string[],
   said: string,
   machine: Pick<Machine, 'env'>,
   allowlist: readonly string[] | null,
   listening: ReadonlySet<number> = listeningPorts(),
-): { readonly needs: readonly Need[]; readonly withheld: readonly Withheld[] } {
+): { readonly needs: readonly Need[]; readonly withheld: readonly WithheldNeed[] } {
   const needs: Need[] = []
-  const withheld: Withheld[] = []
+  const withheld: WithheldNeed[] = []
   const seen = allowlist ?? defaultAllowlist[process.platform === 'darwin' ? 'darwin' : 'linux']
   for (const name of new Set(said.match(VARIABLE) ?? [])) {
     if ((machine.env[name] ?? '') === '' || seen.some((glob) => matchSegment(glob, name))) continue

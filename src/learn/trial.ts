@@ -144,7 +144,7 @@ function missingProgram(
 }
 
 /** Restores a trial's changes. False if something could not be restored. */
-export function putBack(call: string | null, machine: Machine): boolean {
+export function restoreTrial(call: string | null, machine: Machine): boolean {
   if (call === null) return true
   const store = new CallStore(machine.stateDir)
   const kept = store.list().find((one) => one.id === call)

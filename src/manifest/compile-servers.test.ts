@@ -71,7 +71,7 @@ it('tells unset files from none', () => {
 it.each([
   ['no command', '[mcp_servers.a]\nread = []', 'no command'],
   ['a command for a shell', '[mcp_servers.a]\ncommand = "x | y"', 'no command that can be run'],
-  ['a name that holds a separator', '[mcp_servers.a__b]\ncommand = "x"', 'cannot be the name'],
+  ['a name that contains a separator', '[mcp_servers.a__b]\ncommand = "x"', 'cannot be the name'],
   ['a name in capitals', '[mcp_servers.Files]\ncommand = "x"', 'cannot be the name'],
   ['a secret that is not there', '[mcp_servers.a]\ncommand = "x"\nsecrets = ["TOKEN"]', 'no secret'],
   ['a request that is none', '[mcp_servers.a]\ncommand = "x"\nrequests = ["root"]', 'not one of the choices'],

@@ -75,9 +75,7 @@ function maskedNames(lookup: Lookup): Sourced<string>[] {
   })
 }
 
-/**
- * The basename of a denial such as `**` + `/*.sqlite`, which denies a name at any depth as well.
- */
+/** The basename of a denial such as `**` + `/*.sqlite`, which matches at any depth. */
 function deniedEverywhere(entry: PathEntry): readonly string[] {
   const name = /^\*\*\/([^/]+)$/.exec(entry.path)?.[1]
   return name === undefined || entry.files !== null ? [] : [name]

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import { tldtsSuffixes } from '../hosts/suffix.ts'
-import { type Compiled, type CompileOptions, compileManifest } from './compile.ts'
+import { type CompiledPolicy, type CompileOptions, compileManifest } from './compile.ts'
 import { mergeLayers } from './layers.ts'
 import { loadManifest } from './load.ts'
 import type { Problem } from './toml/problem.ts'
@@ -20,7 +20,7 @@ function compileText(text: string, options: CompileOptions = HERE) {
   return compileManifest(result.manifest, options)
 }
 
-function compiled(text: string, options: CompileOptions = HERE): Compiled {
+function compiled(text: string, options: CompileOptions = HERE): CompiledPolicy {
   const result = compileText(text, options)
   if ('problems' in result) throw new Error(result.problems.map((problem) => problem.message).join('\n'))
   return result
@@ -141,7 +141,7 @@ describe('allowed hosts', () => {
   })
 })
 
-test('a variable that holds a bad host is an error', () => {
+test('a variable that contains a bad host is an error', () => {
   const result = compileText('[security]\ndeny_domains = ["${WIDE}"]\n')
   expect('problems' in result && codes(result.problems)).toEqual(['cordon.toml:3:17 bad-host'])
 })

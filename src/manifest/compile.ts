@@ -29,14 +29,14 @@ import { nearest } from './schema/suggest.ts'
 import type { Problem } from './toml/problem.ts'
 import { joinKey, quoteShort, splitKey } from './toml/tree.ts'
 
-export interface Compiled {
+export interface CompiledPolicy {
   readonly policy: Policy
   readonly sandbox: SandboxSettings
   readonly session: SessionSettings
   readonly warnings: readonly Problem[]
 }
 
-export type CompileResult = Compiled | { readonly problems: readonly Problem[]; readonly warnings: readonly Problem[] }
+type CompileResult = CompiledPolicy | { readonly problems: readonly Problem[]; readonly warnings: readonly Problem[] }
 
 export interface CompileOptions extends CompileContext {
   /** The hosts that a bundle brings along, by program; without it bundles bring only their written `domains`. */
@@ -50,6 +50,7 @@ export function compileManifest(manifest: Manifest, options: CompileOptions): Co
   const lookup = new Lookup(manifest, options)
   const sandbox = compileSandbox(lookup)
   const session = compileSession(lookup)
+  const secretFiles = secretFileRules(sandbox, lookup)
   const deniedEverywhere = lookup.hosts(lookup.items<string>('security.deny_domains'))
   const policy: Policy = {
     root: options.root,
@@ -68,11 +69,11 @@ export function compileManifest(manifest: Manifest, options: CompileOptions): Co
     outsideRoots: lookup.scalar('security.outside_roots'),
     promptReads: lookup.scalar('security.prompt_reads'),
     filterListings: lookup.scalar('security.filter_listings'),
-    reads: pathRules('read', lookup),
+    reads: withDenials(pathRules('read', lookup), secretFiles),
     nearby: lookup
       .items<NearbyKind>('capabilities.allow.read.nearby')
       .map((item) => ({ ...sourced(item), value: item.value })),
-    writes: withBrief(pathRules('write', lookup), session.discoveryBrief),
+    writes: withDenials(pathRules('write', lookup), [...secretFiles, ...briefRule(session.discoveryBrief)]),
     envelope: envelope(lookup),
     readSizeLimit: lookup.scalar<number>('files.read_size_limit').value,
     commands: {
@@ -209,13 +210,31 @@ function pathRules(verb: 'read' | 'write', lookup: Lookup): PathRules {
   }
 }
 
-/**
- * The agent must not write the brief, because the brief decides what the next session may change.
- */
-function withBrief(writes: PathRules, brief: string | null): PathRules {
-  if (brief === null) return writes
-  const rule = { pattern: exactPath(brief), prompt: false, rule: 'files.discovery_brief', source: 'built-in' }
-  return { ...writes, deny: [...writes.deny, rule] }
+function withDenials(rules: PathRules, denials: readonly PathRule[]): PathRules {
+  return { ...rules, deny: [...rules.deny, ...denials] }
+}
+
+/** The agent must not write the brief, because the brief decides what the next session may change. */
+function briefRule(brief: string | null): PathRule[] {
+  return brief === null
+    ? []
+    : [{ pattern: exactPath(brief), prompt: false, rule: 'files.discovery_brief', source: 'built-in' }]
+}
+
+/** The files of brokered secrets: a command that reads one bypasses the broker, and one that writes one chooses who logs in. */
+function secretFileRules({ secrets, parent }: SandboxSettings, { manifest, context }: Lookup): PathRule[] {
+  const login = manifest.settings.get('network.parent_proxy_login')
+  const all = [
+    ...secrets.map(({ value, rule, source }) => ({ from: value.source, rule, source })),
+    ...(parent.login && login ? [{ from: parent.login, rule: login.rule, source: login.source }] : []),
+  ]
+  return all
+    .filter(({ from }) => from.kind === 'file')
+    .flatMap(({ from, rule, source }) =>
+      [...new Set([from.name, context.realpath?.(from.name) ?? from.name])].map((path) => ({
+        ...{ pattern: exactPath(path), prompt: false, rule, source },
+      })),
+    )
 }
 
 function envelope(lookup: Lookup): PathRule[] | null {
@@ -284,10 +303,7 @@ function toolDomains(
   return result
 }
 
-/**
- * No command contains a NUL, so this filter matches nothing: where two layers disagree, it stays
- * closed.
- */
+/** No command contains a NUL, so this matches nothing: where two layers disagree, it is closed. */
 const NOTHING = '\0'
 
 function shellAllow(lookup: Lookup): Sourced<string>[] {

@@ -6,7 +6,7 @@ import { printValue } from './toml/edit.ts'
 import { type Plain, plainValue, shorten, splitKey } from './toml/tree.ts'
 
 /** An effective value and its source. */
-export interface EffectiveValue {
+interface EffectiveValue {
   readonly path: string
   /** Null: unset, without effect. */
   readonly value: Plain

@@ -21,19 +21,16 @@ export const OBSERVE_PATH = 'permission.observe'
 const PERSONAL_ORDER = ['user', 'project', 'command-line'] as const
 
 export interface Layers extends Readonly<Partial<Record<(typeof PERSONAL_ORDER)[number], Manifest | null>>> {
-  /**
-   * A signed bundle's layers for this machine: neither they nor later layers can loosen one another
-   * (X8).
-   */
+  /** A signed bundle's layers for this machine: no layer can loosen them (X8). */
   readonly organisation?: readonly Manifest[]
 }
 
-export interface Merged {
+interface MergedManifest {
   readonly manifest: Manifest
   readonly warnings: readonly Problem[]
 }
 
-interface Layered {
+interface LayeredSetting {
   readonly setting: Setting
   readonly layer: LayerName
   /** The organisation's value: nothing can go below it, not even a layer that may loosen others. */
@@ -41,8 +38,8 @@ interface Layered {
 }
 
 /** Merges the layers over the built-in defaults; an unset key has the schema's default. */
-export function mergeLayers(layers: Layers, suffixes: SuffixLookup | null = null): Merged {
-  const settings = new Map<string, Layered>()
+export function mergeLayers(layers: Layers, suffixes: SuffixLookup | null = null): MergedManifest {
+  const settings = new Map<string, LayeredSetting>()
   const declared = new Set<string>()
   const warnings: Problem[] = []
   const written = writtenLayers(layers)
@@ -80,7 +77,7 @@ function writtenLayers(layers: Layers): { readonly layer: LayerName; readonly ma
 type Warn = (at: RuleRef, finding: Finding) => void
 
 function mergeSetting(
-  before: Layered,
+  before: LayeredSetting,
   setting: Setting,
   layer: LayerName,
   suffixes: SuffixLookup | null,
@@ -91,7 +88,7 @@ function mergeSetting(
   // The person at the keyboard may loosen their own limits; a project may not, and neither may
   // loosen the organisation's.
   const bound = floor !== null || (before.layer === 'user' && layer === 'project')
-  if (key.merge === 'deny-stands') return before.setting.value === 'deny' ? before.setting : setting
+  if (key.merge === 'deny-wins') return before.setting.value === 'deny' ? before.setting : setting
   if (key.merge === 'concat') return concat(before.setting, setting, warn)
   if (key.merge === 'meet' || (bound && key.strictness === 'meet')) {
     // A command-line value replaces the person's setting, but must still meet the organisation's.
@@ -127,10 +124,8 @@ function ignored(
   }
 }
 
-/**
- * The bound for a project's key that may only be tightened, if no other layer sets it: the default.
- */
-function startOf(setting: Setting, layer: LayerName): Layered | undefined {
+/** The bound for a project's key that may only be tightened, if no other layer sets it. */
+function startOf(setting: Setting, layer: LayerName): LayeredSetting | undefined {
   const { key } = setting
   if (layer !== 'project' || !key.tightens) return undefined
   return {

@@ -228,10 +228,7 @@ function resolveFiles(section: string, reading: Reading): void {
   reading.settings.set(path, { ...written, value: items })
 }
 
-/**
- * Warns that names beside places deny the names only in those places (F2): the author may have
- * meant all of each.
- */
+/** Warns that names beside places deny only names in those places (F2), not all of each. */
 function tellNarrowed(written: Setting, files: readonly string[], reading: Reading): void {
   const entries = written.value as readonly Item<{ path: string; files?: unknown }>[]
   const entry = entries.find((item) => item.value.files === undefined)
@@ -250,9 +247,7 @@ function pathsKey(section: string): Setting['key'] {
   return SCHEMA.tables.get('capabilities')!.tables.get(verdict!)!.tables.get(verb!)!.keys.get('paths')!
 }
 
-/**
- * The file can only make a flag of the user's layer stricter; an unset one is the file's to set.
- */
+/** The file can only tighten a flag of the user's layer; an unset one is the file's to set. */
 function grantFlags(manifest: Manifest, below: Manifest | null): GrantFlags {
   const flag = (name: string): boolean => {
     const own = manifest.settings.get(`security.${name}`)?.value as boolean | undefined

@@ -16,10 +16,7 @@ export interface CompileContext {
   readonly home: string
   /** For `${VAR}` in host entries. */
   readonly env: Readonly<Record<string, string | undefined>>
-  /**
-   * The canonical form of a directory, or null if it does not exist; without it paths are used as
-   * written.
-   */
+  /** The canonical form of a directory, or null if missing; without it paths stay as written. */
   readonly realpath?: (path: string) => string | null
   readonly suffixes?: SuffixLookup | null
   /** The file system takes `Secrets` and `secrets` for one name, as that of a Mac does. */
@@ -60,7 +57,6 @@ export class Lookup {
     return this.items<string>(path).map(sourced)
   }
 
-  /** Names under a section of free names: the agents of `[agents.NAME]`. */
   namesUnder(section: 'agents' | 'tools' | 'mcp' | 'mcp_servers' | 'components'): string[] {
     const names = new Set<string>()
     const add = (path: string): void => {
@@ -151,9 +147,7 @@ export function sourced<T>(item: Item<T>): Sourced<T> {
   return { value: item.value, rule: item.rule, source: item.source }
 }
 
-/**
- * Lists for commands and MCP servers, which run in a sandbox: only those get sockets and logins.
- */
+/** Lists for commands and MCP servers, which run in a sandbox: others get no sockets or logins. */
 const RUNNING = /^(?:capabilities\.allow\.commands\.|mcp_servers\.)/
 
 /** A part of an entry without meaning in its place; null if all of it has one. */
@@ -167,7 +161,7 @@ function misplacedEntry(
   if (socket && !RUNNING.test(rule) && !rule.includes('deny'))
     return 'a unix socket can be given to commands (default_domains, domains of a pattern) and MCP servers alone'
   if (socket && (ssh ?? tls ?? methods ?? paths) !== undefined)
-    return 'of a unix socket Cordon sees bytes alone: no methods, paths, tls or ssh can hold there'
+    return 'Cordon only sees the bytes of a unix socket: methods, paths, tls and ssh cannot apply there'
   if (ssh !== undefined && !RUNNING.test(rule) && !rule.startsWith('sandbox.os.command_tools'))
     return '`ssh` is for git in commands: the web tools speak HTTP alone'
   if (tls !== undefined && rule.startsWith('http.'))

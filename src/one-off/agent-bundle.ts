@@ -13,5 +13,5 @@ export function isAgentInside([program = '']: readonly string[], chosen: readonl
 export function agentWithoutBundle([program = '']: readonly string[], chosen: readonly BundleChoice[]): string | null {
   const bundle = Object.hasOwn(AGENT_PROGRAMS, program) ? AGENT_PROGRAMS[program] : undefined
   if (bundle === undefined || chosen.some(({ tool }) => tool === bundle)) return null
-  return `${program} has neither its provider nor your settings in there: the bundle "${bundle}" gives it both (cordon run --tool ${bundle} -- ${program} …, or cordon init, which writes it down)`
+  return `${program} has neither its provider nor your settings inside the sandbox: the bundle "${bundle}" gives it both (cordon run --tool ${bundle} -- ${program} …, or cordon init, which writes it down)`
 }

@@ -1,7 +1,7 @@
 /** What a person may grant for one run (M2). Denials, secrets and protected paths still apply. */
 
+import { typedText } from '../confine/entitlement.ts'
 import type { RunGrants } from '../confine/run-grants.ts'
-import { typedText } from '../confine/typed-words.ts'
 import { reachesPath } from '../files/path-pattern.ts'
 import { protectedPath } from '../files/protected-paths.ts'
 import { rootProblem } from '../files/root-place.ts'
@@ -24,11 +24,11 @@ export function requireGrantable(path: string, how: 'read' | 'write', loaded: Lo
   if (secret)
     refuse(`it is ${secret.what}`, 'Only the manifest opens a secret, by its name: [capabilities.allow.read] paths.')
   const facts = { root: loaded.root, home, configDir, stateDir, manifestPath: loaded.manifestPath }
-  const held = protectedPath(path, facts)
-  if (held && (how === 'write' || held.unreadable))
+  const protection = protectedPath(path, facts)
+  if (protection && (how === 'write' || protection.unreadable))
     refuse(
-      `it is ${held.reason}`,
-      held.unreadable
+      `it is ${protection.reason}`,
+      protection.unreadable
         ? 'Nothing opens it.'
         : 'Only the manifest opens it, by its name: [capabilities.allow.write] paths.',
     )

@@ -1,17 +1,14 @@
-/**
- * Asks the person at the terminal for a typed command: folders before it starts, hosts and ports
- * while it runs.
- */
+/** Asks the person about a typed command: folders before it starts, hosts while it runs. */
 
-import { type Approval, approve, type Question, type Remembered } from '../approval/approve.ts'
+import { type Approval, approve, type Question, type SavedAnswer } from '../approval/approve.ts'
 import type { Answer, Prompter } from '../approval/prompter.ts'
 import type { Suggestion } from '../approval/suggestion.ts'
 import { type PrompterParts, type PromptPlace, terminalPrompter } from '../approval/terminal-prompter.ts'
 import { hostQuestion } from '../call/answer-reach.ts'
 import type { SessionRecorder } from '../call/record/recorder.ts'
 import type { Confinement } from '../confine/confinement.ts'
+import { typedText } from '../confine/entitlement.ts'
 import type { RunGrants } from '../confine/run-grants.ts'
-import { typedText } from '../confine/typed-words.ts'
 import type { HostQuestion } from '../egress/route/gate.ts'
 import { coversPath, parsePathPattern } from '../files/path-pattern.ts'
 import { isLoopbackHost } from '../hosts/address.ts'
@@ -39,7 +36,7 @@ export interface TypedQuestionParts {
   readonly machine: Machine
   readonly files: Files
   /** Reports whether an answer could be kept. */
-  readonly tell: (line: string) => void
+  readonly report: (line: string) => void
   readonly prompter?: Prompter
   /** A different terminal and clock. */
   readonly terminal?: Pick<PrompterParts, 'open' | 'clock'>
@@ -218,8 +215,8 @@ export class TypedQuestions {
     else this.#answers.push({ subject, approval })
   }
 
-  async #remember(remembered: Remembered): Promise<void> {
-    const { loaded, machine, files, tell } = this.#parts
+  async #remember(remembered: SavedAnswer): Promise<void> {
+    const { loaded, machine, files, report } = this.#parts
     const { grant, scope, seconds, verdict } = remembered
     // The session of a run is the run.
     if (scope === 'session') return
@@ -227,10 +224,10 @@ export class TypedQuestions {
       const { amendProject } = await import('../project/amend.ts')
       const amended = await amendProject(loaded, { ...remembered, tool: 'bash' }, machine, files)
       if ('loaded' in amended) {
-        tell(`saved in ${loaded.manifestPath}, and signed: ${grant.kind} ${grant.value}`)
+        report(`saved in ${loaded.manifestPath}, and signed: ${grant.kind} ${grant.value}`)
         return
       }
-      tell(`kept for this project outside of its manifest (cordon grants): ${amended.why}`)
+      report(`kept for this project outside of its manifest (cordon grants): ${amended.why}`)
     }
     openSavedGrants(machine).add({
       project: loaded.root,

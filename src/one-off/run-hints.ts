@@ -3,7 +3,7 @@
  */
 
 import { posix } from 'node:path'
-import { typedText } from '../confine/typed-words.ts'
+import { typedText } from '../confine/entitlement.ts'
 import { isInside } from '../files/baseline.ts'
 import type { LoadedPolicy } from '../project/load/load.ts'
 import type { RunOutcome } from '../run/runner.ts'
@@ -27,10 +27,7 @@ export interface FailedRun {
   readonly files: Files
 }
 
-/**
- * Hints for a person, each with a remedy. They rest on the plan and the disk, not on the command's
- * output.
- */
+/** Hints with remedies. They rest on the plan and the disk, not on the output. */
 export function runHints(run: FailedRun): readonly string[] {
   const { command, outcome, bundles } = run
   const offline =
@@ -122,6 +119,6 @@ function identity({ command, outcome, loaded, machine, files }: FailedRun): stri
   const shown = own.some((path) => binds.some((bind) => isInside(path, bind.path)))
   if (shown || named(posix.join(loaded.root, '.git/config'))) return null
   return own.length > 0
-    ? `git does not know who you are in there: your name is in ${withTilde(own[0]!, machine.home)}, which the bundle "git" shows; cordon run --tool git …`
-    : 'git does not know who you are, in there or outside: git config --global user.name NAME, and user.email ADDRESS'
+    ? `git does not know your name inside the sandbox: it is in ${withTilde(own[0]!, machine.home)}, which the bundle "git" shows; cordon run --tool git …`
+    : 'git does not know your name, inside the sandbox or outside: git config --global user.name NAME, and user.email ADDRESS'
 }

@@ -1,10 +1,10 @@
 /** Runs a command outside a session: one that a person typed, or a program that Cordon starts. */
 
-import type { Recorded } from '../call/record/open.ts'
+import type { RecordSource } from '../call/record/open.ts'
 import type { CallRecord, SessionRecorder } from '../call/record/recorder.ts'
 import { runToolCall, type Stages } from '../call/run-tool-call.ts'
 import { confine, type Narrowing } from '../confine/confinement.ts'
-import { canBeDenied, typedText, undeniable } from '../confine/typed-words.ts'
+import { canBeDenied, typedText, undeniable } from '../confine/entitlement.ts'
 import type { Decision } from '../policy/decision.ts'
 import type { RuleRef } from '../policy/policy.ts'
 import type { AnsweredPolicy } from '../project/answers.ts'
@@ -31,7 +31,7 @@ export interface ConfinedRun {
   /** The tool's name in the record; `bash` by default. Other names are long-lived programs. */
   readonly tool?: string
   /** Where it is recorded; by default as typed by the person. */
-  readonly record?: Recorded | Pick<SessionRecorder, 'begin' | 'end'>
+  readonly record?: RecordSource | Pick<SessionRecorder, 'begin' | 'end'>
   /** Grants of this run, for the record. */
   readonly typedRules?: readonly RuleRef[]
   /** Called with the recorder before anything runs, for answers. */

@@ -1,7 +1,7 @@
 /** Decides a typed command: written denials and modes apply, everything else runs. */
 
 import { resolveCall } from '../call/decide/resolve-call.ts'
-import { typedDecision, typedText } from '../confine/typed-words.ts'
+import { typedDecision, typedText } from '../confine/entitlement.ts'
 import type { ToolCall } from '../policy/call.ts'
 import type { Decision, PartDecision } from '../policy/decision.ts'
 import { evaluate } from '../policy/evaluate/evaluate.ts'
@@ -52,8 +52,8 @@ export function decideTyped(
   server = false,
 ): Decision {
   const judged = evaluate(server ? withoutAgents(loaded.policy) : loaded.policy, session, call)
-  const held = judged.segments.find(isHeld)
-  if (held) return { ...judged, decision: 'deny', reason: held.reason, rules: held.rules }
+  const denied = judged.segments.find(isHeld)
+  if (denied) return { ...judged, decision: 'deny', reason: denied.reason, rules: denied.rules }
   return judged.decision === 'allow' ? judged : typedDecision(command, judged)
 }
 

@@ -101,7 +101,7 @@ export function answerRelay(settings: FleetSettings, machine: Machine): (body: s
       const text = JSON.stringify(answer)
       // Checked first: an invalid answer would take the one slot of its sender.
       const given = found ? verifyAnswer(text, found.ask, askHash(found.signed.payload)) : null
-      if (!found || !given) throw new Fault('not-found', 'that does not answer an open ask')
+      if (!found || !given) throw new Fault('not-found', 'that does not answer an open question')
       await publishAnswer(bus, keyId(found.ask.machine), found.ask.id, keyId(given.by), text)
     } finally {
       await bus.close()

@@ -91,7 +91,7 @@ function newAsk(settings: FleetSettings, { key, certificate }: Asker, { project,
   // Nobody may approve a truncated call.
   const size = askText(view, { whole: true }).length
   if (size > MAX_TEXT || view.fields.some(({ hidden }) => hidden > 0))
-    throw new Fault('fleet-unreachable', `the call is too long to be put to the fleet (over ${MAX_TEXT} characters)`)
+    throw new Fault('fleet-unreachable', `the call is too long to send to the fleet (over ${MAX_TEXT} characters)`)
   const asked = Date.now()
   const deadline = asked + (settings.asks ?? 0) * 1000
   const ask: FleetAsk = {
@@ -196,7 +196,7 @@ async function read(bus: FleetBus, ask: FleetAsk, approver: FleetAsk['machine'])
 }
 
 /** Asks of this machine that are with the fleet: a call that is tried again waits on for the answer to the same ask. */
-export interface PendingAsk {
+interface PendingAsk {
   /** The hash of the very call. */
   readonly call: string
   readonly ask: FleetAsk
@@ -211,7 +211,7 @@ interface PendingFile {
 const MAX_PENDING = 100
 
 /** The open ask of a call, or a new one from `make`. */
-export function pendingAsk(machine: Machine, call: string, now: number, make: () => PendingAsk): PendingAsk {
+function pendingAsk(machine: Machine, call: string, now: number, make: () => PendingAsk): PendingAsk {
   let found: PendingAsk | undefined
   change(machine, (asks) => {
     const open = asks.filter(({ ask }) => Date.parse(ask.deadline) > now)
@@ -224,7 +224,7 @@ export function pendingAsk(machine: Machine, call: string, now: number, make: ()
 }
 
 /** Takes an ask that is settled; false when somebody else has: an answer is for one call, however many waited for it. */
-export function takePending(machine: Machine, { ask }: PendingAsk): boolean {
+function takePending(machine: Machine, { ask }: PendingAsk): boolean {
   let taken = false
   change(machine, (asks) => {
     const left = asks.filter((one) => one.ask.id !== ask.id)

@@ -12,7 +12,7 @@ import { layersFor, openLayer } from './draft.ts'
 
 type Direction = ReachChange['direction']
 
-export interface FleetChange {
+interface FleetChange {
   readonly direction: Direction
   /** The field of the policy that changed. */
   readonly field: Exclude<keyof Bundle, 'fleet' | 'version' | 'issued'>

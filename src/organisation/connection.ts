@@ -1,4 +1,4 @@
-/** The machine's connection to its fleet's NATS servers; the client is loaded with the first one. */
+/** The machine's connection to its fleet's NATS servers, and joining the fleet. */
 
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { fleetDirectory } from '../fleet/bundle-store.ts'

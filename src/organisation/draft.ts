@@ -1,4 +1,4 @@
-/** A policy before it is signed: a team's file, its changes, and its effect on recorded calls. */
+/** A policy before it is signed: a file, its changes, its effect on recorded calls; publishing. */
 
 import { dirname, resolve } from 'node:path'
 import { parseLine } from '../audit/event.ts'
@@ -21,7 +21,7 @@ import { parseSeconds } from '../manifest/schema/shape.ts'
 import { renderProblem } from '../manifest/toml/problem.ts'
 import type { Verdict } from '../policy/order.ts'
 import { loadPolicy } from '../project/load/load.ts'
-import type { WrittenManifest } from '../project/load/written-manifests.ts'
+import type { WrittenManifest } from '../project/load/memory.ts'
 import { bundleNames } from '../sandbox/bundles/built-in.ts'
 import { Fault } from '../system/fault.ts'
 import { type Files, machineFiles, requirePlainOutput } from '../system/files.ts'
@@ -102,7 +102,6 @@ function parseDraft(text: string, file: string): DraftFile {
   return draft
 }
 
-/** The manifest of a layer. */
 export async function openLayer({ text, label }: WrittenManifest): Promise<Manifest> {
   const result = await openManifest({ text, file: label }, { bundles: bundleNames })
   if ('manifest' in result) return result.manifest
@@ -208,7 +207,6 @@ export async function publishedBundle(team: Team, machine: Machine): Promise<Bun
   }
 }
 
-/** The next bundle as a draft has it. */
 export function nextBundle(team: Team, draft: string, before: Bundle | null, files: Files): Promise<Bundle> {
   const version = (before?.version ?? 0) + 1
   return readDraft(draft, files, { fleet: team.settings.fleet, version, now: Date.now(), revoked: team.revoked() })
@@ -231,7 +229,7 @@ export function signedBundle(
       'fleet-settings',
       'this policy weakens rules that need several people, so two of the team must sign',
       {
-        remedy: 'Found the fleet with a second key (cordon fleet init NAME --key KEY), or keep the rules.',
+        remedy: 'Create the fleet with a second key (cordon fleet init NAME --key KEY), or keep the rules.',
       },
     )
   return { text, missing: Math.max(0, needed - counted.length) }

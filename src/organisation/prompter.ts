@@ -2,7 +2,7 @@
 
 import type { Approval, Question } from '../approval/approve.ts'
 import type { Prompter } from '../approval/prompter.ts'
-import { mayBeInFleet } from '../project/load/written-manifests.ts'
+import { mayBeInFleet } from '../project/load/memory.ts'
 import type { Machine } from '../system/machine.ts'
 import type { FleetQuestion } from './ask-fleet.ts'
 

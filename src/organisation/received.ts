@@ -39,7 +39,7 @@ export function shippedLines(text: string): readonly string[] {
   return received.length > 0 ? received.map((record) => record.text) : text.split('\n')
 }
 
-export interface ReceivedVerification {
+interface ReceivedVerification {
   readonly ok: boolean
   readonly records: number
   /** Records that came more than once and were counted once. */

@@ -15,8 +15,8 @@ import {
   type RecordQueue,
   type RecordSink,
   recordId,
+  type Shipment,
   type ShipOptions,
-  type Shipped,
   type ShippedRecord,
   ship,
 } from '../fleet/ship/record.ts'
@@ -35,11 +35,11 @@ export async function shipRecords(
   machine: Machine,
   signal: AbortSignal,
   options: Omit<ShipOptions, 'signal'> = {},
-): Promise<readonly Shipped[]> {
+): Promise<readonly Shipment[]> {
   const directory = fleetDirectory(machine.stateDir)
   const { records } = settings
-  const shipped: Promise<Shipped>[] = []
-  const to = async (sink: RecordSink, cursor: string): Promise<Shipped> =>
+  const shipped: Promise<Shipment>[] = []
+  const to = async (sink: RecordSink, cursor: string): Promise<Shipment> =>
     ship(recordQueue(machine, join(directory, cursor)), sink, { ...options, signal })
   if (records.otlp !== null) shipped.push(to(otlpOf(settings, machine), 'cursor-otlp.json'))
   if (records.nats) shipped.push(throughBus(settings, machine, (sink) => to(sink, 'cursor-nats.json')))
@@ -49,8 +49,8 @@ export async function shipRecords(
 async function throughBus(
   settings: FleetSettings,
   machine: Machine,
-  work: (sink: RecordSink) => Promise<Shipped>,
-): Promise<Shipped> {
+  work: (sink: RecordSink) => Promise<Shipment>,
+): Promise<Shipment> {
   let bus: FleetBus
   try {
     bus = await openBus(settings, machine)

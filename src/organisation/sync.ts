@@ -1,7 +1,4 @@
-/**
- * Keeps the organisation's policy of this machine fresh: fetches it, verifies it, and reports
- * refusals.
- */
+/** Keeps the organisation's policy fresh: fetches it, verifies it, and reports its state. */
 
 import { openAuditLog } from '../audit/log.ts'
 import type { VerifiedBundle } from '../fleet/bundle.ts'

@@ -32,7 +32,7 @@ import type { Machine } from '../system/machine.ts'
 import { openOwnDirectory, readOwnFile, readOwnJson, writeOwnJson } from '../system/state.ts'
 
 /** A machine of the fleet as the team knows it. */
-export type Member = Omit<Enrolment, 'nats'>
+type Member = Omit<Enrolment, 'nats'>
 
 interface TeamFile {
   readonly version: 1
@@ -110,7 +110,7 @@ export function openTeam(machine: Machine): Team {
   const path = join(directory, FLEET_FILE)
   const bytes = readOwnFile(path)
   if (bytes === null)
-    throw new Fault('no-fleet', 'this user runs no fleet', { remedy: 'cordon fleet init NAME founds one.' })
+    throw new Fault('no-fleet', 'this user runs no fleet', { remedy: 'cordon fleet init NAME creates one.' })
   const settingsText = new TextDecoder().decode(bytes)
   const settings = parseFleetSettings(settingsText, path)
   const { key } = userSigningKey({ stateDir: machine.stateDir, keys: openKeyStore(machine.stateDir) })

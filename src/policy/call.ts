@@ -41,10 +41,7 @@ export interface ShellFact {
   readonly syntaxError: string | null
   /** Follows the symlinks of an absolute path as far as it exists. */
   readonly canonical: (path: string) => string
-  /**
-   * Why a file may not run as a script, such as an unapproved one of a project's skills; null if it
-   * may.
-   */
+  /** Why a file may not run as a script, such as a skill's unapproved one; null if it may. */
   readonly scriptProblem?: ((path: string) => string | null) | undefined
   /** The same of the first such script that a path is, or that lies below it. */
   readonly scriptBelow?: ((path: string) => string | null) | undefined
@@ -66,10 +63,7 @@ export interface ToolCall {
 
 /** Copies of the project's files, as denied paths need them. */
 export interface RepositoryFacts {
-  /**
-   * The original in the project, if this path lies in a working tree or clone of it; null
-   * otherwise.
-   */
+  /** The original in the project, if this path lies in its working tree or clone; or null. */
   readonly originalOf: (path: string) => string | null
   /** Whether the repository contains a file that the pattern reaches. */
   readonly tracks: (pattern: PathPattern) => boolean
@@ -95,19 +89,13 @@ export interface SessionFacts {
   readonly envelope: readonly PathRule[]
   /** The agent's circuit breaker (P8): seconds until the next probe, or null when closed. */
   readonly breakerOpenFor: number | null
-  /**
-   * True if undo (F9) keeps what a command removes or overwrites in the roots: such a loss does not
-   * ask.
-   */
+  /** True if undo (F9) keeps what a command loses in the roots: such a loss does not ask. */
   readonly undo?: boolean
   /** True where each program start is judged by its real words: a denial that a text may hide is then no reason to ask. */
   readonly judged?: boolean
   /** This very command was seen to change what cannot be kept: nothing of it runs unasked. */
   readonly unkept?: boolean
-  /**
-   * Whether commands see a secret-shaped file, because git has the same content in HEAD. Default:
-   * none.
-   */
+  /** Whether commands see a secret-shaped file, because git has the same content in HEAD. */
   readonly isShown?: (path: string, what?: 'secret' | 'configuration') => boolean
   /** Why the configuration of the repository that git finds from a directory is not taken on trust: `absent` for a directory that is not there. */
   readonly repositoryProblem?: (directory: string) => string | null

@@ -12,10 +12,7 @@ import { compareVerdicts, type Verdict } from './order.ts'
 import type { HostRule, Policy, RuleRef, Sourced } from './policy.ts'
 import type { ReasonCode } from './reason.ts'
 
-/**
- * The condition on an argument: a text by a glob, a path by the file rules, an address by the host
- * rules.
- */
+/** The condition on an argument: text by a glob, a path by file rules, an address by host rules. */
 export type ArgumentRule = { readonly name: string } & (
   | { readonly kind: 'text'; readonly glob: string }
   | { readonly kind: 'path'; readonly pattern: PathPattern }
@@ -56,10 +53,7 @@ export interface McpScene {
   readonly canonical: (path: string) => string
 }
 
-/**
- * `base` comes from levels and modes. Its denials remain, and a rule only lifts an ask about the
- * level.
- */
+/** `base` comes from levels and modes. A rule lifts an ask about the level, never a denial. */
 export function judgeMcpCall(base: Decision, rules: McpRules | undefined, call: McpCall, scene: McpScene): Decision {
   if (base.decision === 'deny' || rules === undefined) return base
   const found = ruleFor(rules, call, scene)

@@ -10,20 +10,14 @@ import type { PartQuestions } from './order.ts'
 import { type PathRule, type Policy, type RuleRef, ref } from './policy.ts'
 import type { Ruling, Stance } from './stance.ts'
 
-export type PathAccess = 'read' | 'write' | 'list'
+type PathAccess = 'read' | 'write' | 'list'
 
-/**
- * The actor: a file tool, or a command inside the sandbox, which sees the baseline and a private
- * /tmp.
- */
+/** The actor: a file tool, or a command in the sandbox, with the baseline and a private /tmp. */
 export interface PathActor {
   readonly by: 'tool' | 'command'
   /** A relative word that climbs out of the project does not count as naming a system file. */
   readonly climbs?: boolean
-  /**
-   * A command that only checks names and metadata (`ls`, `stat`, `test`): outside the sandbox it
-   * sees nothing.
-   */
+  /** A command that only checks names and metadata (`ls`, `stat`, `test`). */
   readonly looks?: 'names' | 'metadata' | false
   /** Whether it could send what it reads. */
   readonly sends?: () => boolean
@@ -213,7 +207,10 @@ function lookRuling(scene: PathScene): Ruling | null {
   if (nearbyRuling(scene)) return null
   return {
     decision: 'allow',
-    reason: { code: 'contained', message: `${fact.given} is outside the project: inside the sandbox it is not there.` },
+    reason: {
+      code: 'contained',
+      message: `${fact.given} is outside the project: it does not exist inside the sandbox.`,
+    },
     rules: [ref(stance.mode)],
   }
 }

@@ -1,4 +1,4 @@
-/** Reason codes: stable names for why a decision came out as it did. */
+/** Reason codes: stable names for why a decision came out as it did, and their words. */
 
 export type ReasonCode =
   // allow
@@ -89,8 +89,8 @@ const WORDS: Readonly<Record<ReasonCode, string>> = {
   'outside-envelope': 'outside what may be changed',
   'shell-syntax-off': 'that syntax is switched off',
   unparseable: 'it cannot be read with certainty',
-  privilege: 'sudo and its kind',
-  'dangerous-shell': 'bash would evaluate it once more',
+  privilege: 'sudo and similar programs',
+  'dangerous-shell': 'bash would evaluate it again',
   'shell-policy': 'a text that is denied',
   'level-deny': 'the level of the tool denies it',
   'plan-mode': 'plan mode',

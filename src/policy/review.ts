@@ -10,7 +10,7 @@ import type { Policy } from './policy.ts'
 import { isReviewable, REVIEW_BOUNDS, type ReviewBound } from './review-bound.ts'
 import { isWithin, type WorstCase, worstCaseOf } from './worst-case.ts'
 
-export interface Reviewed {
+interface ReviewCase {
   readonly decision: Decision
   readonly facts: ShellFacts | null
   readonly worst: WorstCase
@@ -18,7 +18,7 @@ export interface Reviewed {
 
 /** Why a reviewer may not answer an ask; null when it may. */
 export function whyNotReviewed(
-  { decision, facts, worst }: Reviewed,
+  { decision, facts, worst }: ReviewCase,
   upTo: ReviewBound | 'none',
   { commands }: Pick<Policy, 'commands'>,
 ): string | null {
@@ -62,12 +62,9 @@ function factOf({ command }: PartDecision, facts: ShellFacts | null): CommandFac
   return command === undefined ? null : (facts?.commands[command] ?? null)
 }
 
-/**
- * The worst case of an ask, with the first `review.up_to` for which a reviewer may answer; null:
- * only a person may.
- */
+/** The worst case of an ask, with the first `review.up_to` that may answer it, or null. */
 export function reviewedWorstCase(
-  { decision, facts }: Omit<Reviewed, 'worst'>,
+  { decision, facts }: Omit<ReviewCase, 'worst'>,
   policy: Pick<Policy, 'commands'>,
 ): WorstCase & { readonly reviewer: ReviewBound | null } {
   const worst = worstCaseOf(decision, facts)

@@ -7,10 +7,7 @@ export type ToolKind = 'read' | 'list' | 'write' | 'command' | 'network' | 'talk
 interface BuiltInTool {
   readonly kind: ToolKind
   readonly level: Verdict
-  /**
-   * True if it runs without project and network, and each tool call from inside is judged
-   * separately.
-   */
+  /** True if it has no project and network, and each tool call inside is judged separately. */
   readonly boxed?: boolean
 }
 

@@ -60,9 +60,9 @@ export function pathAddition(path: string, how: 'read' | 'write', places: Additi
   const { loaded, machine, files } = places
   const { policy, root, manifestPath } = loaded
   const { home, configDir, stateDir } = machine
-  const held = protectedPath(path, { root, home, configDir, stateDir, manifestPath })
-  if (held?.unreadable)
-    throw new Fault('not-grantable', `${path} is ${held.reason}`, { remedy: 'Nothing opens it to a command.' })
+  const protection = protectedPath(path, { root, home, configDir, stateDir, manifestPath })
+  if (protection?.unreadable)
+    throw new Fault('not-grantable', `${path} is ${protection.reason}`, { remedy: 'Nothing opens it to a command.' })
   const secret = secretOf(path, { home })
   const isFolder = files.isDirectory(path)
   const value = written(path, root, home) + (isFolder ? '/**' : '')
@@ -75,7 +75,7 @@ export function pathAddition(path: string, how: 'read' | 'write', places: Additi
   // either.
   const isSeen =
     how === 'read' || !policy.reads.declared || policy.reads.allow.some(({ pattern }) => coversPath(pattern, path))
-  const known = isSeen && (isNamed || (inRoots && !rules.declared && !secret && !(held && how === 'write')))
+  const known = isSeen && (isNamed || (inRoots && !rules.declared && !secret && !(protection && how === 'write')))
   const below = isFolder ? ' and everything below it' : ''
   const admits = `${how === 'read' ? 'reading' : 'changing'} ${value}`
   const directory: Suggestion = { kind: 'directory', value: written(path, root, home), admits: `work in ${path}` }
@@ -90,8 +90,8 @@ export function pathAddition(path: string, how: 'read' | 'write', places: Additi
     says: `commands and agents may ${how === 'read' ? 'read' : 'change'} ${written(path, root, home)}${below}`,
     warning: secret
       ? `it is ${secret.what}, and is hidden until a grant names it`
-      : held && how === 'write'
-        ? `it is ${held.reason}`
+      : protection && how === 'write'
+        ? `it is ${protection.reason}`
         : null,
     grants: known ? [] : grants,
   }

@@ -1,10 +1,7 @@
-/**
- * "Always" and "never": writes an answer into the project's manifest, signs it again and puts it in
- * force (P6).
- */
+/** "Always" and "never": writes an answer into the manifest and signs it again (P6). */
 
 import { join } from 'node:path'
-import type { Remembered } from '../approval/approve.ts'
+import type { SavedAnswer } from '../approval/approve.ts'
 import { tldtsSuffixes } from '../hosts/suffix.ts'
 import { loadManifest } from '../manifest/load.ts'
 import type { Manifest } from '../manifest/schema/manifest.ts'
@@ -26,7 +23,7 @@ import { signedText } from './sign/seal.ts'
 import { trustRequest } from './sign/trust.ts'
 
 /** The new policy, or why the answer applies to this session only. */
-export type Amended = { readonly loaded: LoadedPolicy } | { readonly kept: string; readonly why: string }
+export type AmendResult = { readonly loaded: LoadedPolicy } | { readonly kept: string; readonly why: string }
 
 /** Where a manifest stores an answer. */
 export interface ListPlace {
@@ -36,16 +33,13 @@ export interface ListPlace {
   readonly first?: readonly string[]
 }
 
-/**
- * Writes an answer into the manifest. Never throws: an answer that cannot be written applies to the
- * session.
- */
+/** Writes an answer into the manifest. If it cannot, the answer applies to the session. */
 export async function amendProject(
   loaded: LoadedPolicy,
-  remembered: Remembered,
+  remembered: SavedAnswer,
   machine: Machine,
   files: Files,
-): Promise<Amended> {
+): Promise<AmendResult> {
   if (!loaded.ownManifest) {
     const why = files.exists(join(loaded.root, MANIFEST_NAME))
       ? 'the manifest was named for this run only'
@@ -85,11 +79,11 @@ const NOT_DONE: Readonly<Record<Extract<AmendOutcome, { done: false }>['reason']
   unsigned: 'the manifest was changed and is not signed; read it and run: cordon sign',
   'does-not-load': 'the manifest does not load any more; cordon policy show says why',
   'cannot-edit':
-    'the manifest cannot take it: the rule has a form that Cordon does not edit, or contradicts another rule',
+    'the manifest cannot be edited: the rule has a form that Cordon does not edit, or contradicts another rule',
   missing: 'the manifest is gone',
 }
 
-function kept(why: string): Amended {
+function kept(why: string): AmendResult {
   return { kept: `it applies to this session only: ${why}`, why }
 }
 
@@ -98,7 +92,7 @@ function kept(why: string): Amended {
  * that kind ask, so a person has to write it.
  */
 export function listPlace(
-  { grant, verdict, tool }: Pick<Remembered, 'grant' | 'verdict' | 'tool'>,
+  { grant, verdict, tool }: Pick<SavedAnswer, 'grant' | 'verdict' | 'tool'>,
   policy: Policy,
 ): ListPlace | { readonly reason: string } {
   const side = verdict === 'allow' ? 'allow' : 'deny'
@@ -182,7 +176,7 @@ function userManifest(machine: Machine, files: Files): Manifest | null {
   return 'manifest' in result ? result.manifest : null
 }
 
-async function reload(before: LoadedPolicy, machine: Machine, files: Files): Promise<Amended> {
+async function reload(before: LoadedPolicy, machine: Machine, files: Files): Promise<AmendResult> {
   const choice = { kind: 'project' } as const
   const opened = await openPolicy({ machine, files, root: before.root, choice, unsigned: 'refused' })
   if ('problems' in opened) return kept('the manifest was written, but does not load any more')

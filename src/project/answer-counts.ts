@@ -55,7 +55,7 @@ export function repeatedAnswers(machine: Machine, now: number): readonly AnswerC
     .toSorted((one, other) => other.yes - one.yes)
 }
 
-interface Asked {
+interface AskedCall {
   readonly asks: readonly { readonly firm?: boolean; readonly reason: { readonly code: string } }[]
   readonly suggestions: readonly Suggestion[]
 }
@@ -63,7 +63,7 @@ interface Asked {
 /**
  * The narrowest suggestion, which a yes is counted for; undefined if a yes is not enough for it.
  */
-export function habitOf({ asks, suggestions }: Asked): Suggestion | undefined {
+export function habitOf({ asks, suggestions }: AskedCall): Suggestion | undefined {
   const [offer] = suggestions
   const isOrdinary = asks.every(({ firm, reason }) => firm !== true && isReviewable(reason.code))
   return isOrdinary && offer?.also === undefined ? offer : undefined

@@ -7,9 +7,8 @@ import { type Files, machineFiles } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import type { LoadedPolicy } from './load/load.ts'
 import { nearbyFact, openRepositoryAt } from './load/nearby.ts'
-import { ownWorktrees, repositoryProblems } from './load/repository-settings.ts'
+import { ownWorktrees, repositoryFacts, repositoryProblems } from './load/repository-settings.ts'
 import { ownPlaces } from './place/own-places.ts'
-import { repositoryFacts } from './place/repository-copies.ts'
 
 /** The asker whose saved answers apply. */
 export interface Asker {

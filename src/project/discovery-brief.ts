@@ -6,16 +6,13 @@ import type { Files } from '../system/files.ts'
 
 const MAX_BYTES = 1024 * 1024
 
-/**
- * The brief's globs. A missing brief has none, so nothing is in scope. Throws a Fault for an
- * invalid one.
- */
+/** The brief's globs; a missing brief has none. Throws a Fault for an invalid one. */
 export function readBrief(path: string, files: Files): readonly string[] {
   if (files.isMissing(path)) return []
   const wrong = (why: string, cause?: unknown) =>
     new Fault('discovery-brief', `the discovery brief ${path} ${why}`, {
       cause,
-      remedy: 'Write {"in_scope_files": ["src/**"]} there, or take files.discovery_brief out of the manifest.',
+      remedy: 'Write {"in_scope_files": ["src/**"]} there, or remove files.discovery_brief from the manifest.',
     })
   let value: unknown
   try {

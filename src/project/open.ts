@@ -1,7 +1,4 @@
-/**
- * Opens a project's policy, from memory or from its manifests. The caller says what an unsigned
- * manifest means.
- */
+/** Opens a project's policy. The caller says what an unsigned manifest means. */
 
 import { join } from 'node:path'
 import { isInside } from '../files/baseline.ts'
@@ -11,13 +8,12 @@ import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import { extendPolicy } from './load/extend.ts'
 import type { LoadedManifest, LoadedPolicy, LoadRequest } from './load/load.ts'
-import { recallPolicy } from './load/memory.ts'
-import { readOrganisation } from './load/written-manifests.ts'
+import { readOrganisation, recallPolicy } from './load/memory.ts'
 import { requireProject } from './place/root.ts'
 import type { TrustReport } from './sign/trust.ts'
 
 /** How to treat an unsigned manifest of the project (M3). */
-export type Unsigned =
+export type UnsignedTreatment =
   /** It does not take effect, and nothing opens. */
   | 'refused'
   /** It is checked as written; nothing runs on it. */
@@ -28,7 +24,7 @@ export type Unsigned =
   | ((loaded: LoadedManifest, report: TrustReport) => Promise<TrustReport | null>)
 
 export interface OpenRequest extends LoadRequest {
-  readonly unsigned: Unsigned
+  readonly unsigned: UnsignedTreatment
   /** For a manifest that the person named: the programs whose registries to look up now. */
   readonly programs?: readonly string[]
 }

@@ -15,7 +15,7 @@ export function startNotes(
   const { mode } = policy
   const bash = policy.tools.get('bash')
   return [
-    ...(isRoot ? ['Cordon runs as root: what the sandbox shows, a command reads as root'] : []),
+    ...(isRoot ? ['Cordon runs as root: commands read as root what the sandbox shows'] : []),
     ...(mode.value === 'auto' ? [`mode "auto" (${mode.source}) runs everything that no deny rule stops`] : []),
     ...(policy.autoAccept.value && mode.value === 'custom'
       ? [`auto_accept (${policy.autoAccept.source}) answers every ask with yes`]

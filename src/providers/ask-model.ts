@@ -1,7 +1,4 @@
-/**
- * Streams a model's answer. Retries with back-off before the first byte, never after; can be
- * cancelled at any time.
- */
+/** Streams a model's answer, with retries before the first byte and never after. */
 
 import { messageOf } from '../system/fault.ts'
 import { recordOf } from '../system/json.ts'
@@ -115,12 +112,12 @@ async function* attemptOnce(
       signal.throwIfAborted()
       silence.heard()
       size += bytes.length
-      if (size > maxBytes) throw new ProviderFault('provider-malformed', 'the provider sent an answer without end')
+      if (size > maxBytes) throw new ProviderFault('provider-malformed', 'the response of the provider is too long')
       for (const event of events.take(bytes)) {
         onPayload?.('answer', event.data)
-        for (const told of reader.take(event)) {
-          yield told
-          if (told.type === 'done') return
+        for (const parsed of reader.take(event)) {
+          yield parsed
+          if (parsed.type === 'done') return
         }
       }
     }

@@ -51,10 +51,7 @@ export interface ImagePart {
   readonly data: string
 }
 
-/**
- * The model's reasoning. `opaque` (signatures, encrypted content) goes back to the same provider
- * unchanged.
- */
+/** The model's reasoning. `opaque` goes back to the same provider unchanged. */
 export interface ThinkingPart {
   readonly type: 'thinking'
   readonly text: string

@@ -1,7 +1,4 @@
-/**
- * Profiles of providers: endpoint, model, headers. Read from the user's configuration, never from a
- * project.
- */
+/** Profiles of providers, read from the user's configuration and never from a project. */
 
 import { Fault } from '../system/fault.ts'
 import { isRecord, recordOf } from '../system/json.ts'
@@ -44,10 +41,7 @@ const NAME = /^[a-z0-9][a-z0-9._-]{0,39}$/
 const WIRES: readonly WireName[] = ['anthropic', 'openai-chat', 'openai-responses', 'gemini']
 const MAX_TOKENS = 16_384
 
-/**
- * Parses a configuration: `{provider, model, endpoint}`, or `profiles`. Every problem names its
- * place.
- */
+/** Parses a configuration. Every problem names its place. */
 export function parseConfig(value: unknown, file: string): ChatConfig {
   const bad = (what: string): Fault =>
     new Fault('bad-config', `${file}: ${what}`, { remedy: 'docs/guides/chat.md shows its fields.' })
@@ -163,10 +157,7 @@ function priceOf(value: unknown, bad: (what: string) => Fault): Price {
 
 const VARIABLE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g
 
-/**
- * Expands variables in headers. An unset one is a fault, since half a header tells a stranger
- * something.
- */
+/** Expands variables in headers. An unset one is a fault. */
 export function expandHeaders(
   { name, headers }: Profile,
   env: Readonly<Record<string, string | undefined>>,
@@ -176,7 +167,7 @@ export function expandHeaders(
       const found = env[variable]
       if (found === undefined || found === '' || /[\r\n\0]/.test(found)) {
         throw new Fault('bad-config', `profile "${name}" needs the variable ${variable} for its headers`, {
-          remedy: `Set ${variable}, or take the header out of the profile.`,
+          remedy: `Set ${variable}, or remove the header from the profile.`,
         })
       }
       return found

@@ -41,7 +41,7 @@ export class EventStreamReader {
     }
     this.#rest = this.#rest.slice(start)
     this.#searched = at - start
-    if (this.#rest.length + this.#size > MAX_EVENT) throw malformed('an event without end')
+    if (this.#rest.length + this.#size > MAX_EVENT) throw malformed('an event without an end')
     return events
   }
 
@@ -111,7 +111,7 @@ export function numberOf(value: unknown): number {
 
 /** The stream ended before the answer. */
 export function cutShort(): ProviderFault {
-  return new ProviderFault('provider-cut', 'the answer broke off before its end', { resumable: true })
+  return new ProviderFault('provider-cut', 'the response was cut off', { resumable: true })
 }
 
 /** An error inside a stream. */

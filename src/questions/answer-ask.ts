@@ -1,6 +1,6 @@
 /** Carries out a person's answer to a stored question (P6). */
 
-import type { Remembered } from '../approval/approve.ts'
+import type { SavedAnswer } from '../approval/approve.ts'
 import type { Answer } from '../approval/prompter.ts'
 import type { Suggestion } from '../approval/suggestion.ts'
 import { amendProject } from '../project/amend.ts'
@@ -11,10 +11,7 @@ import { machineFiles } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import { answerNext, dropAsk, type OpenAsk } from './asks.ts'
 
-/**
- * Carries out an answer and describes it in one sentence. An answer to one call waits `minutes` for
- * its retry.
- */
+/** Carries out an answer and describes it. A one-time answer waits `minutes` for the retry. */
 export async function answerAsk(
   machine: Machine,
   ask: OpenAsk,
@@ -30,7 +27,7 @@ export async function answerAsk(
       return `allowed once, within ${minutes} minutes`
     case 'deny-message':
       answerNext(machine, ask, now + minutes * 60_000, answer.message)
-      return 'no; the agent is told so, with your words, when it tries again'
+      return 'no; the agent gets your words when it tries again'
     case 'deny':
       count(machine, ask, false, now)
       dropAsk(machine, ask.id)
@@ -81,7 +78,7 @@ async function amend(machine: Machine, ask: OpenAsk, grant: Suggestion, verdict:
   for (const one of [grant, ...(grant.also ?? [])]) {
     // Reopened each time, since every grant changes the manifest.
     const opened = await openPolicy({ ...request, unsigned: 'refused' })
-    const remembered: Remembered = { tool: ask.tool, grant: one, verdict, scope: 'always', seconds: null }
+    const remembered: SavedAnswer = { tool: ask.tool, grant: one, verdict, scope: 'always', seconds: null }
     const amended =
       'loaded' in opened
         ? await amendProject(opened.loaded, remembered, machine, machineFiles)

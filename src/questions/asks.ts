@@ -1,7 +1,4 @@
-/**
- * The file of questions that can be answered from elsewhere: of waiting sessions, and of hooks
- * without anyone to ask.
- */
+/** The file of questions that can be answered from elsewhere. */
 
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
@@ -19,8 +16,7 @@ export interface OpenAsk {
   readonly project: string
   readonly host: string
   readonly tool: string
-  readonly subject: string
-  /** What the person sees, with the possible answers. */
+  /** What the person sees, with the possible answers. What is masked in it is stored nowhere. */
   readonly view: AskView
   /** Possible grants, narrowest first; empty if none may be saved. */
   readonly suggestions: readonly Suggestion[]
@@ -46,10 +42,7 @@ export interface WaitingAsk {
   readonly show?: 'possible' | 'wanted'
 }
 
-/**
- * An answer from elsewhere. It names a suggestion by number, since only the waiting process knows
- * the grant.
- */
+/** An answer from elsewhere, with a suggestion's number: only the asker knows the grant. */
 export interface GivenAnswer {
   readonly kind: AnswerKind
   readonly choice?: number
@@ -102,17 +95,17 @@ export function keepAsk(machine: Machine, ask: NewAsk, now: number): string | nu
 }
 
 /** Everything that a person sees of an ask, or that a yes would grant. */
-function contentOf({ project, host, tool, subject, view, suggestions, session = '', once = '' }: NewAsk): string {
-  return hashOf([project, host, tool, subject, session, once, canonicalJson({ view, suggestions })])
+function contentOf({ project, host, tool, view, suggestions, session = '', once = '' }: NewAsk): string {
+  return hashOf([project, host, tool, session, once, canonicalJson({ view, suggestions })])
 }
 
 function isUnanswered({ answeredUntil, waiting }: OpenAsk): boolean {
   return answeredUntil === undefined && waiting === undefined
 }
 
-function isSameCall(other: OpenAsk, { project, tool, subject, once }: NewAsk): boolean {
-  const same = other.project === project && other.tool === tool && other.subject === subject && other.once === once
-  return same && other.waiting === undefined
+function isSameCall({ waiting, ...other }: OpenAsk, { project, tool, view, once }: NewAsk): boolean {
+  const same = other.project === project && other.tool === tool && other.view.call === view.call && other.once === once
+  return same && waiting === undefined
 }
 
 export type NewAsk = Omit<OpenAsk, 'id' | 'time' | 'answeredUntil' | 'message' | 'waiting'>
@@ -179,7 +172,7 @@ function isAskFile(value: unknown): value is AskFile | EarlierFile {
 
 function isAsk(value: unknown): value is OpenAsk {
   const ask = value as Partial<OpenAsk> | null
-  const texts = ['id', 'project', 'host', 'tool', 'subject'] as const
+  const texts = ['id', 'project', 'host', 'tool'] as const
   return (
     typeof ask === 'object' &&
     ask !== null &&

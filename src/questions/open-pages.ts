@@ -33,10 +33,7 @@ export function isFirstPage(machine: Machine): boolean {
   return alive(machine)[0]?.pid === process.pid
 }
 
-/**
- * How long a question waits for the page if nobody else can be asked: clients give up after a
- * minute.
- */
+/** How long a question waits for the page: clients give up after a minute. */
 const WAIT_MS = 50_000
 
 /** Waits for an answer while a page is open. */

@@ -9,7 +9,15 @@ import type { Answer, ApprovalRequest, Prompter } from '../approval/prompter.ts'
 import type { Machine } from '../system/machine.ts'
 import { openOwnDirectory } from '../system/state.ts'
 import { ASKS_FILE, type GivenAnswer } from './asks.ts'
-import { answerText, answerWaiting, isShowWanted, postAsk, showAsk, standingAnswer, withdrawAsk } from './waiting.ts'
+import {
+  acceptedAnswer,
+  answerText,
+  answerWaiting,
+  isUnmaskingRequested,
+  postAsk,
+  unmaskAsk,
+  withdrawAsk,
+} from './waiting.ts'
 
 export interface AskOrigin {
   readonly machine: Machine
@@ -52,7 +60,7 @@ function pick({ subject, fields, reasons, masked }: AskView): Partial<AskView> {
   return { subject, fields, reasons, masked }
 }
 
-interface Asked {
+interface AskedQuestion {
   readonly view: AskView
   /** The suggestions, unmasked. */
   readonly grants: ApprovalRequest['suggestions']
@@ -62,11 +70,11 @@ interface Asked {
   readonly inner: Pick<Prompter, 'name' | 'tell'>
 }
 
-async function postAndWait(asked: Asked, origin: AskOrigin, signal: AbortSignal): Promise<Answer> {
+async function postAndWait(asked: AskedQuestion, origin: AskOrigin, signal: AbortSignal): Promise<Answer> {
   const { machine, project, surface } = origin
-  const { tool, subject } = asked.view
+  const { tool } = asked.view
   const shows = asked.show !== null && asked.view.masked > 0
-  const id = postAsk(machine, { host: surface, project, tool, subject, view: asked.view, shows }, Date.now())
+  const id = postAsk(machine, { host: surface, project, tool, view: asked.view, shows }, Date.now())
   try {
     return await first(asked, { machine, id }, signal)
   } finally {
@@ -75,7 +83,7 @@ async function postAndWait(asked: Asked, origin: AskOrigin, signal: AbortSignal)
 }
 
 async function first(
-  asked: Asked,
+  asked: AskedQuestion,
   place: { readonly machine: Machine; readonly id: string },
   signal: AbortSignal,
 ): Promise<Answer> {
@@ -83,7 +91,7 @@ async function first(
   const here = new AbortController()
   const elsewhere = new AbortController()
   const own = asked.own(AbortSignal.any([signal, here.signal])).then((answer) => ({ answer }))
-  const other = comes(place, show, AbortSignal.any([signal, elsewhere.signal])).then((given) => ({ given }))
+  const other = waitForAnswer(place, show, AbortSignal.any([signal, elsewhere.signal])).then((given) => ({ given }))
   own.catch(() => {})
   other.catch(() => {})
   try {
@@ -91,29 +99,29 @@ async function first(
     if ('answer' in settled) {
       const problem = answerWaiting(place.machine, place.id, { kind: settled.answer.kind, by: inner.name })
       // Somebody else was slightly faster.
-      const stands = problem === null ? null : standingAnswer(place.machine, place.id)
-      if (!stands) return settled.answer
-      inner.tell?.(`This was answered already: ${answerText(stands)}.`)
-      return meant(stands, asked)
+      const accepted = problem === null ? null : acceptedAnswer(place.machine, place.id)
+      if (!accepted) return settled.answer
+      inner.tell?.(`This was answered already: ${answerText(accepted)}.`)
+      return answerFrom(accepted, asked)
     }
     here.abort(new Error('answered elsewhere'))
     // Restore the terminal before printing; do not wait for a prompter that hangs.
     await Promise.race([own.catch(() => {}), new Promise((resolve) => setTimeout(resolve, LETS_GO_MS))])
     inner.tell?.(`Answered: ${answerText(settled.given)}.`)
-    return meant(settled.given, asked)
+    return answerFrom(settled.given, asked)
   } finally {
     elsewhere.abort(new Error('answered here'))
   }
 }
 
 /** The answer in the asker's terms. An answer that was not offered is a no. */
-function meant({ kind, by, ...given }: GivenAnswer, { grants, view }: Asked): Answer {
+function answerFrom({ kind, by, ...given }: GivenAnswer, { grants, view }: AskedQuestion): Answer {
   const answer = answerOf(view, grants, { answer: kind, ...given })
   return { ...(answer ?? { kind: 'deny' }), by }
 }
 
 /** Waits for an answer from elsewhere, and meanwhile shows masked text on request. */
-function comes(
+function waitForAnswer(
   { machine, id }: { readonly machine: Machine; readonly id: string },
   show: (() => AskView) | null,
   signal: AbortSignal,
@@ -131,8 +139,8 @@ function comes(
     }
     const look = () => {
       try {
-        if (show && isShowWanted(machine, id)) showAsk(machine, id, show())
-        const answer = standingAnswer(machine, id)
+        if (show && isUnmaskingRequested(machine, id)) unmaskAsk(machine, id, show())
+        const answer = acceptedAnswer(machine, id)
         if (!answer) return
         stop()
         resolve(answer)

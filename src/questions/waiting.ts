@@ -12,7 +12,7 @@ const REMEMBERED_MS = 10 * 60_000
 /** Posts a question of this process and returns its id. */
 export function postAsk(
   machine: Machine,
-  { shows = false, ...ask }: Pick<OpenAsk, 'project' | 'host' | 'tool' | 'subject' | 'view'> & { shows?: boolean },
+  { shows = false, ...ask }: Pick<OpenAsk, 'project' | 'host' | 'tool' | 'view'> & { shows?: boolean },
   now: number,
 ): string {
   const id = randomBytes(5).toString('hex')
@@ -39,20 +39,20 @@ export function answerWaiting(machine: Machine, id: string, answer: GivenAnswer)
 }
 
 /** Asks the waiting process to unmask its question; false if it cannot. */
-export function wantShown(machine: Machine, id: string): boolean {
+export function requestUnmasking(machine: Machine, id: string): boolean {
   return changeShown(machine, id, 'possible', (ask) => ({ ...ask, waiting: { ...ask.waiting!, show: 'wanted' } }))
 }
 
 /** Whether unmasking was requested. */
-export function isShowWanted(machine: Machine, id: string): boolean {
+export function isUnmaskingRequested(machine: Machine, id: string): boolean {
   return readAsks(machine).some((ask) => ask.id === id && ask.waiting?.show === 'wanted')
 }
 
 /** Unmasks a question on request. */
-export function showAsk(machine: Machine, id: string, view: OpenAsk['view']): void {
+export function unmaskAsk(machine: Machine, id: string, view: OpenAsk['view']): void {
   changeShown(machine, id, 'wanted', (ask) => {
     const { show: _, ...waiting } = ask.waiting!
-    return { ...ask, subject: view.subject, view, waiting }
+    return { ...ask, view, waiting }
   })
 }
 
@@ -74,7 +74,7 @@ function changeShown(
 }
 
 /** The accepted answer, or null. */
-export function standingAnswer(machine: Machine, id: string): GivenAnswer | null {
+export function acceptedAnswer(machine: Machine, id: string): GivenAnswer | null {
   return readAsks(machine).find((ask) => ask.id === id)?.waiting?.answer ?? null
 }
 

@@ -3,7 +3,7 @@
 import { hostname } from 'node:os'
 import type { AuditLine } from '../audit/event.ts'
 import { auditSessions } from '../audit/head.ts'
-import { isLogHeld } from '../audit/log.ts'
+import { isLogOpen } from '../audit/log.ts'
 import { ocsfEvent } from '../audit/ocsf.ts'
 import { type AuditQuery, followAudit, newestSession, queryAudit, tailAudit } from '../audit/read.ts'
 import { auditReport, auditReportJson, type ReportFacts } from '../audit/report.ts'
@@ -63,7 +63,7 @@ export function openAuditTrail(machine: Machine): AuditTrail {
     sessions: () => auditSessions(stateDir),
     follow: (session: string, back: number, signal: AbortSignal) => followAudit(stateDir, session, { back, signal }),
     tail: (budget: number, signal: AbortSignal) => tailAudit(stateDir, { budget, signal }),
-    isRunning: (session: string) => isLogHeld(stateDir, session),
+    isRunning: (session: string) => isLogOpen(stateDir, session),
     verify,
     report: (query: AuditQuery, now: Date, form: 'page' | 'json') =>
       (form === 'json' ? auditReportJson : auditReport)(reportFacts(query, now)),

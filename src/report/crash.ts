@@ -7,10 +7,7 @@ import type { Fault } from '../system/fault.ts'
 import { thisMachine } from '../system/machine.ts'
 import { version } from '../system/version.ts'
 
-/**
- * The report's path, or null if it failed. Only the verb is recorded: arguments are session
- * content.
- */
+/** The report's path, or null. Only the verb is recorded: arguments are session content. */
 export function reportCrash(error: unknown, verb: string): string | null {
   const redactor = createRedactor()
   const stateDir = stateDirectory()

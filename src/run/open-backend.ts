@@ -69,7 +69,7 @@ export async function openBackend(
   }
   const here = process.platform === 'darwin' ? `[sandbox.os] backend = "${value}" is` : 'Cordon has'
   throw new Fault('no-sandbox', `${here} no sandbox on ${process.platform}, and nothing runs without one`, {
-    remedy: 'Leave the key out on macOS; elsewhere run Cordon on Linux, macOS, or in a virtual machine.',
+    remedy: 'Omit the key on macOS; elsewhere run Cordon on Linux, macOS, or in a virtual machine.',
   })
 }
 

@@ -7,7 +7,7 @@ import { isGlob } from '../files/glob.ts'
 import { foldName } from '../files/path-bytes.ts'
 import { coversPath, literalPrefix, type PathPattern, reachesPath, splitPath } from '../files/path-pattern.ts'
 import type { PathRule } from '../policy/policy.ts'
-import { checkoutsOf } from '../project/place/repository-copies.ts'
+import { checkoutsOf } from '../project/load/repository-settings.ts'
 import { Fault } from '../system/fault.ts'
 import type { Files } from '../system/files.ts'
 
@@ -125,8 +125,8 @@ export function restrictCommand(
   const unseen = unique(folders.flatMap((folder) => entriesBeside(folder, [...reads, ...written], files)))
   const kept = unique(folders.flatMap((folder) => entriesBeside(folder, written, files)))
   return {
-    hidden: [...denied(hidden, [...reads, ...folders], files), ...unseen],
-    frozen: [...denied(fixed, [...writes, ...folders], files), ...kept.filter((path) => !unseen.includes(path))],
+    hidden: [...denied(hidden, files), ...unseen],
+    frozen: [...denied(fixed, files), ...kept.filter((path) => !unseen.includes(path))],
   }
 }
 
@@ -147,7 +147,7 @@ function entriesBeside(folder: string, places: readonly string[], files: Files):
   if (places.some((place) => isInside(folder, place))) return []
   const names = files.list(folder)
   if (names.length > MAX_BESIDE)
-    throw new Fault('too-many-files', `${folder} holds more than ${MAX_BESIDE} names, too many to keep one by one`, {
+    throw new Fault('too-many-files', `${folder} contains more than ${MAX_BESIDE} names, too many to keep one by one`, {
       remedy: 'Grant the directory as a whole (“dir/**”), or work in a smaller one.',
     })
   return names
@@ -182,7 +182,8 @@ function expand(pattern: PathPattern, files: Files): string[] {
   return matchesBelow(prefix, files, (path) => coversPath(pattern, path) && (isFile || path !== prefix))
 }
 
-function denied(rules: readonly PathRule[], shown: readonly string[], files: Files): string[] {
+/** What rules match, wherever it is: what the sandbox shows beside the grants (the system, a bundle's places) is denied like these. */
+function denied(rules: readonly PathRule[], files: Files): string[] {
   const found = new Set<string>()
   for (const { pattern } of rules) {
     const prefix = literalPrefix(pattern)
@@ -192,7 +193,7 @@ function denied(rules: readonly PathRule[], shown: readonly string[], files: Fil
     const paths = isNarrow ? matchesBelow(prefix, files, reaches) : [prefix].filter(reaches)
     for (const path of paths) found.add(files.canonical(path))
   }
-  return [...found].filter((path) => isCovered(path, shown))
+  return [...found]
 }
 
 /** The paths below a directory that match, the directory itself first; links are not followed. */
@@ -211,7 +212,7 @@ function matchesBelow(directory: string, files: Files, matches: (path: string) =
     const message =
       found.length > MAX_EXPANDED
         ? `more than ${MAX_EXPANDED} files in ${directory} match, too many to take one by one`
-        : `${directory} holds more than ${MAX_VISITED} files, too many to look through`
+        : `${directory} contains more than ${MAX_VISITED} files, too many to look through`
     throw new Fault('too-many-files', message, {
       remedy: 'Name the directory as a whole (“dir/**”), or a narrower one.',
     })

@@ -5,9 +5,8 @@ import { isInside, SYSTEM_PATHS } from '../files/baseline.ts'
 import { isGlob } from '../files/glob.ts'
 import type { PathRule } from '../policy/policy.ts'
 import { callerLines, programTable } from '../policy/programs/table.ts'
-import { homeLinks } from '../project/place/home-links.ts'
 import { installedPlaces } from '../project/place/installers.ts'
-import { ownCheckout, ownPackage, writablePathFolders } from '../project/place/own-places.ts'
+import { homeLinks, ownCheckout, ownPackage, writablePathFolders } from '../project/place/own-places.ts'
 import type { Arrangement, Backend, PlanUnderway } from '../sandbox/backend.ts'
 import { commandEnvironment } from '../sandbox/environment.ts'
 import { planLayout, type StandIn } from '../sandbox/layout.ts'
@@ -57,7 +56,7 @@ export interface Means {
   readonly judges: () => boolean
   readonly terminal: TerminalSize | null
   /** Told of every port on which it listens: somebody is there to answer. */
-  readonly tellsPorts: boolean
+  readonly reportsPorts: boolean
   /** What it looks for in vain is told with the result (`cordon learn`). */
   readonly learns: boolean
 }
@@ -109,7 +108,7 @@ export class Site {
   /** The first part of a plan, with the way to the rest: a look for the secrets and the protected paths. */
   begin(confinement: Confinement, argv: readonly string[], means: Means): Preparing {
     const { root, standsFor, cwd, places, network, environment, limits, undo } = confinement
-    const { proxy, arrangement, holdsChanges, judges, terminal, tellsPorts, learns } = means
+    const { proxy, arrangement, holdsChanges, judges, terminal, reportsPorts, learns } = means
     const { reads, writes, free } = this.#shown({ places }, proxy?.directory, arrangement?.temporary)
     const shows = this.#backend.capabilities.has('stand-ins')
     const sight = {
@@ -168,7 +167,7 @@ export class Site {
             proxyPorts: proxy.proxyPorts.filter((one) => !network.ports.includes(one.port)),
           }),
           servers: network.ports,
-          tellsPorts,
+          reportsPorts,
           learns,
           ...(terminal && { terminal }),
         })
@@ -181,7 +180,7 @@ export class Site {
       }
     }
     // At a terminal somebody can agree to a port, which then has to be handed out.
-    const sockets = proxy !== null || network.ports.length > 0 || (tellsPorts && terminal !== null)
+    const sockets = proxy !== null || network.ports.length > 0 || (reportsPorts && terminal !== null)
     return { layout: () => planLayout(layout), limits, sockets, complete, ...(arrangement && { arrangement }) }
   }
 

@@ -2,7 +2,7 @@
 
 import { posix } from 'node:path'
 import type { ProgramRules } from '../confine/confinement.ts'
-import { typedText } from '../confine/typed-words.ts'
+import { typedText } from '../confine/entitlement.ts'
 import { decideStart, type StartScene, startDenial, startText } from '../policy/programs/start.ts'
 import type { Ruling } from '../policy/stance.ts'
 import type { LaunchResult } from '../sandbox/backend.ts'
@@ -56,7 +56,7 @@ export class ProgramStarts {
     const ruling = this.#decide(start)
     if (ruling === null) return true
     if (ruling.decision === 'deny' || this.#ask === null) {
-      const nobody = ruling.decision === 'deny' ? '' : ' No one could be asked: run it as a command of its own.'
+      const nobody = ruling.decision === 'deny' ? '' : ' No one could be asked: run it as a separate command.'
       this.#refuse(start, `${ruling.reason.message}${nobody}`)
       return false
     }

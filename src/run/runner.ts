@@ -305,7 +305,7 @@ export class CommandRunner {
       holdsChanges: () => this.#holdsChanges,
       judges: () => this.#judges,
       terminal: terminal ? { rows: terminal.output.rows ?? 24, columns: terminal.output.columns ?? 80 } : null,
-      tellsPorts: io.onPort !== undefined,
+      reportsPorts: io.onPort !== undefined,
       learns: io.learns ?? false,
     })
   }
@@ -334,6 +334,8 @@ export class CommandRunner {
   }
 
   #hasWayOut({ network: { rules } }: Confinement): boolean {
+    const { capabilities } = this.#backend
+    if (capabilities.has('listener') && !capabilities.has('refusals')) return true
     return rules.allowed === null || rules.allowed.length > 0 || this.#options.asksAlways === true
   }
 
@@ -398,6 +400,6 @@ function apartFindings(paths: readonly string[], cwd: string): QuarantineFinding
 
 /** It may as well be the person's own work of this moment, so it stays. */
 function madeFinding(path: string): QuarantineFinding {
-  const message = `${path} may not be written, by a rule of the manifest, and came up while the command ran: look at it, and remove it if it is not yours.`
+  const message = `${path} may not be written, by a rule of the manifest, and appeared while the command ran: check it, and remove it if it is not yours.`
   return { path, action: 'failed', message, kept: null }
 }

@@ -2,7 +2,7 @@
 
 import { lstatSync } from 'node:fs'
 import { posix } from 'node:path'
-import { homeLinks } from '../project/place/home-links.ts'
+import { homeLinks } from '../project/place/own-places.ts'
 import { gitWays, ruleList } from '../sandbox/protect/change-rules.ts'
 import type { ProtectFacts } from '../sandbox/protect/protect.ts'
 import { RuleJudge } from '../sandbox/protect/rule-judge.ts'

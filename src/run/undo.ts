@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { findRoot } from '../project/place/root.ts'
 import { machineFiles } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
-import { CallStore, DEFAULT_PRUNE, isStanding, type KeptCall } from '../undo/call-store.ts'
+import { CallStore, DEFAULT_PRUNE, isInEffect, type KeptCall } from '../undo/call-store.ts'
 import { type Conflict, conflictsOf } from '../undo/conflicts.ts'
 import { keptName } from '../undo/journal.ts'
 import { changedByLater, LeftStates } from '../undo/left-states.ts'
@@ -61,7 +61,7 @@ export class ProjectUndo {
 
   /** Those that can be restored, the last one first. */
   standing(): KeptCall[] {
-    return this.calls().filter(isStanding)
+    return this.calls().filter(isInEffect)
   }
 
   /** The standing call of this name, or that did the one of this name again. */
@@ -73,7 +73,7 @@ export class ProjectUndo {
       return next ? again(next.id) : call
     }
     const found = again(id)
-    return found && isStanding(found) ? found : undefined
+    return found && isInEffect(found) ? found : undefined
   }
 
   show(call: KeptCall): ShownCall {

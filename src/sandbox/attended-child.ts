@@ -4,11 +4,11 @@ import type { ChildProcess, StdioOptions } from 'node:child_process'
 import { Readable, Writable } from 'node:stream'
 import { isatty } from 'node:tty'
 import { monotonicMs } from '../system/timing.ts'
-import type { Captured, LaunchIo, Output, SandboxFault } from './backend.ts'
+import type { CapturedOutput, LaunchIo, Output, SandboxFault } from './backend.ts'
 import { Capture } from './capture.ts'
 import type { Limits } from './limits.ts'
 
-export interface Attendance {
+interface Attendance {
   readonly child: ChildProcess
   readonly limits: Limits
   readonly io: LaunchIo
@@ -23,8 +23,8 @@ export interface ChildEnd {
   readonly signal: NodeJS.Signals | null
   readonly timedOut: boolean
   readonly cancelled: boolean
-  readonly stdout: Captured | null
-  readonly stderr: Captured | null
+  readonly stdout: CapturedOutput | null
+  readonly stderr: CapturedOutput | null
   readonly milliseconds: number
 }
 

@@ -5,7 +5,7 @@ import type { Readable, Writable } from 'node:stream'
 import { Fault, type FaultCode } from '../system/fault.ts'
 import type { SandboxLayout } from './layout.ts'
 import type { Limits } from './limits.ts'
-import type { SandboxPlan, Sought } from './plan.ts'
+import type { SandboxPlan, SoughtPath } from './plan.ts'
 import type { Caller, ProgramJudge, RanProgram } from './programs.ts'
 import type { Support } from './report.ts'
 import type { Violation } from './violation.ts'
@@ -17,10 +17,7 @@ export type Output = 'inherit' | 'capture' | 'discard' | Writable
 export interface TerminalIo {
   readonly input: Readable & { readonly isTTY?: boolean; setRawMode?(raw: boolean): unknown }
   readonly output: Writable & { readonly rows?: number; readonly columns?: number }
-  /**
-   * Called with a function that pauses the relay while another program uses the terminal; its
-   * result resumes it.
-   */
+  /** Called with a function that pauses the relay for another program; its result resumes it. */
   readonly onRelay?: (hold: () => (keys?: string) => void) => void
 }
 
@@ -61,8 +58,7 @@ export interface LaunchIo {
   /** True when `judge` may take its time: it asks a person. */
   readonly judgeAsks?: boolean
   /**
-   * With `tellsPorts` in the plan: a process inside listens on an unlisted port. True opens it like
-   * a listed one.
+   * With `reportsPorts` in the plan: an unlisted port is open inside. True opens it like others.
    */
   readonly onPort?: (port: number) => Promise<boolean>
 }
@@ -75,7 +71,7 @@ export interface InsideServer {
 }
 
 /** The captured part of one stream. */
-export interface Captured {
+export interface CapturedOutput {
   /** The first bytes, up to the cap. */
   readonly bytes: Buffer
   readonly total: number
@@ -85,7 +81,7 @@ export interface Captured {
 }
 
 /** A name that was asked for, or a host that a connection was meant for, where there was no way to it. */
-export interface Asked {
+export interface MissingPath {
   readonly what: 'name' | 'connection'
   readonly name: string
   /** 0 for a name. */
@@ -100,21 +96,19 @@ export interface LaunchResult {
   readonly exitCode: number
   readonly timedOut: boolean
   readonly cancelled: boolean
-  readonly stdout: Captured | null
-  readonly stderr: Captured | null
+  readonly stdout: CapturedOutput | null
+  readonly stderr: CapturedOutput | null
   readonly violations: readonly Violation[]
   /** Paths that it looked for and that do not exist inside, each once. */
-  readonly asked: readonly Asked[]
+  readonly asked: readonly MissingPath[]
   /** Unlisted ports on which it listened. */
   readonly unlisted: readonly number[]
   /** The first few files that it wrote to its temporary home, now deleted: their paths below it. */
   readonly leftBehind: readonly string[]
   /** The first programs that it started, where starts are judged. */
   readonly programs?: { readonly list: readonly RanProgram[]; readonly leftOut: number }
-  /**
-   * With `learns` in the plan: paths that it looked for, in order, and how many more there were.
-   */
-  readonly sought?: { readonly list: readonly Sought[]; readonly leftOut: number }
+  /** With `learns` in the plan: the paths that it looked for in order, and how many more. */
+  readonly sought?: { readonly list: readonly SoughtPath[]; readonly leftOut: number }
   /** False if opens of masked files could not be watched; they are still hidden. */
   readonly masksWatched: boolean
   readonly milliseconds: number
@@ -147,9 +141,9 @@ export type Capability =
   | 'stand-ins'
   /** `network: 'listener'`. */
   | 'listener'
-  /** `servers`. */
+  /** Refuses connections by itself, and reports the host: without a listener too. */
+  | 'refusals'
   | 'servers'
-  /** `sockets`. */
   | 'unix-sockets'
   /** A terminal of the sandbox's own. */
   | 'terminal'
@@ -177,9 +171,7 @@ export interface PlanUnderway {
   readonly sockets: boolean
   /** The result of `arrange`. */
   readonly arrangement?: Arrangement
-  /**
-   * Completes the plan with this layout. If it throws, nothing runs and the backend leaves nothing.
-   */
+  /** Completes the plan. If it throws, nothing runs and the backend leaves nothing. */
   complete(): SandboxPlan
 }
 
@@ -203,8 +195,7 @@ export interface Backend {
   probe(): Promise<Support>
   compile(plan: SandboxPlan): CompiledSandbox
   /**
-   * Only for a backend without namespaces: creates what a plan has to name. The caller disposes of
-   * it.
+   * Only for a backend without namespaces: creates what a plan names. The caller disposes of it.
    */
   arrange?(needs: { readonly network: boolean }): Promise<Arrangement>
   /**
@@ -222,21 +213,21 @@ export interface Backend {
 /** Throws the fault of a plan that needs more than a backend can do. */
 export function requireCapable({ name, capabilities }: Backend, plan: SandboxPlan, io: LaunchIo): void {
   const needed: readonly (readonly [boolean, Capability, string])[] = [
-    [plan.network.kind === 'listener', 'listener', 'a way to the hosts that are granted'],
+    [plan.network.kind === 'listener', 'listener', 'access to the granted hosts'],
     [plan.servers.length > 0, 'servers', 'ports of servers inside'],
     [plan.sockets.length > 0, 'unix-sockets', 'the unix sockets that are granted'],
     [plan.changes !== null, 'held-changes', 'changes that are held while it runs'],
-    [plan.learns, 'sought-paths', 'somebody who tells what it looks for'],
-    [plan.programs !== null, 'judged-programs', 'somebody who judges the programs that it starts'],
-    [plan.standIns.length > 0, 'stand-ins', 'files that stand in for others'],
-    [plan.maskFaces.size + plan.replaced.size > 0, 'stand-ins', 'what was committed in the place of secrets'],
+    [plan.learns, 'sought-paths', 'a report of what it looks for'],
+    [plan.programs !== null, 'judged-programs', 'a check of the programs that it starts'],
+    [plan.standIns.length > 0, 'stand-ins', 'replacement files'],
+    [plan.maskFaces.size + plan.replaced.size > 0, 'stand-ins', 'committed contents instead of secrets'],
     [io.terminal !== undefined, 'terminal', 'a terminal'],
-    [io.verify !== undefined, 'moved-files', 'a last look while other commands run'],
+    [io.verify !== undefined, 'moved-files', 'a last check while other commands run'],
   ]
   const lacking = needed.find(([wanted, capability]) => wanted && !capabilities.has(capability))
   if (!lacking) return
   throw new SandboxFault('sandbox-unable', `the sandbox "${name}" cannot give this command ${lacking[2]}`, {
-    remedy: 'Take that grant out of the manifest, or use another sandbox ([sandbox.os] backend).',
+    remedy: 'Remove that grant from the manifest, or use another sandbox ([sandbox.os] backend).',
   })
 }
 

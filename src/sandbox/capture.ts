@@ -4,7 +4,7 @@ import { closeSync, constants, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { openMade, uniqueName } from '../system/made-file.ts'
-import type { Captured } from './backend.ts'
+import type { CapturedOutput } from './backend.ts'
 
 const DEFAULT_OUTPUT_BYTES: number = 1024 * 1024
 /** A command must not fill the disk by talking: past this much the rest is only counted. */
@@ -58,7 +58,7 @@ export class Capture {
     spill.bytes += part.length
   }
 
-  finish(): Captured {
+  finish(): CapturedOutput {
     if (this.#spill) closeSync(this.#spill.fd)
     return {
       bytes: Buffer.concat(this.#chunks),

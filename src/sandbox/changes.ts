@@ -8,7 +8,7 @@
  * content is a git configuration of listed keys. `note`: done, with a line in the record. `free`:
  * cancels an earlier rule.
  */
-export type ChangeAction = 'refuse' | 'judge' | 'note' | 'free'
+type ChangeAction = 'refuse' | 'judge' | 'note' | 'free'
 
 /** One rule. The last one that fits a path decides. */
 export interface ChangeRule {
@@ -26,7 +26,7 @@ export interface ChangeRule {
 }
 
 /** The folder for what a command would lose, and its size limits. */
-export interface KeepPlan {
+interface KeepPlan {
   /** Of this call alone, owner-only, empty. */
   readonly folder: string
   /** Larger files are not copied (a file that is removed or replaced is linked, whatever its size). */
@@ -43,10 +43,7 @@ export interface KeepPlan {
 export interface ChangePlan {
   /** The last match decides. In parts, so that those which never change are built once. */
   readonly rules: readonly string[]
-  /**
-   * The settings that a command may write to git's configurations: lines of `gitKeyOrders`, each
-   * followed by a NUL.
-   */
+  /** The settings that a command may write to git's configurations: `gitKeyLines`, NUL-ended. */
   readonly gitKeys: string
   readonly keep: KeepPlan | null
   /** Writable places without protection and undo: caches of tools. */

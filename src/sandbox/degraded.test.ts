@@ -53,8 +53,9 @@ const PLAN = planSandbox({
 
 test('only what the kernel lacks is done without: a machine that is used up is a fault', () => {
   const code = (errno: number) => faultOfStep({ step: INIT_STEPS.BROKER, errno, index: 0 }, PLAN).code
-  const { ENOSYS, EAGAIN, ENOSPC, EMFILE } = constants.errno
-  expect(code(ENOSYS)).toBe('changes-broker')
+  const { ENOSYS, EOPNOTSUPP, EAGAIN, ENOSPC, EMFILE } = constants.errno
+  // A kernel without Landlock, and one where it is disabled at boot.
+  for (const errno of [ENOSYS, EOPNOTSUPP]) expect(code(errno)).toBe('changes-broker')
   for (const errno of [EAGAIN, ENOSPC, EMFILE]) expect(code(errno)).toBe('sandbox-processes')
 })
 

@@ -27,7 +27,7 @@ export interface EnvironmentRequest {
 }
 
 /** The environment, and the variables left out on purpose. */
-export interface CommandEnvironment {
+interface CommandEnvironment {
   readonly variables: Readonly<Record<string, string>>
   /** Entries of PATH that were dropped because they mean the current directory. */
   readonly droppedPath: readonly string[]
@@ -46,10 +46,7 @@ export const defaultAllowlist: Readonly<Record<EnvironmentRequest['platform'], r
       SDKROOT`),
 }
 
-/**
- * Update checks of the tool itself, which would be blocked and reported in every sandbox without
- * network.
- */
+/** Update checks of the tool, which a sandbox without network would block and report. */
 const QUIET: Readonly<Record<string, string>> = { npm_config_update_notifier: 'false', NO_UPDATE_NOTIFIER: '1' }
 
 /** Where programs are looked up when nothing usable is left of PATH. */

@@ -8,7 +8,7 @@ import { isInside, SYSTEM_PATHS } from '../files/baseline.ts'
 import { DEFAULT_SCRATCH_BYTES, type Limits } from './limits.ts'
 
 /** `[sandbox.os] command_fs`. */
-export type Baseline = 'system' | 'none' | 'permissive' | 'all'
+type Baseline = 'system' | 'none' | 'permissive' | 'all'
 
 /** The host's state of a path that the plan may show. */
 export interface PathFact {
@@ -40,7 +40,7 @@ export interface Bind {
 }
 
 /** A grant that could not be shown, and why. */
-export interface Skipped {
+export interface SkippedPath {
   readonly path: string
   readonly grant: 'read' | 'write' | 'scratch' | 'socket'
   readonly reason: 'missing' | 'kernel path' | 'whole file system' | 'in a place that commands see'
@@ -78,7 +78,7 @@ export interface SandboxLayout {
   /** Host directories of the `all` baseline that are replaced by empty ones. */
   readonly emptied: readonly string[]
   readonly standIns: readonly StandIn[]
-  readonly skipped: readonly Skipped[]
+  readonly skipped: readonly SkippedPath[]
   /** The size limit of each private directory. */
   readonly scratchBytes: number
 }
@@ -120,8 +120,7 @@ export function layerOf(layers: ReadonlyMap<string, Layer>, path: string): Layer
   return layers.get('/')
 }
 
-export interface Layout
-  extends Pick<SandboxLayout, 'binds' | 'links' | 'scratch' | 'emptied' | 'standIns' | 'skipped'> {
+interface Layout extends Pick<SandboxLayout, 'binds' | 'links' | 'scratch' | 'emptied' | 'standIns' | 'skipped'> {
   readonly layers: ReadonlyMap<string, Layer>
 }
 
@@ -133,7 +132,7 @@ export function isHosts(layers: ReadonlyMap<string, Layer>, path: string): boole
 
 export function layOut(request: LayoutRequest): Layout {
   const { baseline, facts, home } = request
-  const skipped: Skipped[] = []
+  const skipped: SkippedPath[] = []
   const links: { path: string; target: string }[] = []
   const wanted = new Map<string, Bind['mode']>()
 
@@ -180,8 +179,8 @@ export function layOut(request: LayoutRequest): Layout {
   const scratch = ['/tmp', '/dev/shm']
   // As a link it points to /tmp, or to something shown anyway; beside a project there, nothing can
   // be written.
-  const held = [home, ...wanted.keys()].some((path) => isInside(path, LONGER_TMP))
-  const longer = held || facts.paths.get(LONGER_TMP)?.link !== undefined ? [] : [LONGER_TMP]
+  const isUsed = [home, ...wanted.keys()].some((path) => isInside(path, LONGER_TMP))
+  const longer = isUsed || facts.paths.get(LONGER_TMP)?.link !== undefined ? [] : [LONGER_TMP]
   const extra = [...(request.scratch ?? []), ...(homeIsShown ? [] : [home]), ...longer]
   const order = [...wanted].map(([path, mode]) => ({ path, mode })).sort(byPath)
 
@@ -249,10 +248,7 @@ export function layoutOf(layout: Layout, { baseline, limits }: LayoutRequest): S
   }
 }
 
-/**
- * The layout of a request. Paths that cannot be shown are skipped and listed; nothing is ever
- * created on the host.
- */
+/** The layout of a request. Paths that cannot be shown are listed; the host is never changed. */
 export function planLayout(request: LayoutRequest): SandboxLayout {
   return layoutOf(layOut(request), request)
 }

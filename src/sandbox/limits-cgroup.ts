@@ -91,10 +91,7 @@ function supportOf(version: 1 | 2, roots: ReadonlyMap<string, string>): CgroupSu
   return { version, memory: roots.has('memory'), pids: roots.has('pids'), cpu: roots.has('cpu') }
 }
 
-/**
- * Removes groups whose creator is dead. A group with processes cannot be removed, so nothing
- * running is hurt.
- */
+/** Removes groups of dead creators. One with processes cannot be removed, so nothing is hurt. */
 function reapDead(host: CgroupHost): void {
   for (const root of new Set(host.roots.values()))
     for (const name of readdirSync(root)) {

@@ -29,10 +29,7 @@ export const DEFAULT_MEMORY_SHARE = 0.75
 /** As many as databases ask for; a machine may allow a million to each process. */
 export const DEFAULT_OPEN_FILES = 65_536
 
-/**
- * The controllers that can limit a sandbox as a whole; null if this machine offers none to this
- * user.
- */
+/** The controllers for a sandbox as a whole; null if the machine offers none to this user. */
 export interface CgroupSupport {
   readonly version: 1 | 2
   readonly memory: boolean

@@ -13,7 +13,7 @@ import {
   layOut,
   layoutOf,
   type SandboxLayout,
-  type Skipped,
+  type SkippedPath,
 } from './layout.ts'
 import type { Limits } from './limits.ts'
 import type { ProgramPlan } from './programs.ts'
@@ -43,14 +43,14 @@ export interface TerminalSize {
   readonly columns: number
 }
 
-/** A name, and its address of 127.0.0.0/8. */
-export interface NamedAddress {
+/** An address of 127.0.0.0/8 and its name. */
+interface NamedAddress {
   readonly name: string
   readonly address: string
 }
 
 /** A port of the sandbox's loopback; null for every address of it. */
-export interface ProxyPort {
+interface ProxyPort {
   readonly address: string | null
   readonly port: number
 }
@@ -62,7 +62,7 @@ export interface ProxyPort {
 export type SoughtKind = 'lookup' | 'change' | 'program' | 'run'
 
 /** A path that the command named, absolute, as it wrote it: nothing is judged by it. */
-export interface Sought {
+export interface SoughtPath {
   readonly what: SoughtKind
   readonly path: string
 }
@@ -77,7 +77,7 @@ export interface GrantedSocket {
 }
 
 /** Connections to `path` inside are handed out, to be connected to `target`. */
-export interface LocalSocket {
+interface LocalSocket {
   readonly path: string
   readonly target: string
 }
@@ -116,13 +116,10 @@ export interface SandboxRequest extends LayoutRequest {
   /** Ports of servers inside that may be reached from the host's loopback (`dev_server_ports`). */
   readonly servers?: readonly number[]
   /** Reports every other port on which the command listens, which stays closed. */
-  readonly tellsPorts?: boolean
+  readonly reportsPorts?: boolean
   /** Reports at the end what it looked for in vain, and which programs it ran. Needs `changes`. */
   readonly learns?: boolean
-  /**
-   * With it, program starts go through the init, which asks about those in the table. Needs
-   * `changes`.
-   */
+  /** With it, program starts of the table go through the init. Needs `changes`. */
   readonly programs?: ProgramPlan | null
   readonly unixSockets: boolean
   /** With `network: 'listener'` and `unixSockets`. */
@@ -149,7 +146,7 @@ export interface SandboxPlan extends SandboxLayout {
   readonly names: readonly NamedAddress[]
   /** Each once, ascending. */
   readonly servers: readonly number[]
-  readonly tellsPorts: boolean
+  readonly reportsPorts: boolean
   readonly learns: boolean
   readonly programs: ProgramPlan | null
   readonly unixSockets: boolean
@@ -165,11 +162,11 @@ export const DEFAULT_PORT = 3128
 export const FIRST_UNCHOSEN_PORT = 32_768
 
 /** Whether the plan needs a channel that passes sockets out of the sandbox. */
-export function handsOutSockets(plan: Pick<SandboxPlan, 'network' | 'servers' | 'tellsPorts' | 'terminal'>): boolean {
-  return plan.network.kind === 'listener' || plan.servers.length > 0 || (plan.tellsPorts && plan.terminal !== null)
+export function handsOutSockets(plan: Pick<SandboxPlan, 'network' | 'servers' | 'reportsPorts' | 'terminal'>): boolean {
+  return plan.network.kind === 'listener' || plan.servers.length > 0 || (plan.reportsPorts && plan.terminal !== null)
 }
 
-function isHeld({ path, mode }: Bind, changes: ChangePlan | null | undefined): boolean {
+function isJudged({ path, mode }: Bind, changes: ChangePlan | null | undefined): boolean {
   return mode === 'read-write' && !changes?.free.includes(path)
 }
 
@@ -180,19 +177,6 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
   const { layers } = layout
   const isShown = (path: string) => isHosts(layers, path)
   const isWritable = (path: string) => layerOf(layers, path)?.mode === 'read-write'
-
-  const pins = new Map<string, Pin['mode']>()
-  const hold = (path: string) => {
-    for (const above of ancestors(path)) {
-      if (layers.has(above)) break
-      if (!pins.has(above)) pins.set(above, 'in-place')
-    }
-  }
-  for (const pin of request.pins) {
-    if (!isWritable(pin.path)) continue
-    if (pin.mode === 'read-only' || !pins.has(pin.path)) pins.set(pin.path, pin.mode)
-    hold(pin.path)
-  }
 
   const hidden = [
     ...request.masks,
@@ -205,10 +189,25 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
     masks.push(path)
   }
   const maskSet = new Set(masks)
-  const outermost = masks.filter((path) => {
-    for (const above of ancestors(path)) if (maskSet.has(above)) return false
-    return true
-  })
+  const isBelowMask = (path: string) => {
+    for (const above of ancestors(path)) if (maskSet.has(above)) return true
+    return false
+  }
+  const outermost = masks.filter((path) => !isBelowMask(path))
+  const pins = new Map<string, Pin['mode']>()
+  const hold = (path: string) => {
+    for (const above of ancestors(path)) {
+      if (layers.has(above)) break
+      if (!pins.has(above)) pins.set(above, 'in-place')
+    }
+  }
+  for (const pin of request.pins) {
+    // Below a mask there is nothing.
+    if (!isWritable(pin.path) || isBelowMask(pin.path)) continue
+    if (pin.mode === 'read-only' || !pins.has(pin.path)) pins.set(pin.path, pin.mode)
+    hold(pin.path)
+  }
+
   // Nothing is created on the host, and where a command could put a link, Cordon would reach
   // another socket.
   const sockets = request.network === 'none' ? [] : (request.sockets ?? [])
@@ -220,7 +219,7 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
   const unserved = sockets.filter(({ target }) => !served.some((one) => one.target === target))
 
   const changes =
-    ((request.learns || request.programs || layout.binds.some((bind) => isHeld(bind, request.changes))) &&
+    ((request.learns || request.programs || layout.binds.some((bind) => isJudged(bind, request.changes))) &&
       request.changes) ||
     null
 
@@ -237,7 +236,7 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
     skipped: [
       ...layout.skipped,
       ...unserved.map(
-        ({ paths }): Skipped => ({ path: paths[0]!, grant: 'socket', reason: 'in a place that commands see' }),
+        ({ paths }): SkippedPath => ({ path: paths[0]!, grant: 'socket', reason: 'in a place that commands see' }),
       ),
     ],
     masks: outermost,
@@ -253,7 +252,7 @@ export function planSandbox(request: SandboxRequest): SandboxPlan {
         : { kind: 'listener', port: request.port ?? DEFAULT_PORT, proxyPorts: request.proxyPorts ?? [] },
     names: request.names ?? [],
     servers: [...new Set(request.servers)].sort((a, b) => a - b),
-    tellsPorts: request.tellsPorts ?? false,
+    reportsPorts: request.reportsPorts ?? false,
     learns: request.learns ?? false,
     programs: (request.changes && request.programs) || null,
     unixSockets: request.unixSockets || changes !== null,

@@ -1,4 +1,4 @@
-/** The layout that probes attack from inside: a project with a secret and protected paths, and a place outside. */
+/** Probes a backend by attacking from inside: a project with a secret and protected paths. */
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
@@ -54,7 +54,7 @@ export function attackLines(checks: readonly { readonly attack: string }[]): rea
 }
 
 /** The promises by these lines. */
-export function heldBy(
+export function assurancesOf(
   checks: readonly { readonly name: string; readonly detail: string }[],
   output: string,
 ): readonly Assurance[] {
@@ -119,10 +119,10 @@ export async function probeByAttack(
   })
   try {
     const output = await attackFromInside(backend, scriptOf(checks))
-    const held = heldBy(checks, output)
+    const assurances = assurancesOf(checks, output)
     return support(
-      held.every(({ status }) => status === 'enforced'),
-      [...held, ...lacking],
+      assurances.every(({ status }) => status === 'enforced'),
+      [...assurances, ...lacking],
     )
   } catch (error) {
     const remedy = error instanceof SandboxFault ? (error.remedy ?? REPORT_IT) : REPORT_IT

@@ -9,7 +9,7 @@ export interface ProgramPlan {
 }
 
 /** A file that runs with words. */
-export interface ProgramImage {
+interface ProgramImage {
   /** Canonical. */
   readonly file: string
   /** Names of programs in the table that this file is a link to or a copy of. */
@@ -31,7 +31,6 @@ export interface ProgramStart extends ProgramImage {
   readonly cut: boolean
 }
 
-/** A program that ran. */
 export interface RanProgram {
   readonly pid: number
   /** The process that started it. */

@@ -57,7 +57,7 @@ export interface PlanReport {
 export const UNHELD_CHANGES: Assurance = {
   name: 'changes',
   status: 'degraded',
-  detail: 'protected files that a command makes are taken away after it has ended; nothing can be undone',
+  detail: 'protected files that a command creates are removed after it ends; nothing can be undone',
 }
 
 /** Of a sandbox that does not judge the programs that a command starts. */

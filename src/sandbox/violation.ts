@@ -18,10 +18,7 @@ export interface Violation {
     | 'program-refused'
     | 'memory-used-up'
     | 'limit-reached'
-  /**
-   * `observed`: the kernel reported it. `inferred`: read from the command's own output, which may
-   * be mistaken or lie.
-   */
+  /** `observed`: the kernel reported it. `inferred`: read from output, which may lie. */
   readonly certainty: 'observed' | 'inferred'
   /** Absent when a refused call names no path. */
   readonly path?: string
@@ -64,23 +61,17 @@ export function changeViolation(path: string): Violation {
   }
 }
 
-/**
- * A git configuration that commands see without its credentials cannot be replaced by an edited
- * copy of that.
- */
+/** Commands see this git configuration without credentials, so they cannot replace it. */
 export function tokenViolation(path: string): Violation {
   return {
     kind: 'change-refused',
     certainty: 'observed',
     path,
-    message: `${path} was not changed: it contains a credential, so commands see a copy without it (take the credential out: git remote set-url NAME URL, with git credential to store it; or change the file yourself)`,
+    message: `${path} was not changed: it contains a credential, so commands see a copy without it (remove the credential: git remote set-url NAME URL, with git credential to store it; or change the file yourself)`,
   }
 }
 
-/**
- * The broker prevented a change, because the old content could not be kept and nobody was asked
- * about the command.
- */
+/** The broker prevented a change: the old content could not be kept and nobody was asked. */
 export function unkeptViolation(path: string): Violation {
   return {
     kind: 'change-refused',

@@ -100,9 +100,9 @@ export function cutTo(text: string, columns: number): string {
 export function cutMiddle(text: string, columns: number): string {
   const all = pieces(text)
   if (widthOf(text) <= columns) return rowText(all)
-  const room = Math.max(1, columns - 1)
-  const head = fitting(all, Math.floor(room / 3))
-  const tail = fitting(all.toReversed(), room - Math.floor(room / 3)).toReversed()
+  const cells = Math.max(1, columns - 1)
+  const head = fitting(all, Math.floor(cells / 3))
+  const tail = fitting(all.toReversed(), cells - Math.floor(cells / 3)).toReversed()
   return `${rowText(head)}…${rowText(tail.slice(tail.findIndex((piece) => piece.width > 0)))}`
 }
 

@@ -1,4 +1,4 @@
-/** A text as UTF-8, for a loop that checks every character: over bytes it runs several times as fast as over a string. */
+/** A text as UTF-8 and classes of characters: loops over bytes are several times as fast. */
 
 /** The bytes of a text; they are good until the next text is read. */
 export interface TextBytes {
@@ -16,9 +16,9 @@ export function createByteReader(): (text: string) => TextBytes {
   let kept = new Uint8Array(4096)
   const layoutFor = (size: number): Uint8Array<ArrayBuffer> => {
     if (size <= kept.length) return kept
-    const room = new Uint8Array(Math.max(size, Math.min(kept.length * 2, KEPT)))
-    if (room.length <= KEPT) kept = room
-    return room
+    const buffer = new Uint8Array(Math.max(size, Math.min(kept.length * 2, KEPT)))
+    if (buffer.length <= KEPT) kept = buffer
+    return buffer
   }
   return (text) => {
     // Most text is ASCII, or nearly: three times the space is allocated only if needed.

@@ -1,7 +1,7 @@
 /** Text of strangers for people's eyes: nothing in it can act on a terminal, hide, turn around or pile up. */
 
 /** One character of a text as it may be shown. */
-export interface ShownCharacter {
+interface ShownCharacter {
   /** The character, or its escape. */
   readonly text: string
   readonly source: string

@@ -20,7 +20,7 @@ import type { HostRule } from '../policy/policy.ts'
 import { takeStance } from '../policy/stance.ts'
 import { openSavedGrants } from '../project/answer-counts.ts'
 import type { LoadedPolicy, ManifestChoice } from '../project/load/load.ts'
-import { readOrganisation, type WrittenManifest } from '../project/load/written-manifests.ts'
+import { readOrganisation, type WrittenManifest } from '../project/load/memory.ts'
 import { openPolicy } from '../project/open.ts'
 import { startNotes } from '../project/start-notes.ts'
 import { pruneKept } from '../run/held-changes.ts'
@@ -39,9 +39,8 @@ import type { TaskPort } from '../tools/built-in/agent-tools.ts'
 import { builtInSpecs, builtInTools } from '../tools/built-in/registry.ts'
 import type { Tool, WebPort } from '../tools/tool.ts'
 import { openSessionCode } from './code/open-code.ts'
-import { reapSpill } from './reap-spill.ts'
 import { type ProjectPolicy, Session } from './session.ts'
-import { sessionTools } from './session-tools.ts'
+import { reapSpill, sessionTools } from './session-tools.ts'
 
 export { requestOf } from '../approval/approve.ts'
 export {
@@ -70,10 +69,7 @@ export interface CordonOptions {
   readonly manifest?: { readonly file: string } | { readonly object: unknown }
   /** Who is asked. Without a prompter every ask is refused. */
   readonly prompter?: Prompter
-  /**
-   * The surface's name, if its questions may also be answered on the page, by a link or with
-   * `cordon approvals`.
-   */
+  /** The surface's name, if its questions may also be answered elsewhere (page, link, CLI). */
   readonly answeredElsewhere?: string
   /**
    * Your own tools, made with `defineTool`. Each call goes through Cordon: its name has a level in
@@ -88,17 +84,11 @@ export interface CordonOptions {
 
 export interface SessionOptions {
   readonly agent?: string
-  /**
-   * Letters, digits and dashes. Reopening an id of a session with its own directory restores that
-   * directory.
-   */
+  /** Letters, digits and dashes. A reopened id gets its own directory back. */
   readonly id?: string
   /** `own`: the session writes into its own directory instead of the project (F7). */
   readonly sandbox?: 'project' | 'own'
-  /**
-   * Runs a sub-agent for the tool `task`, in a session that follows this one. Without it the tool
-   * is not offered.
-   */
+  /** Runs a sub-agent for the tool `task`; without it the tool is not offered. */
   readonly task?: TaskPort
 }
 

@@ -1,6 +1,6 @@
 /** Events and views of a session. */
 
-import type { Remembered } from '../approval/approve.ts'
+import type { SavedAnswer } from '../approval/approve.ts'
 import type { ToolResult } from '../call/tool-result.ts'
 import type { Verdict } from '../policy/order.ts'
 import type { Mode } from '../policy/policy.ts'
@@ -20,7 +20,7 @@ export class SessionListeners {
     return () => this.#listeners.delete(listener)
   }
 
-  tell(event: SessionEvent): void {
+  emit(event: SessionEvent): void {
     for (const listener of this.#listeners) {
       try {
         listener(event)
@@ -37,7 +37,7 @@ export type SessionEvent =
   | { readonly type: 'agent'; readonly agent: string }
   | { readonly type: 'level'; readonly tool: string; readonly level: Verdict }
   /** `kept` says why an "always" applies to this session only; null if it is in the manifest. */
-  | { readonly type: 'grant'; readonly remembered: Remembered; readonly kept: string | null }
+  | { readonly type: 'grant'; readonly remembered: SavedAnswer; readonly kept: string | null }
   | { readonly type: 'envelope'; readonly globs: readonly string[] }
   | { readonly type: 'sandbox'; readonly directory: string }
   | { readonly type: 'taint'; readonly tool: string; readonly score: number }

@@ -48,7 +48,7 @@ export interface SessionPorts extends SessionParts {
   readonly web: WebPort
   readonly code: SessionCode
   readonly store: SessionStore
-  readonly tell: (event: SessionEvent) => void
+  readonly emit: (event: SessionEvent) => void
   /** Reports failures that do not affect the call. */
   readonly noteFailure: (message: string) => void
 }

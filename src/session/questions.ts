@@ -1,7 +1,7 @@
 /** Asks a person about calls and running commands, and stores the answers. */
 
 import { posix } from 'node:path'
-import { type Approval, approve, callHash, type Question, type Remembered } from '../approval/approve.ts'
+import { type Approval, approve, callHash, type Question, type SavedAnswer } from '../approval/approve.ts'
 import type { Questions } from '../approval/question-queue.ts'
 import type { SavedGrants } from '../approval/saved-grants.ts'
 import type { Suggestion } from '../approval/suggestion.ts'
@@ -13,7 +13,7 @@ import { soleDecision } from '../policy/decision.ts'
 import { grantsOf } from '../policy/evaluate/command-grant.ts'
 import { settle } from '../policy/settle.ts'
 import { takeStance } from '../policy/stance.ts'
-import type { Amended } from '../project/amend.ts'
+import type { AmendResult } from '../project/amend.ts'
 import { countAnswer, habitOf } from '../project/answer-counts.ts'
 import type { ProgramQuestion } from '../run/program-starts.ts'
 import { analyze } from '../shell/walk/analyze.ts'
@@ -29,12 +29,12 @@ export interface QuestionParts {
   readonly saved: SavedGrants
   readonly recorder: SessionRecorder
   /** Writes an "always" into the manifest and signs it, or says why not. */
-  readonly amend: (remembered: Remembered) => Promise<Amended>
+  readonly amend: (remembered: SavedAnswer) => Promise<AmendResult>
   readonly now: () => number
 }
 
 /** A question to a person. */
-export interface Putting {
+export interface QuestionRequest {
   readonly question: Question
   readonly call: string | null
   /** True if it was settled meanwhile. */
@@ -48,15 +48,15 @@ export class SessionQuestions {
   readonly #view: SessionView
   readonly #tell: (event: SessionEvent) => void
 
-  constructor(id: string, parts: QuestionParts, view: SessionView, tell: (event: SessionEvent) => void) {
+  constructor(id: string, parts: QuestionParts, view: SessionView, emit: (event: SessionEvent) => void) {
     this.#id = id
     this.#parts = parts
     this.#view = view
-    this.#tell = tell
+    this.#tell = emit
   }
 
   /** Asks a person, records the answer and stores what should be remembered. */
-  async put({ question, call, settled, signal }: Putting): Promise<Approval> {
+  async put({ question, call, settled, signal }: QuestionRequest): Promise<Approval> {
     const { questions, recorder } = this.#parts
     const { policy } = this.#view.deciding(this.#view.entered)
     const reviewed = await this.#review(question, call, signal)
@@ -84,10 +84,7 @@ export class SessionQuestions {
     })
   }
 
-  /**
-   * The reviewer is asked first, but only about whole calls: it cannot know what a running command
-   * sends.
-   */
+  /** The reviewer is asked first, about whole calls: it cannot know what a command sends. */
   async #review(question: Question, call: string | null, signal: AbortSignal): Promise<Approval | null> {
     const { machine, recorder } = this.#parts
     const loaded = this.#view.deciding(this.#view.entered)
@@ -112,7 +109,7 @@ export class SessionQuestions {
     }
   }
 
-  async #remember(remembered: Remembered): Promise<void> {
+  async #remember(remembered: SavedAnswer): Promise<void> {
     const { grant, scope, seconds, verdict } = remembered
     const { project, saved, now, amend, recorder } = this.#parts
     const amended = scope === 'always' ? await amend(remembered) : null

@@ -1,7 +1,8 @@
 /** The tools that depend on their session: skills, language servers, sub-agents, web search. */
 
+import { readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { skillPort } from '../custom/skill-port.ts'
+import { skillPort } from '../custom/skill-gate.ts'
 import type { CustomToolHost } from '../custom/tools.ts'
 import { recordOf } from '../system/json.ts'
 import type { Machine } from '../system/machine.ts'
@@ -41,5 +42,19 @@ function searchEndpoint({ configDir }: Machine): string | null {
     return typeof url === 'string' && /^https?:\/\//.test(url) ? url : null
   } catch {
     return null
+  }
+}
+
+const KEEP_SPILL_MS = 24 * 3600 * 1000
+
+/** Removes spilled output that is older than a day. */
+export function reapSpill(directory: string, now: number): void {
+  for (const name of readdirSync(directory)) {
+    const path = join(directory, name)
+    try {
+      if (now - statSync(path).mtimeMs > KEEP_SPILL_MS) rmSync(path, { recursive: true, force: true })
+    } catch {
+      // Another process was faster.
+    }
   }
 }

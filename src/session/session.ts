@@ -12,9 +12,8 @@ import { VERDICTS, type Verdict } from '../policy/order.ts'
 import { MODES, type Mode } from '../policy/policy.ts'
 import { takeStance } from '../policy/stance.ts'
 import { readBrief } from '../project/discovery-brief.ts'
-import { ownWorktrees, repositoryProblems } from '../project/load/repository-settings.ts'
+import { ownWorktrees, repositoryFacts, repositoryProblems } from '../project/load/repository-settings.ts'
 import { ownPlaces } from '../project/place/own-places.ts'
-import { repositoryFacts } from '../project/place/repository-copies.ts'
 import { SessionState } from '../project/session-state.ts'
 import { openCommands, type SessionCommands } from '../run/port.ts'
 import { UndoCover } from '../run/undo-cover.ts'
@@ -83,8 +82,8 @@ export class Session {
       },
       now: parts.now,
     })
-    const tell = (event: SessionEvent) => this.#listeners.tell(event)
-    const questions = new SessionQuestions(id, parts, view, tell)
+    const emit = (event: SessionEvent) => this.#listeners.emit(event)
+    const questions = new SessionQuestions(id, parts, view, emit)
     if (agent !== null) this.#mustKnow(agent)
     makeDirectories(spillDirectory)
     const brief = loaded.session.discoveryBrief
@@ -126,7 +125,7 @@ export class Session {
       web,
       code: this.#code,
       store: { get: (key) => kept.get(key), set: (key, value) => void kept.set(key, value) },
-      tell,
+      emit,
       noteFailure: (message) => this.#noteFailure(message),
     }
     // Without its first line there is no session.
@@ -192,7 +191,7 @@ export class Session {
     this.#running.add(running)
     try {
       const result = await running
-      this.#listeners.tell({ type: 'result', tool, result })
+      this.#listeners.emit({ type: 'result', tool, result })
       return result
     } finally {
       this.#running.delete(running)
@@ -231,21 +230,21 @@ export class Session {
     const mode = requireOneOf('the mode', given, MODES)
     this.#state.mode = mode
     this.#parts.recorder.note({ type: 'mode', mode })
-    this.#listeners.tell({ type: 'mode', mode })
+    this.#listeners.emit({ type: 'mode', mode })
   }
 
   setAgent(agent: string): void {
     this.#mustKnow(agent)
     this.#state.agent = agent
     this.#parts.recorder.note({ type: 'mode', agent })
-    this.#listeners.tell({ type: 'agent', agent })
+    this.#listeners.emit({ type: 'agent', agent })
   }
 
   setLevel(tool: string, given: Verdict): void {
     const level = requireOneOf(`the level of ${requireText('the tool', tool)}`, given, VERDICTS)
     this.#state.setLevel(tool, level)
     this.#parts.recorder.note({ type: 'mode', tool, level })
-    this.#listeners.tell({ type: 'level', tool, level })
+    this.#listeners.emit({ type: 'level', tool, level })
   }
 
   /** Every tool's level and its source, for `/perms`. */
@@ -295,7 +294,7 @@ export class Session {
       if ('problem' in parsed) throw wrong(`the envelope cannot grow by ${JSON.stringify(glob)}`, parsed.problem)
     }
     this.#state.widenEnvelope(globs, 'session', place)
-    this.#listeners.tell({ type: 'envelope', globs })
+    this.#listeners.emit({ type: 'envelope', globs })
   }
 
   /** Subscribes to events; returns a function that unsubscribes. */

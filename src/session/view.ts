@@ -94,10 +94,7 @@ export class SessionView {
     }
   }
 
-  /**
-   * From now on decisions here are at least as strict as under the leader's mode, agent, levels and
-   * taint.
-   */
+  /** From now on decisions here are at least as strict as the leader's. */
   follow(leader: SessionView): void {
     this.#leader = leader
   }

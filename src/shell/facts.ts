@@ -139,10 +139,7 @@ export interface CommandFact {
   readonly paths: readonly PathUse[]
   readonly hosts: readonly HostUse[]
   readonly effect: Effect
-  /**
-   * The reason for the effect, for a prompt: "pushes commits to a remote". Empty for local and
-   * unknown.
-   */
+  /** The reason for the effect, for a prompt: "pushes commits to a remote"; empty if local. */
   readonly effectNote: string
   /** Words for the kind of change elsewhere that it is, such as `git push origin`: see `tables/kinds.ts`. */
   readonly kind?: readonly string[] | null
@@ -180,15 +177,9 @@ export interface ShellContext {
   /** Absolute working directory at the start. */
   readonly cwd: string
   readonly home: string
-  /**
-   * Directories whose files are kept: nothing in them is scratch, even below /tmp. Default: the
-   * working directory.
-   */
+  /** Directories whose files are kept, even below /tmp. Default: the working directory. */
   readonly roots?: readonly string[]
-  /**
-   * Variables with a known value at the start (HOME, PWD, USER …). Others are unknown unless the
-   * text sets them.
-   */
+  /** Variables with a known value at the start (HOME, PWD, USER …); others are unknown. */
   readonly variables?: Readonly<Record<string, string>>
   /** True where bash may start in another charset than UTF-8 or the plain bytes of the C locale. */
   readonly foreignCharset?: boolean

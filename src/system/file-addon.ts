@@ -1,7 +1,4 @@
-/**
- * File operations that Node lacks: times in nanoseconds, extended attributes, and immediate change
- * events.
- */
+/** File operations that Node lacks: nanosecond times, attributes, immediate events. */
 
 import { closeSync, lutimesSync, readSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,10 +14,7 @@ interface FileAddon {
 
 let addon: FileAddon | null | undefined
 
-/**
- * The addon `cordon-launch`, or null if it was not built. Searched from the bundle, the library or
- * a checkout.
- */
+/** The addon `cordon-launch` of the bundle, the library or a checkout, or null. */
 function loadAddon(): FileAddon | null {
   for (const place of ['../native', '../../native', '../../dist/native']) {
     const module = { exports: {} }
@@ -36,10 +30,7 @@ function loadAddon(): FileAddon | null {
 
 const ended = (path: Buffer): Buffer => Buffer.concat([path, Buffer.of(0)])
 
-/**
- * Sets the time of a file or a link itself. Throws system errors. Without the addon Node rounds to
- * microseconds.
- */
+/** Sets the time of a file or link. Without the addon Node rounds to microseconds. */
 export function setFileTime(path: Buffer, seconds: bigint, nanoseconds: number): void {
   addon ??= loadAddon()
   if (addon?.times(ended(path), Number(seconds), nanoseconds) === 0) return

@@ -227,10 +227,7 @@ function loopFault(path: string, cause?: unknown): Fault {
   return new Fault('link-loop', `${path} is a loop of symbolic links`, { cause })
 }
 
-/**
- * The path as its folders list it; missing parts stay as written. `list` returns no names if
- * unreadable.
- */
+/** The path as its folders list it; missing parts stay as written. */
 export function storedSpelling(path: string, list: (folder: string) => readonly string[]): string {
   let stored = '/'
   for (const name of path.split('/').filter((part) => part !== '')) {

@@ -1,7 +1,4 @@
-/**
- * Entries of the system keychain: Secret Service on Linux, Keychain on macOS, Credential Manager on
- * Windows.
- */
+/** Entries of the system keychain: Secret Service, Keychain or Credential Manager. */
 
 import { createRequire } from 'node:module'
 import { join } from 'node:path'

@@ -30,7 +30,7 @@ const short = { timeoutMs: 30 }
 describe('a lock', () => {
   it('is taken once, let go, and taken again', () => {
     const release = holdLock(directory)
-    expect(() => holdLock(directory, short)).toThrow(`is held by process ${process.pid}`)
+    expect(() => holdLock(directory, short)).toThrow(`is locked by process ${process.pid}`)
     release()
     expect(withLock(directory, () => 'done')).toBe('done')
   })
@@ -43,7 +43,7 @@ describe('a lock', () => {
     for (const name of readdirSync(directory)) rmSync(join(directory, name))
     const release2 = holdLock(directory)
     stale()
-    expect(() => holdLock(directory, short)).toThrow('is held')
+    expect(() => holdLock(directory, short)).toThrow('is locked')
     release2()
     expect(withLock(directory, () => 1)).toBe(1)
   })
@@ -73,7 +73,7 @@ describe('a lock', () => {
   it('of an unknown writer is not stepped over at once', () => {
     mkdirSync(directory, { recursive: true })
     writeFileSync(join(directory, '7.lock'), 'garbage')
-    expect(() => holdLock(directory, short)).toThrow(/is held/)
+    expect(() => holdLock(directory, short)).toThrow(/is locked/)
   })
 
   it('leaves few files behind', () => {

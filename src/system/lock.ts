@@ -198,7 +198,7 @@ function busy(directory: string, generation: number): Fault {
   } catch {
     // Just released.
   }
-  return new Fault('locked', `${directory} is held by ${holder}`, { remedy: 'Wait for it to end, and try again.' })
+  return new Fault('locked', `${directory} is locked by ${holder}`, { remedy: 'Wait for it to end, and try again.' })
 }
 
 const SLEEPER = new Int32Array(new SharedArrayBuffer(4))

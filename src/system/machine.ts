@@ -51,10 +51,7 @@ export function thisMachine(): Machine {
 
 const PASSED = 'CORDON_PASSED_'
 
-/**
- * Variables that the resident client withheld, because Node would have used them
- * (native/resident/environment.c).
- */
+/** Variables that the resident client withheld from Node (native/resident/environment.c). */
 function withPassed(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const names = Object.keys(env).filter((name) => name.startsWith(PASSED))
   if (names.length === 0) return env

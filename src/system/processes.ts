@@ -1,7 +1,4 @@
-/**
- * Facts about processes: which live, which have the terminal, which listen, and bash's opinion of a
- * text.
- */
+/** Facts about processes: which live, have the terminal or listen, and `bash -n`. */
 
 import { readFileSync } from 'node:fs'
 import { errorCode } from './fault.ts'
@@ -62,10 +59,7 @@ export function isSameProcess(pid: number, started: string | null): boolean {
   return started === null ? isAlive(pid) : startOf(pid) === started
 }
 
-/**
- * True in the foreground or if unknown. In the background, changing the terminal would stop this
- * process.
- */
+/** True in the foreground or if unknown. Changing the terminal in the background stops us. */
 export function isInForeground(): boolean {
   try {
     const stat = readFileSync('/proc/self/stat', 'utf8')
@@ -76,10 +70,7 @@ export function isInForeground(): boolean {
   }
 }
 
-/**
- * Runs `bash -n` in an empty environment and returns its complaint, or null. Warnings count: an
- * open here-document is one.
- */
+/** The complaint of `bash -n`, or null. Warnings count: an open here-document is one. */
 export function bashSyntaxError(command: string): string | null {
   // bash 3.2 of macOS reads these as plain text, newer ones as a character.
   if (process.platform === 'darwin' && /\$'(?:[^'\\]|\\.)*\\[uU]/s.test(command))

@@ -20,10 +20,7 @@ export function sha256(input: string | Uint8Array): string {
   return plainSha256(typeof input === 'string' ? new TextEncoder().encode(input) : input)
 }
 
-/**
- * FIPS 180-4, written for code that V8 never compiles: no calls or lists in loops, and small
- * integers.
- */
+/** FIPS 180-4 for code that V8 never compiles: no calls or lists in loops, small integers. */
 export function plainSha256(input: Uint8Array): string {
   constants ??= new Int32Array(CONSTANTS)
   const state = new Int32Array(START)

@@ -1,7 +1,4 @@
-/**
- * Cordon's own directories and files: private, replaced atomically, and refused if others could
- * have written them.
- */
+/** Cordon's own files: private, replaced atomically, refused if others could write them. */
 
 import { randomBytes } from 'node:crypto'
 import {
@@ -176,10 +173,7 @@ export function readOwnFile(
   }
 }
 
-/**
- * Replaces a file atomically and syncs it. `lasting` false skips the sync; the file may be empty
- * after a crash.
- */
+/** Replaces a file atomically and syncs it, unless `lasting` is false. */
 export function writeOwnFile(path: string, content: string | Uint8Array, mode = 0o600, lasting = true): void {
   const directory = dirname(path)
   const temporary = join(directory, `.${randomBytes(8).toString('hex')}.tmp`)

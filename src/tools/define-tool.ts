@@ -76,7 +76,7 @@ export function defineTool<const Schema extends InputSchema>(definition: ToolDef
     ...spec,
     run: async (input, context) => {
       context.signal.throwIfAborted()
-      return definition.run(input as InputOf<Schema>, held(spec, input, context))
+      return definition.run(input as InputOf<Schema>, limitedPorts(spec, input, context))
     },
   }
 }
@@ -93,7 +93,7 @@ function requireLabels(tool: string, labels: readonly ToolLabel[], actions: Acti
 }
 
 /** Limits the ports of a call to what was decided. */
-function held(spec: ToolSpec, input: ToolInput, context: ToolContext): ToolContext {
+function limitedPorts(spec: ToolSpec, input: ToolInput, context: ToolContext): ToolContext {
   const decided = (kind: 'command' | 'url', given: string): void => {
     if (spec.actions(input)[kind] === given) return
     throw new Fault(

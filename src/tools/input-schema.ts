@@ -33,7 +33,7 @@ function valueProblem(schema: PropertySchema, value: unknown): string | null {
   if (typeof value === 'string') {
     if (value.length > MAX_TEXT) return `has ${value.length} characters; at most ${MAX_TEXT} are taken`
     if (!value.isWellFormed())
-      return `holds half of a surrogate pair at character ${loneSurrogate(value)}; send whole characters`
+      return `contains half of a surrogate pair at character ${loneSurrogate(value)}; send whole characters`
     if (schema.format === 'path') {
       const problem = pathProblem(value)
       if (problem) return problem
@@ -58,7 +58,7 @@ function itemsProblem(schema: PropertySchema, items: readonly unknown[]): string
 
 function pathProblem(path: string): string | null {
   if (path === '') return 'is empty; name a file or directory'
-  if (path.includes('\0')) return 'holds a NUL character, which no path can'
+  if (path.includes('\0')) return 'contains a NUL character, which no path can'
   return path.length > MAX_PATH ? `has ${path.length} characters; a path has at most ${MAX_PATH}` : null
 }
 

@@ -17,7 +17,7 @@ import { writeMade } from '../system/made-file.ts'
 import { isSameProcess, startOf } from '../system/processes.ts'
 import { makeDirectories } from '../system/state.ts'
 import { fileTime, formatEnd, type Journal, parseJournal } from './journal.ts'
-import { lookAt } from './keeper.ts'
+import { statAt } from './keeper.ts'
 import { isWithoutChanges } from './net-changes.ts'
 
 /** A call's description for a person. */
@@ -51,7 +51,7 @@ export interface KeptCall {
 }
 
 /** Whether a call is in effect: not an undo, and not undone. */
-export function isStanding({ about, undoneBy }: KeptCall): boolean {
+export function isInEffect({ about, undoneBy }: KeptCall): boolean {
   return about.undoes === undefined && undoneBy === null
 }
 
@@ -110,7 +110,7 @@ export class CallStore {
   endOpen(id: string): boolean {
     const journal = this.journalOf(id)
     if (journal.ended !== null) return true
-    const changes = journal.records.map((record) => ({ record, stat: lookAt(record.path) }))
+    const changes = journal.records.map((record) => ({ record, stat: statAt(record.path) }))
     const isChanged = changes.some(({ record, stat }) =>
       record.op === 'made' ? stat !== null : stat === null || stat.ctimeNs !== record.changed,
     )
@@ -190,10 +190,7 @@ export class CallStore {
       if (/^g?\d+$/.test(name) || name === SIZE) rmSync(join(folder, name), { recursive: true, force: true })
   }
 
-  /**
-   * Removes old calls, and the oldest beyond the size limit. Returns those that can no longer be
-   * undone.
-   */
+  /** Removes old calls, and the oldest beyond the size limit. Returns the removed ones. */
   prune({ olderThanMs, bytes, graceMs }: PruneLimits, now: Date = new Date()): string[] {
     const removed: string[] = []
     const totals = new Map<string, number>()

@@ -1,14 +1,11 @@
-/**
- * Finds what has changed since a call, and steps that undo may not make, before anything is
- * touched.
- */
+/** Finds what has changed since a call, and steps that undo may not make. */
 
 import { type BigIntStats, lstatSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { errorCode } from '../system/fault.ts'
-import { HeldPlaces, MovedPlace, plantsInRepository } from './held-place.ts'
+import { changesRepository, HeldPlaces, MovedPlace } from './held-place.ts'
 import { type Journal, type JournalRecord, keptName, nanoseconds } from './journal.ts'
-import { lookAt, raw } from './keeper.ts'
+import { raw, statAt } from './keeper.ts'
 import type { LeftStates } from './left-states.ts'
 import { netChanges } from './net-changes.ts'
 
@@ -39,7 +36,7 @@ export interface Conflict {
     | 'changed since'
     | 'gone since'
     | 'made since'
-    | 'leads elsewhere'
+    | 'points elsewhere'
     | 'in a repository that was created since'
     | 'protected, because programs run it or take settings from it'
     | 'not kept'
@@ -68,8 +65,8 @@ export function conflictsOf({ records, ended, whole }: Journal, facts: ConflictF
   if (!whole) conflicts.push({ path: records[0]?.path ?? '', what: 'more changes than were written down' })
   const end = ended === null ? null : nanoseconds(ended)
   for (const path of [...net.made, ...net.changed]) {
-    const stat = lookIn(places, path)
-    if (stat === 'elsewhere') conflicts.push({ path, what: 'leads elsewhere' })
+    const stat = statIn(places, path)
+    if (stat === 'elsewhere') conflicts.push({ path, what: 'points elsewhere' })
     else if (!stat) conflicts.push({ path, what: 'gone since' })
     // A folder's time changes with its entries, which are checked themselves.
     else if (stat.isDirectory()) continue
@@ -79,12 +76,12 @@ export function conflictsOf({ records, ended, whole }: Journal, facts: ConflictF
     else if (later.has(path)) conflicts.push({ path, what: 'changed by a later call as well' })
   }
   for (const path of net.removed) {
-    const stat = lookIn(places, path)
-    if (stat) conflicts.push({ path, what: stat === 'elsewhere' ? 'leads elsewhere' : 'made since' })
+    const stat = statIn(places, path)
+    if (stat) conflicts.push({ path, what: stat === 'elsewhere' ? 'points elsewhere' : 'made since' })
   }
   const restored = new Set(net.removed)
   for (const path of [...net.changed, ...net.removed])
-    if (plantsInRepository(places, path, restored))
+    if (changesRepository(places, path, restored))
       conflicts.push({ path, what: 'in a repository that was created since' })
   places.forget()
   for (const path of refusedPaths(records, rules, folder)) conflicts.push({ path, what: PROTECTED })
@@ -96,7 +93,7 @@ function refusedPaths(records: readonly JournalRecord[], rules: PutRules, folder
   const refused = new Set<string>()
   const moves: { readonly from: string; readonly to: string }[] = []
   /** Where earlier steps have moved a path. */
-  const standsAt = (path: string): string =>
+  const pathNow = (path: string): string =>
     moves.reduceRight(
       (at, { from, to }) => (at === to || at.startsWith(`${to}/`) ? from + at.slice(to.length) : at),
       path,
@@ -114,7 +111,7 @@ function refusedPaths(records: readonly JournalRecord[], rules: PutRules, folder
           [other, path],
           [path, other],
         ] as const)) {
-      const at = standsAt(from!)
+      const at = pathNow(from!)
       const found = refusedMove(rules, from!, to!, at)
       if (found !== null) refused.add(found)
     }
@@ -126,7 +123,7 @@ function refusedPaths(records: readonly JournalRecord[], rules: PutRules, folder
 
 /** Checks moving back a folder with its contents, a link or a file. */
 export function refusedMove(rules: PutRules, from: string, to: string, at: string = from): string | null {
-  const stat = lookAt(at)
+  const stat = statAt(at)
   if (!stat) return null
   if (stat.isDirectory()) return rules.refusedMove(from, to, at)
   if (stat.isSymbolicLink()) return rules.refusedPut(to, 'link', () => readlinkSync(raw(at), 'latin1'))
@@ -158,7 +155,7 @@ export function keptText({ kept, number }: JournalRecord, folder: string): strin
 }
 
 /** What is at a path without following links; null for nothing, also without its folder. */
-export function lookIn(places: HeldPlaces, path: string): BigIntStats | 'elsewhere' | null {
+export function statIn(places: HeldPlaces, path: string): BigIntStats | 'elsewhere' | null {
   try {
     return lstatSync(places.at(path), { bigint: true, throwIfNoEntry: false }) ?? null
   } catch (error) {

@@ -15,7 +15,7 @@ const MARKS: readonly string[] = ['objects', 'refs', 'head', 'worktrees']
  * True for a path that would plant something in a repository. `restored`: folders restored as a
  * whole, which are what they were.
  */
-export function plantsInRepository(places: HeldPlaces, path: string, restored: ReadonlySet<string>): boolean {
+export function changesRepository(places: HeldPlaces, path: string, restored: ReadonlySet<string>): boolean {
   const name = posix.basename(path).toLowerCase()
   const folder = posix.dirname(path)
   const isHook = posix.basename(folder).toLowerCase() === 'hooks' && !name.endsWith('.sample')

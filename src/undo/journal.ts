@@ -1,7 +1,4 @@
-/**
- * PURE. The journal of one call: its changes in order and what was kept (format:
- * native/broker/journal.c).
- */
+/** PURE. The journal of one call: its changes in order (format: native/broker/journal.c). */
 
 import { decodePath, encodePath } from '../files/path-bytes.ts'
 
@@ -97,10 +94,7 @@ const KEPT_APART = 64
 
 const GROUP = 64
 
-/**
- * A kept file's name: the first lie beside the journal, the others in groups
- * (native/broker/keep.c).
- */
+/** A kept file's name: the first beside the journal, others in groups. */
 export function keptName(number: number): string {
   const group = Math.floor(number / GROUP)
   return group === 0 ? String(number) : `g${group}/${number}`

@@ -1,7 +1,4 @@
-/**
- * Keeps what a change of Cordon's own would lose, and records it first, as the init does for
- * commands.
- */
+/** Keeps what a change of Cordon's own would lose, and records it first. */
 
 import {
   type BigIntStats,
@@ -47,7 +44,7 @@ type Way = string | Buffer
 const way = (at: Way): Buffer => (typeof at === 'string' ? raw(at) : at)
 
 /** What is at a path without following links, or null. */
-export function lookAt(path: Way): BigIntStats | null {
+export function statAt(path: Way): BigIntStats | null {
   try {
     return lstatSync(way(path), { bigint: true, throwIfNoEntry: false }) ?? null
   } catch (error) {
@@ -62,7 +59,7 @@ export class Keeper implements ChangeKeeper {
   readonly #fd: number
   #last = 0
   /** Records of the last change. */
-  #told = 0
+  #recorded = 0
   /** What was kept for it. */
   #keptFor: string | null = null
 
@@ -74,15 +71,15 @@ export class Keeper implements ChangeKeeper {
   }
 
   willMake(path: string, folderTime?: bigint): void {
-    this.#told = 1
+    this.#recorded = 1
     this.#keptFor = null
     this.#write('made', path, {}, { folderTime })
   }
 
   /** A file will be changed in place. */
   willWrite(path: string, at: Way = path): void {
-    const stat = lookAt(at)
-    this.#told = stat ? 1 : 0
+    const stat = statAt(at)
+    this.#recorded = stat ? 1 : 0
     if (!stat) return
     const number = ++this.#last
     const kept: Kept = stat.size === 0n ? 'empty' : this.#copy(at, number, stat) ? 'copy' : 'lost'
@@ -90,37 +87,37 @@ export class Keeper implements ChangeKeeper {
   }
 
   willRemove(path: string, at: Way = path): void {
-    const stat = lookAt(at)
-    this.#told = stat ? 1 : 0
+    const stat = statAt(at)
+    this.#recorded = stat ? 1 : 0
     this.#keptFor = null
     if (stat) this.#write('removed', path, this.#keep(at, stat))
   }
 
   /** A rename will replace what is there, if anything. */
   willReplace(path: string, at: Way = path, folderTime?: bigint): void {
-    const stat = lookAt(at)
-    this.#told = stat ? 2 : 1
+    const stat = statAt(at)
+    this.#recorded = stat ? 2 : 1
     this.#keptFor = null
     if (stat) this.#write('removed', path, this.#keep(at, stat), { folderTime })
     this.#write('made', path, {}, { folderTime })
   }
 
   willMove(path: string, other: string): void {
-    this.#told = 1
+    this.#recorded = 1
     this.#keptFor = null
-    this.#write('renamed', path, {}, { other, changed: lookAt(path)?.ctimeNs })
+    this.#write('renamed', path, {}, { other, changed: statAt(path)?.ctimeNs })
   }
 
   willSetAttributes(path: string, at: Way = path): void {
-    const stat = lookAt(at)
-    this.#told = stat ? 1 : 0
+    const stat = statAt(at)
+    this.#recorded = stat ? 1 : 0
     this.#keptFor = null
     if (stat) this.#write('mode', path, { stat, ...this.#attributes(at, stat.isDirectory()) })
   }
 
   willSetMode(path: string, at: Way = path): void {
-    const stat = lookAt(at)
-    this.#told = stat ? 1 : 0
+    const stat = statAt(at)
+    this.#recorded = stat ? 1 : 0
     this.#keptFor = null
     if (stat) this.#write('mode', path, { stat })
   }
@@ -129,7 +126,7 @@ export class Keeper implements ChangeKeeper {
   wasNotMade(): void {
     const bytes = formatEnd(NO_TIME)
     bytes[4] = 'f'.charCodeAt(0)
-    for (; this.#told > 0; this.#told--) writeSync(this.#fd, bytes)
+    for (; this.#recorded > 0; this.#recorded--) writeSync(this.#fd, bytes)
     // A leftover link would make a used file hard-linked.
     if (this.#keptFor !== null) unlinkSync(this.#keptFor)
     this.#keptFor = null
@@ -157,7 +154,7 @@ export class Keeper implements ChangeKeeper {
       const name = this.#nameOf(number)
       linkSync(way(path), name)
       this.#keptFor = name
-      if (lookAt(name)?.ino === stat.ino) return { stat, kept: 'link', number }
+      if (statAt(name)?.ino === stat.ino) return { stat, kept: 'link', number }
       this.#keptFor = null
       unlinkSync(name)
     } catch {
@@ -217,7 +214,7 @@ export class Keeper implements ChangeKeeper {
     }: { other?: string; folderTime?: bigint | undefined; changed?: bigint | undefined } = {},
   ): void {
     const timeBefore = (of: string): FileTime => {
-      const stat = of === '' ? null : lookAt(posix.dirname(of))
+      const stat = of === '' ? null : statAt(posix.dirname(of))
       return stat ? fileTime(stat.mtimeNs) : NO_TIME
     }
     const { stat } = found

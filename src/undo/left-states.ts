@@ -7,7 +7,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeMade } from '../system/made-file.ts'
-import { type CallStore, isStanding, type KeptCall } from './call-store.ts'
+import { type CallStore, isInEffect, type KeptCall } from './call-store.ts'
 import type { FileState } from './journal.ts'
 
 const NAME = 'left'
@@ -66,16 +66,13 @@ function keyOf({ inode, changed }: FileState): string {
   return `${inode} ${changed}`
 }
 
-/**
- * Paths that later calls changed and nobody restored. File times tell those that began after its
- * end.
- */
+/** Paths that later calls changed and nobody restored. */
 export function changedByLater(store: CallStore, call: KeptCall): ReadonlySet<string> {
   const { ended } = store.journalOf(call.id)
   const end = ended === null ? Number.POSITIVE_INFINITY : Number(ended.seconds) * 1000 + ended.nanoseconds / 1e6
   const paths = new Set<string>()
   for (const later of store.list()) {
-    if (later.id <= call.id || !isStanding(later) || Date.parse(later.about.at) > end) continue
+    if (later.id <= call.id || !isInEffect(later) || Date.parse(later.about.at) > end) continue
     for (const { op, path, other } of store.journalOf(later.id).records)
       if (op !== 'refused' && op !== 'noted') paths.add(path).add(other)
   }

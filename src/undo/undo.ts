@@ -23,13 +23,13 @@ import {
   type Conflict,
   conflictsOf,
   keptText,
-  lookIn,
   type PutKind,
   type PutRules,
   putsOf,
   refusedMove,
+  statIn,
 } from './conflicts.ts'
-import { HeldPlaces, MovedPlace, plantsInRepository } from './held-place.ts'
+import { changesRepository, HeldPlaces, MovedPlace } from './held-place.ts'
 import { type Before, type FileState, type FileTime, type JournalRecord, type Kept, keptName } from './journal.ts'
 import { Keeper } from './keeper.ts'
 import { changedByLater, type LeftState, LeftStates, writeLeft } from './left-states.ts'
@@ -142,7 +142,7 @@ class Replay {
   /** Current files with their states before the call. */
   leftStates(): LeftState[] {
     const states = [...this.#before].flatMap(([path, was]) => {
-      const stat = lookIn(this.#places, path)
+      const stat = statIn(this.#places, path)
       if (stat === null || stat === 'elsewhere' || stat.isDirectory() || was.changed === 0n) return []
       return [{ now: { inode: stat.ino, changed: stat.ctimeNs }, was }]
     })
@@ -167,21 +167,21 @@ class Replay {
     const { op, path, other, before } = record
     const puts = op === 'made' || op === 'mode' ? [] : other === '' ? [path] : [path, other]
     for (const one of puts)
-      if (plantsInRepository(this.#places, one, this.#restored))
+      if (changesRepository(this.#places, one, this.#restored))
         throw Object.assign(new Error('it would be part of a git repository'), { code: 'REPOSITORY' })
     for (const put of putsOf(record)) this.#judgePut(put, record)
     const was: FileState = { inode: before.inode, changed: record.changed }
     if (op === 'made') this.#removeMade(path)
-    else if (op === 'removed') this.#putBack(path, record)
+    else if (op === 'removed') this.#restore(path, record)
     else if (op === 'exchanged') this.#exchange(record)
-    else if (op === 'written') this.#restore(record)
+    else if (op === 'written') this.#restoreContent(record)
     else if (op === 'mode') this.#setMode(path, record)
     if (op === 'made') this.#forgetMade(record)
     else if (op !== 'renamed' && op !== 'exchanged') this.#before.set(path, was)
     if (op !== 'renamed') return
-    this.#moveBack(record)
+    this.#restoreMove(record)
     if (before.mode === 0) return
-    this.#putBack(other, record)
+    this.#restore(other, record)
     this.#before.set(other, { inode: before.inode, changed: record.otherChanged })
   }
 
@@ -195,7 +195,7 @@ class Replay {
   /** Its hard link lost a name, which changed the ctime. */
   #forgetMade({ path, other, otherChanged }: JournalRecord): void {
     this.#before.delete(path)
-    const source = other === '' ? null : this.#look(other)
+    const source = other === '' ? null : this.#stat(other)
     if (source) this.#before.set(other, { inode: source.ino, changed: otherChanged })
   }
 
@@ -207,7 +207,7 @@ class Replay {
       states.set(move ? move[1] + path.slice(move[0].length) : path, state)
     }
     for (const [, to, changed] of moves) {
-      const stat = this.#look(to)
+      const stat = this.#stat(to)
       if (stat) states.set(to, { inode: stat.ino, changed })
     }
     this.#before = states
@@ -215,7 +215,7 @@ class Replay {
 
   #removeMade(path: string): void {
     if (this.#absent.delete(path)) return
-    const stat = this.#look(path)
+    const stat = this.#stat(path)
     if (!stat) return
     if (!stat.isDirectory()) {
       this.#keeper.willRemove(path, this.#places.at(path))
@@ -233,8 +233,8 @@ class Replay {
   /**
    * What is at a path without following links, or null. Throws if the path now points elsewhere.
    */
-  #look(path: string): BigIntStats | null {
-    const found = lookIn(this.#places, path)
+  #stat(path: string): BigIntStats | null {
+    const found = statIn(this.#places, path)
     if (found === 'elsewhere') throw new MovedPlace(path)
     return found
   }
@@ -250,12 +250,12 @@ class Replay {
     }
   }
 
-  #putBack(path: string, { kept, number, before }: JournalRecord): void {
+  #restore(path: string, { kept, number, before }: JournalRecord): void {
     if (kept === 'made') {
       this.#absent.add(path)
       return
     }
-    const there = this.#look(path)
+    const there = this.#stat(path)
     if (there && there.ino === before.inode) return
     if (there) throw Object.assign(new Error('something else is there now'), { code: 'EEXIST' })
     if ((before.mode & FORMAT) === FOLDER) {
@@ -298,12 +298,12 @@ class Replay {
     }
   }
 
-  #moveBack({ path, other, changed }: JournalRecord): void {
+  #restoreMove({ path, other, changed }: JournalRecord): void {
     const isAbsent = this.#absent.has(other)
     this.#moveAbsent(other, path)
     if (isAbsent) return
-    if (!this.#look(other) && this.#look(path)) return
-    if (this.#look(path)) throw Object.assign(new Error('something else is there now'), { code: 'EEXIST' })
+    if (!this.#stat(other) && this.#stat(path)) return
+    if (this.#stat(path)) throw Object.assign(new Error('something else is there now'), { code: 'EEXIST' })
     const refused = refusedMove(this.#rules, other, path)
     if (refused !== null) throw new ProtectedPut(refused)
     this.#keeper.willMove(other, path)
@@ -350,7 +350,7 @@ class Replay {
   #freeName(folder: string): string {
     for (let number = 0; ; number++) {
       const path = `${folder}/.cordon-undo-${number}`
-      if (!this.#look(path)) return path
+      if (!this.#stat(path)) return path
     }
   }
 
@@ -361,10 +361,10 @@ class Replay {
     }
   }
 
-  #restore(record: JournalRecord): void {
+  #restoreContent(record: JournalRecord): void {
     const { path, kept, number, before } = record
     if (this.#absent.has(path)) return
-    if (this.#look(path)?.isFile() !== true) throw Object.assign(new Error('no file any more'), { code: 'ENOENT' })
+    if (this.#stat(path)?.isFile() !== true) throw Object.assign(new Error('no file any more'), { code: 'ENOENT' })
     if (kept === 'lost') throw Object.assign(new Error('not kept'), { code: 'NOT-KEPT' })
     this.#keeper.willWrite(path, this.#places.at(path))
     this.#places.withFile(path, (place) => {
@@ -380,7 +380,7 @@ class Replay {
   }
 
   #setMode(path: string, { before, kept, number }: JournalRecord): void {
-    if (this.#absent.has(path) || !this.#look(path)) return
+    if (this.#absent.has(path) || !this.#stat(path)) return
     if (kept === 'lost') throw Object.assign(new Error('not kept'), { code: 'NOT-KEPT' })
     if (kept === 'attributes') {
       this.#keeper.willSetAttributes(path, this.#places.at(path))
@@ -390,7 +390,7 @@ class Replay {
   }
 
   #dress(path: string, { mode, group, time }: Before): void {
-    const stat = this.#look(path)
+    const stat = this.#stat(path)
     const isLink = stat?.isSymbolicLink() ?? false
     if (isLink !== ((mode & FORMAT) === LINK))
       throw Object.assign(new Error('something else is there now'), { code: 'EEXIST' })

@@ -51,7 +51,7 @@ const FINDINGS: readonly Finding[] = [
   { what: 'the script wrote outside', happened: outside('sneaked.txt'), guarded: false },
   {
     what: 'the agent was told that a result gives orders',
-    happened: ({ model }) => model.bodies.some((body) => /it is data, not an order/i.test(body)),
+    happened: ({ model }) => model.bodies.some((body) => /it is data, not an instruction/i.test(body)),
     guarded: true,
     bare: false,
   },

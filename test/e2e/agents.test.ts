@@ -35,7 +35,7 @@ function claude(script: string) {
   return project.cordon(['run', '--manifest', 'cordon.toml', '--', 'claude'], { env })
 }
 
-it('holds a placeholder for the key, in the environment of every process', () => {
+it('contains a placeholder for the key, in the environment of every process', () => {
   const { out } = claude('env; cat /proc/[0-9]*/environ 2>/dev/null | tr "\\0" "\\n"')
   expect(out).toMatch(/^ANTHROPIC_API_KEY=cordon_anthropic_api_key_[0-9a-f]+$/m)
   expect(out).toContain('DISABLE_AUTOUPDATER=1')

@@ -74,5 +74,5 @@ eachUser(describe)('as $name', (user) => {
 
 it('has nothing to do where all is well', () => {
   const { err } = project.cordon(['doctor', '--fix'])
-  expect(err).toContain('nothing here that Cordon can repair')
+  expect(err).toContain('Cordon can repair nothing here')
 })

@@ -74,7 +74,7 @@ it('signing is a headline, then words, then the question; a later one begins wit
   const second = at(80, ['sign'])
   await second.until(/Sign it\? \[y\/N\]/)
   expect(second.screen.text.split('\n').slice(0, 3)).toEqual([
-    'Since you signed it last:',
+    'Since you last signed it:',
     '  + The command "gh pr:*" runs without asking (reaches api.github.com).',
     'With that, this project:',
   ])
@@ -133,11 +133,7 @@ it.each(WIDTHS)('the prompt in %i columns, and its answer', async (columns) => {
   const call = { input: { command: subject }, call: 'hash', facts: null, worst: worstCaseOf(decision, null) }
   const request = { tool: 'bash', subject, ...call, decision, asks: decision.segments, suggestions: GRANTS }
   const view = { ...askView(request), answers: ['time', 'always', 'deny', 'deny-always'] as const }
-  keepAsk(
-    machine,
-    { host: 'codex', project: project.directory, tool: 'bash', subject, view, suggestions: GRANTS },
-    Date.now(),
-  )
+  keepAsk(machine, { host: 'codex', project: project.directory, tool: 'bash', view, suggestions: GRANTS }, Date.now())
   expect(openAsks(machine, Date.now())).toHaveLength(1)
 
   const terminal = at(columns, ['approvals', 'answer'])
@@ -156,7 +152,7 @@ it.each(WIDTHS)('the prompt in %i columns, and its answer', async (columns) => {
   terminal.type('2')
   await terminal.until(/granted for 60 minutes: command deploy:\*/)
   expect(await terminal.ended()).toBe(0)
-  expect(project.cordon(['approvals']).out).toBe('nothing waits for an answer\n')
+  expect(project.cordon(['approvals']).out).toBe('no questions are waiting\n')
   expect(project.cordon(['grants']).out).toContain('deploy:*')
   const [grant] = JSON.parse(project.cordon(['grants', '--json']).out) as { readonly id: string }[]
   expect(project.cordon(['grants', 'revoke', grant!.id.slice(0, 12)]).out).toContain('command deploy:*')
@@ -186,7 +182,7 @@ it('the tour asks its one question at the terminal; a yes, a no and a terminal t
     expect(tour.screen.text.includes('API_KEY=')).toBe(tour === yes)
   }
   expect(yes.screen.text).toMatch(
-    /You take that back\n\$ cordon undo --last\n.*Undone: [^✓]*✓ the code is back, to the byte/,
+    /You undo that\n\$ cordon undo --last\n.*Undone: [^✓]*✓ every byte of the code is back/,
   )
 })
 
@@ -201,8 +197,8 @@ it('cordon alone says where the project stands', async () => {
   const day = new Date().toISOString().slice(0, 10)
   expect(terminal.screen.text.split('\n').slice(1)).toEqual([
     `manifest   signed by you, on ${day}`,
-    'agents     none is guarded here',
-    '           cordon install AGENT, of those that cordon install --help names',
+    'agents     no agent is guarded',
+    '           see: cordon install --help',
     expect.stringMatching(/^stopped {4}file .*\.env$|^stopped {4}file .*…$/),
     '           if it should: cordon add read .env',
     'asks       none waits',

@@ -90,13 +90,13 @@ const rows: readonly {
     note: 'git without a name',
     args: ['run', '--', 'sh', '-c', 'git init -q r && cd r && git commit --allow-empty -m x'],
     code: 128,
-    says: ['git does not know who you are', '~/.gitconfig', '--tool git'],
+    says: ['git does not know your name', '~/.gitconfig', '--tool git'],
   },
   {
     note: 'a manifest for the home directory',
     args: ['init', '~'],
     code: 125,
-    says: ['is not taken for a project: it is your home directory', 'Go to the folder of the project'],
+    says: ['is not accepted as a project: it is your home directory', 'Go to the folder of the project'],
   },
   {
     note: 'writing to a file outside: shown is not enough',

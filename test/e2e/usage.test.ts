@@ -23,9 +23,9 @@ const rows: readonly [string, string][] = [
   ['check --root nowhere -- ls', 'nowhere is not a directory'],
   ['check --jsno -- ls', 'did you mean --json?'],
   ['verify --root nowhere', 'nowhere is not a directory'],
-  ['sign now', 'does not know what to do with “now”'],
+  ['sign now', 'does not take “now”'],
   ['policy shwo', 'did you mean show?'],
-  ['policy show it', 'does not know what to do with “it”'],
+  ['policy show it', 'does not take “it”'],
   ['tools lst', 'did you mean list?'],
   ['skills aprove x', 'did you mean approve?'],
   ['keys rset', 'did you mean reset?'],
@@ -42,8 +42,8 @@ const rows: readonly [string, string][] = [
   ['import cladue-code', 'did you mean claude-code?'],
   ['completions tcsh', 'bash, zsh or fish, not “tcsh”'],
   ['mcp --port 3', '--port goes with --http'],
-  ['scan page.md', 'does not know what to do with “page.md”'],
-  ['redact app.log', 'does not know what to do with “app.log”'],
+  ['scan page.md', 'does not take “page.md”'],
+  ['redact app.log', 'does not take “app.log”'],
 ]
 
 it.each(rows)('cordon %s', (line, said) => {

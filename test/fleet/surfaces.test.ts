@@ -190,7 +190,7 @@ it('an ask is answered where those of the approver’s own machine are: on the p
   const consent = { take: () => 'no code', offer: () => null } as never
   const answeredOnPage = async (kind: 'once' | 'deny-message', subject: string) => {
     for (;;) {
-      const ask = openAsks(ann, Date.now()).find((one) => one.subject === subject)
+      const ask = openAsks(ann, Date.now()).find(({ view }) => view.subject === subject)
       if (ask) return answerOnPage(ann, { ask: ask.id, kind, message: 'not today' }, consent)
       await new Promise((resolve) => setTimeout(resolve, 50))
     }

@@ -7,7 +7,8 @@ import { SUITES } from '../../scripts/suites.ts'
 import { commands } from '../../src/surfaces/cli/usage.ts'
 import { TOOL_KEYS } from '../../src/tools/custom/tool-manifest.ts'
 
-const DOCUMENTS = globSync(['*.md', 'docs/**/*.md'])
+/** The list of messages quotes fragments of the sources. */
+const DOCUMENTS = globSync(['*.md', 'docs/**/*.md']).filter((path) => path !== 'docs/reference/messages.md')
 const { scripts, dependencies, devDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as Readonly<
   Record<'scripts' | 'dependencies' | 'devDependencies', Readonly<Record<string, string>>>
 >

@@ -56,7 +56,7 @@ export async function openChat(place: Place): Promise<Driver> {
   const model = await OneCall.start(place)
   const person = new Person()
   const { machine, root } = place
-  const agent = await openAgentSession({ machine, project: root, prompter: person.prompter, tell: () => {} })
+  const agent = await openAgentSession({ machine, project: root, prompter: person.prompter, report: () => {} })
   return {
     call: async (call, answer) => {
       person.expect(answer)

@@ -23,7 +23,7 @@ export function askOf(
   opened: readonly string[],
 ): NewAsk {
   const { root: project, cwd, session } = place
-  const { subject, call } = judgement
+  const { call } = judgement
   const question = hookQuestion(machine, place, judgement)
   // Of a tool that is not known, what it would do is not known either.
   const suggestions = call.kind === 'tool' ? requestOf(question).suggestions : []
@@ -42,7 +42,6 @@ export function askOf(
   return {
     host,
     project,
-    subject,
     tool: question.tool,
     view: withAnswers(askView(requestOf({ ...question, suggestions })), answered),
     suggestions,

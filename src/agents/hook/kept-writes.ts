@@ -6,7 +6,7 @@ import { writeMade } from '../../system/made-file.ts'
 import { sha256 } from '../../system/sha256.ts'
 import { makeDirectories } from '../../system/state.ts'
 import { CallStore } from '../../undo/call-store.ts'
-import { Keeper, lookAt } from '../../undo/keeper.ts'
+import { Keeper, statAt } from '../../undo/keeper.ts'
 
 export interface HostWrites {
   readonly stateDir: string
@@ -22,7 +22,7 @@ export interface HostWrites {
 /** Keeps what is at the paths now. */
 export function keepHostWrites(writes: HostWrites): void {
   const { stateDir, root, session, what, paths } = writes
-  const inside = paths.filter((path) => path.startsWith(`${root}/`) && lookAt(path)?.isDirectory() !== true)
+  const inside = paths.filter((path) => path.startsWith(`${root}/`) && statAt(path)?.isDirectory() !== true)
   if (inside.length === 0) return
   const store = new CallStore(stateDir)
   const about = { roots: [root], what, ...(session !== null && { session }) }
@@ -30,7 +30,7 @@ export function keepHostWrites(writes: HostWrites): void {
   const keeper = new Keeper(folder)
   const made = new Set<string>()
   for (const path of inside) {
-    if (lookAt(path)) keeper.willWrite(path)
+    if (statAt(path)) keeper.willWrite(path)
     else for (const one of missing(path)) if (!made.has(one)) keeper.willMake(one)
     for (const one of missing(path)) made.add(one)
   }

@@ -141,7 +141,7 @@ function meant(given: string, beside: string, from: string, home: string): reado
   const isPlain = !/[[\]{}!()]/.test(path)
   const { found, isCut } = filesBelow(folder, (one) => !isPlain || matchSegments(pattern, one.split('/')))
   return isCut || found.length > MAX_FOUND
-    ? [{ path: from, from: null, unread: `names more files than can be looked at (${given})` }]
+    ? [{ path: from, from: null, unread: `names more files than can be checked (${given})` }]
     : found.map(file)
 }
 

@@ -171,7 +171,7 @@ const READ_ONLY = 'The host’s sandbox is read-only, and this is a patch.'
 /** What passed the hook because of undo was asked of no one: an ask of now is none that the host's person answered. */
 function stillCovered(decision: Decision, undo: boolean): Decision {
   if (!undo || decision.decision !== 'ask' || decision.relies === 'undo') return decision
-  const message = `It was allowed because undo covers it, which does not hold any more: ${decision.reason.message} Call it again to have it asked.`
+  const message = `It was allowed because undo covers it, which no longer applies: ${decision.reason.message} Call it again to have it asked.`
   return denial('bash', { code: decision.reason.code, message }, 'tool', decision.rules)
 }
 

@@ -35,7 +35,7 @@ export function filesNotToRead(
   for (const place of pending) {
     for (const entry of entries(place)) {
       if (++seen > MAX_ENTRIES) {
-        const message = `${directory} holds more than ${MAX_ENTRIES} files, too many to know whether secrets are among them.`
+        const message = `${directory} contains more than ${MAX_ENTRIES} files, too many to know whether secrets are among them.`
         return { denied: denial(directory, { code: 'secret', message, remedy: REMEDY }, 'read') }
       }
       const path = join(place, entry.name)

@@ -186,7 +186,7 @@ export function memoryDenial(judge: HookJudge, { path, from, unread, isPersons }
   const read = 'which the agent’s program reads by itself'
   if (unread !== null) {
     const message = `${path}, ${read}, ${unread}, so what it brings along cannot be known.`
-    return denied({ code: 'secret', message, remedy: `The user can put that right, or move it away: ${path}` })
+    return denied({ code: 'secret', message, remedy: `The user can correct that, or move it away: ${path}` })
   }
   if (!decision || decision.decision === 'allow') return []
   const { code, message: why } = decision.reason

@@ -66,7 +66,7 @@ export function typedServer(argv: readonly string[], name: string | null): Serve
 export function configServers(file: string): readonly ServerSpec[] {
   const bad = (what: string): Fault =>
     new Fault('bad-config', `${file}: ${what}`, {
-      remedy: 'It holds {"mcpServers": {"NAME": {"command": "…", "args": ["…"], "env": {"NAME": "…"}}}}.',
+      remedy: 'It contains {"mcpServers": {"NAME": {"command": "…", "args": ["…"], "env": {"NAME": "…"}}}}.',
     })
   let value: unknown
   try {

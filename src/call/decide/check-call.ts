@@ -62,10 +62,7 @@ export interface CheckedAs {
   readonly grants?: SessionFacts['grants']
 }
 
-/**
- * Opens a checker for all tools or for one. The shell analysis is loaded only if a command may
- * come.
- */
+/** Opens a checker. The shell analysis is loaded only if a command may come. */
 export async function openChecker(
   given: LoadedPolicy,
   machine: Machine,
@@ -118,7 +115,7 @@ export async function openChecker(
         return refused(request.tool, 'not-a-project', `${misplaced.message}.`, misplaced.remedy ?? undefined)
       const spec = builtInSpec(request.tool)
       if (!spec) {
-        const found = custom!.lookAtTool(request.tool, loaded, machine)
+        const found = custom!.resolveNamedTool(request.tool, loaded, machine)
         if ('call' in found) {
           const agent = found.agent ?? session.agent
           const base = evaluate(loaded.policy, { ...session, agent }, found.call)

@@ -29,12 +29,12 @@ export function withMcpRules(
   return judgeMcpCall(base, session.mcpRules.get(server), call, scene)
 }
 
-export type LookedAt =
+export type NamedToolCall =
   | { readonly call: ToolCall; readonly agent?: string }
   | { readonly problem: string; readonly remedy: string }
 
 /** Resolves such a tool to a call, or says why it cannot. */
-export function lookAtTool(name: string, loaded: LoadedPolicy, machine: Machine): LookedAt {
+export function resolveNamedTool(name: string, loaded: LoadedPolicy, machine: Machine): NamedToolCall {
   if (/^mcp__.+__.+$/.test(name)) {
     const { agent, agents } = loaded.policy
     const own = agent.value !== 'plan' && agents.has(GATEWAY_AGENT)

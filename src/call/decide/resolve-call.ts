@@ -30,10 +30,7 @@ export interface Surroundings {
   readonly scriptBelow?: (path: string) => string | null
 }
 
-/**
- * Resolves what a call touches. Throws a Fault for a path without an answer, such as a loop of
- * links.
- */
+/** Resolves what a call touches. Throws a Fault for a path such as a loop of links. */
 export function resolveCall(tool: string, actions: Actions, around: Surroundings): ToolCall {
   const paths = (given: readonly string[] | undefined): PathFact[] =>
     (given ?? []).map((path) => pathFact(path, around))
@@ -108,10 +105,7 @@ function shellFact(command: string, { cwd, background }: Actions, around: Surrou
 /** An empty segment, `.`, `..`, or a trailing slash. */
 const UNTIDY = /\/\.{0,2}(?:\/|$)/
 
-/**
- * Caches canonical paths during one decision, which resolves the same few directories again and
- * again.
- */
+/** Caches canonical paths during one decision, which repeats the same directories. */
 function remembering(around: Surroundings, start: string): (path: string) => string {
   const known = new Map<string, string>([
     ['/', '/'],

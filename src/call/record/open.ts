@@ -8,7 +8,7 @@ import { uniqueName } from '../../system/made-file.ts'
 import { sha256 } from '../../system/sha256.ts'
 import { auditRecorder, type SessionRecorder } from './recorder.ts'
 
-export type Recorded =
+export type RecordSource =
   /** A session in this process. */
   | { readonly by: 'session'; readonly id: string; readonly agent: string }
   /** A gateway in this process. */
@@ -37,7 +37,7 @@ export function plainProject(root: string, maxBytes = 10_485_760): RecordedProje
 export function openRecord(
   loaded: RecordedProject,
   machine: Machine,
-  recorded: Recorded,
+  recorded: RecordSource,
   signer?: () => AuditSigner | null,
 ): SessionRecorder {
   let opened: AuditLog | null = null
@@ -73,13 +73,13 @@ export function openRecord(
   )
 }
 
-function agentOf(recorded: Recorded): { readonly agent?: string } {
+function agentOf(recorded: RecordSource): { readonly agent?: string } {
   if (recorded.by === 'session') return { agent: recorded.agent }
   return recorded.by === 'host' ? { agent: recorded.host } : {}
 }
 
 /** A session's name in the record. */
-export function sessionName(recorded: Recorded, { root }: Pick<RecordedProject, 'root'>): string {
+export function sessionName(recorded: RecordSource, { root }: Pick<RecordedProject, 'root'>): string {
   switch (recorded.by) {
     case 'session':
       return recorded.id

@@ -1,7 +1,4 @@
-/**
- * Writes a surface's calls to the record: a line before each call, one after it, and one per change
- * in between.
- */
+/** Writes calls to the record: a line before each, one after it, one per change in between. */
 
 import type { Approval } from '../../approval/approve.ts'
 import type { AuditDecision, AuditEvent, EndEvent, NoteEvent } from '../../audit/event.ts'
@@ -25,7 +22,7 @@ export interface CallRecord {
   readonly parsed: string
 }
 
-export interface BegunCall {
+export interface CallStart {
   readonly tool: string
   /** Defaults to all labels for an unknown tool. */
   readonly labels?: readonly ToolLabel[]
@@ -45,11 +42,11 @@ export interface BegunCall {
 
 export interface SessionRecorder {
   /** Throws if the line cannot be written, so that the call does not run. */
-  begin(call: BegunCall): CallRecord
+  begin(call: CallStart): CallRecord
   /** `changes`: what the call's file tools changed. */
   end(
     record: CallRecord | null,
-    result: EndedResult,
+    result: CallEnd,
     outcomes: readonly RunOutcome[],
     changes?: readonly CallChanges[],
   ): void
@@ -68,7 +65,7 @@ export interface SessionRecorder {
 }
 
 /** How a call ended, for the record. */
-export type EndedResult =
+export type CallEnd =
   | { readonly status: 'done'; readonly output: ToolOutput }
   | Exclude<ToolResult, { readonly status: 'done' }>
 
@@ -179,10 +176,7 @@ export function savedGrantOf(rule: string): string | null {
   return /^saved grant (g[a-z0-9]+)$/.exec(rule)?.[1] ?? null
 }
 
-/**
- * Who answered in advance: a saved grant, auto mode or the surface. An answer given now has its own
- * line.
- */
+/** Who answered in advance. An answer given now has its own line. */
 function approverOf({ decision, reason, rules }: Decision, surface: string | null): string | null {
   if (decision === 'deny') return null
   if (decision === 'ask') return surface
@@ -192,12 +186,12 @@ function approverOf({ decision, reason, rules }: Decision, surface: string | nul
   return reason.code === 'auto-accepted' ? 'auto' : surface === 'typed' ? surface : null
 }
 
-function errorOf(result: EndedResult): { readonly code: string; readonly message: string } | null {
+function errorOf(result: CallEnd): { readonly code: string; readonly message: string } | null {
   if (result.status === 'refused') return { code: result.refusal.kind, message: result.refusal.message }
   return result.status === 'failed' ? result.error : null
 }
 
-function outcomeOf(result: EndedResult, outcomes: readonly RunOutcome[]): EndEvent['outcome'] {
+function outcomeOf(result: CallEnd, outcomes: readonly RunOutcome[]): EndEvent['outcome'] {
   if (result.status === 'failed') {
     if (result.error.code === 'cancelled') return 'cancelled'
     return result.error.code === 'timed-out' ? 'timeout' : 'failed'

@@ -1,7 +1,7 @@
 /** Fields of the record about commands that ran: hosts, violations, changes and served ports. */
 
 import type { AuditProgram, AuditViolation, EndEvent } from '../../audit/event.ts'
-import { toldName } from '../../files/reported-names.ts'
+import { reportedName } from '../../files/reported-names.ts'
 import type { CallChanges } from '../../run/kept-changes.ts'
 import { programSummary } from '../../run/program-summary.ts'
 import type { RunOutcome } from '../../run/runner.ts'
@@ -25,7 +25,7 @@ type RunFields = Pick<
 >
 
 /** What the tool itself did, apart from its commands. */
-export interface ToolDeeds {
+export interface ToolEffects {
   readonly reached?: readonly string[] | undefined
   readonly written?: readonly string[] | undefined
   readonly changes?: readonly CallChanges[]
@@ -35,14 +35,14 @@ export interface ToolDeeds {
 export function runFields(
   outcomes: readonly RunOutcome[],
   { arguments: stores }: { readonly arguments: boolean },
-  { reached = [], written = [], changes = [] }: ToolDeeds = {},
+  { reached = [], written = [], changes = [] }: ToolEffects = {},
 ): RunFields {
   const hosts = [...new Set([...reached, ...outcomes.flatMap((outcome) => hostsOf(outcome, 'allow'))])]
   const refused = [...new Set(outcomes.flatMap((outcome) => hostsOf(outcome, 'deny')))]
   const violations = outcomes.flatMap((outcome) => violationsOf(outcome, stores)).slice(0, MAX_LISTED)
   const quarantine = [
     ...outcomes.flatMap(({ findings }) => findings.map(({ path, action }) => ({ path, action }))),
-    ...written.filter((path) => toldName(path) !== null).map((path) => ({ path, action: 'told' as const })),
+    ...written.filter((path) => reportedName(path) !== null).map((path) => ({ path, action: 'told' as const })),
   ]
   const served = outcomes.flatMap((outcome) => outcome.served)
   return {
@@ -87,8 +87,8 @@ function hostsOf({ egress }: RunOutcome, wanted: 'allow' | 'deny'): string[] {
 
 function violationsOf({ result, egress, grants }: RunOutcome, stores: boolean): AuditViolation[] {
   // A pattern without a star is the command itself.
-  const told = grants.filter((pattern) => stores || pattern.includes('*'))
-  const granted = told.length === 0 ? {} : { pattern: told.join(', ') }
+  const recorded = grants.filter((pattern) => stores || pattern.includes('*'))
+  const granted = recorded.length === 0 ? {} : { pattern: recorded.join(', ') }
   const denied = egress.filter((event) => event.verdict === 'deny')
   return [
     ...result.violations.map((violation) => ({

@@ -1,7 +1,4 @@
-/**
- * Signs the record with the person's key: at intervals, when a session closes, and for tails that
- * hooks and runs left.
- */
+/** Signs the record: at intervals, when a session closes, and for tails that hooks left. */
 
 import { closeSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,10 +8,7 @@ import { userPublicKey, userSigningKey } from '../../manifest/sign/sign.ts'
 import { openKeyStore } from '../../system/keys/keychain.ts'
 import type { Machine } from '../../system/machine.ts'
 
-/**
- * Null before the person has signed anything, or if the key is unavailable; `audit verify` reports
- * unsigned lines.
- */
+/** Null without a usable key; `audit verify` reports unsigned lines. */
 export function auditSigner({ stateDir }: Machine): AuditSigner | null {
   try {
     if (userPublicKey(stateDir) === null) return null

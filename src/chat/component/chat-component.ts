@@ -1,7 +1,4 @@
-/**
- * The chat loop as a WASM component (`npm run build -- --wasm`). It reaches the model and tools
- * through `cordon:agent`.
- */
+/** The chat loop as a WASM component, over `cordon:agent` (`npm run build -- --wasm`). */
 
 // @ts-expect-error The component's host gives this.
 import { log } from 'cordon:agent/console@0.1.0'
@@ -14,7 +11,7 @@ import type { AssistantMessage, OfferedTool, ProviderEvent, Stop, Usage } from '
 import { Agent, endText } from '../agent.ts'
 import type { Model } from '../model.ts'
 
-interface Answered {
+interface ModelAnswer {
   readonly message: AssistantMessage
   readonly stop: Stop
   readonly usage: Usage
@@ -31,7 +28,7 @@ function said(error: unknown): string {
 
 /** A single turn is far from any context window. */
 function openModel(): Model {
-  let last: Pick<Answered, 'context' | 'maxTokens' | 'cost'> = { context: 1_000_000, maxTokens: 0, cost: null }
+  let last: Pick<ModelAnswer, 'context' | 'maxTokens' | 'cost'> = { context: 1_000_000, maxTokens: 0, cost: null }
   return {
     profile: '',
     name: '',
@@ -45,7 +42,7 @@ function openModel(): Model {
     async *ask({ messages, tools }): AsyncGenerator<ProviderEvent> {
       const names = tools.map(({ name }) => name)
       // Without a system prompt the host uses its own.
-      const answered = JSON.parse(complete(JSON.stringify({ messages, tools: names }))) as Answered
+      const answered = JSON.parse(complete(JSON.stringify({ messages, tools: names }))) as ModelAnswer
       last = answered
       yield { type: 'done', message: answered.message, stop: answered.stop, usage: answered.usage }
     },
@@ -81,7 +78,7 @@ export async function run(task: string): Promise<string> {
     model: () => model,
     system: () => '',
     transcript: { add: () => {}, compacted: () => {}, cleared: () => {} },
-    tell: (event) => {
+    report: (event) => {
       if (event.type === 'calling') log(event.call.name)
     },
   })

@@ -1,7 +1,4 @@
-/**
- * Agents in WASM components (T6): loaded only if the signed manifest names their bytes, sandboxed,
- * and served from outside.
- */
+/** Agents in WASM components (T6), sandboxed and named by the signed manifest. */
 
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -103,9 +100,9 @@ function requireSuspension(): void {
   })
 }
 
-type Served = CallAnswer & { readonly ok: boolean }
+type ServedCall = CallAnswer & { readonly ok: boolean }
 
-const no = (text: string, code: string): Served => ({ ok: false, text, code })
+const no = (text: string, code: string): ServedCall => ({ ok: false, text, code })
 
 async function serve(
   { session, entry, complete, machine }: ComponentRun,
@@ -113,7 +110,7 @@ async function serve(
   name: string,
   input: Record<string, unknown>,
   signal: AbortSignal,
-): Promise<Served> {
+): Promise<ServedCall> {
   const offered = () => session.tools().filter((tool) => entry.tools.includes(tool.name))
   switch (name) {
     case 'tools.catalog':

@@ -1,7 +1,4 @@
-/**
- * Builds components and their Node files with optional tools, in the sandbox, since the input may
- * be hostile.
- */
+/** Builds components with optional tools in the sandbox: the input may be hostile. */
 
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs'
@@ -27,10 +24,7 @@ export const COMPONENT_TOOLS: readonly string[] = [
 ]
 
 const MAKE_MS = 300_000
-/**
- * Memory for Node and its children; without a cgroup a limit per process, of which V8 reserves
- * much.
- */
+/** Memory for Node and its children; without a cgroup per process. */
 const MAKE_MEMORY = { group: 3 * 1024 ** 3, process: 12 * 1024 ** 3 }
 const MAX_COMPONENT: number = 32 * 1024 ** 2
 const STALE_MS = 3_600_000

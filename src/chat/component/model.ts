@@ -74,7 +74,7 @@ export function openComponentModel({ machine, system, ...parts }: ComponentModel
   }
 }
 
-interface Asked {
+interface ModelTurn {
   /** Null: Cordon's own. */
   readonly system: string | null
   readonly messages: readonly Message[]
@@ -82,10 +82,10 @@ interface Asked {
 }
 
 /** Parses an untrusted request. */
-export function parseRequest(text: string, wire: WireName): Asked {
+export function parseRequest(text: string, wire: WireName): ModelTurn {
   const value: unknown = JSON.parse(text)
   if (!isRecord(value) || !Array.isArray(value.messages) || value.messages.length > MAX_MESSAGES) {
-    throw new Fault('bad-config', 'a request holds {"system": "…", "messages": [{"role": "user", "text": "…"}]}')
+    throw new Fault('bad-config', 'a request contains {"system": "…", "messages": [{"role": "user", "text": "…"}]}')
   }
   return {
     system: typeof value.system === 'string' ? value.system : null,

@@ -1,7 +1,4 @@
-/**
- * PURE. Reads the imports of a WASM component from its bytes. They bound what it can reach, so they
- * are not taken on trust.
- */
+/** PURE. Reads a component's imports from its bytes: they bound what it can reach. */
 
 /** The interfaces of `cordon:agent`, all that a component may import. WASI is not among them. */
 export const AGENT_INTERFACES: readonly string[] = ['model', 'tools', 'storage', 'console'].map(
@@ -13,8 +10,8 @@ export const AGENT_WIT = `package cordon:agent@0.1.0;
 
 /// A model, as the profile of the person who runs the component names it.
 interface model {
-  /// JSON in: {"system": "…", "messages": [{"role": "user", "text": "…"}], "tools": ["read"]}; without "system" the model is
-  /// told what Cordon's own agent is. JSON out: {"text": "…", "message": …, "stop": "end" | "calls" | "length" | "refused", …}; the
+  /// JSON in: {"system": "…", "messages": [{"role": "user", "text": "…"}], "tools": ["read"]}; without "system" the model
+  /// gets the prompt of Cordon's own agent. JSON out: {"text": "…", "message": …, "stop": "end" | "calls" | "length" | "refused", …}; the
   /// message goes back as it came, and its calls are answered by {"role": "results", "results": [{"id", "name", "text", "isError"}]}.
   complete: func(request: string) -> result<string, string>;
 }
@@ -55,10 +52,7 @@ const MAGIC = [0x00, 0x61, 0x73, 0x6d, 0x0d, 0x00, 0x01, 0x00]
 const IMPORT_SECTION = 10
 const INSTANCE = 0x05
 
-/**
- * The component's imports. Throws a ComponentProblem if the bytes are not a component or not
- * understood.
- */
+/** The component's imports. Throws a ComponentProblem for other bytes. */
 export function componentImports(bytes: Uint8Array): readonly string[] {
   if (MAGIC.some((byte, index) => bytes[index] !== byte)) throw new ComponentProblem('this is not a WASM component')
   const names: string[] = []

@@ -1,7 +1,4 @@
-/**
- * code_exec's process in the sandbox: gives each program a worker with its own engine and forwards
- * what it says.
- */
+/** code_exec's process in the sandbox: a worker with its own engine per program. */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

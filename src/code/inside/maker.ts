@@ -1,7 +1,4 @@
-/**
- * Builds a component from source, or the files that Node runs of a component, with other people's
- * tools in a sandbox.
- */
+/** Builds components and their Node files in a sandbox, with other people's tools. */
 
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'

@@ -1,7 +1,4 @@
-/**
- * A worker of code_exec: one program in one QuickJS engine, whose only exits are the host's four
- * functions.
- */
+/** A worker of code_exec: one program in one QuickJS engine, with four host functions. */
 
 import { stripTypeScriptTypes } from 'node:module'
 import { parentPort, workerData } from 'node:worker_threads'

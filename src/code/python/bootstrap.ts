@@ -207,7 +207,7 @@ while True:
     for _one in _frame['tools']:
         setattr(cordon, _one['name'], _tool(_one['name'], _one['first']))
     _before = _seen()
-    # The host's clock stands still while a guarded call is under way; what the program burns meanwhile does not.
+    # The host's time limit pauses during a guarded call; CPU time of the program still counts.
     _burnt = math.ceil(time.process_time() + _frame['limits']['milliseconds'] / 1000 * len(os.sched_getaffinity(0)))
     resource.setrlimit(resource.RLIMIT_CPU, (_burnt + 1, _burnt + 2))
     _done = {'kind': 'done', 'run': _run, 'value': None, 'error': None, 'limit': None, 'files': []}

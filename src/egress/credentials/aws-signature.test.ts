@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { type SignableRequest, signAgain } from './aws-signature.ts'
 
 const KEY = 'wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY'
+const NOW = Date.UTC(2015, 7, 30, 12, 30)
 const SIGNATURE = '5d672d79c15b13162d9279b0855cfba6789a8edb4c82c400e06b5924a6f2b5d7'
 const SCOPE = 'Credential=AKIDEXAMPLE/20150830/us-east-1/iam/aws4_request, SignedHeaders=content-type;host;x-amz-date'
 const EMPTY = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
@@ -29,7 +30,13 @@ function example(signature: string, more: readonly string[] = []): SignableReque
 
 /** The example as one with another key would have signed it: what is signed again with the real key is the published one. */
 function byPlaceholder(): string {
-  const made = signAgain(example(SIGNATURE), { ...example(SIGNATURE), host: 'iam.amazonaws.com' }, KEY, 'placeholder')
+  const made = signAgain(
+    example(SIGNATURE),
+    { ...example(SIGNATURE), host: 'iam.amazonaws.com' },
+    KEY,
+    'placeholder',
+    NOW,
+  )
   return 'authorization' in made ? made.authorization.slice(-64) : made.problem
 }
 
@@ -39,6 +46,7 @@ it('is as AWS publishes it', () => {
     { ...example(byPlaceholder()), host: 'iam.amazonaws.com' },
     'placeholder',
     KEY,
+    NOW,
   )
   expect(again).toEqual({ authorization: `AWS4-HMAC-SHA256 ${SCOPE}, Signature=${SIGNATURE}` })
 })
@@ -59,7 +67,7 @@ describe('is not made', () => {
     ],
   ]
   it.each(rows)('%s', (_, request, problem) => {
-    expect(signAgain(request, { ...request, host: 'iam.amazonaws.com' }, 'placeholder', KEY)).toEqual({
+    expect(signAgain(request, { ...request, host: 'iam.amazonaws.com' }, 'placeholder', KEY, NOW)).toEqual({
       problem: expect.stringMatching(problem),
     })
   })

@@ -16,6 +16,9 @@ export interface SignableRequest {
 const SCHEME = 'AWS4-HMAC-SHA256'
 const AUTHORIZATION =
   /^AWS4-HMAC-SHA256\s+Credential=([\w-]{4,128})\/(\d{8})\/([\w-]{1,64})\/([\w.-]{1,64})\/aws4_request\s*,\s*SignedHeaders=([\w;.-]+)\s*,\s*Signature=([0-9a-f]{64})$/
+const DATE = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)/
+/** As far as AWS takes a clock to be wrong. A host that shows what was signed gives the rest of the signatures away for later. */
+const LATEST_MS = 15 * 60_000
 /** What the way out adds, drops or changes: none of it need be signed. */
 const CHANGED: ReadonlySet<string> = new Set(
   'accept-encoding connection content-length expect keep-alive proxy-connection te trailer transfer-encoding user-agent'.split(
@@ -42,6 +45,7 @@ export function signAgain(
   leaving: SignableRequest & { readonly host: string },
   placeholder: string,
   key: string,
+  now: number,
 ): { readonly authorization: string } | { readonly problem: string } {
   const written = valuesOf(signed.rawHeaders, 'authorization')
   const [, id, day, region, service, names, signature] = AUTHORIZATION.exec(written[0]?.trim() ?? '') ?? []
@@ -55,6 +59,8 @@ export function signAgain(
   const time = valuesOf(signed.rawHeaders, 'x-amz-date')[0]?.trim() ?? ''
   if (!/^\d{8}T\d{6}Z$/.test(time) || !time.startsWith(day!))
     return { problem: 'has no X-Amz-Date of the day it is signed for' }
+  if (!(Date.parse(time.replace(DATE, '$1-$2-$3T$4:$5:')) <= now + LATEST_MS))
+    return { problem: 'is dated into the future, when nobody would see it used (or the clock of this machine is slow)' }
   const all = names.split(';')
   if (!all.includes('host')) return { problem: 'is signed without its host' }
   const scope = `${day}/${region}/${service}/aws4_request`

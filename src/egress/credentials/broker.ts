@@ -264,6 +264,7 @@ function signedAgain(
       { method, path: swapped.path, rawHeaders: swapped.rawHeaders, payloadHash, host: target.host },
       secret.placeholder,
       secret.value,
+      Date.now(),
     )
     if ('authorization' in signed) {
       const headers = swapped.rawHeaders.map((text, at) =>

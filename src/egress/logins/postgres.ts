@@ -128,7 +128,7 @@ async function logIn(client: Duplex, server: Socket, login: Login, facts: LoginF
       server.write(saslStart(scram.first))
     } else if (wanted.kind === 'scram-more' && scram !== null) {
       const answer = await scram.answer(wanted.said)
-      if (answer === null) throw new LoginRefused('upstream-protocol', `${facts.subject} broke off SCRAM`)
+      if (answer === null) throw new LoginRefused('upstream-protocol', `${facts.subject} ended SCRAM early`)
       server.write(message('p', answer))
     } else if (wanted.kind === 'scram-end' && scram?.isProved(wanted.said)) proved = true
     else if (wanted.kind === 'password' || wanted.kind === 'md5') {

@@ -15,7 +15,7 @@ describe('commands', () => {
   })
 
   it.each([
-    ['a length that is none', '*x\r\n'],
+    ['an invalid length', '*x\r\n'],
     ['a negative length', '*1\r\n$-1\r\n'],
     ['a text that is no text', '*1\r\n:4\r\nAUTH\r\n'],
     ['a text that is longer than it says', '*1\r\n$3\r\nAUTH\r\n'],
@@ -61,7 +61,7 @@ describe('what a client says', () => {
   })
 
   it.each([
-    ['a length that is none', '*x\r\n'],
+    ['an invalid length', '*x\r\n'],
     ['a negative length', '*-1\r\n'],
     ['a length without an end', '*11111111111111'],
     ['a length that ends elsewhere', '*1\n$4\r\nPING\r\n'],

@@ -70,7 +70,7 @@ export function commandsThrough(
     if (end < 0 && from.length - at < LONGEST_HEAD) return null
     const text = end < 0 ? '' : from.toString('latin1', at, Math.min(end, at + LONGEST_HEAD))
     const number = text.startsWith(kind) ? numberOf(text.slice(1)) : null
-    if (number === null) throw refuse('a length that is none')
+    if (number === null) throw refuse('an invalid length')
     return { number, end: end + 2 }
   }
 

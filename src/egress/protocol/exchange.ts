@@ -255,7 +255,7 @@ class Exchange {
     incoming.on('error', () => {
       // All of it was passed on: the connection was given up on purpose.
       if (this.#response.writableEnded) return
-      this.#refusal ??= { code: 'upstream-protocol', message: 'the response broke off' }
+      this.#refusal ??= { code: 'upstream-protocol', message: 'the response was cut off' }
       this.#response.destroy()
     })
     const length = scrub ? null : largeLength(incoming, this.#message.method ?? '')

@@ -193,7 +193,7 @@ function relay(
     if (stream.headersSent && request.readableEnded && request.rstCode === constants.NGHTTP2_NO_ERROR) return
     // The host reset the stream: so do we, with its own code; one that merely went away did not say that this was all.
     if (stream.headersSent) stream.close(request.rstCode || constants.NGHTTP2_INTERNAL_ERROR)
-    else if (refusal === null) stop({ code: 'upstream-protocol', message: 'the host broke off the stream' })
+    else if (refusal === null) stop({ code: 'upstream-protocol', message: 'the host reset the stream' })
   })
   stream.once('close', () => {
     if (!request.destroyed) request.close(stream.rstCode || constants.NGHTTP2_NO_ERROR)
@@ -252,7 +252,10 @@ function streamProblem(headers: IncomingHttpHeaders, tunnel: Tunnel): EgressDeni
   }
   // biome-ignore lint/suspicious/noControlCharactersInRegex: what may not be in a path.
   if (!path.startsWith('/') || /[\x00-\x20\x7f#]/.test(path)) {
-    return { code: 'malformed-request', message: 'a :path that does not start with "/" or holds a control character' }
+    return {
+      code: 'malformed-request',
+      message: 'a :path that does not start with "/" or contains a control character',
+    }
   }
   return null
 }

@@ -93,7 +93,7 @@ function encrypted(socket: Socket, ca: SessionCa, host: string, protocols: reado
     ...(protocols.length > 0 && { ALPNProtocols: [...protocols] }),
   })
   return new Promise((resolve, reject) => {
-    const broken = () => reject(new LoginRefused('client-tls', 'the client broke off the TLS handshake'))
+    const broken = () => reject(new LoginRefused('client-tls', 'the client aborted the TLS handshake'))
     tls.on('error', broken)
     tls.once('_tlsError', broken)
     tls.once('close', broken)

@@ -71,7 +71,7 @@ export async function carryTunnel(call: TunnelCall, socket: Socket, admission: A
   if (speech === 'ended') return void socket.destroy()
   if (speech === 'silent') return raw ? carryServerFirst(call, socket, admission) : void socket.destroy()
   if (speech === 'stalled')
-    return refuse(call, socket, admission, { code: 'client-timeout', message: 'the client fell silent' })
+    return refuse(call, socket, admission, { code: 'client-timeout', message: 'the client timed out' })
   if (speech.value === 'tls') return carryTls(call, socket, admission, hello)
   carrySpeech(call, socket, { target, secure: false, admission }, speech.value, raw)
 }
@@ -178,11 +178,11 @@ function endTls(call: TunnelCall, socket: Socket, admission: Admission, hello: C
   let problem = 'it went away'
   const broken = () => {
     clearTimeout(timer)
-    const message = `the client broke off the TLS handshake (${problem}); it may not trust the session's CA`
+    const message = `the client aborted the TLS handshake (${problem}); it may not trust the session's CA`
     recordRefused(passage, startRecord(passage, { kind: call.kind, target }), { code: 'client-tls', message })
   }
   const timer = setTimeout(() => {
-    problem = 'it fell silent'
+    problem = 'it timed out'
     tls.destroy()
   }, passage.limits.headMilliseconds)
   // A TLSSocket without its own server tells handshake errors by this event.

@@ -184,16 +184,16 @@ function overridesMethod(query: string): boolean {
 
 /** Spellings that a server may read as another path than the one that was matched. */
 function pathProblem(path: string): string | null {
-  if (/[^!-~]/.test(path)) return 'holds a space or a character outside of ASCII'
-  if (/%(?![0-9a-f]{2})/i.test(path)) return 'holds a "%" that encodes nothing'
+  if (/[^!-~]/.test(path)) return 'contains a space or a character outside of ASCII'
+  if (/%(?![0-9a-f]{2})/i.test(path)) return 'contains a "%" that encodes nothing'
   if (/%(2e|2f|5c|25|[01][0-9a-f]|7f)/i.test(path))
-    return 'holds an encoded dot, slash, backslash, percent sign or control character'
+    return 'contains an encoded dot, slash, backslash, percent sign or control character'
   const read = decodedPath(path)
-  if (read === null) return 'holds an encoded character that is not UTF-8'
+  if (read === null) return 'contains an encoded character that is not UTF-8'
   // Dots with spaces around them, too, and signs that only look like a dot or a slash.
-  if (/(^|\/)\s*\.+\s*([/?#]|$)/.test(read)) return 'holds a segment of nothing but dots'
-  if (/\/\/|\\|;/.test(read)) return 'holds "//", a backslash or a semicolon'
-  return read.split('/').length === path.split('/').length ? null : 'holds a sign that may be read as a slash'
+  if (/(^|\/)\s*\.+\s*([/?#]|$)/.test(read)) return 'contains a segment of nothing but dots'
+  if (/\/\/|\\|;/.test(read)) return 'contains "//", a backslash or a semicolon'
+  return read.split('/').length === path.split('/').length ? null : 'contains a sign that may be read as a slash'
 }
 
 function decodedPath(path: string): string | null {

@@ -49,7 +49,7 @@ export function createBodyHold(): BodyHold {
         pieces.push(piece)
       }
     } catch {
-      return refuse('client-timeout', 'the client broke off its request')
+      return refuse('client-timeout', 'the client aborted its request')
     }
     const bytes = Buffer.concat(pieces, length)
     const hash = createHash('sha256').update(bytes).digest('hex')

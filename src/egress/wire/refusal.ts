@@ -38,7 +38,7 @@ export type EgressCode =
   | 'socks-malformed' // not SOCKS5, or with authentication
   | 'too-many-connections' // the limit of open connections
   | 'client-timeout' // the client did not finish its request head or handshake
-  | 'client-tls' // the client broke off the TLS handshake: it may not trust the session CA
+  | 'client-tls' // the client aborted the TLS handshake: it may not trust the session CA
   | 'upstream-unreachable' // no connection to the host
   | 'upstream-certificate' // the host's certificate does not verify
   | 'upstream-timeout' // the host did not answer in time
@@ -105,7 +105,7 @@ export function remedyFor(code: EgressCode, target: Target | null): string | nul
     case 'secret-foreign':
       return 'if it is none, list it in pass_headers or pass_parameters of the secret in [[secrets]]'
     case 'secret-unread':
-      return 'take the host out of the secret in [[secrets]], or tls = "pass" out of its entry'
+      return 'remove the host from the secret in [[secrets]], or tls = "pass" from its entry'
     case 'secret-elsewhere':
       return `add "${entry}" to the hosts of the secret in [[secrets]]`
     default:

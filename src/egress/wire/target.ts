@@ -22,7 +22,7 @@ export function parseAuthority(text: string, defaultPort: number | null): Target
 export function targetOf(host: string, port: number): Target | { readonly problem: string } {
   const named = readAuthority(host)
   if ('problem' in named) return named
-  if (named.port !== null) return { problem: `${quote(host)} holds a port; a host alone was expected` }
+  if (named.port !== null) return { problem: `${quote(host)} contains a port; a host alone was expected` }
   return port >= 1 && port <= 65_535 ? { ...named, port } : { problem: `${port} is not a port from 1 to 65535` }
 }
 

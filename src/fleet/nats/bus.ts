@@ -10,7 +10,7 @@ import { type FleetSubjects, fleetSubjects, inboxOf, natsLogin, subjectPart } fr
 
 export type NatsConnection = Awaited<ReturnType<typeof connect>>
 
-export interface BusOptions {
+interface BusOptions {
   readonly fleet: string
   readonly servers: readonly string[]
   readonly tls: FleetTls
@@ -22,7 +22,7 @@ export interface BusOptions {
 }
 
 /** A line of a record, or a piece of one, on its way. */
-export interface PublishedRecord {
+interface PublishedRecord {
   /** The same one has the same name, however often it is sent. */
   readonly id: string
   readonly session: string

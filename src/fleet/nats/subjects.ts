@@ -1,4 +1,4 @@
-/** The subjects of a fleet on its NATS servers, and the rights to them. */
+/** The subjects of a fleet on its NATS servers, the rights to them, and logins. */
 
 import { createHash } from 'node:crypto'
 import { Fault } from '../../system/fault.ts'

@@ -1,4 +1,4 @@
-/** A line of a machine's record for a receiver: its machine, its position, and its exact text. */
+/** Records on their way to a receiver: lines, pieces, and the loop that delivers them. */
 
 import { messageOf } from '../../system/fault.ts'
 import { pause } from '../../system/timing.ts'
@@ -15,7 +15,6 @@ export interface ShippedRecord {
 
 /** A record as it travels where messages have a limit: whole, or a piece of its text. */
 export interface RecordPiece extends ShippedRecord {
-  /** The index of the piece, and the number of pieces. */
   readonly piece?: readonly [at: number, count: number]
 }
 
@@ -92,7 +91,7 @@ export interface ShipOptions {
   readonly random?: () => number
 }
 
-export interface Shipped {
+export interface Shipment {
   readonly sink: string
   readonly sent: number
   /** Records that the receiver does not take, one by one: they stay in the audit file alone. */
@@ -101,11 +100,11 @@ export interface Shipped {
 }
 
 /** Drains the queue, or says why it could not. */
-export async function ship(queue: RecordQueue, sink: RecordSink, options: ShipOptions): Promise<Shipped> {
+export async function ship(queue: RecordQueue, sink: RecordSink, options: ShipOptions): Promise<Shipment> {
   const { signal } = options
   const rejected: string[] = []
   let sent = 0
-  const done = (problem: string | null): Shipped => ({ sink: sink.name, sent, rejected, problem })
+  const done = (problem: string | null): Shipment => ({ sink: sink.name, sent, rejected, problem })
   while (!signal.aborted) {
     const batch = queue.next()
     if (batch === null) return done(null)

@@ -1,4 +1,4 @@
-/** Command rules of one file that cannot all be meant: contradictions, shadowed rules, refused grants, failed examples. */
+/** Command rules and levels of one file that contradict: shadowed rules, refused grants. */
 
 import type { CommandPattern } from '../../policy/command-pattern.ts'
 import { toolKind } from '../../policy/tool-kind.ts'
@@ -7,7 +7,7 @@ import type { FormatContext } from '../schema/format.ts'
 import { type CommandEntry, type Item, itemsOf, type Manifest } from '../schema/manifest.ts'
 import type { Report } from '../toml/problem.ts'
 import { quoteShort, splitKey } from '../toml/tree.ts'
-import { type Parsed, reportDenied, reportDuplicate, warnShadowed } from './reach-conflicts.ts'
+import { type ParsedEntry, reportDenied, reportDuplicate, warnShadowed } from './reach-conflicts.ts'
 
 /** Whether a pattern matches a command text; the shell analysis that knows is not part of this folder. */
 export type CommandMatcher = (pattern: CommandPattern, command: string) => boolean
@@ -52,7 +52,7 @@ export function checkCommands(
 function withCommands(
   items: readonly Item<CommandEntry>[],
   formats: FormatContext,
-): Parsed<CommandEntry, CommandPattern>[] {
+): ParsedEntry<CommandEntry, CommandPattern>[] {
   return items.flatMap((item) => {
     const pattern = formats.commands.get(item.value.command)
     return pattern === undefined ? [] : [{ item, pattern }]
@@ -64,7 +64,7 @@ class CommandIndex {
   readonly #root = newBranch()
 
   /** Adds a rule; the rule that already matches the same commands, if there is one. */
-  add(rule: Parsed<CommandEntry, CommandPattern>): Parsed<CommandEntry, CommandPattern> | null {
+  add(rule: ParsedEntry<CommandEntry, CommandPattern>): ParsedEntry<CommandEntry, CommandPattern> | null {
     let branch = this.#root
     for (const word of indexed(rule.pattern)) {
       const next = branch.words.get(word) ?? newBranch()
@@ -78,7 +78,7 @@ class CommandIndex {
   }
 
   /** The broadest rule that matches all that the pattern matches; with `broader`, not one that matches just the same. */
-  covering(pattern: CommandPattern, broader: boolean): Parsed<CommandEntry, CommandPattern> | null {
+  covering(pattern: CommandPattern, broader: boolean): ParsedEntry<CommandEntry, CommandPattern> | null {
     let branch: Branch | undefined = this.#root
     const words = indexed(pattern)
     for (const [index, word] of words.entries()) {
@@ -98,15 +98,15 @@ const indexed = (pattern: CommandPattern): readonly string[] =>
 
 interface Branch {
   readonly words: Map<string, Branch>
-  open: Parsed<CommandEntry, CommandPattern> | null
-  exact: Parsed<CommandEntry, CommandPattern> | null
+  open: ParsedEntry<CommandEntry, CommandPattern> | null
+  exact: ParsedEntry<CommandEntry, CommandPattern> | null
 }
 
 function newBranch(): Branch {
   return { words: new Map(), open: null, exact: null }
 }
 
-function indexCommands(rules: readonly Parsed<CommandEntry, CommandPattern>[], report: Report): CommandIndex {
+function indexCommands(rules: readonly ParsedEntry<CommandEntry, CommandPattern>[], report: Report): CommandIndex {
   const index = new CommandIndex()
   for (const rule of rules) {
     const first = index.add(rule)
@@ -140,7 +140,7 @@ function checkGrant(
     formats.missesPrograms = true
     report.error(item.at, item.rule, {
       code: 'refused-grant',
-      message: 'the tables of programs, which tell whether this grants an interpreter, are not loaded',
+      message: 'the program tables, which show whether this grants an interpreter, are not loaded',
       expected: 'a grant of a program that does one thing',
       found,
     })

@@ -52,9 +52,7 @@ const SECRET_GLOB =
 const PROGRAM_VARIABLES =
   /^(?:LD_|DYLD_|BASH_ENV|ENV$|NODE_OPTIONS|PYTHON(?:PATH|STARTUP|HOME)|PERL5?(?:LIB|OPT)|RUBY(?:OPT|LIB)|GIT_(?:SSH|PAGER|EDITOR|EXTERNAL)|JAVA_TOOL_OPTIONS)/
 
-/**
- * Dangerous values of scalars, and the reason. `compile.ts` reports those that warn at every load.
- */
+/** Dangerous values of scalars, and why. `compile.ts` reports those that warn at every load. */
 const DANGEROUS: readonly {
   readonly path: string
   readonly value: unknown

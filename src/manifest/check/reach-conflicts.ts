@@ -1,4 +1,4 @@
-/** Host rules of one file that cannot all be meant, and names that must be unique. */
+/** Host and path rules of one file that contradict or shadow each other. */
 
 import { isGlob } from '../../files/glob.ts'
 import { containsPattern, literalPrefix, type PathPattern, splitPath } from '../../files/path-pattern.ts'
@@ -24,10 +24,7 @@ interface Host {
   readonly narrowed: string
 }
 
-/**
- * Within one file only: denials of another layer may be broader than a project's grants, and
- * override them.
- */
+/** Within one file only: denials of another layer may be broader than a project's grants. */
 export function checkHosts(manifest: Manifest, formats: FormatContext, report: Report): void {
   const everywhere = plainHosts(itemsOf<string>(manifest, 'security.deny_domains'), formats)
   const commands = plainHosts(itemsOf<string>(manifest, 'capabilities.deny.commands.domains'), formats)
@@ -207,7 +204,7 @@ function checkUnique(named: readonly { item: Item; name: string }[], what: strin
 }
 
 /** A rule with its pattern. */
-export interface Parsed<E, P> {
+export interface ParsedEntry<E, P> {
   readonly item: Item<E>
   readonly pattern: P
 }
@@ -269,7 +266,7 @@ export function checkPaths(manifest: Manifest, formats: FormatContext, report: R
   }
 }
 
-function withPaths(items: readonly Item<PathEntry>[], formats: FormatContext): Parsed<PathEntry, PathPattern>[] {
+function withPaths(items: readonly Item<PathEntry>[], formats: FormatContext): ParsedEntry<PathEntry, PathPattern>[] {
   return items.flatMap((item) => {
     const pattern = formats.paths.get(item.value.path)
     return pattern === undefined ? [] : [{ item, pattern: { ...pattern, files: item.value.files } }]
@@ -285,9 +282,9 @@ const MAX_BUCKET = 200
 
 /** Path rules by the directory they start at, so that a file of thousands of rules stays linear. */
 class PathIndex {
-  readonly #buckets = new Map<string, Parsed<PathEntry, PathPattern>[]>()
+  readonly #buckets = new Map<string, ParsedEntry<PathEntry, PathPattern>[]>()
 
-  constructor(rules: readonly Parsed<PathEntry, PathPattern>[], report: Report) {
+  constructor(rules: readonly ParsedEntry<PathEntry, PathPattern>[], report: Report) {
     const seen = new Map<string, Item>()
     for (const rule of rules) {
       const key = pathKey(rule.pattern)
@@ -304,7 +301,7 @@ class PathIndex {
     }
   }
 
-  covering(pattern: PathPattern, self: Item | null, denial: boolean): Parsed<PathEntry, PathPattern> | null {
+  covering(pattern: PathPattern, self: Item | null, denial: boolean): ParsedEntry<PathEntry, PathPattern> | null {
     let prefix = ''
     for (const segment of ['', ...splitPath(literalPrefix(pattern))]) {
       prefix = segment === '' ? '/' : `${prefix === '/' ? '' : prefix}/${segment}`

@@ -14,7 +14,7 @@ export interface ProjectFiles {
   list(path: string): readonly string[]
 }
 
-export interface NodeFacts {
+interface NodeFacts {
   readonly manager: 'npm' | 'pnpm' | 'yarn' | 'bun'
   readonly scripts: readonly string[]
   /** Names of the programs that the package itself provides. */
@@ -23,7 +23,7 @@ export interface NodeFacts {
   readonly tools: readonly string[]
 }
 
-export interface PythonFacts {
+interface PythonFacts {
   readonly manager: 'uv' | 'poetry' | 'pip'
   /** The folder of the virtual environment. */
   readonly environment: string
@@ -31,7 +31,7 @@ export interface PythonFacts {
   readonly tools: readonly string[]
 }
 
-export interface RunnerFacts {
+interface RunnerFacts {
   readonly runner: 'make' | 'just'
   readonly file: string
   readonly targets: readonly string[]

@@ -16,13 +16,13 @@ interface Group {
 const REACHES_OUT =
   /(?:^|[:._-])(?:deploy|publish|release|ship|push|migrate|destroy|seed|prod|production|upload|provision)(?:$|[:._-])/i
 
-const SERVERS = `# Take the mark away to open servers that the scripts start on these ports, at http://127.0.0.1 of this machine.
+const SERVERS = `# Remove the first # to open servers that the scripts start on these ports, at http://127.0.0.1 of this machine.
 # dev_server_ports = [3000, 5173]
 `
 
 const HEADER = `# What an AI agent may do in this project. Written by \`cordon init\`, yours to edit.
 #
-# Every command runs in a sandbox, whatever stands here: it sees the project, the system's programs and
+# Every command runs in a sandbox, whatever this file says: it sees the project, the system's programs and
 # nothing else of yours, and it has no network unless a line below gives it some.
 # The project itself is readable and writable; secrets such as .env and keys are hidden.
 #
@@ -54,7 +54,7 @@ export const AGENT_READS: readonly string[] = [
 ]
 
 /** What of the machine a first manifest depends on. */
-export interface MachineFacts {
+interface MachineFacts {
   /** Bundles there are; null: any. */
   readonly bundles: readonly string[] | null
   /** Agents that are installed, by the names of their bundles and of their programs. */
@@ -72,7 +72,7 @@ paths = [
 ${lines.join('\n')}
 ]
 # Ordinary source outside that a call names: the git repositories in the same folder of your home, and packages that are
-# installed for you. Secrets in it, what calls itself private, and a call that reaches another machine ask all the same.
+# installed for you. Secrets in it, what calls itself private, and a call that reaches another machine still ask.
 nearby = ["repositories", "packages"]
 `
 }
@@ -82,7 +82,7 @@ const ANY_MACHINE: MachineFacts = { bundles: null, agents: [], reads: [] }
 /** Writes the manifest. */
 export function proposeManifest(facts: ProjectFacts, machine: MachineFacts = ANY_MACHINE): string {
   const { bundles } = machine
-  const agents = machine.agents.map(({ bundle, program }): Proposed => [bundle, `cordon run -- ${program}`])
+  const agents = machine.agents.map(({ bundle, program }): Proposal => [bundle, `cordon run -- ${program}`])
   const tools = [...proposedBundles(facts), ...agents].filter(([name]) => bundles === null || bundles.includes(name))
   return [
     HEADER,
@@ -97,10 +97,10 @@ export function proposeManifest(facts: ProjectFacts, machine: MachineFacts = ANY
 }
 
 /** A bundle, why it is there, and what of the project itself is to get the same. */
-type Proposed = readonly [name: string, why: string, wrappers?: readonly string[]]
+type Proposal = readonly [name: string, why: string, wrappers?: readonly string[]]
 
-function proposedBundles(facts: ProjectFacts): Proposed[] {
-  const found: Proposed[] = []
+function proposedBundles(facts: ProjectFacts): Proposal[] {
+  const found: Proposal[] = []
   const at = (kind: Kind, file: string): string => (facts.below[kind] ? `${facts.below[kind]}/${file}` : file)
   if (facts.git) found.push(['git', '.git'])
   if (facts.github) found.push(['gh', '.github'])
@@ -126,7 +126,7 @@ function proposedBundles(facts: ProjectFacts): Proposed[] {
   return found
 }
 
-function renderBundles(tools: readonly Proposed[], facts: ProjectFacts): string {
+function renderBundles(tools: readonly Proposal[], facts: ProjectFacts): string {
   if (tools.length === 0) return ''
   const width = Math.max(...tools.map(([name]) => name.length)) + 4
   const lines = tools.map(([name, why, wrappers = []]) => {
@@ -217,7 +217,7 @@ function renderServices(services: readonly Service[]): string {
   if (services.length === 0) return ''
   const hosts = services.map(({ port }) => `"localhost:${port}"`).join(', ')
   const named = services.map(({ name, source }) => `${name} of ${source}`).join(', ')
-  return `# Take the marks away to let commands reach these on this machine: ${named}.
+  return `# Remove the first # of these lines to let commands reach these on this machine: ${named}.
 # default_domains = [${hosts}]
 # [http]
 # allow_private_hosts = true   # localhost is one

@@ -135,7 +135,6 @@ export function unknownChoice(text: string, values: readonly string[]): Finding 
   }
 }
 
-/** `did you mean X?` */
 export function didYouMean(what: string): string {
   return `did you mean ${what}?`
 }

@@ -124,7 +124,7 @@ const PERMISSION_TOOLS: Section = {
       type: LEVEL,
       doc: '`allow` runs at once, `ask` needs a yes, `deny` never runs.',
       spec: 'P1',
-      merge: 'deny-stands',
+      merge: 'deny-wins',
     },
   ],
 }

@@ -53,13 +53,13 @@ export interface Field {
 
 /**
  * How the layers of a key merge. `later`: the later value. `concat`: all of them (grants and
- * denials). `meet`: a filter, which a later layer can only narrow. `deny-stands`: a level, where
+ * denials). `meet`: a filter, which a later layer can only narrow. `deny-wins`: a level, where
  * deny wins from any layer.
  */
-export type Merge = 'later' | 'concat' | 'meet' | 'deny-stands'
+type Merge = 'later' | 'concat' | 'meet' | 'deny-wins'
 
 /** Which value is stricter; a project can only make such keys stricter (M2). */
-export type Strictness = 'true' | 'false' | 'lower' | 'higher' | 'choice-order' | 'union' | 'meet'
+type Strictness = 'true' | 'false' | 'lower' | 'higher' | 'choice-order' | 'union' | 'meet'
 
 export interface Key {
   readonly name: string
@@ -71,9 +71,7 @@ export interface Key {
   /** Default `later`. */
   readonly merge?: Merge
   readonly strictness?: Strictness
-  /**
-   * The stricter value if only an organisation binds: a project may change the user's value (X8).
-   */
+  /** The stricter value if only an organisation binds: a project may change the user's (X8). */
   readonly organisation?: 'true' | 'false' | 'choice-order'
   /** About the person's machine: a project's value is ignored. */
   readonly personal?: true

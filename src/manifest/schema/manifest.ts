@@ -1,4 +1,4 @@
-/** A manifest that loaded: every value typed by the schema, every value with the place it was written at. */
+/** The schema of `cordon.toml`, and a manifest that loaded: typed values with their places. */
 
 import type { Verdict } from '../../policy/order.ts'
 import type { RuleRef, Sourced } from '../../policy/policy.ts'

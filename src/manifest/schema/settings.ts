@@ -6,10 +6,10 @@ import type { HostRule, PathRule, Sourced } from '../../policy/policy.ts'
 import type { ReviewBound } from '../../policy/review-bound.ts'
 
 /** `[sandbox.os] backend`, on Linux. */
-export type CommandBackend = 'bwrap' | 'landlock' | 'runc' | 'runsc'
+type CommandBackend = 'bwrap' | 'landlock' | 'runc' | 'runsc'
 
 /** `[sandbox.os] require`: what a machine must support for a command to run. */
-export type Required = 'nothing' | 'namespaces'
+type Requirement = 'nothing' | 'namespaces'
 
 export type CommandFs = 'none' | 'system' | 'permissive' | 'all'
 
@@ -42,10 +42,7 @@ export interface SecretSetting {
   readonly asFile?: true
   /** Requests are signed with it outside, and it goes nowhere. */
   readonly signs?: 'aws'
-  /**
-   * The password of a database: its hosts speak this protocol, and Cordon logs in outside the
-   * sandbox.
-   */
+  /** The password of a database with this protocol; Cordon logs in outside the sandbox. */
   readonly login?: 'postgres' | 'redis'
   /** Every request to its hosts carries it: an agent's provider would take data for somebody else's account. */
   readonly exclusive?: boolean
@@ -77,7 +74,7 @@ export interface LimitSettings {
 
 export interface SandboxSettings {
   readonly backend: Sourced<CommandBackend>
-  readonly require: Sourced<Required>
+  readonly require: Sourced<Requirement>
   readonly commandFs: Sourced<CommandFs>
   readonly maskSecrets: Sourced<boolean>
   /** `mask_tracked`: what git has in HEAD is hidden as well. */
@@ -164,7 +161,7 @@ export interface McpServerSetting {
 }
 
 /** How a person is notified of questions while the page is open (X6). */
-export interface ApprovalSettings {
+interface ApprovalSettings {
   readonly webhook: string | null
   readonly format: 'json' | 'ntfy'
   readonly answerUrl: string | null

@@ -12,7 +12,7 @@ import { withLock } from '../../system/lock.ts'
 import { openOwnDirectory, removeIfThere, syncDirectory } from '../../system/state.ts'
 import { type ManifestTrust, type SignatureRecord, type SigningPlaces, signManifest } from './sign.ts'
 
-export interface AmendRequest extends SigningPlaces {
+interface AmendRequest extends SigningPlaces {
   readonly project: string
   /** The manifest's path. */
   readonly path: string

@@ -173,7 +173,7 @@ export const LISTS: Readonly<Record<string, ListWords>> = {
       const does = { deny: 'never run', ask: 'ask', allow: 'run without asking' }[String(entry.level ?? 'allow')]
       return `Tools ${subject} of the MCP server ${does}${words(' with', texts(entry.args))}.`
     },
-    removed: (subject) => `Tools ${subject} of the MCP server have no rule of their own any more.`,
+    removed: (subject) => `Tools ${subject} of the MCP server no longer have their own rule.`,
   },
   'packages.trusted': {
     what: 'The list of trusted packages',

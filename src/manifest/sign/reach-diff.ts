@@ -35,10 +35,7 @@ interface Grants {
   readonly settings: Readonly<Record<string, Plain>>
 }
 
-/**
- * Compares two canonical texts (`canonicalManifest`); `before` of null: nothing was signed, so the
- * defaults applied.
- */
+/** Compares two canonical texts (`canonicalManifest`); null is the built-in defaults. */
 export function reachDiff(before: string | null, after: string): ReachDiff {
   const old = before === null ? { declared: [], settings: {} } : parseGrants(before)
   const now = parseGrants(after)
@@ -229,10 +226,7 @@ function schemaPath(path: string): string {
   return path
 }
 
-/**
- * The words of a setting, and the names for the stars in its path. One without words is shown as
- * written.
- */
+/** The words of a setting, and the names for its stars. One without words is shown as written. */
 function wordsOf(path: string): { readonly words: SettingWords; readonly names: readonly string[] } {
   const own = path.split('.')
   const starred = Object.keys(SETTING_WORDS).find((candidate) => {

@@ -32,10 +32,7 @@ const ALARMING: Readonly<Record<string, readonly string[]>> = {
   'debug.dump_provider_payloads': ['true'],
 }
 
-/**
- * What the manifest of this canonical text opens; `registries` are the package hosts signed with
- * it.
- */
+/** What the manifest of this canonical text opens; `registries` are signed with it. */
 export function reachSummary(canonical: string, registries: readonly string[]): ReachSummary {
   const { settings, declared } = JSON.parse(canonical) as {
     readonly settings: Readonly<Record<string, Plain>>

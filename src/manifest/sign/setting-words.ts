@@ -2,10 +2,7 @@
 
 import type { Plain } from '../toml/tree.ts'
 
-/**
- * A name before the values, or a sentence for each value. `{}` is the name of an agent, tool or
- * server.
- */
+/** A name before the values, or a sentence for each. `{}` is the name of an agent or tool. */
 export type SettingWords = string | Readonly<Record<string, string>>
 
 /** By the path in the schema; every setting except lists with their own words has a row. */
@@ -48,7 +45,7 @@ export const SETTING_WORDS: Readonly<Record<string, SettingWords>> = {
   'review.instructions': 'The reviewer is instructed',
   'security.background': flag('Commands may run in the background (`cmd &`)'),
   'security.case_terminator': flag('`case` statements may be used'),
-  'security.compound': flag('Several commands may stand in one (`&&`, `||`, `;`)'),
+  'security.compound': flag('One command text may contain several commands (`&&`, `||`, `;`)'),
   'security.parameter_expansion': flag('Variables may be used in commands (`$VAR`)'),
   'security.pipes': flag('Pipes may be used (`a | b`)'),
   'security.redirects': {
@@ -185,9 +182,7 @@ function flag(what: string): SettingWords {
   return { true: `${what}.`, false: `No longer, or not: ${what.charAt(0).toLowerCase()}${what.slice(1)}.` }
 }
 
-/**
- * One sentence for a setting that was `old` and is `now`; `names` replace the stars of its path.
- */
+/** One sentence for a setting that was `old` and is `now`; `names` replace its stars. */
 export function settingSentence(words: SettingWords, names: readonly string[], old: Plain, now: Plain): string {
   const left = [...names]
   const named = (text: string) => text.replace(/\{\}/g, () => JSON.stringify(left.shift() ?? ''))

@@ -25,7 +25,7 @@ import type { TrustedKey } from './trusted-keys.ts'
 export type { SignatureRecord } from './signature-file.ts'
 
 /** Why a detached signature did not count. */
-export type DetachedProblem = 'untrusted-key' | 'other-grants' | 'other-project' | 'bad-signature' | 'unreadable'
+type DetachedProblem = 'untrusted-key' | 'other-grants' | 'other-project' | 'bad-signature' | 'unreadable'
 
 /** Whether a manifest may take effect. Only `signed` may. */
 export type ManifestTrust =
@@ -63,7 +63,7 @@ export function userPublicKey(stateDir: string): PublicKey | null {
   if (bytes === null) return null
   const key = parsePublicKey(new TextDecoder().decode(bytes).trim())
   if (key === null) {
-    throw new Fault('state-corrupt', `${path} does not hold a public key`, {
+    throw new Fault('state-corrupt', `${path} does not contain a public key`, {
       remedy: `Remove it, and sign your manifests again with \`cordon sign\`.`,
     })
   }
@@ -105,10 +105,7 @@ function keyGone(known: PublicKey): Fault {
   })
 }
 
-/**
- * Replaces the user's key: signatures of the old one no longer count. `warning` as for the first
- * one.
- */
+/** Replaces the user's key: signatures of the old one no longer count. */
 export function resetUserKey(places: SigningPlaces): { readonly warning: string | null } {
   const stateDir = openOwnDirectory(places.stateDir)
   return withLock(join(stateDir, 'locks', KEY_NAME), () => {
@@ -120,7 +117,7 @@ export function resetUserKey(places: SigningPlaces): { readonly warning: string 
   })
 }
 
-export interface VerifyRequest {
+interface VerifyRequest {
   readonly stateDir: string
   /** The canonical project root. */
   readonly project: string
@@ -195,7 +192,7 @@ function verifyDetached(
   return { problem }
 }
 
-export interface SignRequest extends SigningPlaces {
+interface SignRequest extends SigningPlaces {
   readonly project: string
   readonly canonical: string
   /** ISO time. */

@@ -6,7 +6,6 @@ import { Fault } from '../../system/fault.ts'
 import { readOwnJson } from '../../system/state.ts'
 import type { PublicKey } from './signature.ts'
 
-/** One signature. */
 export interface SignatureRecord {
   readonly grant_hash: string
   readonly signed_at: string
@@ -16,7 +15,7 @@ export interface SignatureRecord {
   readonly canonical: string
 }
 
-export interface SignatureFile {
+interface SignatureFile {
   readonly version: 1
   readonly project: string
   /** The newest last. */
@@ -26,9 +25,7 @@ export interface SignatureFile {
 /** A file name that every file system takes. */
 const MAX_NAME = 200
 
-/**
- * The file about a project: by its path, which a person can read, or by a hash if that is too long.
- */
+/** The file about a project, named after its path, or a hash of a long one. */
 export function signaturePath(stateDir: string, project: string): string {
   const name = project.isWellFormed() ? encodeURIComponent(project) : ''
   const short = name !== '' && name.length <= MAX_NAME

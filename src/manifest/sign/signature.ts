@@ -25,16 +25,13 @@ export function projectMessage(project: string, hash: string): string {
   return `cordon-project-signature-v1\0${project}\0${hash}`
 }
 
-/**
- * The message a team signs: whoever trusts our key may have these grants in this project, wherever
- * it lies.
- */
+/** The message a team signs: whoever trusts our key may have these grants in this project. */
 export function teamMessage(identity: string, hash: string): string {
   return `cordon-team-signature-v2\0${identity}\0${hash}`
 }
 
 /** A detached signature, as in `cordon.toml.sig`. */
-export interface DetachedSignature {
+interface DetachedSignature {
   readonly key: PublicKey
   readonly grantHash: string
   /** The project it was created for, wherever that lies; null if unreadable. */
@@ -44,10 +41,7 @@ export interface DetachedSignature {
 
 const MAX_DETACHED = 16_384
 
-/**
- * The signatures in a `cordon.toml.sig`: one a line, skipping others and comments. The text is
- * untrusted.
- */
+/** The signatures in a `cordon.toml.sig`: one a line, skipping the rest. The text is untrusted. */
 export function parseDetached(text: string): readonly DetachedSignature[] {
   if (text.length > MAX_DETACHED) return []
   return text.split('\n').flatMap((line) => {

@@ -15,7 +15,7 @@ export interface TrustedKey {
   readonly source: string
 }
 
-export interface TrustedKeyPlaces {
+interface TrustedKeyPlaces {
   readonly configDir: string
   /** `CORDON_TRUSTED_KEYS`: a file instead of the user's own, in CI. */
   readonly override: string | undefined

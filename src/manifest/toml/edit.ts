@@ -1,4 +1,4 @@
-/** Adds an entry to a list of a manifest's text, or takes one out, and leaves every comment and line of its writer in place (P6). */
+/** Edits a list of a manifest as text, and leaves every other line unchanged (P6). */
 
 import { parseToml } from './toml.ts'
 import { type ArrayNode, type Node, type Plain, shorten, type TableNode } from './tree.ts'

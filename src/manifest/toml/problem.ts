@@ -4,7 +4,7 @@ import type { RuleRef } from '../../policy/policy.ts'
 import { visible } from '../../scan/visible-text.ts'
 import type { Position } from './tree.ts'
 
-export type ProblemCode =
+type ProblemCode =
   | 'bad-command'
   | 'bad-host'
   | 'bad-path'

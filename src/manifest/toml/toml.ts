@@ -16,7 +16,7 @@ import {
 import { type ArrayNode, type Entry, MAX_DEPTH, type Node, type TableNode, table } from './tree.ts'
 
 /** Text that is not TOML, or contradicts earlier text. */
-export interface TomlProblem {
+interface TomlProblem {
   readonly at: number
   readonly message: string
   readonly expected: string
@@ -25,7 +25,7 @@ export interface TomlProblem {
   readonly key: string
 }
 
-export interface TomlDocument {
+interface TomlDocument {
   readonly root: TableNode
   readonly problems: readonly TomlProblem[]
 }
@@ -182,7 +182,7 @@ function openTable(state: State, parts: readonly KeyPart[], tables: boolean, sta
     const entry = here.entries.get(name)
     const next = entry === undefined ? addTable(here, parts[i]!, 'implicit') : tableBelow(entry.node)
     if (next === null) {
-      contradiction(state, at, dotted(parts, i + 1), 'is not a table that can be extended', 'a table of its own')
+      contradiction(state, at, dotted(parts, i + 1), 'is not a table that can be extended', 'a separate table')
       return table(start, 'header')
     }
     here = next

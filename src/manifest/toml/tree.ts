@@ -55,10 +55,7 @@ export function plainNode(node: Node): unknown {
   return Object.fromEntries([...node.entries].map(([key, entry]) => [key, plainNode(entry.node)]))
 }
 
-/**
- * Turns offsets into positions; the line index is built on first use, since most manifests have no
- * problem.
- */
+/** Turns offsets into positions; most manifests have no problem, so the index is built late. */
 export function positions(text: string): (at: number) => Position {
   let starts: number[] | null = null
   return (at) => {

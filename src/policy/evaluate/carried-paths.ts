@@ -1,4 +1,4 @@
-/** The files that grants of commands carry along: `{ command = "backup:*", paths = ["~/backups/**"] }` (S3). */
+/** Paths that grants of commands add: `{ command = "backup:*", paths = ["~/backups/**"] }` (S3). */
 
 import { exactPath } from '../../files/path-pattern.ts'
 import type { CommandFact } from '../../shell/facts.ts'

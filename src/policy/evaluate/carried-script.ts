@@ -7,9 +7,7 @@ import type { CommandFact, RedirectFact, ShellFacts } from '../../shell/facts.ts
 import { isInterpreterName } from '../../shell/tables/interpreter-names.ts'
 import type { ShellFact } from '../call.ts'
 
-/**
- * Why a script of the text may not run, and the command that runs it; null without such a script.
- */
+/** Why a script of the text may not run, and its command; null without such a script. */
 export function carriedScript(
   shell: ShellFact,
   facts: ShellFacts,

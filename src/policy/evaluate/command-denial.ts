@@ -1,4 +1,4 @@
-/** Deny rules that could match out of sight: in text that is run a second time, under another name, behind an unknown program. */
+/** Denials of commands: by their words, or possibly out of sight in text that is run again. */
 
 import type { CommandFact, Hazard, Word } from '../../shell/facts.ts'
 import { unprivilegedWay } from '../../shell/tables/unprivileged.ts'
@@ -116,9 +116,7 @@ function namesInOrder(tokens: readonly string[], words: readonly string[]): bool
   return true
 }
 
-/**
- * `ln -s /bin/rm x`, `cp "$(which rm)" x`: no rule would recognise the program under its new name.
- */
+/** `ln -s /bin/rm x`, `cp "$(which rm)" x`: no rule would recognise the program's new name. */
 function copiedDenial(policy: Policy, fact: CommandFact): CommandDenial | null {
   if (!COPIES.has(basename(fact.argv[0]?.values?.[0] ?? ''))) return null
   return (
@@ -216,10 +214,7 @@ export function guessedDenials(scene: Scene): Policy {
   return deny.length === policy.commands.deny.length ? policy : { ...policy, commands: { ...policy.commands, deny } }
 }
 
-/**
- * The command of a runner (`npx wrangler deploy`, `python -m pip`) is denied like the program
- * itself.
- */
+/** The command of a runner (`npx wrangler deploy`, `python -m pip`) is denied like the program. */
 function strongestMatch(pattern: CommandRule['pattern'], { argv, delegates = [] }: CommandFact): DenyMatch {
   const matches = [argv, ...delegates].map((words) => denyMatches(pattern, words))
   return matches.find((match) => match === 'yes') ?? matches.find((match) => match === 'maybe') ?? 'no'

@@ -61,10 +61,7 @@ function isSameWord(word: Word, name: string): boolean {
   return value === name || value.endsWith(`:${name}`)
 }
 
-/**
- * Whether a wrapper runs the command on another machine or in a container, with other files and
- * directories.
- */
+/** Whether a wrapper runs the command on another machine or in a container, with other files. */
 export function runsElsewhere(wrappers: readonly CommandFact[]): boolean {
   return wrappers.some((wrapper) => wrapper.hazards.some((hazard) => hazard.code === ELSEWHERE))
 }

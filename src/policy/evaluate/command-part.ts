@@ -48,15 +48,11 @@ const QUIET_BUILTINS: ReadonlySet<string> = new Set([
   ...['shopt', 'trap', 'eval', 'disown'],
 ])
 
-/**
- * The hazards that a kind covers: the change itself, its remote place, and its wrapper's options.
- */
+/** The hazards that a kind covers: the change, its remote place, and its wrapper's options. */
 const KIND_ANSWERS: ReadonlySet<string> = new Set(['changes-remote', ELSEWHERE, 'wrapper-option'])
 
-/**
- * The commands around one: its wrappers, nearest first, and the commands that it runs as a wrapper.
- */
-export interface CommandsAround {
+/** The commands around one: its wrappers, nearest first, and those it runs as a wrapper. */
+interface CommandsAround {
   readonly wrappers: readonly CommandFact[]
   readonly runs: CommandFact | null
   /** True if it runs on another machine or in a container, with other directories. */
@@ -133,10 +129,7 @@ function placeRuling(scene: Scene, fact: CommandFact, text: string): Ruling | nu
   }
 }
 
-/**
- * `cd ../other && rg x`: a command that runs only itself and writes only what it names may read
- * there.
- */
+/** `cd ../other && rg x`: a command that only runs itself and writes what it names may read. */
 function lookingRuling({ session, sends }: Scene, fact: CommandFact, cwd: string, text: string): Ruling | null {
   const reads = fact.effect === 'local' && isReadable(fact) && (!isGit(fact) || gitReads(fact))
   const rule = reads ? nearbyRule(session, cwd, sends) : null

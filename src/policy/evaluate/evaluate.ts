@@ -84,7 +84,7 @@ function toolPart(call: ToolCall, stance: Stance, bare: boolean): PartDecision[]
 function ownWork(tool: string): Ruling {
   return {
     decision: 'allow',
-    reason: { code: 'harmless', message: `This looks after what ${tool} itself started in this session.` },
+    reason: { code: 'harmless', message: `This only concerns what ${tool} itself started in this session.` },
     rules: [],
   }
 }
@@ -100,7 +100,7 @@ function taint(part: PartDecision, stance: Stance): PartDecision {
     decision: 'ask',
     reason: {
       code: 'tainted',
-      message: `A tool result of this session held instructions aimed at the agent, so this is asked again: ${part.reason.message}`,
+      message: `A tool result of this session contained instructions aimed at the agent, so this is asked again: ${part.reason.message}`,
     },
   }
 }

@@ -1,6 +1,5 @@
 /**
- * Git can print committed content that masks hide in files, so denied paths are searched for in its
- * words.
+ * What git can reveal or lose: committed content that masks hide in files, and overwritten files.
  */
 
 import { posix } from 'node:path'

@@ -1,4 +1,7 @@
-/** The hosts that the words of a command name. */
+/**
+ * The hosts of commands, and of a text as a whole (S3). Its commands share one sandbox, so a host
+ * of one is there for all. If one runs unreadable code, the text has only that one's hosts.
+ */
 
 import { classifyAddress } from '../../hosts/address.ts'
 import { matchesDenied, reachesHost } from '../../hosts/pattern.ts'
@@ -253,10 +256,7 @@ function unreadText(commands: readonly CommandHosts[], { hazards }: TextFacts): 
   return `\`${words.length > 60 ? `${words.slice(0, 60)} …` : words}\` runs code that cannot be read`
 }
 
-/**
- * Whether a text could send what it reads: it names another machine, or has a host and runs
- * unreadable code.
- */
+/** Whether a text could send what it reads: it names a machine, or has a host and unread code. */
 export function mayReachOut(policy: Policy, session: SessionFacts, text: TextFacts): boolean {
   if (text.commands.some(({ hosts, effect }) => hosts.length > 0 || effect.startsWith('remote'))) return true
   const view = { contained: true, byProgram: false }

@@ -154,8 +154,8 @@ function literalPart(use: PathUse): string {
   const literal = segments.slice(0, end).join('/') || '/'
   // `.*` matches `..` in older shells: what lies behind it is above the directory.
   const climbs = segments.slice(end).some((segment, index, rest) => {
-    const leads = use.access === 'write' || index < rest.length - 1
-    return leads && segment.startsWith('.') && matchSegment(segment.replace(/\[[^\]]*\]/g, '?'), '..')
+    const isParent = use.access === 'write' || index < rest.length - 1
+    return isParent && segment.startsWith('.') && matchSegment(segment.replace(/\[[^\]]*\]/g, '?'), '..')
   })
   return climbs ? posix.dirname(literal) : literal
 }

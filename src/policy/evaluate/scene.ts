@@ -32,7 +32,7 @@ export function unknowable({ stance }: Scene, subject: PartSubject, message: str
     },
     rules: [{ rule: 'hazard unknowable', source: 'built-in' }],
   }
-  const held: Ruling = {
+  const contained: Ruling = {
     decision: 'allow',
     reason: { code: 'contained', message: `\`${subject.text}\` runs inside the sandbox.` },
     rules: [ref(stance.mode)],
@@ -42,8 +42,8 @@ export function unknowable({ stance }: Scene, subject: PartSubject, message: str
     denial: () => null,
     grant: () => null,
     explicit: () => {
-      if (stance.explicit) return stance.explicit.decision === 'allow' ? held : null
-      return stance.mode.value === 'contained' ? held : null
+      if (stance.explicit) return stance.explicit.decision === 'allow' ? contained : null
+      return stance.mode.value === 'contained' ? contained : null
     },
     otherwise: () => ask,
   }

@@ -1,4 +1,4 @@
-/** Decides a program start by its real words (S8): the same denials as for a text, with nothing left to guess. */
+/** Decides a program start by its real words (S8): the denials of a text, and grants for each. */
 
 import { posix } from 'node:path'
 import type { CommandFact, Word } from '../../shell/facts.ts'
@@ -219,9 +219,7 @@ interface Reading {
   readonly words: readonly string[]
 }
 
-/**
- * Null if the text named the start, a grant covers it, or it only runs what is judged separately.
- */
+/** Null if the text named the start, a grant covers it, or it only runs other judged starts. */
 export function undeclared(scene: StartScene, start: StartFact, text: string): Ruling | null {
   const { policy, session, commands } = scene
   const readings = start.cut ? [] : placesOf(scene, start)

@@ -1,11 +1,11 @@
 /** The policy without any manifest. */
 
-import { type Compiled, compileManifest } from '../../manifest/compile.ts'
+import { type CompiledPolicy, compileManifest } from '../../manifest/compile.ts'
 import { mergeLayers } from '../../manifest/layers.ts'
 import { type Frozen, frozenPolicy } from './frozen.ts'
 
 /** Compiled at build time. Its root is empty: nothing else depends on the place. */
-export function builtInPolicy(): Frozen<Compiled> {
+export function builtInPolicy(): Frozen<CompiledPolicy> {
   const compiled = compileManifest(mergeLayers({}).manifest, { root: '', home: '', env: {} })
   if ('problems' in compiled) throw new Error(`the built-in policy has problems: ${JSON.stringify(compiled.problems)}`)
   return frozenPolicy(compiled)

@@ -1,6 +1,6 @@
 /** Converts a compiled policy to JSON and back. */
 
-import type { Compiled } from '../../manifest/compile.ts'
+import type { CompiledPolicy } from '../../manifest/compile.ts'
 
 /** A value as JSON: maps become lists of entries, functions are dropped. */
 export type Frozen<T> = T extends (...args: never) => unknown
@@ -11,14 +11,14 @@ export type Frozen<T> = T extends (...args: never) => unknown
       ? { readonly [Name in keyof T]: Frozen<T[Name]> }
       : T
 
-export function frozenPolicy({ policy, sandbox, session, warnings }: Compiled): Frozen<Compiled> {
+export function frozenPolicy({ policy, sandbox, session, warnings }: CompiledPolicy): Frozen<CompiledPolicy> {
   const data = JSON.stringify({ policy, sandbox, session, warnings }, (_, part) =>
     part instanceof Map ? [...part] : part,
   )
-  return JSON.parse(data) as Frozen<Compiled>
+  return JSON.parse(data) as Frozen<CompiledPolicy>
 }
 
-export function thawedPolicy({ policy, sandbox, session, warnings }: Frozen<Compiled>): Compiled {
+export function thawedPolicy({ policy, sandbox, session, warnings }: Frozen<CompiledPolicy>): CompiledPolicy {
   const { agents, tools, commands, http } = policy
   return {
     policy: {
@@ -26,7 +26,7 @@ export function thawedPolicy({ policy, sandbox, session, warnings }: Frozen<Comp
       agents: new Map(agents.map(([name, rule]) => [name, { ...rule, tools: new Map(rule.tools) }])),
       tools: new Map(tools),
       commands: { ...commands, toolDomains: new Map(commands.toolDomains) },
-      http: http as Compiled['policy']['http'],
+      http: http as CompiledPolicy['policy']['http'],
     },
     sandbox,
     session: { ...session, tools: new Map(session.tools), mcpRules: new Map(session.mcpRules) },

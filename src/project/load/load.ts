@@ -1,7 +1,7 @@
 /** Finds a project's manifests, merges their layers and compiles the policy. */
 
 import { join, resolve } from 'node:path'
-import { type Compiled, compileManifest } from '../../manifest/compile.ts'
+import { type CompiledPolicy, compileManifest } from '../../manifest/compile.ts'
 import { mergeLayers } from '../../manifest/layers.ts'
 import type { LoadOptions, openManifest } from '../../manifest/load.ts'
 import type { Manifest } from '../../manifest/schema/manifest.ts'
@@ -14,15 +14,14 @@ import { onlineCommands, type RegistryFacts } from '../../sandbox/bundles/bundle
 import type { Files } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
 import { findRoot, MANIFEST_NAME } from '../place/root.ts'
-import { extendPolicy } from './extend.ts'
-import { freeHosts, keyedHosts } from './keyed-hosts.ts'
+import { extendPolicy, freeHosts, keyedHosts } from './extend.ts'
 import {
   readManifests,
   readOrganisation,
   readUserManifest,
   type WrittenManifest,
   type WrittenManifests,
-} from './written-manifests.ts'
+} from './memory.ts'
 
 /** The project's manifest, one that the person named, or an object that replaces every layer. */
 export type ManifestChoice =
@@ -40,7 +39,7 @@ export interface LoadRequest {
   readonly organisation?: readonly WrittenManifest[]
 }
 
-export interface LoadedPolicy extends Compiled {
+export interface LoadedPolicy extends CompiledPolicy {
   /**
    * The project that the root stands in for, for a session with its own directory (F7). Commands
    * find the root by that name too.

@@ -6,7 +6,7 @@
 
 import { lstatSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { Compiled } from '../../manifest/compile.ts'
+import type { CompiledPolicy } from '../../manifest/compile.ts'
 import { signaturePath } from '../../manifest/sign/signature-file.ts'
 import type { RegistryFacts } from '../../sandbox/bundles/bundle.ts'
 import type { Files } from '../../system/files.ts'
@@ -15,12 +15,11 @@ import { openOwnDirectory, readOwnJson } from '../../system/state.ts'
 import { findRoot, MANIFEST_NAME } from '../place/root.ts'
 import { type Frozen, thawedPolicy } from './frozen.ts'
 import type { LoadedPolicy } from './load.ts'
-import { readManifests, type WrittenManifest, type WrittenManifests } from './written-manifests.ts'
 
 /** Hash of the sources, set by the build. Unbuilt code remembers nothing. */
 declare const BUILD: string | undefined
 /** Result of `builtInPolicy`, set by the build. */
-declare const BUILT_IN_POLICY: Frozen<Compiled>
+declare const BUILT_IN_POLICY: Frozen<CompiledPolicy>
 
 export interface Seal {
   readonly version: 2
@@ -33,7 +32,7 @@ export interface PolicyMemory {
   readonly build: string
   /** See `writtenText`. */
   readonly written: string
-  readonly policy: Frozen<Compiled>
+  readonly policy: Frozen<CompiledPolicy>
   readonly registries: RegistryFacts
 }
 
@@ -102,4 +101,58 @@ export function identityOf(path: string): string {
 function isSeal(value: unknown): value is Seal {
   const seal = value as Seal | null
   return seal?.version === 2 && typeof seal.files === 'string' && typeof seal.memory === 'object'
+}
+
+export interface WrittenManifest {
+  readonly text: string
+  /** The file's name in messages. */
+  readonly label: string
+}
+
+export interface WrittenManifests {
+  /** The fleet's policy for this machine (X8). */
+  readonly organisation: readonly WrittenManifest[]
+  readonly user: WrittenManifest | null
+  readonly project: WrittenManifest | null
+}
+
+/** Loads the fleet code only on a machine in a fleet. */
+export async function readOrganisation(machine: Machine): Promise<readonly WrittenManifest[]> {
+  if (!mayBeInFleet(machine)) return []
+  const { organisationManifests } = await import('./organisation.ts')
+  return organisationManifests(machine, Date.now())
+}
+
+/** Whether fleet settings exist, or something there that cannot be checked. */
+export function mayBeInFleet({ systemDir, configDir }: Pick<Machine, 'systemDir' | 'configDir'>): boolean {
+  return [systemDir, configDir].some((directory) => {
+    try {
+      return lstatSync(join(directory, 'fleet.json'), { throwIfNoEntry: false }) !== undefined
+    } catch {
+      return true
+    }
+  })
+}
+
+/** Reads the manifests in force. An unreadable one is a fault: its denials would be lost. */
+export function readManifests(
+  root: string,
+  machine: Machine,
+  files: Files,
+  organisation: readonly WrittenManifest[],
+): WrittenManifests {
+  const project = join(root, MANIFEST_NAME)
+  return {
+    organisation,
+    user: readUserManifest(machine, files),
+    project: files.isMissing(project) ? null : { text: files.readText(project), label: MANIFEST_NAME },
+  }
+}
+
+export function readUserManifest({ configDir, home }: Machine, files: Files): WrittenManifest | null {
+  const file = join(configDir, MANIFEST_NAME)
+  if (files.isMissing(file)) return null
+  // Short, and without the user's name.
+  const label = file.startsWith(`${home}/`) ? `~${file.slice(home.length)}` : file
+  return { text: files.readText(file), label }
 }

@@ -41,7 +41,7 @@ describe('repositories in the same folder of the home', () => {
     ['/home/dev/work/other-secrets/a.yml', 'one that calls itself secret'],
     ['/home/dev/work/other/private/plan.md', 'a folder in it that does'],
     ['/home/dev/work/dotfiles/zshrc', 'what a person keeps for themselves'],
-    ['/home/dev/work/other/.git/config', 'the address of a remote may hold a login'],
+    ['/home/dev/work/other/.git/config', 'the address of a remote may contain a login'],
     ['/home/dev/notes/a.md', 'one elsewhere in the home'],
     ['/home/dev', 'the home itself'],
     ['/srv/other/a.ts', 'outside the home'],

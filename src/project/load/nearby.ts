@@ -1,7 +1,4 @@
-/**
- * Source near a project that a call may read if it names it: neighbouring repositories, installed
- * packages.
- */
+/** Source near a project that a call may read: neighbouring repositories, packages. */
 
 import { posix } from 'node:path'
 import { isInside } from '../../files/baseline.ts'
@@ -10,10 +7,7 @@ import type { NearbyKind } from '../../policy/policy.ts'
 import type { Files } from '../../system/files.ts'
 import type { LoadedPolicy } from './load.ts'
 
-/**
- * Where package managers install for a user, below home; each match is followed by the package's
- * files.
- */
+/** Where package managers install below home, followed by the package's files. */
 const PACKAGES: readonly RegExp[] = [
   /^\.(?:local|npm-global|npm-packages)\/lib\/node_modules\/./,
   /^\.nvm\/versions\/node\/[^/]+\/lib\/node_modules\/./,

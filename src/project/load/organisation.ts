@@ -7,7 +7,7 @@ import { type FleetStatus, readStatus } from '../../fleet/policy-source.ts'
 import { type FleetSettings, readFleetSettings } from '../../fleet/settings.ts'
 import { Fault } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
-import type { WrittenManifest } from './written-manifests.ts'
+import type { WrittenManifest } from './memory.ts'
 
 /** This machine's fleet, without network access. */
 export interface FleetMembership {
@@ -27,14 +27,13 @@ export function fleetMembership(
   return { settings, enrolment, policy }
 }
 
-/**
- * Manifests above the user's. Throws a Fault if the fleet has a policy and this machine no valid
- * one.
- */
+/** Manifests above the user's. Throws a Fault if the fleet's policy is not valid here. */
 export function organisationManifests(machine: Machine, now: number): readonly WrittenManifest[] {
   const membership = fleetMembership(machine)
-  if (membership === null || membership.settings.policy === null) return []
+  if (membership === null) return []
   const { settings, enrolment, policy } = membership
+  const own = ownFiles(machine, settings)
+  if (settings.policy === null) return [own]
   if (policy === null)
     throw new Fault('fleet-policy', `this machine is in the fleet "${settings.fleet}" and has no policy of it yet`, {
       remedy: 'Fetch it: cordon fleet sync.',
@@ -42,7 +41,7 @@ export function organisationManifests(machine: Machine, now: number): readonly W
   const { bundle } = policy
   if (enrolment !== null && bundle.revoked.includes(enrolment.machine))
     throw new Fault('fleet-revoked', `this machine was taken out of the fleet "${settings.fleet}"`, {
-      remedy: 'Join it anew with a code of the team: cordon fleet join URL CODE.',
+      remedy: 'Join again with a code of the team: cordon fleet join URL CODE.',
     })
   const groups = enrolment?.groups ?? []
   const label = `organisation ${bundle.fleet} v${bundle.version}`
@@ -50,7 +49,14 @@ export function organisationManifests(machine: Machine, now: number): readonly W
     .filter((layer) => isFor(layer.groups, groups))
     .map((layer) => ({ text: layer.manifest, label: `${label} (${layer.groups.join(', ')})` }))
   const status = readStatus(fleetDirectory(machine.stateDir))
-  return [...written, ...closedBy(bundle, status, label, now)]
+  return [own, ...written, ...closedBy(bundle, status, label, now)]
+}
+
+/** By what is in these files, records are sent and this machine is known: they lie where every command may read. */
+function ownFiles({ systemDir }: Pick<Machine, 'systemDir'>, { tls }: FleetSettings): WrittenManifest {
+  const paths = JSON.stringify([`${systemDir}/**`, ...(tls.key === undefined ? [] : [tls.key])])
+  const text = ['read', 'write'].map((verb) => `[capabilities.deny.${verb}]\npaths = ${paths}\n`).join('')
+  return { text: `schema_version = 1\n${text}`, label: 'the fleet settings' }
 }
 
 /** Default time in which a refused login may be a server error rather than a revocation. */

@@ -1,18 +1,110 @@
-/**
- * The repositories that git finds from a project: their settings and worktrees. A hostile one names
- * programs that git runs.
- */
+/** The repositories that git finds from a project. A hostile one names programs to run. */
 
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { posix } from 'node:path'
 import { isInside } from '../../files/baseline.ts'
-import { coversPath } from '../../files/path-pattern.ts'
+import { coversPath, type PathPattern, reachesPath } from '../../files/path-pattern.ts'
 import { rootProblem } from '../../files/root-place.ts'
-import type { SessionFacts } from '../../policy/call.ts'
+import type { RepositoryFacts, SessionFacts } from '../../policy/call.ts'
 import type { Policy } from '../../policy/policy.ts'
 import { builtInBundles } from '../../sandbox/bundles/built-in.ts'
-import type { Files } from '../../system/files.ts'
+import { type Files, machineFiles } from '../../system/files.ts'
 import type { LoadedPolicy } from './load.ts'
+
+/** Facts about the repository of the current root. */
+export function repositoryFacts(root: () => string): RepositoryFacts {
+  return {
+    originalOf: (path) => originalOf(path, root(), machineFiles),
+    tracks: (pattern) => tracks(pattern, root()),
+  }
+}
+
+function originalOf(path: string, root: string, files: Files): string | null {
+  for (let at = path; at !== '/' && at !== root; at = posix.dirname(at)) {
+    if (isCopy(at, root, files)) return root + path.slice(at.length)
+  }
+  return null
+}
+
+/**
+ * A checkout below the project, or one that names its repository. A submodule is another project.
+ */
+function isCopy(folder: string, root: string, files: Files): boolean {
+  const git = posix.join(folder, '.git')
+  if (!files.exists(git) || !files.exists(posix.join(root, '.git'))) return false
+  if (files.isDirectory(git)) return isInside(folder, root)
+  const named = textOf(git, files)
+  return named.startsWith(`gitdir: ${root}/.git/worktrees/`) || (isInside(folder, root) && !/\/modules\//.test(named))
+}
+
+/** Limits of the search for clones; git itself lists its worktrees. */
+const DEPTH = 4
+const MOST_FOLDERS = 5_000
+const NEVER_COPIES: ReadonlySet<string> = new Set(['.git', 'node_modules', '.venv', 'target'])
+
+/** Checkouts that the repository lists or that lie in the first folders of the project. */
+export function checkoutsOf(root: string, roots: readonly string[], files: Files): readonly string[] {
+  const listed = posix.join(root, '.git', 'worktrees')
+  if (!files.exists(posix.join(root, '.git'))) return []
+  const found = files
+    .list(listed)
+    .map((name) => posix.dirname(textOf(posix.join(listed, name, 'gitdir'), files)))
+    .filter((place) => roots.some((one) => isInside(place, one)))
+  let folders = [root]
+  let searched = 0
+  for (let depth = 0; depth < DEPTH && searched < MOST_FOLDERS; depth++) {
+    folders = folders.flatMap((folder) => {
+      searched++
+      if (searched > MOST_FOLDERS) return []
+      return files
+        .list(folder)
+        .filter((name) => !NEVER_COPIES.has(name))
+        .map((name) => posix.join(folder, name))
+        .filter((path) => !files.isLink(path) && files.isDirectory(path))
+    })
+    found.push(...folders.filter((folder) => isCopy(folder, root, files)))
+  }
+  return [...new Set(found)].filter((place) => place !== root && files.isDirectory(place))
+}
+
+const MOST_INDEX = 256 * 1_048_576
+
+/** Whether git's index contains a matching file; true if the index cannot be read. */
+function tracks(pattern: PathPattern, root: string): boolean {
+  const file = posix.join(root, '.git', 'index')
+  const stat = statSync(file, { throwIfNoEntry: false })
+  if (stat === undefined) return false
+  if (stat.size > MOST_INDEX) return true
+  try {
+    return indexNames(readFileSync(file)).some((name) => reachesPath(pattern, posix.join(root, name)))
+  } catch {
+    return true
+  }
+}
+
+/** Names in an index of version 2 or 3 with SHA-1; throws for others. */
+function indexNames(bytes: Buffer): readonly string[] {
+  const version = bytes.readUInt32BE(4)
+  if (bytes.toString('latin1', 0, 4) !== 'DIRC' || version < 2 || version > 3) throw new Error('another kind of index')
+  const names: string[] = []
+  let at = 12
+  for (let left = bytes.readUInt32BE(8); left > 0; left--) {
+    const start = at + (version === 3 && (bytes.readUInt16BE(at + 60) & 0x4000) !== 0 ? 64 : 62)
+    const end = bytes.indexOf(0, start)
+    if (end < start) throw new Error('an index that ends too soon')
+    names.push(bytes.toString('utf8', start, end))
+    at += Math.ceil((end + 1 - at) / 8) * 8
+  }
+  return names
+}
+
+function textOf(path: string, files: Files): string {
+  try {
+    return files.readText(path, 4096).trim()
+  } catch {
+    return ''
+  }
+}
 
 /** Checks repositories against the current roots. `absent`: the directory does not exist. */
 export function repositoryProblems(now: () => Policy): NonNullable<SessionFacts['repositoryProblem']> {
@@ -22,10 +114,7 @@ export function repositoryProblems(now: () => Policy): NonNullable<SessionFacts[
   }
 }
 
-/**
- * The repository of a root or around it is the person's own. Bare ones can come with any commit or
- * archive.
- */
+/** A root's repository is the person's own. Bare ones can come with any commit. */
 function repositoryProblem(directory: string, roots: readonly string[]): string | null {
   let start: string
   try {

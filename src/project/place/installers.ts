@@ -71,10 +71,10 @@ export interface InstalledPlaces {
   readonly links: readonly string[]
 }
 
-type Look = Pick<Files, 'exists' | 'canonical' | 'isDirectory' | 'isLink' | 'readText'>
+type FileQueries = Pick<Files, 'exists' | 'canonical' | 'isDirectory' | 'isLink' | 'readText'>
 
 /** The places that installed programs need. */
-export function installedPlaces(words: readonly string[], machine: Machine, files: Look): InstalledPlaces {
+export function installedPlaces(words: readonly string[], machine: Machine, files: FileQueries): InstalledPlaces {
   if (words.length === 0) return { places: [], links: [] }
   const search = new Search(machine, files)
   for (const word of words) search.addWord(word)
@@ -97,13 +97,13 @@ class Search {
   readonly links: Set<string> = new Set()
   readonly #home: string
   readonly #path: readonly string[]
-  readonly #files: Look
+  readonly #files: FileQueries
   readonly #own: readonly string[]
   readonly #rows: readonly Installer[]
   /** If false, no word can name a program of the table. */
   readonly #isOnPath: boolean
 
-  constructor({ home, path, own }: Machine, files: Look) {
+  constructor({ home, path, own }: Machine, files: FileQueries) {
     this.#own = own.map((place) => files.canonical(place))
     this.#home = home
     this.#files = files

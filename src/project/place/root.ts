@@ -10,10 +10,7 @@ import { openOwnDirectory, writeOwnFile } from '../../system/state.ts'
 
 export const MANIFEST_NAME = 'cordon.toml'
 
-/**
- * The nearest directory upwards with a manifest, otherwise with a repository, otherwise the
- * directory itself.
- */
+/** The nearest directory upwards with a manifest, else with a repository, else itself. */
 export function findRoot(cwd: string, files: Files): string {
   for (const marker of [MANIFEST_NAME, '.git']) {
     for (let directory = cwd; ; directory = dirname(directory)) {
@@ -31,7 +28,7 @@ const NAME = 'confirmed-roots'
 export function requireProject(root: string, machine: Machine): void {
   const problem = rootProblem(root, machine.home)
   if (problem === null || confirmedRoots(machine).includes(root)) return
-  throw new Fault('not-a-project', `${root} is not taken for a project: ${problem}`, {
+  throw new Fault('not-a-project', `${root} is not accepted as a project: ${problem}`, {
     remedy: `Go to the folder of the project. If you mean ${root}: cordon run --root ${root} -- true, at a terminal, and confirm it.`,
   })
 }

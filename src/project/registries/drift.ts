@@ -18,16 +18,13 @@ import { identityOf } from '../load/memory.ts'
 export type RegistryDrift = ReturnType<typeof registryChanges>
 
 /** Findings for the files of a stamp. */
-interface Look {
+interface StoredFindings {
   readonly version: 1
   readonly stamp: string
   readonly found: RegistryFacts
 }
 
-/**
- * The drift of the registries that a command's bundles use; null if none. An unsigned manifest has
- * none.
- */
+/** The drift of a command's registries; null if none or unsigned. */
 export function registryDrift(
   root: string,
   registries: RegistryFacts | null,
@@ -55,12 +52,12 @@ export function typedDrift(loaded: LoadedPolicy, machine: Machine, command: read
 /** One line for a process that is not asked. */
 export function driftLine({ opens, closes }: RegistryDrift): string {
   const lines = [...opens.map((line) => `+ ${line}`), ...closes.map((line) => `- ${line}`)]
-  return `the registries have changed since you signed, and the signed ones hold until you sign again (cordon sign): ${lines.join(' ')}`
+  return `the registries have changed since you signed, and the signed ones apply until you sign again (cordon sign): ${lines.join(' ')}`
 }
 
 function currentRegistries(bundle: Bundle, root: string, machine: Machine): RegistryFacts {
   const stamp = stampOf(bundle, root, machine.home)
-  const known = readLook(lookPath(bundle, root, machine.stateDir))
+  const known = readFindings(findingsPath(bundle, root, machine.stateDir))
   if (known?.stamp === stamp) return known.found
   const found = findRegistries([bundle], { home: machine.home, project: root }, registryPort(root, machine))
   note(bundle, root, machine, { version: 1, stamp, found })
@@ -78,9 +75,9 @@ export function noteRegistries({ root, sandbox }: LoadedPolicy, machine: Machine
   }
 }
 
-function note(bundle: Bundle, root: string, { stateDir }: Machine, look: Look): void {
+function note(bundle: Bundle, root: string, { stateDir }: Machine, look: StoredFindings): void {
   try {
-    const file = lookPath(bundle, root, openOwnDirectory(stateDir))
+    const file = findingsPath(bundle, root, openOwnDirectory(stateDir))
     makeDirectories(dirname(file))
     writeOwnJson(file, look)
   } catch {
@@ -88,7 +85,7 @@ function note(bundle: Bundle, root: string, { stateDir }: Machine, look: Look): 
   }
 }
 
-function lookPath({ tool }: Bundle, root: string, stateDir: string): string {
+function findingsPath({ tool }: Bundle, root: string, stateDir: string): string {
   return join(stateDir, 'registries', sha256(`${root}\n${tool}`).slice(0, 32))
 }
 
@@ -101,9 +98,9 @@ function stampOf({ registries }: Bundle, root: string, home: string): string {
   return [...new Set(paths)].map((path) => `${path} ${identityOf(path)}`).join('\n')
 }
 
-function readLook(file: string): Look | null {
+function readFindings(file: string): StoredFindings | null {
   try {
-    return readOwnJson(file, (value): value is Look => (value as Look | null)?.version === 1)
+    return readOwnJson(file, (value): value is StoredFindings => (value as StoredFindings | null)?.version === 1)
   } catch {
     return null
   }

@@ -1,11 +1,8 @@
-/**
- * Seals a verified manifest with its policy, so that the next start need not load the cryptography
- * or read the manifest.
- */
+/** Seals a verified manifest with its policy, so that the next start need not verify it. */
 
 import { existsSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
-import type { Compiled } from '../../manifest/compile.ts'
+import type { CompiledPolicy } from '../../manifest/compile.ts'
 import { itemsOf } from '../../manifest/schema/manifest.ts'
 import { canonicalManifest } from '../../manifest/sign/canonical.ts'
 import { readSignatures } from '../../manifest/sign/signature-file.ts'
@@ -59,15 +56,12 @@ export function sealVerified(
   }
 }
 
-/**
- * The policy to remember; null if it depends on more than the manifests' text, or is more than
- * data.
- */
+/** The policy to remember; null if it depends on more than the manifests' text. */
 function policyMemory(loaded: LoadedManifest, home: string, registries: RegistryFacts): PolicyMemory | null {
   const build = rememberingBuild()
   if (build === null || !loaded.written || dependsOnPlace(loaded)) return null
   const { policy, sandbox, session, warnings } = withRegistries(loaded, registries)
-  const compiled: Compiled = { policy, sandbox, session, warnings }
+  const compiled: CompiledPolicy = { policy, sandbox, session, warnings }
   const frozen = frozenPolicy(compiled)
   if (!isDeepStrictEqual(thawedPolicy(frozen), compiled)) return null
   return { build, written: writtenText(loaded.root, home, loaded.written), policy: frozen, registries }

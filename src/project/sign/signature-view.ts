@@ -1,7 +1,4 @@
-/**
- * What a person reads before signing: the changes since the last signature, and what the manifest
- * opens.
- */
+/** What a person reads before signing: changes, and what the manifest opens. */
 
 import { dirname } from 'node:path'
 import { coversName, type HostPattern, parseHostPattern } from '../../hosts/pattern.ts'
@@ -61,13 +58,16 @@ export function signatureView(
   const of = (direction: ReachChange['direction'], texts: readonly string[]): ViewedChange[] =>
     texts.map((text) => ({ direction, text }))
   const urls = Object.values(found).flatMap((facts) => facts.map(({ url }) => hostOf(url)))
-  const held = heldBack(loaded)
-  const summary = reachSummary(held ? canonicalManifest(held.manifest) : '{"declared":[],"settings":{}}', urls)
+  const effective = effectiveManifest(loaded)
+  const summary = reachSummary(
+    effective ? canonicalManifest(effective.manifest) : '{"declared":[],"settings":{}}',
+    urls,
+  )
   const noted = (change: ReachChange): ViewedChange => ({
     direction: change.direction,
-    text: change.text + (held?.note(change) ?? ''),
+    text: change.text + (effective?.note(change) ?? ''),
   })
-  const isOpen = (item: string): boolean => (held?.denied(item.split(' ')[0]!) ?? null) === null
+  const isOpen = (item: string): boolean => (effective?.denied(item.split(' ')[0]!) ?? null) === null
   const reached = summary.lines.find(({ label }) => label === 'reaches')?.items ?? []
   const closed = { label: 'stays denied', items: reached.filter((item) => !isOpen(item)) }
   return {
@@ -102,7 +102,7 @@ function hostOf(url: string): string {
   return /^[a-z+]+:\/\/(?:[^/@]*@)?([^/]+)/.exec(url)?.[1] ?? url
 }
 
-export interface HeldBack {
+export interface EffectiveManifest {
   /** The project's manifest with the values that take effect. */
   readonly manifest: Manifest
   /** Where a host is denied, or null. */
@@ -111,11 +111,11 @@ export interface HeldBack {
   note(change: ReachChange): string
 }
 
-export function heldBack({
+export function effectiveManifest({
   manifest,
   policy,
   project,
-}: Pick<LoadedManifest, 'manifest' | 'policy' | 'project'>): HeldBack | null {
+}: Pick<LoadedManifest, 'manifest' | 'policy' | 'project'>): EffectiveManifest | null {
   if (project === null) return null
   const denied = (host: string): string | null => {
     const parsed = parseHostPattern(host, null)
@@ -141,8 +141,9 @@ export function heldBack({
     manifest: { ...project, settings },
     denied,
     note: (change) => {
-      const [own, held] = [project.settings.get(change.subject), settings.get(change.subject)]
-      if (own && held && own !== held) return ` In force: ${JSON.stringify(plainValue(held.value))} (${held.source}).`
+      const [own, effective] = [project.settings.get(change.subject), settings.get(change.subject)]
+      if (own && effective && own !== effective)
+        return ` In force: ${JSON.stringify(plainValue(effective.value))} (${effective.source}).`
       const closed = hostsOf(change).flatMap((host) => {
         const source = denied(host)
         return source === null ? [] : [`${host} stays denied (${source})`]

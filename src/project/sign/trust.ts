@@ -50,10 +50,7 @@ function originOf(top: string, files: Files): string | null {
   return urls.length === 1 ? repositoryName(urls[0]!) : null
 }
 
-/**
- * Worktrees and submodules have a file instead of the directory; a worktree uses the main
- * configuration.
- */
+/** Worktrees and submodules have a file instead of the directory. */
 function gitDirectory(path: string, files: Files): string | null {
   if (files.isDirectory(path)) return path
   const named = /^gitdir: (.+)$/m.exec(read(path, files) ?? '')?.[1]?.trim()

@@ -100,7 +100,7 @@ const STOPS: Readonly<Record<string, Stop>> = {
 }
 
 /** An unfinished block. */
-interface Open {
+interface OpenBlock {
   readonly start: Fields
   text: string
   signature: string
@@ -108,7 +108,7 @@ interface Open {
 
 function reader(): AnswerReader {
   const parts: AssistantPart[] = []
-  const open = new Map<number, Open>()
+  const open = new Map<number, OpenBlock>()
   const seen = new Set<number>()
   let usage: Usage = NO_USAGE
   let stop: Stop | null = null

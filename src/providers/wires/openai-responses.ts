@@ -76,7 +76,7 @@ function reader(): AnswerReader {
   const parts = new Map<number, AssistantPart>()
   const begun = new Set<number>()
   /** Items already streamed. */
-  const told = new Set<number>()
+  const streamed = new Set<number>()
   let next = 0
   let done = false
 
@@ -95,12 +95,12 @@ function reader(): AnswerReader {
     if (item.type === 'message') {
       const text = contentOf(item.content)
       parts.set(index, { type: 'text', text })
-      if (!told.has(index) && text !== '') events.push({ type: 'text', text })
+      if (!streamed.has(index) && text !== '') events.push({ type: 'text', text })
     }
     if (item.type === 'reasoning') {
       const text = contentOf(item.summary)
       parts.set(index, { type: 'thinking', text, opaque: item as Json })
-      if (!told.has(index) && text !== '') events.push({ type: 'thinking', text })
+      if (!streamed.has(index) && text !== '') events.push({ type: 'thinking', text })
     }
     if (item.type === 'function_call') {
       const [id, name] = [textOf(item.call_id), textOf(item.name)]
@@ -131,11 +131,11 @@ function reader(): AnswerReader {
           return announce(indexOf(event), recordOf(event.item))
         case 'response.output_text.delta':
         case 'response.refusal.delta':
-          told.add(indexOf(event))
+          streamed.add(indexOf(event))
           return [{ type: 'text', text: textOf(event.delta) }]
         case 'response.reasoning_summary_text.delta':
         case 'response.reasoning_text.delta':
-          told.add(indexOf(event))
+          streamed.add(indexOf(event))
           return [{ type: 'thinking', text: textOf(event.delta) }]
         case 'response.output_item.done':
           return whole(indexOf(event), recordOf(event.item))

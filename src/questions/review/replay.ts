@@ -9,7 +9,7 @@ import { recordOf } from '../../system/json.ts'
 import type { Machine } from '../../system/machine.ts'
 import { askReviewer, type RecentCall, type ReviewAnswer } from './reviewer.ts'
 
-export interface Replayed {
+export interface ReplayedAnswer {
   readonly time: string
   readonly tool: string
   readonly subject: string
@@ -28,7 +28,7 @@ export async function* replayReviews(
   { policy, session: { review } }: Pick<LoadedPolicy, 'policy' | 'session'>,
   last: number,
   signal: AbortSignal,
-): AsyncGenerator<Replayed> {
+): AsyncGenerator<ReplayedAnswer> {
   const lines = queryAudit(machine.stateDir)
   const begun = new Map(lines.filter(({ type }) => type === 'begin').map((line) => [keyOf(line), line]))
   const answered = lines.flatMap((answer) => {

@@ -23,10 +23,7 @@ const MAX_BYTES = 128 * 1024
 const MAX_CALLS = 10
 const MAX_TEXT = 300
 
-/**
- * A session's last calls, newest last, and whether it ever read an injection. `but`: the call in
- * question.
- */
+/** A session's last calls, newest last, and its taint. `but`: the call in question. */
 export function recentCalls(
   stateDir: string,
   session: string,
@@ -155,10 +152,12 @@ export async function review(question: Question, place: ReviewPlace, signal: Abo
 
 /** Text with a masked secret, truncated text, or text that addresses models goes to the person. */
 function whyUnfit(view: ReturnType<typeof askView>, { question, recent }: ReviewInput): string | null {
-  if (view.masked > 0) return 'it holds values that look like secrets'
+  if (view.masked > 0) return 'it contains values that look like secrets'
   if (question.length > MAX_QUESTION || view.fields.some(({ hidden }) => hidden > 0)) return 'it is too long'
   const texts = [question, ...recent.map((one) => one.text)]
-  return texts.some((text) => scanText(text).injection) ? 'it holds text that reads like orders to a model' : null
+  return texts.some((text) => scanText(text).injection)
+    ? 'it contains text that reads like instructions to a model'
+    : null
 }
 
 async function answerWithin(

@@ -2,9 +2,9 @@
 
 import { type EgressEvent, refused } from '../../egress/route/event.ts'
 import type { EgressRules } from '../../egress/route/rules.ts'
-import type { Asked } from '../../sandbox/backend.ts'
+import type { MissingPath } from '../../sandbox/backend.ts'
 
-export function askedEvents(asked: readonly Asked[], { command }: EgressRules): EgressEvent[] {
+export function askedEvents(asked: readonly MissingPath[], { command }: EgressRules): EgressEvent[] {
   return asked.map(({ what, name, port }) => {
     const kind = /^[0-9.]+$/.test(name) ? 'ipv4' : name.includes(':') ? 'ipv6' : 'name'
     const target = { host: name, port: port === 0 ? 443 : port, kind } as const

@@ -25,7 +25,7 @@ function readLogin(machine: Machine, login: NonNullable<ParentSetting['login']>)
     'secret-missing',
     `parent_proxy_login has no user:password at its source (${login.kind} ${login.name})`,
     {
-      remedy: 'Set it there, or take parent_proxy_login out of your cordon.toml.',
+      remedy: 'Set it there, or remove parent_proxy_login from your cordon.toml.',
     },
   )
 }

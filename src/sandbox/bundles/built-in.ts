@@ -17,7 +17,6 @@ export function builtInBundle(tool: string): Bundle | undefined {
   return bundle
 }
 
-/** All bundles. */
 export function builtInBundles(): readonly Bundle[] {
   return bundleNames.flatMap((tool) => builtInBundle(tool) ?? [])
 }

@@ -60,7 +60,7 @@ describe.each(bundles.map((bundle) => [bundle.tool, bundle] as const))('%s', (_t
     }
   })
 
-  test('names no variable that holds a token', () => {
+  test('names no variable that contains a token', () => {
     expect(bundle.env.filter((name) => /TOKEN|SECRET|PASSWORD|API_KEY/.test(name))).toEqual([])
   })
 })

@@ -7,10 +7,7 @@ import { matchSegment } from '../../files/glob.ts'
 export interface RegistrySource {
   /** Run outside the project with a clean environment, so that no file of the project has a say. */
   readonly command: readonly string[] | null
-  /**
-   * The files that the command reads, absolute or with `~/`: while they are unchanged, so is its
-   * output.
-   */
+  /** The files that the command reads, absolute or with `~/`: unchanged files, unchanged output. */
   readonly reads: readonly string[]
   /** A file of the user, with `~/`. */
   readonly file: string | null

@@ -4,14 +4,14 @@ import { isRecord } from '../../system/json.ts'
 import type { Bundle, BundleSecret, RegistrySource } from './bundle.ts'
 
 /** A key of a bundle file, for the reader and for the documentation. */
-export interface BundleKey {
+interface BundleKey {
   readonly name: string
   readonly type: 'text' | 'texts' | 'values' | 'switch' | 'secrets' | 'registries'
   readonly doc: string
 }
 
 /** The keys of a bundle file, in written order. */
-export const bundleKeys: readonly BundleKey[] = [
+const bundleKeys: readonly BundleKey[] = [
   { name: 'tool', type: 'text', doc: 'The name that `command_tools` uses.' },
   { name: 'summary', type: 'text', doc: 'One sentence for `cordon bundles`.' },
   { name: 'programs', type: 'texts', doc: 'First words of a command pattern that the bundle applies to.' },
@@ -291,7 +291,7 @@ export function describeBundle(bundle: Bundle): {
 }
 
 /** One bundle as Markdown. */
-export function renderBundle(bundle: Bundle): string {
+function renderBundle(bundle: Bundle): string {
   const { lines, notes } = describeBundle(bundle)
   const table = lines.map(
     ([label, values]) => `| ${label} | ${label === 'Registry' ? values.join('; ') : code(values)} |`,

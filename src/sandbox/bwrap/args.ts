@@ -1,7 +1,4 @@
-/**
- * PURE. A plan as arguments for bubblewrap: the namespaces and the baseline, which cordon-init
- * completes.
- */
+/** PURE. A plan as arguments for bubblewrap: the namespaces and baseline of a sandbox layer. */
 
 import type { SandboxLayout } from '../layout.ts'
 
@@ -87,19 +84,13 @@ export function initWords(channel: boolean): string[] {
   return [`/proc/self/fd/${INIT_FD}`, String(CONTROL_FD), String(STDIO_FD), ...sockets, `h${HOST_FD}`]
 }
 
-/**
- * The program that prepares a layout before cordon-init completes it: bubblewrap, or a container
- * engine.
- */
+/** The program that prepares a layout for cordon-init: bubblewrap, or a container engine. */
 export interface SandboxLayer {
   /** What people call it. */
   readonly title: string
   /** The program; never one that a command could write. */
   readonly program: string
-  /**
-   * Its sandboxes may be prepared without a command: the init gets the command's streams with its
-   * setup message.
-   */
+  /** Can be prepared without a command: the streams come with the setup message. */
   readonly ahead?: true
   /** There are not namespaces: the init runs beside its parent, and sees to everything itself (native/bare/). */
   readonly bare?: true

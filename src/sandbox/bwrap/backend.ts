@@ -42,6 +42,7 @@ export const INIT_CAPABILITIES: ReadonlySet<Capability> = new Set([
   'moved-files',
   'stand-ins',
   'listener',
+  'refusals',
   'servers',
   'unix-sockets',
   'terminal',

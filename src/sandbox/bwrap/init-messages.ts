@@ -1,6 +1,5 @@
 /**
- * PURE. Messages of a running cordon-init and the answers: 16 bytes out, 6 bytes in
- * (native/init/protocol.h).
+ * PURE. The wire of cordon-init: its messages, the answers, and records (native/init/protocol.h).
  */
 
 import { encodePath } from '../../files/path-bytes.ts'
@@ -19,9 +18,7 @@ export type InitMessage =
   | { readonly kind: 'left'; readonly bytes: number }
   /** A program start that waits to be decided; so many bytes about it follow. */
   | { readonly kind: 'start'; readonly number: number; readonly bytes: number }
-  /**
-   * A program that differed from the judged one, and was killed; its words follow in so many bytes.
-   */
+  /** A program that differed from the judged one and was killed; its words follow. */
   | { readonly kind: 'unjudged'; readonly bytes: number }
   /** A program that ran; so many bytes of its name and words follow. Null: so many were left out. */
   | { readonly kind: 'program'; readonly pid: number | null; readonly parent: number; readonly bytes: number }
@@ -137,7 +134,7 @@ const MAX_BYTES = 64 * 1024 * 1024
 const encoder = new TextEncoder()
 
 /** Gathers records; `finish` ends them and puts their size in front. */
-export class OrderWriter {
+export class SetupWriter {
   readonly #chunks: Uint8Array[] = []
   #size = 0
 
@@ -155,7 +152,7 @@ export class OrderWriter {
   finish(): Uint8Array {
     this.record('z')
     if (this.#size > MAX_BYTES)
-      throw new RangeError(`the sandbox's orders take ${this.#size} bytes, at most ${MAX_BYTES} are possible`)
+      throw new RangeError(`the setup message takes ${this.#size} bytes, at most ${MAX_BYTES} are possible`)
     const bytes = new Uint8Array(MAGIC.length + 4 + this.#size)
     bytes.set(encoder.encode(MAGIC))
     new DataView(bytes.buffer).setUint32(MAGIC.length, this.#size, true)
@@ -171,13 +168,13 @@ export class OrderWriter {
 /** A text as it is handed to the kernel, ended by a NUL. */
 export function text(value: string, what: string): Uint8Array {
   if (value.includes('\0'))
-    throw new RangeError(`${what} holds a NUL character, which no Linux path, argument or variable can`)
+    throw new RangeError(`${what} contains a NUL character, which no Linux path, argument or variable can`)
   return encoder.encode(`${value}\0`)
 }
 
 /** A path that is not UTF-8 keeps its bytes. */
 export function pathBytes(path: string): Uint8Array {
-  if (path.includes('\0')) throw new RangeError('a path holds a NUL character, which no Linux path can')
+  if (path.includes('\0')) throw new RangeError('a path contains a NUL character, which no Linux path can')
   const bytes = encodePath(path)
   const ended = new Uint8Array(bytes.length + 1)
   ended.set(bytes)

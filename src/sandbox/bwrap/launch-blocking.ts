@@ -1,4 +1,8 @@
-/** Runs one command for a process that has nothing else to do meanwhile: the addon `cordon-launch` starts it and waits. */
+/**
+ * Runs one command through the addon `cordon-launch`, which blocks, and prepares spare sandboxes
+ * ahead. A spare contains only its mounts; everything about one command comes with the setup
+ * message. It is used only if the command would get the same layout now, and discarded otherwise.
+ */
 
 import { closeSync, constants, openSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -18,22 +22,13 @@ interface LaunchAddon {
   waits(): number
   swap(number: number): void
   /** `judge` gets each whole message about a program start, and returns the answer for the init. */
-  attend(
-    orders: Buffer,
-    signals: Buffer,
-    timeoutMs: number,
-    streams: number,
-    judge: (message: Buffer) => Buffer,
-  ): Buffer
+  attend(setup: Buffer, signals: Buffer, timeoutMs: number, streams: number, judge: (message: Buffer) => Buffer): Buffer
   abandon(): void
 }
 
 /** A layout that is being prepared. */
 export interface PreparedSandbox {
-  /**
-   * Sends the plan for this layout, and blocks until the command is done. The streams are those of
-   * the layout.
-   */
+  /** Sends the plan for this layout, and blocks until the command is done. */
   launch(plan: SandboxPlan, io: LaunchIo): LaunchResult
   /** There will be no command, or it is done: nothing is left either way. */
   abandon(): void
@@ -100,7 +95,8 @@ export function prepareSandbox(
   const shown = layout()
   const argv = compileLayout(shown, false, machine, cgroup)
   // The addon takes the words as one text: a NUL in one would make it two.
-  if (argv.some((word) => word.includes('\0'))) throw new SandboxFault('sandbox-plan', 'a path holds a NUL character')
+  if (argv.some((word) => word.includes('\0')))
+    throw new SandboxFault('sandbox-plan', 'a path contains a NUL character')
   const words = `${argv.join('\0')}\0`
   const wanted = machine.layer.ahead && !cgroup ? { addon, words, layout: shown, machine } : null
   const ahead = wanted !== null && takeSpare(wanted)
@@ -115,9 +111,9 @@ export function prepareSandbox(
   return {
     launch: (plan, io) => {
       const progress = new LaunchProgress(plan, io.onViolation)
-      const orders = Buffer.from(compileFurnishing(plan, machine, io))
+      const setup = Buffer.from(compileFurnishing(plan, machine, io))
       const signals = Buffer.from((io.forwardSignals ?? []).map((name) => SIGNALS[name]!))
-      const answer = addon.attend(orders, signals, plan.limits.timeoutMs ?? 0, ahead ? 1 : 0, (message) =>
+      const answer = addon.attend(setup, signals, plan.limits.timeoutMs ?? 0, ahead ? 1 : 0, (message) =>
         answerStart(message, io),
       )
       const met = cgroup?.hits() ?? []
@@ -161,7 +157,7 @@ interface Wish extends SpareRequest {
   readonly init: number
 }
 
-interface LaidOut {
+interface PreparedLayout {
   /** The addon's number of it. */
   readonly number: number
   readonly addon: LaunchAddon
@@ -174,7 +170,7 @@ interface LaidOut {
 /** Commands take turns between few kinds of sandboxes; the addon has as many places. */
 const MOST_SPARES = 2
 
-let kept: { wish: Wish | null; readonly laid: Set<LaidOut> } | null = null
+let kept: { wish: Wish | null; readonly laid: Set<PreparedLayout> } | null = null
 
 /** From here on sandboxes are prepared ahead in this process. */
 export function keepSpares(): void {
@@ -243,7 +239,7 @@ function endOldSpares(): void {
 }
 
 /** Its init has no setup message, and ends with the connection. */
-function end(layout: LaidOut): void {
+function end(layout: PreparedLayout): void {
   layout.addon.swap(layout.number)
   layout.addon.abandon()
   kept!.laid.delete(layout)
@@ -264,7 +260,7 @@ function forgetWish(): void {
   if (kept) kept.wish = null
 }
 
-function isOld({ since }: LaidOut): boolean {
+function isOld({ since }: PreparedLayout): boolean {
   return monotonicMs() - since >= KEPT_MS
 }
 

@@ -11,7 +11,7 @@ import type { SandboxPlan } from '../plan.ts'
 import { readIdentities } from '../session.ts'
 import type { SandboxLayer } from './args.ts'
 import { compileFilter } from './seccomp.ts'
-import { compileOrders } from './setup-message.ts'
+import { compileSetupMessage } from './setup-message.ts'
 import type { Architecture } from './syscalls.ts'
 
 /** Node has no name for it; the same on x64 and arm64. */
@@ -89,7 +89,7 @@ export function compileFurnishing(
     : 0
   const bare = machine.layer?.bare === true
   return orFault(() =>
-    compileOrders({
+    compileSetupMessage({
       plan,
       filter: compileFilter({
         architecture: machine.architecture,

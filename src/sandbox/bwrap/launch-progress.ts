@@ -1,11 +1,11 @@
-/** The state of a running sandbox: its init's messages, and their result. */
+/** The state of a running sandbox: its init's messages, their result, and launch faults. */
 
 import { constants } from 'node:os'
 import { decodePath } from '../../files/path-bytes.ts'
 import { monotonicMs } from '../../system/timing.ts'
-import type { Asked, Captured, LaunchIo, LaunchResult } from '../backend.ts'
+import type { CapturedOutput, LaunchIo, LaunchResult, MissingPath } from '../backend.ts'
 import { SandboxFault } from '../backend.ts'
-import { FIRST_UNCHOSEN_PORT, type SandboxPlan, type Sought } from '../plan.ts'
+import { FIRST_UNCHOSEN_PORT, type SandboxPlan, type SoughtPath } from '../plan.ts'
 import { type Caller, type ProgramStart, parseCaller, parseProgram, parseStart, type RanProgram } from '../programs.ts'
 import {
   limitViolation,
@@ -24,8 +24,8 @@ const SIGXCPU = 24
 interface LaunchEnd {
   readonly timedOut: boolean
   readonly cancelled: boolean
-  readonly stdout: Captured | null
-  readonly stderr: Captured | null
+  readonly stdout: CapturedOutput | null
+  readonly stderr: CapturedOutput | null
   /** The limits that the kernel counted as met. */
   readonly met: readonly MetLimit[]
   /** bubblewrap's own words and status; asked for only when the init never said anything. */
@@ -38,8 +38,8 @@ export class LaunchProgress {
   readonly #plan: SandboxPlan
   readonly #onViolation: LaunchIo['onViolation']
   readonly #violations: Violation[] = []
-  readonly #asked: Asked[] = []
-  readonly #sought: Sought[] = []
+  readonly #asked: MissingPath[] = []
+  readonly #sought: SoughtPath[] = []
   #soughtLeftOut = 0
   readonly #programs: RanProgram[] = []
   #programsLeftOut = 0
@@ -56,10 +56,7 @@ export class LaunchProgress {
     this.#onViolation = onViolation
   }
 
-  /**
-   * Reads the whole messages in these bytes, and passes each on to its handler; returns the
-   * remaining bytes.
-   */
+  /** Passes each whole message in these bytes to its handler; returns the remaining bytes. */
   take(
     bytes: Buffer,
     pass: (message: InitMessage) => void = () => {},
@@ -198,9 +195,8 @@ function subjectOf(step: InitStep, index: number, plan: SandboxPlan): string | u
 }
 
 /** How a kernel says that it lacks something. Whatever else fails (no process, memory or disk left) may work the next time. */
-const LACKING: ReadonlySet<string> = new Set(['ENOSYS', 'EOPNOTSUPP', 'EINVAL', 'EPERM', 'EACCES', 'EBUSY', 'E2BIG'])
+const LACKING: ReadonlySet<string> = new Set(['ENOSYS', 'ENOTSUP', 'EINVAL', 'EPERM', 'EACCES', 'EBUSY', 'E2BIG'])
 
-/** The fault for a step at which the init failed. */
 export function faultOfStep(failed: { step: number; errno: number; index: number }, plan: SandboxPlan): SandboxFault {
   const step = stepOf(failed.step)
   if (step === null) return new SandboxFault('sandbox-failed', `the sandbox failed at an unknown step ${failed.step}`)

@@ -1,4 +1,4 @@
-/** Starts bubblewrap for a layout: the streams that lead into it, and its control group. */
+/** Starts bubblewrap for a layout: streams, control group, and connections to servers inside. */
 
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import type { Socket } from 'node:net'

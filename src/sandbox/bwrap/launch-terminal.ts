@@ -31,7 +31,7 @@ export function relayTerminal(streams: Streams, control: Socket, terminal: Termi
   const setRaw = (raw: boolean) => {
     if (isRaw && isInForeground()) input.setRawMode!(raw)
   }
-  let held = 0
+  let pauses = 0
   let ended = false
   /** Waits to be in the foreground again, after `bg`: a shell says nothing of that to a program that runs. */
   let waiting: NodeJS.Timeout | null = null
@@ -51,16 +51,13 @@ export function relayTerminal(streams: Streams, control: Socket, terminal: Termi
     if (output.write(clipboard.take(chunk))) return
     inside.output.pause()
     output.once('drain', () => {
-      if (held === 0) inside.output.resume()
+      if (pauses === 0) inside.output.resume()
     })
   })
 
-  /**
-   * Pauses the relay; the returned function resumes it with the keys typed for the command
-   * meanwhile.
-   */
+  /** Pauses the relay; the returned function resumes it with the keys typed meanwhile. */
   const hold = (): ((keys?: string) => void) => {
-    held++
+    pauses++
     input.unpipe(inside.input)
     input.pause()
     inside.output.pause()
@@ -68,10 +65,10 @@ export function relayTerminal(streams: Streams, control: Socket, terminal: Termi
     return (keys = '') => {
       if (over) return
       over = true
-      held--
+      pauses--
       if (ended) return
       if (keys !== '') inside.input.write(keys)
-      if (held > 0) return
+      if (pauses > 0) return
       setRaw(true)
       input.pipe(inside.input)
       inside.output.resume()
@@ -81,7 +78,7 @@ export function relayTerminal(streams: Streams, control: Socket, terminal: Termi
   terminal.onRelay?.(hold)
 
   const goOn = (): void => {
-    if (ended || held > 0) return
+    if (ended || pauses > 0) return
     if (isRaw && !isInForeground()) {
       input.unpipe(inside.input)
       input.pause()

@@ -39,14 +39,14 @@ export async function launchSandbox(
   machine: BwrapSetup,
   spares: SpareSandboxes | null = null,
 ): Promise<LaunchResult> {
-  const orders = compileFurnishing(plan, machine, io)
+  const setup = compileFurnishing(plan, machine, io)
   if (plan.network.kind === 'listener' && !io.onListener)
     throw new SandboxFault('sandbox-network', 'the plan has a network listener, but nobody takes it')
   io.signal?.throwIfAborted()
 
   const name = spares ? layoutName(plan, io, machine) : null
   const layout = (name !== null && spares?.take(name, plan)) || startSandbox(plan, io, machine)
-  const attended = attend(layout, plan, io, orders, machine.layer)
+  const attended = attend(layout, plan, io, setup, machine.layer)
   // Nothing is left to do when bubblewrap itself goes, unless a control group is to be removed: a process that is done
   // need not wait for it.
   if (!layout.cgroup) attended.finally(() => keepAlive(layout, false)).catch(() => {})
@@ -58,7 +58,7 @@ async function attend(
   layout: StartedSandbox,
   plan: SandboxPlan,
   io: LaunchIo,
-  orders: Uint8Array,
+  setup: Uint8Array,
   layer: SandboxLayer,
 ): Promise<LaunchResult> {
   const { child } = layout
@@ -75,7 +75,7 @@ async function attend(
     if (!control)
       return await closed.then(() => Promise.reject(new SandboxFault('sandbox-failed', 'no control channel')))
     control.on('error', () => {})
-    control.write(orders)
+    control.write(setup)
     const inside = new InsideServers(plan.servers, control, io)
     cleanups.push(() => inside.close())
     const refuse = () => {
@@ -143,8 +143,8 @@ async function attend(
 
     // The init reports the end when everything else is dead. Its own end need not be awaited:
     // releasing the watch on the masks alone takes the kernel 15 ms.
-    const told = Promise.all([ended, endOf(streams.stdout), endOf(streams.stderr)])
-    const status = await Promise.race([closed, told.then(() => null)])
+    const ending = Promise.all([ended, endOf(streams.stdout), endOf(streams.stderr)])
+    const status = await Promise.race([closed, ending.then(() => null)])
     const stdout = captures.stdout?.finish() ?? null
     const stderr = captures.stderr?.finish() ?? null
     if (changed) throw faultOfStep({ step: INIT_STEPS.MASK, errno: constants.errno.ESTALE, index: -1 }, plan)

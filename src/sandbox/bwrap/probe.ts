@@ -7,7 +7,7 @@ import { errorCode, messageOf } from '../../system/fault.ts'
 import { type Backend, type LaunchResult, SandboxFault } from '../backend.ts'
 import { ruleText } from '../changes.ts'
 import { type CgroupSupport, DEFAULT_OPEN_FILES } from '../limits.ts'
-import { attackLines, furnishProbe, heldBy, planProbe, REPORT_IT } from '../probe-sandbox.ts'
+import { assurancesOf, attackLines, furnishProbe, planProbe, REPORT_IT } from '../probe-sandbox.ts'
 import { type Cause, findCause, installBwrap, type MachineTraces, raiseInstances } from '../repair.ts'
 import { type Assurance, type Support, UNHELD_CHANGES, UNJUDGED_PROGRAMS } from '../report.ts'
 import { LIMITS_SCRIPT, limitAssurances, type WatchFacts } from './probe-limits.ts'
@@ -73,7 +73,7 @@ export async function probeSandbox(
   let base: string | null = null
   try {
     base = makePlace()
-    const { result, listened, holds, judges } = await attackHeld(backend, base)
+    const { result, listened, guards, judges } = await attackGuarded(backend, base)
     const output = result.stdout?.bytes.toString('utf8') ?? ''
     if (result.exitCode !== 0 || !output.includes('writable'))
       return unusable(
@@ -81,7 +81,7 @@ export async function probeSandbox(
         program,
         new Error(`the probe ended with ${result.exitCode} and said ${JSON.stringify(output)}`),
       )
-    const assurances = [...heldBy(CHECKS, output)]
+    const assurances = [...assurancesOf(CHECKS, output)]
     assurances.push(
       listened
         ? { name: 'network listener', status: 'enforced', detail: 'handed out of the network namespace' }
@@ -91,11 +91,11 @@ export async function probeSandbox(
         : {
             name: 'mask watch',
             status: 'degraded',
-            detail: 'opens of hidden files are not observed (they are hidden all the same)',
+            detail: 'opens of hidden files are not observed (they are still hidden)',
             remedy: 'Raise fs.inotify.max_user_instances.',
             ...repairable(raiseInstances(THIS_MACHINE)),
           },
-      holds
+      guards
         ? { name: 'changes', status: 'enforced', detail: 'enforced while a command runs, and kept for `cordon undo`' }
         : {
             ...UNHELD_CHANGES,
@@ -167,36 +167,35 @@ export function reapProbes(place: string, now: number): void {
 }
 
 /** With the broker for changes, or without it where the machine has none. */
-async function attackHeld(
+async function attackGuarded(
   backend: Backend,
   base: string,
   judges = true,
-): Promise<{ result: LaunchResult; listened: boolean; holds: boolean; judges: boolean }> {
+): Promise<{ result: LaunchResult; listened: boolean; guards: boolean; judges: boolean }> {
   try {
-    const found = await attackFromInside(backend, base, { holds: true, judges })
+    const found = await attackFromInside(backend, base, { guards: true, judges })
     const planted = existsSync(join(base, 'project/.planted'))
-    return { ...found, holds: !planted }
+    return { ...found, guards: !planted }
   } catch (error) {
     if (!(error instanceof SandboxFault)) throw error
-    if (error.code === 'programs-judge' && judges) return attackHeld(backend, base, false)
+    if (error.code === 'programs-judge' && judges) return attackGuarded(backend, base, false)
     if (error.code !== 'changes-broker') throw error
-    return { ...(await attackFromInside(backend, base, { holds: false, judges: false })), holds: false }
+    return { ...(await attackFromInside(backend, base, { guards: false, judges: false })), guards: false }
   }
 }
 
-/** A word of a program that is asked about. */
 const JUDGED_WORD = 'cordon-asks-about-this'
 
 async function attackFromInside(
   backend: Backend,
   base: string,
-  means: { readonly holds: boolean; readonly judges: boolean },
+  means: { readonly guards: boolean; readonly judges: boolean },
 ): Promise<{ result: LaunchResult; listened: boolean; judges: boolean }> {
   const plan = planProbe(base, {
     argv: ['/bin/sh', '-c', `/bin/true ${JUDGED_WORD.slice(0, 6)}""${JUDGED_WORD.slice(6)}\n${SCRIPT}`],
     programs: means.judges ? { lines: [`s ${JUDGED_WORD}`] } : null,
     env: { HOSTPID: String(process.pid) },
-    changes: means.holds
+    changes: means.guards
       ? { rules: [ruleText([{ pattern: '.planted', action: 'refuse' }])], gitKeys: '', keep: null, free: [] }
       : null,
     network: 'listener',

@@ -74,10 +74,7 @@ const PRETEND = refuse(0)
 
 const LOAD_NUMBER = load(0)
 const LOAD_ARCHITECTURE = load(4)
-/**
- * The kernel reads only the low half of an int or unsigned int argument: a check of the high half
- * could be fooled.
- */
+/** The kernel reads only the low half of an int argument: a check of the high half is unsafe. */
 const loadLow = (argument: number): Instruction => load(16 + 8 * argument)
 const loadHigh = (argument: number): Instruction => load(20 + 8 * argument)
 
@@ -171,10 +168,7 @@ const sendBlock = (flags: number): Instruction[] => [loadLow(flags), anyBit(0x20
 /** PR_SET_DUMPABLE: the init could not read what such a process asks for. */
 const PRCTL_BLOCK = [loadLow(0), equal(4, 0, 1), PRETEND, ALLOW]
 
-/**
- * F_SETOWN and F_SETOWN_EX: the kernel would then send signals in the caller's name, to any
- * process.
- */
+/** F_SETOWN and F_SETOWN_EX: the kernel would send signals in the caller's name, to any process. */
 const FCNTL_BLOCK = [loadLow(1), ...oneOf([8, 15], refuse(EPERM), ALLOW)]
 /** FIOSETOWN and SIOCSPGRP, the same of sockets. */
 const OWNER_IOCTLS = [0x8901, 0x8902]
@@ -353,9 +347,7 @@ declare const BUILT_FILTERS: Readonly<Record<string, string>> | undefined
 
 const compiled = new Map<string, Uint8Array>()
 
-/**
- * The filter as `struct sock_filter[]`, little endian. There are few, and each is compiled once.
- */
+/** The filter as `struct sock_filter[]`, little endian. Each is compiled once. */
 export function compileFilter(options: FilterOptions): Uint8Array {
   const name = filterName(options)
   const known = compiled.get(name)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { planSandbox, type SandboxRequest } from '../plan.ts'
 import { parseMessage } from './init-messages.ts'
-import { compileOrders, HIDDEN_PROC } from './setup-message.ts'
+import { compileSetupMessage, HIDDEN_PROC } from './setup-message.ts'
 
 function orders(change: Partial<SandboxRequest> = {}, terminalFds = 0): { type: string; payload: Buffer }[] {
   const plan = planSandbox({
@@ -23,7 +23,7 @@ function orders(change: Partial<SandboxRequest> = {}, terminalFds = 0): { type: 
     ...change,
   })
   const bytes = Buffer.from(
-    compileOrders({
+    compileSetupMessage({
       plan,
       filter: new Uint8Array(16),
       limits: [{ name: 'CORE', limit: 1 }],

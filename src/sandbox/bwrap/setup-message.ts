@@ -8,7 +8,7 @@ import { encodePath } from '../../files/path-bytes.ts'
 import type { ChangePlan } from '../changes.ts'
 import { RESOURCE_NUMBERS, type ResourceLimit } from '../limits.ts'
 import { DEFAULT_PORT, type MaskFace, type MaskIdentity, type SandboxPlan } from '../plan.ts'
-import { numbers, OrderWriter, pathBytes, text, u16, u32 } from './init-messages.ts'
+import { numbers, pathBytes, SetupWriter, text, u16, u32 } from './init-messages.ts'
 
 /** About seven weeks: anything longer is not a limit. */
 const MAX_MILLISECONDS = 0xffff_ffff
@@ -24,10 +24,7 @@ const MASK_EXACT = 4
 const FACE_EXECUTABLE = 1
 const FACE_CLOSED = 2
 
-/**
- * Parts of /proc that show root the whole machine. Hidden as container runtimes do it, if they
- * exist.
- */
+/** Parts of /proc that show root the whole machine. Hidden as container runtimes do it. */
 export const HIDDEN_PROC: readonly string[] = [
   'acpi',
   'asound',
@@ -49,7 +46,7 @@ export const HIDDEN_PROC: readonly string[] = [
   'vmallocinfo',
 ].map((name) => `/proc/${name}`)
 
-export interface OrderInput {
+interface SetupInput {
   readonly plan: SandboxPlan
   readonly filter: Uint8Array
   readonly limits: readonly ResourceLimit[]
@@ -88,7 +85,7 @@ function identityBytes({ device, inode }: MaskIdentity): Uint8Array {
  * Compiles the setup message. Masks of the plan are numbered first, so that a reported index is an
  * index into `plan.masks`.
  */
-export function compileOrders({
+export function compileSetupMessage({
   plan,
   filter,
   limits,
@@ -97,8 +94,8 @@ export function compileOrders({
   gate,
   bound,
   bare = false,
-}: OrderInput): Uint8Array {
-  const writer = new OrderWriter()
+}: SetupInput): Uint8Array {
+  const writer = new SetupWriter()
   for (const argument of plan.argv) writer.record('a', text(argument, 'an argument'))
   for (const [name, value] of Object.entries(plan.env)) {
     if (name === '' || name.includes('=')) throw new RangeError(`${JSON.stringify(name)} is not a variable name`)
@@ -127,9 +124,9 @@ export function compileOrders({
   }
   for (const path of HIDDEN_PROC) writer.record('m', Uint8Array.of(MASK_OPTIONAL | MASK_UNWATCHED), pathBytes(path))
 
-  if (plan.changes) orderChanges(writer, plan, plan.changes, bare)
-  if (bare) orderWall(writer, plan)
-  if (plan.learns) orderLearning(writer, plan)
+  if (plan.changes) writeChanges(writer, plan, plan.changes, bare)
+  if (bare) writeWall(writer, plan)
+  if (plan.learns) writeLearning(writer, plan)
   if (plan.programs) writer.record('J', ...plan.programs.lines.map((line) => text(line, 'a line about programs')))
 
   // The whole of /proc: to root started here, every file in it that belongs to root is the host's.
@@ -188,7 +185,7 @@ export function compileOrders({
       `${plan.sockets.length} paths of unix sockets are granted, at most ${MAX_SOCKETS} are possible`,
     )
   for (const { path } of plan.sockets) writer.record('U', pathBytes(path))
-  if (plan.tellsPorts) writer.record('P')
+  if (plan.reportsPorts) writer.record('P')
   if (!bare && plan.env.HOME !== undefined && plan.scratch.includes(plan.env.HOME))
     writer.record('H', pathBytes(plan.env.HOME))
   if (gate) writer.record('g')
@@ -207,8 +204,8 @@ const CHANGED_LOOSELY = 3
 const MUST = { nothing: 0, 'but-appends': 1, everything: 2 } as const
 
 /** Which changes go through the init, its rules, and the folder for undo. */
-function orderChanges(
-  writer: OrderWriter,
+function writeChanges(
+  writer: SetupWriter,
   plan: SandboxPlan,
   { rules, gitKeys, keep, free }: ChangePlan,
   bare: boolean,
@@ -236,7 +233,7 @@ function orderChanges(
  * Shown paths may be read and run, nothing else; private places inside them are hidden, because
  * nothing can be mounted there.
  */
-function orderWall(writer: OrderWriter, { binds, scratch, emptied }: SandboxPlan): void {
+function writeWall(writer: SetupWriter, { binds, scratch, emptied }: SandboxPlan): void {
   if (binds.length === 0)
     throw new RangeError('a command that is shown nothing can only run where there are namespaces')
   for (const { path } of binds) writer.record('W', pathBytes(path))
@@ -244,14 +241,14 @@ function orderWall(writer: OrderWriter, { binds, scratch, emptied }: SandboxPlan
     if (!binds.some((bind) => isInside(path, bind.path))) continue
     if (binds.some((bind) => bind.path !== path && isInside(bind.path, path)))
       throw new RangeError(
-        `${path} lies in what is shown, holds more of it, and can be private only where there are namespaces`,
+        `${path} lies in a shown folder, contains a shown path, and can be private only with namespaces`,
       )
     writer.record('m', Uint8Array.of(MASK_OPTIONAL | MASK_UNWATCHED), pathBytes(path))
   }
 }
 
 /** A bound path has the same content as outside, so a path missing in it is missing. */
-function orderLearning(writer: OrderWriter, { binds, changes }: SandboxPlan): void {
+function writeLearning(writer: SetupWriter, { binds, changes }: SandboxPlan): void {
   if (!changes) throw new RangeError('reads can be reported only where changes go through the init')
   writer.record('L', ...['/proc', '/dev', '/sys', ...binds.map(({ path }) => path)].map(pathBytes))
 }
@@ -260,7 +257,7 @@ function orderLearning(writer: OrderWriter, { binds, changes }: SandboxPlan): vo
  * The name service always answers, and so does the proxy's port: the parent, or the init, which
  * reports that there is no proxy.
  */
-function writeNames(writer: OrderWriter, { network, names, servers }: SandboxPlan): void {
+function writeNames(writer: SetupWriter, { network, names, servers }: SandboxPlan): void {
   const refused = network.kind === 'none' && !servers.includes(DEFAULT_PORT) ? DEFAULT_PORT : 0
   writer.record('x', u16(refused))
   for (const { name, address } of names) writer.record('h', u32(addressNumber(address)), text(name, 'a name'))
@@ -275,12 +272,12 @@ function addressNumber(address: string): number {
 
 function serverPorts({ servers, network }: SandboxPlan): Uint8Array {
   if (servers.length > MAX_SERVERS)
-    throw new RangeError(`dev_server_ports holds ${servers.length} ports, at most ${MAX_SERVERS} are possible`)
+    throw new RangeError(`dev_server_ports contains ${servers.length} ports, at most ${MAX_SERVERS} are possible`)
   const taken = network.kind === 'listener' ? [network.port, ...network.proxyPorts.map((broker) => broker.port)] : []
   const both = servers.find((port) => taken.includes(port))
   if (both !== undefined)
     throw new RangeError(
-      `dev_server_ports holds ${both}, which the proxy uses inside the sandbox: let the server use another port`,
+      `dev_server_ports contains ${both}, which the proxy uses inside the sandbox: let the server use another port`,
     )
   return numbers(servers.length * 2, (view) => {
     for (const [at, port] of servers.entries()) view.setUint16(at * 2, port, true)

@@ -34,7 +34,7 @@ export const INIT_STEPS = {
 
 export type InitStep = keyof typeof INIT_STEPS
 
-export interface StepMeaning {
+interface StepMeaning {
   readonly code: FaultCode
   readonly what: string
   readonly remedy: string
@@ -44,7 +44,7 @@ const KERNEL = 'Cordon needs Linux 5.12 or newer with user namespaces; run `cord
 const REPORT = 'This is a defect of Cordon: please report it.'
 
 export const STEP_MEANINGS: Readonly<Record<InitStep, StepMeaning>> = {
-  ORDERS: { code: 'sandbox-orders', what: 'the sandbox did not understand its orders', remedy: REPORT },
+  ORDERS: { code: 'sandbox-orders', what: 'the sandbox did not understand its setup message', remedy: REPORT },
   PRIVATE: { code: 'sandbox-mounts', what: 'the mounts could not be isolated', remedy: KERNEL },
   PROC: { code: 'sandbox-proc', what: '/proc could not be prepared', remedy: KERNEL },
   STAGE: { code: 'sandbox-masks', what: 'the empty files for masks could not be created', remedy: KERNEL },
@@ -87,7 +87,7 @@ export const STEP_MEANINGS: Readonly<Record<InitStep, StepMeaning>> = {
   GATE: { code: 'sandbox-orders', what: 'the sandbox did not get the signal to start', remedy: REPORT },
   JOIN: {
     code: 'sandbox-limits',
-    what: 'the control group that holds the limits could not be joined',
+    what: 'the control group with the limits could not be joined',
     remedy: 'Run `cordon doctor`; without `[limits]` that need one, no group is created.',
   },
   PLACE: {

@@ -3,9 +3,9 @@
 export type Architecture = 'x64' | 'arm64'
 
 /** `EPERM` where a program should see a refusal, `ENOSYS` where it should fall back as on an older kernel. */
-export type RefusalErrno = 'EPERM' | 'ENOSYS'
+type RefusalErrno = 'EPERM' | 'ENOSYS'
 
-export interface RefusedCall {
+interface RefusedCall {
   readonly name: string
   /** Null where the architecture does not have the call. */
   readonly x64: number | null
@@ -105,7 +105,7 @@ export const REFUSED_CALLS: readonly RefusedCall[] = [
   row('memfd_secret', 447, 447, 'ENOSYS', 'memory that no other process can read'),
 ]
 
-export interface ChangingCall {
+interface ChangingCall {
   readonly name: string
   readonly x64: number | null
   readonly arm64: number | null

@@ -13,6 +13,7 @@ import type { SandboxPlan } from '../plan.ts'
 
 /** What needs mounts, names or a network of one's own. */
 const WITHOUT: ReadonlySet<Capability> = new Set([
+  'refusals',
   'stand-ins',
   'unix-sockets',
   'watched-limits',
@@ -101,7 +102,7 @@ export function barePlan(plan: SandboxPlan, temporary: string): SandboxPlan {
     names: [],
     // What it serves is on the machine's own loopback already.
     servers: [],
-    tellsPorts: false,
+    reportsPorts: false,
     limits,
   }
 }

@@ -1,12 +1,12 @@
 /**
- * Runs an engine's program so that it and all its processes end with this one, as an unprivileged
- * user, under the limits.
+ * Runs an engine's program so that all of it ends with this process, under limits, and captures
+ * output.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { constants } from 'node:os'
 import { Writable } from 'node:stream'
-import type { Captured } from '../backend.ts'
+import type { CapturedOutput } from '../backend.ts'
 import type { Cgroup } from '../limits-cgroup.ts'
 import type { ContainerLimits } from './engine.ts'
 
@@ -22,8 +22,8 @@ interface Confinement {
 
 export interface ConfinedResult {
   readonly exitCode: number
-  readonly stdout: Captured
-  readonly stderr: Captured
+  readonly stdout: CapturedOutput
+  readonly stderr: CapturedOutput
   /** What ended it from here. */
   readonly stopped: 'time' | 'output' | 'cancelled' | null
   readonly milliseconds: number
@@ -137,7 +137,7 @@ export class KeptOutput extends Writable {
     done()
   }
 
-  captured(): Captured {
+  captured(): CapturedOutput {
     const bytes = Buffer.concat(this.#chunks)
     return { bytes, total: this.#total, truncated: this.#total > bytes.length, spill: null }
   }

@@ -23,7 +23,7 @@ import { findEngineProgram } from './local-engine.ts'
 import { commonWords, probeEngine } from './probe.ts'
 import { containerUser, openStage, type Stage } from './stage.ts'
 
-export interface DockerOptions {
+interface DockerOptions {
   readonly place: string
   /** Where the daemon is, from the person's own environment. */
   readonly env: Readonly<Record<string, string | undefined>>

@@ -12,17 +12,14 @@ import type {
 } from './engine.ts'
 
 /** An engine that works, and those before it that do not. */
-export interface ChosenEngine {
+interface ChosenEngine {
   readonly engine: ContainerEngine
   readonly support: Extract<EngineSupport, { works: true }>
   readonly passedOver: readonly { readonly name: EngineName; readonly why: string }[]
 }
 
 export interface EngineSet {
-  /**
-   * The first engine that works; with an image, the first that has images. Throws `no-engine` if
-   * none does.
-   */
+  /** The first engine that works, and has images if needed. Throws `no-engine` if none does. */
   choose(image: string | null): Promise<ChosenEngine>
   /** Runs a program in it, after those that came before. */
   run(run: ContainerRun): Promise<{ readonly outcome: ContainerOutcome; readonly chosen: ChosenEngine }>
@@ -68,7 +65,7 @@ export function openEngineSet(
       else if (support.limits.some(({ limit, status }) => limit === 'memory' && status === 'absent')) {
         // A wall without a limit of memory is taken only where none has both.
         unlimited ??= { engine, support, passedOver: [...passedOver] }
-        passedOver.push({ name: engine.name, why: `${engine.name} holds no limit of memory here` })
+        passedOver.push({ name: engine.name, why: `${engine.name} enforces no memory limit here` })
       } else return { engine, support, passedOver }
     }
     if (unlimited) return unlimited

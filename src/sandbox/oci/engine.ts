@@ -1,11 +1,9 @@
 /** The port to a container engine: one program in, run in its own container that is gone afterwards. */
 
-import type { Captured } from '../backend.ts'
+import type { CapturedOutput } from '../backend.ts'
 import type { LimitReport } from '../limits.ts'
 
-/**
- * The limits of a container. Every one is set, so that a model's program has no unlimited resource.
- */
+/** The limits of a container. All are set: a model's program has no unlimited resource. */
 export interface ContainerLimits {
   readonly memoryBytes: number
   readonly cpus: number
@@ -25,8 +23,7 @@ export interface InputFile {
 
 export interface ContainerRun {
   /**
-   * The program as the container knows it; `{in}` at the start of a word is the directory of its
-   * input files.
+   * The program as the container knows it; a leading `{in}` is the directory of its input files.
    */
   readonly argv: readonly string[]
   /** The program's text, under this name in the directory of its input files. */
@@ -45,8 +42,8 @@ export interface ContainerRun {
 export interface ContainerOutcome {
   readonly engine: EngineName
   readonly exitCode: number
-  readonly stdout: Captured
-  readonly stderr: Captured
+  readonly stdout: CapturedOutput
+  readonly stderr: CapturedOutput
   readonly hit: LimitHit | null
   /** What of the outputs was there. */
   readonly files: readonly InputFile[]

@@ -70,12 +70,12 @@ export function probeGvisor(
   backend: Pick<Backend, 'name' | 'launch'>,
   support: CgroupHost['support'] | null,
 ): Promise<Support> {
-  const held = support?.memory && support.pids
+  const limited = support?.memory && support.pids
   return probeByAttack(backend, {
     checks: CHECKS,
-    lacking: held ? LACKING : [...LACKING, WITHOUT_GROUP],
+    lacking: limited ? LACKING : [...LACKING, WITHOUT_GROUP],
     cgroup: support,
-    ...(held ? { shareByGroup: true as const } : { unheld: ['memory', 'processes', 'cpus'] as const }),
+    ...(limited ? { shareByGroup: true as const } : { unheld: ['memory', 'processes', 'cpus'] as const }),
   })
 }
 

@@ -29,10 +29,10 @@ const SAID = `${ENGINE_STATE}/layout/said`
 /** The sentry and its threads are in the group as well. */
 const OWN = { processes: 200, memoryBytes: 64 * 1024 ** 2 }
 
-const LAID_OUT = 'laid out'
+const PREPARED = 'laid out'
 
 /** Ends the words of the engine so that its own complaint is distinguished from the command's. */
-const ENGINE = `mkdir ${CLOSED.folder} && : >${CLOSED.file} && chmod 0 ${CLOSED.file} && echo ${LAID_OUT} >&3 || exit 125
+const ENGINE = `mkdir ${CLOSED.folder} && : >${CLOSED.file} && chmod 0 ${CLOSED.file} && echo ${PREPARED} >&3 || exit 125
 "$@" 3>&-
 status=$?
 cat ${SAID} >&3 2>/dev/null
@@ -139,10 +139,7 @@ function statusOf({ code, signal }: { code: number | null; signal: NodeJS.Signal
   return name === undefined ? { code, signal } : { code: null, signal: name as NodeJS.Signals }
 }
 
-/**
- * Nothing else runs meanwhile (see the capabilities), so what is checked here is what will be
- * mounted.
- */
+/** Nothing else runs meanwhile (see the capabilities), so the checked paths are mounted. */
 function requireInPlace(plan: SandboxPlan): void {
   const now = readIdentities([...plan.masks, ...plan.pins.map(({ path }) => path)])
   for (const path of plan.masks) {
@@ -166,7 +163,7 @@ const UNFIT = /failed to load .*: /
 /** What gVisor complained of before there was a command. */
 function requireStarted(said: string, code: number | null, plan: SandboxPlan): void {
   const complaint = said.split('\n').findLast((line) => line.includes('"level":"error"')) ?? null
-  if (code === 0 || code === null || (complaint === null && said.startsWith(LAID_OUT))) return
+  if (code === 0 || code === null || (complaint === null && said.startsWith(PREPARED))) return
   const [path] = plan.argv
   if (complaint !== null && MISSING.test(complaint))
     throw new SandboxFault(
@@ -193,9 +190,7 @@ function unstartable(error: Error): SandboxFault {
   })
 }
 
-/**
- * The sources of masks, created by the launch: an empty folder, and a file that cannot be opened.
- */
+/** The sources of masks, created by the launch: an empty folder, and an unreadable file. */
 interface MaskSources {
   readonly folder: string
   readonly file: string
@@ -204,10 +199,7 @@ interface MaskSources {
 /** Mounts of gVisor's are the sandbox's own, and each takes it a connection: a tree with more secrets than this wants another backend. */
 const MAX_MOUNTS = 1000
 
-/**
- * gVisor reads the rights of a mount from these words alone, and applies them to everything below
- * it.
- */
+/** gVisor reads a mount's rights from these words, and applies them to everything below. */
 function bind(source: string, destination: string, mode: 'ro' | 'rw'): SpecMount {
   return { destination, type: 'bind', source, options: ['rbind', 'nosuid', 'nodev', mode] }
 }
@@ -244,12 +236,12 @@ function planMounts(plan: SandboxPlan, isFolder: (path: string) => boolean, sour
     mount.type === 'bind' ? bind(mount.source, mount.destination, mount.options.includes('rro') ? 'ro' : 'rw') : mount,
   )
   const isHidden = (path: string) => plan.masks.some((mask) => isInside(path, mask))
-  const held = plan.pins
+  const pinned = plan.pins
     .filter(({ path }) => !isHidden(path))
     .map(({ path, mode }) => bind(path, path, mode === 'read-only' ? 'ro' : 'rw'))
   const hidden = plan.masks.map((path) => bind(isFolder(path) ? sources.folder : sources.file, path, 'ro'))
   // Parents before children; at one path first shows, then pins, then masks. The sort is stable.
-  return [...shown, ...held, ...hidden].sort((a, b) =>
+  return [...shown, ...pinned, ...hidden].sort((a, b) =>
     a.destination < b.destination ? -1 : a.destination > b.destination ? 1 : 0,
   )
 }
@@ -269,7 +261,7 @@ function gvisorSpec(
     )
   for (const { source, destination } of mounts) for (const path of [source, destination]) requireText(path)
   for (const word of [...plan.argv, ...Object.entries(plan.env).flat()])
-    if (word.includes('\0')) throw new RangeError('a word of the command, or a variable, holds a NUL character')
+    if (word.includes('\0')) throw new RangeError('a word of the command, or a variable, contains a NUL character')
   // gVisor adds a HOME if there is none.
   const argv = plan.env.HOME === undefined ? ['/usr/bin/env', '-u', 'HOME', '--', ...plan.argv] : plan.argv
   return {

@@ -1,7 +1,4 @@
-/**
- * PURE. A layout as the configuration of an OCI runtime: the namespaces and mounts, which
- * cordon-init completes as in bubblewrap's.
- */
+/** PURE. A layout as the configuration of an OCI runtime, and the entry script of containers. */
 
 import { INIT_CAPABILITIES, initWords, MAX_BINDS, SHARED_FOLDERS } from '../bwrap/args.ts'
 import type { SandboxLayout } from '../layout.ts'
@@ -81,10 +78,7 @@ export function layoutSpec(layout: SandboxLayout, channel: boolean, rootfs = 'ro
   }
 }
 
-/**
- * Where a container finds its input and output files. The OS sandbox shows the host's own paths
- * instead.
- */
+/** A container's input and output folders. The OS sandbox shows the host's paths instead. */
 interface EntryPlaces {
   readonly in: string
   readonly out: string

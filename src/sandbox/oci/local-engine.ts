@@ -20,9 +20,9 @@ import { podmanArgv, podmanEnvironment, probeEngine } from './probe.ts'
 import { containerSpec } from './spec.ts'
 import { containerUser, openStage, type Stage } from './stage.ts'
 
-export type LocalEngineName = Extract<EngineName, 'runc' | 'crun' | 'runsc' | 'podman'>
+type LocalEngineName = Extract<EngineName, 'runc' | 'crun' | 'runsc' | 'podman'>
 
-export interface LocalEngineOptions {
+interface LocalEngineOptions {
   /** Where the files of containers lie meanwhile. */
   readonly place: string
   /** The control groups of this machine; asked once they are needed. */
@@ -41,10 +41,7 @@ const SYSTEM_FOLDERS: readonly string[] = [
   '/sbin',
 ]
 
-/**
- * Processes and threads of the engine itself, which the control group counts too; one is gVisor's
- * kernel.
- */
+/** Processes of the engine itself, which the control group counts too, such as gVisor's kernel. */
 const OWN_PROCESSES: Readonly<Record<LocalEngineName, number>> = { runc: 40, crun: 8, runsc: 200, podman: 100 }
 /** Memory of the engine itself, likewise. */
 const OWN_MEMORY: Readonly<Record<LocalEngineName, number>> = {
@@ -61,7 +58,6 @@ const WALLS: Readonly<Record<LocalEngineName, string>> = {
   podman: 'a podman container of the host’s kernel, as an unprivileged user',
 }
 
-/** The program of an engine, or null. */
 export function findEngineProgram(name: string, folders: readonly string[] = SYSTEM_FOLDERS): string | null {
   const found = folders.map((folder) => join(folder, name)).find(isExecutable)
   return found ?? null
@@ -206,10 +202,7 @@ function runtimeOf(programOf: (name: string) => string | null): string {
   return programOf('runc') ?? found(programOf, 'crun')
 }
 
-/**
- * Messages of the engines when no container started: the program's own output alone does not count
- * as one.
- */
+/** Messages of the engines when no container started. A program's own output is not enough. */
 const REFUSED: Readonly<Record<LocalEngineName, RegExp>> = {
   runc: /level=error msg="runc run failed/,
   crun: /^(?:cgroups in hybrid mode|.*: (?:Operation not permitted|No such file))/m,

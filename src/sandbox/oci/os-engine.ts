@@ -1,7 +1,4 @@
-/**
- * The OS sandbox as an engine: without a container engine, the same limits and the same view on the
- * backend.
- */
+/** The OS sandbox as an engine: without a container engine, the same limits and view. */
 
 import { Fault } from '../../system/fault.ts'
 import { type Backend, type LaunchIo, requireCapable } from '../backend.ts'

@@ -1,7 +1,4 @@
-/**
- * Probes an engine by running it: what it shows, what it lets out, and whether its memory limit
- * works.
- */
+/** Probes an engine by running it, and the words for podman and docker. */
 
 import { messageOf } from '../../system/fault.ts'
 import type { LimitReport, ResourceLimit } from '../limits.ts'
@@ -43,10 +40,7 @@ function probeRun(code: string, words: readonly string[], limits: ContainerLimit
   }
 }
 
-/**
- * The protections of an engine here. `promised` names how each limit should be enforced; the memory
- * limit is tried.
- */
+/** The protections of an engine. `promised`: how to enforce each limit; memory is tried. */
 export async function probeEngine(
   engine: Pick<ContainerEngine, 'name' | 'run'>,
   limits: ContainerLimits,
@@ -114,10 +108,7 @@ export function commonWords(request: Pick<PodmanRequest, 'layout' | 'stage' | 'f
   ]
 }
 
-/**
- * Makes podman believe that its user namespace was created for it, so that it leaves control groups
- * alone.
- */
+/** Makes podman believe that its user namespace was created for it, to spare control groups. */
 export function podmanEnvironment(uid: string): Record<string, string> {
   return {
     PATH: '/usr/bin:/usr/sbin:/usr/local/bin:/usr/local/sbin:/bin:/sbin',

@@ -59,7 +59,6 @@ export function requireProgram(name: string, install: string): string {
 
 const MIB = 1024 ** 2
 
-/** runc. */
 export function runcLayer(): SandboxLayer {
   const install = 'apt install runc, dnf install runc, pacman -S runc'
   const program = requireProgram('runc', install)

@@ -5,7 +5,7 @@ import type { ResourceLimit } from '../limits.ts'
 import type { ContainerRoot } from './container-root.ts'
 import { CONTAINER_PLACES, ENTRY_ENVIRONMENT, WORK } from './layout-spec.ts'
 
-export interface SpecRequest {
+interface SpecRequest {
   readonly argv: readonly string[]
   readonly layout: ContainerRoot
   /** The host's directory of input files, read-only. */

@@ -4,11 +4,11 @@
  */
 
 import { posix } from 'node:path'
-import { gitKeyOrders } from '../../files/git-keys.ts'
+import { gitKeyLines } from '../../files/git-keys.ts'
 import { foldForBroker } from '../../files/path-bytes.ts'
 import { packageFolders, protectedNames, worktreeFolders } from '../../files/protected-names.ts'
 import { protectedPath } from '../../files/protected-paths.ts'
-import { toldNames } from '../../files/reported-names.ts'
+import { reportedNames } from '../../files/reported-names.ts'
 import { type ChangeRule, ruleText } from '../changes.ts'
 import { hookFolders, includedFiles, workingTrees } from './git-config.ts'
 import type { ProtectFacts } from './protect.ts'
@@ -26,9 +26,7 @@ const pointerRules: readonly ChangeRule[] = [
   { pattern: '.git/*', action: 'free' },
 ]
 
-/**
- * Below a git directory: hooks and configuration; pointers, which git creates for worktrees alone.
- */
+/** Below a git directory: hooks and configuration; pointers, which only git creates. */
 const gitRules: readonly ChangeRule[] = GIT_FOLDERS.flatMap((folder): ChangeRule[] => [
   { pattern: `${folder}/hooks`, action: 'refuse', folder: true },
   // What `git init` lays down does nothing under that name.
@@ -50,7 +48,7 @@ function commonRules(hasCaches: boolean): ChangeRule[] {
   // The folder itself stays protected, and so does one of its name in a working tree.
   const trees = worktreeFolders.map(([folder, name]) => ({ folder, tree: `${folder}/${name}/*` }))
   return [
-    ...toldNames.map(({ path }): ChangeRule => ({ pattern: foldForBroker(path), action: 'note' })),
+    ...reportedNames.map(({ path }): ChangeRule => ({ pattern: foldForBroker(path), action: 'note' })),
     ...trees.flatMap(({ folder, tree }): ChangeRule[] => [
       { pattern: folder, action: 'refuse' },
       { pattern: posix.dirname(tree), action: 'free' },
@@ -77,12 +75,9 @@ function knownRules(hasCaches: boolean): { readonly rules: readonly ChangeRule[]
 }
 
 /** Existing git configurations by path, with their texts (one character a byte). */
-export type GitConfigs = Readonly<Record<string, string>>
+type GitConfigs = Readonly<Record<string, string>>
 
-/**
- * The rules for one project, in the parts of the setup message. `caches`: other writable places
- * without rules.
- */
+/** The rules for one project, in parts. `caches`: other writable places without rules. */
 export function changeRules(facts: ProtectFacts, configs: GitConfigs = {}, caches: readonly string[] = []): string[] {
   const { before, after } = projectRules(facts, configs)
   return [ruleText(before), knownRules(caches.length > 0).text, ruleText(after)]
@@ -172,7 +167,7 @@ function isMeant(pattern: string, roots: readonly string[]): boolean {
  */
 export function gitKeyText(facts: ProtectFacts, configs: GitConfigs = {}, targets: readonly string[] = []): string {
   const ways = gitWays(facts, configs, targets).map((path) => `way\t${path}`)
-  return [...gitKeyOrders(facts.hosts ?? []), ...ways].map((line) => `${line}\0`).join('')
+  return [...gitKeyLines(facts.hosts ?? []), ...ways].map((line) => `${line}\0`).join('')
 }
 
 /** Places inside that settings and pointers of git name by a path. */

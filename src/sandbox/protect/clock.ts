@@ -5,7 +5,7 @@ import { FolderWatches } from '../../system/file-addon.ts'
 import { onNextTurn } from '../../system/timing.ts'
 
 /** The state of a folder on disk. */
-export interface FolderState {
+interface FolderState {
   readonly ctime: number
   readonly inode: number
   readonly device: number
@@ -17,19 +17,14 @@ const O_PATH = 0x200000
 const WATCHED_FROM = 2_000
 /** Watches are set up in idle moments, so many at a time. */
 const BATCH = 250
-/**
- * This share of the user's watches: editors have some, and a command's own watchers get up to half.
- */
+/** This share of the user's watches: editors have some, and commands get up to half. */
 const SHARE = 0.25
-/**
- * Local file systems. Others report no changes from elsewhere: ext, xfs, btrfs, tmpfs, f2fs, zfs,
- * bcachefs.
- */
+/** Local file systems, which report every change: ext, xfs, btrfs, tmpfs, f2fs, zfs, bcachefs. */
 const LOCAL_TYPES: ReadonlySet<number> = new Set([
   0xef53, 0x58465342, 0x9123683e, 0x01021994, 0xf2f52010, 0x2fc12fc1, 0xca451a4e,
 ])
 
-interface Tracked extends FolderState {
+interface TrackedFolder extends FolderState {
   readonly path: string
 }
 
@@ -39,7 +34,7 @@ interface Tracked extends FolderState {
  * by path.
  */
 export class FolderClock {
-  readonly #tracked = new Map<string, Tracked>()
+  readonly #tracked = new Map<string, TrackedFolder>()
   /** Folders without a watch, which are checked by path. */
   readonly #loose = new Set<string>()
   readonly #watched = new Map<string, number>()
@@ -59,7 +54,7 @@ export class FolderClock {
   }
 
   /** Remembers the state in which a folder was read. */
-  track(folder: Tracked): void {
+  track(folder: TrackedFolder): void {
     const known = this.#tracked.get(folder.path)
     if (known && (known.inode !== folder.inode || known.device !== folder.device)) this.#release(folder.path)
     this.#tracked.set(folder.path, folder)
@@ -73,10 +68,7 @@ export class FolderClock {
     this.#loose.delete(path)
   }
 
-  /**
-   * Every folder that changed or is gone. The roots are checked by path, because nothing above them
-   * is tracked.
-   */
+  /** Every folder that changed or is gone. Roots are checked by path: nothing above is tracked. */
   changed(roots: readonly string[]): readonly string[] {
     const changed = new Set<string>()
     const byPath = (path: string): void => {
@@ -135,10 +127,8 @@ export class FolderClock {
     this.#budget = null
   }
 
-  /**
-   * The watch counts only if the folder still has the remembered state: then every change is seen.
-   */
-  #watch(tracked: Tracked): void {
+  /** The watch counts only if the folder still has the remembered state. */
+  #watch(tracked: TrackedFolder): void {
     let descriptor: number
     try {
       descriptor = openSync(tracked.path, constants.O_DIRECTORY | constants.O_NOFOLLOW | O_PATH)

@@ -13,7 +13,7 @@ export interface GitConfigEntry {
 }
 
 /** What became of a changed configuration file. */
-export interface ConfigRepair {
+interface ConfigRepair {
   /** The text with every guarded key as it was before. */
   readonly text: string
   /** Guarded keys that had been added or given another value. */
@@ -23,7 +23,7 @@ export interface ConfigRepair {
 }
 
 /** Says whether a key with this value must stay as it was. */
-export type GuardedKey = (key: string, value: string) => boolean
+type GuardedKey = (key: string, value: string) => boolean
 
 /** The same, for a file that contained these entries before. */
 export type GuardedIn = (before: readonly GitConfigEntry[]) => GuardedKey

@@ -29,10 +29,7 @@ function collect(folder: Buffer, found: Map<string, string>): void {
   }
 }
 
-/**
- * A bare repository has no protected name; its HEAD identifies it. An unreadable folder may contain
- * one.
- */
+/** A bare repository is known by its HEAD. An unreadable folder may contain one. */
 function holdsProtected(folder: Buffer): boolean {
   const entries = entriesOf(folder)
   if (entries === null) return true

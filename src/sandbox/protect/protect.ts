@@ -35,7 +35,7 @@ export interface ProtectFacts {
 }
 
 /** A protected path that exists now. */
-export interface Guarded {
+export interface GuardedPath {
   readonly path: string
   readonly reason: string
   /** Device and inode, of the link and of its target. */
@@ -47,7 +47,7 @@ export interface Guarded {
 
 /** The protected paths below the write grants at one moment. */
 export interface Protection {
-  readonly guarded: ReadonlyMap<string, Guarded>
+  readonly guarded: ReadonlyMap<string, GuardedPath>
   /** Git directories by structure: repositories, worktrees, modules, bare ones. */
   readonly gitDirectories: readonly string[]
   /** `.git` files and links: pointers to a git directory elsewhere. */
@@ -61,7 +61,7 @@ export const POINTER_LIMIT = 65_536
 
 /** Finds the protected paths of the tree, as of its last refresh. */
 export function protectTree(tree: SecretTree, facts: ProtectFacts): Protection {
-  const guarded = new Map<string, Guarded>()
+  const guarded = new Map<string, GuardedPath>()
   const gitDirectories: string[] = []
   const gitPointers: string[] = []
   const add = (path: string, reason: string): void => {
@@ -203,7 +203,7 @@ function matchEntries(folder: string, entries: readonly string[], segments: read
 }
 
 // Where the manifest names something inside a protected directory, the rest of the directory stays protected.
-function guardsAt(path: string, reason: string, facts: ProtectFacts): Guarded[] {
+function guardsAt(path: string, reason: string, facts: ProtectFacts): GuardedPath[] {
   if (facts.named.includes(path)) return []
   const stat = lstatOrNull(path)
   if (stat === null || !isWritable(path, facts.write)) return []
@@ -221,10 +221,7 @@ function guardsAt(path: string, reason: string, facts: ProtectFacts): Guarded[] 
   return [{ path, reason, identity: identityOf(path) ?? '', directory, hidden: false }]
 }
 
-/**
- * The name in a protected folder under which an agent creates working trees; null without such a
- * folder.
- */
+/** The name below which an agent creates working trees; null without such a folder. */
 function worktreesIn(path: string): string | null {
   const names = worktreeFolders
     .filter(([folder]) => folder === foldName(posix.basename(path)))
@@ -266,9 +263,7 @@ function commonDirectories(gitDirectories: readonly string[], roots: readonly st
 
 const HOOKS_BY_PATH = 'git hooks, by core.hooksPath'
 
-/**
- * The git directory of a working tree whose `.git` is a file or a link, and its common directory.
- */
+/** The git directory of a working tree with a `.git` file or link, and its common directory. */
 function directoriesBehind(pointer: string): string[] {
   const said = pointerTarget(smallText(pointer, POINTER_LIMIT) ?? '')
   const directory = said === null ? linkTarget(pointer) : resolved(posix.resolve(posix.dirname(pointer), said))

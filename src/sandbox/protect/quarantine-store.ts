@@ -1,4 +1,4 @@
-/** Moves what must not stay in the project into Cordon's state, without ever following a link that was swapped in. */
+/** Moves files into Cordon's quarantine without following a link, and prunes old ones. */
 
 import {
   chmodSync,

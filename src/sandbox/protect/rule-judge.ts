@@ -13,7 +13,7 @@ interface Rule extends ChangeRule {
 }
 
 /** The result of a rule for a path; `isExact`: about the path itself and not one above it. */
-export interface Judgement {
+interface Judgement {
   readonly action: ChangeRule['action']
   readonly folder: boolean
   readonly isExact: boolean
@@ -64,10 +64,7 @@ export class RuleJudge {
     return !isFreed(before) || isFreed(after)
   }
 
-  /**
-   * What becomes protected below a folder at its new place; null for nothing. `at`: its current
-   * place.
-   */
+  /** What becomes protected below a folder at its new place, or null. `at`: its current place. */
   protectedByMove(from: string, to: string, at: string = from): string | null {
     const [before, after] = [foldedNames(from), foldedNames(to)]
     const judged = this.#judge(after)
@@ -120,9 +117,7 @@ export class RuleJudge {
     return best === null ? FREE : { action: best.action, folder: best.folder === true, isExact, isRuled: true }
   }
 
-  /**
-   * Rules whose first segments end where a path does, and whose others protect something below it.
-   */
+  /** Rules that begin where a path ends, and protect something below it. */
   #beginnings(names: readonly string[]): readonly Rule[] {
     return this.#rules.filter((rule) => {
       if (rule.action !== 'refuse' && rule.action !== 'judge') return false

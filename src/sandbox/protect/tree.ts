@@ -3,7 +3,7 @@
 import { accessSync, constants, lstatSync, readdirSync, readlinkSync, type Stats } from 'node:fs'
 import { posix } from 'node:path'
 import { foldName, isProtectedStart } from '../../files/protected-paths.ts'
-import { isToldStart } from '../../files/reported-names.ts'
+import { isReportedStart } from '../../files/reported-names.ts'
 import { compileShapes, type ShapeOf, shapeBelow } from '../../files/secret-shapes.ts'
 import { FolderClock, folderState, isSameState } from './clock.ts'
 
@@ -60,10 +60,7 @@ export class SecretTree {
   /** Folders to be read again in any case: not settled, or not readable. */
   readonly #restless = new Set<string>()
   #readSinceAdopted = 0
-  /**
-   * Called with the number of folders that a refresh has read, and with null when it is done after
-   * that.
-   */
+  /** Called with the number of folders that a refresh has read, and with null at its end. */
   watch: ((folders: number | null) => void) | null = null
   #readNow = 0
   /** Folders that have something to say, so that questions do not scan the whole map. */
@@ -240,7 +237,7 @@ function readFolder(path: string, shapeOf: ShapeOf): Folder | null {
       if (target !== null) secrets.push({ name, shape: target, link: true })
     }
     if (name.includes('\ufffd') && (directory || shape !== null)) raw.push(name)
-    if (isProtectedStart(name) || isToldStart(name)) guarded.push(name)
+    if (isProtectedStart(name) || isReportedStart(name)) guarded.push(name)
     if (name === 'objects') marks.objects = true
     else if (name === 'refs') marks.refs = true
     else if (name === 'HEAD') marks.head = true

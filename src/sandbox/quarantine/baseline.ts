@@ -16,7 +16,7 @@ import { posix } from 'node:path'
 import { decodePath, encodePath } from '../../files/path-bytes.ts'
 import { splitPath } from '../../files/path-pattern.ts'
 import { isOfPackage } from '../../files/protected-names.ts'
-import { isToldStart, toldName } from '../../files/reported-names.ts'
+import { isReportedStart, reportedName } from '../../files/reported-names.ts'
 import { includedFiles, parseGitConfig } from '../protect/git-config.ts'
 import {
   POINTER_LIMIT,
@@ -128,7 +128,7 @@ export function takeBaseline(
     odd: [...protection.odd.values()],
     closed: closedFolders(tree).map(folderName),
     unread: Object.fromEntries(space.unread),
-    told: Object.fromEntries(readTold(tree)),
+    told: Object.fromEntries(readReported(tree)),
   }
 }
 
@@ -136,7 +136,7 @@ export function takeBaseline(
 const MOST_TOLD = 2_000
 
 /** The files whose change is reported to a person, with device, inode, size and change time. */
-export function readTold(tree: SecretTree): Map<string, string> {
+export function readReported(tree: SecretTree): Map<string, string> {
   const found = new Map<string, string>()
   const look = (path: string, depth: number): void => {
     if (found.size >= MOST_TOLD || depth > 8) return
@@ -146,14 +146,14 @@ export function readTold(tree: SecretTree): Map<string, string> {
       for (const name of tree.folder(path)?.folders ?? []) look(childPath(path, name), depth + 1)
       for (const name of namesIn(path)) {
         const child = childPath(path, name)
-        const file = toldName(child) === null ? null : statOf(child)
+        const file = reportedName(child) === null ? null : statOf(child)
         if (file?.isFile()) found.set(child, stateOf(file))
       }
-    } else if (stat && toldName(path) !== null) found.set(path, stateOf(stat))
+    } else if (stat && reportedName(path) !== null) found.set(path, stateOf(stat))
   }
   for (const folder of tree.notable())
     for (const name of folder.guarded)
-      if (isToldStart(name) && !isOfPackage(splitPath(childPath(folder.path, name))))
+      if (isReportedStart(name) && !isOfPackage(splitPath(childPath(folder.path, name))))
         look(childPath(folder.path, name), 0)
   return found
 }
@@ -277,10 +277,7 @@ export function narrowBaseline(own: TreeBaseline, others: readonly TreeBaseline[
   return narrowed
 }
 
-/**
- * The text of a regular file, one character a byte; null if missing, undefined if it cannot be
- * judged.
- */
+/** The text of a regular file, one character a byte; null if missing, undefined if unclear. */
 export function readConfig(path: string): string | null | undefined {
   let descriptor: number
   try {

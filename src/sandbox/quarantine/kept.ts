@@ -15,19 +15,13 @@ export function keptSecretsFile(stateDir: string): string {
   return posix.join(stateDir, 'kept-secrets.jsonl')
 }
 
-/**
- * An entry: the path, and the roots of the project in which it is hidden; without roots it is
- * hidden everywhere.
- */
+/** A path, and the roots of the project in which it is hidden; without roots, everywhere. */
 interface KeptSecret {
   readonly path: string
   readonly roots: readonly string[] | null
 }
 
-/**
- * The listed paths for a project with these roots. An unreadable list is a fault: its content must
- * stay hidden.
- */
+/** The listed paths for a project. An unreadable list is a fault: its content stays hidden. */
 export function readKeptSecrets(stateDir: string, roots: readonly string[]): readonly string[] {
   const file = keptSecretsFile(stateDir)
   // Few users have one, and a failed read costs more than this check.

@@ -4,7 +4,7 @@ import { chmodSync, existsSync, lstatSync, readdirSync, readFileSync } from 'nod
 import { posix } from 'node:path'
 
 /** One thing that a command left and that did not stay. */
-export interface Quarantined {
+export interface QuarantinedFile {
   /** `RUN/NUMBER`: what `restore` and `diff` take. */
   readonly id: string
   readonly time: string
@@ -18,7 +18,7 @@ export interface Quarantined {
 }
 
 /** Everything that is kept, the newest first. */
-export function listQuarantine(stateDir: string): readonly Quarantined[] {
+export function listQuarantine(stateDir: string): readonly QuarantinedFile[] {
   const folder = posix.join(stateDir, 'quarantine')
   return namesIn(folder)
     .sort()
@@ -27,17 +27,17 @@ export function listQuarantine(stateDir: string): readonly Quarantined[] {
 }
 
 /** Lets the owner read it: it is kept without any right. */
-export function readable(entry: Quarantined): { readonly isDirectory: boolean } {
+export function readable(entry: QuarantinedFile): { readonly isDirectory: boolean } {
   const stat = lstatSync(entry.kept)
   if (!stat.isSymbolicLink() && !stat.isDirectory()) chmodSync(entry.kept, 0o400)
   return { isDirectory: stat.isDirectory() }
 }
 
-function entriesOf(folder: string, run: string): readonly Quarantined[] {
+function entriesOf(folder: string, run: string): readonly QuarantinedFile[] {
   const lines = textOf(posix.join(folder, 'list.jsonl')).split('\n')
   return lines.flatMap((line) => {
     try {
-      const { time, path, kept, reason, mode } = JSON.parse(line) as Omit<Quarantined, 'id'>
+      const { time, path, kept, reason, mode } = JSON.parse(line) as Omit<QuarantinedFile, 'id'>
       if (typeof path !== 'string' || typeof kept !== 'string' || posix.dirname(kept) !== folder || !isThere(kept))
         return []
       const id = `${run}/${posix.basename(kept).split('-')[0]}`

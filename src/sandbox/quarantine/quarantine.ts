@@ -6,7 +6,7 @@
 import { accessSync, constants, readdirSync } from 'node:fs'
 import { posix } from 'node:path'
 import { splitPath } from '../../files/path-pattern.ts'
-import { toldMessages } from '../../files/reported-names.ts'
+import { reportMessages } from '../../files/reported-names.ts'
 import { monotonicMs } from '../../system/timing.ts'
 import {
   type GuardedIn,
@@ -16,7 +16,7 @@ import {
   staysInside,
   workingTrees,
 } from '../protect/git-config.ts'
-import { type Guarded, type Protection, protectTree } from '../protect/protect.ts'
+import { type GuardedPath, type Protection, protectTree } from '../protect/protect.ts'
 import { openFolder, QuarantineStore, replaceText } from '../protect/quarantine-store.ts'
 import { childPath, isBelow, MAX_FOLDER_LENGTH, type SecretTree } from '../protect/tree.ts'
 import {
@@ -31,8 +31,8 @@ import {
   pointedAt,
   readConfig,
   readPointers,
+  readReported,
   readSequences,
-  readTold,
   realPath,
   type TreeBaseline,
   wholeTree,
@@ -53,7 +53,7 @@ export interface QuarantineFinding {
   readonly kept: string | null
 }
 
-const SEQUENCE_REASON = 'a stopped rebase or pick, with which git goes on outside the sandbox'
+const SEQUENCE_REASON = 'a stopped rebase or pick, which git continues outside the sandbox'
 
 /** Whether the run itself changed a path. If unknown, every change meanwhile counts as its own. */
 export type IsOwn = (path: string) => boolean
@@ -113,13 +113,11 @@ export function settleWorkingTrees(
 /** A failed step is reported, and the others continue. */
 function undone(what: string, error: unknown): QuarantineFinding {
   const cause = error instanceof Error ? error.message : String(error)
-  const message = `Cordon could not look through ${what} after the command: ${cause}. Look at the project before you use git, an editor or an agent there.`
+  const message = `Cordon could not look through ${what} after the command: ${cause}. Check the project before you use git, an editor or an agent there.`
   return { path: '', action: 'failed', message, kept: null }
 }
 
-/**
- * Settling takes milliseconds; if a command made it take longer than this, it stops with a report.
- */
+/** Settling takes milliseconds; if a command made it take longer than this, it stops. */
 const MOST_MS = 30_000
 
 /** A folder in a folder in a folder: each is found once the one above it is open. */
@@ -147,7 +145,7 @@ function openClosed(tree: SecretTree, baseline: TreeBaseline, isOwn: IsOwn): rea
           throw new Error('it lies too deep')
       } catch (error) {
         const cause = error instanceof Error ? error.message : String(error)
-        const message = `${path} was closed while the command ran, and Cordon cannot look into it: ${cause}. Look at it before you use git, an editor or an agent there.`
+        const message = `${path} was closed while the command ran, and Cordon cannot look into it: ${cause}. Check it before you use git, an editor or an agent there.`
         failures.set(path, { path, action: 'failed', message, kept: null })
       }
     }
@@ -185,11 +183,11 @@ class Settling {
   /** Files that may change, but not without a word to the person. */
   told(): void {
     const before = this.#baseline.told ?? {}
-    const now = readTold(this.#tree)
+    const now = readReported(this.#tree)
     const changed = new Set(Object.keys(before).filter((path) => !now.has(path)))
     for (const [path, state] of now) if (before[path] !== state) changed.add(path)
     const name = (path: string) => posix.relative(this.#tree.roots.find((root) => isBelow(path, root)) ?? '/', path)
-    for (const { path, message } of toldMessages([...changed].filter(this.#isOwn), ' while the command ran', name))
+    for (const { path, message } of reportMessages([...changed].filter(this.#isOwn), ' while the command ran', name))
       this.findings.push({ path, action: 'told', message, kept: null })
   }
 
@@ -293,8 +291,8 @@ class Settling {
       this.#attempt(path, 'hidden', () => {
         if (!keepSecret(stateDir, path, this.#tree.roots)) return null
         const message =
-          `${path} is hidden as a secret because ${link} led to it, and that link was taken away while the command ran: it stays ` +
-          `hidden. To show it to commands, name it in a read grant, or take its line out of ${keptSecretsFile(stateDir)}.`
+          `${path} is hidden as a secret because ${link} led to it, and that link was removed while the command ran: it stays ` +
+          `hidden. To show it to commands, name it in a read grant, or remove its line from ${keptSecretsFile(stateDir)}.`
         return { kept: null, message }
       })
     }
@@ -351,7 +349,7 @@ class Settling {
     this.#attempt(file, 'reverted', () => {
       const kept = this.#store.keepText(file, now, SEQUENCE_REASON)
       replaceText(file, text)
-      const message = `Cordon took the exec lines out of ${file}: \`git rebase --continue\` would run them outside the sandbox. The file as it was is kept in ${kept}.`
+      const message = `Cordon removed the exec lines from ${file}: \`git rebase --continue\` would run them outside the sandbox. The original is kept in ${kept}.`
       return { kept, message }
     })
   }
@@ -360,7 +358,7 @@ class Settling {
     this.#attempt(file, before === null ? 'moved' : 'reverted', () => {
       const kept = this.#store.take(file, 'a git configuration that cannot be read with certainty')
       if (before !== null) replaceText(file, before)
-      const done = before === null ? 'moved it aside' : 'put the earlier one back'
+      const done = before === null ? 'moved it aside' : 'restored the earlier one'
       const found = now === null ? 'is not a readable file any more' : 'cannot be read with certainty'
       return { kept, message: `The git configuration ${file} ${found}, so Cordon ${done}.` }
     })
@@ -422,13 +420,13 @@ class Settling {
       if (done !== null) this.findings.push({ path, action, ...done })
     } catch (error) {
       const cause = error instanceof Error ? error.message : String(error)
-      const message = `${path} is protected and was changed while the command ran, but Cordon could not undo it: ${cause}. Look at it before you use git, an editor or an agent there.`
+      const message = `${path} is protected and was changed while the command ran, but Cordon could not undo it: ${cause}. Check it before you use git, an editor or an agent there.`
       this.findings.push({ path, action: 'failed', message, kept: null })
     }
   }
 
   // Samples that `git init` and `git clone` lay down do nothing under their names.
-  #strayParts(guard: Guarded): string[] {
+  #strayParts(guard: GuardedPath): string[] {
     const isHooks = posix.basename(guard.path) === 'hooks' && this.#isGitDirectory(posix.dirname(guard.path))
     if (!isHooks || !guard.directory || guard.identity.includes('>')) return [guard.path]
     try {

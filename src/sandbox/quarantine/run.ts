@@ -1,4 +1,4 @@
-/** Guards the protected paths of a project around every run: pins before it, settles after it. */
+/** Guards the protected paths of a project around every run, with a journal for killed ones. */
 
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { posix } from 'node:path'
@@ -32,10 +32,7 @@ export interface GuardedRun extends OtherRuns {
   end(isOwn?: IsOwn): readonly QuarantineFinding[]
 }
 
-/**
- * The guard of one session's project. Runs may overlap: all are compared with the state before the
- * first.
- */
+/** The guard of one session's project. Overlapping runs share the state before the first. */
 export class ProjectGuard {
   readonly #tree: SecretTree
   readonly #stateDir: string
@@ -62,9 +59,7 @@ export class ProjectGuard {
     }
   }
 
-  /**
-   * Begins a run; `held`: its changes are recorded. The tree has just been refreshed for its masks.
-   */
+  /** Begins a run; `held`: its changes are recorded. The tree was just refreshed. */
   begin(facts: ProtectFacts, hidden?: HiddenFacts, held = false): GuardedRun {
     const { recovered: left, alive } = this.look()
     if (this.#active === 0 || this.#baseline === null) {

@@ -10,13 +10,13 @@ import { isBelow } from '../protect/tree.ts'
 import { type KnownObjects, ObjectStore } from './git-objects.ts'
 
 /** A file as HEAD has it. */
-export interface Committed {
+interface CommittedFile {
   readonly bytes: Buffer
   readonly executable: boolean
 }
 
 /** `unknown`: the repository cannot be read with certainty. `none`: HEAD has no plain file there. */
-export type HeadAnswer = Committed | 'none' | 'unknown'
+type HeadAnswer = CommittedFile | 'none' | 'unknown'
 
 interface TreeEntry {
   readonly mode: string
@@ -29,10 +29,7 @@ const MOST_LINKS = 5
 /** A command can make any number of repositories. */
 const MOST_REMEMBERED = 16
 
-/**
- * The HEAD of the repository with work tree `folder`; null if there is none, or it is not all below
- * the roots.
- */
+/** The HEAD of the work tree `folder`; null if missing, or not all below the roots. */
 export class GitHead {
   readonly folder: string
   /** The folder that a linked worktree shares with others, or the git directory itself. */

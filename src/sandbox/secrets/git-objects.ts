@@ -9,9 +9,9 @@ import { closeSync, constants, fstatSync, openSync, readdirSync, readSync, realp
 import { posix } from 'node:path'
 import { inflateSync } from 'node:zlib'
 
-export type GitObjectType = 'commit' | 'tree' | 'blob' | 'tag'
+type GitObjectType = 'commit' | 'tree' | 'blob' | 'tag'
 
-export interface GitObject {
+interface GitObject {
   readonly type: GitObjectType
   readonly bytes: Buffer
 }
@@ -199,7 +199,7 @@ export class ObjectStore {
 }
 
 /** The name that git gives these bytes, as 40 or 64 hexadecimal digits. */
-export function objectName(type: GitObjectType, bytes: Buffer, width: 20 | 32): string {
+function objectName(type: GitObjectType, bytes: Buffer, width: 20 | 32): string {
   const hash = createHash(width === 32 ? 'sha256' : 'sha1')
   return hash.update(`${type} ${bytes.length}\0`).update(bytes).digest('hex')
 }
@@ -231,7 +231,7 @@ function applyDelta(base: Buffer, delta: Buffer): Buffer {
       if (offset + length > base.length || filled + length > size) throw new Error('a delta beyond its base')
       filled += base.copy(result, filled, offset, offset + length)
     } else {
-      if (order === 0 || at + order > delta.length || filled + order > size) throw new Error('a delta that is none')
+      if (order === 0 || at + order > delta.length || filled + order > size) throw new Error('an invalid delta')
       filled += delta.copy(result, filled, at, at + order)
       at += order
     }

@@ -15,7 +15,7 @@ export interface GitToken {
   readonly host: string | null
 }
 
-export interface MaskedConfig {
+interface MaskedConfig {
   readonly text: string
   readonly tokens: readonly GitToken[]
 }

@@ -1,9 +1,9 @@
-/** Keeps the index of a big tree for the next process; ctimes verify every folder of it before it is believed. */
+/** Keeps the index of a big tree and the hidden files for the next process; ctimes verify it. */
 
 import { closeSync, constants, fstatSync, openSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { protectedNames } from '../../files/protected-paths.ts'
-import { toldNames } from '../../files/reported-names.ts'
+import { reportedNames } from '../../files/reported-names.ts'
 import { secretShapes } from '../../files/secret-shapes.ts'
 import { unwritable } from '../../system/fault.ts'
 import { uniqueName, writeMade } from '../../system/made-file.ts'
@@ -106,7 +106,11 @@ function cacheFile(stateDir: string, facts: MaskFacts): string {
 
 function cacheKey(facts: MaskFacts): string {
   // An index with other shapes or protected names is out of date.
-  return JSON.stringify([...question(facts), secretShapes, [...protectedNames, ...toldNames].map((name) => name.path)])
+  return JSON.stringify([
+    ...question(facts),
+    secretShapes,
+    [...protectedNames, ...reportedNames].map((name) => name.path),
+  ])
 }
 
 /** What differs from one index to another. */
@@ -127,7 +131,11 @@ function shortHash(text: string): string {
 /** More than a machine has; the oldest go first. */
 const MOST = 50_000
 
-/** The stored identities, of all projects. */
+/**
+ * Identities (device and inode) of files that were hidden once: they stay secret wherever their
+ * folders move. Otherwise `mv packages node_modules` would turn a project's `.env` into a file of
+ * a package.
+ */
 export class SecretMemory {
   readonly #stateDir: string
   #known: Set<string> | null = null

@@ -23,7 +23,7 @@ export interface MaskChange {
 const MESSAGES: Readonly<Record<Exclude<MaskChange['what'], 'kept'>, string>> = {
   replaced: 'was replaced on the host while the command ran, which lifted its mask: the command may have read it',
   removed: 'was removed or renamed on the host while the command ran',
-  made: 'looks like a secret and came up while the command ran: it was not masked for that command, and is for the next',
+  made: 'looks like a secret and appeared while the command ran: it was not masked for that command, but is for the next',
 }
 
 /** File systems take their time from a clock that ticks this slowly. */
@@ -157,10 +157,10 @@ function separated(path: string): string {
   if (!stat?.isFile() || stat.nlink === 1) return ''
   try {
     separateFile(path)
-    return ' It was a second name (a hard link) of another file, by which it could be read: now it is a file of its own.'
+    return ' It was a hard link to another file that commands could read: now it is a separate file.'
   } catch (error) {
     const cause = error instanceof Error ? error.message : String(error)
-    return ` It has another name (a hard link) by which commands can read it, and could not be made a file of its own: ${cause}. Write no secret into it.`
+    return ` Commands can read it through a hard link, and it could not be made a separate file: ${cause}. Write no secret into it.`
   }
 }
 

@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { applyChanges, changes } from '../../../test/tree-changes.ts'
 import { asUser, NEEDS_ROOT, ORDINARY } from '../../../test/users.ts'
 import { encodePath } from '../../files/path-bytes.ts'
 import { parsePathPattern } from '../../files/path-pattern.ts'
@@ -25,7 +26,6 @@ import { MaskIndex } from './masks.ts'
 import { readIndexCache, writeIndexCache } from './masks-cache.ts'
 import { keptFolders, type MaskChange, MaskWatch } from './masks-watch.ts'
 import { maskPlaces } from './secrets.ts'
-import { applyChanges, changes } from './tree-changes.fixture.ts'
 
 let base: string
 let root: string

@@ -64,10 +64,7 @@ export interface Masks {
   readonly installed: readonly string[]
   /** What masks show in place of nothing. */
   readonly faces: ReadonlyMap<string, MaskFace>
-  /**
-   * Files that commands see with another text: git's ignore lists, its configuration without
-   * credentials.
-   */
+  /** Files with another text for commands: git's ignore lists, its configuration. */
   readonly replaced: ReadonlyMap<string, MaskFace>
   /** The credentials of those configurations. */
   readonly tokens: readonly GitToken[]
@@ -116,10 +113,7 @@ export class MaskIndex {
   /** The names of secrets that have more than one, by device and inode. */
   readonly #names: Map<string, { readonly state: string; readonly names: string[] }>
 
-  /**
-   * `earlier` searched the same roots, and is closed: its findings are verified, as it would do
-   * itself.
-   */
+  /** `earlier` searched the same roots, and is closed: its findings are verified. */
   constructor(facts: MaskFacts, earlier: MaskIndex | null = null) {
     this.#facts = facts
     this.#shapeOf = compileShapes(facts.deniedShapes)
@@ -137,7 +131,7 @@ export class MaskIndex {
 
   /** What to hide, given the read and write grants. Call `refresh` first. */
   masks(grants: readonly PathPattern[]): Masks {
-    const collected = new Collected()
+    const collected = new MaskCollection()
     if (grants.length !== this.#grants.length || grants.some((grant, at) => grant !== this.#grants[at])) {
       this.#byName = new WeakMap()
       this.#grants = grants
@@ -173,10 +167,8 @@ export class MaskIndex {
     this.tree.close()
   }
 
-  /**
-   * A hard link is the secret under another name: hidden in the same way, unless a grant names it.
-   */
-  #addSecondNames(grants: readonly PathPattern[], collected: Collected): void {
+  /** A hard link is the secret under another name: hidden too, unless a grant names it. */
+  #addSecondNames(grants: readonly PathPattern[], collected: MaskCollection): void {
     const shared = new Map<string, { readonly path: string; readonly state: string }>()
     for (const path of [...collected.files, ...collected.configs.keys()]) {
       const stat = lstatSync(Buffer.from(encodePath(path)), { throwIfNoEntry: false })
@@ -220,7 +212,7 @@ export class MaskIndex {
   }
 
   /** Removes files of packages and committed ones, and chooses what the others show. */
-  #settle(path: string, tracked: TrackedFiles, collected: Collected): void {
+  #settle(path: string, tracked: TrackedFiles, collected: MaskCollection): void {
     if (!this.#isInTree(path)) return
     const { memory } = this.#facts
     const identity = memory ? this.identityOf(path) : null
@@ -241,10 +233,7 @@ export class MaskIndex {
     } else if (answer !== null) collected.faces.set(path, answer)
   }
 
-  /**
-   * The identity of a file: unchanged until its folder is read again, which `refresh` does after a
-   * change.
-   */
+  /** The identity of a file: unchanged until `refresh` reads its folder again. */
   identityOf(path: string): string | null {
     const folder = this.tree.folder(posix.dirname(path))
     if (!folder) return identityOf(path)
@@ -259,7 +248,7 @@ export class MaskIndex {
     return this.tree.roots.some((root) => path === root || isBelow(path, root))
   }
 
-  #judgeFolder(folder: Folder, grants: readonly PathPattern[], collected: Collected): void {
+  #judgeFolder(folder: Folder, grants: readonly PathPattern[], collected: MaskCollection): void {
     const known = this.#byName.get(folder)
     if (known) {
       for (const path of known) collected.files.add(path)
@@ -276,7 +265,7 @@ export class MaskIndex {
       )
   }
 
-  #judge(folder: Folder, entry: SecretEntry, grants: readonly PathPattern[], collected: Collected): void {
+  #judge(folder: Folder, entry: SecretEntry, grants: readonly PathPattern[], collected: MaskCollection): void {
     const path = childPath(folder.path, entry.name)
     const target = entry.link ? resolveLink(path, collected) : path
     if (target === null) return
@@ -335,7 +324,7 @@ export class MaskIndex {
   }
 }
 
-class Collected {
+class MaskCollection {
   readonly files = new Set<string>()
   readonly directories = new Set<string>()
   readonly linked = new Map<string, string>()
@@ -376,7 +365,7 @@ class Collected {
 }
 
 /** The files with a credential in a git directory. A literal grant opens one. */
-function collectTokens(directory: string, grants: readonly PathPattern[], collected: Collected): void {
+function collectTokens(directory: string, grants: readonly PathPattern[], collected: MaskCollection): void {
   for (const name of ['config', 'config.worktree']) {
     let path = childPath(directory, name)
     if (grants.some((grant) => grant.absolute === path)) continue
@@ -410,7 +399,7 @@ function isPem(path: string): boolean {
   return posix.extname(path).toLowerCase() === '.pem'
 }
 
-function resolveLink(path: string, collected: Collected): string | null {
+function resolveLink(path: string, collected: MaskCollection): string | null {
   try {
     const target = realpathSync.native(path)
     if (target.includes('\ufffd')) {
@@ -457,7 +446,7 @@ function readCertificate(
 }
 
 /** Secrets in or below a folder with names that are not UTF-8; they are few, so they are walked every time. */
-function collectRaw(folder: Buffer, shapeOf: ShapeOf, onlyUndecodable: boolean, collected: Collected): void {
+function collectRaw(folder: Buffer, shapeOf: ShapeOf, onlyUndecodable: boolean, collected: MaskCollection): void {
   let entries: Dirent<Buffer>[]
   try {
     entries = readdirSync(folder, { withFileTypes: true, encoding: 'buffer' })

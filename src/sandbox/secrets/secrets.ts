@@ -9,14 +9,14 @@ import { errorCode } from '../../system/fault.ts'
 import { childPath, isBelow } from '../protect/tree.ts'
 
 /** Paths to hide: files become empty, directories become empty. */
-export interface PlaceMasks {
+interface PlaceMasks {
   readonly files: readonly string[]
   readonly directories: readonly string[]
   /** Those that a place points to by a link, and the place; by path. */
   readonly linked: ReadonlyMap<string, string>
 }
 
-export interface PlaceQuestion {
+interface PlaceQuestion {
   readonly home: string
   /** The paths that the sandbox shows: only places in there need a mask. */
   readonly visible: readonly string[]
@@ -114,10 +114,7 @@ interface Listing {
   readonly settled: boolean
 }
 
-/**
- * Listings of folders at one moment: one listing serves many places, and is reused while the folder
- * is unchanged.
- */
+/** Listings of folders at one moment, reused while a folder is unchanged. */
 export class PlaceListings {
   readonly #listings = new Map<string, Listing>()
   readonly #looked = new Set<string>()

@@ -18,10 +18,7 @@ type TrackedAnswer = 'shown' | MaskFace | null
 const CLOSED: MaskFace = { kind: 'closed' }
 const MOST_EXCLUDE = 1_048_576
 
-/**
- * Whether HEAD has the same content for a file of the roots. For one file, without an index of the
- * tree.
- */
+/** Whether HEAD has the same content for one file of the roots, without an index. */
 export function isCommitted(path: string, roots: readonly string[], memory: Map<string, KnownObjects>): boolean {
   const inRoots = (at: string) => roots.some((root) => at === root || isBelow(at, root))
   for (let folder = posix.dirname(path); inRoots(folder); folder = posix.dirname(folder)) {
@@ -29,7 +26,7 @@ export function isCommitted(path: string, roots: readonly string[], memory: Map<
     const head = GitHead.of(folder, roots, memory)
     try {
       const committed = head?.at(path) ?? 'none'
-      return typeof committed === 'object' && holds(path, committed.bytes)
+      return typeof committed === 'object' && hasContent(path, committed.bytes)
     } finally {
       head?.close()
     }
@@ -60,7 +57,7 @@ export class TrackedFiles {
     if (committed === 'unknown') return CLOSED
     if (committed === 'none') return this.#exclude(head, path) ? null : CLOSED
     if (this.#hideTracked) return CLOSED
-    if (holds(path, committed.bytes)) return 'shown'
+    if (hasContent(path, committed.bytes)) return 'shown'
     return { kind: 'text', bytes: committed.bytes, executable: committed.executable }
   }
 
@@ -116,7 +113,7 @@ function escaped(path: string): string {
   return path.replace(/[\\*?[\]]/g, '\\$&').replace(/ $/, '\\ ')
 }
 
-function holds(path: string, bytes: Buffer): boolean {
+function hasContent(path: string, bytes: Buffer): boolean {
   return readWhole(path, bytes.length)?.equals(bytes) ?? false
 }
 

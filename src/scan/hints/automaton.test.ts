@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { randomFrom } from '../redact/samples.fixture.ts'
+import { randomFrom } from '../../../test/redact-samples.ts'
 import { HintAutomaton, HintIndex, HintSearch, occurs, stretches } from './automaton.ts'
 
 const HINTS = ['send', ' send ', 'end', ' ai ', 'aa', 'aaa', 'abaa', ' to the', '10']

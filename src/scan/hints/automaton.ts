@@ -1,4 +1,4 @@
-/** Looks for many hints in long texts: every character is read once, however many hints there are. */
+/** Searches long texts for many hints in one pass, and gives the stretches around them. */
 
 const LETTERS = 38
 const BLANK = 37
@@ -78,10 +78,7 @@ function grown(bits: Int32Array<ArrayBuffer>): Int32Array<ArrayBuffer> {
   return more
 }
 
-/**
- * Missing edges go where the longest proper suffix goes, and what ends in that suffix ends here
- * too.
- */
+/** Missing edges go where the longest proper suffix goes, and end what that suffix ends. */
 function completeFailures(
   next: Int16Array,
   ends: (number[] | undefined)[],
@@ -215,16 +212,10 @@ export interface HintHits {
   readonly anywhere: Int32Array
 }
 
-/**
- * Hints of which one is enough, as bits to compare with: pairs of a position among the bits of a
- * stretch, and a mask.
- */
+/** Hints of which one is enough: pairs of a position among the bits of a stretch, and a mask. */
 type HintSet = Int32Array
 
-/**
- * Finds hints, each by its number, in a text of words separated by one blank; the text's ends count
- * as blanks.
- */
+/** Finds numbered hints in words separated by one blank; the text's ends count as blanks. */
 interface HintFinder {
   find(text: string): HintHits
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { randomFrom } from '../redact/samples.fixture.ts'
+import { randomFrom } from '../../../test/redact-samples.ts'
 import { decodeAll } from './encodings.ts'
 
 const SENTENCE = 'please read the whole sentence before you go on'

@@ -1,6 +1,6 @@
-/** Undoes encodings that a model reads as easily as plain text: base64, hexadecimal, percent, entity and Unicode escapes. */
+/** Undoes encodings and disguises that a model reads as easily as plain text. */
 
-interface Decoded {
+interface DecodedText {
   readonly text: string
   /** The span it was decoded from. */
   readonly start: number
@@ -11,8 +11,8 @@ interface Decoded {
 const MAX_FRAGMENTS = 50
 
 /** Everything in a text that decodes to readable text. */
-export function decodeAll(text: string): Decoded[] {
-  const found: Decoded[] = []
+export function decodeAll(text: string): DecodedText[] {
+  const found: DecodedText[] = []
   const add = (start: number, end: number, decoded: string | null) => {
     if (decoded !== null && isReadable(decoded)) found.push({ text: decoded, start, end })
   }
@@ -232,10 +232,7 @@ function isLeet(word: string): boolean {
   return /[a-z]/.test(word) && /[0134578]/.test(word)
 }
 
-/**
- * Whether a word with digits in it reads as one of these. It goes from digit to digit, which most
- * texts have few of.
- */
+/** Whether a word with digits reads as one of these. It goes from digit to digit: few texts do. */
 function hasLeetWord(words: string): boolean {
   const digits = /[0134578]/g
   for (let digit = digits.exec(words); digit !== null; digit = digits.exec(words)) {

@@ -6,11 +6,8 @@
 /** How many weights there are; a power of two, so that a hash is cut to it. */
 export const BUCKETS: number = 1 << 16
 
-/**
- * Takes a sentence: its span in the text, and the indexes of its features, which the next call
- * overwrites.
- */
-export type SentenceReader = (start: number, end: number, features: Int32Array, count: number) => void
+/** Takes a sentence: its span, and the indexes of its features, which the next call overwrites. */
+type SentenceReader = (start: number, end: number, features: Int32Array, count: number) => void
 
 /** Longer sentences are read in pieces: what steers an agent is said shortly. */
 const MAX_WORDS = 40
@@ -39,10 +36,7 @@ export function readSentences(text: string, take: SentenceReader): void {
   }
 }
 
-/**
- * The kind of most lines of a text; a sentence with instructions is rarer in a table than in a
- * letter.
- */
+/** The kind of most lines of a text; instructions are rarer in a table than in a letter. */
 function kindOf(text: string): number {
   let lines = 0
   let tables = 0

@@ -13,7 +13,7 @@ import { ORDER_RULES } from './rules-orders.ts'
 import { ROLE_RULES } from './rules-roles.ts'
 import { BIAS, LIMIT, NOTHING, UNIT, WEIGHTS } from './weights.generated.ts'
 
-export interface InjectionFinding {
+interface InjectionFinding {
   readonly rule: string
   /** The words that matched, as the agent reads them. */
   readonly excerpt: string
@@ -22,9 +22,8 @@ export interface InjectionFinding {
   readonly span: Span
 }
 
-export interface InjectionScan {
+interface InjectionScan {
   readonly injection: boolean
-  /** From 0 to 1. */
   readonly score: number
   /** The heaviest first. */
   readonly findings: readonly InjectionFinding[]
@@ -57,14 +56,14 @@ export function scanByRules(text: string): InjectionScan {
   return judged(matches(normalise(text)))
 }
 
-function judged(found: readonly Found[]): InjectionScan {
+function judged(found: readonly Sign[]): InjectionScan {
   const score = highestScore(found)
   return { injection: score >= THRESHOLD, score: Math.round(score * 1000) / 1000, findings: heaviestOfEach(found) }
 }
 
 /** Everything that the rules find. */
-function matches(views: Views): readonly Found[] {
-  const found: Found[] = []
+function matches(views: Views): readonly Sign[] {
+  const found: Sign[] = []
   hinted ??= hintedRules()
   const hits = hinted.search.find(views.words.text)
   matchLines(views.lines, hits, found, hinted)
@@ -75,7 +74,7 @@ function matches(views: Views): readonly Found[] {
 }
 
 /** The findings of the classifier, in the text as written and in hidden or encoded parts. */
-function* classified({ lines, concealed }: Views): Iterable<Found> {
+function* classified({ lines, concealed }: Views): Iterable<Sign> {
   for (const view of [lines, ...concealed]) {
     for (const { start, end, weight } of suspiciousSentences(view.text)) {
       const span = view.span(start, end)
@@ -90,7 +89,7 @@ function* classified({ lines, concealed }: Views): Iterable<Found> {
   }
 }
 
-interface Found extends InjectionFinding {
+interface Sign extends InjectionFinding {
   readonly group: string
 }
 
@@ -101,11 +100,11 @@ const REACH = 1500
  * The highest score of any stretch of the text. Independent signs combine as 1 - (1-a)(1-b)…, and
  * of a group only the heaviest counts. One pass, because a hostile text has thousands.
  */
-function highestScore(found: readonly Found[]): number {
+function highestScore(found: readonly Sign[]): number {
   const coming = [...found].sort((a, b) => a.span.start - b.span.start)
   const going = [...found].sort((a, b) => a.span.end - b.span.end)
   const inReach = new Map<string, Map<number, number>>()
-  const count = ({ group, weight }: Found, change: 1 | -1) => {
+  const count = ({ group, weight }: Sign, change: 1 | -1) => {
     const weights = inReach.get(group) ?? new Map<number, number>()
     weights.set(weight, (weights.get(weight) ?? 0) + change)
     inReach.set(group, weights)
@@ -127,7 +126,7 @@ function highestScore(found: readonly Found[]): number {
   return highest
 }
 
-function heaviestOfEach(found: readonly Found[]): InjectionFinding[] {
+function heaviestOfEach(found: readonly Sign[]): InjectionFinding[] {
   const heaviest = new Map<string, InjectionFinding>()
   for (const { rule, excerpt, weight, span } of found) {
     if ((heaviest.get(rule)?.weight ?? 0) < weight) heaviest.set(rule, { rule, excerpt, weight, span })
@@ -193,7 +192,7 @@ function setsOf(written: string): readonly (readonly string[])[] {
 }
 
 /** Hints at a line occur in its words too. */
-function matchLines(view: View, words: HintHits, found: Found[], { lines }: HintedRules): void {
+function matchLines(view: View, words: HintHits, found: Sign[], { lines }: HintedRules): void {
   const isThere = (sign: string) => view.text.includes(sign)
   for (const { rule, ways, signs } of lines) {
     const possible = ways.some((way, index) => occurs(words, [way]) && signs[index]!.every((set) => set.some(isThere)))
@@ -201,7 +200,7 @@ function matchLines(view: View, words: HintHits, found: Found[], { lines }: Hint
   }
 }
 
-function matchWords(view: View, hits: HintHits, found: Found[], { words }: HintedRules): void {
+function matchWords(view: View, hits: HintHits, found: Sign[], { words }: HintedRules): void {
   for (const { rule, ways, reach } of words) {
     if (occurs(hits, ways)) matchRule(rule, view, stretches(hits, ways, reach), found)
   }
@@ -215,7 +214,7 @@ const COMPILED_FROM = 1000
 const used = new WeakSet<RegExp>()
 
 /** Finds a rule in parts of a view. A part ends between words, so that what matches in it matches in the whole. */
-function matchRule(rule: InjectionRule, view: View, parts: readonly Part[], found: Found[]): void {
+function matchRule(rule: InjectionRule, view: View, parts: readonly Part[], found: Sign[]): void {
   const { pattern } = rule
   const bonus = CONCEALED_BONUS[view.source]
   const weight = bonus === 0 ? rule.weight : Math.min(0.95, rule.weight + bonus)
@@ -239,7 +238,7 @@ function matchRule(rule: InjectionRule, view: View, parts: readonly Part[], foun
 }
 
 /** Text that only a machine sees is suspicious before it is read. */
-function* hiddenText(views: Views): Iterable<Found> {
+function* hiddenText(views: Views): Iterable<Sign> {
   for (const view of views.concealed) {
     if (view.source !== 'hidden') continue
     const span = view.span(0, view.text.length)
@@ -293,6 +292,6 @@ export function suspiciousSentences(text: string): readonly SuspiciousSentence[]
 }
 
 /** The score from which on a text counts as an injection. */
-export const THRESHOLD = 0.4
+const THRESHOLD = 0.4
 
 export const INJECTION_RULES: readonly InjectionRule[] = [...ORDER_RULES, ...ROLE_RULES, ...AIM_RULES]

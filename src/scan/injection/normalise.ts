@@ -117,10 +117,7 @@ function readUnicode(seen: string): Reading {
   }
 }
 
-/**
- * A character beyond ASCII in the lines and in the words, in which only letters and digits are no
- * gap.
- */
+/** A character beyond ASCII in the lines and in the words, where others than letters are gaps. */
 function readCharacter(char: string): { line: string; word: string; tag: string } {
   const code = char.codePointAt(0)!
   const tag = tagCharacter(code) ?? ''
@@ -296,10 +293,7 @@ const PAIRS =
 
 const LOOKALIKES: ReadonlyMap<string, string> = new Map(PAIRS.split(' ').map((pair) => [pair[0]!, pair[1]!]))
 
-/**
- * The Latin letter that a character looks like; itself if there is none. Marks on letters are
- * dropped.
- */
+/** The Latin letter that a character looks like, or itself. Marks are dropped. */
 function foldLetter(char: string): string {
   const plain = char.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()
   return LOOKALIKES.get(plain) ?? plain

@@ -3,7 +3,7 @@
 import { type gradeKey, isSecretValue, type KeyGrade, LEAST_VALUE } from './sensitive-keys.ts'
 
 /** The value to mask. */
-export interface Assignment {
+interface Assignment {
   readonly start: number
   readonly end: number
 }
@@ -13,10 +13,7 @@ const MAX_GAP = 8
 /** A value is judged by this much of it, so that one that is not masked costs little. */
 const MAX_JUDGED = 256
 
-/**
- * Reads the identifier around `anchor` and, if a separator follows, its value. Everything but the
- * value is bounded.
- */
+/** Reads the identifier around `anchor` and, after a separator, its value. */
 export function readAssignment(text: string, anchor: number, gradeOf: typeof gradeKey): Assignment | null {
   let keyStart = anchor
   while (keyStart > 0 && anchor - keyStart < MAX_KEY && isKeyChar(text.charCodeAt(keyStart - 1))) keyStart--
@@ -40,6 +37,9 @@ function readJoint(text: string, keyStart: number, keyEnd: number): Joint | null
   if (text[at] === '>' && (text[keyStart - 1] === '<' || text[keyStart - 1] === ':')) {
     return { kind: 'tag', valueAt: at + 1 }
   }
+  // `PASSWORD('…')`, `withPassword("…")`
+  if (text[at] === '(' && isQuote(text[at + 1]) && SETS_PASSWORD.test(text.slice(keyStart, at)))
+    return { kind: 'argument', valueAt: at + 1 }
   if (text[at] === '\\') at++
   const closing = isQuote(text[at])
   if (closing) at++
@@ -73,6 +73,8 @@ function readJoint(text: string, keyStart: number, keyEnd: number): Joint | null
   return null
 }
 
+const SETS_PASSWORD = /^(?:[\w.]*(?:set|with|use)_?)?(?:password|passphrase|passwd)$/i
+
 /** The next argument of a call: a text that ends it. */
 const ARGUMENT = /\s{0,4},\s{0,4}(?=\\?(["'])(?:(?!\1)[^\\\n]){1,256}\\?\1\s{0,4}[,)])/y
 
@@ -88,6 +90,8 @@ function readValue(text: string, keyStart: number, keyEnd: number, joint: Joint,
   let start = joint.valueAt
   const escaped = text[start] === '\\' && isQuote(text[start + 1])
   if (escaped) start++
+  // `N'…'` of SQL, `b'…'` of Python
+  if (isQuote(text[start + 1]) && /[bBeEfFnNrRuU]/.test(text[start]!)) start++
   const quote = isQuote(text[start]) ? text[start]! : null
   if (quote !== null) start++
   if (grade === 'header' || joint.kind === 'loose' || joint.kind === 'tight') start += schemeLength(text, start)

@@ -1,4 +1,4 @@
-/** Private keys in their blocks: from BEGIN to END, over line ends, escaped line ends and prefixes of a log. */
+/** Blocks from BEGIN to END: private keys, which are secret, and public ones, which are not. */
 
 const KEY_OPENING = /-----BEGIN (?:[A-Z0-9 ]{0,40} )?PRIVATE KEY(?: BLOCK)?-----/y
 const KEY_BODY_LINE =
@@ -92,7 +92,6 @@ export function publicBlocks(text: string, opened: boolean): readonly Block[] {
   return blocks
 }
 
-/** Whether a text ends within a public block. */
 export function endsInPublicBlock(text: string, opened: boolean): boolean {
   return publicBlocks(text, opened).at(-1)?.end === text.length
 }

@@ -1,104 +1,7 @@
-/** Secrets among the words of a command: the options and operands of each program, as data. */
+/** Secrets among the words of a command, found by the rows of `option-rows.ts`. */
 
 import { characterClass } from '../text-bytes.ts'
-
-/** Where a program takes a secret. */
-interface OptionRow {
-  readonly programs: string
-  /** Words that come before: `login` for `docker login -p V`. */
-  readonly sub?: string
-  /** Options that take a secret: `-p` as the next word or glued to it, `-p*` glued only. */
-  readonly options?: string
-  /** One-letter options without a value that may precede it in one word: `-su` is `-s -u`. */
-  readonly flags?: string
-  /** The secret is a plain word: the first (0), second … after `sub`. */
-  readonly word?: number
-  /** The secret is what follows the first such mark: `user:secret`. */
-  readonly after?: string
-  /**
-   * The value names the source of the secret: `pass:V` contains it, `env:NAME` and `file:PATH`
-   * refer to it.
-   */
-  readonly sources?: true
-  /** The shortest value that is masked. */
-  readonly least?: number
-}
-
-/**
- * Every program whose words can contain a secret. A plain word counts only if it does not read like
- * prose.
- */
-const ROWS: readonly OptionRow[] = [
-  {
-    programs: 'curl',
-    options: '-u -U --user --proxy-user -E --cert',
-    flags: 'sSfkLvgiIqNajGnBJOMRVZpl0123456#',
-    after: ':',
-  },
-  { programs: 'curl', options: '--pass --proxy-pass' },
-  { programs: 'http https xh xhs', options: '-a --auth', flags: 'vhbdFfj', after: ':' },
-  { programs: 'wget aria2c', options: '--http-passwd --ftp-passwd' },
-  { programs: 'mysql mysqldump mysqladmin mysqlimport mysqlsh mariadb mariadb-dump', options: '-p*' },
-  { programs: 'mongo mongosh mongodump mongorestore mongoexport mongoimport', options: '-p' },
-  { programs: 'redis-cli redis-benchmark valkey-cli', options: '-a --pass' },
-  { programs: 'sqlcmd bcp osql', options: '-P' },
-  { programs: 'cqlsh', options: '-p' },
-  { programs: 'sqlplus expdp impdp', word: 0, after: '/' },
-  { programs: 'etcdctl', options: '--user', after: ':' },
-  { programs: 'ssh-keygen', options: '-N -P', least: 1 },
-  { programs: 'sshpass', options: '-p' },
-  {
-    programs: 'keytool jarsigner apksigner',
-    options: '-storepass -keypass -srcstorepass -deststorepass -srckeypass -destkeypass -new',
-  },
-  { programs: 'openssl', options: '-k -K -passin -passout -pass -password', sources: true },
-  { programs: 'openssl', sub: 'passwd', word: 0 },
-  { programs: 'zip unzip zipcloak', options: '-P', flags: 'rqojvnfu' },
-  { programs: '7z 7za 7zr 7zz', options: '-p*' },
-  { programs: 'rar unrar', options: '-p* -hp*' },
-  { programs: 'pdftk', sub: 'user_pw', word: 0 },
-  { programs: 'qpdf', options: '--password' },
-  {
-    programs: 'ldapsearch ldapadd ldapmodify ldapdelete ldapwhoami ldapcompare ldapmodrdn ldapexop',
-    options: '-w',
-    flags: 'xvnZHLcd',
-  },
-  { programs: 'ldappasswd', options: '-w -s -a', flags: 'xvnZAS' },
-  ...['docker podman buildah skopeo nerdctl oras helm', 'az gh glab doctl oc argocd tkn ibmcloud cf'].map(
-    (programs) => ({
-      programs,
-      sub: 'login',
-      options: '-p --password --token -t',
-    }),
-  ),
-  { programs: 'helm twine', options: '-p' },
-  { programs: 'poetry', sub: 'publish', options: '-p' },
-  { programs: 'gh', sub: 'secret', options: '-b --body' },
-  { programs: 'vault cargo', sub: 'login', word: 0 },
-  { programs: 'vault', sub: 'unwrap', word: 0 },
-  { programs: 'snyk', sub: 'auth', word: 0 },
-  { programs: 'bw', sub: 'unlock', word: 0 },
-  { programs: 'bw', sub: 'login', word: 1 },
-  { programs: 'ngrok', sub: 'authtoken', word: 0 },
-  { programs: 'ngrok', sub: 'add-authtoken', word: 0 },
-  { programs: 'htpasswd', options: '-b', flags: 'cnmdspBi2', word: 2 },
-  { programs: 'htpasswd', options: '-nb -nbm -nbB -nbs -nbd -bn', word: 1 },
-  { programs: 'smbclient smbget rpcclient net mount.cifs', options: '-U --user', after: '%' },
-  { programs: 'lftp', options: '-u --user', after: ',' },
-  { programs: 'xfreerdp wlfreerdp', options: '/p:*' },
-  { programs: 'rdesktop evil-winrm', options: '-p' },
-  { programs: 'ipmitool mosquitto_pub mosquitto_sub mosquitto_rr', options: '-P' },
-  { programs: 'snmpwalk snmpget snmpset snmpbulkwalk', options: '-A -X' },
-  { programs: 'swaks', options: '-ap --auth-password' },
-  { programs: 'nmcli', sub: 'password', word: 0 },
-  { programs: 'wpa_passphrase', word: 1 },
-  { programs: 'rabbitmqctl', sub: 'add_user', word: 1 },
-  { programs: 'rabbitmqctl', sub: 'change_password', word: 1 },
-  { programs: 'useradd usermod', options: '-p' },
-]
-
-/** `npm config set KEY V`, `aws configure set KEY V`: the key says whether the value is a secret. */
-const SETTERS: ReadonlySet<string> = new Set('npm pnpm yarn aws git gcloud pulumi poetry composer bundle'.split(' '))
+import { OPTION_ROWS, type OptionRow, SETTERS } from './option-rows.ts'
 
 /** An option as it is looked for. */
 interface SecretOption {
@@ -114,7 +17,7 @@ interface ProgramRow extends Omit<OptionRow, 'options'> {
 
 const BY_PROGRAM: ReadonlyMap<string, readonly ProgramRow[]> = (() => {
   const rows = new Map<string, ProgramRow[]>()
-  for (const row of ROWS) {
+  for (const row of OPTION_ROWS) {
     const options = (row.options?.split(' ') ?? []).map((given): SecretOption => {
       const gluedOnly = given.endsWith('*')
       const name = gluedOnly ? given.slice(0, -1) : given
@@ -130,7 +33,7 @@ const BY_PROGRAM: ReadonlyMap<string, readonly ProgramRow[]> = (() => {
 export const SECRET_PROGRAMS: readonly string[] = [...BY_PROGRAM.keys()]
 
 /** A secret among words: of the word at `index`, from `start` to its end. */
-export interface WordSecret {
+interface WordSecret {
   readonly index: number
   readonly start: number
 }
@@ -145,49 +48,56 @@ export function wordSecrets(words: readonly string[], isSecretKey: (key: string)
 }
 
 function rowSecrets(row: ProgramRow, words: readonly string[]): WordSecret[] {
-  const from = row.sub === undefined ? 1 : words.indexOf(row.sub) + 1
+  const from = startOf(row, words)
   if (from === 0) return []
   const found: WordSecret[] = []
   const { options } = row
-  let isNamed = options.length === 0
   for (let index = 1; index < words.length; index++) {
     const start = words[index]![0]
     if (start !== '-' && start !== '/') continue
     for (const option of options) {
-      const value = optionValue(words, index, option, row.flags ?? '')
-      if (value === null) continue
-      isNamed = true
       // `htpasswd -b FILE USER V`: the option says that the secret is a word.
-      if (row.word === undefined) found.push(...valueSecret(row, words, value))
+      const value = row.word === undefined && !row.stdin ? optionValue(words, index, option, row.flags) : null
+      if (value !== null) found.push(...valueSecret(row, words, value))
     }
   }
-  if (row.word === undefined || !isNamed) return found
+  if (row.word === undefined || !isGiven(row, words)) return found
   const plain = words.flatMap((word, index) => (index >= from && !word.startsWith('-') ? [index] : []))
-  const index = plain[row.word]
-  if (index === undefined) return found
-  const isProse = options.length === 0 && row.after === undefined && !LOOKS_MADE.test(words[index]!)
-  return isProse ? found : [...found, ...valueSecret(row, words, { index, start: 0 })]
+  const meant = row.word === 'each' ? plain : [plain.at(row.word === 'last' ? -1 : row.word)]
+  return meant.flatMap((index) => {
+    if (index === undefined) return []
+    const isProse = options.length === 0 && row.after === undefined && !LOOKS_MADE.test(words[index]!)
+    return isProse ? [] : valueSecret(row, words, { index, start: 0 })
+  })
+}
+
+/** Where the words of a row start; 0 where the word that comes before them is missing. */
+function startOf({ sub }: ProgramRow, words: readonly string[]): number {
+  return sub === undefined ? 1 : words.findIndex((word) => sub.split(' ').includes(word)) + 1
+}
+
+/** Whether one of the options of a row is there, of those that have any. */
+function isGiven({ options, flags }: ProgramRow, words: readonly string[]): boolean {
+  return options.length === 0 || words.some((word) => options.some((option) => optionEnd(word, option, flags) > 0))
 }
 
 /** A word that never occurs in a sentence: "vault login failed" is prose. */
 const LOOKS_MADE = /^(?=.*[0-9])(?=.*[A-Za-z]).{6,}$|^\S{20,}$/
 
+/** Where an option ends in a word, alone or behind others of one letter; -1 if it is not in it. */
+function optionEnd(word: string, { name, letter }: SecretOption, flags = ''): number {
+  if (word.startsWith(name)) return name.length
+  if (letter === null || word[0] !== '-') return -1
+  let end = 1
+  while (end < word.length && flags.includes(word[end]!)) end++
+  return end > 1 && word[end] === letter ? end + 1 : -1
+}
+
 /** Where the value of an option is, if this word is that option. */
-function optionValue(
-  words: readonly string[],
-  index: number,
-  { name, gluedOnly, letter }: SecretOption,
-  flags: string,
-): WordSecret | null {
+function optionValue(words: readonly string[], index: number, option: SecretOption, flags?: string): WordSecret | null {
   const word = words[index]!
-  let at = -1
-  if (word.startsWith(name)) at = name.length
-  else if (letter !== null) {
-    // In one word with options that take no value.
-    let end = 1
-    while (end < word.length && flags.includes(word[end]!)) end++
-    if (end > 1 && word[end] === letter) at = end + 1
-  }
+  const { gluedOnly, letter } = option
+  const at = optionEnd(word, option, flags)
   if (at < 0) return null
   if (at === word.length) return gluedOnly || index + 1 >= words.length ? null : { index: index + 1, start: 0 }
   if (word[at] === '=') return { index, start: at + 1 }
@@ -236,7 +146,7 @@ interface TextWord {
 }
 
 /** A name with something behind it. */
-const NAME = /([\w.-]{1,20})(?=\\?["']|[ \t])/y
+const NAME = /([\w.-]{1,24})(?=\\?["'`]|[\s;&|<>)]|$)/y
 
 /** A command is read this far, so that a text full of program names costs little. */
 const MAX_COMMAND = 512
@@ -249,20 +159,49 @@ export function commandSecrets(
   isSecretKey: (key: string) => boolean,
 ): readonly { readonly start: number; readonly end: number }[] {
   NAME.lastIndex = at
-  if (!BY_PROGRAM.has(NAME.exec(text)?.[1] ?? '')) return []
+  const rows = BY_PROGRAM.get(NAME.exec(text)?.[1] ?? '')
+  if (rows === undefined) return []
   const words = listWords(text, at) ?? commandWords(text, at)
   const values = words.map(({ value }) => value)
-  return wordSecrets(values, isSecretKey).flatMap(({ index, start }) => {
-    const word = words[index]!
-    const place = (character: number): number => word.places?.[character] ?? word.start + character
-    return start >= word.value.length ? [] : [{ start: place(start), end: place(word.value.length - 1) + 1 }]
-  })
+  const found = wordSecrets(values, isSecretKey).map(({ index, start }) => placeIn(words[index]!, start))
+  const fed = rows.filter((row) => row.stdin && startOf(row, values) > 0 && isGiven(row, values))
+  return [...found, ...fed.flatMap((row) => inputSecrets(text, at, words, row))].filter(({ start, end }) => start < end)
 }
 
-/**
- * The texts of a list, such as `["docker","login"]`, whose first is the program; null outside a
- * list.
- */
+function placeIn({ value, start, places }: TextWord, from: number): { readonly start: number; readonly end: number } {
+  const place = (character: number): number => places?.[character] ?? start + character
+  return { start: place(from), end: from < value.length ? place(value.length - 1) + 1 : 0 }
+}
+
+/** What a command reads: the word of its here-string, and those of the `echo` in front of its pipe. */
+function inputSecrets(text: string, at: number, words: readonly TextWord[], row: ProgramRow) {
+  const last = words.at(-1)
+  const rest = last === undefined ? at : placeIn(last, last.value.length - 1).end
+  HERE_STRING.lastIndex = rest
+  const here = HERE_STRING.exec(text)
+  const given = here === null ? echoedWords(text, at) : commandWords(text, rest + here[0].length).slice(0, 1)
+  const values = given.map(({ value }) => value)
+  return given.flatMap((word, index) =>
+    valueSecret(row, values, { index, start: 0 }).map(({ start }) => placeIn(word, start)),
+  )
+}
+
+const HERE_STRING = /["']?[ \t]{0,4}<<<[ \t]{0,4}/y
+
+/** The words of an `echo` or `printf` whose output goes into the command at `at`, which may stand behind `sudo` and the like. */
+function echoedWords(text: string, at: number): readonly TextWord[] {
+  let pipe = at - 1
+  while (pipe >= 0 && at - pipe < 64 && /[\w./= \t-]/.test(text[pipe]!)) pipe--
+  if (text[pipe] !== '|') return []
+  const from = Math.max(0, pipe - MAX_COMMAND)
+  const before = text.slice(from, pipe)
+  const start = Math.max(before.lastIndexOf('echo '), before.lastIndexOf('printf '))
+  return start < 0
+    ? []
+    : commandWords(text, from + start).filter(({ value }, index) => index > 0 && !value.includes('%'))
+}
+
+/** The texts of a list, such as `["docker","login"]`, from the program on; null outside one. */
 function listWords(text: string, from: number): readonly TextWord[] | null {
   const quote = text[from - 1]
   if (quote !== '"' && quote !== "'") return null

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { OPTION_PLACES, ordinaryLog, randomFrom, SECRET_SAMPLES, secretLine } from '../../../test/redact-samples.ts'
 import { createRedactor, MASK } from './redact.ts'
-import { OPTION_PLACES, ordinaryLog, randomFrom, SECRET_SAMPLES, secretLine } from './samples.fixture.ts'
 import { secretForms } from './secret-runs.ts'
 
 const redactor = createRedactor()
@@ -70,6 +70,10 @@ describe('what is left alone', () => {
     ['a usage text', '  --password <password>   the password of the user\n  -p, --password=PASS  the same'],
     ['prose about logins', 'vault login failed; cargo login expired; Bearer authentication required'],
     ['a published port', 'docker run -p 8080:80 nginx && helm package -d out'],
+    ['a rate, a program and a hook', 'pass_rate: high GIT_ASKPASS=/usr/bin/x bypass=full passThrough: string[]'],
+    ['a key to receive', `gpg --recv-keys ${'C0D6248439F1D5604AAF'}B4021D900FFDB233756`],
+    ['a signature that names no one', 'the authorization: bearer tokens are described below'],
+    ['what a pipe shows', 'echo hello world | sudo tee file; echo a.txt | xargs rm'],
     ['where a password is', 'openssl rsa -in a -passin env:PASSWORD'],
     ['what is to be filled in', 'API_KEY=your-key-here SECRET_KEY=changeme'],
   ])('%s', (_, input) => {
@@ -103,6 +107,18 @@ it('masks every one of several secrets in one text', () => {
     }),
     { numRuns: 400 },
   )
+})
+
+it('masks one of every form, all in one text', () => {
+  const random = randomFrom(7)
+  const places = SECRET_SAMPLES.filter(({ kind }) => kind !== 'random').flatMap((sample) =>
+    (sample.places ?? ['using {} for the request']).map((place) => ({ place, secret: sample.make(random) })),
+  )
+  for (const joint of ['\n', ' && ', ' | ']) {
+    const out = redactor.redact(places.map(({ place, secret }) => place.replace('{}', () => secret)).join(joint))
+    const left = places.filter(({ secret }) => out.includes(secret))
+    expect(left, joint).toEqual([])
+  }
 })
 
 it.each(OPTION_PLACES)('masks twice what is given twice: %s', (place) => {
@@ -290,6 +306,10 @@ describe('hostile lines of a megabyte', () => {
     'basic ',
     'bearer ',
     'Digest ',
+    'Authorization: a b="',
+    'echo a | sudo -S ',
+    'a:b@tcp(',
+    'seed phrase: a',
     '\\"token\\":\\"$',
   ]
   // Work that grew with the square of a line would take hours here, and the test's own limit would end it.

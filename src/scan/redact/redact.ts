@@ -7,7 +7,7 @@ import { maskSpans, mergeSpans, type SecretSpan } from './mask.ts'
 import { commandSecrets, SECRET_PROGRAMS } from './option-secrets.ts'
 import { type RedactionStream, redactionStream } from './redaction-stream.ts'
 import { ALPHABETS, type Alphabet, PATTERN_KINDS, PREFIX_KINDS } from './secret-kinds.ts'
-import { findRuns, readUserInfo, secretForms } from './secret-runs.ts'
+import { findRuns, readSourceName, readUserInfo, secretForms } from './secret-runs.ts'
 import { gradeKey } from './sensitive-keys.ts'
 
 export { MASK, type SecretSpan } from './mask.ts'
@@ -28,9 +28,7 @@ type Probe = (text: string, at: number) => SecretSpan | readonly SecretSpan[] | 
 /** A literal that every find of a probe starts with; null where case does not matter. */
 interface Anchor {
   readonly literal: string | null
-  /**
-   * The literal's bytes, encoded on first use: a process that records one line needs few of them.
-   */
+  /** The literal's bytes, encoded on first use: one recorded line needs few of them. */
   bytes: Uint8Array | null
   readonly probe: Probe
 }
@@ -134,6 +132,8 @@ const KEY_ANCHORS: readonly string[] = [
   'mne',
   'pw=',
   'pw:',
+  'sess',
+  'sid=',
 ]
 
 /** Logs repeat their keys: each is graded once. */
@@ -163,6 +163,8 @@ function addKinds(index: AnchorIndex, grade: typeof gradeKey): void {
   }
   index.add('BEGIN', keyBlockProbe, true)
   index.add('://', readUserInfo, true)
+  index.add('@tcp(', readSourceName, true)
+  index.add('@unix(', readSourceName, true)
   const assignmentProbe: Probe = (text, at) => {
     const secret = readAssignment(text, at, grade)
     return secret === null ? null : { ...secret, kind: 'assignment' }

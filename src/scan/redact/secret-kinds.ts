@@ -14,7 +14,7 @@ export const ALPHABETS: Readonly<Record<Alphabet, string>> = {
 }
 
 /** `prefix` and then at least `least` characters of the alphabet: the whole run is the secret. */
-export type PrefixKind = readonly [kind: string, prefixes: string, alphabet: Alphabet, least: number]
+type PrefixKind = readonly [kind: string, prefixes: string, alphabet: Alphabet, least: number]
 
 /** Minimums lie below the official lengths, so that a cut token is masked too. */
 export const PREFIX_KINDS: readonly PrefixKind[] = [
@@ -130,11 +130,8 @@ export const PREFIX_KINDS: readonly PrefixKind[] = [
   ['sanity', 'skE skA', 'word', 120],
 ]
 
-/**
- * A kind that needs more than a prefix. The secret is the first group, which ends the match;
- * without one, the match.
- */
-export type PatternKind = readonly [kind: string, anchors: string, pattern: RegExp]
+/** A kind that needs more than a prefix. The secret is the first group, or else the match. */
+type PatternKind = readonly [kind: string, anchors: string, pattern: RegExp]
 
 /**
  * Matched at the anchor, which starts the pattern. Every repetition is bounded or covers one class
@@ -149,7 +146,23 @@ export const PATTERN_KINDS: readonly PatternKind[] = [
     'discord.com/api/webhooks discordapp.com/api/webhooks',
     /discord(?:app)?\.com\/api\/webhooks\/([0-9]{5,24}\/[A-Za-z0-9_-]{20,})/,
   ],
-  ['teams-webhook', 'webhook.office.com', /webhook\.office\.com\/webhookb2\/([A-Za-z0-9@/-]{40,})/],
+  [
+    'teams-webhook',
+    'webhook.office.com outlook.office.com outlook.office365.com',
+    /(?:webhook|outlook)\.office(?:365)?\.com\/webhook(?:b2)?\/([A-Za-z0-9@/-]{40,})/,
+  ],
+  ['oauth-code', 'code=', /(?<=[?&])code=([A-Za-z0-9%_+/=.~-]{16,})/],
+  ['oracle-url', 'jdbc:oracle:', /jdbc:oracle:\w{2,6}:[\w.$#]{1,64}\/"?([^@\s"']{1,128})(?=@|"@)/],
+  [
+    'seed-phrase',
+    'seed Seed recovery Recovery backup',
+    /(?:seed|recovery|backup)[ _-]?(?:phrase|words)["']?[ \t]{0,4}(?:[:=]|is)[ \t]{0,4}["']?((?:[a-z]{3,8}[ ,]{1,2}){11,23}[a-z]{3,8})/i,
+  ],
+  [
+    'authorization',
+    'Authorization authorization AUTHORIZATION',
+    /authorization\\?["']?[ \t]{0,4}[:=][ \t]{0,4}\\?["']?[A-Za-z][\w-]{1,24}[ \t]{1,4}(?![•*[<{$])(?=[^\s"'<$]{0,200}?(?:[0-9]|[=:][^\s/])|[^\s"'<$]{16})((?:(?:,[ \t]{0,4})?(?:[\w-]{1,40}=\\?"[^"\r\n]{0,512}"|[^\s"',;|&<>()\\]+))+)/i,
+  ],
   ['zapier-webhook', 'hooks.zapier.com', /hooks\.zapier\.com\/hooks\/catch\/([A-Za-z0-9/]{8,})/],
   ['ifttt', 'maker.ifttt.com', /maker\.ifttt\.com\/trigger\/[^\s/]{1,64}\/with\/key\/([A-Za-z0-9_-]{10,})/],
   ['telegram-url', 'api.telegram.org/bot', /api\.telegram\.org\/bot([0-9]{5,12}:[A-Za-z0-9_-]{20,})/],
@@ -175,7 +188,7 @@ export const PATTERN_KINDS: readonly PatternKind[] = [
   [
     'bearer',
     'Bearer bearer BEARER',
-    /bearer[ \t:]{1,4}(?=[A-Za-z_.~+/=-]{0,60}[0-9]|[A-Za-z0-9_.~+/=-]{16})([A-Za-z0-9_.~+/=-]{8,})/i,
+    /bearer,?[ \t:]{1,4}(?=[A-Za-z_.~+/=-]{0,60}[0-9]|[A-Za-z0-9_.~+/=-]{16})([A-Za-z0-9_.~+/=-]{8,})/i,
   ],
   ['digest-header', 'Digest', /Digest[ \t](?=[^\n]{0,300}response=)([^\n]{16,})/],
   ['aws-signature', 'Signature=', /Signature=([0-9a-fA-F]{40,})/],
@@ -195,7 +208,7 @@ export const PATTERN_KINDS: readonly PatternKind[] = [
 ]
 
 /** A kind without a literal prefix, looked for around a run of token characters that has a mark beside or within it. */
-export type ShapeKind = readonly [kind: string, where: 'beside' | 'within', mark: string, pattern: RegExp]
+type ShapeKind = readonly [kind: string, where: 'beside' | 'within', mark: string, pattern: RegExp]
 
 const AZURE_MARKED = /(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{70,76}(?:\+ASt|AzFu|ACDb|AzSe|AzCa)[A-Za-z0-9+/=]{4,12}/
 
@@ -234,3 +247,17 @@ export const SHAPE_KINDS: readonly ShapeKind[] = [
     /(?:(?<![A-Za-z0-9_])|(?<=\\[nrt]|\[[0-9;]{0,8}m))s\.(?=[A-Za-z]{0,23}[0-9])(?=[0-9a-z]{0,23}[A-Z])[A-Za-z0-9]{24}(?![A-Za-z0-9])/,
   ],
 ]
+
+/**
+ * Kinds whose find is a secret wherever it stands. Any other is one because of the words before it, which whoever writes the text
+ * may choose.
+ */
+export const FORMAT_KINDS: ReadonlySet<string> = new Set([
+  ...PREFIX_KINDS.map(([kind]) => kind),
+  ...PATTERN_KINDS.filter(([, , pattern]) => !hasGroup(pattern)).map(([kind]) => kind),
+  ...SHAPE_KINDS.map(([kind]) => kind),
+])
+
+function hasGroup({ source }: RegExp): boolean {
+  return new RegExp(`${source}|`).exec('')!.length > 1
+}

@@ -1,4 +1,4 @@
-/** Secrets without a prefix: long runs of token characters that have a provider's shape or look random. */
+/** Secrets without a prefix: known values, passwords in URLs, and random-looking runs. */
 
 import { characterClass, type TextBytes } from '../text-bytes.ts'
 import { type Block, isSshPublicKey } from './blocks.ts'
@@ -85,10 +85,7 @@ function paddingAt(text: string, at: number): number {
   return text[at] !== '=' ? 0 : text[at + 1] === '=' ? 2 : 1
 }
 
-/**
- * Upper case, lower case and digits alternate as often as by chance, unlike in identifiers and
- * paths.
- */
+/** Upper case, lower case and digits alternate as by chance, unlike in identifiers and paths. */
 function isRandom(text: string, start: number, end: number): boolean {
   if (!/[A-Z]/.test(text.slice(start, start + 24))) return false
   const counts = [0, 0, 0, 0]
@@ -219,4 +216,12 @@ export function readUserInfo(text: string, at: number): { start: number; end: nu
 
 function isPort(text: string, from: number, to: number): boolean {
   return to - from <= 5 && /^[0-9]*$/.test(text.slice(from, to))
+}
+
+/** The password before the `@` of a Go data source name: `user:password@tcp(host:3306)/db`. */
+export function readSourceName(text: string, at: number): { start: number; end: number; kind: string } | null {
+  const from = Math.max(0, at - 128)
+  const [, before, password] = /(?:^|[\s"'`=])([\w.%-]{1,64}:)([^\s"'`]{1,128})$/.exec(text.slice(from, at)) ?? []
+  if (before === undefined || password === undefined || /^[$<{*]/.test(password)) return null
+  return { start: at - password.length, end: at, kind: 'source-name' }
 }

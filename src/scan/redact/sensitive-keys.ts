@@ -12,10 +12,7 @@ const PASSWORD_WORDS: ReadonlySet<string> = new Set(
   ),
 )
 
-/**
- * A key with one of these is about a secret, but is not one: `token_type`, `secret_name`,
- * `password_policy`.
- */
+/** A key with one of these is not a secret: `token_type`, `secret_name`, `password_policy`. */
 const DESCRIBING_WORDS: ReadonlySet<string> = new Set(
   (
     'name names type types count counts url uri path paths file filename length len limit limits expires expiry expired ' +
@@ -53,7 +50,7 @@ const STOP_VALUES: ReadonlySet<string> = new Set(
     'redacted masked hidden secret password pass passwd pwd token key changed updated created deleted removed rotated revoked refreshed reset ' +
     'accepted rejected denied granted disabled enabled unset set not is was has the a an for from to in and or with must should ' +
     'authentication authorization incorrect wrong correct unauthorized forbidden default prompt ask auto never always self this ' +
-    'bearer basic digest negotiate ntlm oauth oauth2 apikey query header cookie body env file stdin keychain vault public private ' +
+    'tokens bearer basic digest negotiate ntlm oauth oauth2 apikey query header cookie body env file stdin keychain vault public private ' +
     'changeme_placeholder placeholder example your_token your_api_key your-api-key your_password todo tbd n/a na xxx test_placeholder ' +
     'expected unexpected identifier eof punctuation length count type name value id refresh access session user client server'
   ).split(' '),
@@ -73,10 +70,11 @@ export function gradeKey(key: string, before: string): KeyGrade | null {
   const words = keyWords(key)
   const last = words.at(-1)
   if (last === undefined) return null
-  if (words.some((word) => PASSWORD_WORDS.has(word) || /password$|passwd$/.test(word))) {
+  if (SESSION_COOKIE.test(key)) return 'weak'
+  if (words.some((word) => PASSWORD_WORDS.has(word) || /(?:password|passwd|passphrase)$/.test(word))) {
     return DESCRIBING_WORDS.has(last) ? null : 'password'
   }
-  if (last === 'pass' || last === 'pw') return 'password'
+  if (PASS.test(last) || last === 'pw') return 'password'
   if (DESCRIBING_WORDS.has(last)) return null
   if (last === 'authorization') return 'header'
   if (words.some((word) => word === 'secret' || word === 'token' || word === 'jwt' || /(?:secret|token)$/.test(word))) {
@@ -88,21 +86,31 @@ export function gradeKey(key: string, before: string): KeyGrade | null {
   return null
 }
 
+/** `pass`, `SSHPASS`, `dbpass`, and not `bypass`, `compass` or `GIT_ASKPASS`. */
+const PASS = /(?<!by|com|tres|sur|der|ver|ask)pass$/
+
+/** `PHPSESSID`, `sessionid`, `ASP.NET_SessionId`, `connect.sid`; a `session_id` in a log is a name. */
+const SESSION_COOKIE = /^(?:php|j|asp)?sess(?:ion)?id[a-z]{0,8}$|^asp\.net_sessionid$|^connect\.sid$/i
+
 function gradeOfKey(qualifier: string): KeyGrade | null {
   if (SECRET_KEY_WORDS.has(qualifier)) return 'token'
   return ORDINARY_KEY_WORDS.has(qualifier) ? null : 'weak'
 }
 
 function keyWords(key: string): string[] {
-  return key
-    .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
-    .toLowerCase()
-    .split(/[^a-z0-9]+/)
-    .filter((word) => word !== '')
+  return (
+    key
+      .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+      .toLowerCase()
+      .split(/[^a-z0-9]+/)
+      // `password1`, `token_2`
+      .map((word, index, { length }) => (index === length - 1 ? word.replace(/(?<!oauth|^s)[0-9]+$/, '') : word))
+      .filter((word) => word !== '' && !/^[0-9]+$/.test(word))
+  )
 }
 
 /** How a value was joined to its key. */
-export interface ValueStyle {
+interface ValueStyle {
   readonly quoted: boolean
   /** Nothing but `=` is between key and value, as in a shell, a query string or an INI file. */
   readonly tight: boolean

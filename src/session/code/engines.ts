@@ -87,7 +87,7 @@ const MEMORY_FILE = 'engines.json'
 /** Probe results expire after this time. */
 const REMEMBERED_MS: number = 24 * 3600 * 1000
 
-interface Remembered {
+interface ProbeResult {
   readonly key: string
   readonly at: number
   readonly support: EngineSupport
@@ -101,9 +101,9 @@ function probeMemory(machine: Machine, limits: ContainerLimits, folders: readonl
     const seen = file ? [file.ino, file.size, file.mtimeNs].map(String) : []
     return JSON.stringify([name, program, seen, bootId(), process.getuid?.() ?? 0, limits.memoryBytes, BUILD_TEXT])
   }
-  const all = (): Record<string, Remembered> => {
+  const all = (): Record<string, ProbeResult> => {
     try {
-      return JSON.parse(readFileSync(join(machine.stateDir, MEMORY_FILE), 'utf8')) as Record<string, Remembered>
+      return JSON.parse(readFileSync(join(machine.stateDir, MEMORY_FILE), 'utf8')) as Record<string, ProbeResult>
     } catch {
       return {}
     }

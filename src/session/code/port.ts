@@ -1,7 +1,4 @@
-/**
- * Runs model code in containers, Python and JavaScript. Its tool calls are guarded calls of the
- * session.
- */
+/** Runs model code. Its tool calls are guarded calls of the session. */
 
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -235,7 +232,7 @@ async function runContainer(
       .filter(({ status }) => status !== 'enforced')
       .map(
         ({ limit, status, how }) =>
-          `the limit of ${limit} is ${status === 'absent' ? 'not enforced' : 'held in part'}: ${how}`,
+          `the limit of ${limit} is ${status === 'absent' ? 'not enforced' : 'partly enforced'}: ${how}`,
       ),
   }
 }

@@ -119,14 +119,14 @@ export class MessageReader {
       const length = Number(
         /content-length: *(\d+)/i.exec(this.#rest.subarray(0, end).toString('latin1'))?.[1] ?? Number.NaN,
       )
-      if (!(length <= MAX_MESSAGE)) throw new Error('the language server sent a message without a fit length')
+      if (!(length <= MAX_MESSAGE)) throw new Error('the language server sent a message without a valid length')
       if (this.#rest.length < end + 4 + length) break
       const text = this.#rest.subarray(end + 4, end + 4 + length).toString('utf8')
       this.#rest = this.#rest.subarray(end + 4 + length)
       const value: unknown = JSON.parse(text)
       if (isRecord(value)) messages.push(value)
     }
-    if (this.#rest.length > MAX_MESSAGE + 4096) throw new Error('the language server sent a message without end')
+    if (this.#rest.length > MAX_MESSAGE + 4096) throw new Error('the language server sent an endless message')
     return messages
   }
 }

@@ -1,7 +1,4 @@
-/**
- * Language servers of a session: sandboxed, read-only, without network, started with the first
- * question.
- */
+/** Language servers of a session: sandboxed, read-only, offline, started on demand. */
 
 import { constants } from 'node:fs'
 import { access } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-/** Finds the effect of a command outside the sandbox, by the most specific row that fits. */
+/** Finds the effect of a command outside the sandbox, by the most specific row or its verb. */
 
 import { findProgram } from '../tables/programs/registry.ts'
 import type { Program, Verbs } from '../tables/spec.ts'
@@ -114,7 +114,7 @@ function isShortened(option: string, given: readonly string[]): boolean {
  * `--help` and `--version`, `-h` and `-V` alone: programs answer and end before they do anything else. Behind an option that may take it as its
  * value (`gh pr create --title --help`), or among the words of another command, it counts as nothing.
  */
-export function onlyTells(use: Use): boolean {
+export function onlyShowsHelp(use: Use): boolean {
   // Alone, with nothing to work on: `ssh -V`, `ansible -h`.
   if (use.args.length === 1 && /^-[hV]$/.test(use.args[0]?.text ?? '')) return true
   // `--version` asks for it only in the first place: `cargo yank --version 1` names one.
@@ -124,9 +124,9 @@ export function onlyTells(use: Use): boolean {
   )
   if (at < 0) return false
   const dashes = use.args.findIndex(({ text }) => text === '--')
-  const told = use.args[at]?.text ?? null
-  if (told === null || (dashes >= 0 && dashes < at) || use.operands.some((arg) => arg === use.args[at])) return false
-  if (!told.startsWith('--') && findProgram(use.program)?.style !== 'word') return false
+  const flag = use.args[at]?.text ?? null
+  if (flag === null || (dashes >= 0 && dashes < at) || use.operands.some((arg) => arg === use.args[at])) return false
+  if (!flag.startsWith('--') && findProgram(use.program)?.style !== 'word') return false
   const before = use.args[at - 1]
   if (before === undefined || (before.text !== null && !/^[-+]/.test(before.text))) return true
   const option = use.options.find(({ span }) => span === before.word.span)
@@ -171,10 +171,7 @@ const reads = list(`
   doctor ping poll fetch download batch-get transact-get head-object detect-only list-all index ids names current heads tree display output
   template render test synth help version completion lookup-events measure compare trace explain-plan`)
 
-/**
- * Reading verbs that also name groups: in `vault audit disable` the next word decides, if it is a
- * verb.
- */
+/** Reading verbs that also name groups: in `vault audit disable` the next word decides. */
 const nouns = list('audit check index output query scan status template test trace tree usage')
 
 /** Groups that are called like something one checks: they decide only where no verb follows. */
@@ -202,10 +199,7 @@ function isDryRun(use: Use, more: readonly string[] = []): boolean {
 
 type Kind = 'deletes' | 'writes' | 'reads' | 'groups' | null
 
-/**
- * The kind of one word: whole, by its first part (`describe-instances`), or by its last
- * (`apps:destroy`).
- */
+/** The kind of a word: whole, by its first part (`describe-x`), or by its last (`apps:destroy`). */
 function kindOf(word: string, own: Verbs): Kind {
   const known = (text: string): Kind => {
     if (own.reads?.split(' ').includes(text)) return 'reads'

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { findingsOf, inspectLine, rowsOf, wordsOf } from '../tables/command-line.fixture.ts'
+import { findingsOf, inspectLine, rowsOf, wordsOf } from '../../../test/command-line.ts'
 import { inspect } from './inspect.ts'
 
 const span = { start: 0, end: 1 }

@@ -9,10 +9,10 @@ import { findProgram, programName } from '../tables/programs/registry.ts'
 import { guessRole, reportDefinition, reportOperands, reportOptions } from '../tables/report.ts'
 import { type CompiledSpec, compileSpec, type OptionRow, type Rules, roles, type Spec } from '../tables/spec.ts'
 import { Findings, type Inspection, type Place, type Rule, type Use } from '../tables/use.ts'
-import { effectOf, onlyTells, strongest } from './effect.ts'
+import { effectOf, onlyShowsHelp, strongest } from './effect.ts'
 
 /** One simple command without its wrappers. */
-export interface SimpleCommand {
+interface SimpleCommand {
   readonly argv: readonly Word[]
   /** Where it runs; null when that cannot be known. */
   readonly cwd: string | null
@@ -165,7 +165,7 @@ function inspectWords(
   }
   for (const rule of findRules(spec?.rules ?? [], level.words)) rule(use)
   if (depth < 2) use.delegateTexts(textsOf(use))
-  const own: readonly [Effect, string] = onlyTells(use) ? ['local', ''] : (override ?? effectOf(use))
+  const own: readonly [Effect, string] = onlyShowsHelp(use) ? ['local', ''] : (override ?? effectOf(use))
   // What else runs in it is of no kind that was named.
   const only = inner.every(([effect]) => effect === 'local' || effect === 'unknown')
   const strongestOf = inner.reduce<readonly [Effect, string, (readonly string[] | null)?]>(

@@ -1,4 +1,4 @@
-/** The second gate: the parser's tree is trusted only when every node is of a known type and nothing is left unexplained. */
+/** Reads a command text: a gate of limits and characters, then a tree that is checked. */
 
 import { forEachChild, type ParsedScript, parse, type SyntaxNode } from 'unbash'
 import type { Hazard, ShellRejection, SyntaxUse } from '../facts.ts'
@@ -99,7 +99,7 @@ function deceptiveCharacter(source: string): ShellRejection | null {
     const name = `U+${code.toString(16).toUpperCase().padStart(4, '0')}`
     return {
       code: 'bad-character',
-      message: `the command holds the ${describe(code)} ${name} at position ${match.index}; write it without`,
+      message: `the command contains the ${describe(code)} ${name} at position ${match.index}; write it without`,
       position: match.index,
     }
   }

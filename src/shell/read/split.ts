@@ -48,12 +48,12 @@ export function splitText(source: string): readonly TextPart[] | null {
   return parts.length > 1 ? parts : null
 }
 
-interface Listed {
+interface ListedPart {
   readonly node: PipelineNode
   readonly when: TextPart['when']
 }
 
-function listOf({ command, background }: Statement): Listed[] | null {
+function listOf({ command, background }: Statement): ListedPart[] | null {
   if (background) return null
   if (command.type !== 'AndOr') return [{ node: command, when: 'always' }]
   return command.commands.map((node, at) => ({

@@ -1,4 +1,4 @@
-/** The node types of the parser that the analysis understands; anything else is refused. */
+/** The node types that the analysis understands, and openers in text outside every node. */
 
 import { forEachChild, type SyntaxNode } from 'unbash'
 

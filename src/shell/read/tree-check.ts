@@ -13,7 +13,7 @@ import {
 import { UnreadableText } from './unreadable-text.ts'
 
 /** The contents of a trusted tree. */
-export interface Checked {
+interface CheckedTree {
   readonly syntax: readonly SyntaxUse[]
   readonly hazards: readonly Hazard[]
   /** One of its nodes is of a kind that bash itself is to check. */
@@ -39,7 +39,7 @@ export class TreeCheck {
   }
 
   /** Returns the contents of the tree; throws an `UnreadableText`. */
-  run(script: ParsedScript): Checked {
+  run(script: ParsedScript): CheckedTree {
     this.#visit(script)
     return { syntax: this.#syntax, hazards: this.#hazards, checks: this.#check, bashOnly: this.#bashOnly }
   }
@@ -127,13 +127,10 @@ export class TreeCheck {
     this.#substituted = substituted
   }
 
-  /**
-   * Bash reads quotes and backslashes between backquotes twice, depending on the quotes around
-   * them.
-   */
+  /** Bash reads quotes and backslashes between backquotes twice. */
   #backquoted(node: { text: string; pos: number }): void {
     if (!node.text.startsWith('`') || !/["'\\]/.test(node.text)) return
-    this.#refuse('unsupported-syntax', 'backquotes hold a quote or a backslash; write $(…) instead', node.pos)
+    this.#refuse('unsupported-syntax', 'backquotes contain a quote or a backslash; write $(…) instead', node.pos)
   }
 
   /** In a here-document the parser lets an expansion run to the end; bash fails there, and drops the rest of the line. */
@@ -374,7 +371,7 @@ export class TreeCheck {
       this.#refuse('syntax', `the here-document is not closed: no line \`${delimiter.value}\``, node.pos)
     }
     if (/[$`(]/.test(delimiter.text)) {
-      this.#refuse('unsupported-syntax', 'the end word of a here-document holds an expansion', node.pos)
+      this.#refuse('unsupported-syntax', 'the end word of a here-document contains an expansion', node.pos)
     }
     if (delimiter.quoted) return
     const at = hiddenHereDocOpener(this.#source, node.body.pos, node.body.end, node.body)

@@ -1,4 +1,4 @@
-/** How a text that cannot be understood with certainty is refused from deep inside a walk. */
+/** Refuses a text that cannot be understood with certainty, and charsets that change it. */
 
 import type { ShellRejection } from '../facts.ts'
 

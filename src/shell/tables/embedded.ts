@@ -12,10 +12,7 @@ const prefixes = /^(?:command|builtin|exec|env|nohup|time|nice|setsid|sudo|doas|
 /** Shells whose `-c` takes a text. */
 const shells = /^(?:.*\/)?(?:ba|da|z|k|a|mk)?sh$/
 
-/**
- * The simple commands of a shell text, split into words: quotes are read, expansions stay
- * unexpanded.
- */
+/** The simple commands of a shell text as words, without quotes, with unexpanded expansions. */
 export function commandsIn(text: string, depth = 0): readonly (readonly string[])[] {
   if (text.length > MAX_LENGTH || depth > 3) return []
   const found: string[][] = []

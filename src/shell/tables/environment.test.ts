@@ -1,7 +1,7 @@
 /** Which variables change what programs do, and which values are harmless all the same. */
 
 import { describe, expect, test } from 'vitest'
-import { assignmentOf } from './command-line.fixture.ts'
+import { assignmentOf } from '../../../test/command-line.ts'
 import { assignmentHazard, environmentHazard } from './environment.ts'
 
 const risky =

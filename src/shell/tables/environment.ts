@@ -207,18 +207,18 @@ const riskyShape: readonly (readonly [pattern: RegExp, does: string])[] = [
   ],
 ]
 
-interface Listed {
+interface NameIndex {
   readonly exact: Map<string, string>
   readonly prefixes: (readonly [string, string])[]
   readonly suffixes: (readonly [string, string])[]
 }
 
-let index: Listed | null = null
+let index: NameIndex | null = null
 
 /** The rows indexed by the form of their names; built when a command first sets a variable. */
-function listedNames(): Listed {
+function listedNames(): NameIndex {
   if (index !== null) return index
-  const made: Listed = { exact: new Map(), prefixes: [], suffixes: [] }
+  const made: NameIndex = { exact: new Map(), prefixes: [], suffixes: [] }
   for (const [names, does] of rows)
     for (const name of names.split(' ')) {
       if (name.startsWith('*')) made.suffixes.push([name.slice(1), does])

@@ -2,10 +2,7 @@
 
 import { isHarmlessGitKey } from '../../files/git-keys.ts'
 
-/**
- * Host rules judge hosts of a command line, file rules judge folders, and a written file is judged
- * again.
- */
+/** Host rules judge hosts of a command line, file rules folders, and written files. */
 const facts = { isKnownHost: () => true, isOwnFolder: () => false }
 
 /** True when the setting can make git run a program, load configuration, or talk to another place. */

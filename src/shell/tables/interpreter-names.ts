@@ -105,9 +105,7 @@ const runnerNames: ReadonlySet<string> = new Set(runners.map(([name]) => name!))
 /** Runners that fetch and run named packages: their bare grant opens everything, but they are not interpreters by name. */
 const openRunners: ReadonlySet<string> = new Set(['npx', 'bunx', 'pnpx', 'npm', 'pnpm', 'yarn', 'bundle'])
 
-/**
- * Why a grant is refused at load: the flag of `[security]` that would admit it, and an alternative.
- */
+/** Why a grant is refused at load: the flag of `[security]` for it, and an alternative. */
 export interface GrantRefusal {
   readonly flag: 'system_python' | 'privilege_wrappers'
   readonly message: string

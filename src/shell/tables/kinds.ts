@@ -35,10 +35,7 @@ export function onlyLooks(text: string): boolean {
   )
 }
 
-/**
- * The text with `_` for each harmless quoted character; undefined if a quote is open or contains
- * anything else.
- */
+/** The text with `_` for each harmless quoted character; undefined if anything else is quoted. */
 function withoutQuotes(text: string): string | undefined {
   let bare = ''
   for (let at = 0; at < text.length; at++) {

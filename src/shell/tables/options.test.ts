@@ -1,7 +1,7 @@
 /** How words become options and operands. */
 
 import { describe, expect, test } from 'vitest'
-import { wordsOf } from './command-line.fixture.ts'
+import { wordsOf } from '../../../test/command-line.ts'
 import { argOf, parseArgs } from './options.ts'
 import { compileSpec, type Spec } from './spec.ts'
 

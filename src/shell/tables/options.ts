@@ -23,7 +23,7 @@ export interface OptionUse {
   readonly span: Span
 }
 
-export interface ParsedArgs {
+interface ParsedArgs {
   readonly options: readonly OptionUse[]
   readonly operands: readonly Arg[]
   /** Unknown words that could be an option. */

@@ -1,7 +1,7 @@
 /** Ordinary developer commands: nothing about them needs a person when their name is granted. */
 
 import { describe, expect, test } from 'vitest'
-import { inspectLine } from './command-line.fixture.ts'
+import { inspectLine } from '../../../test/command-line.ts'
 
 const table = `
 git status ; git status --short --branch ; git status -sb ; git status --porcelain=v2 ; git diff ; git diff --stat

@@ -1,4 +1,4 @@
-/** Turns words that name files into lexically resolved paths. */
+/** Turns words that name files into lexically resolved paths, and knows URLs. */
 
 import { posix } from 'node:path'
 
@@ -12,12 +12,12 @@ interface ResolvedPath {
 export function resolvePath(text: string, cwd: string | null, home: string): ResolvedPath {
   if (text === '~' || text.startsWith('~/')) return { path: clean(home + text.slice(1)), written: 'home' }
   if (text.startsWith('~')) return { path: null, written: 'home' }
-  if (text.startsWith('/')) return { path: processDoor.exec(text)?.[0] ?? clean(text), written: 'absolute' }
+  if (text.startsWith('/')) return { path: processLink.exec(text)?.[0] ?? clean(text), written: 'absolute' }
   return { path: cwd === null ? null : clean(`${cwd}/${text}`), written: 'relative' }
 }
 
 /** `/proc/self/cwd/..` is above the directory of a process: the climb cannot be followed by its text. */
-const processDoor = /^\/+proc\/+[^/]+\/+(?:root|cwd|fd)(?=\/)(?=.*\/\.\.(?:\/|$))/
+const processLink = /^\/+proc\/+[^/]+\/+(?:root|cwd|fd)(?=\/)(?=.*\/\.\.(?:\/|$))/
 
 function clean(path: string): string {
   const normal = posix.normalize(path)
@@ -42,10 +42,7 @@ export function isRooted(text: string): boolean {
   return /^(\/|~\/|~$|\.\/|\.\.\/|\.\.$)/.test(text) && !text.includes('\n')
 }
 
-/**
- * `:!path`, `:(exclude)path` of git: excluded paths are not touched. One that climbs is a file, not
- * a pathspec.
- */
+/** `:!path`, `:(exclude)path` of git: excluded paths are not touched. One that climbs is a file. */
 export function isLeftOut(text: string): boolean {
   return /^:(?:\((?:[^),]*,)*exclude(?:,[^)]*)?\)|\/?[!^])/.test(text) && !/(?:^|\/)\.\.(?:\/|$)/.test(text)
 }

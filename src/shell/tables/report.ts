@@ -1,4 +1,4 @@
-/** Reports what options and operands mean by their roles: hazards, paths and hosts. */
+/** Reports what options and operands mean by their roles or names: hazards, paths, hosts. */
 
 import { type Arg, isNumeric, type OptionUse } from './options.ts'
 import { isLeftOut, isRooted, isUrl, looksLikePath } from './places.ts'

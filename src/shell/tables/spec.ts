@@ -1,4 +1,4 @@
-/** The row of one program or subcommand, and the parser of its written form. */
+/** The row of one program, the parser of its written form, and the roles of values. */
 
 import type { Rule } from './use.ts'
 import type { Wrap } from './wrap.ts'
@@ -12,10 +12,7 @@ export interface Spec {
    * plain flag.
    */
   readonly options?: string
-  /**
-   * Roles of the operands in order; the one with `*` repeats and may be in the middle. Default
-   * `auto*`.
-   */
+  /** Roles of the operands in order; the one with `*` repeats, anywhere. Default `auto*`. */
   readonly operands?: string
   /** Other operand roles when one of these options is given: `{ '-e -f': 'read*' }`. */
   readonly operandsWith?: Readonly<Record<string, string>>
@@ -116,10 +113,7 @@ interface OperandRoles {
 
 const takesOf = { '<': 'value', '[': 'glued', '(': 'pair', '{': 'command', '!': 'nothing' } as const
 
-/**
- * The rows of one line: a long name directly after a short one is its other spelling, else a
- * separate option.
- */
+/** The rows of one line: a long name directly after a short one is its other spelling. */
 function parseRow(line: string): readonly (readonly [name: string, row: OptionRow])[] {
   const hash = line.indexOf(' # ')
   const words = (hash < 0 ? line : line.slice(0, hash)).trim().split(/\s+/)
@@ -200,7 +194,7 @@ export type Role =
   | 'url' // an address
   | 'host' // a machine's name
   | 'route' // sends or takes data another way: a proxy, a mirror, a socket
-  | 'way' // names a way to another machine by a name of its own: a context, a profile
+  | 'way' // a named way to another machine: a context, a profile
   | 'mount' // source:target of a container
   | 'remote' // an address or a local directory (git, rsync, scp)
   | 'skip' // switches a check off
@@ -215,7 +209,7 @@ export type Role =
   | 'mark' // the placeholder for arguments from input
   | 'chdir' // the directory that the command runs in
   | 'unset' // a variable taken out of the environment
-  | 'script' // the file that holds the commands
+  | 'script' // the file with the commands
 
 /** How a role is reported. */
 interface RoleMeaning {

@@ -1,4 +1,4 @@
-/** The row of a program that runs another: how to find the command among its arguments. */
+/** The rows of programs that run another: how to find the command among their arguments. */
 
 import type { Hazard } from '../facts.ts'
 
@@ -131,7 +131,6 @@ export const envRun: Wrap = {
   run: 'words',
 }
 
-/** Is a shell. */
 export const shellRun: Wrap = {
   options: `
   -a -k -p -t -B -P -i -l -r -D !wary

@@ -63,7 +63,7 @@ export function analyze(source: string, context: ShellContext): ShellAnalysis {
 const OTHER_CHARSET: ShellAnalysis = {
   rejection: refuse(
     'unsupported-syntax',
-    'the text has characters that bash reads otherwise in this locale; set LC_ALL, LC_CTYPE and LANG to C or a UTF-8 locale',
+    'the text has characters that bash reads differently in this locale; set LC_ALL, LC_CTYPE and LANG to C or a UTF-8 locale',
     0,
   ),
 }

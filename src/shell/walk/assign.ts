@@ -79,9 +79,7 @@ function valueOfAssignment(walk: Walk, word: Word, written: SourceWord, appended
   return known(appended.values.flatMap((before) => added.map((after) => before + after)))
 }
 
-/**
- * The value of a word that is one expansion: a number, a number or nothing, or a temporary file.
- */
+/** The value of a word of one expansion: a number, a number or nothing, or a temporary file. */
 function numberOf(walk: Walk, word: SourceWord): Value {
   const [outer, more] = word.parts ?? []
   const [inner, others] = outer?.type === 'DoubleQuoted' ? outer.parts : [outer]

@@ -1,4 +1,4 @@
-/** Pipelines, lists, conditions and loops: which states of the shell can follow which. */
+/** Pipelines, lists, conditions, loops and functions: which states of the shell can follow. */
 
 import type {
   AndOr,
@@ -163,7 +163,6 @@ function loopValue(words: readonly Word[]): Value {
   return glob && only.pattern !== null && only.pattern !== '' ? matchedName(only.pattern) : UNKNOWN
 }
 
-/** `for ((…))`. */
 export function walkArithmeticFor(walk: Walk, node: ArithmeticFor): void {
   const certain = !mayFail(walk.source.slice(node.pos, node.body.pos))
   const host = (): ReturnType<typeof arithmeticHost> => arithmeticHost(walk)
@@ -175,10 +174,7 @@ export function walkArithmeticFor(walk: Walk, node: ArithmeticFor): void {
   })
 }
 
-/**
- * A body that runs any number of times: walked first from an unknown state, to learn what it
- * changes.
- */
+/** A body that may repeat: walked first from an unknown state, to learn what it changes. */
 function loop(walk: Walk, body: () => void): void {
   if (walk.scope.effects !== null && walk.output instanceof Rehearsal) {
     const unknown = walk.unknownScope()

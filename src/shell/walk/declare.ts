@@ -87,7 +87,7 @@ function judgeAttributes(call: BuiltinCall, letters: ReadonlySet<string>, export
     doubt(call, 'shell-option', `\`${call.name} -g\` changes what every later assignment stores`, call.span)
   }
   if (letters.has('n') && !exported) {
-    doubt(call, 'nameref', `\`${call.name} -n\` makes one variable stand for another`, call.span)
+    doubt(call, 'nameref', `\`${call.name} -n\` makes one variable an alias of another`, call.span)
   }
   if (letters.has('f') && (exported || letters.has('x'))) {
     doubt(call, 'exported-function', 'an exported function replaces a program in every shell below', call.span)
@@ -130,9 +130,7 @@ export function readInput(call: BuiltinCall): void {
   for (const word of names) assignNamed(call, word)
 }
 
-/**
- * Words after the options; a word that may be an option counts as a name, which is then doubted.
- */
+/** Words after the options. One that may be an option counts as a doubted name. */
 function operandsAfter(call: BuiltinCall, valued: string): readonly Word[] {
   let at = 1
   while (at < call.argv.length) {

@@ -59,9 +59,7 @@ function worsenBy(walk: Walk, draft: Draft, commands: readonly (readonly string[
   }
 }
 
-/**
- * Hazards of a program that runs others by its own syntax. Calls of a language are read instead.
- */
+/** Hazards of a program that runs others by its own syntax. Code is read by its calls. */
 const RUNS_PROGRAMS: ReadonlySet<string> = new Set([
   'alias',
   'hook',
@@ -142,16 +140,16 @@ function decoded(text: string, encoding: 'base64' | 'hex'): string {
 function fromBase64(text: string): string {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
   let bits = 0
-  let held = 0
+  let buffer = 0
   let out = ''
   for (const character of text.replace(/=+$/, '')) {
     const value = alphabet.indexOf(character)
     if (value < 0) return out
-    held = (held << 6) | value
+    buffer = (buffer << 6) | value
     bits += 6
     if (bits >= 8) {
       bits -= 8
-      out += String.fromCharCode((held >> bits) & 255)
+      out += String.fromCharCode((buffer >> bits) & 255)
     }
   }
   return out

@@ -1,4 +1,4 @@
-/** The findings of the walk so far, and its remaining budget. */
+/** The findings of the walk so far, its remaining budget, and the state at the start. */
 
 import type {
   AssignmentFact,
@@ -51,10 +51,7 @@ export class Output {
   readonly defines: Set<string> = new Set()
   /** What each function may do to the shell that calls it, for every definition seen. */
   readonly functions: Map<string, Effects[]> = new Map()
-  /**
-   * Variables of the start that the text changes: assumptions of function bodies about them are
-   * invalid.
-   */
+  /** Variables of the start that the text changes, which function bodies must not rely on. */
   readonly overwritten: Set<string> = new Set()
   /** Syntax of texts inside the text. */
   syntax: SyntaxUse[] = []

@@ -44,10 +44,7 @@ export interface Redirects {
   readonly facts: readonly RedirectFact[]
   /** The resulting standard input; null: unchanged. */
   readonly stdin: Stdin | null
-  /**
-   * True if they cannot fail. After a failure the command does not run, and the shell keeps its
-   * state.
-   */
+  /** True if they cannot fail. After a failure nothing runs, and the shell keeps its state. */
   readonly certain: boolean
 }
 

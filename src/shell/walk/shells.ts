@@ -1,4 +1,4 @@
-/** Shells as commands: `sh -c text`, a here-document as a script, and unknown input. */
+/** Shells as commands: `sh -c text`, here-documents, unknown input; and facts of invocations. */
 
 import type { AssignmentFact, Hazard, RedirectFact, Span, Word } from '../facts.ts'
 import { inspect } from '../inspect/inspect.ts'
@@ -99,7 +99,7 @@ function runText(
   if (name === 'bash' || name === 'rbash' || (!bashOnly && !BASH_WORDS.test(text))) return true
   draft.hazards.push({
     code: 'other-shell',
-    message: `\`${name}\` may read this text otherwise than bash`,
+    message: `\`${name}\` may read this text differently from bash`,
     verdict: 'ask',
     span: word.span,
   })

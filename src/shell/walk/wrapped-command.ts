@@ -6,7 +6,7 @@
 import type { AssignmentFact, Span, Word } from '../facts.ts'
 import { textOf } from '../words/known-word.ts'
 import { Scope } from '../words/scope.ts'
-import { type Unwrapped, unwrap } from '../wrap/unwrap.ts'
+import { type UnwrappedCommand, unwrap } from '../wrap/unwrap.ts'
 import { standardName, type WrapperRow, wrapperRows } from '../wrap/wrappers.ts'
 import { resolveDirectory } from './builtins.ts'
 import { guess } from './guess.ts'
@@ -103,7 +103,7 @@ function some(draft: Draft, message: string, span: Span): 'some' {
 function runFound(
   walk: Walk,
   call: Invocation,
-  found: Unwrapped,
+  found: UnwrappedCommand,
   row: WrapperRow,
   name: string,
   index: number,
@@ -190,7 +190,7 @@ function joinWords(argv: readonly Word[]): string | null {
   return texts.includes(null) ? null : texts.join(' ')
 }
 
-function innerDirectory(call: Invocation, found: Unwrapped, row: WrapperRow, cwd: string | null): string | null {
+function innerDirectory(call: Invocation, found: UnwrappedCommand, row: WrapperRow, cwd: string | null): string | null {
   if (row.elsewhere === true || found.seen.has('-execdir') || found.seen.has('-okdir')) return null
   if (found.chdir === null) return call.cwd === undefined ? cwd : call.cwd
   const target = textOf(found.chdir)
@@ -201,16 +201,14 @@ function innerDirectory(call: Invocation, found: Unwrapped, row: WrapperRow, cwd
 /** The five fields of a time, or its nickname, before a job of crontab. */
 const TIME = /^\s*(?:@\w+|(?:\S+\s+){4}\S+)\s+/
 
-/**
- * Lists the jobs of a scheduler. `none`: a file contains them, or it only shows or deletes some.
- */
+/** Lists the jobs of a scheduler. `none`: a file has them, or it shows or deletes some. */
 function runScheduled(
   walk: Walk,
   call: Invocation,
   draft: Draft,
   index: number,
   row: WrapperRow,
-  found: Unwrapped,
+  found: UnwrappedCommand,
   name: string,
 ): 'all' | 'some' | 'none' {
   if (found.idle || found.fromFile) return 'none'

@@ -1,4 +1,4 @@
-/** Arithmetic: the value of an expression, its assignments, and whether it evaluates data. */
+/** Arithmetic: values, assignments, evaluated data; and commands that print a number. */
 
 import type { ArithmeticExpression, Command, ParsedScript, Redirection, WordPart } from 'unbash'
 import { either, INTEGER, isNumeric, known, type Scope, UNKNOWN, type Value } from './scope.ts'
@@ -124,9 +124,7 @@ function expansion(text: string, scope: Scope): Value | null {
   return word?.values === null || word === undefined ? null : known(word.values)
 }
 
-/**
- * Whether text for `let`, a subscript or `[[ -eq ]]` is digits or a variable that contains digits.
- */
+/** Whether text for `let`, a subscript or `[[ -eq ]]` is digits or a variable of digits. */
 export function isPlainArithmetic(text: string, scope: Scope): boolean {
   const trimmed = text.trim()
   if (trimmed === '' || ANY_NUMBER.test(trimmed.replace(/^[+-]/, ''))) return true

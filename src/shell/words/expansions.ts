@@ -1,4 +1,4 @@
-/** Parameter expansion: `$x`, `${x:-y}`, `${x%.ts}` and their kin, resolved when the text determines the value. */
+/** Brace and parameter expansion: `{a,b}`, `${x:-y}`, resolved if the text determines the value. */
 
 import type { ParameterOperation, Word as SourceWord } from 'unbash'
 import type { Dynamic, Word } from '../facts.ts'
@@ -25,7 +25,7 @@ interface OperandReader {
   arithmetic(word: SourceWord): void
 }
 
-interface Expanded {
+interface ExpandedValue {
   readonly value: Value
   readonly dynamic: Dynamic
   /** May become several words or none inside quotes. */
@@ -33,7 +33,7 @@ interface Expanded {
 }
 
 /** `$1`, `$@`, `$#`, `$?` …; null for an ordinary variable. */
-export function special(node: ParameterNode, reader: OperandReader): Expanded | null {
+export function special(node: ParameterNode, reader: OperandReader): ExpandedValue | null {
   const name = node.parameter
   if (node.prefix === '!' || node.operation?.type === 'Slice') reader.host.fragile()
   if (/^[A-Za-z_]\w+$|^[A-Za-z]$/.test(name)) return null
@@ -57,7 +57,7 @@ export function special(node: ParameterNode, reader: OperandReader): Expanded | 
 }
 
 /** A named variable with its operation. */
-export function expandParameter(node: ParameterNode, reader: OperandReader): Expanded {
+export function expandParameter(node: ParameterNode, reader: OperandReader): ExpandedValue {
   const index = node.index
   if (index !== undefined && index.text !== '@' && index.text !== '*') {
     if (reader.host.scope.isAssociative(node.parameter)) reader.single(index)
@@ -88,10 +88,7 @@ function lengthOf(value: Value): Value {
   return known(value.values.map((text) => String(text.length)))
 }
 
-/**
- * Applies an operation. Its operands are always walked, since they may run commands; their
- * assignments are uncertain.
- */
+/** Applies an operation. Its operands may run commands, but their assignments are uncertain. */
 function operate(operation: ParameterOperation, base: Value, reader: OperandReader): Value {
   const { scope } = reader.host
   const before = scope.branch()

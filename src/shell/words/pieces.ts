@@ -197,7 +197,7 @@ function commonPrefix(values: readonly string[]): string {
 }
 
 /** True when unquoted text could match names of files. */
-export function hasGlob(pieces: readonly Piece[]): boolean {
+function hasGlob(pieces: readonly Piece[]): boolean {
   let bracket = false
   for (const piece of pieces) {
     for (const text of piece.values ?? []) {

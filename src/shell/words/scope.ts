@@ -32,9 +32,7 @@ export const MAX_VALUES = 24
 /** Longest value that is followed; longer ones could double with every assignment. */
 const MAX_VALUE_LENGTH = 8192
 
-/**
- * Variables that bash itself sets, reads or protects: an assignment does not decide their value.
- */
+/** Variables that bash sets, reads or protects: an assignment does not decide their value. */
 const SELF_WILLED = new Set(
   (
     '_ RANDOM SRANDOM SECONDS LINENO BASHPID BASH_COMMAND BASH_SUBSHELL BASH_ARGV0 EPOCHSECONDS EPOCHREALTIME FUNCNAME ' +
@@ -108,7 +106,7 @@ export function noEffects(): Effects {
 }
 
 /** Whether a name is a function here. */
-type Defined = 'yes' | 'maybe'
+type Definition = 'yes' | 'maybe'
 
 /** The names that a shell knows. */
 interface Names {
@@ -116,7 +114,7 @@ interface Names {
   readonly readonly: Set<string>
   /** Names that are certainly associative arrays, whose subscripts are text and not arithmetic. */
   readonly associative: Set<string>
-  readonly functions: Map<string, Defined>
+  readonly functions: Map<string, Definition>
   readonly ambient: Map<string, Hazard>
 }
 
@@ -135,10 +133,7 @@ export class Scope {
   cwd: string | null
   /** Where the shell still is if its last `cd` failed; null when that cannot be, or would have ended it. */
   fallback: string | null = null
-  /**
-   * Whether any shell of the text changes its directory, and which names are integers; shared by
-   * all shells.
-   */
+  /** Whether any shell of the text changes its directory, and the names of integers; shared. */
   journey: { moved: boolean; readonly integers: Set<string> }
   /** Directories below the current one on the stack of pushd; null when unknown. */
   stack: readonly string[] | null = []
@@ -165,7 +160,7 @@ export class Scope {
     if (from !== null) from.#shared = true
   }
 
-  get functions(): ReadonlyMap<string, Defined> {
+  get functions(): ReadonlyMap<string, Definition> {
     return this.#names.functions
   }
 
@@ -277,7 +272,7 @@ export class Scope {
     this.effects?.ambient.set(key, hazard)
   }
 
-  define(name: string, defined: Defined): void {
+  define(name: string, defined: Definition): void {
     this.#own().functions.set(name, defined)
     this.effects?.functions.add(name)
   }

@@ -7,7 +7,7 @@ import { plainWord, unknownWord } from '../words/pieces.ts'
 import type { WrapperRow } from './wrappers.ts'
 
 /** The command of a wrapper. */
-export interface Unwrapped {
+export interface UnwrappedCommand {
   /** The command's words; empty when the wrapper runs none. */
   readonly argv: readonly Word[]
   /** Further commands of the same wrapper (`find -exec … -exec …`). */
@@ -36,7 +36,7 @@ export interface Unwrapped {
 }
 
 /** Takes the command out; null when the row's subcommand does not be there. */
-export function unwrap(row: WrapperRow, argv: readonly Word[]): Unwrapped | null {
+export function unwrap(row: WrapperRow, argv: readonly Word[]): UnwrappedCommand | null {
   const [first] = row.words
   if (first !== undefined && !argv.some((word) => word.values?.[0] === first)) return null
   const reader = new Reader(row, argv)
@@ -82,7 +82,7 @@ class Reader {
     return true
   }
 
-  read(): Unwrapped {
+  read(): UnwrappedCommand {
     const row = this.#row
     const operands: Word[] = []
     const assignments: { name: string; value: Word }[] = []
@@ -287,7 +287,7 @@ const TAKES_ONE =
   /^-(?:name|iname|path|ipath|wholename|iwholename|regex|iregex|lname|ilname|type|xtype|size|mtime|atime|ctime|mmin|amin|cmin|newer\w*|anewer|cnewer|user|group|uid|gid|perm|links|inum|samefile|maxdepth|mindepth|fstype|printf|regextype|used|fprint0?|fls|context)$/
 
 /** `find … -exec cmd {} ;` and `fd … -x cmd`: every command in the expression. */
-function execExpression(row: WrapperRow, argv: readonly Word[]): Unwrapped {
+function execExpression(row: WrapperRow, argv: readonly Word[]): UnwrappedCommand {
   const fd = row.name === 'fd' || row.name === 'fdfind'
   const commands: Word[][] = []
   const doubts: { message: string; word: Word }[] = []

@@ -49,7 +49,7 @@ export interface GuardedAgentOptions {
 const MAX_MESSAGE = 64 * 1024 * 1024
 
 /** An agent's session and its guarded session. */
-interface Guarded {
+interface GuardedSession {
   readonly cordon: Cordon
   readonly session: Session
   readonly terminals: SessionTerminals
@@ -61,8 +61,8 @@ export async function guardAgent(editor: Stream, { machine, root, argv, warn }: 
   // The policy confines the agent; nobody is asked about that.
   const cordon = await createCordon({ project: root, machine })
   for (const note of cordon.notes) warn(note)
-  const sessions = new Map<string, Guarded>()
-  const serve = (sessionId: unknown): Guarded => {
+  const sessions = new Map<string, GuardedSession>()
+  const serve = (sessionId: unknown): GuardedSession => {
     const found = typeof sessionId === 'string' ? sessions.get(sessionId) : undefined
     if (!found) throw RequestError.invalidParams({}, 'there is no such session')
     return found
@@ -170,7 +170,7 @@ function mustBeInside(cwd: string, root: string): void {
 }
 
 /** The agent's view: a client whose files and terminals are guarded. */
-function agentSide(serve: (sessionId: unknown) => Guarded, toEditor: () => AgentContext): ClientApp {
+function agentSide(serve: (sessionId: unknown) => GuardedSession, toEditor: () => AgentContext): ClientApp {
   return client({ name: 'cordon' })
     .onRequest('fs/read_text_file', async ({ params, signal }) => ({
       content: await readFile(serve(params.sessionId).session, params, signal),

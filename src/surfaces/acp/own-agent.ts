@@ -66,7 +66,7 @@ export async function serveOwnAgent(stream: Stream, options: OwnAgentOptions): P
         ...(profile !== undefined && { profile }),
         ...(model !== undefined && { model }),
         ...(resume !== undefined && { resume }),
-        tell: (event) => {
+        report: (event) => {
           const update = updateOf(event, subjectOf)
           if (update) void client.notify('session/update', { sessionId: id(), update })
         },
@@ -123,7 +123,7 @@ export async function serveOwnAgent(stream: Stream, options: OwnAgentOptions): P
     })
     .onRequest('session/prompt', async ({ params, client, signal }) => {
       const opened = known(params.sessionId)
-      if (opened.turn) throw RequestError.invalidRequest({}, 'a turn is under way already')
+      if (opened.turn) throw RequestError.invalidRequest({}, 'a turn is already running')
       const turn = new AbortController()
       opened.turn = turn
       try {

@@ -82,7 +82,7 @@ export function updateOf(
     case 'again':
       return {
         sessionUpdate: 'agent_message_chunk',
-        content: text('\n[the answer broke off and is asked for again]\n'),
+        content: text('\n[the response was cut off; asking again]\n'),
       }
     default:
       return null

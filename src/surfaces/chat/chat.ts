@@ -87,7 +87,7 @@ class Chat {
       ...(resume !== undefined && { resume }),
       ...(manifest === undefined && { gateway: gatewayCommand(root) }),
       warn: (text) => this.#print([this.#front.paint('dim', safe(text))]),
-      tell: (event) => this.#heard(event),
+      report: (event) => this.#heard(event),
     })
     this.#agent.budget = this.#options.budget
   }

@@ -196,7 +196,7 @@ describe('what flows', () => {
     screen.leave()
     screen.print(['Allow it? y'], view)
     expect(written).not.toContain('Allow it? y')
-    screen.comeBack(view)
+    screen.redraw(view)
     expect(written).toContain('Allow it? y')
   })
 

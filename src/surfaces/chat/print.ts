@@ -32,7 +32,7 @@ export async function runPrint(
   output: PrintOutput,
 ): Promise<number> {
   const calls: { tool: string; status: string }[] = []
-  const tell = (event: AgentEvent) => {
+  const report = (event: AgentEvent) => {
     if (event.type === 'result') calls.push({ tool: event.call.name, status: event.result?.status ?? 'malformed' })
     if (options.json) return
     // The output may be a file: keep tabs.
@@ -52,7 +52,7 @@ export async function runPrint(
     machine: thisMachine(),
     project: root,
     fromEditor,
-    tell,
+    report,
     ...(manifest === undefined && { gateway: gatewayCommand(root) }),
     warn: (text) => output.err(`${safe(text)}\n`),
     ...(manifest !== undefined && { manifest: { file: manifest } }),

@@ -183,7 +183,7 @@ export const slashCommands: readonly SlashCommand[] = [
   {
     name: 'resume',
     usage: '/resume [ID]',
-    about: 'List the conversations of this project, or go on with one.',
+    about: 'List the conversations of this project, or resume one.',
     words: ({ cordon, machine }) => listTranscripts(machine, cordon.root).map(({ id }) => id),
     run: async ({ agent, machine, say, resume }, [id]) => {
       if (id !== undefined) return resume(id)
@@ -196,7 +196,7 @@ export const slashCommands: readonly SlashCommand[] = [
   {
     name: 'clear',
     usage: '/clear',
-    about: 'Start the conversation anew; levels, taint and cost stay.',
+    about: 'Start a new conversation; levels, taint and cost stay.',
     run: ({ agent, say }) => {
       agent.agent.clear()
       say(['cleared'])

@@ -98,7 +98,7 @@ export class ChatFront {
       return await work()
     } finally {
       this.terminal.resume()
-      this.#screen.comeBack(this.#view())
+      this.#screen.redraw(this.#view())
     }
   }
 

@@ -43,7 +43,7 @@ export function parseArguments(row: CommandRow, argv: readonly string[]): Argume
     if (flag.repeats) lists[key] = [...(lists[key] ?? []), next]
   }
   const extra = words[row.words ?? words.length]
-  if (extra !== undefined) throw new UsageError(`cordon ${row.name} does not know what to do with “${extra}”`)
+  if (extra !== undefined) throw new UsageError(`cordon ${row.name} does not take “${extra}”`)
   return { flags, words, lists }
 }
 

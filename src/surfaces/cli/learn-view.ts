@@ -1,26 +1,31 @@
 /** What was learned, on a screen: each line with its reason and what was seen, then the change to the manifest. */
 
-import type { LearnedFromRecord } from '../../learn/from-record.ts'
-import type { Learned, Proof } from '../../learn/learn.ts'
+import type { RecordedProposal } from '../../learn/from-record.ts'
+import type { LearnResult, Proof } from '../../learn/learn.ts'
 import type { ProposedLine } from '../../learn/proposal.ts'
 import { withTilde } from '../../one-off/outside-words.ts'
 import { paint, type Terminal, visible } from '../terminal/terminal.ts'
 
 const SAID: Readonly<Record<Proof, string>> = {
-  'nothing-needed': 'Nothing has to be opened for it.',
-  proven: 'It works with this open, and with nothing less:',
-  works: 'It works with this open; whether it needs all of it was not tried:',
-  untried: 'It seems to need this; it was not run with it (--try does):',
-  recorded: 'Recorded calls were refused this, or a person let them; nothing was run:',
-  'still-fails': 'It fails with this open as well, for another reason:',
+  'nothing-needed': 'It needs no grants.',
+  proven: 'It works with these grants and needs each of them:',
+  works: 'It works with these grants; whether it needs each of them was not tested:',
+  untried: 'It seems to need these grants; they were not tested (--try does):',
+  recorded: 'Recorded calls needed these grants; nothing was run:',
+  'still-fails': 'It fails with these grants too, for another reason:',
 }
 
 /** The whole report. */
-export function describeLearned(terminal: Terminal, learned: Learned, diff: readonly string[], home: string): string {
+export function describeLearned(
+  terminal: Terminal,
+  learned: LearnResult,
+  diff: readonly string[],
+  home: string,
+): string {
   const { lines, dropped, withheld, warnings, ports, proof, runs } = learned
   const dim = (text: string) => paint(terminal, 'dim', visible(text))
   const said =
-    proof === 'untried' && lines.length === 0 ? 'It failed, and nothing that it looked for is missing.' : SAID[proof]
+    proof === 'untried' && lines.length === 0 ? 'It failed, but nothing that it looked for is missing.' : SAID[proof]
   const rows = [
     ...warnings.map((warning) => `${paint(terminal, 'red', '!')} ${visible(warning)}`),
     paint(terminal, 'bold', said),
@@ -53,7 +58,7 @@ function lineRows(terminal: Terminal, { kind, value, wrapper, why, evidence }: P
 }
 
 /** Of a record: how much of it there was, and grants that nothing in it used. */
-export function describeUnused(terminal: Terminal, { calls, unknown, unused }: LearnedFromRecord): string {
+export function describeUnused(terminal: Terminal, { calls, unknown, unused }: RecordedProposal): string {
   const rows = [
     `${calls} recorded calls${unknown > 0 ? `, ${unknown} without their arguments and from before the manifest was signed: which commands they used cannot be known` : ''}`,
     ...unused.map(

@@ -59,7 +59,7 @@ async function isConfirmed(
 ): Promise<boolean> {
   if (!(error instanceof Fault) || error.code !== 'not-a-project' || root === null) return false
   const { confirm } = await import('./confirm.ts')
-  const question = `${visible(error.message)}.\nAn agent could change everything in it but what Cordon protects. Use it all the same, from now on? [y/N] `
+  const question = `${visible(error.message)}.\nAn agent could change everything in it except protected paths. Use it anyway, from now on? [y/N] `
   if (!(await confirm(terminal, question))) return false
   confirmRoot(machineFiles.canonical(resolve(machine.cwd, root)), machine)
   return true
@@ -96,7 +96,7 @@ async function printProblems(args: Arguments, terminal: Terminal, problems: read
 /** What is decided here is decided nowhere else before it is signed. */
 export function hintAtDraft({ isDraft }: Pick<Opened, 'isDraft'>, terminal: Terminal): void {
   if (isDraft)
-    terminal.err('cordon.toml is not signed as it is now, so nothing runs by it yet; cordon sign puts it in force\n')
+    terminal.err('cordon.toml is not signed as it is now, so it has no effect yet; cordon sign puts it in force\n')
 }
 
 /** Without a manifest nearly everything asks, and a newcomer should know why. */

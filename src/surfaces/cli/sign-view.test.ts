@@ -23,7 +23,7 @@ In words:
 `,
     )
     expect(describeSignature(screen(80), { ...view, again: true }, false)).toBe(
-      `Since you signed it last:
+      `Since you last signed it:
   + The command "npm test:*" runs without asking.
 With that, this project:
   writes          the project

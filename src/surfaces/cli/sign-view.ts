@@ -22,7 +22,7 @@ export function describeSignature(terminal: Terminal, view: SignatureView, all: 
   const words = sentences(terminal, columns, view, all)
   const title = (text: string) => paint(terminal, 'bold', text)
   const parts = view.again
-    ? [title('Since you signed it last:'), ...words, title('With that, this project:'), ...headline]
+    ? [title('Since you last signed it:'), ...words, title('With that, this project:'), ...headline]
     : [title('With this manifest, an agent in this project:'), ...headline, title('In words:'), ...words]
   return `${parts.join('\n')}\n`
 }

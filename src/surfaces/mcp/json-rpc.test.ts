@@ -59,6 +59,6 @@ it('asks, hears the answer, and fails what is open when the other side goes', as
   await own.accept({ jsonrpc: '2.0', id: sent[0]!.id, result: { a: 1 } })
   expect(await first).toEqual({ a: 1 })
   own.close()
-  await expect(second).rejects.toThrow('gone away')
+  await expect(second).rejects.toThrow('disconnected')
   await expect(own.request('z', {}, signal)).rejects.toThrow()
 })

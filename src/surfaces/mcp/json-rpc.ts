@@ -84,7 +84,7 @@ export class RpcPeer {
   /** Takes a parsed message. */
   async accept(message: unknown): Promise<void> {
     if (!isObject(message) || message.jsonrpc !== '2.0') {
-      return this.#fail(null, ERROR.request, 'a message is one JSON-RPC 2.0 object; batches are not taken')
+      return this.#fail(null, ERROR.request, 'a message is one JSON-RPC 2.0 object; batches are not supported')
     }
     const { id, method } = message
     if (typeof method === 'string') {
@@ -102,7 +102,7 @@ export class RpcPeer {
   request(method: string, params: Json, signal: AbortSignal): Promise<unknown> {
     const id = `cordon-${++this.#count}`
     return new Promise((resolve, reject) => {
-      if (this.#closed || signal.aborted) return reject(new Error('the other side is not there'))
+      if (this.#closed || signal.aborted) return reject(new Error('the other side is not connected'))
       const cancel = (): void => {
         this.#waiting.delete(id)
         this.notify('notifications/cancelled', { requestId: id, reason: 'no longer needed' })
@@ -132,7 +132,7 @@ export class RpcPeer {
   close(): void {
     this.#closed = true
     for (const controller of this.#running.values()) controller.abort()
-    for (const { reject } of this.#waiting.values()) reject(new Error('the other side has gone away'))
+    for (const { reject } of this.#waiting.values()) reject(new Error('the other side disconnected'))
     this.#waiting.clear()
   }
 

@@ -45,9 +45,9 @@ export function readEnvelope(params: Json): Envelope | null {
   return { capabilities, logLevel: typeof logLevel === 'string' ? logLevel : null }
 }
 
-/** The error for a revision that is not spoken here. */
+/** The error for a revision that is not supported here. */
 export function unsupported(requested: string): RpcError {
-  return new RpcError(ERROR.revision, `the revision ${requested.slice(0, 40)} is not spoken here`, {
+  return new RpcError(ERROR.revision, `the revision ${requested.slice(0, 40)} is not supported here`, {
     supported: REVISIONS,
     requested: requested.slice(0, 40),
   })

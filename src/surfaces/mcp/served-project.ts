@@ -26,12 +26,12 @@ interface Opened {
 const OUTPUT_SCHEMA = {
   type: 'object',
   properties: {
-    status: { type: 'string', enum: ['done', 'denied', 'refused', 'failed'], description: 'What became of the call.' },
+    status: { type: 'string', enum: ['done', 'denied', 'refused', 'failed'], description: 'The outcome of the call.' },
     reason: { type: 'string', description: 'Why it did not run.' },
     code: { type: 'string', description: 'A stable name for the reason.' },
     exitCode: { type: 'integer', description: 'Of a command.' },
     data: { description: 'The result for programs.' },
-    notes: { type: 'array', items: { type: 'string' }, description: 'What was stopped or put right on the way.' },
+    notes: { type: 'array', items: { type: 'string' }, description: 'What was blocked or corrected.' },
   },
   required: ['status'],
 } as const

@@ -13,16 +13,16 @@ interface AnswerLink {
   readonly kind: 'once' | 'deny'
 }
 
-interface Held extends AnswerLink {
+interface StoredLink extends AnswerLink {
   readonly until: number
 }
 
-const HOLDS_MS = 10 * 60_000
+const VALID_MS = 10 * 60_000
 const MAX_LINKS = 400
 
 /** Open links, stored as hashes. */
 export class AnswerLinks {
-  readonly #held = new Map<string, Held>()
+  readonly #links = new Map<string, StoredLink>()
   readonly #now: () => number
 
   constructor(now: () => number = Date.now) {
@@ -31,18 +31,18 @@ export class AnswerLinks {
 
   /** Creates a link's code. */
   make(link: AnswerLink): string {
-    for (const [hash, { until }] of this.#held) if (until <= this.#now()) this.#held.delete(hash)
-    for (const hash of [...this.#held.keys()].slice(0, Math.max(0, this.#held.size - MAX_LINKS + 1)))
-      this.#held.delete(hash)
+    for (const [hash, { until }] of this.#links) if (until <= this.#now()) this.#links.delete(hash)
+    for (const hash of [...this.#links.keys()].slice(0, Math.max(0, this.#links.size - MAX_LINKS + 1)))
+      this.#links.delete(hash)
     const code = randomBytes(32).toString('base64url')
-    this.#held.set(hashOf(code), { ...link, until: this.#now() + HOLDS_MS })
+    this.#links.set(hashOf(code), { ...link, until: this.#now() + VALID_MS })
     return code
   }
 
   /** A link's question; null if unknown or expired. */
   look(code: string): AnswerLink | null {
-    const held = this.#held.get(hashOf(code))
-    return held && held.until > this.#now() ? { ask: held.ask, kind: held.kind } : null
+    const stored = this.#links.get(hashOf(code))
+    return stored && stored.until > this.#now() ? { ask: stored.ask, kind: stored.kind } : null
   }
 
   /** Uses a link, together with all others of its question. */
@@ -54,7 +54,7 @@ export class AnswerLinks {
 
   /** Invalidates all links of a question. */
   forget(ask: string): void {
-    for (const [hash, held] of this.#held) if (held.ask === ask) this.#held.delete(hash)
+    for (const [hash, stored] of this.#links) if (stored.ask === ask) this.#links.delete(hash)
   }
 }
 
@@ -63,7 +63,7 @@ function hashOf(code: string): string {
 }
 
 /** A page without script: its text and its button. */
-interface Said {
+interface PageText {
   readonly status: number
   readonly texts: readonly string[]
   readonly button?: 'once' | 'deny'
@@ -81,23 +81,22 @@ export async function answerByLink(
   response: ServerResponse,
   asked: LinkRequest,
 ): Promise<void> {
-  const { status, texts, button } = await saidTo(request, asked)
+  const { status, texts, button } = await pageFor(request, asked)
   const shown = texts.map((text) => `<pre>${escaped(text)}</pre>`).join('')
   const body = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>Cordon asks</title><h1>Cordon</h1>${shown}${button ? BUTTONS[button] : ''}</html>`
   response.writeHead(status, { 'content-type': 'text/html; charset=utf-8', connection: 'close' }).end(body)
 }
 
-async function saidTo(
+async function pageFor(
   { method, headers }: IncomingMessage,
   { code, links, port, options }: LinkRequest,
-): Promise<Said> {
+): Promise<PageText> {
   const { answerUrl } = options.notices
   const names = [`127.0.0.1:${port}`, `localhost:${port}`, ...(answerUrl === null ? [] : [new URL(answerUrl).host])]
-  if (!names.includes(headers.host ?? '')) return { status: 403, texts: ['This server is not called that.'] }
-  if (method !== 'GET' && method !== 'POST') return { status: 405, texts: ['Links are opened or pressed.'] }
+  if (!names.includes(headers.host ?? '')) return { status: 403, texts: ['This server has another name.'] }
+  if (method !== 'GET' && method !== 'POST') return { status: 405, texts: ['A link takes GET and POST.'] }
   const link = method === 'POST' ? links.take(code) : links.look(code)
-  if (!link)
-    return { status: 410, texts: ['This link was used, or is too old, or never was one. Nothing was allowed by it.'] }
+  if (!link) return { status: 410, texts: ['This link was used, has expired or is invalid. It allowed nothing.'] }
   if (method === 'POST') {
     const answered = await answerOnPage(options.machine, link, NO_CONSENT, 'link')
     if (answered.status === 'done') return { status: 200, texts: [`Answered: ${answered.said}.`] }

@@ -2,7 +2,7 @@
 
 import { grantProblem, type WhatIfGrant, whatIf } from '../../call/decide/what-if.ts'
 import { openSavedGrants } from '../../project/answer-counts.ts'
-import { wantShown } from '../../questions/waiting.ts'
+import { requestUnmasking } from '../../questions/waiting.ts'
 import { openAuditTrail } from '../../report/audit-trail.ts'
 import { listQuarantine } from '../../run/quarantine.ts'
 import { machineFiles } from '../../system/files.ts'
@@ -70,7 +70,7 @@ export const reads: Readonly<Record<string, ApiCall>> = {
 }
 
 /** POST: answers, tests and undoes. */
-export const deeds: Readonly<Record<string, ApiCall>> = {
+export const writes: Readonly<Record<string, ApiCall>> = {
   '/api/answer': async ({ machine, consent }, given) => {
     const answer = parseAnswer(given)
     if (!answer) return bad('that is not an answer')
@@ -78,7 +78,7 @@ export const deeds: Readonly<Record<string, ApiCall>> = {
     return { status: { done: 200, consent: 403, gone: 409, bad: 400 }[answered.status], body: answered }
   },
   '/api/show': ({ machine }, { ask }) =>
-    typeof ask === 'string' && wantShown(machine, ask)
+    typeof ask === 'string' && requestUnmasking(machine, ask)
       ? ok({})
       : { status: 404, body: { why: 'the call that asked can no longer show it' } },
   '/api/explain': async ({ machine, root }, { tool = 'bash', input, command }) => {
@@ -110,6 +110,6 @@ export const deeds: Readonly<Record<string, ApiCall>> = {
     const grants = openSavedGrants(machine)
     // Revoking a denial would open something, which needs the terminal.
     const known = grants.list().find(({ id, verdict }) => id === grant && verdict === 'allow')
-    return known && grants.revoke(known.id) ? ok({}) : { status: 404, body: { why: 'there is no such grant any more' } }
+    return known && grants.revoke(known.id) ? ok({}) : { status: 404, body: { why: 'that grant no longer exists' } }
   },
 }

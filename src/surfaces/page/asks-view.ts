@@ -2,7 +2,7 @@
 
 import { answerAsk } from '../../questions/answer-ask.ts'
 import { type GivenAnswer, type OpenAsk, openAsks } from '../../questions/asks.ts'
-import { answerText, answerWaiting, standingAnswer } from '../../questions/waiting.ts'
+import { acceptedAnswer, answerText, answerWaiting } from '../../questions/waiting.ts'
 import { visible, visibleLines } from '../../scan/visible-text.ts'
 import { ANSWERS, type AnswerRow, answerOf } from '../../session/cordon.ts'
 import { Fault } from '../../system/fault.ts'
@@ -104,7 +104,7 @@ export interface PageAnswer {
 }
 
 /** `consent`: a code is needed. `gone`: too late, with the answer that counts. */
-export type Answered =
+export type AnswerOutcome =
   | { readonly status: 'done'; readonly said: string }
   | { readonly status: 'consent' | 'gone' | 'bad'; readonly why: string }
 
@@ -134,11 +134,14 @@ export async function answerOnPage(
   given: PageAnswer,
   consent: Consent,
   by = 'page',
-): Promise<Answered> {
+): Promise<AnswerOutcome> {
   const ask = openAsks(machine, Date.now()).find(({ id }) => id === given.ask)
   if (!ask) {
-    const stands = standingAnswer(machine, given.ask)
-    return { status: 'gone', why: stands ? `it was answered already: ${answerText(stands)}` : 'that question is gone' }
+    const accepted = acceptedAnswer(machine, given.ask)
+    return {
+      status: 'gone',
+      why: accepted ? `it was answered already: ${answerText(accepted)}` : 'that question is closed',
+    }
   }
   const { kind, choice = 0, seconds, message } = given
   const grants = ask.waiting ? ask.view.offers : ask.suggestions
@@ -146,7 +149,7 @@ export async function answerOnPage(
   if (!answer) return { status: 'bad', why: 'that answer was not offered' }
   // One-time answers need no code; anything lasting does.
   if (ANSWERS.find((row) => row.kind === kind)!.saves) {
-    const refused = consent.take(deedOf(given, ask), given.code ?? null)
+    const refused = consent.take(actionText(given, ask), given.code ?? null)
     if (refused !== null) return { status: 'consent', why: refused }
   }
   if (!ask.waiting) {
@@ -157,23 +160,23 @@ export async function answerOnPage(
       return { status: 'gone', why: error.message }
     }
   }
-  const stands: GivenAnswer = {
+  const accepted: GivenAnswer = {
     kind,
     by,
     choice,
     ...(seconds !== undefined && { seconds }),
     ...(message !== undefined && { message }),
   }
-  const why = answerWaiting(machine, ask.id, stands)
-  return why === null ? { status: 'done', said: answerText(stands) } : { status: 'gone', why }
+  const why = answerWaiting(machine, ask.id, accepted)
+  return why === null ? { status: 'done', said: answerText(accepted) } : { status: 'gone', why }
 }
 
 /** The action in the terminal's words. */
-function deedOf({ kind, choice = 0, seconds = 0 }: PageAnswer, { id, project, view }: OpenAsk): string {
+function actionText({ kind, choice = 0, seconds = 0 }: PageAnswer, { id, project, view }: OpenAsk): string {
   const offer = view.offers[choice]
   const grants = offer ? [offer, ...(offer.also ?? [])].map((one) => visible(`${one.kind} ${one.value}`)) : []
   const what = `${grants.join(', ')} in ${visible(project)} (question ${id})`
-  if (kind === 'deny-always') return `deny for ever, in the signed manifest: ${what}`
-  if (kind === 'always') return `grant for ever, in the signed manifest: ${what}`
+  if (kind === 'deny-always') return `deny permanently, in the signed manifest: ${what}`
+  if (kind === 'always') return `grant permanently, in the signed manifest: ${what}`
   return `grant for ${kind === 'session' ? 'the session' : `${Math.ceil(seconds / 60)} minutes`}: ${what}`
 }

@@ -4,17 +4,17 @@ import { randomInt, timingSafeEqual } from 'node:crypto'
 
 export interface Consent {
   /** Null if agreed; otherwise why not, after showing a code if there is a terminal. */
-  take(deed: string, code: string | null): string | null
+  take(action: string, code: string | null): string | null
 }
 
 interface Pending {
-  readonly deed: string
+  readonly action: string
   readonly code: string
   readonly until: number
   tries: number
 }
 
-const HOLDS_MS = 2 * 60_000
+const VALID_MS = 2 * 60_000
 const MAX_TRIES = 3
 /** Limit of wrong codes until restart, against guessing. */
 const MAX_WRONG = 9
@@ -24,10 +24,10 @@ export function terminalConsent(show: (text: string) => boolean, now: () => numb
   let pending: Pending | null = null
   let wrong = 0
   return {
-    take(deed, code) {
+    take(action, code) {
       if (wrong >= MAX_WRONG)
         return `${MAX_WRONG} codes were wrong, so no more are taken; end cordon ui and start it again`
-      const known = pending?.deed === deed && pending.until > now() ? pending : null
+      const known = pending?.action === action && pending.until > now() ? pending : null
       if (known && code !== null) {
         known.tries++
         if (isSame(code.replaceAll(' ', ''), known.code)) {
@@ -43,10 +43,10 @@ export function terminalConsent(show: (text: string) => boolean, now: () => numb
       // A repeated question keeps its code, so that nobody can flood the terminal.
       if (known) return 'the terminal shows a code: type it here'
       const fresh = String(randomInt(1_000_000)).padStart(6, '0')
-      pending = { deed, code: fresh, until: now() + HOLDS_MS, tries: 0 }
+      pending = { action, code: fresh, until: now() + VALID_MS, tries: 0 }
       if (
         show(
-          `the page wants to ${deed}\n  If that is you, type this code there: ${fresh.slice(0, 3)} ${fresh.slice(3)}`,
+          `the page wants to ${action}\n  If that is you, type this code there: ${fresh.slice(0, 3)} ${fresh.slice(3)}`,
         )
       )
         return 'the terminal shows a code: type it here'

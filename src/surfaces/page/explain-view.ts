@@ -16,7 +16,7 @@ export interface ExplainNode {
   readonly children: readonly ExplainNode[]
 }
 
-export interface Explained {
+export interface Explanation {
   readonly verdict: string
   /** For an ask: the worst case of a wrong yes. */
   readonly worst: string | null
@@ -32,7 +32,7 @@ export async function explainCall(
   call: { readonly tool: string; readonly input: unknown },
   loaded: LoadedPolicy,
   machine: Machine,
-): Promise<Explained> {
+): Promise<Explanation> {
   const checker = await openChecker(loaded, machine, machineFiles, call.tool)
   const checked = checker.check({ ...call, cwd: loaded.root })
   const { decision, reason, rules, segments } = checked.decision

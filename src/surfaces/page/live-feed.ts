@@ -1,7 +1,4 @@
-/**
- * Streams the record, open questions and running sessions as JSON lines, no faster than they are
- * read.
- */
+/** Streams the record, questions and sessions as JSON lines, no faster than they are read. */
 
 import type { ServerResponse } from 'node:http'
 import { openAsks } from '../../questions/asks.ts'

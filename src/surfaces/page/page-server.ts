@@ -12,7 +12,7 @@ import { visible, visibleLines } from '../../scan/visible-text.ts'
 import { Fault, messageOf } from '../../system/fault.ts'
 import { type LoopbackRefusal, loopbackRefusal } from '../loopback/loopback-guard.ts'
 import { AnswerLinks, answerByLink } from './answer-page.ts'
-import { deeds, type PageParts, reads } from './api.ts'
+import { type PageParts, reads, writes } from './api.ts'
 import { streamLive } from './live-feed.ts'
 import { type NoticeSettings, noticeOf, notifyDesktop, postNotice, webhookKey } from './notifier.ts'
 
@@ -56,7 +56,7 @@ function apiRefusal(request: IncomingMessage, port: number, token: string): Loop
   if (request.headers['sec-fetch-site'] !== 'same-origin')
     return { status: 403, why: 'only the page itself is answered' }
   if (request.method === 'POST' && origin !== `http://${request.headers.host}`)
-    return { status: 403, why: 'requests of other pages are not taken' }
+    return { status: 403, why: 'requests from other pages are refused' }
   return null
 }
 
@@ -149,7 +149,7 @@ export async function servePage(options: PageOptions): Promise<PageServer> {
         streams--
       }
     }
-    const call = { GET: reads, POST: deeds }[request.method ?? '']?.[pathname]
+    const call = { GET: reads, POST: writes }[request.method ?? '']?.[pathname]
     if (!call) return send(response, 404, { why: 'there is nothing here' })
     const given = request.method === 'GET' ? Object.fromEntries(url.searchParams) : await readBody(request)
     if (!given) return send(response, 400, { why: 'that is not a JSON object of reasonable size' })
@@ -172,7 +172,7 @@ export async function servePage(options: PageOptions): Promise<PageServer> {
   })
   const { port } = http.address() as AddressInfo
   const unregister = registerPage(options.machine)
-  const stop = tellOfAsks(options, links, port)
+  const stop = notifyOfAsks(options, links, port)
   return {
     link: `http://127.0.0.1:${port}/#t=${token}`,
     port,
@@ -187,13 +187,13 @@ export async function servePage(options: PageOptions): Promise<PageServer> {
 }
 
 /** Sends notices while this page is the first open one. */
-function tellOfAsks({ machine, notices, warn }: PageOptions, links: AnswerLinks, port: number): () => void {
-  const told = new Set(openAsks(machine, Date.now()).map(({ id }) => id))
+function notifyOfAsks({ machine, notices, warn }: PageOptions, links: AnswerLinks, port: number): () => void {
+  const known = new Set(openAsks(machine, Date.now()).map(({ id }) => id))
   const look = () => {
     const open = openAsks(machine, Date.now())
-    const fresh = open.filter(({ id }) => !told.has(id))
-    told.clear()
-    for (const { id } of open) told.add(id)
+    const fresh = open.filter(({ id }) => !known.has(id))
+    known.clear()
+    for (const { id } of open) known.add(id)
     if (fresh.length === 0 || !isFirstPage(machine)) return
     for (const ask of fresh) {
       const notice = noticeOf(ask, links, notices.answerUrl ?? `http://127.0.0.1:${port}`)

@@ -73,7 +73,7 @@ export async function policyView(machine: Machine, root: string): Promise<Policy
       {
         title: 'Further folders',
         entries: policy.additionalDirectories.map((folder) => entry(folder.value, folder)),
-        empty: 'none: what lies outside the project is closed',
+        empty: 'none: paths outside the project are closed',
       },
       {
         title: 'Commands that run without asking',
@@ -111,7 +111,7 @@ export async function policyView(machine: Machine, root: string): Promise<Policy
           ...policy.writes.deny.map((rule) => entry(`write ${rule.pattern.text}`, rule)),
           ...hosts([...commands.deniedDomains, ...http.denied], 'host '),
         ],
-        empty: 'nothing beyond what is always protected',
+        empty: 'only what is always protected',
       },
     ],
     shownSecrets: trackedSecrets(loaded, machine.home),

@@ -12,13 +12,13 @@ import {
   holdChild,
   holdDirectory,
   openEntry,
-  removeMade,
+  removeCreated,
   reopenForReading,
   systemFault,
 } from './directory.ts'
 import { entriesOf, inEntry, inParent, requireFile } from './entry.ts'
 import type { TemporaryJournal } from './journal.ts'
-import { type ChangeKeeper, makeTold } from './keeper.ts'
+import { type ChangeKeeper, makeChange } from './keeper.ts'
 import { prepareWrite } from './write.ts'
 
 export interface RemoveOptions {
@@ -47,7 +47,7 @@ export function remove(parent: HeldDirectory, name: string, options: RemoveOptio
 function unlink(parent: HeldDirectory, name: string, keeper: ChangeKeeper): void {
   const at = parent.at(name)
   keeper.willRemove(posix.join(parent.path, name), at)
-  makeTold(keeper, () => unlinkSync(at))
+  makeChange(keeper, () => unlinkSync(at))
 }
 
 interface Removal {
@@ -79,7 +79,7 @@ function removeEntry(parent: HeldDirectory, name: string, removal: Removal, dept
     }
   }
   keeper.willRemove(path, parent.at(name))
-  makeTold(keeper, () => rmdirSync(parent.at(name)))
+  makeChange(keeper, () => rmdirSync(parent.at(name)))
 }
 
 /**
@@ -138,9 +138,9 @@ export function move(source: string, destination: string, keeper: ChangeKeeper):
         })
       }
       keeper.willMove(source, destination)
-      makeTold(keeper, () => renameSync(parent.at(name), target.at(last)))
+      makeChange(keeper, () => renameSync(parent.at(name), target.at(last)))
     } catch (error) {
-      removeMade(target.made, keeper)
+      removeCreated(target.made, keeper)
       if (errorCode(error) === 'EXDEV') {
         throw new Fault('other-device', `${destination} is on another file system than ${source}`, {
           cause: error,
@@ -162,7 +162,7 @@ export function changeMode(path: string, mode: number, journal: TemporaryJournal
         if (!facts.isDirectory()) requireFile(path, facts)
         if (facts.isFile() && facts.nlink > 1) return (facts.mode & 0o777) === mode
         keeper.willSetMode(path, parent.at(name))
-        makeTold(keeper, () => chmodSync(descriptorPath(fd, parent, name), mode))
+        makeChange(keeper, () => chmodSync(descriptorPath(fd, parent, name), mode))
         return true
       }),
     )

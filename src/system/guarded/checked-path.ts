@@ -1,7 +1,4 @@
-/**
- * A canonical path that was judged. Guarded files take no other, so an unchecked path cannot be
- * used by accident.
- */
+/** A canonical path that was judged. Guarded files take no other. */
 
 declare const judged: unique symbol
 

@@ -14,7 +14,7 @@ import {
 import { posix } from 'node:path'
 import { errorCode, Fault, type FaultCode } from '../fault.ts'
 import { type CheckedPath, checkedPath } from './checked-path.ts'
-import { type ChangeKeeper, makeTold } from './keeper.ts'
+import { type ChangeKeeper, makeChange } from './keeper.ts'
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants
 /** Linux has it; Node does not export it. */
@@ -41,10 +41,7 @@ export interface HoldOptions {
   readonly make?: ChangeKeeper
 }
 
-/**
- * Opens a canonical directory from `/` down. A link on the way means the path changed since it was
- * judged.
- */
+/** Opens a canonical directory from `/` down. A link means that the path has changed. */
 export function holdDirectory(path: string, options: HoldOptions = {}): HeldDirectory {
   const names = segmentsOf(path)
   if (!heldByKernel) return holdByComparison(path, options)
@@ -58,10 +55,10 @@ export function holdDirectory(path: string, options: HoldOptions = {}): HeldDire
       closeSync(fd)
       fd = next
     }
-    return held(path, fd, made)
+    return heldDirectory(path, fd, made)
   } catch (error) {
     closeSync(fd)
-    if (options.make) removeMade(made, options.make)
+    if (options.make) removeCreated(made, options.make)
     throw error
   }
 }
@@ -70,7 +67,7 @@ export function holdDirectory(path: string, options: HoldOptions = {}): HeldDire
 export function holdChild(parent: HeldDirectory, name: string): HeldDirectory {
   const path = posix.join(parent.path, name)
   if (!heldByKernel) return holdByComparison(path, {})
-  return held(
+  return heldDirectory(
     path,
     openChild(parent.at(name), () => path, null),
     [],
@@ -158,14 +155,14 @@ const reasons: Readonly<Record<string, readonly [code: FaultCode, reason: string
 }
 
 /** Removes directories that were created for a failed change. */
-export function removeMade(made: readonly string[], keeper: ChangeKeeper): void {
+export function removeCreated(made: readonly string[], keeper: ChangeKeeper): void {
   for (const path of made.toReversed()) {
     try {
       const parent = holdDirectory(posix.dirname(path))
       try {
         const at = parent.at(posix.basename(path))
         keeper.willRemove(path, at)
-        makeTold(keeper, () => rmdirSync(at))
+        makeChange(keeper, () => rmdirSync(at))
       } finally {
         parent.close()
       }
@@ -175,12 +172,12 @@ export function removeMade(made: readonly string[], keeper: ChangeKeeper): void 
   }
 }
 
-interface Making {
+interface Creation {
   readonly made: CheckedPath[]
   readonly keeper: ChangeKeeper
 }
 
-function openChild(child: string, here: () => string, making: Making | null): number {
+function openChild(child: string, here: () => string, making: Creation | null): number {
   const open = () => openSync(child, (heldByKernel ? O_PATH : O_RDONLY) | O_DIRECTORY | O_NOFOLLOW)
   try {
     return open()
@@ -189,7 +186,7 @@ function openChild(child: string, here: () => string, making: Making | null): nu
     if (code === 'ENOENT' && making) {
       try {
         making.keeper.willMake(here())
-        makeTold(making.keeper, () => mkdirSync(child))
+        makeChange(making.keeper, () => mkdirSync(child))
         making.made.push(checkedPath(here()))
       } catch (failure) {
         // Somebody else may have created it.
@@ -214,7 +211,7 @@ function isLink(path: string): boolean {
   }
 }
 
-function held(path: string, fd: number, made: readonly CheckedPath[]): HeldDirectory {
+function heldDirectory(path: string, fd: number, made: readonly CheckedPath[]): HeldDirectory {
   return {
     path,
     fd,
@@ -263,18 +260,18 @@ function holdByComparison(path: string, options: HoldOptions): HeldDirectory {
       close: () => closeSync(fd),
     }
   } catch (error) {
-    if (options.make) removeMade(made, options.make)
+    if (options.make) removeCreated(made, options.make)
     throw systemFault(path, error)
   }
 }
 
-function makeMissing(path: string, { made, keeper }: Making): void {
+function makeMissing(path: string, { made, keeper }: Creation): void {
   const names = segmentsOf(path)
   for (let length = 1; length <= names.length; length++) {
     const directory = `/${names.slice(0, length).join('/')}`
     try {
       keeper.willMake(directory)
-      makeTold(keeper, () => mkdirSync(directory))
+      makeChange(keeper, () => mkdirSync(directory))
       made.push(checkedPath(directory))
     } catch (error) {
       if (errorCode(error) !== 'EEXIST' && errorCode(error) !== 'EISDIR') throw error

@@ -106,7 +106,7 @@ describe('a path that changed after it was judged', () => {
   })
 })
 
-describe('what is no regular file', () => {
+describe('what is not a regular file', () => {
   it.each([
     ['a FIFO', (path: string) => void execFileSync('mkfifo', [path])],
     ['a socket or device', (path: string) => symlinkSync('/dev/null', path)],

@@ -17,7 +17,7 @@ import {
   requireFile,
 } from './entry.ts'
 import { isTemporaryName, noJournal, type TemporaryJournal } from './journal.ts'
-import { type ChangeKeeper, keepsNothing, makeTold } from './keeper.ts'
+import { type ChangeKeeper, keepsNothing, makeChange } from './keeper.ts'
 import { type PreparedWrite, prepareWrite, type WriteOptions } from './write.ts'
 
 export type { CheckedPath } from './checked-path.ts'
@@ -41,10 +41,7 @@ export interface GuardedFiles {
   prepare(path: CheckedPath, bytes: Uint8Array, options?: WriteOptions): PreparedWrite
   /** Creates a directory and its parents; returns new ones, outermost first. */
   makeDirectory(path: CheckedPath): readonly CheckedPath[]
-  /**
-   * Deletes a file, an empty directory, or with `recursive` a tree; links in it are unlinked, not
-   * followed.
-   */
+  /** Deletes a file, an empty directory, or with `recursive` a tree without following links. */
   remove(path: CheckedPath, options?: RemoveOptions): void
   /** Creates the parents of a path; returns new ones, outermost first. */
   makeParents(path: CheckedPath): readonly CheckedPath[]
@@ -89,7 +86,7 @@ export function openGuardedFiles(
     makeLink: (path, target) =>
       inParent(path, (parent, name) => {
         keeper.willMake(path)
-        makeTold(keeper, () => symlinkSync(target, parent.at(name)))
+        makeChange(keeper, () => symlinkSync(target, parent.at(name)))
       }),
     copy: (source, destination) => copy(source, destination, journal, keeper),
     move: (source, destination) => move(source, destination, keeper),

@@ -1,7 +1,4 @@
-/**
- * Records temporary files while they exist, so that the next start removes those of killed
- * processes.
- */
+/** Records temporary files, so that the next start removes those of killed processes. */
 
 import { closeSync, constants, ftruncateSync, readdirSync, readFileSync, unlinkSync, writeSync } from 'node:fs'
 import { posix } from 'node:path'

@@ -27,7 +27,7 @@ export const keepsNothing: ChangeKeeper = {
 }
 
 /** Makes an announced change. */
-export function makeTold(keeper: ChangeKeeper, change: () => void): void {
+export function makeChange(keeper: ChangeKeeper, change: () => void): void {
   try {
     change()
   } catch (error) {

@@ -17,9 +17,9 @@ import {
 import { posix } from 'node:path'
 import { Fault } from '../fault.ts'
 import type { CheckedPath } from './checked-path.ts'
-import { type HeldDirectory, holdDirectory, openEntry, removeMade, segmentsOf, systemFault } from './directory.ts'
+import { type HeldDirectory, holdDirectory, openEntry, removeCreated, segmentsOf, systemFault } from './directory.ts'
 import type { TemporaryJournal } from './journal.ts'
-import { type ChangeKeeper, makeTold } from './keeper.ts'
+import { type ChangeKeeper, makeChange } from './keeper.ts'
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants
 
@@ -70,7 +70,7 @@ export function prepareWrite(
       temporary = null
     }
     directory.close()
-    if (madeToo) removeMade(directory.made, keeper)
+    if (madeToo) removeCreated(directory.made, keeper)
   }
   try {
     const old = oldFile(directory, name, path, options)
@@ -86,7 +86,7 @@ export function prepareWrite(
   }
 }
 
-interface Written {
+interface WriteTarget {
   readonly path: string
   readonly directory: HeldDirectory
   readonly name: string
@@ -98,7 +98,7 @@ interface Written {
 }
 
 function settle(
-  { path, directory, name, temporary, old, folderTime, keeper }: Written,
+  { path, directory, name, temporary, old, folderTime, keeper }: WriteTarget,
   options: WriteOptions,
   release: (madeToo: boolean) => void,
 ): PreparedWrite {
@@ -113,7 +113,7 @@ function settle(
         const [from, to] = [directory.at(temporary), directory.at(name)]
         if (options.exclusive) keeper.willMake(path, folderTime)
         else keeper.willReplace(path, to, folderTime)
-        makeTold(keeper, () => (options.exclusive ? linkSync(from, to) : renameSync(from, to)))
+        makeChange(keeper, () => (options.exclusive ? linkSync(from, to) : renameSync(from, to)))
       } catch (error) {
         throw systemFault(path, error)
       }
@@ -154,7 +154,7 @@ function writeTemporary(
   try {
     if (content instanceof Uint8Array) writeAll(fd, content)
     else content(fd, directory, temporary)
-    if (old) keepOwnerAndMode(fd, old)
+    if (old) copyOwnerAndMode(fd, old)
     else if (mode !== undefined) fchmodSync(fd, mode & 0o777 & ~process.umask())
     if (sync !== false) fsyncSync(fd)
   } finally {
@@ -168,7 +168,7 @@ function writeAll(fd: number, bytes: Uint8Array): void {
 }
 
 // Owner first: changing it clears mode bits. Setuid and setgid never survive new content.
-function keepOwnerAndMode(fd: number, old: Stats): void {
+function copyOwnerAndMode(fd: number, old: Stats): void {
   const now = fstatSync(fd)
   if (now.uid !== old.uid || now.gid !== old.gid) {
     try {

@@ -77,10 +77,7 @@ function attempt<T>(work: () => T): { readonly value: T } | { readonly failure: 
   }
 }
 
-/**
- * Usual reasons for a missing keychain, which need no explanation: no bus, no service, switched
- * off.
- */
+/** Usual reasons for a missing keychain, which need no explanation. */
 function isAbsence(failure: string): boolean {
   return /dbus|d-bus|no such (?:interface|service|file)|not provided by any|secret.?service|org\.freedesktop|CORDON_KEYCHAIN|platform failure/i.test(
     failure,

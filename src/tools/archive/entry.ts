@@ -41,7 +41,7 @@ export function checkSize(unpacked: number, packed: number, limits: ArchiveLimit
   }
   if (unpacked > limits.ratioFrom && unpacked > packed * limits.ratio) {
     throw new InputError(
-      `the archive unpacks to ${Math.floor(unpacked / Math.max(packed, 1))} times its size, more than the ${limits.ratio} times that are taken for honest`,
+      `the archive unpacks to ${Math.floor(unpacked / Math.max(packed, 1))} times its size, more than the ${limits.ratio} times that are allowed`,
     )
   }
 }

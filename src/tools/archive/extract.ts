@@ -58,12 +58,12 @@ function checkPlaces(
     const { path, verdict } = context.judge('write', wanted)
     if (verdict !== 'allow' && verdict !== granted) {
       throw new InputError(
-        `the archive holds ${JSON.stringify(entry.name)}, which may not be written below ${destination}; nothing was unpacked`,
+        `the archive contains ${JSON.stringify(entry.name)}, which may not be written below ${destination}; nothing was unpacked`,
       )
     }
     if (entry.type === 'link' && isProtectedStart(posix.basename(path))) {
       throw new InputError(
-        `the archive holds ${JSON.stringify(entry.name)} as a link, which would turn its target into protected settings; nothing was unpacked`,
+        `the archive contains ${JSON.stringify(entry.name)} as a link, which would turn its target into protected settings; nothing was unpacked`,
       )
     }
     const there = context.files.stat(path)
@@ -104,12 +104,12 @@ async function unpack(placed: readonly CheckedEntry[], destination: CheckedPath,
       made.push(path)
     }
   } catch (error) {
-    for (const path of made.toReversed()) takeBack(path, context)
+    for (const path of made.toReversed()) removeCreated(path, context)
     throw error
   }
 }
 
-function takeBack(path: CheckedPath, context: ToolContext): void {
+function removeCreated(path: CheckedPath, context: ToolContext): void {
   try {
     context.files.remove(path, { link: true })
   } catch (error) {
@@ -134,7 +134,7 @@ export function placeEntries(entries: readonly ArchiveEntry[], destination: stri
     const key = segments.join('/')
     const known = kinds.get(key)
     if (known !== undefined && !(known === 'directory' && entry.type === 'directory')) {
-      throw new InputError(`the archive holds ${quote(entry.name)} twice`)
+      throw new InputError(`the archive contains ${quote(entry.name)} twice`)
     }
     kinds.set(key, entry.type)
     if (entry.type === 'link') checkLink(entry.name, entry.target, segments)
@@ -144,7 +144,7 @@ export function placeEntries(entries: readonly ArchiveEntry[], destination: stri
     for (let above = posix.dirname(key); above !== '.'; above = posix.dirname(above)) {
       const kind = kinds.get(above)
       if (kind !== undefined && kind !== 'directory') {
-        throw new InputError(`the archive holds ${quote(key)} below ${quote(above)}, which is a ${kind}`)
+        throw new InputError(`the archive contains ${quote(key)} below ${quote(above)}, which is a ${kind}`)
       }
     }
   }
@@ -176,7 +176,7 @@ function checkLink(name: string, target: string, segments: readonly string[]): v
 }
 
 function trick(name: string, what: string): InputError {
-  return new InputError(`the archive holds the name ${quote(name)} with ${what}; nothing was unpacked`)
+  return new InputError(`the archive contains the name ${quote(name)} with ${what}; nothing was unpacked`)
 }
 
 function quote(text: string): string {

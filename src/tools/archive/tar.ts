@@ -107,7 +107,7 @@ function readPax(content: Buffer): Overrides {
     const space = content.indexOf(0x20, at)
     const length = Number(content.toString('latin1', at, space))
     if (space < 0 || !Number.isInteger(length) || length < 5 || at + length > content.length) {
-      throw broken('a pax header does not add up')
+      throw broken('a pax header is inconsistent')
     }
     const record = content.toString('utf8', space + 1, at + length - 1)
     const equals = record.indexOf('=')
@@ -117,7 +117,7 @@ function readPax(content: Buffer): Overrides {
     else if (key === 'linkpath') found.linkpath = value
     else if (key === 'size') found.size = paxSize(value)
     else if (key.startsWith('GNU.sparse'))
-      throw new InputError('the archive holds sparse files, which are not unpacked')
+      throw new InputError('the archive contains sparse files, which are not unpacked')
     at += length
   }
   return found

@@ -1,7 +1,4 @@
-/**
- * Zip archives: stored and deflated entries, with zip64. Local headers must agree with the central
- * directory.
- */
+/** Zip archives with zip64. Local headers must agree with the central directory. */
 
 import { crc32, inflateRawSync } from 'node:zlib'
 import { InputError } from '../tool.ts'
@@ -120,7 +117,8 @@ function withZip64<Sizes extends { size: number; packed: number; offset: number 
 function checkOverlap(bytes: Buffer, headers: readonly Header[]): void {
   let end = 0
   for (const header of headers.toSorted((a, b) => a.offset - b.offset)) {
-    if (header.offset < end) throw new InputError(`entries of the archive overlap at ${header.name}; it is not honest`)
+    if (header.offset < end)
+      throw new InputError(`entries of the archive overlap at ${header.name}; it may be malicious`)
     end = dataStart(bytes, header) + header.packed
     if (end > bytes.length) throw broken(`${header.name} is cut off`)
   }
@@ -132,7 +130,7 @@ function dataStart(bytes: Buffer, header: Header): number {
   const nameLength = bytes.readUInt16LE(at + 26)
   // Different names would make readers disagree.
   if (!bytes.subarray(at + 30, at + 30 + nameLength).equals(header.rawName)) {
-    throw new InputError(`${header.name} has another name in its local header; the archive is not honest`)
+    throw new InputError(`${header.name} has another name in its local header; the archive may be malicious`)
   }
   return at + 30 + nameLength + bytes.readUInt16LE(at + 28)
 }

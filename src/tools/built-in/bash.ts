@@ -47,13 +47,13 @@ export const bash: Tool = defineTool({
   },
 })
 
-type Wanted =
+type BashAction =
   | { readonly action: 'run'; readonly command: string }
   | { readonly action: 'read' | 'kill'; readonly handle: string }
   | { readonly action: 'list' }
 
 /** A new command, or an action on a background one. */
-function parse({ action = 'run', command, handle }: BashInput): Wanted {
+function parse({ action = 'run', command, handle }: BashInput): BashAction {
   if (action === 'run') {
     if (handle !== undefined) throw new InputError('"handle" of bash goes with "action": "read" or "kill"')
     if (command === undefined) throw new InputError('bash needs "command", the text to run')

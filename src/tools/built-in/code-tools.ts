@@ -36,7 +36,7 @@ export const sandboxRun: Tool = defineTool({
   actions: (input) => ({ reads: input.files ?? [] }),
   run: async (input, context) => {
     const { language, code, files = [], outputs = [], stdin = '' } = input
-    if (Buffer.byteLength(code) > MAX_CODE) throw new InputError(`"code" holds at most ${MAX_CODE} bytes`)
+    if (Buffer.byteLength(code) > MAX_CODE) throw new InputError(`"code" takes at most ${MAX_CODE} bytes`)
     const known = context.code.languages()
     if (!known.includes(language)) {
       throw new InputError(
@@ -159,7 +159,7 @@ export const codeExec: Tool = defineTool({
 })
 
 function requireShort(code: string): void {
-  if (Buffer.byteLength(code) > MAX_CODE) throw new InputError(`"code" holds at most ${MAX_CODE} bytes`)
+  if (Buffer.byteLength(code) > MAX_CODE) throw new InputError(`"code" takes at most ${MAX_CODE} bytes`)
 }
 
 function outputOf(answer: ProgramAnswer): ToolOutput {

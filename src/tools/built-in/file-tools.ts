@@ -26,10 +26,10 @@ export const fileTools: readonly Tool[] = [
   }),
   defineTool({
     name: 'summary',
-    description: 'Sums a file up: size, lines, type, outline of definitions.',
+    description: 'Summarizes a file: size, lines, type, outline of definitions.',
     input: takes({ path }),
     labels: ['filesystem'],
-    hints: { title: 'Sum a file up', ...toolHints.reads },
+    hints: { title: 'Summarize a file', ...toolHints.reads },
     actions: (input) => ({ reads: [input.path] }),
     run: async (input, context) => (await runs()).summary(input, context),
   }),
@@ -46,7 +46,7 @@ export const fileTools: readonly Tool[] = [
     name: 'edit',
     description: 'Replaces exact text in a file.',
     input: takes(
-      { path, old_string: text('Text to replace.'), new_string: text('What to put there.') },
+      { path, old_string: text('Text to replace.'), new_string: text('The replacement.') },
       { replace_all: flag('Replace every occurrence.') },
     ),
     labels: ['filesystem'],
@@ -110,7 +110,7 @@ export const fileTools: readonly Tool[] = [
       {
         path,
         glob: text('Only files whose path matches.'),
-        ignore_case: flag('Upper and lower case are one.'),
+        ignore_case: flag('Ignore case.'),
         context: count('Lines shown around each match.', 0),
         files_only: flag('Only the names of files that match.'),
         ignored: flag('Also what .gitignore files name.'),

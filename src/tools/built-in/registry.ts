@@ -33,7 +33,7 @@ const todoWrite: Tool = defineTool({
   run: async (input, context) => {
     const items = input.todos
     if (items.length > MAX_TODOS)
-      throw new InputError(`a to-do list holds at most ${MAX_TODOS} items, not ${items.length}`)
+      throw new InputError(`a to-do list takes at most ${MAX_TODOS} items, not ${items.length}`)
     const todos = items.map(parseTodo)
     context.store.set(KEY, todos)
     return { text: show(todos), data: { todos } }
@@ -91,12 +91,12 @@ const question: Tool = defineTool({
     if (asked.trim() === '' || asked.length > MAX_QUESTION) {
       throw new InputError(`"question" must have between 1 and ${MAX_QUESTION} characters`)
     }
-    if (options.length > MAX_OPTIONS) throw new InputError(`"options" holds at most ${MAX_OPTIONS} answers`)
+    if (options.length > MAX_OPTIONS) throw new InputError(`"options" takes at most ${MAX_OPTIONS} answers`)
     const answer = await context.ask.ask(asked, options, context.signal)
     context.signal.throwIfAborted()
     if (answer === null) {
       return {
-        text: 'No answer: no one is at the prompt, or they did not reply. Use your best judgement and say what you assumed.',
+        text: 'No answer: nobody is at the prompt, or they did not reply. Use your best judgement and say what you assumed.',
         data: { answer: null },
         isError: true,
       }

@@ -7,7 +7,7 @@ import type { Actions, Tool, ToolSpec } from '../tool.ts'
 const websearchDeclaration = {
   name: 'websearch',
   description: 'Searches the web and gives titles, addresses and excerpts. Read a page with webfetch.',
-  input: takes({ query: text('What to look for.') }),
+  input: takes({ query: text('The search query.') }),
   labels: ['network'],
   hints: { title: 'Search the web', ...toolHints.looksOut },
 } as const

@@ -141,10 +141,7 @@ export function revokeChanged(tools: readonly CustomTool[], store: TrustStore, n
   })
 }
 
-/**
- * Rereads a tool for one call and compares its hash. Only these bytes may run, and only with status
- * `ok`.
- */
+/** Rereads a tool for one call. Only these bytes may run, and only with status `ok`. */
 export function toolForCall(known: CustomTool, places: ToolPlaces, store: TrustStore, now: string): ToolTrust | null {
   const directory = join(known.path, '..')
   const read = readTool(known.path, directory, known.scope, places.parseToml)

@@ -1,7 +1,4 @@
-/**
- * Parses the manifest of a custom tool from untrusted JSON or TOML, or returns all its problems
- * (T2).
- */
+/** Parses the untrusted manifest of a custom tool, or returns all its problems (T2). */
 
 import { isRecord } from '../../system/json.ts'
 import type { InputSchema, PropertySchema } from '../input-schema.ts'
@@ -35,19 +32,8 @@ export interface ToolProblem {
 
 const OUTPUTS: readonly CustomToolManifest['output'][] = ['text', 'json', 'lines']
 /** Every key of a tool's manifest. */
-export const TOOL_KEYS: readonly string[] = [
-  'name',
-  'description',
-  'script',
-  'arguments',
-  'timeout',
-  'max_output_bytes',
-  'env',
-  'require_confirmation',
-  'labels',
-  'domains',
-  'output',
-]
+export const TOOL_KEYS: readonly string[] =
+  'name description script arguments timeout max_output_bytes env require_confirmation labels domains output'.split(' ')
 const NAME = /^[a-z][a-z0-9_-]{0,47}$/
 const SCRIPT = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/
 const DEFAULT_TIMEOUT = 60

@@ -90,7 +90,7 @@ function notFound(given: string, text: string, wanted: string): string {
     first === '' ? [] : text.split('\n').flatMap((line, index) => (squeezed(line) === first ? [index + 1] : []))
   const hint =
     near.length > 0
-      ? `; its first line stands on line ${near.slice(0, 3).join(', ')} with other white space or other lines after it`
+      ? `; its first line is on line ${near.slice(0, 3).join(', ')} with other white space or other lines after it`
       : ''
   return `"old_string" does not occur in ${given}${hint}. Read the file again and copy the text exactly, white space included`
 }

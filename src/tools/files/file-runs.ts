@@ -45,10 +45,7 @@ export interface VerdictContext {
   readonly judge: (access: PathAccess, path: string) => Pick<JudgedPath, 'verdict'>
 }
 
-/**
- * Refuses a new name under which reading would be judged less strictly: a secret often is one only
- * by its name.
- */
+/** Refuses a name that is judged less strictly: a secret often is one only by its name. */
 export function requireAsClosed(source: string, destination: string, context: VerdictContext): void {
   const before = context.judge('read', source).verdict
   const after = context.judge('read', destination).verdict

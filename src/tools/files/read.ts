@@ -67,14 +67,14 @@ interface Page {
   readonly next: { readonly offset: number; readonly column: number } | null
 }
 
-interface Wanted {
+interface PageRequest {
   readonly offset: number
   readonly column: number
   readonly limit: number
   readonly characters: number
 }
 
-function pageOf(text: string, wanted: Wanted): Page | null {
+function pageOf(text: string, wanted: PageRequest): Page | null {
   let start = 0
   for (let line = 1; line < wanted.offset; line++) {
     const end = text.indexOf('\n', start)

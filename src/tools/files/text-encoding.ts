@@ -96,8 +96,8 @@ function encodingOf(bytes: Uint8Array): Encoding | NoText {
   const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, SNIFFED)).toString('latin1')
   const signature = signatures.find(([, offset, text]) => start.startsWith(text, offset))
   const binary = start.includes('\0')
-  // `BM` and `ID3` begin words too: a signature counts only where bytes follow that no text holds.
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what tells bytes from text.
+  // `BM` and `ID3` begin words too: a signature counts only before bytes that text does not contain.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters distinguish bytes from text.
   if (signature && (binary || /[\x00-\x08\x0e-\x1a\x7f-\x9f]/.test(start))) return { media: signature[0] }
   return binary ? { media: 'application/octet-stream' } : 'utf-8'
 }

@@ -82,10 +82,7 @@ export function isShown({ path, verdict }: JudgedPath, type: EntryType, context:
   return found === 'allow' || (type === 'directory' && found === 'ask')
 }
 
-/**
- * Whether a filtered listing names a directory: something below may be read. Skips one that is too
- * large to tell.
- */
+/** Whether a filtered listing names a directory: something below may be read. */
 export async function holdsReadable(path: CheckedPath, context: ToolContext): Promise<boolean> {
   if (!context.filterListings || context.judge('read', path).verdict === 'allow') return true
   let seen = 0
@@ -179,10 +176,7 @@ export function isIgnored(files: readonly IgnoreFile[], relative: string, direct
   return false
 }
 
-/**
- * The name, or a JSON string if it contains invisible characters, so that it cannot imitate another
- * line.
- */
+/** The name, or a JSON string if it contains invisible characters. */
 export function visibleName(name: string): string {
   if (!hidesSomething(name)) return name
   const written = shownCharacters(name).map(({ source, escaped }) => (escaped ? jsonEscape(source) : jsonPlain(source)))

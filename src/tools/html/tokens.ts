@@ -76,16 +76,7 @@ export type HtmlToken =
   | { readonly kind: 'close'; readonly name: string }
 
 /** Raw text up to their end tags. */
-const RAW: ReadonlySet<string> = new Set([
-  'script',
-  'style',
-  'textarea',
-  'title',
-  'noscript',
-  'iframe',
-  'xmp',
-  'noembed',
-])
+const RAW: ReadonlySet<string> = new Set('script style textarea title noscript iframe xmp noembed'.split(' '))
 const MAX_ATTRIBUTES = 64
 
 /** Skips comments, declarations and processing instructions. */

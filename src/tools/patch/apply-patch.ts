@@ -52,7 +52,7 @@ function plan(change: FileChange, states: Map<string, FileState>, context: Patch
   if (bytes === null) throw new InputError(`${change.path} does not exist, so the patch cannot ${change.kind} it`)
   if (change.kind === 'delete') {
     if (change.hunks.length > 0 && patched(change.path, bytes, change.hunks).length > 0) {
-      throw new InputError(`${change.path} holds more than the patch deletes; nothing was changed`)
+      throw new InputError(`${change.path} contains more than the patch deletes; nothing was changed`)
     }
     state.after = null
     return `D ${change.path}`
@@ -133,13 +133,13 @@ function commit(states: readonly FileState[], context: PatchContext): void {
     }
   } catch (error) {
     for (const { write } of prepared.toReversed()) write.abort()
-    for (const step of undo.reverse()) takeBack(step)
+    for (const step of undo.reverse()) rollBack(step)
     throw error
   }
 }
 
 // Roll back as many files as possible; the first failure is reported.
-function takeBack(step: () => void): void {
+function rollBack(step: () => void): void {
   try {
     step()
   } catch {

@@ -105,7 +105,7 @@ function mismatch(file: Lines, old: readonly string[], from: number, hunk: Hunk)
     while (length < old.length && same(file, at + length, old[length]!)) length++
     if (length > best.length) best = { at, length }
   }
-  if (best.length === old.length && hunk.atEnd) return 'its lines do not stand at the end of the file'
+  if (best.length === old.length && hunk.atEnd) return 'its lines are not at the end of the file'
   if (best.length === 0) return `no line is ${quote(old[0]!)}${from > 0 ? ` after line ${from}` : ''}`
   const found = file.lines[best.at + best.length]
   const line = best.at + best.length + 1

@@ -130,7 +130,7 @@ function readHunk(lines: readonly string[], begin: number, section: Section): nu
   }
   if (oldLeft !== 0 || newLeft !== 0) {
     throw new InputError(
-      `the hunk at line ${begin + 1} of the patch says ${oldCount} old and ${newCount} new lines, but holds ${oldCount! - oldLeft} and ${newCount! - newLeft}; correct the counts`,
+      `the hunk at line ${begin + 1} of the patch says ${oldCount} old and ${newCount} new lines, but contains ${oldCount! - oldLeft} and ${newCount! - newLeft}; correct the counts`,
     )
   }
   section.hunks.push({

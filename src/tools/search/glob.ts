@@ -52,7 +52,7 @@ function expandBraces(pattern: string): string[] {
   const done: string[] = []
   while (pending.length > 0) {
     if (pending.length + done.length > MAX_ALTERNATIVES) {
-      throw new InputError(`the braces of the glob stand for more than ${MAX_ALTERNATIVES} patterns`)
+      throw new InputError(`the braces of the glob expand to more than ${MAX_ALTERNATIVES} patterns`)
     }
     const next: string[] = []
     for (const one of pending) {

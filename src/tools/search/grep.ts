@@ -14,13 +14,13 @@ const MAX_FILE = 16 * 1024 * 1024
 /** Files listed in the record. */
 const MAX_NAMED = 200
 
-interface Found {
+interface FoundLine {
   readonly path: string
   readonly line: number
   readonly text: string
 }
 
-interface Wanted {
+interface SearchOptions {
   readonly search: LineSearch
   readonly context: number
   readonly filesOnly: boolean
@@ -36,10 +36,7 @@ export interface GrepInput {
   readonly ignored?: boolean | undefined
 }
 
-/**
- * Not ripgrep: each file is judged and opened by its judged path. Like ripgrep it skips what
- * `.gitignore` names.
- */
+/** Not ripgrep: each file is judged, and opened by its judged path. */
 export async function grep(input: GrepInput, context: ToolContext): Promise<ToolOutput> {
   const root = context.checked(input.path ?? '.')
   const only = input.glob === undefined ? null : parseGlob(input.glob, { floating: true })
@@ -71,7 +68,7 @@ export async function grep(input: GrepInput, context: ToolContext): Promise<Tool
 async function searchFile(
   path: CheckedPath,
   label: string,
-  wanted: Wanted,
+  wanted: SearchOptions,
   context: ToolContext,
   result: Result,
 ): Promise<void> {
@@ -104,7 +101,7 @@ async function searchFile(
 }
 
 class Result {
-  readonly #found: Found[] = []
+  readonly #found: FoundLine[] = []
   readonly #lines: string[] = []
   readonly #maxBytes: number
   readonly #filesOnly: boolean
@@ -121,7 +118,7 @@ class Result {
   }
 
   /** False if there is no more space. */
-  add(found: Found, isMatch: boolean): boolean {
+  add(found: FoundLine, isMatch: boolean): boolean {
     const line = this.#filesOnly
       ? found.path
       : `${found.path}${isMatch ? ':' : '-'}${found.line}${isMatch ? ':' : '-'}${found.text}`
@@ -144,7 +141,7 @@ class Result {
     const notes = [
       ...(this.full ? [`more matches were left out; ${remedy}`] : []),
       ...(this.unreadable > 0 ? [`${this.unreadable} files that may not be read were not searched`] : []),
-      ...(this.skipped > 0 ? [`${this.skipped} files were too large or went away`] : []),
+      ...(this.skipped > 0 ? [`${this.skipped} files were too large or disappeared`] : []),
     ]
     const body = this.#lines.length > 0 ? this.#lines : [`No match in ${this.searched.length} files below ${root}.`]
     return {

@@ -28,7 +28,9 @@ export async function searchWeb(query: string, url: string, context: ToolContext
   const found = status === 200 ? resultsIn(body) : null
   if (found === null) {
     const said =
-      status === 200 ? 'what is no list of results; a SearXNG must allow the format "json"' : `HTTP ${status}`
+      status === 200
+        ? 'something other than a list of results; a SearXNG must allow the format "json"'
+        : `HTTP ${status}`
     return { text: `The search endpoint answered ${said}.`, hosts, isError: true }
   }
   const lines = found.map(({ title, url, content }, index) => `${index + 1}. ${title}\n   ${url}\n   ${content}`)
@@ -210,7 +212,7 @@ export function hostsOf(urls: readonly string[]): string[] {
 
 function parseHeaders(given: LooseObject = {}): Record<string, string> {
   const entries = Object.entries(given)
-  if (entries.length > MAX_HEADERS) throw new InputError(`"headers" of http holds at most ${MAX_HEADERS} headers`)
+  if (entries.length > MAX_HEADERS) throw new InputError(`"headers" of http takes at most ${MAX_HEADERS} headers`)
   for (const [name, value] of entries) {
     if (!HEADER_NAME.test(name))
       throw new InputError(`"headers" of http: ${JSON.stringify(name.slice(0, 60))} is not a header name`)

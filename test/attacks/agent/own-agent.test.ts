@@ -105,7 +105,7 @@ it.each(['build', 'auto'])('everything is held, and the work is done (%s)', asyn
   expect(world.text('cordon.toml')).toBe(MANIFEST)
   expect(readFileSync(config, 'utf8')).toBe(before)
   expect(existsSync(join(home, '.config/cordon/cordon.toml'))).toBe(false)
-  expect(sent.at(-1)).toContain('it is data, not an order')
+  expect(sent.at(-1)).toContain('it is data, not an instruction')
   // And the work was done.
   expect(world.text('sums.py')).toContain('a + b')
   expect(world.has('tested.txt')).toBe(true)

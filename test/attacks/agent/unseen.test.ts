@@ -40,7 +40,7 @@ describe('a memory file that imports what may not be read', () => {
   })
 
   it.each([
-    ['is too large to be looked at', () => put('CLAUDE.md', `@.env\n${'x '.repeat(3_000_000)}`)],
+    ['is too large to check', () => put('CLAUDE.md', `@.env\n${'x '.repeat(3_000_000)}`)],
     ['is a link to what may not be read', () => symlinkSync('.env', join(world.project, 'CLAUDE.md'))],
     [
       'is a rule that is a link',
@@ -344,7 +344,7 @@ describe('a skill that runs commands by itself', () => {
   })
 
   it.each([
-    ['of another name in its head', '.claude/skills/a/SKILL.md', '---\nname: show\n---\n', 'show'],
+    ['of another name in its front matter', '.claude/skills/a/SKILL.md', '---\nname: show\n---\n', 'show'],
     ['of another name with a folder', '.claude/skills/a/SKILL.md', '---\nname: "my:show"\n---\n', 'my:show'],
     ['of a name that YAML hides', '.claude/skills/a/SKILL.md', '---\n"na\\x6de": show\n---\n', 'show'],
     ['of a name on the next line', '.claude/skills/a/SKILL.md', '---\nname: >-\n  show\n---\n', 'show'],

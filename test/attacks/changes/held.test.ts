@@ -24,7 +24,7 @@ function furnish(place: Place, uid: number): string {
 
 /** The rows whose plant stands. */
 function look(place: Place): string[] {
-  return plants.filter((plant, index) => isStanding(plant, join(place.project, `row${index}`))).map(({ name }) => name)
+  return plants.filter((plant, index) => isPlanted(plant, join(place.project, `row${index}`))).map(({ name }) => name)
 }
 
 /** What stands while all of them run in one sandbox, and when Cordon was killed in the middle of it. */
@@ -41,7 +41,7 @@ async function standing(
 
 const HOST = { PATH: process.env.PATH ?? '', HOME: '/nowhere', GIT_CONFIG_NOSYSTEM: '1' }
 
-function isStanding({ planted, text, repository, workingTree }: Plant, folder: string): boolean {
+function isPlanted({ planted, text, repository, workingTree }: Plant, folder: string): boolean {
   if (workingTree !== undefined) {
     const words = ['config', '--file', join(folder, workingTree, 'config'), 'core.worktree']
     const value = spawnSync('git', words, { env: HOST, encoding: 'utf8' }).stdout.trim()

@@ -10,7 +10,7 @@ import { asUser, eachUser } from '../../users.ts'
 
 const TOKEN = ['ghp', 'A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8'].join('_')
 
-interface Learned {
+interface LearnResult {
   readonly proof: string
   readonly lines: readonly { readonly kind: string; readonly value: string }[]
   readonly warnings: readonly string[]
@@ -38,7 +38,7 @@ eachUser(describe)('as $name', (user) => {
   const learn = (
     script: string,
     flags: readonly string[] = ['--try'],
-  ): { out: string; err: string; learned: Learned } => {
+  ): { out: string; err: string; learned: LearnResult } => {
     for (const path of ['', ...readdirSync(base, { recursive: true, encoding: 'utf8' })])
       if (!existsSync(join(base, path))) continue
       else chownSync(join(base, path), user.uid, user.gid)

@@ -230,8 +230,9 @@ describe('a key of AWS', () => {
   const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest()
 
   /** A request as an SDK signs it, with whatever scope. */
-  function signed(key: string, service: string, region: string, more: readonly string[] = [], path = '/'): string {
-    const [day, time] = ['20260101', '20260101T000000Z']
+  function signed(key: string, service: string, region: string, more: readonly string[] = [], path = '/', ahead = 0) {
+    const time = new Date(Date.now() + ahead).toISOString().replace(/[-:]|\.\d+/g, '')
+    const day = time.slice(0, 8)
     const hash = 'UNSIGNED-PAYLOAD'
     const headers = `host:${BUCKET}\nx-amz-content-sha256:${hash}\nx-amz-date:${time}\n`
     const names = 'host;x-amz-content-sha256;x-amz-date'
@@ -276,6 +277,10 @@ describe('a key of AWS', () => {
   it.each([
     ['for another service, which would take it as well', (key: string) => signed(key, 'iam', 'eu-west-1')],
     ['for another region', (key: string) => signed(key, 's3', 'us-east-1')],
+    [
+      'for a later time, to be used elsewhere then: a host may show what was signed',
+      (key: string) => signed(key, 's3', 'eu-west-1', [], '/', 3_600_000),
+    ],
     ['by another key', () => signed('theirs', 's3', 'eu-west-1')],
     [
       'with a second login beside it',

@@ -107,7 +107,7 @@ if (import.meta.main) {
       },
     })
     const stats = () => (proxy as CommandProxy | null)?.stats()
-    await until('it holds a connection', () => (stats()?.open ?? 0) > 0)
+    await until('it contains a connection', () => (stats()?.open ?? 0) > 0)
     const held = stats()!
     abort.abort()
     await running

@@ -1,8 +1,10 @@
 /** Attacks on the page: from other pages, other names, other tabs, stolen links, and by every text that an agent can choose. */
 
+import { writeFileSync } from 'node:fs'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { connect } from 'node:net'
+import { join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -10,6 +12,7 @@ import { askView } from '../../../src/approval/ask-view.ts'
 import { keepAsk, openAsks } from '../../../src/questions/asks.ts'
 import { sharedPrompter } from '../../../src/questions/shared-prompter.ts'
 import { postAsk } from '../../../src/questions/waiting.ts'
+import { openAuditTrail } from '../../../src/report/audit-trail.ts'
 import { terminalConsent } from '../../../src/surfaces/page/consent.ts'
 import { PageClient, type Sent } from '../../contract/page/page-client.ts'
 import {
@@ -46,10 +49,12 @@ const decision = (message: string) => {
 function ask(to: PageWorld, subject: string, from: { host?: string; project?: string; tool?: string } = {}): string {
   const { host = 'chat', project = to.sessions.root, tool = 'bash' } = from
   const { segments } = decision(subject)
-  const call = { input: { command: subject }, call: 'hash', facts: null, worst: { text: 'anything' } }
-  const request = { tool, subject, ...call, decision: decision(subject), asks: segments, suggestions: [] }
+  const call = { input: { command: subject, [subject]: subject }, call: 'hash', facts: null, worst: { text: subject } }
+  const asks = [...segments, { ...segments[0], kind: 'host' }]
+  const suggestions = from.tool === undefined ? [] : [{ kind: 'command', value: subject, admits: subject }]
+  const request = { tool, subject, ...call, decision: decision(subject), asks, suggestions }
   const view = askView(request as unknown as Parameters<typeof askView>[0])
-  return postAsk(to.sessions.machine, { host, project, tool, subject, view }, Date.now())
+  return postAsk(to.sessions.machine, { host, project, tool, view }, Date.now())
 }
 
 const requests: readonly (Sent & { name: string; status: number })[] = [
@@ -223,7 +228,6 @@ describe('answers', () => {
           host: 'codex',
           project: root,
           tool: 'bash',
-          subject,
           once,
           suggestions: [],
           view: { ...view, subject, answers: ['once', 'deny'], ...more },
@@ -432,6 +436,20 @@ describe('texts that an agent chooses', () => {
           'document.querySelectorAll("img, iframe, script:not([src]), object, embed, form[action]").length',
         ),
       ).toBe(0)
+      expect(errors).toEqual([])
+      // The report is a file of its own, with scripts in it and no server that could refuse some.
+      const report = join(hostile.sessions.root, 'report.html')
+      writeFileSync(report, openAuditTrail(hostile.sessions.machine).report({}, new Date(), 'page'))
+      await page.goto(`file://${report}`)
+      for (const call of await page.locator('details.call').all()) await call.locator('summary').click()
+      expect(await page.evaluate('window.pwned')).toBeUndefined()
+      expect(
+        await page.evaluate('document.querySelectorAll("img, iframe, svg, object, form, base, #calls a").length'),
+      ).toBe(0)
+      const told = await page.locator('#calls').textContent()
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what must not arrive.
+      expect(told).not.toMatch(/[\u202a-\u202e\u2066-\u2069\u200b-\u200f\u001b\u0000]/)
+      expect(told).toContain('<script>window.pwned=1</script>')
       expect(errors).toEqual([])
     } finally {
       await browser.close()

@@ -173,6 +173,6 @@ describe('of a fleet', () => {
   })
 
   it('what is too long to be shown is put to nobody', async () => {
-    await expect(ask(new Servers(), 'x'.repeat(70_000), never, 1)).rejects.toThrow('too long to be put to the fleet')
+    await expect(ask(new Servers(), 'x'.repeat(70_000), never, 1)).rejects.toThrow('too long to send to the fleet')
   })
 })

@@ -93,7 +93,7 @@ describe('a reviewer that says yes to everything', () => {
         'mode = "custom"\n[capabilities.allow.commands]\npatterns = ["ls:*"]\ndefault_domains = ["api.example.com"]',
     },
     {
-      note: 'a call that holds a secret',
+      note: 'a call that contains a secret',
       tool: 'write',
       input: { path: 'a.txt', content: `aws_secret_access_key = ${'wJalrXUtnFEMI'}K7MDENGbPxRfiCYzzzzzzKEY99` },
       project: WRITE,

@@ -223,7 +223,6 @@ describe('a call that is long', () => {
       project: '/p',
       host: 'mcp',
       tool: view.tool,
-      subject: view.subject,
       view,
       suggestions: [],
       time: 0,

@@ -61,7 +61,7 @@ const questions = new TypedQuestions({
   loaded: outcome.loaded,
   machine,
   files: machineFiles,
-  tell: () => {},
+  report: () => {},
   terminal: { open, clock },
 })
 const { signal } = new AbortController()

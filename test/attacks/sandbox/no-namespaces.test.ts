@@ -124,6 +124,12 @@ eachUser(describe)('as $name', (user) => {
     expect([home.stdout, existsSync(join(base, 'home/made'))]).toEqual(['x\nx\n', false])
   })
 
+  it('names a refused host where no host is granted', () => {
+    const ran = cordon('run', '--', 'curl', '-sS', 'https://evil.example')
+    expect(ran.status).toBe(56)
+    expect(ran.stderr).toContain('evil.example')
+  })
+
   it('what is lost comes back, and what is protected stays', () => {
     expect(cordon('run', '--quiet', '--', 'sh', '-c', 'rm plain; echo x > .git/hooks/pre-commit').stderr).toMatch(
       /Read-only/,

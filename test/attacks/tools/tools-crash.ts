@@ -8,8 +8,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
-import { randomFrom } from '../../../src/scan/redact/samples.fixture.ts'
 import { isTemporaryName, reapTemporaries } from '../../../src/system/guarded/journal.ts'
+import { randomFrom } from '../../redact-samples.ts'
 
 const LINES = 2000
 

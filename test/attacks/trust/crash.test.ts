@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { randomFrom } from '../../../src/scan/redact/samples.fixture.ts'
+import { randomFrom } from '../../redact-samples.ts'
 import { crashRounds, type Work } from '../audit/crash-rounds.ts'
 
 // `node test/attacks/audit/crash-rounds.ts 500` is the long form.

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { gitKeyOrders } from '../../../src/files/git-keys.ts'
+import { gitKeyLines } from '../../../src/files/git-keys.ts'
 import { gitKeyCases } from '../../cases/git-key-cases.ts'
 
 /** The init always knows the value. */
@@ -21,7 +21,7 @@ beforeAll(() => {
   const sources = [join(import.meta.dirname, 'git-key-judge.c'), 'native/broker/git-key.c']
   execFileSync('cc', ['-std=gnu11', '-O1', '-Wall', '-Wextra', '-Werror', '-o', judge, ...sources])
   const words = cases.flatMap(({ key, value }) => [folded(key), value])
-  const said = execFileSync(judge, [...gitKeyOrders(['example.com']), '--', ...words], { encoding: 'utf8' })
+  const said = execFileSync(judge, [...gitKeyLines(['example.com']), '--', ...words], { encoding: 'utf8' })
   answers = said.trimEnd().split('\n')
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

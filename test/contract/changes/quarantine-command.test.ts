@@ -86,8 +86,8 @@ it('what stands there now is replaced only when told, and an id that is not list
   expect(() => quarantine('restore', id)).toThrow(/something at .*\.envrc/)
   expect(world.text('.envrc')).toBe('mine\n')
   for (const other of ['', 'x/1', `${id}/../1`, '../../config']) {
-    expect(() => quarantine('restore', other)).toThrow(/name what to take/)
-    expect(() => quarantine('diff', other)).toThrow(/name what to take/)
+    expect(() => quarantine('restore', other)).toThrow(/name an entry of/)
+    expect(() => quarantine('diff', other)).toThrow(/name an entry of/)
   }
   expect(quarantine('restore', id, '--force')).toContain('restored')
   expect(world.text('.envrc')).toBe('planted\n')

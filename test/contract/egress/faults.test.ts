@@ -218,7 +218,7 @@ describe('clients that dawdle', () => {
     for (const client of clients) client.close()
   })
 
-  it('does not hold an endless row of pipelined requests', async () => {
+  it('does not contain an endless row of pipelined requests', async () => {
     world = createWorld()
     let reached = 0
     await world.serveHttp(() => {

@@ -64,7 +64,7 @@ describe('Codex', () => {
     expect(/^\S+ [0-9a-f]{12}(\+read)? 'ls'$/.exec(await rewritten(record))?.[1] === '+read').toBe(readOnly)
   })
 
-  it('holds commands itself where it was not told to leave them alone', async () => {
+  it('contains commands itself where it was not told to leave them alone', async () => {
     rmSync(rules())
     expect(await rewritten([turn('t1', 'read-only')])).toMatch(/[0-9a-f]{12} 'ls'$/)
   })

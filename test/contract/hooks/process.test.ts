@@ -300,7 +300,7 @@ describe('approvals', () => {
     const unseen = cordon(['approvals', 'allow', id!])
     expect([unseen.code, unseen.out]).toEqual([1, expect.stringContaining('npm publish')])
     expect(cordon(['approvals', 'allow', id!, '--yes']).code).toBe(0)
-    expect(cordon(['approvals']).out).toContain('nothing waits')
+    expect(cordon(['approvals']).out).toContain('no questions are waiting')
     // What is published is asked about each time: the yes was for this very call, and for one.
     expect(hook(call('Bash', { command: 'npm publish --tag next' })).out).toContain('"permissionDecision":"deny"')
     expect(hook(push).out).toContain('"permissionDecision":"allow"')

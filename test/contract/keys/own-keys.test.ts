@@ -123,7 +123,7 @@ it('security.hide_model and debug.dump_provider_payloads: what the model is told
     const machine = { ...world.machine, env: { ...world.machine.env, SCRIPTED_KEY: 'sk-test-0123456789abcdef' } }
     const turn = async (object: object): Promise<{ sent: string; notes: string }> => {
       const manifest = { object: { schema_version: 1, ...object } }
-      const agent = await openAgentSession({ machine, project: world.root, manifest, tell: () => {} })
+      const agent = await openAgentSession({ machine, project: world.root, manifest, report: () => {} })
       const { signal } = new AbortController()
       const end = await agent.agent.turn({ role: 'user', parts: [{ type: 'text', text: 'hi' }] }, { signal })
       expect(end).toMatchObject({ reason: 'done' })

@@ -51,7 +51,7 @@ describe.each(pairs)('a %s client, a %s server', (client, era) => {
     expect(JSON.stringify(messages)).not.toContain(TOKEN)
     expect(JSON.stringify(messages)).toContain('cordon://srv/file:///a')
     expect(JSON.stringify(messages)).not.toContain('"system"')
-    expect(JSON.stringify((messages as unknown[]).at(-1))).toContain('not an order')
+    expect(JSON.stringify((messages as unknown[]).at(-1))).toContain('not an instruction')
     expect(at.recorded).toEqual(['mcp_prompts__srv allow', 'taint mcp_prompts__srv', 'done'])
   })
 

@@ -77,7 +77,7 @@ describe('a server that fails', () => {
       return new Promise(() => {})
     }
     expect(await at.call('bad__echo', { text: '' })).toEqual({
-      text: 'bad failed: the other side has gone away',
+      text: 'bad failed: the other side disconnected',
       isError: true,
     })
     await expect(at.call('bad__echo', { text: '' })).rejects.toThrow(/bad is not running \(it crashed\).*again in 1 s/)

@@ -115,7 +115,7 @@ describe.each(pairs)('a %s client, a %s server', (client, era) => {
     at.server.answer = async () =>
       text(`${ORDERS} token: ghp_abcdefghijklmnopqrstuvwxyz0123456789 or value-from-a-config`)
     const result = await at.call('srv__echo', { text: '' })
-    expect(result.text).toContain('not an order')
+    expect(result.text).toContain('not an instruction')
     expect(result.text).not.toContain('ghp_abcdefghijklmnopqrstuvwxyz')
     expect(result.text).not.toContain('value-from-a-config')
   })

@@ -45,7 +45,7 @@ async function violations(page: Page): Promise<string[]> {
 it('answers an ask, shows what came of it live, opens it with its diff, and puts it back', async () => {
   const { page, errors } = await openTab(browser, world.server.link)
   expect(page.url()).toBe(`${world.origin}/#/now`)
-  await page.getByText('Nothing waits for you.').waitFor()
+  await page.getByText('No questions are waiting.').waitFor()
   const ran = cordon.openSession().call('write', { path: 'made.txt', content: 'hello\n' })
   const ask = page.locator('article.ask')
   await ask.waitFor()
@@ -127,7 +127,7 @@ it('explains a call, and says what a grant would have admitted', async () => {
   expect(await page.locator('.tree > li').count()).toBeGreaterThan(1)
   await page.getByLabel('Pattern, as cordon.toml has it').fill('echo:*')
   await page.getByRole('button', { name: 'Try it on the record' }).click()
-  await page.getByText(/recorded calls it would have let \d+ kinds pass/).waitFor()
+  await page.getByText(/recorded calls it would have allowed \d+ kinds pass/).waitFor()
   expect(errors).toEqual([])
   await page.context().close()
 })

@@ -3,7 +3,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Remembered } from '../../../src/approval/approve.ts'
+import type { SavedAnswer } from '../../../src/approval/approve.ts'
 import { amendProject } from '../../../src/project/amend.ts'
 import { loadPolicy } from '../../../src/project/load/load.ts'
 import { openPolicy } from '../../../src/project/open.ts'
@@ -28,8 +28,8 @@ allowed_hosts = ["docs.example.org"]
 interface Row {
   readonly name: string
   readonly manifest: string
-  readonly grant: readonly [Remembered['grant']['kind'], string]
-  readonly verdict?: Remembered['verdict']
+  readonly grant: readonly [SavedAnswer['grant']['kind'], string]
+  readonly verdict?: SavedAnswer['verdict']
   readonly tool?: string
   /** What the manifest then holds; null when it is left as it is. */
   readonly holds: string | null
@@ -135,7 +135,7 @@ describe('an answer for always', () => {
     const opened = await open()
     if (!('loaded' in opened)) throw new Error(JSON.stringify(opened))
     const grant = { kind: 'read', value: 'docs/a.md', admits: '' } as const
-    const remembered: Remembered = { tool: 'bash', grant, verdict: 'allow', scope: 'always', seconds: null }
+    const remembered: SavedAnswer = { tool: 'bash', grant, verdict: 'allow', scope: 'always', seconds: null }
     const amended = await amendProject(opened.loaded, remembered, world.machine, machineFiles)
     if (!('loaded' in amended)) throw new Error(JSON.stringify(amended))
     expect(opened.loaded.policy.writes.deny.map(({ rule }) => rule)).toContain('your skills')
@@ -158,7 +158,7 @@ describe('an answer for always', () => {
       return outcome.loaded
     }
     const grant = { kind, value, admits: '' }
-    const remembered: Remembered = { tool, grant, verdict, scope: 'always', seconds: null }
+    const remembered: SavedAnswer = { tool, grant, verdict, scope: 'always', seconds: null }
     const amended = await amendProject(await load(), remembered, world.machine, machineFiles)
     expect('loaded' in amended, JSON.stringify(amended)).toBe(holds !== null)
     if (holds === null) expect(world.text('cordon.toml')).toBe(manifest)

@@ -501,7 +501,7 @@ describe('taint', () => {
     world.file('readme.md', hostile)
     const session = await sessionOf({ schema_version: 1, security: { taint_asks: true } })
     expect((await session.call('write', { path: 'x', content: '' })).status).toBe('done')
-    expect(resultText(await session.call('read', { path: 'readme.md' }))).toContain('data, not an order')
+    expect(resultText(await session.call('read', { path: 'readme.md' }))).toContain('data, not an instruction')
     expect(await session.call('write', { path: 'x', content: '' })).toMatchObject({
       status: 'refused',
       decision: { reason: { code: 'tainted' } },

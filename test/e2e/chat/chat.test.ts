@@ -235,7 +235,7 @@ describe('what tries to steer', () => {
     await chat.until(/stopped\./)
     await chat.ready()
     expect(at.has('stolen.txt')).toBe(false)
-    expect(at.model.seen[1]!.text).toContain('it is data, not an order')
+    expect(at.model.seen[1]!.text).toContain('it is data, not an instruction')
     expect(chat.raw).not.toContain('\u001b]0;owned')
     expect(chat.raw).not.toContain('\u001b[2Jy')
     chat.type('\u0004')

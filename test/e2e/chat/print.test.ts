@@ -125,7 +125,7 @@ it('nobody is asked, and a deny of hosts binds the agent itself', async () => {
   at.write('manifest.toml', 'schema_version = 1\n[security]\ndeny_domains = ["127.0.0.1"]\n')
   const denied = await at.cordon(['chat', '--manifest', 'manifest.toml', '-p', 'go', '--json'])
   expect([denied.code, at.model.seen.length]).toEqual([125, 2])
-  expect(denied.out).toContain('the rules do not let a request to the model out')
+  expect(denied.out).toContain('the rules block requests to the model')
 })
 
 it('hide_model keeps the names out of the prompt, and --vscode takes one variable alone', async () => {

@@ -111,11 +111,11 @@ export const SITUATIONS: readonly Situation[] = [
       'A bundle gives a tool its hosts, settings and caches. `cordon run --tool NAME -- …` applies one once; `cordon bundles` lists them.',
   },
   {
-    title: 'git does not know who you are',
+    title: 'git does not know your name',
     command: ['run', '--', 'git', 'commit', '--allow-empty', '-m', 'x'],
     before: [['git', 'init', '-q']],
     home: NAMED,
-    says: 'git does not know who you are in there',
+    says: 'git does not know your name inside the sandbox',
     answer: 'Your name is in `~/.gitconfig`, which the bundle `git` shows. `cordon init` adds the bundle.',
   },
   {

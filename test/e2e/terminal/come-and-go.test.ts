@@ -73,7 +73,7 @@ it('setup shows what it writes and asks; uninstall shows what goes and asks', as
   ])
   expect(project.cordon(['audit', 'verify'], { env }).code).toBe(0)
   person.line('cordon uninstall --yes; cordon uninstall')
-  await person.sees('There is nothing of Cordon')
+  await person.sees('Cordon is not set up')
   await person.atPrompt()
   expect(existsSync(inHome('.local/state/cordon'))).toBe(false)
   expect(existsSync(join(project.directory, 'cordon.toml'))).toBe(true)

@@ -199,6 +199,6 @@ export const FILE_ROWS: readonly PromiseRow[] = [
     promise: 'The root is a project. A home, a system folder, or a folder above them is refused.',
     shown: ['src/files/root-place.test.ts'],
     atHome: true,
-    refuses: /not taken for a project/,
+    refuses: /not accepted as a project/,
   },
 ]

@@ -73,7 +73,7 @@ function placeOf({ arrangement }: PlanUnderway): Place | null {
 /** The port was opened when the plan was created, and the profile names it. */
 function handOver(port: number, io: LaunchIo, place: Place | null): void {
   if (!io.onListener || place?.listener?.port !== port)
-    throw new SandboxFault('sandbox-network', 'the plan has a way out, but no port was opened for it')
+    throw new SandboxFault('sandbox-network', 'the plan has a network, but no port was opened for it')
   io.onListener(place.listener.server, null)
 }
 

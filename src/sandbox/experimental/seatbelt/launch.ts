@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { constants } from 'node:os'
 import { errorCode } from '../../../system/fault.ts'
 import { attendChild, type ChildEnd, childStreams } from '../../attended-child.ts'
-import { type Captured, type LaunchIo, type LaunchResult, SandboxFault } from '../../backend.ts'
+import { type CapturedOutput, type LaunchIo, type LaunchResult, SandboxFault } from '../../backend.ts'
 import type { Limits } from '../../limits.ts'
 import type { SandboxPlan } from '../../plan.ts'
 import { readIdentities } from '../../session.ts'
@@ -13,7 +13,7 @@ import type { Violation } from '../../violation.ts'
 import { compileProfile, type RefusalMark, readRefusals, refusalPredicate } from './profile.ts'
 
 /** Absolute: PATH is not trusted. */
-export const SANDBOX_EXEC = '/usr/bin/sandbox-exec'
+const SANDBOX_EXEC = '/usr/bin/sandbox-exec'
 const SHELL = '/bin/sh'
 /** Creates the terminal outside, so that no program inside has the person's own. */
 const SCRIPT = '/usr/bin/script'
@@ -23,21 +23,18 @@ const STARTED = 'echo >&3; exec 3>&-; exec "$@"'
 /** The program and arguments that run a plan: limits first, then the profile, then the command. */
 export function launchWords(plan: SandboxPlan, mark: RefusalMark | null = null): readonly [string, ...string[]] {
   const inner = [SHELL, '-c', `${limitCommands(plan.limits)}exec "$0" "$@"`, SANDBOX_EXEC]
-  const started = tellsStart(plan) ? [SHELL, '-c', STARTED, 'sh'] : []
+  const started = reportsStart(plan) ? [SHELL, '-c', STARTED, 'sh'] : []
   const words = [...inner, '-p', compileProfile(plan, mark), '--', ...started, ...plan.argv]
   if (plan.terminal === null) return words as unknown as readonly [string, ...string[]]
   return [SCRIPT, '-q', '/dev/null', ...words]
 }
 
 /** A bare baseline has no shell to say it with, and a terminal's streams go through script. */
-function tellsStart(plan: SandboxPlan): boolean {
+function reportsStart(plan: SandboxPlan): boolean {
   return plan.baseline !== 'none' && plan.terminal === null
 }
 
-/**
- * If a limit cannot be set, the command does not run. On macOS these limits do not cover memory and
- * processes.
- */
+/** If a limit cannot be set, nothing runs. On macOS they do not cover memory and processes. */
 function limitCommands({ cpuSeconds, openFiles, fileBytes }: Limits): string {
   const wanted: readonly (readonly [string, number | undefined])[] = [
     ['-c', 0],
@@ -51,10 +48,7 @@ function limitCommands({ cpuSeconds, openFiles, fileBytes }: Limits): string {
   return `${set.join('')}${files}`
 }
 
-/**
- * Runs the plan to its end. `observed`: refusals are read from the log afterwards, if that is worth
- * its time.
- */
+/** Runs the plan to its end. `observed`: refusals are read from the log afterwards. */
 export async function launchSeatbelt(plan: SandboxPlan, io: LaunchIo, observed: boolean): Promise<LaunchResult> {
   io.signal?.throwIfAborted()
   requireSameFiles(plan)
@@ -116,7 +110,7 @@ async function attend(
   }
   const end = await attendChild({ child, limits: plan.limits, io, kill, unstartable })
   const { code, signal, stderr } = end
-  if (tellsStart(plan) && !started && !end.timedOut && !end.cancelled) throw unstarted(code, stderr)
+  if (reportsStart(plan) && !started && !end.timedOut && !end.cancelled) throw unstarted(code, stderr)
   const violations = mark !== null && isWorthAsking(end, io) ? await readKernelLog(mark, end.milliseconds) : []
   for (const violation of violations) io.onViolation?.(violation)
   return {
@@ -137,7 +131,7 @@ function isWorthAsking({ code, cancelled, stderr }: ChildEnd, io: LaunchIo): boo
 }
 
 /** A profile that does not compile, or a program that is not a sandbox-exec. */
-function unstarted(code: number | null, stderr: Captured | null): SandboxFault {
+function unstarted(code: number | null, stderr: CapturedOutput | null): SandboxFault {
   const said = stderr?.bytes.toString('utf8', 0, 500).trim()
   return new SandboxFault(
     'sandbox-failed',

@@ -1,6 +1,7 @@
 /**
- * Resources of a command on macOS that exist on the machine itself, because there are no
- * namespaces.
+ * Resources of a command on macOS, because there are no namespaces: a folder, and the one port it
+ * may connect to. That port lies on the machine's loopback, where every process can connect, so
+ * the first request must carry the command's token.
  */
 
 import { randomBytes, timingSafeEqual } from 'node:crypto'

@@ -33,10 +33,7 @@ export const SYSTEM_READS: readonly string[] = [
   '/private/var/select',
 ]
 
-/**
- * Parts of shown folders that reach everything else by another name: the data volume is mounted
- * below /System.
- */
+/** Parts of shown folders that reach everything else: the data volume lies below /System. */
 const LEFT_OUT: readonly string[] = ['/System/Volumes']
 
 /** Links of the system that paths go through; each is read as a link, and no more. */
@@ -47,10 +44,7 @@ const PRIVATE: readonly string[] = ['/dev', '/private/tmp', '/private/var/tmp', 
 
 const DEVICES: readonly string[] = ['/dev/null', '/dev/zero', '/dev/random', '/dev/urandom', '/dev/dtracehelper']
 
-/**
- * Services that the C library needs for users and locales, and TLS for verification; none starts a
- * program.
- */
+/** Services for users, locales and TLS verification; none starts a program. */
 const SERVICES: readonly string[] = [
   'com.apple.system.opendirectoryd.libinfo',
   'com.apple.system.opendirectoryd.membership',
@@ -64,7 +58,7 @@ const OUTSIDE_DEFAULT: readonly string[] = ['process-info*', 'nvram*', 'iokit-ge
 
 /** A string of the profile's language. */
 export function quote(text: string): string {
-  if (text.includes('\0')) throw new RangeError('a path holds a NUL character, which no path can')
+  if (text.includes('\0')) throw new RangeError('a path contains a NUL character, which no path can')
   return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`
 }
 
@@ -87,8 +81,8 @@ function rule(verb: 'allow' | 'deny', operations: string, filters: readonly stri
 }
 
 /** A denial of these paths. Without any it is not a rule at all: one without filters would deny everything. */
-function denial(operations: string, filters: readonly string[], told: string): string[] {
-  return filters.length === 0 ? [] : rule('deny', operations, told === '' ? filters : [...filters, told])
+function denial(operations: string, filters: readonly string[], message: string): string[] {
+  return filters.length === 0 ? [] : rule('deny', operations, message === '' ? filters : [...filters, message])
 }
 
 /** Secrets among what every command is shown of the system, by the names they have behind the links of macOS. */
@@ -114,7 +108,7 @@ function below(path: string, excluded: readonly string[]): string {
 
 /** Compiles the profile. The kernel appends the mark to its log of a refusal. */
 export function compileProfile(plan: SandboxPlan, mark: RefusalMark | null = null): string {
-  const told = mark === null ? '' : `(with message ${quote(mark)})`
+  const message = mark === null ? '' : `(with message ${quote(mark)})`
   const system = plan.baseline === 'none' ? [] : SYSTEM_READS
   const writes = plan.binds.filter((bind) => bind.mode === 'read-write').map((bind) => bind.path)
   const hidden = [...new Set([...LEFT_OUT, ...PRIVATE, ...plan.scratch, ...plan.emptied])]
@@ -132,7 +126,7 @@ export function compileProfile(plan: SandboxPlan, mark: RefusalMark | null = nul
   const inPlace = [...kept, ...ancestorsOf(kept).filter((path) => writes.some((write) => isInside(path, write)))]
   const lines = [
     '(version 1)',
-    `(deny default${told && ` ${told}`})`,
+    `(deny default${message && ` ${message}`})`,
     ...OUTSIDE_DEFAULT.map((operation) => `(deny ${operation})`),
     '(allow process-fork)',
     ...rule('allow', 'process-exec', readFilters),
@@ -161,12 +155,12 @@ export function compileProfile(plan: SandboxPlan, mark: RefusalMark | null = nul
     ...rule('allow', 'file-write*', writes.map(around)),
     ...(plan.terminal ? rule('allow', 'file-read* file-write-data file-ioctl', [TERMINALS]) : []),
     ...network(plan, writes.map(around)),
-    ...denial('file-write*', pinned.map(subpath), told),
-    ...denial('file-write-unlink', [...new Set(inPlace)].sort().map(literal), told),
+    ...denial('file-write*', pinned.map(subpath), message),
+    ...denial('file-write-unlink', [...new Set(inPlace)].sort().map(literal), message),
     ...denial(
       'file-read* file-write* process-exec file-map-executable',
       [...new Set([...systemSecrets(), ...plan.masks.map(subpath)])],
-      told,
+      message,
     ),
   ]
   return `${lines.join('\n')}\n`

@@ -1,7 +1,7 @@
 /** What commands do beyond the box (P10). */
 
 import { describe, expect, test } from 'vitest'
-import { inspectLine, rowsOf } from '../command-line.fixture.ts'
+import { inspectLine, rowsOf } from '../../../../test/command-line.ts'
 
 const table = `
 local | git status

@@ -1,4 +1,4 @@
-/** Database clients. */
+/** Database clients and migration tools. */
 
 import { databaseRules } from '../rules/databases.ts'
 import type { Program, ProgramTable, Verbs } from '../spec.ts'

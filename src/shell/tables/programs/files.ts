@@ -185,7 +185,7 @@ export function filePrograms(): ProgramTable {
   -D --directory <grow>
   -H --format -C -R --owner -M <text>
   -i --extract !output # writes wherever the archive says
-  -p --pass-through !output # copies files to wherever it is told`,
+  -p --pass-through !output # copies files to any place it is given`,
       operands: 'auto*',
     },
     ar: { ...arKind, rules: [archiveRules] },

@@ -408,7 +408,7 @@ export function gitPrograms(): ProgramTable {
   remote-read  | remote add | -f | talks to a remote
   remote-read  | archive | --remote | talks to a remote
   remote-write | push, lfs push, send-email, imap-send, svn, p4 submit, send-pack, http-push, lfs lock, lfs unlock, subtree push, annex sync, annex copy |  | sends commits to a remote
-  destructive  | push | --force -f --force-with-lease --force-if-includes --mirror --delete -d --prune | rewrites or deletes what a remote holds
+  destructive  | push | --force -f --force-with-lease --force-if-includes --mirror --delete -d --prune | rewrites or deletes content of a remote
   loss         | rm | -f --force | deletes files with their uncommitted changes
   loss         | reset | --hard --merge --keep | throws away uncommitted changes
   loss         | clean | -f --force -x -X -d | deletes untracked files
@@ -425,7 +425,7 @@ export function gitPrograms(): ProgramTable {
   loss         | reflog expire, reflog delete, reflog drop, prune, prune-packed |  | deletes what could bring commits back
   loss         | gc, repack, maintenance run | --prune -d -a --unpack-unreachable --expire-to --cruft-expiration | deletes what could bring commits back
   loss         | update-ref, symbolic-ref | -d --delete --stdin | deletes a reference
-  loss         | notes remove, notes prune, replace, lfs prune, bisect reset | -d --delete -f --force | deletes what the repository holds
+  loss         | notes remove, notes prune, replace, lfs prune, bisect reset | -d --delete -f --force | deletes content of the repository
   loss         | worktree remove | -f --force | deletes a working tree with its changes
   loss         | worktree add | -B | moves a branch away from its commits
   loss         | submodule deinit | -f --force --all | deletes a submodule with its changes
@@ -454,7 +454,7 @@ export function gitPrograms(): ProgramTable {
       effects: `
   remote-read  | fetch, pull, clone, locks |  | talks to a remote
   remote-write | push, lock, unlock |  | sends files to a remote
-  loss         | prune |  | deletes what the repository holds`,
+  loss         | prune |  | deletes content of the repository`,
       operands: 'text*',
     },
     'gitk tig lazygit': { always: ['run', 'can run any command from its own screen'] },

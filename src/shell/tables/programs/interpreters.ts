@@ -1,4 +1,4 @@
-/** Interpreters: their own options, as far as they come before the script. */
+/** Interpreters: their own options, as far as they come before the script, and their rules. */
 
 import { smallInterpreters } from '../interpreter-names.ts'
 import type { Program, ProgramTable } from '../spec.ts'

@@ -50,7 +50,7 @@ export function languagePrograms(): ProgramTable {
 
   const goreleaserKind: Program = { options: '\n  -f --config -c <read>', operands: 'text*' }
   const mvnKind: Program = maven
-  const sbtKind: Program = { always: ['code', 'runs code of its own configuration'], operands: 'text*' }
+  const sbtKind: Program = { always: ['code', 'runs code from its configuration'], operands: 'text*' }
   const dotnetKind: Program = {
     options: `
   --configfile -s --source --roll-forward <config>

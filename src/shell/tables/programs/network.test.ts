@@ -1,7 +1,7 @@
 /** What makes network tools more than their name says: a hazard code, or a path outside the project, for each line. */
 
 import { describe, expect, test } from 'vitest'
-import { findingsOf, rowsOf } from '../command-line.fixture.ts'
+import { findingsOf, rowsOf } from '../../../../test/command-line.ts'
 
 const table = `
 option-runs-program | rsync -e 'sh -c id' a b:c

@@ -69,7 +69,7 @@ export function networkPrograms(): ProgramTable {
     operands: 'host text*',
   }
   const ftpKind: Program = {
-    always: ['route', 'transfers files by commands of its own'],
+    always: ['route', 'transfers files by its own commands'],
     options: '\n  -c -e <run>\n  -f <list>\n  -u -p <text>',
     operands: 'host text*',
   }

@@ -1,4 +1,4 @@
-/** Programs that publish packages, releases and data. */
+/** Programs that publish packages, releases and data; formatters and fixers. */
 
 import type { ProgramTable, Spec } from '../spec.ts'
 

@@ -243,7 +243,7 @@ export function systemPrograms(): ProgramTable {
     defaults: { subcommands: { read: { operands: 'text*' } }, otherwise: changes('changes settings of the account') },
     'dscl scutil spctl csrutil pmset nvram systemsetup networksetup tmutil profiles pluginkit':
       changes('changes the machine'),
-    'screen zellij byobu abduco dtach': changes('runs commands in a session of its own', 'run'),
+    'screen zellij byobu abduco dtach': changes('runs commands in its own session', 'run'),
     tmux: {
       rules: [systemRules],
       stops: true,
@@ -253,8 +253,8 @@ export function systemPrograms(): ProgramTable {
           .split(' ')
           .map((name) => [name, { options: '\n  -t -F -f -S -E -b <text>', operands: 'text*' } satisfies Spec]),
       ),
-      otherwise: changes('runs commands in a session of its own', 'run'),
-      always: ['run', 'runs commands in a session of its own'],
+      otherwise: changes('runs commands in its own session', 'run'),
+      always: ['run', 'runs commands in its own session'],
     },
     'expect autoexpect': changes('runs a script that drives other programs', 'code'),
     'dbus-send busctl gdbus qdbus dbus-monitor notify-send zenity kdialog xdotool ydotool wmctrl': changes(

@@ -266,7 +266,7 @@ export function textPrograms(): ProgramTable {
   -e --source <text>
   -o --pretty-print -p --profile -d --dump-variables [output]
   -D --debug [run]
-  -W <run> # passes an option of its own, which can load a program
+  -W <run> # passes its own options, which can load a program
   -F --field-separator -v --assign <text>`,
       operands: 'text auto*',
       operandsWith: { '-f -e -E': 'auto*' },

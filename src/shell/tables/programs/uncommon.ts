@@ -1,4 +1,4 @@
-/** Programs that few projects use and that run others, read anything or write anywhere: servers, monitors, readers. */
+/** Programs that few projects use: servers, monitors, readers, services. */
 
 import type { Program, ProgramTable, Spec } from '../spec.ts'
 import { controls, traced } from '../wrap.ts'
@@ -26,7 +26,7 @@ export function uncommonPrograms(): ProgramTable {
       ...runs,
       always: ['system', 'looks into the machine, and can run commands from its screen'],
     },
-    'taskwarrior timew': { ...runs, always: ['run', 'runs hooks and commands of its own'] },
+    'taskwarrior timew': { ...runs, always: ['run', 'runs its own hooks and commands'] },
     'lv vless ccze tailspin': { always: ['run', 'starts commands from its screen'], operands: 'read*' },
     'systemd-resolve resolvectl systemd-analyze networkctl bootctl homectl portablectl coredumpctl userdbctl': {
       always: ['run', 'shows its output in a pager that runs commands'],
@@ -145,7 +145,7 @@ export function rarePrograms(): ProgramTable {
     },
     choom: { ...wslKind, wraps: controls },
     'smbclient psftp hping3 finger socket mosquitto_pub mosquitto_sub snmpwalk lwp-request lwp-download': {
-      always: ['route', 'opens a connection of its own'],
+      always: ['route', 'opens its own connection'],
       operands: 'host auto*',
     },
     'dmsetup openvpn wg wg-quick ntpdate kpartx dmidecode fwupdmgr grub-install efibootmgr': {

@@ -1,4 +1,4 @@
-/** rm, chmod, dd, cp and find: losses and changes that rows cannot express. */
+/** rm, chmod, dd, cp, find and archives: losses and changes that rows cannot express. */
 
 import { posix } from 'node:path'
 import type { Arg } from '../options.ts'
@@ -147,10 +147,7 @@ const copy: Rule = (use) => {
   })
 }
 
-/**
- * A symbolic link resolves from its own folder; a single operand creates a link of the same name
- * here.
- */
+/** A symbolic link resolves from its folder; a single operand creates one of that name here. */
 const link: Rule = (use) => {
   const [only] = use.operands
   if (!has(use, '-s')) {

@@ -245,9 +245,7 @@ export const gitRules: Readonly<Record<string, Rule>> = {
   'git worktree add': worktreeAdd,
 }
 
-/**
- * `HEAD:path`, `:0:path`, `stash@{0}:path`: the part after the colon. An address does not match.
- */
+/** `HEAD:path`, `:0:path`, `stash@{0}:path`: the part after the colon. Addresses do not match. */
 const COMMITTED = /^[^:]*:(?!\/\/)(?:\d:)?(.+)$/s
 
 /** `main@{10:00}:path`, `HEAD^{/a: b}:path`: the colons in here are of the revision. */

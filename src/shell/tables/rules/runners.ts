@@ -41,9 +41,7 @@ const scripts: Rule = (use) => {
   reportReleasing(use, use.operands[0]?.text)
 }
 
-/**
- * pnpm, yarn and bun run a project script or program if the word is not one of their subcommands.
- */
+/** pnpm, yarn and bun run a project script if the word is not one of their subcommands. */
 const shorthand: Rule = (use) => {
   if (use.words.length > 1 && !['pnpm', 'yarn'].includes(use.program)) return
   const name = use.words[1] ?? use.operands[0]?.text

@@ -1,4 +1,4 @@
-/** Reads a sed script far enough to know whether it runs commands or opens files. */
+/** Reads sed and awk scripts far enough to know whether they run commands or open files. */
 
 /** A danger of a script: hazard code and sentence. */
 type ScriptDanger = readonly [code: string, message: string]

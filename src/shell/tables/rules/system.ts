@@ -1,4 +1,4 @@
-/** systemctl, crontab, sysctl, ip and tool managers: looking is harmless, changing is not. */
+/** systemctl, crontab, sysctl, ip, TeX and tool managers: reading is harmless, changing is not. */
 
 import { has, type Rule } from '../use.ts'
 

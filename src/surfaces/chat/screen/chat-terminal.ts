@@ -34,13 +34,13 @@ export function openChatTerminal(): ChatTerminal {
   let timer: NodeJS.Timeout | null = null
   let open = true
   const write = (text: string) => writeAll(text)
-  const tell = (keys: readonly Key[]) => {
+  const send = (keys: readonly Key[]) => {
     for (const key of keys) heard(key)
   }
   const onData = (bytes: Buffer) => {
     if (timer) clearTimeout(timer)
-    tell(reader.take(bytes))
-    if (reader.isWaiting) timer = setTimeout(() => tell(reader.settle()), ESCAPE_MS)
+    send(reader.take(bytes))
+    if (reader.isWaiting) timer = setTimeout(() => send(reader.settle()), ESCAPE_MS)
   }
   const onEnd = () => heard(null)
   const restore = () => {

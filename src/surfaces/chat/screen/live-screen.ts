@@ -33,7 +33,7 @@ export class LiveScreen {
   #drawn: LiveView = { rows: [], cursor: null }
   #away = false
   /** Output while another program had the terminal. */
-  #held: string[] = []
+  #queued: string[] = []
 
   constructor(write: (text: string) => void, size: () => ScreenSize) {
     this.#write = write
@@ -47,7 +47,7 @@ export class LiveScreen {
   /** Prints whole lines above the live rows. */
   print(lines: readonly string[], view: LiveView): void {
     if (this.#away) {
-      this.#held.push(...lines)
+      this.#queued.push(...lines)
       return
     }
     const above = lines.map((line) => `${line}\r\n`).join('')
@@ -63,9 +63,9 @@ export class LiveScreen {
   }
 
   /** Redraws after another program had the terminal. */
-  comeBack(view: LiveView): void {
+  redraw(view: LiveView): void {
     this.#away = false
-    this.print(this.#held.splice(0), view)
+    this.print(this.#queued.splice(0), view)
   }
 
   get isAway(): boolean {

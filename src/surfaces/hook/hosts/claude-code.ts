@@ -104,7 +104,7 @@ function startsAgent(tool: string): ToolRow {
 
 /** Runs a command and watches its output, or a socket, which no rule can be held against. */
 function watches(input: Json): ReturnType<ToolRow> {
-  if (input.ws !== undefined && input.ws !== null) throw new ProtocolError('Monitor is to open a WebSocket')
+  if (input.ws !== undefined && input.ws !== null) throw new ProtocolError('Monitor would open a WebSocket')
   return shell()(input)
 }
 

@@ -89,7 +89,7 @@ function whyMalformed(hooks: unknown): string | null {
         !Array.isArray(list) ||
         !list.every((hook) => isObject(hook) && typeof hook.type === 'string')
       )
-        return `"hooks.${event}" holds a hook that is not {"matcher": …, "hooks": [{"type": …}]}, so Claude Code drops all of them`
+        return `"hooks.${event}" contains a hook that is not {"matcher": …, "hooks": [{"type": …}]}, so Claude Code drops all of them`
     }
   }
   return null
@@ -142,7 +142,7 @@ export function claudeHooksOff(
     const said = settings(path)
     if (said.disableAllHooks === true) return offBy(path, '"disableAllHooks": true')
     const why = path === own ? whyDropped(said) : null
-    if (why !== null) return { detail: `${path}: ${why}`, remedy: 'Put that right, then run cordon doctor again.' }
+    if (why !== null) return { detail: `${path}: ${why}`, remedy: 'Correct that, then run cordon doctor again.' }
     if (!managed.includes(path)) continue
     if (said.allowManagedHooksOnly === true) return offBy(path, '"allowManagedHooksOnly": true')
     const { strictPluginOnlyCustomization: strict } = said

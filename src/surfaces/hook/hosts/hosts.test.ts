@@ -7,7 +7,7 @@ import { findHost, HOST_NAMES, installOf } from './hosts.ts'
 
 /** Where such a word is something else than a host of hooks: models, settings that can be imported, protected files, the cursor of a line. */
 const ELSEWHERE =
-  /^src\/(?:providers|scan|agents\/import|chat|files\/protected-project|surfaces\/(?:chat|hook\/hosts|cli\/commands\/policy\/import))\b/
+  /^src\/(?:providers|scan|agents\/import|chat|files\/protected-names|surfaces\/(?:chat|hook\/hosts|cli\/commands\/policy\/import))\b/
 const SOURCES = globSync('src/**/*.ts')
   .filter((file) => !/\.(test|generated|fixture)\.ts$/.test(file) && !ELSEWHERE.test(file))
   .map((file) => ({ file, text: readFileSync(file, 'utf8') }))

@@ -116,7 +116,7 @@ export const qwen: Host<'qwen'> = {
           },
         })
       default:
-        throw new ProtocolError('Qwen Code takes neither another command nor an ask')
+        throw new ProtocolError('Qwen Code supports neither rewritten commands nor asks')
     }
   },
   prompts: {

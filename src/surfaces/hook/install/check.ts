@@ -176,7 +176,7 @@ function whyStale({ before, after }: FileChange): string {
 function missedRemedy({ name, program }: InstalledHost, { scope }: InstallPlace): string {
   return scope === 'project'
     ? `cordon install ${name} --user`
-    : `Look through its settings, or run it inside: cordon run -- ${program}`
+    : `Check its settings, or run it in the sandbox: cordon run -- ${program}`
 }
 
 function toldOf(program: string, tried: readonly Rehearsal[]): readonly string[] {
@@ -194,7 +194,7 @@ function others(host: InstalledHost, place: InstallPlace, read: Read): readonly 
   return found.length === 0
     ? []
     : [
-        `${found.join(' and ')} ${found.length === 1 ? 'holds another hook' : 'hold other hooks'} before calls, which could replace the command: Cordon then stops the session`,
+        `${found.join(' and ')} ${found.length === 1 ? 'contains another hook' : 'contain other hooks'} before calls, which could replace the command: Cordon then stops the session`,
       ]
 }
 

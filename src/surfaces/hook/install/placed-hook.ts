@@ -64,7 +64,7 @@ function understood<T>(plan: () => T): T {
     return plan()
   } catch (error) {
     if (error instanceof SettingsError)
-      throw new Fault('agent-settings', error.message, { remedy: 'Put that right, then run it again.' })
+      throw new Fault('agent-settings', error.message, { remedy: 'Correct that, then run it again.' })
     throw error
   }
 }

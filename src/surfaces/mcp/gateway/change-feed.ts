@@ -66,7 +66,7 @@ export class ChangeFeed {
   async #open({ label, wrapped }: FeedServer, uri: string, signal: AbortSignal): Promise<void> {
     await wrapped.ready()
     if (!wrapped.offers('resources', 'subscribe')) {
-      throw new RpcError(ERROR.method, `${label} does not tell when its resources change`)
+      throw new RpcError(ERROR.method, `${label} does not report changes of its resources`)
     }
     if (this.#subscribed.size >= MAX_SUBSCRIPTIONS) throw new RpcError(ERROR.internal, 'too many subscriptions')
     await wrapped.subscribe(uri, signal)

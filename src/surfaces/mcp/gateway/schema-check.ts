@@ -212,7 +212,7 @@ function itemsProblem(schema: Json, value: readonly unknown[], where: string, ch
   if (schema.uniqueItems !== true) return null
   spend(check, value.length)
   const different = new Set(value.map((item) => itemKey(item, check)))
-  return different.size === value.length ? null : `${where} holds the same twice`
+  return different.size === value.length ? null : `${where} contains the same twice`
 }
 
 /** The same for items that are the same, and for no others. */

@@ -2,11 +2,11 @@
 
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Answered, PageAnswer, ShownAsk, ShownField } from '../asks-view.ts'
+import type { AnswerOutcome, PageAnswer, ShownAsk, ShownField } from '../asks-view.ts'
 import { post } from './server.ts'
 import { When } from './words.tsx'
 
-type Chosen = Omit<PageAnswer, 'ask' | 'code'>
+type ChosenAnswer = Omit<PageAnswer, 'ask' | 'code'>
 
 const TIMES = [
   { label: '10 minutes', seconds: 600 },
@@ -52,7 +52,7 @@ export function AskCard({ ask }: { readonly ask: ShownAsk }): JSX.Element {
   const [choice, choose] = useState(0)
   const [seconds, setSeconds] = useState(600)
   const [writing, write] = useState(false)
-  const [pending, wait] = useState<Chosen | null>(null)
+  const [pending, wait] = useState<ChosenAnswer | null>(null)
   const [said, say] = useState<string | null>(null)
   const code = useRef<HTMLInputElement>(null)
   const message = useRef<HTMLTextAreaElement>(null)
@@ -63,15 +63,15 @@ export function AskCard({ ask }: { readonly ask: ShownAsk }): JSX.Element {
   useEffect(() => code.current?.focus(), [pending])
   useEffect(() => message.current?.focus(), [writing])
 
-  const give = async (chosen: Chosen, typed?: string) => {
+  const give = async (chosen: ChosenAnswer, typed?: string) => {
     setReady(false)
     try {
       const sent = { ...chosen, ask: ask.id, ...(typed !== undefined && { code: typed }) }
-      const { status, body } = await post<Answered>('/api/answer', sent)
+      const { status, body } = await post<AnswerOutcome>('/api/answer', sent)
       say('said' in body ? `Answered: ${body.said}.` : `Not answered: ${body.why}.`)
       wait(status === 403 && body.status === 'consent' ? chosen : null)
     } catch {
-      say('Not answered: the server does not answer.')
+      say('Not answered: no response from the server.')
     }
     setReady(true)
   }
@@ -85,8 +85,8 @@ export function AskCard({ ask }: { readonly ask: ShownAsk }): JSX.Element {
   }
   const title = `ask-${ask.id}`
   const saves = ask.offers.length > 0
-  const has = (kind: Chosen['kind']) => ask.answers.some((answer) => answer.kind === kind)
-  const button = (label: string, chosen: Chosen, kind = '') => (
+  const has = (kind: ChosenAnswer['kind']) => ask.answers.some((answer) => answer.kind === kind)
+  const button = (label: string, chosen: ChosenAnswer, kind = '') => (
     <button type="button" class={kind} disabled={!ready} onClick={() => void give(chosen)}>
       {label}
     </button>
@@ -159,7 +159,7 @@ export function AskCard({ ask }: { readonly ask: ShownAsk }): JSX.Element {
           <summary>Answer for longer</summary>
           <p class="dim">These need a code that the terminal of the page shows.</p>
           <fieldset>
-            <legend>What is meant</legend>
+            <legend>What it covers</legend>
             {ask.offers.map((grants, index) => (
               <label key={grants[0]!.grant} class="choice">
                 <input type="radio" name={title} checked={choice === index} onChange={() => choose(index)} />

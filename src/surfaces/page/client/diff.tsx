@@ -6,7 +6,7 @@ import type { Undone } from '../undo-view.ts'
 import { post } from './server.ts'
 import { useAnswer } from './words.tsx'
 
-interface Compared {
+interface Comparison {
   readonly files: readonly {
     readonly path: string
     readonly hidden: string | null
@@ -15,7 +15,7 @@ interface Compared {
 }
 
 export function Diff({ call }: { readonly call: string }): JSX.Element {
-  const { body, problem } = useAnswer<Compared>(`/api/change?call=${encodeURIComponent(call)}`)
+  const { body, problem } = useAnswer<Comparison>(`/api/change?call=${encodeURIComponent(call)}`)
   return (
     <section aria-label="What it changed" class="diff">
       <h3>What it changed</h3>

@@ -7,7 +7,7 @@ import { Empty, useAnswer, Waiting, When } from './words.tsx'
 /** Hooks that answer, whether or not their agent was seen calling them. */
 const HELD: readonly string[] = ['untried', 'not installed']
 
-interface Found {
+interface HealthReport {
   readonly support: {
     readonly usable: boolean
     readonly backend: string
@@ -46,14 +46,14 @@ interface Found {
 }
 
 export function Health(): JSX.Element {
-  const { body, problem, again } = useAnswer<Found>('/api/health')
+  const { body, problem, again } = useAnswer<HealthReport>('/api/health')
   if (!body) return <Waiting problem={problem} />
   const { support, score, agents, quarantine, grants } = body
   return (
     <>
       <section aria-labelledby="holds">
         <h2 id="holds">
-          {score.holds} of {score.of} promises hold with {support.backend}
+          {score.holds} of {score.of} protections work with {support.backend}
         </h2>
         {!support.usable && <p class="note">No command runs here: there is no sandbox to run it in.</p>}
         <ul class="states">
@@ -100,7 +100,7 @@ export function Health(): JSX.Element {
         <h2 id="quarantine">Quarantine</h2>
         {quarantine.length === 0 ? (
           <Empty>
-            <p>Nothing was put aside.</p>
+            <p>The quarantine is empty.</p>
           </Empty>
         ) : (
           <ul>
@@ -108,7 +108,7 @@ export function Health(): JSX.Element {
               <li key={id}>
                 <span class="path">{path}</span> {reason} <When at={time} />
                 <div class="dim">
-                  <code>cordon quarantine diff {id}</code> shows it; only a terminal puts it back.
+                  <code>cordon quarantine diff {id}</code> shows it; restore it from a terminal.
                 </div>
               </li>
             ))}
@@ -119,7 +119,7 @@ export function Health(): JSX.Element {
         <h2 id="grants">Saved answers</h2>
         {grants.length === 0 ? (
           <Empty>
-            <p>None is saved: every answer was for one question.</p>
+            <p>None: every answer was for one question.</p>
           </Empty>
         ) : (
           <ul class="states">
@@ -131,7 +131,7 @@ export function Health(): JSX.Element {
                   {scope === 'session' ? 'its session' : scope === 'time' ? 'a time' : 'the project'}
                   <div class="dim">
                     <span class="path">{project}</span> · given <When at={created} /> · used {uses} times
-                    {unused && ' · never used for two weeks: take it back'}
+                    {unused && ' · unused for two weeks: consider revoking it'}
                   </div>
                 </span>
                 {verdict === 'allow' && (

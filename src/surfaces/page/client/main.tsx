@@ -115,7 +115,7 @@ function Now(): JSX.Element {
         <h2 id="asks">Waiting for an answer</h2>
         {asks.length === 0 ? (
           <Empty>
-            <p>Nothing waits for you.</p>
+            <p>No questions are waiting.</p>
             <p>When an agent wants to do something that your rules do not settle, the question appears here.</p>
           </Empty>
         ) : (

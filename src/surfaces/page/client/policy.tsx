@@ -3,7 +3,7 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
 import type { WhatIf } from '../api.ts'
-import type { Explained, ExplainNode } from '../explain-view.ts'
+import type { ExplainNode, Explanation } from '../explain-view.ts'
 import type { PolicyView } from '../policy-view.ts'
 import { post, type Reply } from './server.ts'
 import { useAnswer, Verdict, Waiting } from './words.tsx'
@@ -58,7 +58,7 @@ export function Policy(): JSX.Element {
 
 function Explain(): JSX.Element {
   const [command, type] = useState('')
-  const [reply, take] = useState<Reply<Explained> | null>(null)
+  const [reply, take] = useState<Reply<Explanation> | null>(null)
   return (
     <section aria-labelledby="explain">
       <h2 id="explain">How would it be decided?</h2>
@@ -66,7 +66,7 @@ function Explain(): JSX.Element {
         class="line"
         onSubmit={async (event) => {
           event.preventDefault()
-          take(await post<Explained>('/api/explain', { command }))
+          take(await post<Explanation>('/api/explain', { command }))
         }}
       >
         <label>
@@ -121,7 +121,7 @@ function Grant(): JSX.Element {
   const kinds = ['command', 'read', 'write', 'host', 'directory']
   return (
     <section aria-labelledby="grant">
-      <h2 id="grant">What would a grant admit?</h2>
+      <h2 id="grant">What would a grant allow?</h2>
       <form
         class="line"
         onSubmit={async (event) => {
@@ -148,7 +148,7 @@ function Grant(): JSX.Element {
         {reply?.status === 200 && (
           <>
             <p>
-              Of {reply.body.calls} recorded calls it would have let {reply.body.admits.length} kinds pass without a
+              Of {reply.body.calls} recorded calls it would have allowed {reply.body.admits.length} kinds pass without a
               question.
             </p>
             {reply.body.unknown > 0 && (

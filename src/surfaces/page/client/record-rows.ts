@@ -84,8 +84,8 @@ function fits(row: RecordRow, filter: RecordFilter, words: readonly string[]): b
   if (filter.session !== '' && begin.session !== filter.session) return false
   if (filter.tool !== '' && begin.tool !== filter.tool) return false
   if (filter.verdict !== '' && begin.verdict !== filter.verdict) return false
-  if (filter.host !== '' && !holds(filter.host, begin.hosts, end?.hosts)) return false
-  if (filter.file !== '' && !holds(filter.file, begin.files, end?.files, begin.subject)) return false
+  if (filter.host !== '' && !contains(filter.host, begin.hosts, end?.hosts)) return false
+  if (filter.file !== '' && !contains(filter.file, begin.files, end?.files, begin.subject)) return false
   if (words.length === 0) return true
   row.words ??= wordsOf(row)
   return words.every((word) => row.words!.includes(word))
@@ -98,7 +98,7 @@ function wordsOf({ begin, end }: RecordRow): string {
     .toLowerCase()
 }
 
-function holds(wanted: string, ...texts: readonly (string | undefined)[]): boolean {
+function contains(wanted: string, ...texts: readonly (string | undefined)[]): boolean {
   return texts.some((text) => text?.toLowerCase().includes(wanted))
 }
 

@@ -30,10 +30,7 @@ class Feed {
     return () => this.#listeners.delete(listener)
   }
 
-  /**
-   * Shown once per frame, since lines come in bursts. A hidden page has no frames and uses its
-   * title.
-   */
+  /** Shown once per frame, since lines come in bursts. A hidden page uses its title. */
   #changed(): void {
     if (this.#drawing) return
     this.#drawing = true

@@ -43,7 +43,7 @@ export function Timeline(): JSX.Element {
             {call.paths > call.made.length + call.changed.length + call.removed.length && (
               <p class="dim">{call.paths} paths in all</p>
             )}
-            {call.conflicts.length > 0 && <p class="dim">Not as it was left: {call.conflicts.join('; ')}</p>}
+            {call.conflicts.length > 0 && <p class="dim">Changed since: {call.conflicts.join('; ')}</p>}
             {call.undoneBy === null && call.undoes === null && (
               <div class="buttons">
                 <button

@@ -30,7 +30,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const machine = thisMachine()
   if (action === 'build') {
     const output = resolve(textFlag(args, 'output') ?? file.replace(/\.[cm]?[jt]s$/, '.wasm'))
-    if (output === resolve(file)) throw new UsageError('the component needs a name of its own: --output FILE.wasm')
+    if (output === resolve(file)) throw new UsageError('give the component another name: --output FILE.wasm')
     requirePlainOutput(output)
     const component = await buildComponent(machine, await openBackend(BUILT_IN_BACKEND, machine), resolve(file))
     writeFileSync(output, component)

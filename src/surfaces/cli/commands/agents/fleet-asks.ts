@@ -27,12 +27,12 @@ export async function runAsks(
     const waiting = await waitingAsks(settings, machine, bus)
     if (verdict === null) {
       if (args.flags.json) terminal.out(`${JSON.stringify(waiting.map(({ signed: _, ...shown }) => shown))}\n`)
-      else if (waiting.length === 0) terminal.out('nothing waits for an answer of yours\n')
+      else if (waiting.length === 0) terminal.out('no question is waiting for you\n')
       for (const one of args.flags.json ? [] : waiting) terminal.out(describe(terminal, one))
       return EXIT.ok
     }
     const found = waiting.find(({ ask }) => ask.id === id)
-    if (!found) throw new UsageError(`nothing waits under “${id}”; cordon fleet asks lists what does`)
+    if (!found) throw new UsageError(`there is no question “${id}”; cordon fleet asks lists them`)
     terminal.out(describe(terminal, found))
     await answerAsk(settings, machine, bus, found, verdict, textFlag(args, 'message') ?? null)
     const more = verdict === 'yes' && found.missing > 1 ? `; ${found.missing - 1} more must say yes` : ''

@@ -133,7 +133,7 @@ async function streams(terminal: Terminal, args: Arguments, team: Team, machine:
   } finally {
     await bus.close()
   }
-  terminal.out('the bucket and the streams are there\n')
+  terminal.out('the bucket and the streams exist\n')
   return EXIT.ok
 }
 
@@ -197,10 +197,10 @@ async function publish(terminal: Terminal, args: Arguments, team: Team, machine:
   const after = text === null ? await nextBundle(team, file, before, machineFiles) : shownBundle(text)
   if (after === null) throw new UsageError(`${given} is not a bundle`)
   if (before !== null && after.version <= before.version)
-    throw new UsageError(`version ${after.version} cannot follow ${before.version}: make it anew from its draft`)
+    throw new UsageError(`version ${after.version} cannot follow ${before.version}: create it again from its draft`)
   await show(terminal, args, machine, before, after)
   if (!args.flags.yes && !(await confirm(terminal, 'Sign and publish it? [y/N] '))) {
-    terminal.err('nothing was published (--yes goes on without asking)\n')
+    terminal.err('nothing was published (--yes skips the question)\n')
     return EXIT.failed
   }
   const signed = signedBundle(team, text ?? after, before)

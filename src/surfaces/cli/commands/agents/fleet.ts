@@ -16,7 +16,7 @@ const TEAM = ['init', 'invite', 'serve', 'machines', 'revoke', 'nats', 'streams'
 /** Runs `cordon fleet …`. */
 export async function run({ terminal, argv, bare }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('fleet')!, argv)
-  const verb = oneOf([...MACHINE, ...TEAM], args.words[0] ?? 'status', 'say what to do')
+  const verb = oneOf([...MACHINE, ...TEAM], args.words[0] ?? 'status', 'name an action')
   const machine = thisMachine()
   switch (verb) {
     case 'status':

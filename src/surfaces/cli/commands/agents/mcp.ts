@@ -21,11 +21,11 @@ export async function run({ terminal, argv, bare }: CommandContext): Promise<num
   const [verb, ...server] = args.words
   if (verb === 'wrap') {
     const config = textFlag(args, 'config') ?? null
-    if (server.length > 0 && config !== null) throw new UsageError('--config names the servers: leave the command away')
+    if (server.length > 0 && config !== null) throw new UsageError('--config names the servers: omit the command')
     const url = textFlag(args, 'url') ?? null
     const { isRemoteUrl } = await import('../../../../agents/mcp/servers.ts')
     if (url !== null && (server.length > 0 || config !== null || !isRemoteUrl(url)))
-      throw new UsageError('--url takes https://HOST/PATH, and stands by itself')
+      throw new UsageError('--url takes https://HOST/PATH and cannot be combined with a command')
     const { wrapServers } = await import('../../../mcp/gateway/gateway.ts')
     return wrapServers({
       root,
@@ -86,10 +86,10 @@ function serverOptions(root: string, terminal: Terminal): ServerOptions {
         const project = machineFiles.canonical(root)
         const fleet = await openFleetPrompter(machine, project)
         if (fleet) return fleet.ask(request, signal)
-        const { tool, subject, suggestions } = request
+        const { tool, suggestions } = request
         // The session has its own id, and takes no answer to a call that it has refused.
         const view = withAnswers(askView(request), ['time', 'always', 'deny', 'deny-always'])
-        const id = keepAsk(machine, { host: 'mcp', project, tool, subject, view, suggestions }, Date.now())
+        const id = keepAsk(machine, { host: 'mcp', project, tool, view, suggestions }, Date.now())
         throw new Error(
           id === null
             ? 'only the manifest can allow it: the user can grant it in cordon.toml and sign that'
@@ -119,6 +119,6 @@ async function overHttp(terminal: Terminal, options: ServerOptions, args: Argume
 function readToken(file: string): string {
   const token = machineFiles.readText(resolve(file)).trim()
   if (!/^[\w.~+/=-]{32,512}$/.test(token))
-    throw new UsageError(`${file} must hold one token: 32 to 512 letters, digits and -._~+/=`)
+    throw new UsageError(`${file} must contain one token: 32 to 512 letters, digits and -._~+/=`)
   return token
 }

@@ -55,7 +55,7 @@ function programFile(): string {
 }
 
 /** What is at a file's place: nothing, what setup would write, an older one of ours, or somebody else's. */
-export function standingOf(file: AccountFile): 'absent' | 'same' | 'older' | 'other' {
+export function fileStatusOf(file: AccountFile): 'absent' | 'same' | 'older' | 'other' {
   const facts = lstatSync(file.path, { throwIfNoEntry: false })
   if (facts === undefined) return 'absent'
   if (file.kind === 'link') {

@@ -51,10 +51,10 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   for (const { name, status, detail, remedy, repair } of support.assurances) {
     terminal.out(`${paint(terminal, STYLES[status], status.padEnd(8))}  ${visible(name)}: ${visible(detail)}\n`)
     if (status !== 'enforced' && remedy) terminal.out(`          ${visible(remedy)}\n`)
-    if (repair) terminal.out('          `cordon doctor --fix` shows this, and does it after a yes.\n')
+    if (repair) terminal.out('          `cordon doctor --fix` shows this, and does it after you confirm.\n')
   }
   terminal.out(
-    `\n${holds} of ${score.of} promises hold with ${support.backend}. ${support.usable ? 'Commands run in the sandbox here.' : 'No command runs here: there is no sandbox to run it in.'}\n`,
+    `\n${holds} of ${score.of} protections work with ${support.backend}. ${support.usable ? 'Commands run in the sandbox here.' : 'No command runs here: there is no sandbox to run it in.'}\n`,
   )
   for (const check of agents) {
     const { agent, scope, status, detail, remedy } = check
@@ -79,9 +79,9 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
 function containerLine(kind: ContainerKind, usable: boolean): string {
   const where = `this is a container (${kind})`
   if (kind === 'gvisor')
-    return `${where}: bubblewrap cannot set up loopback in gVisor, so no command runs; the container's own walls are all there is`
+    return `${where}: bubblewrap cannot set up loopback in gVisor, so no command runs; only the container itself confines commands`
   return usable
-    ? `${where}; what is said above was tried in it, and the container's own limits hold as well`
+    ? `${where}; these results are for this container, and its own limits apply as well`
     : `${where}: it needs user namespaces (a seccomp profile that allows them) and an unmasked /proc (procMount: Unmasked); docs/guides/fleet.md has a Pod that has both`
 }
 

@@ -56,7 +56,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     }
     const question = `${uninstall ? 'Remove it?' : 'Install it?'} [y/N, d shows the diff] `
     if (!args.flags.yes && !(await confirm(terminal, question, showDiff))) {
-      terminal.err('nothing was changed (--yes goes on without asking)\n')
+      terminal.err('nothing was changed (--yes skips the question)\n')
       return EXIT.failed
     }
     if (!uninstall) {
@@ -67,7 +67,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   if (uninstall) {
     removeHook(host, place, stateDir, changes)
     if (args.flags.json) terminal.out(`${JSON.stringify({ agent, scope: place.scope, changes: paths, ok: true })}\n`)
-    terminal.err(changes.length > 0 ? `Cordon no longer guards ${agent} here\n` : 'there was nothing to take out\n')
+    terminal.err(changes.length > 0 ? `Cordon no longer guards ${agent} here\n` : 'there was no hook to remove\n')
     return EXIT.ok
   }
   keepTrust(stateDir, host.remembered?.(changes, place) ?? [])
@@ -81,7 +81,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const headline = ok ? status : 'does not work'
   terminal.err(`${paint(terminal, hookStyle(check), headline)}  ${agent}: ${visible(detail)}\n`)
   if (place.scope === 'user' && !args.flags.user)
-    terminal.err(`it applies in all your projects: ${host.missed} (--project is for this one alone)\n`)
+    terminal.err(`it applies in all your projects: ${host.missed} (--project limits it to this one)\n`)
   const open = changes.length === 0 ? null : unguardedLine(host.program, unguardedSessions(host, Date.now()))
   if (open !== null) terminal.err(`${paint(terminal, 'yellow', 'cordon:')} ${open}. End it, and start it again.\n`)
   await tellWhatIsMissing(terminal, place.root)
@@ -96,7 +96,7 @@ export function hookStyle(check: AgentCheck): 'green' | 'yellow' | 'red' {
 
 /** What the installation changes and why, in one paragraph. */
 function summary({ name, missed }: InstalledHost, place: InstallPlace, changes: readonly FileChange[]): string {
-  const where = place.scope === 'user' ? 'every project of yours' : place.root
+  const where = place.scope === 'user' ? 'all your projects' : place.root
   const backups = changes.some(({ before }) => before !== null)
     ? ' A backup of each changed file is kept beside it.'
     : ''

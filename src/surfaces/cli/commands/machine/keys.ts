@@ -11,21 +11,21 @@ import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.t
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('keys')!, argv)
   const [given = 'list', key, ...comment] = args.words
-  const verb = oneOf(['list', 'trust', 'untrust', 'reset'], given, 'say what to do')
+  const verb = oneOf(['list', 'trust', 'untrust', 'reset'], given, 'name an action')
   const keys = openKeys(thisMachine())
   if (verb === 'list') {
     const { own, trusted } = keys.list()
     if (args.flags.json) terminal.out(`${JSON.stringify({ own, trusted })}\n`)
     else {
-      terminal.out(own === null ? 'you have no key yet: cordon sign makes one\n' : `yours    ${own}\n`)
+      terminal.out(own === null ? 'you have no key yet; cordon sign creates one\n' : `yours    ${own}\n`)
       for (const other of trusted) terminal.out(`trusted  ${visible(other.key)}  ${visible(other.comment)}\n`)
     }
     return EXIT.ok
   }
   if (verb === 'reset') {
-    const question = 'A new key makes every signature you gave void. Go on? [y/N] '
+    const question = 'A new key invalidates all your signatures. Continue? [y/N] '
     if (!args.flags.yes && !(await confirm(terminal, question))) {
-      terminal.err('nothing was changed (--yes goes on without asking)\n')
+      terminal.err('nothing was changed (--yes skips the question)\n')
       return EXIT.failed
     }
     const { warning } = keys.reset()

@@ -1,4 +1,4 @@
-/** `cordon doctor --fix`: shows what would repair this machine, and does it after a yes. */
+/** `cordon doctor --fix`: shows what would repair this machine, and does it after you confirm. */
 
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -20,7 +20,7 @@ const WRITE =
 /** Repairs what a probe found, if the person wants it. What is left is for the next probe to say. */
 export async function repairMachine(terminal: Terminal, { assurances }: Support, yes: boolean): Promise<void> {
   const steps = assurances.flatMap(({ repair }) => repair ?? [])
-  if (steps.length === 0) return terminal.err('cordon: there is nothing here that Cordon can repair\n')
+  if (steps.length === 0) return terminal.err('cordon: Cordon can repair nothing here\n')
   const sudo = ownUid() === 0 ? null : find('sudo')
   terminal.err('This would be done as root:\n')
   for (const step of steps) terminal.err(describeStep(step))

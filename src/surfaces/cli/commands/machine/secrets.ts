@@ -13,7 +13,7 @@ const MAX_VALUE = 64 * 1024
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('secrets')!, argv)
   const [given = 'list', name] = args.words
-  const verb = oneOf(['list', 'set', 'remove'], given, 'say what to do')
+  const verb = oneOf(['list', 'set', 'remove'], given, 'name an action')
   const secrets = openSecrets(thisMachine())
   if (verb === 'list') {
     const rows = secrets.list()

@@ -9,7 +9,7 @@ import { visible } from '../../../terminal/terminal.ts'
 import { parseArguments } from '../../arguments.ts'
 import { confirm } from '../../confirm.ts'
 import { type CommandContext, commandRow, EXIT } from '../../usage.ts'
-import { type AccountFile, accountFiles, completionsOf, foundOnPath, isOnPath, standingOf } from './account-files.ts'
+import { type AccountFile, accountFiles, completionsOf, fileStatusOf, foundOnPath, isOnPath } from './account-files.ts'
 
 /** Runs `cordon setup`. */
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
@@ -17,8 +17,8 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const machine = thisMachine()
   const shell = basename(machine.env.SHELL ?? '')
   const wanted = wantedFiles(machine, shell)
-  const blocked = wanted.filter((file) => standingOf(file) === 'other')
-  const steps = wanted.filter((file) => standingOf(file) === 'absent' || standingOf(file) === 'older')
+  const blocked = wanted.filter((file) => fileStatusOf(file) === 'other')
+  const steps = wanted.filter((file) => fileStatusOf(file) === 'absent' || fileStatusOf(file) === 'older')
   const answer = (written: boolean): number => {
     const [link] = accountFiles(machine)
     const notes = [...blocked.map(inTheWay), ...pathNotes(machine, shell, link!)]
@@ -36,7 +36,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   terminal.err('This would be written for you:\n')
   for (const step of steps) terminal.err(`  ${visible(describeStep(step).replaceAll(`${machine.home}/`, '~/'))}\n`)
   if (!args.flags.yes && !(await confirm(terminal, 'Do it? [y/N] '))) {
-    terminal.err('nothing was changed (--yes goes on without asking)\n')
+    terminal.err('nothing was changed (--yes skips the question)\n')
     return answer(false)
   }
   for (const step of steps) write(step)
@@ -54,7 +54,7 @@ function wantedFiles(machine: Machine, shell: string): readonly AccountFile[] {
 }
 
 function describeStep(file: AccountFile): string {
-  const older = standingOf(file) === 'older' ? ', instead of the one that is there' : ''
+  const older = fileStatusOf(file) === 'older' ? ', instead of the one that is there' : ''
   return file.kind === 'link' ? `link ${file.path} to ${file.to}${older}` : `file ${file.path}: completions${older}`
 }
 

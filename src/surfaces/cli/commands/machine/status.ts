@@ -1,7 +1,12 @@
 /** `cordon` alone, or `cordon status`: where this project stands, and the next step of each thing that wants one. */
 
 import { programPath } from '../../../../agents/hook/wrapped-runs.ts'
-import { type ManifestStanding, type Refused, type Standing, standingOf } from '../../../../report/standing.ts'
+import {
+  type ManifestStatus,
+  type ProjectStatus,
+  projectStatusOf,
+  type Refused,
+} from '../../../../report/project-status.ts'
 import { cutMiddle, cutTo } from '../../../../scan/display-text.ts'
 import { thisMachine } from '../../../../system/machine.ts'
 import { type AgentCheck, checkAgents, isInPlace } from '../../../hook/install/check.ts'
@@ -18,7 +23,7 @@ const MAX_REFUSALS = 5
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('status')!, argv)
   const machine = thisMachine()
-  const standing = await standingOf(machine, Date.now())
+  const standing = await projectStatusOf(machine, Date.now())
   const place = {
     root: standing.root,
     home: machine.home,
@@ -38,7 +43,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
 }
 
 /** The standing as text, no row wider than the terminal. */
-export function describeStanding(terminal: Terminal, standing: Standing, agents: readonly AgentCheck[]): string {
+export function describeStanding(terminal: Terminal, standing: ProjectStatus, agents: readonly AgentCheck[]): string {
   const columns = Math.max(40, Math.min(terminal.width, 120))
   const row = (label: string, style: Style, said: string, next = ''): string[] => [
     `${label.padEnd(LABEL)}${paint(terminal, style, cutTo(said, columns - LABEL))}`,
@@ -49,7 +54,7 @@ export function describeStanding(terminal: Terminal, standing: Standing, agents:
     `${paint(terminal, 'bold', 'cordon'.padEnd(LABEL))}${cutMiddle(root, columns - LABEL)}`,
     ...row('manifest', ...manifestWords(manifest)),
     ...(agents.length === 0
-      ? row('agents', 'dim', 'none is guarded here', 'cordon install AGENT, of those that cordon install --help names')
+      ? row('agents', 'dim', 'no agent is guarded', 'see: cordon install --help')
       : agents.flatMap((check, index) => row(index === 0 ? 'agents' : '', ...agentWords(check)))),
     ...refusalRows(refusals, row),
     ...(asks.length === 0
@@ -72,10 +77,10 @@ export function describeStanding(terminal: Terminal, standing: Standing, agents:
   return `${rows.join('\n')}\n`
 }
 
-function manifestWords(manifest: ManifestStanding): [style: Style, said: string, next?: string] {
+function manifestWords(manifest: ManifestStatus): [style: Style, said: string, next?: string] {
   switch (manifest.status) {
     case 'none':
-      return ['yellow', 'there is none: the built-in rules apply, and commands of agents ask', 'cordon init writes one']
+      return ['yellow', 'none: the built-in rules apply, and commands of agents ask', 'cordon init writes one']
     case 'broken':
       return [
         'red',
@@ -87,11 +92,11 @@ function manifestWords(manifest: ManifestStanding): [style: Style, said: string,
       return ['green', `signed by ${manifest.by === 'user' ? 'you' : 'your team'}${on}`]
     }
     case 'changed':
-      return ['red', 'changed since it was signed, so it does not hold', 'cordon sign shows what changed']
+      return ['red', 'changed since it was signed, so it is not in force', 'cordon sign shows what changed']
     case 'bad':
       return ['red', 'its signature is not by your key', 'details: cordon verify']
     case 'unsigned':
-      return ['red', 'not signed, so it does not hold', 'read it, then: cordon sign']
+      return ['red', 'not signed, so it is not in force', 'read it, then: cordon sign']
   }
 }
 

@@ -24,7 +24,7 @@ import { parseArguments } from '../../arguments.ts'
 import { confirm } from '../../confirm.ts'
 import { cordonWords } from '../../cordon-words.ts'
 import { type CommandContext, commandRow, EXIT } from '../../usage.ts'
-import { accountFiles, standingOf } from './account-files.ts'
+import { accountFiles, fileStatusOf } from './account-files.ts'
 
 interface PlacedHook {
   readonly host: InstalledHost
@@ -65,7 +65,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const lines = describe(removal)
   if (lines.length === 0) {
     answer(false)
-    terminal.err('There is nothing of Cordon in this account.\n')
+    terminal.err('Cordon is not set up in this account.\n')
     return EXIT.ok
   }
   terminal.err('This removes Cordon from your account:\n')
@@ -74,7 +74,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   if (removal.hooks.length > 0) terminal.err('These agents will run without Cordon.\n')
   if (!args.flags.yes && !(await confirm(terminal, 'Remove all of it? [y/N] '))) {
     answer(false)
-    terminal.err('nothing was changed (--yes goes on without asking)\n')
+    terminal.err('nothing was changed (--yes skips the question)\n')
     return EXIT.failed
   }
   await carryOut(removal, machine)
@@ -104,7 +104,7 @@ async function planEverything(machine: Machine, keepsRecord: boolean): Promise<R
       ({ place }) => place === residentPlaces(machine.env)[0],
     ),
     files: accountFiles(machine)
-      .filter((file) => ['same', 'older'].includes(standingOf(file)))
+      .filter((file) => ['same', 'older'].includes(fileStatusOf(file)))
       .map(({ path }) => path),
     keys: existsSync(stateDir) ? keychainNames(machine) : [],
     keepsRecord,

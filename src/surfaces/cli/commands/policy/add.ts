@@ -35,7 +35,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const report = judgeTrust(opened.loaded, machine, machineFiles)
   if (report && report.trust.status !== 'signed')
     throw new Fault('unsigned-manifest', `${opened.loaded.manifestPath}is not signed in its current form`, {
-      remedy: 'Read it and run cordon sign first: what others changed in it is not signed along.',
+      remedy: 'Read it and run cordon sign first: changes by others are not signed with it.',
     })
   // What was signed is the manifest with its registries.
   let loaded: AdditionPlaces['loaded'] = report ? withRegistries(opened.loaded, report.registries) : opened.loaded

@@ -16,7 +16,7 @@ import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.t
 export function run({ terminal, argv }: CommandContext): number {
   const args = parseArguments(commandRow('grants')!, argv)
   const [given = 'list', ...ids] = args.words
-  const verb = oneOf(['list', 'suggest', 'revoke', 'prune'], given, 'say what to do')
+  const verb = oneOf(['list', 'suggest', 'revoke', 'prune'], given, 'name an action')
   if (verb !== 'revoke' && ids[0] !== undefined)
     throw new UsageError(`grants ${verb} takes no further words, not ${ids[0]}`)
   if (verb === 'suggest') return suggest(terminal, args.flags.json === true)
@@ -105,7 +105,7 @@ function list(terminal: Terminal, grants: SavedGrants): void {
       terminal.out(`      ${ageOf(grant.created)} old, ${uses}, ${endOf(grant)}\n`)
     }
   }
-  terminal.out('\ntake one back: cordon grants revoke ID (its first letters will do)\n')
+  terminal.out('\nrevoke one: cordon grants revoke ID (its first letters are enough)\n')
   if (unused.size > 0) {
     const these = unused.size === 1 ? 'the one that was' : `the ${unused.size} that were`
     terminal.out(`take back ${these} never used again: cordon grants prune\n`)

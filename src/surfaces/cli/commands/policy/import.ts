@@ -72,7 +72,7 @@ function settingsOf(file: string): Readonly<Record<string, unknown>> {
     throw new Fault('unreadable', `${file} cannot be read as settings: ${messageOf(error)}`)
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new Fault('unreadable', `${file} does not hold an object of settings`)
+    throw new Fault('unreadable', `${file} does not contain a settings object`)
   }
   return { ...value }
 }

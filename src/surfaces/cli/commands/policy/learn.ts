@@ -1,7 +1,7 @@
 /** `cordon learn`: runs a command closed and watched, and proposes the smallest manifest under which it works. */
 
 import { resolve } from 'node:path'
-import type { Learned, LearnParts } from '../../../../learn/learn.ts'
+import type { LearnParts, LearnResult } from '../../../../learn/learn.ts'
 import type { ProposedLine } from '../../../../learn/proposal.ts'
 import type { LoadedPolicy } from '../../../../project/load/load.ts'
 import { Fault } from '../../../../system/fault.ts'
@@ -52,7 +52,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     output: args.flags.json ? process.stderr : process.stdout,
     timeoutMs: timeout === undefined ? Number.POSITIVE_INFINITY : Number(timeout) * 1000,
     consent: (lines) => consent(terminal, args, lines, machine),
-    tell,
+    report: tell,
     ...(await questionsAt(args, loaded, machine, tell)),
   })
   if ('denied' in learned) {
@@ -81,7 +81,7 @@ async function questionsAt(
   if (!isAtTerminal() || args.flags.json || args.flags.quiet || args.flags.try) return {}
   const { TypedQuestions } = await import('../../../../one-off/questions.ts')
   if (!TypedQuestions.areAllowed(loaded)) return {}
-  const questions = new TypedQuestions({ loaded, machine, files: machineFiles, tell })
+  const questions = new TypedQuestions({ loaded, machine, files: machineFiles, report: tell })
   return {
     askHost: (question) => questions.askHost(question),
     askPort: (port) => questions.askPort('cordon learn', port),
@@ -102,10 +102,10 @@ async function consent(
   if (args.flags.try) return true
   if (args.flags.json || !isAtTerminal()) return false
   terminal.err(describeLines(terminal, lines, home))
-  return confirm(terminal, 'Run it again with this open, and see what of it is needed? [y/N] ')
+  return confirm(terminal, 'Run it again with these grants, to see which are needed? [y/N] ')
 }
 
-async function conclude(learned: Learned, place: Place): Promise<number> {
+async function conclude(learned: LearnResult, place: Place): Promise<number> {
   const { terminal, args, machine, manifestText } = place
   const { lineChanges } = await import('../../../../learn/manifest-text.ts')
   const diff = learned.text === null ? [] : lineChanges(manifestText, learned.text)

@@ -15,9 +15,9 @@ import { VERDICT_STYLE } from './check.ts'
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('policy')!, argv)
   const [verb, ...rest] = args.words
-  const chosen = oneOf(['show', 'test', 'lint', 'replay'], verb, 'say what to do')
+  const chosen = oneOf(['show', 'test', 'lint', 'replay'], verb, 'name an action')
   const [extra] = rest.slice({ show: 0, lint: 0, test: 1, replay: rest.length }[chosen])
-  if (extra !== undefined) throw new UsageError(`cordon policy ${chosen} does not know what to do with “${extra}”`)
+  if (extra !== undefined) throw new UsageError(`cordon policy ${chosen} does not take “${extra}”`)
   const action = { show, test, lint, replay }[chosen]
   const opened = await openWritten(args, terminal)
   return opened ? action(terminal, args, opened, rest) : EXIT.usage
@@ -96,7 +96,7 @@ async function replay(
       `${result.unknown} cannot be known: their arguments were not recorded ([audit] arguments = true records them)\n`,
     )
   }
-  if (result.unreadable > 0) terminal.out(`${result.unreadable} lines are no audit lines\n`)
+  if (result.unreadable > 0) terminal.out(`${result.unreadable} lines are not audit lines\n`)
   return EXIT.ok
 }
 
@@ -141,7 +141,7 @@ async function test(
         `${paint(terminal, 'red', 'failed')} ${where}: expected ${failure.expect}, got ${failure.decision}: ${visible(failure.message)}\n`,
       )
     }
-    const examples = 'the examples in the manifest hold'
+    const examples = 'the examples in the manifest pass'
     terminal.out(
       file === undefined ? `${examples}\n` : `${examples}; ${count - failures.length} of ${count} cases as expected\n`,
     )

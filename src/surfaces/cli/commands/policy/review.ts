@@ -10,7 +10,7 @@ import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.t
 export async function run({ terminal, bare, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('review')!, argv)
   const [given = 'log', profile] = args.words
-  const verb = oneOf(['log', 'replay', 'model'], given, 'say what to do')
+  const verb = oneOf(['log', 'replay', 'model'], given, 'name an action')
   const machine = thisMachine()
   if (verb === 'model') return model(bare, profile, machine)
   if (profile !== undefined) throw new UsageError(`review ${verb} takes no further words, not ${profile}`)
@@ -27,7 +27,7 @@ async function log(terminal: Terminal, machine: Machine, last: number, asJson: b
   const { openAuditTrail } = await import('../../../../report/audit-trail.ts')
   const lines = openAuditTrail(machine).query({ type: 'review', limit: last })
   if (asJson) terminal.out(`${JSON.stringify(lines)}\n`)
-  else if (lines.length === 0) terminal.out('the reviewer was asked nothing yet\n')
+  else if (lines.length === 0) terminal.out('the reviewer has not been asked yet\n')
   else {
     const { auditRow } = await import('../../audit-line.ts')
     for (const line of lines) terminal.out(`${auditRow(terminal, line)}\n`)

@@ -73,7 +73,7 @@ function sign(terminal: Terminal, loaded: LoadedManifest, machine: Machine): num
   const { warning } = signProject(loaded, machine, new Date())
   // Seen to hold, and remembered for the first call.
   if (judgeTrust(loaded, machine, machineFiles)?.trust.status !== 'signed') {
-    throw new Fault('unsigned-manifest', 'the signature was written, and does not hold when it is read back', {
+    throw new Fault('unsigned-manifest', 'the signature was written but does not verify', {
       remedy: 'Look at the key with cordon keys, then sign again.',
     })
   }
@@ -114,7 +114,7 @@ export async function offerRegistries(terminal: Terminal, args: Arguments, drift
   terminal.err(
     `${paint(terminal, 'yellow', 'cordon:')} the registries have changed since you signed:\n${describeRegistries(terminal, drift)}`,
   )
-  const opened = (await confirm(terminal, 'Sign them now? Until then the signed ones hold. [y/N] '))
+  const opened = (await confirm(terminal, 'Sign them now? Until then the signed ones apply. [y/N] '))
     ? await openWritten(args, terminal)
     : null
   if (opened) sign(terminal, opened.loaded, opened.machine)

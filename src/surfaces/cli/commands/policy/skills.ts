@@ -14,7 +14,7 @@ import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.t
 export function run({ terminal, argv }: CommandContext): number {
   const args = parseArguments(commandRow('skills')!, argv)
   const [given = 'list', name, script] = args.words
-  const verb = oneOf(['list', 'approve'], given, 'say what to do')
+  const verb = oneOf(['list', 'approve'], given, 'name an action')
   const machine = thisMachine()
   const root = machineFiles.canonical(findRoot(machine.cwd, machineFiles))
   if (verb === 'approve') {

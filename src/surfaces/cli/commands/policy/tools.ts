@@ -16,7 +16,7 @@ const VERBS = ['list', 'show', 'run', 'trust', 'untrust', 'trust-status'] as con
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('tools')!, argv)
   const [given = 'list', name] = args.words
-  const verb = oneOf(VERBS, given, 'say what to do')
+  const verb = oneOf(VERBS, given, 'name an action')
   const opened = await openWritten(args, terminal)
   if (!opened) return EXIT.usage
   if (verb === 'run') return runTool(terminal, args, opened)
@@ -69,7 +69,7 @@ function show(terminal: Terminal, args: Arguments, row: ToolRow): number {
   const lines = [
     `${paint(terminal, 'bold', row.name)}  ${row.status}  ${visible(row.path)}`,
     visibleLines(row.description),
-    ...row.holds.map((line) => `- ${visible(line)}`),
+    ...row.limits.map((line) => `- ${visible(line)}`),
     `arguments: ${visible(JSON.stringify(row.input))}`,
     `hash: ${row.hash}`,
     '',

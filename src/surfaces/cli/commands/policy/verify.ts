@@ -32,7 +32,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
     const changed = registryChanges(report.registries, readRegistries(opened.loaded, opened.machine))
     if (by === 'user' && changed.opens.length + changed.closes.length > 0)
       terminal.out(
-        `the registries have changed since, and the signed ones hold until you sign again:\n${describeRegistries(terminal, changed)}`,
+        `the registries have changed since, and the signed ones apply until you sign again:\n${describeRegistries(terminal, changed)}`,
       )
   } else {
     const view = signatureView(opened.loaded, report, opened.machine, machineFiles)

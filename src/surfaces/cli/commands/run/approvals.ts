@@ -2,7 +2,7 @@
 
 import { answerAsk } from '../../../../questions/answer-ask.ts'
 import { dropAsk, type GivenAnswer, type OpenAsk, openAsks } from '../../../../questions/asks.ts'
-import { answerWaiting, wantShown } from '../../../../questions/waiting.ts'
+import { answerWaiting, requestUnmasking } from '../../../../questions/waiting.ts'
 import { answerOf, askAtTerminal, askText } from '../../../../session/cordon.ts'
 import { type Machine, thisMachine } from '../../../../system/machine.ts'
 import { paint, type Terminal, visible } from '../../../terminal/terminal.ts'
@@ -16,12 +16,12 @@ const MAX_MINUTES = 30 * 24 * 60
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('approvals')!, argv)
   const [given = 'list', id] = args.words
-  const verb = oneOf(['list', 'answer', 'show', 'allow', 'drop'], given, 'say what to do')
+  const verb = oneOf(['list', 'answer', 'show', 'allow', 'drop'], given, 'name an action')
   const machine = thisMachine()
   const asks = openAsks(machine, Date.now())
   if (verb === 'list') return list(terminal, args, asks)
   if (verb === 'answer') return answer(terminal, machine, id === undefined ? asks : [askNamed(asks, id)])
-  if (id === undefined) throw new UsageError(`name what is meant: cordon approvals ${verb} ID`)
+  if (id === undefined) throw new UsageError(`name a question: cordon approvals ${verb} ID`)
   const ask = askNamed(asks, id)
   if (verb === 'show') return show(terminal, machine, ask)
   if (verb === 'drop' && ask.waiting) return tell(terminal, machine, ask, { kind: 'deny' })
@@ -35,7 +35,7 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
 
 function askNamed(asks: readonly OpenAsk[], id: string): OpenAsk {
   const ask = asks.find((candidate) => candidate.id === id)
-  if (!ask) throw new UsageError(`nothing waits under “${id}”; cordon approvals lists what does`)
+  if (!ask) throw new UsageError(`there is no question “${id}”; cordon approvals lists them`)
   return ask
 }
 
@@ -44,7 +44,7 @@ function list(terminal: Terminal, args: Arguments, asks: readonly OpenAsk[]): nu
     terminal.out(`${JSON.stringify(asks)}\n`)
     return EXIT.ok
   }
-  if (asks.length === 0) terminal.out('nothing waits for an answer\n')
+  if (asks.length === 0) terminal.out('no questions are waiting\n')
   for (const ask of asks) terminal.out(`${describe(terminal, ask)}\n`)
   if (asks.length > 0) terminal.out('cordon approvals answer asks you about each of them\n')
   return EXIT.ok
@@ -53,7 +53,7 @@ function list(terminal: Terminal, args: Arguments, asks: readonly OpenAsk[]): nu
 /** Prints all of an ask: nothing folded, and what is masked as well where the process that waits can show it. */
 async function show(terminal: Terminal, machine: Machine, ask: OpenAsk): Promise<number> {
   let shown = ask
-  if (ask.view.masked > 0 && wantShown(machine, ask.id)) {
+  if (ask.view.masked > 0 && requestUnmasking(machine, ask.id)) {
     for (let tries = 0; tries < SHOW_TRIES && shown.view.masked > 0; tries++) {
       await new Promise((resolve) => setTimeout(resolve, SHOW_MS))
       shown = openAsks(machine, Date.now()).find(({ id }) => id === ask.id) ?? shown
@@ -69,7 +69,7 @@ const SHOW_TRIES = 30
 
 /** Puts each ask to the person, as a session would have. */
 async function answer(terminal: Terminal, machine: Machine, asks: readonly OpenAsk[]): Promise<number> {
-  if (asks.length === 0) terminal.out('nothing waits for an answer\n')
+  if (asks.length === 0) terminal.out('no questions are waiting\n')
   for (const ask of asks) {
     const view = { ...ask.view, tool: `${ask.view.tool} for ${ask.host}`, where: ask.view.where ?? ask.project }
     const given = await askAtTerminal({ view, whole: view, grants: grantsOf(ask) }, new AbortController().signal)

@@ -19,7 +19,7 @@ import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.t
 /** Runs `cordon audit tail|query|verify|report`. */
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('audit')!, argv)
-  const verb = oneOf(['tail', 'query', 'verify', 'report'], args.words[0], 'say what to do')
+  const verb = oneOf(['tail', 'query', 'verify', 'report'], args.words[0], 'name an action')
   const machine = thisMachine()
   const trail = openAuditTrail(machine)
   if (verb === 'verify' && args.flags.from !== undefined) {

@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process'
 import {
   listQuarantine,
-  type Quarantined,
+  type QuarantinedFile,
   readable,
   requirePlace,
   restoreQuarantined,
@@ -17,7 +17,7 @@ import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.t
 export function run({ terminal, argv }: CommandContext): number {
   const args = parseArguments(commandRow('quarantine')!, argv)
   const [given = 'list', id] = args.words
-  const verb = oneOf(['list', 'diff', 'restore'], given, 'say what to do')
+  const verb = oneOf(['list', 'diff', 'restore'], given, 'name an action')
   const all = listQuarantine(thisMachine().stateDir)
   if (verb === 'list') {
     if (args.flags.json) terminal.out(`${JSON.stringify(all)}\n`)
@@ -42,9 +42,8 @@ export function run({ terminal, argv }: CommandContext): number {
   return EXIT.ok
 }
 
-function named(all: readonly Quarantined[], id: string | undefined): Quarantined {
+function named(all: readonly QuarantinedFile[], id: string | undefined): QuarantinedFile {
   const entry = all.find((candidate) => candidate.id === id)
-  if (entry === undefined)
-    throw new UsageError(`name what to take, as cordon quarantine lists it${id ? `; there is no ${id}` : ''}`)
+  if (entry === undefined) throw new UsageError(`name an entry of cordon quarantine${id ? `; there is no ${id}` : ''}`)
   return entry
 }

@@ -2,8 +2,8 @@
 
 import { dirname, resolve } from 'node:path'
 import { type Confinement, confine, type Narrowing } from '../../../../confine/confinement.ts'
+import { typedText } from '../../../../confine/entitlement.ts'
 import { chosenBundles, NO_GRANTS, type RunGrants, runGrantRules } from '../../../../confine/run-grants.ts'
-import { typedText } from '../../../../confine/typed-words.ts'
 import { agentWithoutBundle, isAgentInside } from '../../../../one-off/agent-bundle.ts'
 import type { TypedQuestions } from '../../../../one-off/questions.ts'
 import { runConfined } from '../../../../one-off/run-typed.ts'
@@ -234,7 +234,9 @@ async function openQuestions(
   tell: (line: string) => void,
 ): Promise<TypedQuestions | null> {
   const { TypedQuestions } = await import('../../../../one-off/questions.ts')
-  return TypedQuestions.areAllowed(loaded) ? new TypedQuestions({ loaded, machine, files: machineFiles, tell }) : null
+  return TypedQuestions.areAllowed(loaded)
+    ? new TypedQuestions({ loaded, machine, files: machineFiles, report: tell })
+    : null
 }
 
 /** The person's own, where the sandbox shows it. */

@@ -1,8 +1,8 @@
 /** Words of a command line for the tests of the tables: quotes, `$variables` and globs, and nothing else of the shell. */
 
-import type { AssignmentFact, Word } from '../facts.ts'
-import { inspect } from '../inspect/inspect.ts'
-import type { Inspection } from './use.ts'
+import type { AssignmentFact, Word } from '../src/shell/facts.ts'
+import { inspect } from '../src/shell/inspect/inspect.ts'
+import type { Inspection } from '../src/shell/tables/use.ts'
 
 const home = '/home/u'
 const token = /(?:'[^']*'|"[^"]*"|[^\s'"])+/g

@@ -1,7 +1,7 @@
 /** The state of a project: its manifest, recent refusals, open questions, undo. */
 
 import { isSelfTest } from '../agents/hook/self-test.ts'
-import { typedText } from '../confine/typed-words.ts'
+import { typedText } from '../confine/entitlement.ts'
 import { coversPath, namesPath } from '../files/path-pattern.ts'
 import { protectedPath } from '../files/protected-paths.ts'
 import { openedByGrant, secretOf } from '../files/secret-shapes.ts'
@@ -17,16 +17,16 @@ import { machineFiles } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import { type AuditLine, openAuditTrail } from './audit-trail.ts'
 
-export interface Standing {
+export interface ProjectStatus {
   readonly root: string
-  readonly manifest: ManifestStanding
+  readonly manifest: ManifestStatus
   /** Of the last day, newest first, without duplicates. */
   readonly refusals: readonly Refused[]
   readonly asks: readonly OpenAsk[]
   readonly undo: { readonly calls: number; readonly last: string | null }
 }
 
-export type ManifestStanding =
+export type ManifestStatus =
   | { readonly status: 'none' | 'unsigned' | 'changed' | 'bad' }
   | { readonly status: 'broken'; readonly problems: number }
   | { readonly status: 'signed'; readonly by: 'user' | 'team'; readonly signedAt: string | null }
@@ -35,13 +35,13 @@ const DAY_MS = 24 * 3600 * 1000
 const MAX_LINES = 2000
 
 /** Reports the project's state without changing anything. */
-export async function standingOf(machine: Machine, now: number): Promise<Standing> {
+export async function projectStatusOf(machine: Machine, now: number): Promise<ProjectStatus> {
   const root = machineFiles.canonical(findRoot(machine.cwd, machineFiles))
   const since = new Date(now - DAY_MS).toISOString()
   const hasState = machineFiles.isDirectory(machine.stateDir)
   const lines = hasState ? openAuditTrail(machine).query({ since, limit: MAX_LINES }) : []
   const open = hasState ? new ProjectUndo(machine).standing() : []
-  const { manifest, policy } = await manifestStanding(machine, root)
+  const { manifest, policy } = await manifestStatusOf(machine, root)
   const facts = {
     root,
     home: machine.home,
@@ -56,11 +56,11 @@ export async function standingOf(machine: Machine, now: number): Promise<Standin
   }
 }
 
-async function manifestStanding(
+async function manifestStatusOf(
   machine: Machine,
   root: string,
-): Promise<{ readonly manifest: ManifestStanding; readonly policy: Policy | null }> {
-  const without = (manifest: ManifestStanding) => ({ manifest, policy: null })
+): Promise<{ readonly manifest: ManifestStatus; readonly policy: Policy | null }> {
+  const without = (manifest: ManifestStatus) => ({ manifest, policy: null })
   if (!machineFiles.exists(`${root}/${MANIFEST_NAME}`)) return without({ status: 'none' })
   const outcome = await loadPolicy({ machine, files: machineFiles, root, choice: { kind: 'project' } })
   if ('problems' in outcome) return without({ status: 'broken', problems: outcome.problems.length })
