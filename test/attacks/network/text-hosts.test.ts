@@ -114,7 +114,7 @@ describe('attacks', () => {
   })
 
   it('says what a text went without, and why', () => {
-    expect(plan('git fetch | bash x.sh').note).toMatch(/no way to github\.com.*`bash x\.sh` runs code/)
+    expect(plan('git fetch | bash x.sh').note).toMatch(/could not reach github\.com.*`bash x\.sh` runs code/)
     expect(plan('git fetch; bash x.sh').note).toBeNull()
     expect(plan('git fetch; bash x.sh').wholeNote).not.toBeNull()
   })
