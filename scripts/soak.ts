@@ -1,14 +1,27 @@
 /**
- * Ordinary commands, thousands of them, through a hook and `cordon run` and a resident: afterwards nothing may be left but state
- * within its caps. `npm test -- soak [COMMANDS]`.
+ * Commands of real projects, thousands of them, through a hook and `cordon run` and a resident that is restarted and upgraded in between:
+ * afterwards nothing may be left but state within its caps. `npm test -- soak [COMMANDS [FOLDER]]`; with a folder, whose name has to be new
+ * or of an earlier part, the next part goes on with its state.
  */
 
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 
 const commands = Number(process.argv[2] ?? 5000)
+const kept = process.argv[3]
 const SAMPLES = 10
 /** Samples between two restarts of the resident. */
 const LIFE = 5
@@ -16,16 +29,18 @@ const LIFE = 5
 const MOST_GROWTH = 1.05
 const MOST_STATE_BYTES = 256 * 1024 * 1024
 
-const base = mkdtempSync(join(tmpdir(), 'cordon-soak-'))
-const [home, project, runtime] = ['home', 'project', 'runtime'].map((name) => join(base, name)) as [
+const base = kept === undefined ? mkdtempSync(join(tmpdir(), 'cordon-soak-')) : resolve(kept)
+const [home, project, runtime, app] = ['home', 'project', 'runtime', 'app'].map((name) => join(base, name)) as [
+  string,
   string,
   string,
   string,
 ]
-for (const folder of [home, project, runtime]) mkdirSync(folder, { mode: 0o700 })
 const env = { PATH: process.env.PATH, HOME: home, XDG_RUNTIME_DIR: runtime, CORDON_KEYCHAIN: 'off' }
-const cli = [process.execPath, resolve('dist/cordon.cjs')]
-const client = [resolve(`dist/native/cordon-client-${process.arch}`), ...cli]
+const cli = [process.execPath, join(app, 'cordon.cjs')]
+const client = [join(app, `native/cordon-client-${process.arch}`), ...cli]
+/** Commands of the parts before this one. */
+const countFile = join(base, 'done')
 
 interface Sample {
   readonly done: number
@@ -45,17 +60,67 @@ function call(program: readonly string[], words: readonly string[], input = ''):
   return { code: ran.status, out: ran.stdout }
 }
 
-/** What a project's day is made of, with the exit code. */
+/** What a project's day is made of, with the exit code. Their number is odd, so that each goes either way. */
 const WORK: readonly (readonly [command: string, code: number])[] = [
   ['git status --short', 0],
   ['ls -la && cat README.md', 0],
   ['mkdir -p build && echo made > build/out.txt', 0],
+  ['npm test --silent', 0],
   ['rm -rf build', 0],
-  ['grep -r word . | sort | uniq -c', 0],
+  ['git grep -n function | sort | uniq -c | head -50', 0],
   ['sh -c "exit 3"', 3],
   ['sed -i s/word/word/ README.md', 0],
+  ['python3 -m unittest -q', 0],
   ['for i in 1 2 3; do echo $i > file$i; done; rm file1 file2 file3', 0],
+  ['make -s -B && ./sum', 0],
+  ['git log --oneline | head -5', 0],
+  ['sleep 600 & echo left', 0],
+  ['sh fetch.sh', 0],
+  ['date >> notes.txt && git add notes.txt && git commit -q -m note', 0],
+  ['python3 talk.py', 0],
+  ['find . -name "*.ts" | wc -l', 0],
 ]
+
+/** A checkout of this very repository, and small programs in three languages. */
+const FILES: Readonly<Record<string, string>> = {
+  'README.md': 'word\n',
+  'package.json': '{"name":"soak","scripts":{"test":"node --test tests"}}',
+  'tests/sum.test.js': "require('node:test')('adds', () => require('node:assert').equal(1 + 1, 2))\n",
+  'test_sum.py':
+    'import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        self.assertEqual(1 + 1, 2)\n',
+  'talk.py':
+    'import multiprocessing as m\nif __name__ == "__main__":\n    with m.Manager() as one:\n        assert one.list([1])[0] == 1\n',
+  'fetch.sh': 'curl -sS -m 5 http://blocked.example/ 2>/dev/null || exit 0\n',
+  'sum.c': 'int main(void) { return 1 + 1 - 2; }\n',
+  Makefile: 'sum: sum.c\n\t$(CC) -o sum sum.c\n',
+  '.gitignore': 'sum\n__pycache__\nfile[123]\nbuild\n',
+  'cordon.toml':
+    'schema_version = 1\n[permission]\nmode = "contained"\n[security]\nredirects = "all"\n[sandbox.os]\ncommand_tools = ["git", "node", "npm"]\n',
+}
+
+function prepare(): void {
+  for (const folder of [home, runtime]) mkdirSync(folder, { mode: 0o700, recursive: true })
+  upgrade()
+  if (existsSync(project)) return
+  const git = (...words: string[]) => spawnSync('git', words, { cwd: base, env, stdio: 'inherit' })
+  const name = ['-c', 'user.name=soak', '-c', 'user.email=soak@example.org']
+  git('clone', '-q', '--depth', '50', ...name, `file://${resolve('.')}`, project)
+  for (const [path, text] of Object.entries(FILES)) {
+    mkdirSync(resolve(project, path, '..'), { recursive: true })
+    writeFileSync(join(project, path), text)
+  }
+  git('-C', project, 'add', '-A')
+  git('-C', project, 'commit', '-q', '-m', 'soak')
+}
+
+/** The same build in new files, in the place of the one before, as a package manager does it. */
+function upgrade(): void {
+  const next = `${app}.next`
+  for (const old of [next, `${app}.old`]) rmSync(old, { recursive: true, force: true })
+  cpSync(resolve('dist'), next, { recursive: true })
+  if (existsSync(app)) renameSync(app, `${app}.old`)
+  renameSync(next, app)
+}
 
 function oneCommand(index: number): void {
   const [command, code] = WORK[index % WORK.length]!
@@ -86,9 +151,14 @@ function sample(done: number): Sample {
     bytes: found?.bytes ?? 0,
     descriptors: family(pid).reduce((sum, one) => sum + count(`/proc/${one}/fd`), 0),
     processes: ours().length,
-    mounts: readFileSync('/proc/self/mountinfo', 'utf8').split('\n').length,
+    mounts: mounts().size,
     stateBytes: bytesBelow(base),
   }
+}
+
+/** Of the machine; what others mount meanwhile is among them, and named where it is more. */
+function mounts(): ReadonlySet<string> {
+  return new Set(readFileSync('/proc/self/mountinfo', 'utf8').split('\n'))
 }
 
 function family(pid: number): readonly number[] {
@@ -141,20 +211,17 @@ function compare(life: readonly Sample[]): void {
 
 const megabytes = (bytes: number): number => Math.round((bytes / 1024 / 1024) * 10) / 10
 
+prepare()
+const before = Number(readText(countFile))
 try {
-  spawnSync('git', ['init', '-q'], { cwd: project })
-  writeFileSync(join(project, 'README.md'), 'word\n')
-  writeFileSync(
-    join(project, 'cordon.toml'),
-    'schema_version = 1\n[permission]\nmode = "contained"\n[security]\nredirects = "all"\n',
-  )
   if (call(cli, ['sign', '--yes']).code !== 0) throw new Error('the manifest could not be signed')
-  const mountsBefore = readFileSync('/proc/self/mountinfo', 'utf8').split('\n').length
+  const mountsBefore = mounts()
   let life: Sample[] = []
+  let lives = 0
   for (let done = 0; done < commands; done++) {
-    oneCommand(done)
+    oneCommand(before + done)
     if ((done + 1) % Math.ceil(commands / SAMPLES) !== 0) continue
-    const now = sample(done + 1)
+    const now = sample(before + done + 1)
     life.push(now)
     console.log(
       `${now.done} commands: resident ${megabytes(now.bytes)} MB, ${now.descriptors} descriptors, ${now.processes} processes, ${now.mounts} mounts, ${megabytes(now.stateBytes)} MB on disk`,
@@ -163,20 +230,23 @@ try {
     if (life.length < LIFE) continue
     compare(life)
     life = []
-    call(cli, ['resident', 'stop'])
+    // Every second life ends by an upgrade under a resident that runs.
+    if (lives++ % 2 === 0) upgrade()
+    else call(cli, ['resident', 'stop'])
   }
   if (life.length > 0) compare(life)
   call(cli, ['resident', 'stop'])
   for (let tries = 0; ours().length > 0 && tries < 100; tries++)
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100)
   if (ours().length > 0) problems.push(`${ours().length} processes are left`)
-  const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n').length
-  if (mounts > mountsBefore) problems.push(`${mounts - mountsBefore} mounts are left`)
+  const left = [...mounts()].filter((line) => !mountsBefore.has(line))
+  if (left.length > 0) problems.push(`${left.length} mounts are there that were not: ${left.join('; ')}`)
   if (count(join(runtime, 'cordon')) > 0) problems.push('the resident left files in its folder')
   if (call(cli, ['audit', 'verify']).code !== 0) problems.push('the record does not verify')
+  writeFileSync(countFile, String(before + commands))
 } finally {
-  rmSync(base, { recursive: true, force: true })
+  if (kept === undefined) rmSync(base, { recursive: true, force: true })
 }
 for (const problem of problems.slice(0, 20)) console.log(problem)
-console.log(`${commands} commands, ${problems.length} problems`)
+console.log(`${before + commands} commands, ${problems.length} problems in the last ${commands}`)
 process.exitCode = problems.length === 0 ? 0 : 1

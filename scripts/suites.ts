@@ -73,7 +73,7 @@ export const SUITES: readonly Suite[] = [
   },
   {
     name: 'soak',
-    what: 'thousands of commands through hook, run and resident, and what they leave: COMMANDS',
+    what: 'thousands of commands through hook, run and resident, and what they leave: [COMMANDS [FOLDER]]; a folder is kept for the next part',
     needs: '',
     setUp: 'build',
     command: ['node', 'scripts/soak.ts'],
@@ -162,6 +162,21 @@ export const SUITES: readonly Suite[] = [
     needs: '',
     setUp: 'build',
     command: ['node', 'scripts/fuzz-programs.ts'],
+  },
+  {
+    name: 'fuzz-undo',
+    what: 'random calls that are undone and done again, and undone while others change the tree: [ROUNDS [FIRST_SEED]]',
+    needs: '',
+    setUp: 'native',
+    command: ['node', 'scripts/fuzz-undo.ts'],
+  },
+  {
+    name: 'races',
+    what: 'two commands that bring a protected name about together, a minute for each way',
+    needs: '',
+    setUp: 'native',
+    command: ['vitest', 'run', 'test/attacks/changes/windows.test.ts', '-t', 'two commands'],
+    env: { CORDON_RACE_SECONDS: '60' },
   },
   {
     name: 'fuzz-kills',

@@ -32,7 +32,7 @@ chmod 755 "$base/cc"
 cd "$copy"
 CC=$base/cc sh native/build.sh
 bash scripts/set-up.sh build
-ls native/init/*.c native/broker/*.c native/programs/*.c | grep -Ev '/(git|identity|words)\.c$' |
+ls native/init/*.c native/broker/*.c native/programs/*.c native/bare/*.c | grep -Ev '/(git|identity|words|names)\.c$' |
   xargs cc -std=gnu11 -pthread $sanitize -Dmain=init_main -o "$base/parsers" test/contract/changes/parsers.c
 "$base/parsers" "$seconds" "$seed"
 node scripts/fuzz-changes.ts $(((seconds + 9) / 10)) "$seed"

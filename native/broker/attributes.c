@@ -77,6 +77,12 @@ static int apart_outside(int object) {
   return fstatfs(object, &about) == 0 && (about.f_flags & ST_RDONLY) ? EROFS : EMLINK;
 }
 
+/* A protected file that came during the call has no read-only mount over it. What the call has made was judged when it was made. */
+static int refused(const struct spot *s) {
+  if (!is_ours(s) || s->about.st_nlink == 0 || (seen(&s->about) & SEEN_MADE)) return 0;
+  return judge(s, CHANGE_MODE);
+}
+
 /* Sets it on what was found. */
 static int set(struct spot *s, const struct setting *t) {
   uint32_t number = 0;
@@ -86,14 +92,13 @@ static int set(struct spot *s, const struct setting *t) {
   if (strchr(s->name, '/') && !S_ISDIR(s->about.st_mode)) return ENOTDIR;
   if (open_object(s) < 0) return errno;
   if (bare_is_on() && (error = bare_refuses(s))) return error;
-  if (is_shared(s) && !is_private(s)) {
-    if (is_set(t, &s->about)) return 0;
-    if ((error = is_ours(s) ? separate(s, s->object, 1) : apart_outside(s->object))) {
-      journal_refused(s->path, CHANGE_MODE, error);
-      return error;
-    }
-    if (open_object(s) < 0) return errno;
+  int shared = is_shared(s) && !is_private(s);
+  if (shared && is_set(t, &s->about)) return 0;
+  if ((error = refused(s)) || (shared && (error = is_ours(s) ? separate(s, s->object, 1) : apart_outside(s->object)))) {
+    journal_refused(s->path, CHANGE_MODE, error);
+    return error;
   }
+  if (shared && open_object(s) < 0) return errno;
   if ((error = note(s, t, &kept, &number, &noted))) {
     if (error == EDQUOT) journal_refused(s->path, CHANGE_MODE, error);
     return error;

@@ -162,23 +162,34 @@ int broker_wall(void) {
   return 0;
 }
 
-/* In the command's process: loads the filter, and gives its listener to the other side of a socket. */
-int broker_listen(const void *filter, int report) {
+/* Without namespaces the other side may not be allowed to take a descriptor; it is sent. */
+static int send_listener(int report, int listener) {
   union { struct cmsghdr header; char space[CMSG_SPACE(sizeof(int))]; } rights;
   memset(&rights, 0, sizeof rights);
   char word = 'l';
   struct iovec text = {.iov_base = &word, .iov_len = 1};
   struct msghdr packet = {.msg_iov = &text, .msg_iovlen = 1, .msg_control = rights.space, .msg_controllen = sizeof rights.space};
-  /* A call that waits for its answer is ended by a deadly signal only: the change is made once, and its result is told. */
-  int listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, filter);
-  if (listener < 0) return -1;
   rights.header.cmsg_level = SOL_SOCKET;
   rights.header.cmsg_type = SCM_RIGHTS;
   rights.header.cmsg_len = CMSG_LEN(sizeof(int));
   memcpy(CMSG_DATA(&rights.header), &listener, sizeof(int));
-  int bad = sendmsg(report, &packet, MSG_NOSIGNAL) != 1;
+  return sendmsg(report, &packet, MSG_NOSIGNAL) == 1;
+}
+
+/* With them a sent message would wait for the very side that is to get it: that side takes the descriptor by its number. */
+static int show_listener(int report, int listener) {
+  char taken;
+  return write(report, &listener, sizeof listener) == sizeof listener && read(report, &taken, 1) == 1;
+}
+
+/* In the command's process: loads the filter, and gives its listener to the other side of a socket. */
+int broker_listen(const void *filter, int report) {
+  /* A call that waits for its answer is ended by a deadly signal only: the change is made once, and its result is told. */
+  int listener = (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, filter);
+  if (listener < 0) return -1;
+  int given = (bare_is_on() ? send_listener : show_listener)(report, listener);
   close(listener);
-  return bad ? -1 : 0;
+  return given ? 0 : -1;
 }
 
 static mode_t common_umask, own_umask;
@@ -229,6 +240,12 @@ static void respond(const struct call *c, int error, uint32_t flags) {
 }
 
 void answer(const struct call *c, int error) { respond(c, error, 0); }
+
+void answer_with(const struct call *c, int64_t result) {
+  struct seccomp_notif_resp response = {.id = c->id, .val = result};
+  if (result < 0) return answer(c, (int)-result);
+  (void)ioctl(c->listener, SECCOMP_IOCTL_NOTIF_SEND, &response);
+}
 
 /* The kernel goes on with the call, in the caller's domain: in the roots the wall stops it, whatever the path says by then. */
 void let_go_on(const struct call *c) {
@@ -321,6 +338,11 @@ static void dispatch(const struct call *c) {
   case SYS_connect: (bare_is_on() ? bare_connect : answer_socket_connect)(c, first, a[1], (uint32_t)a[2]); return;
   case SYS_bind: (bare_is_on() ? bare_bind : answer_bind)(c, first, a[1], (uint32_t)a[2]); return;
   case SYS_listen: (bare_is_on() ? bare_listen : answer_listen)(c, first, (int)a[1]); return;
+  case SYS_socket:
+  case SYS_socketpair: answer_datagram_socket(c); return;
+  case SYS_sendto: answer_send(c, first, a[1], a[2], (int)a[3], a[4], (uint32_t)a[5]); return;
+  case SYS_sendmsg: answer_send_message(c, first, a[1], third); return;
+  case SYS_sendmmsg: answer_send_messages(c, first, a[1], (unsigned)a[2], (int)a[3]); return;
   case SYS_fchmodat: answer_mode(c, first, a[1], (mode_t)a[2], 0); return;
   case 452: answer_mode(c, first, a[1], (mode_t)a[2], (int)a[3]); return; /* fchmodat2, newer than some headers */
   case SYS_fchown: answer_owner_of(c, first, (uid_t)a[1], (gid_t)a[2]); return;
@@ -405,6 +427,7 @@ static int answer_next(void) {
   uint64_t args[6];
   for (int i = 0; i < 6; i++) args[i] = buffer.notice.data.args[i];
   const struct call c = {.listener = listener, .id = buffer.notice.id, .tid = (pid_t)buffer.notice.pid, .number = buffer.notice.data.nr, .args = args};
+  note_caller(c.tid);
   if (programs_is_on() && is_start(c.number)) {
     if (learn_is_on()) (void)learn_call(&c, c.number);
     answer_start(&c);
@@ -426,7 +449,7 @@ static void *attend_broker(void *unused) {
 }
 
 /* The listener, or the failure that comes in its place. */
-static int take_listener(int report, uint32_t failure[3]) {
+static int take_listener(int report, pid_t command, uint32_t failure[3]) {
   union { struct cmsghdr header; char space[CMSG_SPACE(sizeof(int))]; } rights;
   int fd = -1;
   struct iovec text = {.iov_base = failure, .iov_len = 3 * sizeof *failure};
@@ -436,18 +459,28 @@ static int take_listener(int report, uint32_t failure[3]) {
   do n = recvmsg(report, &packet, MSG_CMSG_CLOEXEC);
   while (n < 0 && errno == EINTR);
   if (n == (ssize_t)(3 * sizeof *failure)) return -1;
+  int number = (int)failure[0];
   failure[0] = 0;
   if (n == 0) errno = EPIPE;
+  if (n == (ssize_t)sizeof(int)) {
+    int process = (int)syscall(SYS_pidfd_open, command, 0);
+    fd = process < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, process, (int)number, 0);
+    int error = errno;
+    if (process >= 0) close(process);
+    if (fd >= 0 && write(report, "t", 1) != 1) close(fd), fd = -1;
+    errno = error;
+    return fd;
+  }
   struct cmsghdr *found = n == 1 ? CMSG_FIRSTHDR(&packet) : NULL;
   if (found && found->cmsg_level == SOL_SOCKET && found->cmsg_type == SCM_RIGHTS) memcpy(&fd, CMSG_DATA(found), sizeof fd);
   return fd;
 }
 
 /* Takes the listener and answers from now on, in its own thread. -1: `failure` has a step, or errno says why. */
-int broker_serve(int report, uint32_t failure[3]) {
+int broker_serve(int report, pid_t command, uint32_t failure[3]) {
   struct seccomp_notif_sizes sizes;
   pthread_t thread;
-  listener = take_listener(report, failure);
+  listener = take_listener(report, command, failure);
   if (listener < 0) return -1;
   if (syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes)) return -1;
   if (sizes.seccomp_notif > 1024 || sizes.seccomp_notif_resp != sizeof(struct seccomp_notif_resp)) {

@@ -6,7 +6,8 @@
  * broker.c answers the calls, open.c those that open, change.c the others, path.c finds where a path leads
  * and parent.c remembers it, rules.c judges, git.c and git-key.c read git's configuration and repository.c finds
  * its repositories, journal.c writes down what is changed, keep.c keeps what is lost and seen.c knows
- * what needs no keeping, attributes.c keeps attributes, listen.c hears of servers, connect.c keeps unix sockets to the sandbox.
+ * what needs no keeping, attributes.c keeps attributes, listen.c hears of servers, connect.c and
+ * datagrams.c keep unix sockets to the sandbox.
  */
 #ifndef BROKER_H
 #define BROKER_H
@@ -58,6 +59,7 @@ enum change { CHANGE_MAKE = 1, CHANGE_WRITE, CHANGE_REMOVE, CHANGE_MOVE, CHANGE_
 
 /* broker.c */
 void answer(const struct call *c, int error);
+void answer_with(const struct call *c, int64_t result); /* below zero it is an error */
 void let_go_on(const struct call *c);
 void leave_outside(const struct call *c, const struct spot *s);
 void answer_or_go_on(const struct call *c, int error);
@@ -79,7 +81,7 @@ int are_roots_in_place(void);
 int broker_prepare(int host);
 int broker_wall(void);
 int broker_listen(const void *filter, int report);
-int broker_serve(int report, uint32_t failure[3]);
+int broker_serve(int report, pid_t command, uint32_t failure[3]);
 void broker_shut(void);
 void broker_tell(uint32_t type, uint32_t a, uint32_t b, uint32_t c); /* given by init/tell.c */
 
@@ -112,6 +114,16 @@ void answer_attribute(const struct call *c, const uint64_t *a, enum attribute_ca
 /* connect.c */
 void answer_socket_connect(const struct call *c, int number, uint64_t from, uint64_t length);
 void answer_bind(const struct call *c, int number, uint64_t from, uint64_t length);
+
+int is_unix_socket(int fd);
+int take_own_socket(struct spot *s, int *object);
+
+/* datagrams.c */
+void note_caller(pid_t tid);
+void answer_datagram_socket(const struct call *c);
+void answer_send(const struct call *c, int number, uint64_t bytes, uint64_t length, int flags, uint64_t address, uint64_t address_length);
+void answer_send_message(const struct call *c, int number, uint64_t from, int flags);
+void answer_send_messages(const struct call *c, int number, uint64_t from, unsigned count, int flags);
 
 /* listen.c */
 int socket_of(const struct call *c, int number);

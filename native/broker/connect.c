@@ -146,19 +146,25 @@ static const char *path_of(const struct connection *one) {
   return one->length > PATH_START && one->length <= sizeof *address && address->sun_family == AF_UNIX && address->sun_path[0] ? address->sun_path : NULL;
 }
 
-static int is_unix(int fd) {
+int is_unix_socket(int fd) {
   int domain = AF_UNSPEC;
   socklen_t length = sizeof domain;
   return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &length) == 0 && domain == AF_UNIX;
 }
 
-/* Takes what the path points to into the address, so that it cannot be another one any more. Returns an error, or 0. */
+/* A descriptor of a socket that belongs to this sandbox, by which it cannot be another one any more. Returns an error, or 0. */
+int take_own_socket(struct spot *s, int *object) {
+  int error = !s->is_there ? ENOENT : !S_ISSOCK(s->about.st_mode) ? ECONNREFUSED : open_object(s) < 0 ? errno : !is_own_socket(s) ? ECONNREFUSED : 0;
+  if (error == 0 && (*object = fcntl(s->object, F_DUPFD_CLOEXEC, 3)) < 0) error = errno;
+  return error;
+}
+
+/* Takes what the path points to into the address. Returns an error, or 0. */
 static int take_object(const struct call *c, struct connection *one, const char *path) {
   static struct spot s;
   struct sockaddr_un *address = (struct sockaddr_un *)&one->address;
   if (find_spot(c, AT_FDCWD, path, 1, &s)) return errno;
-  int error = !s.is_there ? ENOENT : !S_ISSOCK(s.about.st_mode) ? ECONNREFUSED : open_object(&s) < 0 ? errno : !is_own_socket(&s) ? ECONNREFUSED : 0;
-  if (error == 0 && (one->object = fcntl(s.object, F_DUPFD_CLOEXEC, 3)) < 0) error = errno;
+  int error = take_own_socket(&s, &one->object);
   leave_spot(&s);
   if (error) return error;
   one->length = (socklen_t)(PATH_START + 1 + (size_t)snprintf(address->sun_path, sizeof address->sun_path, "/proc/self/fd/%d", one->object));
@@ -170,7 +176,7 @@ void answer_socket_connect(const struct call *c, int number, uint64_t from, uint
   uint32_t caller = callers_are_told() ? number_of(c->tid) : 0;
   if ((one.fd = socket_of(c, number)) < 0) return answer(c, EBADF);
   int error = copy_address(c, from, length, &one) ? errno : 0;
-  const char *path = error == 0 && is_unix(one.fd) ? path_of(&one) : NULL;
+  const char *path = error == 0 && is_unix_socket(one.fd) ? path_of(&one) : NULL;
   if (path) error = take_object(c, &one, path);
   else if (error == 0 && callers_are_told()) error = name_caller(c->tid, caller, one.fd, (struct sockaddr *)&one.address, one.length);
   if (error == 0) return begin_connect(&one);
@@ -193,7 +199,7 @@ void answer_bind(const struct call *c, int number, uint64_t from, uint64_t lengt
   else if (strlen(s.path) >= sizeof address->sun_path) answer(c, ENAMETOOLONG);
   else if ((one.fd = socket_of(c, number)) < 0) answer(c, EBADF);
   else {
-    if (!is_unix(one.fd)) answer(c, EINVAL);
+    if (!is_unix_socket(one.fd)) answer(c, EINVAL);
     else if (begin_making(c, &s, CHANGE_MAKE) == 0) {
       /* In the roots nothing moves while this call is answered, and the path is without links. */
       strcpy(address->sun_path, s.path);

@@ -92,6 +92,24 @@ void drop_kept(const struct spot *s, uint8_t kept, uint32_t number) {
   if (kept & KEPT_LINK) note_unchanged(s);
 }
 
+/*
+ * A descriptor to read a file by, of one that is open for anything. What its owner may write but not read is opened to them for a moment,
+ * if it has no other name: the call changes the file anyway.
+ */
+static int open_content(int fd, const struct stat *about) {
+  char link[32];
+  const int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+  int from = open(link, flags);
+  if (from >= 0 || errno != EACCES || about->st_nlink > 1 || chmod(link, (about->st_mode & 07777) | S_IRUSR)) return from;
+  from = open(link, flags);
+  if (chmod(link, about->st_mode & 07777) && from >= 0) {
+    close(from);
+    return -1;
+  }
+  return from;
+}
+
 static int copy_bytes(int from, int to, uint64_t size) {
   char buffer[65536];
   for (uint64_t done = 0; done < size;) {
@@ -128,10 +146,9 @@ static int copy_into(int from, int folder, const char *name, uint64_t size) {
 
 /* A copy of a plain file's content, before it is written for the first time. */
 static uint8_t keep_copy(const struct spot *s, int fd, uint32_t *number) {
-  char name[16], link[32];
+  char name[16];
   if (s->about.st_size == 0) return KEPT_EMPTY;
-  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-  int from = open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  int from = open_content(fd, &s->about);
   if (from < 0) return KEPT_LOST;
   snprintf(name, sizeof name, "%u", ++last_number);
   int bad = copy_into(from, kept_folder(last_number), name, (uint64_t)s->about.st_size);
@@ -146,12 +163,11 @@ static uint8_t keep_copy(const struct spot *s, int fd, uint32_t *number) {
  * is kept. Returns 0, or the errno with which it is not written.
  */
 int set_apart(const struct stat *about, int fd) {
-  char name[16], copy[24], link[32];
+  char name[16], copy[24];
   if ((seen(about) & (SEEN_GONE | SEEN_APART)) != SEEN_GONE || !S_ISREG(about->st_mode)) return 0;
   uint32_t number = gone_number(about);
   int folder = kept_folder(number);
-  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-  int from = open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  int from = open_content(fd, about);
   if (folder < 0 || from < 0) {
     if (from >= 0) close(from);
     return EDQUOT;
@@ -316,12 +332,10 @@ static int replace_by_copy(struct spot *s, const struct spot *beside) {
  */
 int separate(struct spot *s, int fd, int with_content) {
   static struct spot beside;
-  char link[32];
   int to = -1;
   /* By a descriptor alone no one knows which name was meant; what is somebody else's cannot be made theirs. */
   if (s->parent < 0 || strchr(s->name, '/') || !S_ISREG(s->about.st_mode) || s->about.st_uid != geteuid()) return EMLINK;
-  snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-  int from = open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  int from = open_content(fd, &s->about);
   errno = EMLINK;
   int error = from < 0 || make_beside(s, &beside, &to) ? errno : 0;
   if (!error && fill_copy(s, from, to, with_content)) error = errno;

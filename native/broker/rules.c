@@ -59,24 +59,48 @@ int broker_take_rule(uint8_t action, char *pattern) {
   return 0;
 }
 
-/* A code point that HFS+ leaves out when it compares names: its length in bytes, or 0. */
-static size_t ignored_length(const char *at) {
-  const uint8_t *p = (const uint8_t *)at;
-  if (p[0] == 0xe2 && p[1] == 0x80 && ((p[2] >= 0x8c && p[2] <= 0x8f) || (p[2] >= 0xaa && p[2] <= 0xae))) return 3;
-  if (p[0] == 0xe2 && p[1] == 0x81 && p[2] >= 0xaa && p[2] <= 0xaf) return 3;
-  return p[0] == 0xef && p[1] == 0xbb && p[2] == 0xbf ? 3 : 0;
+/* Code points that HFS+, or Linux where a folder ignores case, leaves out when it compares names: all that Unicode calls ignorable. */
+static const struct { uint32_t first, last; } ignorable[] = {
+    {0xad, 0xad}, {0x34f, 0x34f}, {0x61c, 0x61c}, {0x115f, 0x1160}, {0x17b4, 0x17b5}, {0x180b, 0x180f}, {0x200b, 0x200f}, {0x202a, 0x202e}, {0x2060, 0x206f},
+    {0x3164, 0x3164}, {0xfe00, 0xfe0f}, {0xfeff, 0xfeff}, {0xffa0, 0xffa0}, {0xfff0, 0xfff8}, {0x1bca0, 0x1bca3}, {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
+};
+
+/* Others that they take for letters of ASCII. None is longer than what it stands for. */
+static const struct { uint32_t code; const char *letters; } letters[] = {
+    {0xdf, "ss"}, {0x131, "i"}, {0x17f, "s"}, {0x1e9e, "ss"}, {0x212a, "k"}, {0xfb00, "ff"}, {0xfb01, "fi"}, {0xfb02, "fl"}, {0xfb03, "ffi"}, {0xfb04, "ffl"}, {0xfb05, "st"}, {0xfb06, "st"},
+};
+
+/* The length of a code point of more than one byte; 0 for a byte that begins none. */
+static size_t code_point(const char *text, uint32_t *code) {
+  uint8_t first = (uint8_t)*text;
+  size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 0;
+  *code = first & (0xffu >> (length + 1));
+  for (size_t i = 1; i < length; i++) {
+    if (((uint8_t)text[i] & 0xc0) != 0x80) return 0;
+    *code = *code << 6 | ((uint8_t)text[i] & 0x3f);
+  }
+  return length;
 }
 
-/* As src/files/protected-paths.ts folds names: what a careless file system or git takes for the same. */
+/* What stands for a code point; NULL: itself. */
+static const char *folded(uint32_t code) {
+  for (size_t i = 0; i < sizeof ignorable / sizeof *ignorable; i++)
+    if (code >= ignorable[i].first && code <= ignorable[i].last) return "";
+  for (size_t i = 0; i < sizeof letters / sizeof *letters; i++)
+    if (code == letters[i].code) return letters[i].letters;
+  return NULL;
+}
+
+/* As foldForBroker in src/files/path-bytes.ts: what a careless file system or git takes for the same. */
 static void fold(char *text) {
   char *to = text;
   for (char *from = text; *from;) {
-    size_t skip = ignored_length(from);
-    from += skip;
-    if (skip) continue;
-    if (!strncmp(from, "\xe2\x84\xaa", 3)) { /* the sign for kelvin is a k in lower case */
-      *to++ = 'k';
-      from += 3;
+    uint32_t code = 0;
+    size_t length = (uint8_t)*from < 0x80 ? 0 : code_point(from, &code);
+    const char *instead = length ? folded(code) : NULL;
+    if (instead) {
+      while (*instead) *to++ = *instead++;
+      from += length;
       continue;
     }
     *to++ = *from >= 'A' && *from <= 'Z' ? (char)(*from + 32) : *from;
@@ -223,7 +247,7 @@ int judge(const struct spot *s, enum change change) {
   if (refused || is_loose(s)) return refused;
   const struct rule *rule = rule_about(s, &is_exact);
   uint8_t action = rule ? rule->action : ACTION_FREE;
-  if (is_exact && (action & ACTION_FOLDER) && (change == CHANGE_FOLDER || change == CHANGE_UNFOLDER)) return 0;
+  if (is_exact && (action & ACTION_FOLDER) && (change == CHANGE_FOLDER || change == CHANGE_UNFOLDER || (change == CHANGE_MODE && S_ISDIR(s->about.st_mode)))) return 0;
   switch (action & ACTION_MASK) {
   case ACTION_REFUSE: return EROFS;
   case ACTION_JUDGE: return change == CHANGE_REMOVE || change == CHANGE_MODE || change == CHANGE_PLACE ? 0 : EROFS;

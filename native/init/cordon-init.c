@@ -89,9 +89,9 @@ static _Noreturn void run_command(void) {
   if (syscall(SYS_close_range, 3u, ~0u, CLOSE_RANGE_CLOEXEC)) fail(STEP_EXEC);
   if (broker_is_on()) {
     keep_capability(CAP_SYS_PTRACE, 0);
+    /* Its filter is taken from it, and its first start is judged as well: it must be readable. No one else is in here yet. */
+    if (prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)) fail(STEP_BROKER);
     if (broker_wall() || broker_listen(&orders.filter, exec_report)) fail(STEP_BROKER);
-    /* Its first start is judged as well, so its words must be readable. No one else is in here yet. */
-    if (programs_is_on() && prctl(PR_SET_DUMPABLE, 1, 0, 0, 0)) fail(STEP_BROKER);
   }
   execvp(orders.argv[0], orders.argv);
   fail(STEP_EXEC);
@@ -194,7 +194,7 @@ int main(int argc, char **argv) {
   }
   close(2);
   uint32_t failure[3];
-  if (broker_is_on() && broker_serve(report[0], failure)) {
+  if (broker_is_on() && broker_serve(report[0], command_pid, failure)) {
     tell('F', failure[0] ? failure[0] : STEP_BROKER, failure[0] ? failure[1] : (uint32_t)errno, failure[2]);
     _exit(FAULT_STATUS);
   }

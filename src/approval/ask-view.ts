@@ -75,7 +75,7 @@ export const ANSWERS: readonly AnswerRow[] = [
   { kind: 'time', key: 't', label: 'for a time', saves: true },
   { kind: 'always', key: 'a', label: 'always', saves: true },
   { kind: 'deny', key: 'n', label: 'no', saves: false },
-  { kind: 'deny-always', key: 'd', label: 'never', saves: true },
+  { kind: 'deny-always', key: 'd', label: 'deny always', saves: true },
   { kind: 'deny-message', key: 'm', label: 'no, with a message', saves: false },
 ]
 

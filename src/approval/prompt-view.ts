@@ -4,6 +4,7 @@ import { cutMiddle, cutTo, type Piece, pieces, wrap, wrapWords } from '../scan/d
 import type { Span } from '../shell/facts.ts'
 import {
   ANSWERS,
+  type AnswerKind,
   type AskRow,
   type AskView,
   type Fold,
@@ -14,6 +15,7 @@ import {
   TIMES,
   worstLine,
 } from './ask-view.ts'
+import { grantList } from './grant-list.ts'
 
 /** Where the person is. */
 export interface PromptState {
@@ -161,6 +163,19 @@ function pinnedGrant({ offers }: AskView, { choice }: PromptState, columns: numb
   return `${dim(`save ${several}`)}${bold(cutTo(`${offer.kind} ${offer.value}`, Math.max(4, columns - LABEL - several.length)))}`
 }
 
+/** What Enter would save: a line of the manifest for an answer that stays. */
+function savedLine(view: AskView, state: PromptState, kind: AnswerKind | undefined, columns: number): string[] {
+  const offer = view.offers[state.choice]
+  const verdict = kind === 'always' ? 'allow' : kind === 'deny-always' ? 'deny' : null
+  const list = offer && verdict && grantList(offer.kind, verdict, view.tool)
+  if (!offer || !list) return [pinnedGrant(view, state, columns)]
+  if (/^[/~]/.test(offer.value) && offer.kind !== 'command')
+    return [pinnedGrant(view, state, columns), dim(cutTo('     for you and this project, not in cordon.toml', columns))]
+  const value = offer.kind === 'port' ? offer.value : JSON.stringify(offer.value)
+  const line = `cordon.toml  [${list.section.join('.')}] ${list.name} = [ … ${value} ]`
+  return wrapWords(line, columns).map(bold)
+}
+
 function window(rows: readonly string[], first: number, space: number, columns: number): string[] {
   const shown = rows.slice(first, first + space - 1)
   const hidden = rows.length - shown.length
@@ -174,9 +189,9 @@ function keyRows(view: AskView, state: PromptState, columns: number): string[] {
   if (state.step === 'message')
     return [dim(cutTo('no, and tell the model (Enter sends, Esc goes back):', columns)), ...typedRows(state, columns)]
   if (state.step === 'save') {
-    const label = ANSWERS.find(({ kind }) => kind === state.message)?.label ?? ''
+    const { kind, label = '' } = ANSWERS.find((answer) => answer.kind === state.message) ?? {}
     return [
-      pinnedGrant(view, state, columns),
+      ...savedLine(view, state, kind, columns),
       ...keys(
         [
           ['Enter', label],

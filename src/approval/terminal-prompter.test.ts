@@ -91,7 +91,7 @@ describe('the prompt', () => {
       'save command npm test',
       'exactly this command',
       'y once',
-      'd never',
+      'd deny always',
     ]) {
       expect(text).toContain(part)
     }

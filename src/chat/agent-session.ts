@@ -17,7 +17,7 @@ import { machineFiles } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import { builtInSpec } from '../tools/built-in/registry.ts'
 import { Agent, type AgentEvent, type AgentTools, type TurnEnd, type TurnLimits } from './agent.ts'
-import { cappedText, footprintOf } from './calls.ts'
+import { footprintOf } from './calls.ts'
 import { keyOf, openConfig } from './config.ts'
 import { MCP_PREFIX, McpTools } from './mcp-tools.ts'
 import { type Model, openModel } from './model.ts'
@@ -266,7 +266,7 @@ export class AgentSession {
   #openSubAgents(): SubAgents {
     return new SubAgents({
       // A sub-agent has no `task` tool.
-      open: (id, agent) => this.cordon.openSession({ id, agent }),
+      open: (id, agent) => this.cordon.openSession({ id, agent, leader: this.session }),
       parent: this.session,
       model: () => this.#model,
       system: (session) => this.#system(session, true),
@@ -282,7 +282,6 @@ export class AgentSession {
 
   #tools(session: Session): AgentTools {
     const { root } = this.cordon
-    const spill = join(this.#options.machine.cacheDir, 'spill', session.id)
     return {
       offered: () => session.tools(),
       call: (name, input, signal) => session.call(name, input, { signal }),
@@ -294,7 +293,7 @@ export class AgentSession {
           return null
         }
       },
-      text: (result) => cappedText(result, spill),
+      text: (result) => session.textOf(result),
     }
   }
 }

@@ -74,7 +74,6 @@ export class SubAgents {
     if (parent.agent === 'plan' && agent !== 'plan') throw freer(agent)
     const child = open(`${parent.id}-t${++this.#count}`, agent)
     try {
-      child.follow(parent)
       const levels = new Map(parent.permissions().map(({ tool, level }) => [tool, level]))
       const more = child.permissions().some(({ tool, level }) => compareVerdicts(level, levels.get(tool) ?? 'deny') < 0)
       if (more || child.ring < parent.ring) throw freer(agent)

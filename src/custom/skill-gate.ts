@@ -1,6 +1,7 @@
 /** Scripts of a project's skills run only once a person has approved their bytes (T3). */
 
 import { createHash } from 'node:crypto'
+import { typedText } from '../confine/entitlement.ts'
 import { isInside } from '../files/baseline.ts'
 import { skillFolders } from '../project/place/own-places.ts'
 import { Fault } from '../system/fault.ts'
@@ -71,21 +72,22 @@ export interface SkillGate {
 
 export function skillGate(root: string, machine: Machine): SkillGate {
   const folders = skillFolders(root)
-  const problemOf = (status: TrustStatus | undefined): string | null => {
-    if (status === 'ok') return null
-    const why = status === 'MISMATCH' ? 'has changed since it was approved' : 'was not approved'
-    return `it is a script of a skill that this project brings along, and it ${why}`
+  const problemOf = (row: SkillRow | undefined): string | null => {
+    if (row?.status === 'ok') return null
+    const why = row?.status === 'MISMATCH' ? 'has changed since it was approved' : 'was not approved'
+    const remedy = row === undefined ? 'cordon skills lists them' : `cordon skills approve ${typedText([row.skill])}`
+    return `it is a script of a skill that this project brings along, and it ${why} (${remedy})`
   }
   return {
     scriptProblem: (path) => {
       if (!folders.some((folder) => isInside(path, folder))) return copyProblem(root, machine, path)
       // A user's skill hides a project's skill of the same name.
-      return problemOf(skillRows(root, machine).find((candidate) => candidate.path === path)?.status)
+      return problemOf(skillRows(root, machine).find((candidate) => candidate.path === path))
     },
     scriptBelow: (path) => {
       if (!folders.some((folder) => isInside(path, folder) || isInside(folder, path))) return null
       const rows = skillRows(root, machine).filter((row) => row.scope === 'project' && isInside(row.path, path))
-      return rows.map((row) => problemOf(row.status)).find((problem) => problem !== null) ?? null
+      return rows.map(problemOf).find((problem) => problem !== null) ?? null
     },
   }
 }

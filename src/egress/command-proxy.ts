@@ -37,6 +37,8 @@ export interface ProxyOptions {
   readonly broker?: Broker | null
   /** Whose ssh logs in for git, where a rule says so. */
   readonly ssh?: Omit<GitSsh, 'dialer'>
+  /** The keys by which agents sign, by the real path of their socket; other sockets are joined as they are. */
+  readonly signers?: ReadonlyMap<string, string>
   /** What the session has sent to hosts with limits; its own without it. */
   readonly usage?: HostUsage
   /** What `rules.packages` is judged with. */
@@ -238,7 +240,8 @@ export function openProxy(options: ProxyOptions): CommandProxy {
       further.on('error', onAbort)
       if (closed !== null) further.close()
     },
-    connectLocal: (socket, target) => take(socket, (client) => relayLocal(passage, client, target)),
+    connectLocal: (socket, target) =>
+      take(socket, (client) => relayLocal(passage, client, target, options.signers?.get(target) ?? null)),
     stats: () => ({ ...counts, open: clients.size, upstream: agent.open }),
   }
 }

@@ -36,12 +36,19 @@ function decodeName(bytes: Uint8Array): string {
 }
 
 /**
- * A name without case and without the code points that HFS+ ignores. By way of the upper case: `ſ` is its own letter in lower
- * case, and a Mac finds `.ssh` under `.ſsh`.
+ * A name without case and without the code points that file systems ignore: HFS+, and Linux in
+ * folders without case. By way of the upper case: `ſ` is its own letter in lower case, and a Mac
+ * finds `.ssh` under `.ſsh`.
  */
 export function foldName(name: string): string {
   if (isPlain(name)) return name.toLowerCase()
-  return name.replace(IGNORED_CODE_POINTS, '').normalize('NFD').toUpperCase().toLowerCase().normalize('NFC')
+  return name
+    .replace(IGNORED_CODE_POINTS, '')
+    .normalize('NFD')
+    .toLowerCase()
+    .toUpperCase()
+    .toLowerCase()
+    .normalize('NFC')
 }
 
 /** A path with its names folded. */
@@ -55,11 +62,18 @@ export function foldPath(path: string): string {
  * in another case.
  */
 export function foldForBroker(path: string): string {
-  const plain = isPlain(path) ? path : path.replace(IGNORED_CODE_POINTS, '').replaceAll('\u212a', 'k')
+  const plain = isPlain(path)
+    ? path
+    : path
+        .replace(IGNORED_CODE_POINTS, '')
+        .replace(LETTERS, (letter) => letter.normalize('NFD').toLowerCase().toUpperCase())
   return plain.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }
 
-const IGNORED_CODE_POINTS = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g
+const IGNORED_CODE_POINTS = /\p{Default_Ignorable_Code_Point}/gu
+
+/** What folds to letters of ASCII. */
+const LETTERS = /[\u00df\u0131\u017f\u1e9e\u212a\ufb00-\ufb06]/g
 
 function isPlain(name: string): boolean {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII as a whole is meant.

@@ -55,7 +55,23 @@ export function isGuidanceOf(root: string, path: string): boolean {
   return !name.includes('/') && reportedName(name)?.what === GUIDANCE
 }
 
-/** The report about the changed paths, one sentence a kind. `name` spells a path for a person. */
+const PRINTS =
+  /^(?:cat|head|tail|nl|sed -n '?\d+(?:,[\d$]+)?p'?)(?: -[\w-]+)*(?: \d+)?((?: [\w@%+:,./][\w@%+:,./-]*)*)$/
+
+/** The files that a command prints, where it does nothing else: `cat AGENTS.md | head -40`. Empty for every other one. */
+export function printedFiles(command: string): readonly string[] {
+  const parts = command
+    .trim()
+    .replaceAll(' 2>/dev/null', '')
+    .split(/\s*(?:&&|[;|])\s*/)
+  const found = parts.map((part) => PRINTS.exec(part)?.[1])
+  return found.includes(undefined) ? [] : found.flatMap((names) => names!.split(' ').filter(Boolean))
+}
+
+/**
+ * The report about the changed paths among these, a sentence for each kind. `name` spells a path
+ * for a person.
+ */
 export function reportMessages(
   paths: readonly string[],
   when: string,

@@ -160,7 +160,7 @@ function splitPort(text: string): Split | { problem: string; suggestion?: string
       return { problem: `${quote(text)}: write an IPv6 address as "[address]" or "[address]:port"` }
     return withPort(bracketed[1]!, bracketed[2])
   }
-  if (text.includes('[')) return { problem: `${quote(text)}: brackets belong only around a whole IPv6 address` }
+  if (text.includes('[')) return { problem: `${quote(text)}: brackets only go around a whole IPv6 address` }
   const colon = text.lastIndexOf(':')
   if (colon < 0) return { host: text, port: null }
   const head = text.slice(0, colon)
@@ -182,7 +182,7 @@ function withPort(host: string, port: string | undefined): Split | { problem: st
 }
 
 function wildcardProblem(host: string): { problem: string; suggestion?: string } {
-  const problem = `${quote(host)}: "*" may appear only once, as the whole first label`
+  const problem = `${quote(host)}: "*" can only be the whole first label`
   const base = /^(?:\*+\.?)+([^*]+)$/.exec(host)?.[1]
   return base === undefined ? { problem } : { problem, suggestion: `*.${base}` }
 }
@@ -228,7 +228,8 @@ const MEANINGS: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** The warning about a socket that is given to commands, by its path or the entry. */
-export function socketMeaning(path: string): string {
+export function socketMeaning(path: string, signs?: unknown): string {
+  if (signs !== undefined) return `a program that uses it can sign by the key ${String(signs)}, and nothing else`
   const known = MEANINGS.find(([shape]) => shape.test(path))
   return known?.[1] ?? 'whatever the program behind it does for you, it does for the command; Cordon sees bytes alone'
 }

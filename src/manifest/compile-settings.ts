@@ -185,6 +185,7 @@ export function compileSession(lookup: Lookup): SessionSettings {
       blockedModules: lookup.texts('capabilities.python.blocked_modules').map((module) => module.value),
     },
     discoveryBrief: brief === null ? null : absolute(brief, lookup),
+    directory: lookup.scalar<'own' | 'project'>('files.session_directory').value,
     dumpProviderPayloads: lookup.scalar('debug.dump_provider_payloads'),
   }
 }

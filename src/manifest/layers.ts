@@ -235,10 +235,16 @@ function listCoverage(path: string, suffixes: SuffixLookup | null): (outer: unkn
 function coversHostEntry(outer: HostEntry, inner: HostEntry, suffixes: SuffixLookup | null): boolean {
   const narrowed = (entry: HostEntry): string =>
     JSON.stringify(
-      plainValue([entry.methods ?? null, entry.paths ?? null, entry.max_requests ?? null, entry.max_upload ?? null]),
+      plainValue([
+        entry.methods ?? null,
+        entry.paths ?? null,
+        entry.max_requests ?? null,
+        entry.max_upload ?? null,
+        entry.signs ?? null,
+      ]),
     )
-  if ((outer.methods || outer.paths || outer.max_requests || outer.max_upload) && narrowed(outer) !== narrowed(inner))
-    return false
+  const { methods, paths, max_requests, max_upload, signs } = outer
+  if ((methods || paths || max_requests || max_upload || signs) && narrowed(outer) !== narrowed(inner)) return false
   if (outer.host === inner.host) return true
   const a = parseHostPattern(outer.host, suffixes)
   const b = parseHostPattern(inner.host, suffixes)

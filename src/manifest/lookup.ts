@@ -130,6 +130,7 @@ export class Lookup {
       ...(entry.max_upload !== undefined && { maxUpload: entry.max_upload }),
       ...(entry.tls === 'pass' && { tls: 'pass' as const }),
       ...(entry.ssh !== undefined && { ssh: entry.ssh }),
+      ...(entry.signs !== undefined && { signs: entry.signs }),
     }
   }
 
@@ -152,12 +153,13 @@ const RUNNING = /^(?:capabilities\.allow\.commands\.|mcp_servers\.)/
 
 /** A part of an entry without meaning in its place; null if all of it has one. */
 function misplacedEntry(
-  { host, ssh, tls, methods, paths, max_requests, max_upload }: HostEntry,
+  { host, ssh, tls, methods, paths, max_requests, max_upload, signs }: HostEntry,
   rule: string,
 ): string | null {
   const socket = namesUnixSocket(host)
   if ((max_requests ?? max_upload) !== undefined && (socket || ssh !== undefined || tls === 'pass'))
     return 'max_requests and max_upload count requests that Cordon reads: they do not go with ssh, tls = "pass" or a unix socket'
+  if (signs !== undefined && !socket) return '`signs` is for the unix socket of an agent'
   if (socket && !RUNNING.test(rule) && !rule.includes('deny'))
     return 'a unix socket can be given to commands (default_domains, domains of a pattern) and MCP servers alone'
   if (socket && (ssh ?? tls ?? methods ?? paths) !== undefined)

@@ -7,7 +7,8 @@ import { type Bundle, type BundleChoice, selectBundles } from '../sandbox/bundle
 import { shellText, spokenWords } from './outside-words.ts'
 
 /** Subcommands with which package managers download. */
-const FETCHES = /^(?:i|install|ci|add|update|upgrade|fetch|get|sync|download|restore|require)$/
+const FETCHES =
+  /^(?:i|install|ci|add|update|upgrade|fetch|get|sync|download|restore|require|view|info|show|search|publish|outdated|audit|clone|pull|push|ls-remote)$/
 
 export interface Outside {
   readonly path: string
@@ -25,7 +26,10 @@ export function explainMissing(
 ): unknown {
   if (!(error instanceof SandboxFault) || error.code !== 'command-not-found') return error
   const { code, message } = error
-  const remedy = oneWord(command) ?? absent(command, outside) ?? hint(command, chosen) ?? hidden(command, outside)
+  const folder = hidden(command, outside)
+  // A bundle shows the program in PATH; one that is named by its path lies elsewhere.
+  const elsewhere = command[0]?.startsWith('/') ? folder : null
+  const remedy = oneWord(command) ?? absent(command, outside) ?? elsewhere ?? hint(command, chosen) ?? folder
   return remedy === null ? error : new SandboxFault(code, message, { cause: error, remedy })
 }
 
@@ -45,13 +49,14 @@ function absent([program = '']: readonly string[], { path, exists }: Outside): s
   return found ? null : 'It is not installed: nothing of that name is in your PATH. Install it, or check the spelling.'
 }
 
-/** It is in the person's PATH, but its folder is not shown. */
+/** It is in the person's PATH, or where they said, but its folder is not shown. */
 function hidden([program = '']: readonly string[], { path, home, exists, canonical }: Outside): string | null {
-  if (program.includes('/')) return null
-  const folder = path.split(':').find((one) => one.startsWith('/') && exists(`${one}/${program}`))
+  const name = basename(program)
+  const folders = program.startsWith('/') ? [dirname(program)] : program.includes('/') ? [] : path.split(':')
+  const folder = folders.find((one) => one.startsWith('/') && exists(`${one}/${name}`))
   if (folder === undefined) return null
   // A link in a visible folder may point to a hidden target.
-  const real = dirname(canonical(`${folder}/${program}`))
+  const real = dirname(canonical(`${folder}/${name}`))
   const isLink = real !== canonical(folder)
   // A program in a bin folder usually needs the folder above.
   const whole =

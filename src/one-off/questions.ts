@@ -26,7 +26,7 @@ import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import { listeningPorts } from '../system/processes.ts'
 import { requireGrantable } from './grants.ts'
-import { type OutsideWord, outsideWords } from './outside-words.ts'
+import { type OutsideWord, outsideWords, withTilde } from './outside-words.ts'
 
 /** Placeholder session of a single run; nothing is stored under it. */
 const NO_SESSION = 'run'
@@ -221,13 +221,15 @@ export class TypedQuestions {
     // The session of a run is the run.
     if (scope === 'session') return
     if (scope === 'always') {
-      const { amendProject } = await import('../project/amend.ts')
-      const amended = await amendProject(loaded, { ...remembered, tool: 'bash' }, machine, files)
+      const { amendByAnswer } = await import('../project/amend.ts')
+      const amended = await amendByAnswer(loaded, { ...remembered, tool: 'bash' }, machine, files)
       if ('loaded' in amended) {
-        report(`saved in ${loaded.manifestPath}, and signed: ${grant.kind} ${grant.value}`)
+        report(`saved in ${loaded.manifestPath}, and signed: ${grant.kind} ${withTilde(grant.value, machine.home)}`)
         return
       }
-      report(`kept for this project outside of its manifest (cordon grants): ${amended.why}`)
+      report(
+        `kept for you and this project, not in cordon.toml (cordon grants lists and revokes it): ${withTilde(grant.value, machine.home)}; ${amended.why}`,
+      )
     }
     openSavedGrants(machine).add({
       project: loaded.root,

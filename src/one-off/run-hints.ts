@@ -2,6 +2,7 @@
  * Explains why a command may have failed: hidden paths, a missing bundle, a missing git identity.
  */
 
+import { createHash } from 'node:crypto'
 import { posix } from 'node:path'
 import { typedText } from '../confine/entitlement.ts'
 import { isInside } from '../files/baseline.ts'
@@ -96,10 +97,18 @@ function signature({ command, outcome, loaded, machine, files }: FailedRun): str
   if (!signs) return null
   const isSsh = /^\s*format\s*=\s*ssh\b/im.test(text)
   const key = /^\s*signingkey\s*=\s*(\S+)/im.exec(text)?.[1] ?? '~/.ssh/id_ed25519.pub'
-  const [shown, socket] = isSsh
-    ? [withTilde(key.replace(/^"|"$/g, ''), machine.home), '${SSH_AUTH_SOCK}']
-    : ['~/.gnupg/pubring.kbx', '~/.gnupg/S.gpg-agent']
-  return `git signs, and private keys stay outside. To sign by your ${isSsh ? 'ssh' : 'gpg'}-agent, put into cordon.toml the read path "${shown}" and { command = "git ${words.find((word) => SIGNED_WORK.test(word))}:*", domains = ["unix:${socket}"] }; without a signature: --no-gpg-sign`
+  const file = key.replace(/^"|"$/g, '')
+  const [shown, socket, which] = isSsh
+    ? [withTilde(file, machine.home), '${SSH_AUTH_SOCK}', fingerprint(file.replace(/^~/, machine.home), files)]
+    : ['~/.gnupg/pubring.kbx', '~/.gnupg/S.gpg-agent', 'KEYGRIP']
+  const how = isSsh ? '' : ' (gpg -K --with-keygrip shows KEYGRIP)'
+  return `git signs, and private keys stay outside. To sign by your ${isSsh ? 'ssh' : 'gpg'}-agent, put into cordon.toml the read path "${shown}" and { command = "git ${words.find((word) => SIGNED_WORK.test(word))}:*", domains = [{ host = "unix:${socket}", signs = "${which}" }] }${how}; without a signature: --no-gpg-sign`
+}
+
+/** As `ssh-keygen -lf` prints it. */
+function fingerprint(path: string, files: Files): string {
+  const key = textOf(path, files).split(/\s/)[1] ?? ''
+  return `SHA256:${createHash('sha256').update(Buffer.from(key, 'base64')).digest('base64').replace(/=+$/, '')}`
 }
 
 function textOf(path: string, files: Files): string {

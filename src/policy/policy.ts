@@ -69,6 +69,8 @@ export interface HostRule extends RuleRef {
   readonly tls?: 'pass'
   /** git alone, over ssh that Cordon runs outside with the person's own keys: to read repositories, or to write them too. */
   readonly ssh?: 'fetch' | 'push'
+  /** An agent behind a unix socket that signs commits by this key, and does nothing else. */
+  readonly signs?: string
   /** Of a tool's own hosts: the subcommands that have it (`fetch`, `remote update`); undefined means any use of the tool. */
   readonly commands?: readonly string[]
 }

@@ -2,6 +2,8 @@
 
 import { join } from 'node:path'
 import type { SavedAnswer } from '../approval/approve.ts'
+import { grantList } from '../approval/grant-list.ts'
+import { isInside } from '../files/baseline.ts'
 import { tldtsSuffixes } from '../hosts/suffix.ts'
 import { loadManifest } from '../manifest/load.ts'
 import type { Manifest } from '../manifest/schema/manifest.ts'
@@ -22,8 +24,8 @@ import { MANIFEST_NAME } from './place/root.ts'
 import { signedText } from './sign/seal.ts'
 import { trustRequest } from './sign/trust.ts'
 
-/** The new policy, or why the answer applies to this session only. */
-export type AmendResult = { readonly loaded: LoadedPolicy } | { readonly kept: string; readonly why: string }
+/** The new policy, or why the answer is not in the manifest. */
+export type AmendResult = { readonly loaded: LoadedPolicy } | { readonly why: string }
 
 /** Where a manifest stores an answer. */
 export interface ListPlace {
@@ -33,7 +35,25 @@ export interface ListPlace {
   readonly first?: readonly string[]
 }
 
-/** Writes an answer into the manifest. If it cannot, the answer applies to the session. */
+/**
+ * Writes an answer to a question into the manifest. A path outside the project means something on
+ * this machine alone, so it stays out of a file that a project shares.
+ */
+export async function amendByAnswer(
+  loaded: LoadedPolicy,
+  remembered: SavedAnswer,
+  machine: Machine,
+  files: Files,
+): Promise<AmendResult> {
+  const { kind, value } = remembered.grant
+  const isPath = kind === 'read' || kind === 'write' || kind === 'directory'
+  const isOwn = isPath && /^[/~]/.test(value) && !isInside(value, loaded.root)
+  return isOwn
+    ? { why: 'a shared file of the project does not name places of your machine' }
+    : amendProject(loaded, remembered, machine, files)
+}
+
+/** The same without that rule, for what the person typed. Never throws. */
 export async function amendProject(
   loaded: LoadedPolicy,
   remembered: SavedAnswer,
@@ -44,10 +64,10 @@ export async function amendProject(
     const why = files.exists(join(loaded.root, MANIFEST_NAME))
       ? 'the manifest was named for this run only'
       : 'the project has no cordon.toml (cordon init writes one)'
-    return kept(why)
+    return { why: why }
   }
   const place = listPlace(remembered, loaded.policy)
-  if ('reason' in place) return kept(place.reason)
+  if ('reason' in place) return { why: place.reason }
   try {
     const outcome = amendManifest({
       stateDir: machine.stateDir,
@@ -68,10 +88,10 @@ export async function amendProject(
       trust: (canonical) => verifyManifest({ ...trustRequest(loaded, machine, files), canonical }),
       now: new Date().toISOString(),
     })
-    if (!outcome.done) return kept(NOT_DONE[outcome.reason])
+    if (!outcome.done) return { why: NOT_DONE[outcome.reason] }
     return await reload(loaded, machine, files)
   } catch (error) {
-    return kept(messageOf(error))
+    return { why: messageOf(error) }
   }
 }
 
@@ -83,10 +103,6 @@ const NOT_DONE: Readonly<Record<Extract<AmendOutcome, { done: false }>['reason']
   missing: 'the manifest is gone',
 }
 
-function kept(why: string): AmendResult {
-  return { kept: `it applies to this session only: ${why}`, why }
-}
-
 /**
  * INVARIANT: an answer never closes anything. The first grant of a kind makes everything else of
  * that kind ask, so a person has to write it.
@@ -95,49 +111,19 @@ export function listPlace(
   { grant, verdict, tool }: Pick<SavedAnswer, 'grant' | 'verdict' | 'tool'>,
   policy: Policy,
 ): ListPlace | { readonly reason: string } {
-  const side = verdict === 'allow' ? 'allow' : 'deny'
-  switch (grant.kind) {
-    case 'command':
-      return { section: ['capabilities', side, 'commands'], name: 'patterns' }
-    case 'read':
-    case 'write': {
-      const declared = grant.kind === 'read' ? policy.reads.declared : policy.writes.declared
-      const section = ['capabilities', side, grant.kind]
-      if (verdict === 'allow' && !declared) {
-        if (grant.kind === 'read' && !hasReadLevels(policy)) {
-          // With the project itself in the list, the first grant neither closes nor opens anything
-          // else. The person's skills are visible without a line: a project's manifest should not
-          // name their home.
-          const listed = policy.additionalDirectories.filter(({ source }) => source !== 'built-in')
-          const roots = listed.map(({ value }) => `${value}/**`)
-          return { section, name: 'paths', first: ['**', ...roots] }
-        }
-        return {
-          reason: `the manifest declares no ${grant.kind} grants, and a first one would make every other ${grant.kind} ask`,
-        }
-      }
-      return { section, name: 'paths' }
-    }
-    case 'port':
-      return verdict === 'allow'
-        ? { section: ['sandbox', 'os'], name: 'dev_server_ports' }
-        : { reason: 'a manifest lists the ports that are open, and no others' }
-    case 'directory':
-      return verdict === 'allow'
-        ? { section: ['capabilities', 'allow'], name: 'additional_directories' }
-        : { section: ['capabilities', 'deny', 'read'], name: 'paths' }
-    case 'host': {
-      if (tool !== 'webfetch' && tool !== 'http') {
-        return verdict === 'allow'
-          ? { section: ['capabilities', 'allow', 'commands'], name: 'default_domains' }
-          : { section: ['capabilities', 'deny', 'commands'], name: 'domains' }
-      }
-      if (verdict === 'deny') return { section: ['security'], name: 'deny_domains' }
-      return policy.http.allowed === null
-        ? { reason: 'the manifest lists no [http] allowed_hosts, and a first one would close every other host' }
-        : { section: ['http'], name: 'allowed_hosts' }
-    }
-  }
+  const list = grantList(grant.kind, verdict, tool)
+  if (list === null) return { reason: 'a manifest lists the ports that are open, and no others' }
+  const { kind } = grant
+  if (verdict === 'deny') return list
+  if (kind === 'host' && list.section[0] === 'http' && policy.http.allowed === null)
+    return { reason: 'the manifest lists no [http] allowed_hosts, and a first one would close every other host' }
+  if (!(kind === 'read' ? !policy.reads.declared : kind === 'write' && !policy.writes.declared)) return list
+  if (kind === 'write' || hasReadLevels(policy))
+    return { reason: `the manifest declares no ${kind} grants, and a first one would make every other ${kind} ask` }
+  // With the project itself in the list, the first grant neither closes nor opens anything else.
+  // The person's skills are visible without a line: a project's manifest should not name their home.
+  const listed = policy.additionalDirectories.filter(({ source }) => source !== 'built-in')
+  return { ...list, first: ['**', ...listed.map(({ value }) => `${value}/**`)] }
 }
 
 /** Read-only tools, whose level a grant of everything would raise. */
@@ -179,8 +165,8 @@ function userManifest(machine: Machine, files: Files): Manifest | null {
 async function reload(before: LoadedPolicy, machine: Machine, files: Files): Promise<AmendResult> {
   const choice = { kind: 'project' } as const
   const opened = await openPolicy({ machine, files, root: before.root, choice, unsigned: 'refused' })
-  if ('problems' in opened) return kept('the manifest was written, but does not load any more')
+  if ('problems' in opened) return { why: 'the manifest was written, but does not load any more' }
   if ('unsigned' in opened || !opened.loaded.ownManifest)
-    return kept('the manifest was written, but somebody changed it at the same time')
+    return { why: 'the manifest was written, but somebody changed it at the same time' }
   return opened
 }

@@ -3,7 +3,7 @@
 import type { SavedAnswer } from '../approval/approve.ts'
 import type { Answer } from '../approval/prompter.ts'
 import type { Suggestion } from '../approval/suggestion.ts'
-import { amendProject } from '../project/amend.ts'
+import { amendByAnswer } from '../project/amend.ts'
 import { countAnswer, habitOf, openSavedGrants } from '../project/answer-counts.ts'
 import { openPolicy } from '../project/open.ts'
 import { Fault } from '../system/fault.ts'
@@ -81,15 +81,15 @@ async function amend(machine: Machine, ask: OpenAsk, grant: Suggestion, verdict:
     const remembered: SavedAnswer = { tool: ask.tool, grant: one, verdict, scope: 'always', seconds: null }
     const amended =
       'loaded' in opened
-        ? await amendProject(opened.loaded, remembered, machine, machineFiles)
-        : { kept: 'the manifest is not signed' }
-    if (!('kept' in amended)) continue
+        ? await amendByAnswer(opened.loaded, remembered, machine, machineFiles)
+        : { why: 'the manifest is not signed' }
+    if (!('why' in amended)) continue
     save(machine, ask, { ...one, also: [] }, { verdict, scope: 'project', expires: null })
-    kept = amended.kept
+    kept = amended.why
   }
   dropAsk(machine, ask.id)
   if (kept === null) return 'in cordon.toml, which is signed'
-  return `for this project until it is revoked (cordon grants), not in cordon.toml (${kept.replace(/^it applies to this session only: /, '')})`
+  return `for this project until it is revoked (cordon grants), not in cordon.toml (${kept})`
 }
 
 function save(

@@ -80,10 +80,10 @@ export async function reportPlan(
   { allowed }: EgressRules,
 ): Promise<PlanReport> {
   const hosts = (allowed ?? []).map(
-    ({ pattern, tls, ssh, rule }) =>
+    ({ pattern, tls, ssh, signs, rule }) =>
       `${pattern.text} (${rule})${tls === 'pass' ? ': TLS is passed on, and not seen' : ''}${
         ssh ? `: git ${ssh === 'push' ? 'reads and writes' : 'reads'} there with your ssh keys` : ''
-      }${pattern.kind === 'unix' ? `: ${socketMeaning(pattern.host)}` : ''}`,
+      }${pattern.kind === 'unix' ? `: ${socketMeaning(pattern.host, signs)}` : ''}`,
   )
   return describePlan(plan, await backend.probe(), [...new Set(hosts)])
 }

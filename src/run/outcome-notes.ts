@@ -1,5 +1,6 @@
 /** What was stopped or put right while a command ran, in short sentences: the one summary of a run, for every surface. */
 
+import { posix } from 'node:path'
 import { summarize } from '../egress/route/event.ts'
 import type { QuarantineFinding } from '../sandbox/quarantine/quarantine.ts'
 import { inferViolations } from '../sandbox/violation.ts'
@@ -29,7 +30,7 @@ export function outcomeNotes(
     ...leftBehindNotes(result.leftBehind),
     ...served.filter((port) => port.problem !== null).map(servedLine),
     ...summarize(egress),
-    ...(result.exitCode === 0 ? [] : unreachedPorts(outcome).map(ownPortLine)),
+    ...(result.exitCode === 0 ? [] : unreachedPorts(outcome)),
     ...(drift === null ? [] : [drift]),
   ]
   return [...new Set(notes)].slice(0, 2 * MAX_NOTES)
@@ -54,14 +55,14 @@ function hookManagerNote({ result, plan }: RunOutcome): readonly string[] {
   ]
 }
 
-/** Ports of this machine that the command named and had no way to, while it served none of them itself. */
-function unreachedPorts({ result, plan: { argv, network } }: RunOutcome): readonly number[] {
+/** Ports of its own loopback that the command named, had no way to, and did not serve. */
+function unreachedPorts({ result, plan: { argv, network } }: RunOutcome): readonly string[] {
   const named = namedOwnPorts(argv)
   if (named.length === 0) return []
   const proxyPorts = network.kind === 'listener' ? network.proxyPorts : []
   const isOpen = (port: number) => proxyPorts.some((proxy) => proxy.port === port) || result.unlisted.includes(port)
   const listening = listeningPorts()
-  return named.filter((port) => listening.has(port) && !isOpen(port))
+  return named.filter((port) => !isOpen(port)).map((port) => ownPortLine(port, listening.has(port)))
 }
 
 /** The limit in the words that set it. */
@@ -75,7 +76,7 @@ function timeLimit(ms: number | undefined): string {
 export function lostNotes([first, ...more]: readonly string[]): readonly string[] {
   if (first === undefined) return []
   const others = more.length > 0 ? `, and so were ${more.length} more` : ''
-  return [`${first} was too large to be kept orcould not be read${others}: cordon undo cannot restore it`]
+  return [`${first} was too large to be kept or could not be read${others}: cordon undo cannot restore it`]
 }
 
 /** What programs keep for themselves, and make again: no one looks for it afterwards. */
@@ -87,8 +88,10 @@ export function leftBehindNotes(paths: readonly string[]): readonly string[] {
   const [first, ...more] = paths.filter((path) => !OWN_BUSINESS.test(path))
   if (first === undefined) return []
   const others = more.length > 0 ? ` and ${more.length === 1 ? 'one more file' : `${more.length} more files`}` : ''
+  const folder = posix.dirname(first)
+  const make = folder === '.' ? `touch ~/${first}` : `mkdir -p ~/${folder}`
   return [
-    `~/${first}${others} went to a temporary home, now deleted. To keep files outside the project: cordon run --write PLACE …`,
+    `~/${first}${others} went to a temporary home, now deleted. To keep such files: ${make} && cordon run --write ~/${folder === '.' ? first : folder} …`,
   ]
 }
 

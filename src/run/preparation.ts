@@ -21,6 +21,7 @@ import { readHostFacts } from '../sandbox/session.ts'
 import { unwritable } from '../system/fault.ts'
 import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
+import { listeningPorts } from '../system/processes.ts'
 import { makeDirectories } from '../system/state.ts'
 import { HeldChanges, ownOfRun } from './held-changes.ts'
 import { HiddenPaths } from './hidden-paths.ts'
@@ -143,6 +144,11 @@ export class Site {
         const own = arrangement?.home
         const env =
           own !== undefined && planLayout(layout).scratch.includes(seen.HOME ?? '') ? { ...seen, HOME: own } : seen
+        // A port that may be served and reached is the command's own, unless a server has it already,
+        // such as one in the background.
+        const both = network.ports.filter((port) => proxy?.proxyPorts.some((one) => one.port === port))
+        const listening = both.length === 0 ? new Set<number>() : listeningPorts()
+        const isServed = (port: number) => both.includes(port) && listening.has(port)
         const lines = judges() ? this.#programLines(confinement, env.PATH ?? '', proxy !== null) : []
         const plan = planSandbox({
           ...layout,
@@ -160,13 +166,12 @@ export class Site {
           programs: lines.length > 0 ? { lines } : null,
           network: proxy ? 'listener' : 'none',
           ...(arrangement?.proxy && { port: arrangement.proxy.port }),
-          // A port that the command itself may serve is its own; the machine's is then reached through the proxy.
           ...(proxy && {
             sockets: proxy.sockets,
             names: proxy.names,
-            proxyPorts: proxy.proxyPorts.filter((one) => !network.ports.includes(one.port)),
+            proxyPorts: proxy.proxyPorts.filter(({ port }) => !network.ports.includes(port) || isServed(port)),
           }),
-          servers: network.ports,
+          servers: network.ports.filter((port) => !isServed(port)),
           reportsPorts,
           learns,
           ...(terminal && { terminal }),

@@ -216,7 +216,7 @@ export function requireCapable({ name, capabilities }: Backend, plan: SandboxPla
     [plan.network.kind === 'listener', 'listener', 'access to the granted hosts'],
     [plan.servers.length > 0, 'servers', 'ports of servers inside'],
     [plan.sockets.length > 0, 'unix-sockets', 'the unix sockets that are granted'],
-    [plan.changes !== null, 'held-changes', 'changes that are held while it runs'],
+    [plan.changes !== null, 'held-changes', 'judged changes'],
     [plan.learns, 'sought-paths', 'a report of what it looks for'],
     [plan.programs !== null, 'judged-programs', 'a check of the programs that it starts'],
     [plan.standIns.length > 0, 'stand-ins', 'replacement files'],

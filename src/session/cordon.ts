@@ -86,9 +86,14 @@ export interface SessionOptions {
   readonly agent?: string
   /** Letters, digits and dashes. A reopened id gets its own directory back. */
   readonly id?: string
-  /** `own`: the session writes into its own directory instead of the project (F7). */
+  /** `own`: the session writes into its own directory instead of the project (F7). Default: `files.session_directory`. */
   readonly sandbox?: 'project' | 'own'
-  /** Runs a sub-agent for the tool `task`; without it the tool is not offered. */
+  /** A session that this one works for: its rules and its directory apply here. */
+  readonly leader?: Session
+  /**
+   * Runs a sub-agent for the tool `task`, in a session that follows this one. Without it the tool
+   * is not offered.
+   */
   readonly task?: TaskPort
 }
 
@@ -146,8 +151,14 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
     loaded: () => project.loaded,
     openSession(session = {}) {
       requireFields('openSession', session, SESSION_FIELDS)
-      const place = requireOneOf('the sandbox of a session', session.sandbox ?? 'project', ['project', 'own'])
+      const place = requireOneOf('the sandbox of a session', session.sandbox ?? project.loaded.session.directory, [
+        'project',
+        'own',
+      ])
       const id = session.id ?? `s${Date.now().toString(36)}${randomBytes(6).toString('hex')}`
+      const { leader } = session
+      if (leader !== undefined && !open.has(leader))
+        throw wrong('the leader is not an open session of this project', 'Give one that openSession returned.')
       if (!SESSION_ID.test(id)) throw new Fault('session-id', `${JSON.stringify(id)} is not a session id`)
       const agent = session.agent ?? project.loaded.policy.agent.value
       const recorder = openRecord(project.loaded, machine, { by: 'session', id, agent }, () => auditSigner(machine))
@@ -180,8 +191,8 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
               saved,
               recorder,
               amend: async (remembered) => {
-                const { amendProject } = await import('../project/amend.ts')
-                return amendProject(project.loaded, remembered, machine, machineFiles)
+                const { amendByAnswer } = await import('../project/amend.ts')
+                return amendByAnswer(project.loaded, remembered, machine, machineFiles)
               },
               now: Date.now,
               refresh,
@@ -190,10 +201,11 @@ export async function createCordon(options: CordonOptions): Promise<Cordon> {
             {
               id,
               ...(session.agent !== undefined && { agent: session.agent }),
-              ...(place === 'own' && { directory: ownDirectory(machine, root, id) }),
+              directory: leader ? leader.ownDirectory : place === 'own' ? ownDirectory(machine, root, id) : null,
             },
           ),
       )
+      if (leader) opened.follow(leader)
       open.add(opened)
       return opened
     },
@@ -218,7 +230,7 @@ const CORDON_FIELDS: readonly (keyof CordonOptions)[] = [
   'resolver',
   'upstream',
 ]
-const SESSION_FIELDS: readonly (keyof SessionOptions)[] = ['agent', 'id', 'sandbox', 'task']
+const SESSION_FIELDS: readonly (keyof SessionOptions)[] = ['agent', 'id', 'sandbox', 'leader', 'task']
 
 async function promptersOf(
   { prompter, answeredElsewhere: surface }: CordonOptions,

@@ -36,7 +36,7 @@ export type SessionEvent =
   | { readonly type: 'mode'; readonly mode: Mode }
   | { readonly type: 'agent'; readonly agent: string }
   | { readonly type: 'level'; readonly tool: string; readonly level: Verdict }
-  /** `kept` says why an "always" applies to this session only; null if it is in the manifest. */
+  /** `kept` says why an "always" is not in the manifest; null if it is. */
   | { readonly type: 'grant'; readonly remembered: SavedAnswer; readonly kept: string | null }
   | { readonly type: 'envelope'; readonly globs: readonly string[] }
   | { readonly type: 'sandbox'; readonly directory: string }

@@ -126,7 +126,7 @@ export class SessionQuestions {
         expires: scope === 'time' && seconds !== null ? now() + seconds * 1000 : null,
       })
     }
-    const kept = amended && 'kept' in amended ? amended.kept : null
+    const kept = amended && 'why' in amended ? amended.why : null
     recorder.granted({ type: 'grant', verdict, scope, kind: grant.kind, value: grant.value, ...(kept && { kept }) })
     this.#tell({ type: 'grant', remembered, kept })
   }

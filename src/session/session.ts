@@ -24,6 +24,7 @@ import type { SessionCode } from './code/open-code.ts'
 import { type PermissionRow, type SandboxView, type SessionEvent, SessionListeners } from './event.ts'
 import type { SessionParts, SessionPorts } from './parts.ts'
 import { SessionQuestions } from './questions.ts'
+import { cappedText } from './result-text.ts'
 import { CallStages } from './stages.ts'
 import { SessionView } from './view.ts'
 
@@ -33,8 +34,8 @@ export type { ProjectPolicy } from './view.ts'
 export interface SessionSettings {
   readonly id: string
   readonly agent?: string
-  /** Its own directory (F7); by default it works in the project root. */
-  readonly directory?: string
+  /** Its own directory (F7); null: it works in the project root. */
+  readonly directory: string | null
 }
 
 export interface CallOptions {
@@ -61,7 +62,7 @@ export class Session {
   constructor(parts: SessionParts, settings: SessionSettings) {
     const { project, machine, files, saved, spillDirectory, recorder } = parts
     const { loaded } = project
-    const { id, agent = null, directory = null } = settings
+    const { id, agent = null, directory } = settings
     this.id = id
     this.#parts = parts
     this.#state = new SessionState(agent, {
@@ -132,6 +133,11 @@ export class Session {
     recorder.note({ type: 'session', agent: view.agent, id })
   }
 
+  /** Where it writes instead of the project (F7), or null. */
+  get ownDirectory(): string | null {
+    return this.#view.directory
+  }
+
   /** The agent in force. */
   get agent(): string {
     return this.#view.agent
@@ -196,6 +202,11 @@ export class Session {
     } finally {
       this.#running.delete(running)
     }
+  }
+
+  /** A result as a model or a client reads it: cut to fit, with all of it in a file that the agent may read. */
+  textOf(result: ToolResult): string {
+    return cappedText(result, this.#parts.spillDirectory)
   }
 
   /** F3: a brief only widens the envelope; a shorter or unreadable one changes nothing. */

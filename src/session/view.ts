@@ -42,12 +42,11 @@ export class SessionView {
   readonly #policies = new Map<string, { readonly base: LoadedPolicy; readonly policy: LoadedPolicy }>()
   /** The agent may read its spilled output. */
   readonly #spilled: PathRule
-  #entered: boolean
+  #entered = false
   #leader: SessionView | null = null
 
   constructor(parts: ViewParts) {
     this.#parts = parts
-    this.#entered = parts.directory !== null && parts.files.exists(parts.directory)
     this.#spilled = {
       pattern: wholeTree(parts.spillDirectory),
       prompt: false,
@@ -56,8 +55,10 @@ export class SessionView {
     }
   }
 
-  /** The session's own directory is in force. */
+  /** The session's own directory is in force, by its own write or by one of a session that shares it. */
   get entered(): boolean {
+    const { directory, files } = this.#parts
+    this.#entered ||= directory !== null && files.exists(directory)
     return this.#entered
   }
 
@@ -70,7 +71,7 @@ export class SessionView {
   }
 
   get mode(): Mode {
-    return takeStance(this.deciding(this.#entered).policy, this.facts(), 'bash').mode.value
+    return takeStance(this.deciding(this.entered).policy, this.facts(), 'bash').mode.value
   }
 
   /** F7: from now on the session works only in its own directory. */
@@ -87,7 +88,7 @@ export class SessionView {
   /** Facts for decisions; the breaker is asked once per call. */
   facts(): SessionFacts {
     const { saved, project, machine, files, state, id } = this.#parts
-    const place = { root: this.base(this.#entered).root, home: machine.home }
+    const place = { root: this.base(this.entered).root, home: machine.home }
     return {
       ...state.facts(saved.forSession(project.loaded, id), null, place, this.#spilled),
       ...nearbyFact(project.loaded, machine.home, (path) => openRepositoryAt(path, files)),
@@ -128,9 +129,9 @@ export class SessionView {
     const { directory, project } = this.#parts
     const facts = this.facts()
     // F7: the project is read-only until the session works in its own directory.
-    const isPlaceholder = directory !== null && !this.#entered
+    const isPlaceholder = directory !== null && !this.entered
     return {
-      loaded: this.deciding(this.#entered),
+      loaded: this.deciding(this.entered),
       facts,
       narrowing: [
         { kind: 'answers', facts },

@@ -68,8 +68,8 @@ export function conflictsOf({ records, ended, whole }: Journal, facts: ConflictF
     const stat = statIn(places, path)
     if (stat === 'elsewhere') conflicts.push({ path, what: 'points elsewhere' })
     else if (!stat) conflicts.push({ path, what: 'gone since' })
-    // A folder's time changes with its entries, which are checked themselves.
-    else if (stat.isDirectory()) continue
+    // A folder's time changes with its entries, which are checked themselves; a pipe's with its use.
+    else if (stat.isDirectory() || stat.isFIFO()) continue
     else if (end === null) conflicts.push({ path, what: 'not ended' })
     else if (!left.isAsAt({ inode: stat.ino, changed: stat.ctimeNs }, end))
       conflicts.push({ path, what: 'changed since' })

@@ -60,7 +60,7 @@ export class Keeper implements ChangeKeeper {
   #last = 0
   /** Records of the last change. */
   #recorded = 0
-  /** What was kept for it. */
+  /** What was kept for it, by a second name. */
   #keptFor: string | null = null
 
   /** `folder` is empty and private. */
@@ -70,10 +70,17 @@ export class Keeper implements ChangeKeeper {
     this.#fd = openMade(join(folder, 'journal'), O_WRONLY | O_CREAT | O_EXCL | O_APPEND)
   }
 
-  willMake(path: string, folderTime?: bigint): void {
+  /** The second name of what the last change removed. */
+  get keptFor(): string | null {
+    return this.#keptFor
+  }
+
+  /** A file, folder or link will be made where nothing is, or a second name of `source`. */
+  willMake(path: string, folderTime?: bigint, source?: string): void {
     this.#recorded = 1
     this.#keptFor = null
-    this.#write('made', path, {}, { folderTime })
+    const otherChanged = source === undefined ? 0n : statAt(source)?.ctimeNs
+    this.#write('made', path, {}, { folderTime, otherChanged })
   }
 
   /** A file will be changed in place. */
@@ -211,7 +218,13 @@ export class Keeper implements ChangeKeeper {
       other = '',
       folderTime,
       changed = found.stat?.ctimeNs ?? 0n,
-    }: { other?: string; folderTime?: bigint | undefined; changed?: bigint | undefined } = {},
+      otherChanged = 0n,
+    }: {
+      other?: string
+      folderTime?: bigint | undefined
+      changed?: bigint | undefined
+      otherChanged?: bigint | undefined
+    } = {},
   ): void {
     const timeBefore = (of: string): FileTime => {
       const stat = of === '' ? null : statAt(posix.dirname(of))
@@ -234,7 +247,7 @@ export class Keeper implements ChangeKeeper {
       folderTime: folderTime === undefined ? timeBefore(path) : fileTime(folderTime),
       otherFolderTime: timeBefore(other),
       changed,
-      otherChanged: 0n,
+      otherChanged,
       path,
       other,
       errno: 0,

@@ -124,6 +124,8 @@ class Replay {
   readonly #restored = new Set<string>()
   /** Changed paths with their states before the call. */
   #before = new Map<string, FileState>()
+  /** When each inode was changed last before the call, whatever names it has. */
+  readonly #changedAt = new Map<bigint, bigint>()
   readonly #rules: PutRules
   readonly #changed: ReadonlySet<string>
 
@@ -144,7 +146,8 @@ class Replay {
     const states = [...this.#before].flatMap(([path, was]) => {
       const stat = statIn(this.#places, path)
       if (stat === null || stat === 'elsewhere' || stat.isDirectory() || was.changed === 0n) return []
-      return [{ now: { inode: stat.ino, changed: stat.ctimeNs }, was }]
+      const changed = this.#changedAt.get(was.inode) ?? was.changed
+      return [{ now: { inode: stat.ino, changed: stat.ctimeNs }, was: { inode: was.inode, changed } }]
     })
     this.#places.forget()
     return states
@@ -171,18 +174,17 @@ class Replay {
         throw Object.assign(new Error('it would be part of a git repository'), { code: 'REPOSITORY' })
     for (const put of putsOf(record)) this.#judgePut(put, record)
     const was: FileState = { inode: before.inode, changed: record.changed }
-    if (op === 'made') this.#removeMade(path)
+    if (op === 'made') this.#removeMade(record)
     else if (op === 'removed') this.#restore(path, record)
     else if (op === 'exchanged') this.#exchange(record)
     else if (op === 'written') this.#restoreContent(record)
     else if (op === 'mode') this.#setMode(path, record)
-    if (op === 'made') this.#forgetMade(record)
-    else if (op !== 'renamed' && op !== 'exchanged') this.#before.set(path, was)
+    if (op !== 'made' && op !== 'renamed' && op !== 'exchanged') this.#note(path, was)
     if (op !== 'renamed') return
     this.#restoreMove(record)
     if (before.mode === 0) return
     this.#restore(other, record)
-    this.#before.set(other, { inode: before.inode, changed: record.otherChanged })
+    this.#note(other, { inode: before.inode, changed: record.otherChanged })
   }
 
   #judgePut({ path, kind }: { path: string; kind: PutKind }, record: JournalRecord): void {
@@ -192,11 +194,16 @@ class Replay {
       throw new ProtectedPut(path)
   }
 
-  /** Its hard link lost a name, which changed the ctime. */
-  #forgetMade({ path, other, otherChanged }: JournalRecord): void {
-    this.#before.delete(path)
-    const source = other === '' ? null : this.#stat(other)
-    if (source) this.#before.set(other, { inode: source.ino, changed: otherChanged })
+  #note(path: string, was: FileState): void {
+    this.#before.set(path, was)
+    if (was.changed !== 0n) this.#changedAt.set(was.inode, was.changed)
+  }
+
+  /** Its hard link lost a name, which changed the ctime. The state is noted by another name, if need be the kept one. */
+  #noteUnlinked({ other, otherChanged }: JournalRecord, inode: bigint): void {
+    if (otherChanged === 0n) return
+    const name = [other, this.#keeper.keptFor ?? ''].find((one) => one !== '' && this.#stat(one)?.ino === inode)
+    if (name !== undefined) this.#note(name, { inode, changed: otherChanged })
   }
 
   /** States move with their paths. */
@@ -209,17 +216,21 @@ class Replay {
     for (const [, to, changed] of moves) {
       const stat = this.#stat(to)
       if (stat) states.set(to, { inode: stat.ino, changed })
+      if (stat && changed !== 0n) this.#changedAt.set(stat.ino, changed)
     }
     this.#before = states
   }
 
-  #removeMade(path: string): void {
+  #removeMade(record: JournalRecord): void {
+    const { path } = record
+    this.#before.delete(path)
     if (this.#absent.delete(path)) return
     const stat = this.#stat(path)
     if (!stat) return
     if (!stat.isDirectory()) {
       this.#keeper.willRemove(path, this.#places.at(path))
       unlinkSync(this.#places.at(path))
+      this.#noteUnlinked(record, stat.ino)
       return
     }
     // Not recursively: other contents are not the call's.
@@ -267,7 +278,7 @@ class Replay {
       return
     }
     if (kept === 'lost' || kept === 'none') throw Object.assign(new Error('not kept'), { code: 'NOT-KEPT' })
-    this.#keeper.willMake(path)
+    this.#keeper.willMake(path, undefined, kept === 'link' ? join(this.#folder, keptName(number)) : undefined)
     if (kept === 'empty') writeFileSync(this.#places.at(path), '', { flag: 'wx' })
     else if (kept === 'copy' || !this.#link(path, number))
       copyFileSync(

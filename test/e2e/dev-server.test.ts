@@ -118,6 +118,8 @@ describe('a session', () => {
       sandbox: { os: { dev_server_ports: [port] } },
     }
     const session = (await world.open({ manifest: { object } })).openSession()
+    const domains = { ...object, capabilities: { allow: { commands: { default_domains: [`127.0.0.1:${port}`] } } } }
+    const granted = (await world.open({ manifest: { object: domains } })).openSession()
     await session.call('bash', { command: `python3 -m http.server --bind 127.0.0.1 ${port}`, background: true })
     const text = await until('it serves', async () => {
       const read = resultText(await session.call('bash', { action: 'read', handle: 'bg_1' }))
@@ -128,12 +130,19 @@ describe('a session', () => {
     // Another command of the session has its own network.
     const other = await session.call('bash', { command: `exec 3<>/dev/tcp/127.0.0.1/${port} && echo reached` })
     expect(resultText(other)).not.toContain('\nreached')
+    const reach = { command: `curl -sS http://localhost:${port}/page.txt` }
+    expect(resultText(await session.call('bash', reach))).toContain(`cordon add host 127.0.0.1:${port}`)
+    // One that may reach the port as well finds the server there, and serves it itself when it is gone.
+    expect(resultText(await granted.call('bash', reach))).toContain('hello from the background')
     await session.call('bash', { action: 'kill', handle: 'bg_1' })
     expect(await page(port)).toBeNull()
     await session.close()
+    const serve = `python3 -m http.server --bind 127.0.0.1 ${port} & curl -sS --retry 30 --retry-delay 1 --retry-connrefused http://127.0.0.1:${port}/page.txt`
+    expect(resultText(await granted.call('bash', { command: serve }))).toContain('hello from the background')
+    await granted.close()
     const lines = world.auditLines()
     const line = lines.find((entry) => entry.type === 'background')
     expect(lines.find((entry) => entry.type === 'begin')).toMatchObject({ tool: 'bash', call: line?.call })
-    expect(line).toMatchObject({ served: [{ port, problem: null, connections: 1 }] })
+    expect(line).toMatchObject({ served: [{ port, problem: null, connections: 2 }] })
   })
 })

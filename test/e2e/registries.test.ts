@@ -1,7 +1,7 @@
 /** Registries are seen before they are signed, hold as they were signed, and ask for a new signature when they change. */
 
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { Project } from './cordon.ts'
 
@@ -92,5 +92,22 @@ it.each([
     }
   } finally {
     wrapped.remove()
+  }
+})
+
+it('--tool knows the registry of a tool that is not in PATH, and what shows its folder', () => {
+  const elsewhere = new Project({})
+  try {
+    const pnpm = join(elsewhere.home, 'tools/pnpm')
+    mkdirSync(dirname(pnpm))
+    writeFileSync(pnpm, '#!/bin/sh\necho ran\n', { mode: 0o755 })
+    writeFileSync(join(elsewhere.home, '.npmrc'), 'registry=https://mine.example.org/npm/\n')
+    const words = ['--tool', 'pnpm', '--', pnpm, 'install']
+    expect(elsewhere.cordon(['run', ...words]).err).toContain('cordon run --read ~/tools …')
+    expect(elsewhere.cordon(['run', '--read', dirname(pnpm), ...words]).out).toBe('ran\n')
+    const { hosts } = JSON.parse(elsewhere.cordon(['run', '--plan', '--json', ...words]).out)
+    expect(hosts.some((host: string) => host.startsWith('mine.example.org'))).toBe(true)
+  } finally {
+    elsewhere.remove()
   }
 })

@@ -40,31 +40,46 @@ export function openFleetWorld(signers = 1): FleetWorld {
     cacheDir: join(base, 'cache'),
     systemDir: join(base, 'etc'),
   }
-  const object = (more: Readonly<Record<string, unknown>> = {}) => ({
-    fleet: FLEET,
-    keys: team.map((key) => key.publicKey),
-    signers,
-    policy: join(base, 'policy.bundle'),
-    ...more,
-  })
   return {
     base,
     root,
     machine,
     team,
-    settings: (more) => ({
-      nats: null,
-      records: { otlp: null, headers: {}, nats: false },
-      asks: null,
-      tls: {},
-      ...object(more),
-    }),
+    settings: (more) => fleetOf(base, { team, signers, ...more }).settings,
     join: (more) => {
-      writeFileSync(join(machine.configDir, 'fleet.json'), JSON.stringify({ version: 1, ...object(more) }), {
-        mode: 0o600,
-      })
+      const { text } = fleetOf(base, { team, signers, ...more })
+      writeFileSync(join(machine.configDir, 'fleet.json'), text, { mode: 0o600 })
     },
     close: () => rmSync(base, { recursive: true, force: true }),
+  }
+}
+
+interface Joined {
+  readonly team: readonly SigningKey[]
+  readonly settings: FleetSettings
+  /** The text of `fleet.json`. */
+  readonly text: string
+}
+
+/** What a machine that joined knows of its fleet. */
+export function fleetOf(
+  base: string,
+  {
+    team = [makeSigningKey().key],
+    ...more
+  }: { readonly team?: readonly SigningKey[] } & Readonly<Record<string, unknown>> = {},
+): Joined {
+  const object = {
+    fleet: FLEET,
+    keys: team.map((key) => key.publicKey),
+    signers: 1,
+    policy: join(base, 'policy.bundle'),
+    ...more,
+  }
+  return {
+    team,
+    settings: { nats: null, records: { otlp: null, headers: {}, nats: false }, asks: null, tls: {}, ...object },
+    text: JSON.stringify({ version: 1, ...object }),
   }
 }
 

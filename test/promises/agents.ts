@@ -2,7 +2,13 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type AnyMessage, client, PROTOCOL_VERSION, type RequestPermissionRequest } from '@agentclientprotocol/sdk'
+import {
+  type AnyMessage,
+  client,
+  PROTOCOL_VERSION,
+  type RequestPermissionRequest,
+  type SessionUpdate,
+} from '@agentclientprotocol/sdk'
 import { openAgentSession } from '../../src/chat/agent-session.ts'
 import { serveOwnAgent } from '../../src/surfaces/acp/own-agent.ts'
 import { type ScriptedModel, startScriptedModel } from '../e2e/chat/scripted-model.ts'
@@ -74,7 +80,11 @@ export async function openChat(place: Place): Promise<Driver> {
   }
 }
 
-export async function openAcp(place: Place): Promise<Driver> {
+export async function openAcp(
+  place: Place,
+  warn: (text: string) => void = () => {},
+  updated: (update: SessionUpdate) => void = () => {},
+): Promise<Driver> {
   const model = await OneCall.start(place)
   const person = new Person()
   let hangUp = (): void => {}
@@ -86,14 +96,14 @@ export async function openAcp(place: Place): Promise<Driver> {
   const toEditor = new TransformStream<AnyMessage>()
   const serving = serveOwnAgent(
     { readable: toAgent.readable, writable: toEditor.writable },
-    { machine: place.machine, fromEditor: false, warn: () => {} },
+    { machine: place.machine, fromEditor: false, warn },
   )
   const editor = client({ name: 'editor' })
     .onRequest('session/request_permission', ({ params }) => {
       person.question = questionOf(params)
       return { outcome: { outcome: 'selected', optionId: optionOf(params, person.answer) } }
     })
-    .onNotification('session/update', () => {})
+    .onNotification('session/update', ({ params }) => updated(params.update))
     .connect({ readable: toEditor.readable, writable: toAgent.writable })
   await editor.agent.request('initialize', { protocolVersion: PROTOCOL_VERSION, clientCapabilities: {} })
   const { sessionId } = await editor.agent.request('session/new', { cwd: place.root, mcpServers: [] })

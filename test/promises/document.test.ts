@@ -23,7 +23,7 @@ The requirement IDs that the sources cite, and what each surface does about them
 \`npm run docs\` writes this page from \`test/promises/\`.
 \`test/promises/matrix.test.ts\` tries every cell that says *yes*.
 
-- *yes*: an experiment shows it on this surface.
+- *yes*: an experiment shows it on this surface, or a test that is named below the table.
 - *–*: the promise is not about this surface. The reason is below the table.
 - *no*: it is promised, and not built here. What is missing is below the table.
 `
@@ -35,7 +35,7 @@ for (const row of ROWS) byId.set(row.id, [...(byId.get(row.id) ?? []), row])
 function mark(rows: readonly PromiseRow[], surface: SurfaceName): string {
   const cells = rows.map((row) => cellOf(row, surface)!)
   if (cells.some((cell) => 'missing' in cell)) return 'no'
-  return cells.some((cell) => 'tries' in cell || 'own' in cell) ? 'yes' : '–'
+  return cells.every((cell) => 'no' in cell) ? '–' : 'yes'
 }
 
 function notes(id: string, rows: readonly PromiseRow[]): readonly string[] {
@@ -64,6 +64,7 @@ function folded(text: string): string {
 }
 
 function reasonOf(cell: Cell): string | null {
+  if ('by' in cell) return `\`${cell.by}\` shows it.`
   return 'no' in cell ? cell.no : 'missing' in cell ? `Not built. ${cell.missing}` : null
 }
 
@@ -86,6 +87,17 @@ it('the document is as the rows are', async () => {
 
 it.each(ROWS.flatMap(({ id, shown }) => shown.map((path) => ({ id, path }))))('$id: $path is there', ({ path }) => {
   expect(path.endsWith('.test.ts') && existsSync(path)).toBe(true)
+})
+
+const pointers = ROWS.flatMap((row) =>
+  SURFACES.flatMap((surface) => {
+    const cell = cellOf(row, surface)
+    return cell && 'by' in cell ? [{ id: row.id, surface, ...cell }] : []
+  }),
+)
+it.each(pointers)('$id, $surface: $by has “$title”', ({ by, title }) => {
+  const titles = [...readFileSync(by, 'utf8').matchAll(/(?:it|test|each\([\s\S]*?\))\(\s*(['"`])(.*?)\1/g)]
+  expect(titles.map(([, , name]) => name)).toContain(title)
 })
 
 it('what the sources and documents cite is there', () => {

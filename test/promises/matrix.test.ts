@@ -18,8 +18,7 @@ describe.each(SURFACES)('%s', (surface) => {
   it.each(tried)('%s: %s', async (_, __, row, cell) => {
     const place = new Place(row)
     try {
-      expect(row.manifest ? await place.sign(row.manifest) : []).toEqual([])
-      for (const tool of row.trusted ?? []) await place.cordon(['tools', 'trust', '--yes', tool])
+      expect(await place.prepare(row)).toEqual([])
       if ('own' in cell!) await cell.own(place)
       else await tryAll((cell as Extract<Cell, { tries: unknown }>).tries, surface, place, row)
     } finally {

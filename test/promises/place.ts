@@ -11,18 +11,29 @@ import {
   realpathSync,
   writeFileSync,
 } from 'node:fs'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { acceptBundle } from '../../src/fleet/bundle-store.ts'
 import { printValue } from '../../src/manifest/toml/edit.ts'
 import type { Plain } from '../../src/manifest/toml/tree.ts'
 import { loadPolicy } from '../../src/project/load/load.ts'
 import { signProject } from '../../src/project/sign/trust.ts'
 import { machineFiles } from '../../src/system/files.ts'
 import { type Machine, thisMachine } from '../../src/system/machine.ts'
+import { createPackageRegistry, PACKAGE_HOST } from '../contract/egress/package-registry.ts'
 import { CLI, type Ran } from '../e2e/cordon.ts'
+import { bundle, fleetOf, layer, signedBy } from '../fleet/fleet-world.ts'
 import { removeTree } from '../users.ts'
 import type { PromiseRow } from './promise.ts'
 import { standIn } from './stand-in.ts'
+
+/** What a brokered secret is really. */
+export const REAL = 'sk-real-0123456789'
+
+const answer: RequestListener = ({ headers }, response) =>
+  void response.end(`answered ${headers.authorization?.endsWith(REAL) ? 'the secret' : 'no one'}\n`)
 
 export class Place {
   readonly base: string = realpathSync(mkdtempSync(join(tmpdir(), 'cordon-promise-')))
@@ -30,12 +41,14 @@ export class Place {
   readonly root: string
   readonly machine: Machine
   readonly env: Readonly<Record<string, string>>
+  #server: Server | null = null
+  #port = 0
 
   constructor({ files = {}, env = {}, atHome }: Pick<PromiseRow, 'files' | 'env' | 'atHome'>) {
     this.root = atHome === true ? this.home : join(this.base, 'project')
     mkdirSync(this.home)
     mkdirSync(this.root, { recursive: true })
-    for (const [path, text] of Object.entries(files)) this.write(path, text)
+    for (const [path, text] of Object.entries(files)) this.write(path, this.fill(text))
     this.env = {
       PATH: process.env.PATH ?? '',
       HOME: this.home,
@@ -60,8 +73,44 @@ export class Place {
   /** `$P` is the project, `$H` the home directory, `$B` what is around both. */
   fill<Value>(value: Value): Value {
     if (value === undefined) return value
-    const text = JSON.stringify(value)
-    return JSON.parse(text.replaceAll('$P', this.root).replaceAll('$H', this.home).replaceAll('$B', this.base)) as Value
+    const stands = { PORT: String(this.#port), P: this.root, H: this.home, B: this.base }
+    const text = JSON.stringify(value).replace(/\$(PORT|P|H|B)\b/g, (_, name: keyof typeof stands) => stands[name])
+    return JSON.parse(text) as Value
+  }
+
+  /** Everything that a row wants of its machine; what is wrong with its manifest, or nothing. */
+  async prepare({
+    served,
+    organisation,
+    manifest,
+    files = {},
+    trusted = [],
+  }: Omit<PromiseRow, 'id' | 'promise' | 'shown'>): Promise<readonly string[]> {
+    if (served) {
+      const listener = served === 'pages' ? answer : createPackageRegistry(this.base).listener
+      this.#server = createServer((request, response) => {
+        if (served === 'packages') request.headers.host = PACKAGE_HOST
+        listener(request, response)
+      })
+      // As a parent proxy it answers for whoever was asked for.
+      this.#server.on('connect', (_, socket) => {
+        socket.write('HTTP/1.1 200 OK\r\n\r\n')
+        this.#server!.emit('connection', socket)
+      })
+      await new Promise<void>((resolve) => this.#server!.listen(0, '127.0.0.1', resolve))
+      this.#port = (this.#server.address() as AddressInfo).port
+      for (const [path, text] of Object.entries(files)) this.write(path, this.fill(text))
+    }
+    if (organisation !== undefined) {
+      const { configDir, stateDir } = this.machine
+      const { settings, team, text } = fleetOf(this.base)
+      mkdirSync(configDir, { recursive: true, mode: 0o700 })
+      writeFileSync(join(configDir, 'fleet.json'), text, { mode: 0o600 })
+      acceptBundle(stateDir, settings, signedBy(bundle({ layers: [layer(organisation)] }), team[0]!), Date.now())
+    }
+    const problems = manifest ? await this.sign(manifest) : []
+    for (const tool of trusted) await this.cordon(['tools', 'trust', '--yes', tool])
+    return problems
   }
 
   path(path: string): string {
@@ -73,6 +122,9 @@ export class Place {
     mkdirSync(dirname(file), { recursive: true })
     writeFileSync(file, text)
     if (text.startsWith('#!')) chmodSync(file, 0o755)
+    // Cordon reads its own state from what no one else can write.
+    if (path.startsWith('$H/.local/state'))
+      for (const own of [file, dirname(file)]) chmodSync(own, own === file ? 0o600 : 0o700)
   }
 
   text(path: string): string | null {
@@ -108,8 +160,17 @@ export class Place {
   }
 
   /** The built program, as a person starts it. */
-  async cordon(args: readonly string[], input = '', cwd: string = this.root): Promise<Ran> {
-    const child = spawn(process.execPath, [CLI, ...args], { cwd, env: this.env })
+  cordon(args: readonly string[], input = ''): Promise<Ran> {
+    return this.#ran([process.execPath, CLI, ...args], input)
+  }
+
+  /** A line of a shell in which `cordon` is that program. */
+  shell(line: string): Promise<Ran> {
+    return this.#ran(['bash', '-c', `cordon() { '${process.execPath}' '${CLI}' "$@"; }; ${line}`], '')
+  }
+
+  async #ran([program, ...args]: readonly string[], input: string): Promise<Ran> {
+    const child = spawn(program!, args, { cwd: this.root, env: this.env })
     child.stdin.end(input)
     let [out, err] = ['', '']
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -133,6 +194,8 @@ export class Place {
   }
 
   close(): void {
+    this.#server?.closeAllConnections()
+    this.#server?.close()
     removeTree(this.base)
   }
 }

@@ -26,7 +26,7 @@ export interface Call {
   readonly input: Readonly<Record<string, unknown>>
 }
 
-/** One call, and what must come of it. `$P` stands for the project, `$H` for the home directory. */
+/** One call, and what must come of it. `$P` stands for the project, `$H` for the home directory, `$PORT` for what serves. */
 export interface Try extends Call {
   readonly is?: Verdict
   /** Matches what the agent or the person gets. */
@@ -65,6 +65,8 @@ export type Cell =
   | { readonly tries: readonly Try[] }
   /** Something of this surface's own; throws where the promise is not kept. */
   | { readonly own: (place: Place) => Promise<void> }
+  /** A test elsewhere shows it here: its file, and its title as it is written there. */
+  | { readonly by: string; readonly title: string }
   /** Why the promise is not about this surface. */
   | { readonly no: string }
   /** It is promised, and not built. */
@@ -78,6 +80,10 @@ export interface PromiseRow {
   readonly manifest?: Readonly<Record<string, unknown>>
   readonly files?: Readonly<Record<string, string>>
   readonly env?: Readonly<Record<string, string>>
+  /** Rules of the organisation, signed by its team. */
+  readonly organisation?: string
+  /** Something answers on port `$PORT` of this machine: a server that knows the real secret, or a registry of packages. */
+  readonly served?: 'pages' | 'packages'
   readonly tries?: readonly Try[]
   /** Nothing runs: the surface does not open, or refuses the call, with a text that matches. */
   readonly refuses?: RegExp
@@ -91,6 +97,7 @@ export interface PromiseRow {
 
 export const no = (why: string): Cell => ({ no: why })
 export const own = (experiment: (place: Place) => Promise<void>): Cell => ({ own: experiment })
+export const by = (path: string, title: string): Cell => ({ by: path, title })
 export const missing = (what: string): Cell => ({ missing: what })
 
 export const bash = (command: string, expected: Omit<Try, keyof Call> = {}): Try => ({

@@ -1,20 +1,27 @@
 /** Remedies that Cordon prints, each run as it is printed: afterwards the thing works. */
 
-import { symlinkSync } from 'node:fs'
+import { globSync, readFileSync, symlinkSync } from 'node:fs'
 import { expect, it } from 'vitest'
+import { commandRow } from '../../src/surfaces/cli/usage.ts'
 import { DRIVERS } from './drivers.ts'
-import { Place } from './place.ts'
+import { Place, REAL } from './place.ts'
 import { bash, type PromiseRow, type SurfaceName } from './promise.ts'
 
-interface RemedyRow extends Pick<PromiseRow, 'files' | 'manifest'> {
+/** `cordon NAME`, and what follows of words and flags up to the command that it would run. */
+const NAMED =
+  /(?<=[`:(;]\s?|\b(?:run|say|with|see|and|then|that|by|or): ?)cordon ([a-z][a-z-]+)((?: (?!--[^a-z])[\w./:$-]+)*)/g
+
+interface RemedyRow extends Pick<PromiseRow, 'files' | 'manifest' | 'served'> {
   readonly situation: string
   /** What does not work, and prints the remedy. */
   readonly fails: (place: Place) => Promise<string>
-  /** The remedy in what was printed: the words behind `cordon`. */
+  /** The remedy in what was printed, as a shell takes it. */
   readonly remedy: RegExp
-  /** Words that a person adds where no one can be asked. */
-  readonly more?: readonly string[]
-  readonly works: (place: Place) => Promise<boolean>
+  /** What a person writes for `…`, or adds where no one can be asked. */
+  readonly more?: string
+  /** What it prints then. */
+  readonly prints?: string | RegExp
+  readonly works?: (place: Place) => Promise<boolean>
 }
 
 const runs = async (place: Place, ...argv: readonly string[]): Promise<string> => {
@@ -37,44 +44,103 @@ const HELLO = {
   '$H/.config/cordon/tools/hello.sh': '#!/bin/sh\necho greetings\n',
 }
 
+const ASIDE = { files: { '$B/aside/x.txt': 'aside\n' } }
+const link = (place: Place): string => {
+  symlinkSync(place.path('$B/aside/x.txt'), place.path('$B/aside/link'))
+  return place.path('$B/aside/link')
+}
+const fetches = (place: Place): Promise<string> =>
+  runs(place, 'curl', '-sS', '-m', '5', place.fill('http://127.0.0.1:$PORT/'))
+const UNGUARDED = {
+  ...{ session_id: 's', hook_event_name: 'PreToolUse', permission_mode: 'bypassPermissions', tool_use_id: 'u' },
+  ...{ tool_name: 'WebFetch', tool_input: { url: 'https://a.example.org/', prompt: 'x' } },
+}
+const hooked = async (place: Place): Promise<string> => {
+  const input = JSON.stringify({ ...UNGUARDED, cwd: place.root })
+  return (await place.cordon(['hook', 'claude-code', '--root', place.root], input)).out
+}
+const SECRET_FROM_KEYCHAIN = [{ name: 'TOKEN', source: 'keychain:api', hosts: ['127.0.0.1:$PORT'] }]
+
 const ROWS: readonly RemedyRow[] = [
   {
     situation: 'a file outside, shown to one run',
-    files: { '$B/aside/x.txt': 'aside\n' },
+    ...ASIDE,
     fails: (place) => runs(place, 'cat', place.path('$B/aside/x.txt')),
-    remedy: /cordon (run --read \S+) …/,
-    more: ['--', 'cat', '$B/aside/x.txt'],
-    works: async () => true,
+    remedy: /cordon run --read \S+ …/,
+    more: '-- cat $B/aside/x.txt',
+    prints: 'aside\n',
   },
   {
     situation: 'a link to a file outside, shown to one run',
-    files: { '$B/aside/x.txt': 'aside\n' },
-    fails: (place) => {
-      symlinkSync(place.path('$B/aside/x.txt'), place.path('$B/aside/link'))
-      return runs(place, 'cat', place.path('$B/aside/link'))
-    },
-    remedy: /cordon (run --read \S+link) …/,
-    more: ['--', 'cat', '$B/aside/link'],
-    works: async () => true,
+    ...ASIDE,
+    fails: (place) => runs(place, 'cat', link(place)),
+    remedy: /cordon run --read \S+link …/,
+    more: '-- cat $B/aside/link',
+    prints: 'aside\n',
   },
   {
     situation: 'a link to a file outside, added',
-    files: { '$B/aside/x.txt': 'aside\n' },
+    ...ASIDE,
     manifest: {},
-    fails: async (place) => {
-      symlinkSync(place.path('$B/aside/x.txt'), place.path('$B/aside/link'))
-      return `cordon add read ${place.path('$B/aside/link')}`
-    },
-    remedy: /cordon (add read \S+link)/,
-    more: ['--yes'],
+    fails: async (place) => `cordon add read ${link(place)}`,
+    remedy: /cordon add read \S+link/,
+    more: '--yes',
     works: async (place) => (await runs(place, 'cat', place.path('$B/aside/link'))) === 'aside\n',
   },
   {
+    situation: 'a folder outside, changed in one run',
+    fails: (place) => runs(place, 'sh', '-c', 'mkdir -p ~/out && echo x > ~/out/f'),
+    remedy: /mkdir -p \S+ && cordon run --write \S+ …/,
+    more: "-- sh -c 'echo kept > ~/out/f'",
+    works: async (place) => place.text('$H/out/f') === 'kept\n',
+  },
+  {
+    situation: 'a program in a folder that is not shown',
+    files: { '$H/tools/mine': '#!/bin/sh\necho mine ran\n' },
+    fails: (place) => runs(place, place.path('$H/tools/mine')),
+    remedy: /cordon run --read \S+ …/,
+    more: '-- $H/tools/mine',
+    prints: 'mine ran\n',
+  },
+  {
+    situation: 'a command in one word',
+    fails: (place) => runs(place, 'echo one | cat'),
+    remedy: /cordon run -- sh -c .*/,
+    prints: 'one\n',
+  },
+  {
+    situation: 'a commit without a name',
+    files: { '$H/.gitconfig': '[user]\nname = Ada\nemail = ada@example.com\n' },
+    fails: async (place) => {
+      await runs(place, 'git', 'init', '-q')
+      return runs(place, 'git', 'commit', '-q', '--allow-empty', '-m', 'x')
+    },
+    remedy: /cordon run --tool git …/,
+    more: '-- git commit -q --allow-empty -m x',
+    works: async (place) => (await runs(place, 'git', 'log', '--format=%an')).includes('Ada'),
+  },
+  {
+    situation: 'a server of this machine, in one run',
+    served: 'pages',
+    fails: fetches,
+    remedy: /cordon run --allow-host 127\S+ …/,
+    more: '-- curl -sS -m 5 http://127.0.0.1:$PORT/',
+    prints: 'answered no one\n',
+  },
+  {
+    situation: 'a server of this machine, added',
+    served: 'pages',
+    manifest: {},
+    fails: fetches,
+    remedy: /cordon add host 127[\d.:]+/,
+    more: '--yes',
+    works: async (place) => (await fetches(place)).includes('answered'),
+  },
+  {
     situation: 'a host that was stopped, without a manifest',
-    files: {},
     fails: (place) => runs(place, 'curl', '-sS', '-m', '5', 'http://blocked.example/'),
-    remedy: /cordon (add host blocked\.example)/,
-    more: ['--yes'],
+    remedy: /cordon add host blocked\.example/,
+    more: '--yes',
     works: async (place) =>
       !(await runs(place, 'curl', '-sS', '-m', '5', 'http://blocked.example/')).includes('to allow:'),
   },
@@ -85,16 +151,22 @@ const ROWS: readonly RemedyRow[] = [
       await runs(place, 'curl', '-sS', '-m', '5', 'http://blocked.example/')
       return (await place.cordon(['status'])).out
     },
-    remedy: /cordon (add host blocked\.example)/,
-    more: ['--yes'],
+    remedy: /cordon add host blocked\.example/,
+    more: '--yes',
     works: async (place) => !(await place.cordon(['status'])).out.includes('add host blocked.example'),
+  },
+  {
+    situation: 'what status says of a project without a manifest',
+    fails: async (place) => (await place.cordon(['status'])).out,
+    remedy: /cordon init/,
+    works: async (place) => place.text('cordon.toml') !== null,
   },
   {
     situation: 'a manifest that is not signed',
     files: { 'cordon.toml': 'schema_version = 1\n[permission.tools]\nbash = "allow"\n' },
     fails: (place) => runs(place, 'true'),
-    remedy: /cordon (sign)/,
-    more: ['--yes'],
+    remedy: /cordon sign/,
+    more: '--yes',
     works: async (place) => (await place.cordon(['run', '--', 'true'])).code === 0,
   },
   {
@@ -102,9 +174,33 @@ const ROWS: readonly RemedyRow[] = [
     files: HELLO,
     manifest: { permission: { tools: { hello: 'allow' } } },
     fails: async (place) => (await place.cordon(['check', '--tool', 'hello', '--input', '{}'])).out,
-    remedy: /cordon (tools trust hello)/,
-    more: ['--yes'],
+    remedy: /cordon tools trust hello/,
+    more: '--yes',
     works: async (place) => (await place.cordon(['check', '--tool', 'hello', '--input', '{}'])).code === 0,
+  },
+  {
+    situation: 'a script of a skill that was not approved',
+    files: {
+      '.agents/skills/demo/SKILL.md': '---\nname: demo\ndescription: d\n---\nRun go.sh.\n',
+      '.agents/skills/demo/go.sh': '#!/bin/sh\necho went\n',
+    },
+    manifest: { permission: { tools: { bash: 'allow' } } },
+    fails: (place) => calls(place, 'session', './.agents/skills/demo/go.sh'),
+    remedy: /cordon skills approve demo/,
+    works: async (place) => (await calls(place, 'session', './.agents/skills/demo/go.sh')).startsWith('allow'),
+  },
+  {
+    situation: 'a secret that is not stored',
+    served: 'pages',
+    files: { 'get.sh': '#!/bin/sh\ncurl -sS -m 5 -H "Authorization: Bearer $TOKEN" http://127.0.0.1:$1/\n' },
+    manifest: {
+      secrets: SECRET_FROM_KEYCHAIN,
+      capabilities: { allow: { commands: { patterns: [{ command: './get.sh:*', domains: ['127.0.0.1:$PORT'] }] } } },
+    },
+    fails: (place) => runs(place, './get.sh', place.fill('$PORT')),
+    remedy: /cordon secrets set api/,
+    more: `<<< ${REAL}`,
+    works: async (place) => (await runs(place, './get.sh', place.fill('$PORT'))).includes('answered the secret'),
   },
   {
     situation: 'a call of an MCP client that cannot ask',
@@ -116,25 +212,67 @@ const ROWS: readonly RemedyRow[] = [
       const second = { ...message, params: { name: 'bash', arguments: { command: 'make x' } } }
       return (await place.cordon(['mcp'], `${JSON.stringify(first)}\n${JSON.stringify(second)}\n`)).out
     },
-    remedy: /cordon (approvals allow \w+)/,
-    more: ['--yes'],
+    remedy: /cordon approvals allow \w+/,
+    more: '--yes',
     works: async (place) => (await calls(place, 'session', 'make x')).startsWith('allow'),
+  },
+  {
+    situation: 'a call of a host that cannot ask',
+    manifest: { permission: { tools: { webfetch: 'ask' } } },
+    fails: hooked,
+    remedy: /cordon approvals allow \w+/,
+    more: '--yes',
+    works: async (place) => !(await hooked(place)).includes('deny'),
+  },
+  {
+    situation: 'an undo that is taken back, and again',
+    files: { 'f.txt': 'here\n' },
+    manifest: { permission: { mode: 'contained' } },
+    fails: async (place) => {
+      await runs(place, 'rm', 'f.txt')
+      return (await place.cordon(['undo', '--last'])).out
+    },
+    remedy: /cordon undo --redo/,
+    works: async (place) => place.text('f.txt') === null,
   },
 ]
 
-it.each(ROWS)('$situation', async ({ files = {}, manifest, fails, remedy, more = [], works }) => {
+it.each(ROWS)('$situation', async ({ files = {}, manifest, served, fails, remedy, more = '', prints, works }) => {
   const place = new Place({ files })
   try {
-    if (manifest) expect(await place.sign(manifest)).toEqual([])
+    expect(await place.prepare({ files, ...(manifest && { manifest }), ...(served && { served }) })).toEqual([])
     const said = await fails(place)
-    const found = remedy.exec(said)
+    const [found] = remedy.exec(said) ?? [null]
     expect(found, said).not.toBeNull()
-    const { code, out, err } = await place.cordon([...found![1]!.split(' '), ...place.fill(more)])
-    expect(code, `cordon ${found![1]}: ${out}${err}`).toBe(0)
-    expect(await works(place), said).toBe(true)
+    const { code, out, err } = await place.shell(
+      place.fill(found!.endsWith('…') ? found!.replace('…', more) : `${found} ${more}`),
+    )
+    expect(code, `${found}: ${out}${err}`).toBe(0)
+    if (prints !== undefined) expect(out).toMatch(prints)
+    if (works) expect(await works(place), said).toBe(true)
   } finally {
     place.close()
   }
+})
+
+it('every command that a message names is there, with the words and flags that it names', () => {
+  const unknown = globSync('src/**/*.ts', { exclude: (name) => /\.test\.ts$|generated/.test(name) }).flatMap((path) =>
+    [
+      ...readFileSync(path, 'utf8')
+        .replace(/^\s*(?:\/\/|\/?\*).*$/gm, '')
+        .matchAll(NAMED),
+    ].flatMap(([phrase, name, words = '']) => {
+      const row = commandRow(name!)
+      // Cordon itself, that asks.
+      if (name === 'asks') return []
+      if (!row) return [`${path}: ${phrase}`]
+      const known = [row.usage, ...row.flags.map((flag) => flag.name)].join(' ')
+      return (words.match(/--[a-z][a-z-]*/g) ?? [])
+        .filter((flag) => !known.includes(flag))
+        .map((flag) => `${path}: ${phrase} (${flag})`)
+    }),
+  )
+  expect(unknown).toEqual([])
 })
 
 it('status offers no secret of the machine', async () => {

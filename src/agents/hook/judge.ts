@@ -148,6 +148,9 @@ const SANDBOX_ANSWERS: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
   'port-not-opened',
 ])
 
+/** Tools whose result is names of files. */
+const LISTS: ReadonlySet<string> = new Set(['glob', 'list'])
+
 /** Asks about the host's own tools that only repeat what the host asks by itself. */
 const HOST_ANSWERS: ReadonlySet<ReasonCode> = new Set<ReasonCode>(['level-ask', 'host-not-granted'])
 
@@ -208,12 +211,14 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
       ? evaluate(loaded.policy, facts, touches)
       : cover.evaluate(loaded.policy, facts, touches)
     const own = { ...read, decision }
-    const path = touches.reads[0]?.path
-    if (call.kind !== 'search' || decision.decision === 'deny' || !path || !files.isDirectory(path)) return [own]
-    const hidden = filesNotToRead(path, call, loaded.policy, session)
+    const search = call.kind === 'search' ? call : null
+    const lists = call.kind === 'tool' && LISTS.has(call.tool) && loaded.policy.filterListings.value
+    const path = search ? touches.reads[0]?.path : lists ? touches.lists[0]?.path : undefined
+    if (decision.decision === 'deny' || !path || !files.isDirectory(path)) return [own]
+    const hidden = filesNotToRead(path, search, loaded.policy, session)
     if (hidden === null) return [own]
     if ('excluded' in hidden) return [{ ...own, excluded: hidden.excluded }]
-    return [own, { ...read, facts: null, subject: call.path, decision: hidden.denied }]
+    return [own, { ...read, facts: null, subject: path, decision: hidden.denied }]
   }
   return {
     judge: {

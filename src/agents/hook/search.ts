@@ -1,4 +1,4 @@
-/** A host's own search reads every file below a directory, so what may not be read there has to be known before. */
+/** A host's own search reads every file below a directory, and its listing names them: what may not be is known before. */
 
 import { type Dirent, readdirSync } from 'node:fs'
 import { join, relative } from 'node:path'
@@ -20,13 +20,14 @@ const REMEDY =
 /** What a search has to leave out, or its denial where the host leaves nothing out. */
 export type NotToRead = { readonly excluded: readonly string[] } | { readonly denied: Decision }
 
-/** What a search would read and may not; null when nothing of it is there. */
+/** What a search would read and may not; null when nothing of it is there. A call without a search lists names (F6). */
 export function filesNotToRead(
   directory: string,
-  { only, narrows }: Pick<HostSearch, 'only' | 'narrows'>,
+  search: Pick<HostSearch, 'only' | 'narrows'> | null,
   policy: Policy,
   session: SessionFacts,
 ): NotToRead | null {
+  const { only, narrows } = search ?? {}
   const pending = [directory]
   const found: { readonly path: string; readonly reason: Decision['reason'] }[] = []
   // Directories with a file that may be read; the others can be left out as a whole.
@@ -53,13 +54,16 @@ export function filesNotToRead(
   if (first === undefined) return null
   const globs = narrows ? globsOf(directory, found, readable) : []
   if (globs.length > 0 && globs.length <= MAX_EXCLUDED) return { excluded: globs }
-  const message = `The search would read ${first.path}: ${first.reason.message}`
-  const remedy = `${narrowerForm(only)}${REMEDY}`
+  const what = search ? 'The search would read' : 'The listing would name'
+  const message = `${what} ${first.path}: ${first.reason.message}`
+  const remedy = search
+    ? `${narrowerForm(only)}${REMEDY}`
+    : 'Under filter_listings, name a directory of which every file may be read.'
   return { denied: denial(first.path, { code: first.reason.code, message, remedy }, 'read') }
 }
 
 function mayNotRead(path: string, policy: Policy, session: SessionFacts): Decision['reason'] | null {
-  if (policy.reads.deny.length === 0 && secretOf(path, policy) === null) return null
+  if (!policy.filterListings.value && policy.reads.deny.length === 0 && secretOf(path, policy) === null) return null
   const { decision, reason } = evaluate(policy, session, readOf(path))
   return decision === 'allow' ? null : reason
 }

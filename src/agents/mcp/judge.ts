@@ -74,8 +74,7 @@ async function openAnswered(root: string, machine: Machine): Promise<AnsweredPol
   const files = machineFiles
   const at = { machine: { ...machine, cwd: files.canonical(root) }, files, root: null }
   const opened = await openPolicy({ ...at, choice: { kind: 'project' }, unsigned: 'refused' })
-  if (!('loaded' in opened))
-    throw new Fault('closed', await whyClosed(opened, root), { remedy: 'Read the manifest, then run: cordon sign' })
+  if (!('loaded' in opened)) throw new Fault('closed', await whyClosed(opened, root))
   const { agent: chosen, agents } = opened.loaded.policy
   const agent = chosen.value !== 'plan' && agents.has(GATEWAY_AGENT) ? GATEWAY_AGENT : null
   return withAnswers(opened.loaded, { machine, files, session: null, agent })

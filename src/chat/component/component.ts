@@ -15,7 +15,6 @@ import { Fault, messageOf } from '../../system/fault.ts'
 import { isRecord } from '../../system/json.ts'
 import type { Machine } from '../../system/machine.ts'
 import { openOwnDirectory, writeOwnJson } from '../../system/state.ts'
-import { cappedText } from '../calls.ts'
 import { componentFiles, requireOwnImports } from './files.ts'
 import type { ComponentModel } from './model.ts'
 
@@ -105,7 +104,7 @@ type ServedCall = CallAnswer & { readonly ok: boolean }
 const no = (text: string, code: string): ServedCall => ({ ok: false, text, code })
 
 async function serve(
-  { session, entry, complete, machine }: ComponentRun,
+  { session, entry, complete }: ComponentRun,
   storage: ComponentStorage,
   name: string,
   input: Record<string, unknown>,
@@ -130,7 +129,7 @@ async function serve(
       const result = await session.call(tool, given, { signal })
       const { ok, data, isError, code } = answerOf(result)
       // The text a model would read.
-      const text = cappedText(result, join(machine.cacheDir, 'spill', session.id))
+      const text = session.textOf(result)
       if (!ok) return no(text, code ?? 'failed')
       return { ok, text: JSON.stringify({ text, ...(data !== undefined && { data }), ...(isError && { isError }) }) }
     }

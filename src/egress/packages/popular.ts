@@ -16,10 +16,11 @@ export const POPULAR: Readonly<Record<Ecosystem, ReadonlySet<string>>> = {
     playwright cheerio jsdom jquery bootstrap d3 three chart.js date-fns dayjs luxon immer zod yup joi ajv nanoid
     classnames clsx prop-types lodash.merge lodash-es ramda validator winston pino bunyan aws-sdk firebase stripe
     electron husky lint-staged concurrently npm-run-all serve http-server ws ms qs event-stream coffee-script
+    @babel/core mquery dargs enquirer pend color ulid rambda
     left-pad is-odd is-even is-number kind-of strip-ansi ansi-styles ansi-regex supports-color color-convert
     color-name wrap-ansi string-width emoji-regex has-flag escape-string-regexp picocolors picomatch micromatch
     minimatch brace-expansion braces fill-range to-regex-range cross-spawn which execa signal-exit readable-stream
-    string_decoder safe-buffer inherits once wrappy source-map source-map-support acorn esprima estraverse
+    string_decoder safe-buffer safer-buffer inherits once wrappy source-map source-map-support acorn esprima estraverse
     mime mime-types mime-db content-type accepts negotiator vary etag fresh send serve-static finalhandler
     form-data follow-redirects proxy-from-env agent-base https-proxy-agent http-proxy-agent tough-cookie
     webpack-cli webpack-dev-server html-webpack-plugin css-loader style-loader file-loader ts-loader core-js
@@ -33,7 +34,7 @@ export const POPULAR: Readonly<Record<Ecosystem, ReadonlySet<string>>> = {
     pipenv poetry tox nox pytest pytest-cov coverage hypothesis mock black isort flake8 pylint mypy ruff bandit
     pyyaml toml tomli jinja2 markupsafe werkzeug itsdangerous click typer rich colorama tqdm termcolor python-dateutil
     pytz tzdata six attrs pydantic pydantic-core marshmallow sqlalchemy alembic psycopg2 psycopg2-binary psycopg
-    pymysql mysqlclient redis celery kombu billiard boto3 botocore s3transfer awscli google-auth google-api-core
+    pymysql mysqlclient redis celery kombu billiard boto3 botocore boto s3transfer awscli google-auth google-api-core
     azure-core azure-identity cryptography pyopenssl paramiko bcrypt passlib pyjwt oauthlib requests-oauthlib
     beautifulsoup4 lxml html5lib selenium playwright scrapy pillow opencv-python imageio jupyter jupyterlab notebook
     ipython ipykernel nltk spacy gensim networkx sympy statsmodels plotly bokeh dash streamlit gradio psutil docker
@@ -50,5 +51,5 @@ export const POPULAR: Readonly<Record<Ecosystem, ReadonlySet<string>>> = {
     openssl rustls ring sha2 sha1 md5 hmac aes digest rand_core getrandom ahash either byteorder flate2 zip tar
     criterion proptest mockall insta assert_cmd predicates colored console indicatif dialoguer crossterm ratatui
     wasm_bindgen js_sys web_sys image ndarray nalgebra polars arrow dashmap arc_swap strum derive_more paste
-    structopt rustc_version autocfg version_check unicode_ident ryu itoa aho_corasick pin_project pin_project_lite`),
+    mime libm sha3 dtoa ulid structopt rustc_version autocfg version_check unicode_ident ryu itoa aho_corasick pin_project pin_project_lite`),
 }

@@ -34,6 +34,7 @@ export type EgressCode =
   | 'package-unreadable' // what the registry says of a package could not be read
   | 'package-refused' // a rule or a person refused the package
   | 'package-withdrawn' // fetched although it is yanked or deprecated
+  | 'signature-refused' // something else of the person's agent than a signature by the named key
   | 'socks-command' // BIND or UDP ASSOCIATE
   | 'socks-malformed' // not SOCKS5, or with authentication
   | 'too-many-connections' // the limit of open connections

@@ -87,8 +87,8 @@ function hostEntries(items: readonly Item<HostEntry>[], formats: FormatContext):
   return items.flatMap((item) => {
     const pattern = formats.hosts.get(item.value.host)
     if (pattern === undefined) return []
-    const { methods, paths, max_requests, max_upload } = item.value
-    const fields = [methods?.map((m) => m.value), paths?.map((p) => p.value), max_requests, max_upload]
+    const { methods, paths, max_requests, max_upload, signs } = item.value
+    const fields = [methods?.map((m) => m.value), paths?.map((p) => p.value), max_requests, max_upload, signs]
     const narrowed = fields.some((field) => field !== undefined) ? JSON.stringify(fields) : ''
     return [{ item, pattern, narrowed }]
   })

@@ -22,7 +22,7 @@ const SERVERS = `# Remove the first # to open servers that the scripts start on 
 
 const HEADER = `# What an AI agent may do in this project. Written by \`cordon init\`, yours to edit.
 #
-# Every command runs in a sandbox, whatever this file says: it sees the project, the system's programs and
+# Every command runs in a sandbox, whatever is written here: it sees the project, the system's programs and
 # nothing else of yours, and it has no network unless a line below gives it some.
 # The project itself is readable and writable; secrets such as .env and keys are hidden.
 #

@@ -112,6 +112,14 @@ const CHECKS: Readonly<Record<Format, Check>> = {
       ? null
       : bad(text, 'does not say where a secret is', '"env:NAME", "keychain:NAME" or "file:PATH"'),
   substring: (text) => (text.trim() === '' ? bad(text, 'would match every command', 'a part of a command') : null),
+  'signing-key': (text) =>
+    /^(?:SHA256:[A-Za-z0-9+/]{43}|[0-9A-F]{40})$/.test(text)
+      ? null
+      : bad(
+          text,
+          'does not name a key',
+          'SHA256: and 43 letters (ssh-keygen -lf FILE.pub), or a keygrip (gpg -K --with-keygrip)',
+        ),
   'url-path': (text) => {
     if (!text.startsWith('/')) return bad(text, 'is not a URL path', 'a glob that starts with "/", such as "/repos/**"')
     return patternFinding(text, null, null)

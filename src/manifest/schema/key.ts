@@ -26,6 +26,7 @@ export type Format =
   | 'substring'
   | 'tool'
   | 'url-path'
+  | 'signing-key'
   | 'web-address'
 
 export type ValueType =

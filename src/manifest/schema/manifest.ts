@@ -37,6 +37,7 @@ export interface HostEntry {
   readonly paths?: readonly Item<string>[]
   readonly tls?: 'open' | 'pass'
   readonly ssh?: 'fetch' | 'push'
+  readonly signs?: string
   readonly max_requests?: number
   readonly max_upload?: number
 }

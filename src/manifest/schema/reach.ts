@@ -53,6 +53,11 @@ export const HOST_ENTRY: ValueType = {
       type: { kind: 'choice', values: ['fetch', 'push'] },
       doc: 'With a port (`github.com:22`): git over ssh, where Cordon logs in outside with your ssh, keys and agent. `fetch` reads repositories, `push` also writes them, and `paths` limits them (`/acme/*`). Only git goes there.',
     },
+    {
+      name: 'signs',
+      type: text('signing-key'),
+      doc: 'With the socket of an agent: it signs by this key and does nothing else. `SHA256:…` of `ssh-keygen -lf` for ssh-agent, which then signs commits and tags alone; a keygrip of `gpg -K --with-keygrip` for gpg-agent.',
+    },
   ],
 }
 
@@ -270,7 +275,7 @@ const PYTHON: Section = {
 const FILES: Section = {
   path: 'files',
   doc: 'The file tools.',
-  spec: 'F3, F5',
+  spec: 'F3, F5, F7',
   example: '[files]\nchange_envelope = ["src/**", "tests/**"]\n',
   keys: [
     {
@@ -293,6 +298,14 @@ const FILES: Section = {
       default: 20_000,
       doc: 'Characters that one `read` returns at most.',
       spec: 'F5',
+    },
+    {
+      name: 'session_directory',
+      type: choice('own', 'project'),
+      default: 'project',
+      doc: 'Where a session of Cordon’s own (library, MCP server, chat, editor) writes: the project, or `own`, a directory for each session. Before its first write it reads the project.',
+      spec: 'F7',
+      merge: 'later',
     },
   ],
 }

@@ -201,5 +201,7 @@ export interface SessionSettings {
   }
   /** Absolute path of the brief that seeds the change envelope, or null. */
   readonly discoveryBrief: string | null
+  /** Where a session writes (F7). */
+  readonly directory: 'own' | 'project'
   readonly dumpProviderPayloads: Sourced<boolean>
 }

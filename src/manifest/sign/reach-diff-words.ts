@@ -269,13 +269,13 @@ function hostNames(value: Plain | undefined): string[] {
 }
 
 /** The login name and the limits of an entry, for git, and the meaning of a socket. */
-function login({ host, ssh, max_requests: requests, max_upload: bytes }: Entry): string {
+function login({ host, ssh, signs, max_requests: requests, max_upload: bytes }: Entry): string {
   const limits = [
     ...(requests === undefined ? [] : [`${String(requests)} requests`]),
     ...(bytes === undefined ? [] : [`${String(bytes)} bytes of requests`]),
   ]
   if (limits.length > 0) return `, for at most ${limits.join(' and ')} a session`
-  if (namesUnixSocket(String(host))) return `; ${socketMeaning(String(host))}`
+  if (namesUnixSocket(String(host))) return `; ${socketMeaning(String(host), signs)}`
   if (ssh === undefined) return ''
   return ssh === 'push'
     ? ' with your ssh keys, to read and write git repositories'

@@ -107,7 +107,7 @@ function alarms(read: Settings): string[] {
     .filter(isWide)
     .map((path) => `${JSON.stringify(path)} may be written: that is more than any project.`)
   const sockets = hosts(read)
-    .filter(namesUnixSocket)
+    .filter((entry) => namesUnixSocket(entry) && !entry.endsWith(SIGNS))
     .map((entry) => `Commands may use the socket ${JSON.stringify(entry.slice(5))}: ${socketMeaning(entry)}.`)
   return [...new Set([...settings, ...agents, ...tools, ...authorities, ...sockets, ...wide])]
 }
@@ -125,6 +125,8 @@ function unasked(read: Settings): string[] {
     .map(({ command }) => String(command))
 }
 
+const SIGNS = ' (signs by one key)'
+
 function hosts(read: Settings): string[] {
   const lists = [
     read.entries('capabilities.allow.commands.default_domains', 'host'),
@@ -134,7 +136,13 @@ function hosts(read: Settings): string[] {
     ...read.names('mcp_servers').map((name) => addressHost(read.value(`mcp_servers.${name}.url`))),
     read.entries('secrets', 'name').flatMap((secret) => hostEntries(secret.hosts)),
   ]
-  return lists.flat().map(({ host, ssh }) => `${String(host)}${ssh === 'push' ? ' (pushes with your ssh keys)' : ''}`)
+  return lists
+    .flat()
+    .map(({ host, ssh, signs }) =>
+      signs === undefined
+        ? `${String(host)}${ssh === 'push' ? ' (pushes with your ssh keys)' : ''}`
+        : `${String(host)}${SIGNS}`,
+    )
 }
 
 /** The host of a server elsewhere. */

@@ -96,6 +96,10 @@ export const SETTING_WORDS: Readonly<Record<string, SettingWords>> = {
   'capabilities.python.blocked_modules': 'Python modules that code of the agent cannot import',
   'files.discovery_brief': 'The file that names what may be changed',
   'files.read_size_limit': 'Characters that one read returns',
+  'files.session_directory': {
+    own: 'A session writes into its own directory.',
+    project: 'A session writes into the project.',
+  },
   'http.allow_private_hosts': flag('The web tools reach private addresses and this machine itself'),
   'packages.minimum_age': 'Seconds for which a version of a package must have been published',
   'packages.new_dependencies': levels('Packages that no committed lock file names'),

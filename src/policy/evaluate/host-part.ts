@@ -28,7 +28,7 @@ const READING: ReadonlySet<string> = new Set(['GET', 'HEAD'])
 function granted(policy: Policy, session: SessionFacts, stance: Stance, fact: HostFact, judged: Ruling): Ruling | null {
   const contained = stance.mode.value === 'contained'
   if (judged.rules.length > 0 && (!contained || READING.has(fact.method) || listsMethod(policy, fact))) return judged
-  if (!contained || 'problem' in fact.url) return null
+  if ('problem' in fact.url) return null
   const { host, port } = fact.url.url
   const agreed = session.grants.hosts.find(({ pattern }) => reachesHost(pattern, host, port, policy.http.suffixes))
   if (!agreed) return null

@@ -286,6 +286,13 @@ function unique(rules: readonly HostRule[]): HostRule[] {
   return [...new Map(rules.map((rule) => [keyOf(rule), rule])).values()]
 }
 
-function keyOf({ pattern, methods, paths, maxRequests, maxUpload }: HostRule): string {
-  return JSON.stringify([pattern.text, methods ?? null, paths ?? null, maxRequests ?? null, maxUpload ?? null])
+function keyOf({ pattern, methods, paths, maxRequests, maxUpload, signs }: HostRule): string {
+  return JSON.stringify([
+    pattern.text,
+    methods ?? null,
+    paths ?? null,
+    maxRequests ?? null,
+    maxUpload ?? null,
+    signs ?? null,
+  ])
 }

@@ -133,7 +133,7 @@ function unapproved(subject: PartSubject, what: string): PartQuestions {
     reason: {
       code: 'unapproved-script',
       message: `\`${subject.text}\` ${what}.`,
-      remedy: 'Read it, then approve it: cordon skills approve NAME.',
+      remedy: 'Read it before you approve it.',
     },
     rules: [{ rule: 'skill scripts', source: 'built-in' }],
   })

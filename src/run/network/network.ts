@@ -41,6 +41,8 @@ import { machineUpstream } from './machine-upstream.ts'
 interface LocalSockets {
   readonly sockets: readonly GrantedSocket[]
   readonly variables: Readonly<Record<string, string>>
+  /** The key by which the agent at a real path signs, where it is for that alone. */
+  readonly signers: ReadonlyMap<string, string>
 }
 
 /** Those of the granted ones that are there now. The path as it is written points to it inside, and so does its real one. */
@@ -51,18 +53,20 @@ function localSockets(
   const granted = (allowed ?? []).filter(({ pattern }) => pattern.kind === 'unix')
   const sockets: GrantedSocket[] = []
   const variables: Record<string, string> = {}
-  for (const { pattern } of granted) {
+  const signers = new Map<string, string>()
+  for (const { pattern, signs } of granted) {
     if (denied.some((rule) => matchesDenied(rule.pattern, pattern.host, 0))) continue
     const path = pattern.host.startsWith('~') ? home + pattern.host.slice(1) : pattern.host
     const found = socketAt(path)
     if (found === null) continue
     sockets.push({ paths: [...new Set([path, found.target])], ...found })
+    if (signs !== undefined) signers.set(found.target, signs)
     // SSH_AUTH_SOCK, DOCKER_HOST, PGHOST: a program finds it as it does outside.
     const names = [path, `unix://${path}`, posix.dirname(path)]
     for (const [name, value] of Object.entries(env))
       if (value !== undefined && FINDING.has(name) && names.includes(value)) variables[name] = value
   }
-  return { sockets, variables }
+  return { sockets, variables, signers }
 }
 
 /** Variables whose value is the way to a socket, and nothing else. */
@@ -182,6 +186,7 @@ export class SessionNetwork {
         broker: this.#secrets(),
         ssh: this.#options.machine,
         usage: this.#options.usage,
+        signers: localSockets(rules, this.#options.machine).signers,
         onEvent,
         ...(rules.packages && { packages: this.#packageSupport(rules.packages) }),
         ...(ask && { ask }),

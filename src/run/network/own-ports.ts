@@ -79,6 +79,8 @@ function optionOf(words: readonly string[], names: readonly string[]): string | 
 }
 
 /** One line for a person or an agent: why nothing answered there, and how to reach the machine's own. */
-export function ownPortLine(port: number): string {
+export function ownPortLine(port: number, isHost: boolean): string {
+  if (!isHost)
+    return `127.0.0.1 in here is this command's own, and nothing of it serves on port ${port}. Start the server in the same command, or list the port: dev_server_ports = [${port}] under [sandbox.os] and the host 127.0.0.1:${port}`
   return `127.0.0.1 in here is the sandbox's own; to reach port ${port} of this machine: cordon run --allow-host 127.0.0.1:${port} …, or for good: cordon add host 127.0.0.1:${port}`
 }

@@ -2048,6 +2048,15 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
         variable: 'npm_config_registry',
       },
       {
+        command: ['npm', 'config', 'get', 'registry'],
+        reads: ['~/.npmrc', '/etc/npmrc', '/usr/etc/npmrc', '/usr/local/etc/npmrc'],
+        file: null,
+        project: null,
+        match: '^(https?://\\S+)$',
+        subdomains: false,
+        variable: null,
+      },
+      {
         command: null,
         reads: [],
         file: null,
@@ -2389,6 +2398,15 @@ export const BUNDLES: Readonly<Record<string, () => Bundle>> = {
         match: '^(https?://\\S+)$',
         subdomains: false,
         variable: 'npm_config_registry',
+      },
+      {
+        command: ['npm', 'config', 'get', 'registry'],
+        reads: ['~/.npmrc', '/etc/npmrc', '/usr/etc/npmrc', '/usr/local/etc/npmrc'],
+        file: null,
+        project: null,
+        match: '^(https?://\\S+)$',
+        subdomains: false,
+        variable: null,
       },
       {
         command: null,

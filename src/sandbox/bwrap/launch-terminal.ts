@@ -6,6 +6,7 @@ import type { TerminalIo } from '../backend.ts'
 import { ClipboardFilter } from './clipboard-filter.ts'
 import { resizeMessage } from './init-messages.ts'
 import type { Streams } from './launch-sandbox.ts'
+import { passOutput, type TerminalOutput } from './terminal-output.ts'
 
 /** A relay that runs. */
 export interface TerminalRelay {
@@ -13,6 +14,7 @@ export interface TerminalRelay {
   suspend(): void
   /** After that, or after somebody else used the terminal: as it was during the relay. */
   goOn(): void
+  readonly output: TerminalOutput
   end(): void
 }
 
@@ -47,13 +49,12 @@ export function relayTerminal(streams: Streams, control: Socket, terminal: Termi
   output.on('resize', resize)
   input.pipe(inside.input)
   const clipboard = new ClipboardFilter()
-  inside.output.on('data', (chunk: Buffer) => {
-    if (output.write(clipboard.take(chunk))) return
-    inside.output.pause()
-    output.once('drain', () => {
-      if (pauses === 0) inside.output.resume()
-    })
-  })
+  const passed = passOutput(
+    inside.output,
+    output,
+    (chunk) => clipboard.take(chunk),
+    () => pauses === 0,
+  )
 
   /** Pauses the relay; the returned function resumes it with the keys typed meanwhile. */
   const hold = (): ((keys?: string) => void) => {
@@ -71,7 +72,7 @@ export function relayTerminal(streams: Streams, control: Socket, terminal: Termi
       if (pauses > 0) return
       setRaw(true)
       input.pipe(inside.input)
-      inside.output.resume()
+      passed.resume()
       redraw()
     }
   }
@@ -97,6 +98,7 @@ export function relayTerminal(streams: Streams, control: Socket, terminal: Termi
   return {
     suspend: () => setRaw(false),
     goOn,
+    output: passed,
     end: () => {
       ended = true
       if (waiting !== null) clearInterval(waiting)
@@ -104,6 +106,7 @@ export function relayTerminal(streams: Streams, control: Socket, terminal: Termi
       input.pause()
       if ('unref' in input && typeof input.unref === 'function') input.unref()
       output.off('resize', resize)
+      passed.end()
       setRaw(false)
     },
   }

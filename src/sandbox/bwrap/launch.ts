@@ -26,6 +26,7 @@ import {
 import type { SpareSandboxes } from './launch-spare.ts'
 import { relayTerminal, type TerminalRelay } from './launch-terminal.ts'
 import { INIT_STEPS } from './steps.ts'
+import { passOutput, type TerminalOutput } from './terminal-output.ts'
 
 /** How long the init has to end the sandbox before its connection is cut, which also ends it. */
 const QUIT_GRACE_MS = 1000
@@ -126,7 +127,8 @@ async function attend(
     const streams = streamsOf(layout)
     const relay = io.terminal ? relayTerminal(streams, control, io.terminal) : null
     if (relay) cleanups.push(relay.end)
-    cleanups.push(passSignals(control, io.forwardSignals ?? [], relay))
+    const outputs = relay ? [relay.output] : []
+    cleanups.push(passSignals(control, io.forwardSignals ?? [], relay, outputs))
     const way = layer.bare && plan.network.kind === 'listener' ? openWay(io, servers) : null
     child.on('message', (word, handle) => {
       if (word === 'way') return takeWay(way, handle as Socket | undefined)
@@ -139,12 +141,13 @@ async function attend(
     })
 
     const diagnosis = new Capture(child.stderr!, 'bwrap', undefined, undefined)
-    const captures = connect(streams, plan, io, cleanups)
+    const captures = connect(streams, plan, io, outputs, cleanups)
 
     // The init reports the end when everything else is dead. Its own end need not be awaited:
     // releasing the watch on the masks alone takes the kernel 15 ms.
     const ending = Promise.all([ended, endOf(streams.stdout), endOf(streams.stderr)])
     const status = await Promise.race([closed, ending.then(() => null)])
+    await Promise.all(outputs.map((output) => output.flushed()))
     const stdout = captures.stdout?.finish() ?? null
     const stderr = captures.stderr?.finish() ?? null
     if (changed) throw faultOfStep({ step: INIT_STEPS.MASK, errno: constants.errno.ESTALE, index: -1 }, plan)
@@ -219,11 +222,19 @@ function connectedTo(
   else if (socket) onLocal(socket, target)
 }
 
+/** These end a program that does not catch them. */
+const ENDING: ReadonlySet<NodeJS.Signals> = new Set(['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'])
+
 /**
  * Passes signals on to the command; SIGTSTP stops both, like a shell's child, unless nothing could
  * continue this process.
  */
-function passSignals(control: Socket, names: readonly NodeJS.Signals[], relay: TerminalRelay | null): () => void {
+function passSignals(
+  control: Socket,
+  names: readonly NodeJS.Signals[],
+  relay: TerminalRelay | null,
+  outputs: readonly TerminalOutput[],
+): () => void {
   const goOn = () => {
     relay?.goOn()
     control.write(signalMessage(constants.signals.SIGCONT))
@@ -244,7 +255,11 @@ function passSignals(control: Socket, names: readonly NodeJS.Signals[], relay: T
   const handlers = names.map((name): readonly [NodeJS.Signals, () => void] => {
     if (name === 'SIGTSTP') return [name, stop]
     if (name === 'SIGCONT') return [name, goOn]
-    return [name, () => void control.write(signalMessage(constants.signals[name]))]
+    const pass = () => {
+      if (ENDING.has(name)) for (const output of outputs) output.drop()
+      control.write(signalMessage(constants.signals[name]))
+    }
+    return [name, pass]
   })
   for (const [name, handler] of handlers) process.on(name, handler)
   return () => {
@@ -317,14 +332,25 @@ interface Captures {
   readonly stderr: Capture | null
 }
 
-function connect(streams: Streams, plan: SandboxPlan, io: LaunchIo, cleanups: (() => void)[]): Captures {
+/** `outputs` gets those that go to somebody else's stream. */
+function connect(
+  streams: Streams,
+  plan: SandboxPlan,
+  io: LaunchIo,
+  outputs: TerminalOutput[],
+  cleanups: (() => void)[],
+): Captures {
   const { outputBytes } = plan.limits
   const one = (stream: Socket | null, choice: Output | undefined, name: 'stdout' | 'stderr'): Capture | null => {
     if (!stream) return null
     stream.on('error', () => {})
     if (choice === 'capture') return new Capture(stream, name, outputBytes, io.spillDirectory)
-    if (choice === 'inherit') stream.pipe(process[name], { end: false })
-    else if (choice instanceof Writable) stream.pipe(choice, { end: false })
+    const to = choice === 'inherit' ? process[name] : choice
+    if (to instanceof Writable) {
+      const output = passOutput(stream, to)
+      outputs.push(output)
+      cleanups.push(output.end)
+    }
     return null
   }
   if (io.terminal) return { stdout: null, stderr: one(streams.stderr, io.stderr, 'stderr') }

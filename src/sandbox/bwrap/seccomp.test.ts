@@ -1,10 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { assembleFilter, compileFilter, type FilterOptions } from './seccomp.ts'
-import { type Architecture, INSPECTED_CALLS, type InspectedCall, LAST_KNOWN_CALL, REFUSED_CALLS } from './syscalls.ts'
+import {
+  type Architecture,
+  BARE_CALLS,
+  INSPECTED_CALLS,
+  type InspectedCall,
+  LAST_KNOWN_CALL,
+  REFUSED_CALLS,
+} from './syscalls.ts'
 
 const ALLOW = 0x7fff0000
 const KILL = 0x80000000
+const ASK = 0x7fc00000
 const refused = (errno: number) => 0x00050000 | errno
 const EPERM = refused(1)
 const ENOTTY = refused(25)
@@ -137,6 +145,23 @@ describe.each(['x64', 'arm64'] as const)('%s', (architecture) => {
     { name: 'another family', args: [30, 1], answer: EAFNOSUPPORT },
   ])('socketpair: $name', ({ args, answer }) => {
     expect(ask('socketpair', args)).toBe(answer)
+  })
+
+  test('with changes, what a datagram socket is and what brings an address to one goes to the init', () => {
+    const options = { architecture, unixSockets: true, changes: true }
+    const [changes, bare] = [compileFilter(options), compileFilter({ ...options, bare: true })]
+    const send = (name: 'sendto' | 'sendmsg' | 'sendmmsg', args: readonly number[], filter = changes) =>
+      answerOf(filter, { number: BARE_CALLS[name][architecture], arguments: args.map(BigInt) }, architecture)
+    expect(ask('socket', [1, 2, 0], changes)).toBe(ASK)
+    expect(ask('socketpair', [1, 2], changes)).toBe(ASK)
+    expect(ask('socket', [1, 3, 0], changes)).toBe(EPERM)
+    expect(ask('socket', [1, 2, 0], bare)).toBe(EPERM)
+    expect(send('sendto', [3, 1, 1, 0, 0, 0])).toBe(ALLOW)
+    expect(send('sendto', [3, 1, 1, 0, 0x10, 110])).toBe(ASK)
+    expect(send('sendto', [3, 1, 1, 0, 2 ** 40, 110])).toBe(ASK)
+    expect(send('sendmsg', [3, 1, 0])).toBe(ASK)
+    expect(send('sendmmsg', [3, 1, 1, 0])).toBe(ASK)
+    expect(send('sendmsg', [3, 1, 0], open)).toBe(ALLOW)
   })
 
   test('granted unix sockets are sockets like others', () => {

@@ -112,6 +112,7 @@ const AF_INET = 2
 const AF_INET6 = 10
 const AF_NETLINK = 16
 const SOCK_STREAM = 1
+const SOCK_DGRAM = 2
 const SOCK_SEQPACKET = 5
 /** 0 (by type), ICMP, TCP, UDP, ICMPv6; others load protocol modules. */
 const INTERNET_PROTOCOLS = [0, 1, 6, 17, 58]
@@ -163,7 +164,12 @@ const CONNECTED_INTERNET: readonly Instruction[] = [
 ]
 
 /** MSG_FASTOPEN connects while it sends. */
-const sendBlock = (flags: number): Instruction[] => [loadLow(flags), anyBit(0x20000000, 0, 1), refuse(EPERM), ALLOW]
+const sendBlock = (flags: number, rest: readonly Instruction[]): Instruction[] => [
+  loadLow(flags),
+  anyBit(0x20000000, 0, 1),
+  refuse(EPERM),
+  ...rest,
+]
 
 /** PR_SET_DUMPABLE: the init could not read what such a process asks for. */
 const PRCTL_BLOCK = [loadLow(0), equal(4, 0, 1), PRETEND, ALLOW]
@@ -182,7 +188,7 @@ function socketBlock(unixSockets: boolean, changes: boolean, bare: boolean): Ins
   const family = (value: number, block: readonly Instruction[]) => [equal(value, 0, block.length), ...block]
   return [
     loadLow(0),
-    ...family(AF_UNIX, unixSockets ? (changes ? CONNECTED_TYPES : [ALLOW]) : [refuse(EPERM)]),
+    ...family(AF_UNIX, unixSockets ? (changes ? localTypes(bare) : [ALLOW]) : [refuse(EPERM)]),
     ...family(AF_INET, internet),
     ...family(AF_INET6, internet),
     ...family(AF_NETLINK, netlink),
@@ -192,19 +198,24 @@ function socketBlock(unixSockets: boolean, changes: boolean, bare: boolean): Ins
 
 /**
  * Unix sockets that reach nothing before connect(), which the init performs
- * (native/broker/connect.c). A datagram socket is different: sendmsg() takes any address, and no
- * filter can read that (and SOCK_RAW becomes SOCK_DGRAM).
+ * (native/broker/connect.c). A message of a datagram socket brings its own address, so the init
+ * sends it as well (native/broker/datagrams.c). SOCK_RAW would become SOCK_DGRAM.
  */
-const CONNECTED_TYPES: readonly Instruction[] = [
+const localTypes = (bare: boolean): readonly Instruction[] => [
   loadLow(1),
   and(0xf),
+  equal(SOCK_DGRAM, 0, 1),
+  bare ? refuse(EPERM) : ASK,
   ...oneOf([SOCK_STREAM, SOCK_SEQPACKET], ALLOW, refuse(EPERM)),
 ]
 
-function socketpairBlock(unixSockets: boolean, changes: boolean): Instruction[] {
-  const types = unixSockets && !changes ? [ALLOW] : CONNECTED_TYPES
+function socketpairBlock(unixSockets: boolean, changes: boolean, bare: boolean): Instruction[] {
+  const types = unixSockets && !changes ? [ALLOW] : localTypes(bare || !changes)
   return [loadLow(0), equal(AF_UNIX, 0, types.length), ...types, refuse(EAFNOSUPPORT)]
 }
+
+/** sendto() with an address. */
+const ADDRESSED_BLOCK = [loadLow(4), equal(0, 0, 3), loadHigh(4), equal(0, 0, 1), ALLOW, ASK]
 
 /** The core limit stays at 1 (see limits.ts); programs that set it to 0 for safety get success. */
 const SETRLIMIT_BLOCK = [loadLow(0), ...oneOf([RLIMIT_CORE, RLIMIT_LOCKS], PRETEND, ALLOW)]
@@ -243,17 +254,17 @@ function openBlock(flags: number, mode: number, changes: boolean, looks: boolean
   return [loadLow(flags), anyBit(CREATING, 0, 3), loadLow(mode), anyBit(S_ISUID, 0, 1), refuse(EPERM), ...rest]
 }
 
+/** Calls that send, where their flags are, and what a datagram socket with an address needs with namespaces. */
+const SENDING_BLOCKS: readonly (readonly [BareCall, number, readonly Instruction[]])[] = [
+  ['sendto', 3, ADDRESSED_BLOCK],
+  ['sendmsg', 2, [ASK]],
+  ['sendmmsg', 3, [ASK]],
+]
+
 /** Checked only where there are not namespaces. */
 const BARE_BLOCKS: readonly (readonly [BareCall, readonly Instruction[]])[] = [
   ['prctl', PRCTL_BLOCK],
   ['fcntl', FCNTL_BLOCK],
-]
-
-/** Checked where the init has to see every connection. */
-const SEND_BLOCKS: typeof BARE_BLOCKS = [
-  ['sendto', sendBlock(3)],
-  ['sendmsg', sendBlock(2)],
-  ['sendmmsg', sendBlock(3)],
 ]
 
 function segments(options: FilterOptions): Segment[] {
@@ -272,7 +283,7 @@ function segments(options: FilterOptions): Segment[] {
     clone: cloneBlock(bare),
     unshare: unshareBlock(),
     socket: socketBlock(unixSockets, changes, bare),
-    socketpair: socketpairBlock(unixSockets, changes),
+    socketpair: socketpairBlock(unixSockets, changes, bare),
     ioctl: ioctlBlock(bare),
     personality: [loadLow(0), ...oneOf(PERSONALITIES, ALLOW, refuse(EPERM))],
     setrlimit: SETRLIMIT_BLOCK,
@@ -291,8 +302,12 @@ function segments(options: FilterOptions): Segment[] {
     const number = call[architecture]
     if (number !== null) blocks.set(number, [refuse(ENOSYS)])
   }
-  for (const [name, block] of [...(bare ? BARE_BLOCKS : []), ...(bare || starts ? SEND_BLOCKS : [])])
-    blocks.set(BARE_CALLS[name][architecture], block)
+  const addressed = changes && unixSockets && !bare
+  for (const [name, flags, block] of bare || starts || addressed ? SENDING_BLOCKS : []) {
+    const rest = addressed ? block : [ALLOW]
+    blocks.set(BARE_CALLS[name][architecture], bare || starts ? sendBlock(flags, rest) : rest)
+  }
+  for (const [name, block] of bare ? BARE_BLOCKS : []) blocks.set(BARE_CALLS[name][architecture], block)
   for (const call of [
     ...(changes ? CHANGING_CALLS : []),
     ...(learns ? LOOKING_CALLS : []),

@@ -243,7 +243,7 @@ export const INSPECTED_CALLS: Readonly<Record<InspectedCall, Readonly<Record<Arc
 
 export type BareCall = 'prctl' | 'fcntl' | 'sendto' | 'sendmsg' | 'sendmmsg'
 
-/** Calls with checked arguments, only without namespaces. */
+/** Calls with checked arguments: without namespaces, and those that send also with them. */
 export const BARE_CALLS: Readonly<Record<BareCall, Readonly<Record<Architecture, number>>>> = {
   prctl: { x64: 157, arm64: 167 },
   fcntl: { x64: 72, arm64: 25 },

@@ -3,7 +3,7 @@
 import { readdirSync } from 'node:fs'
 import { posix } from 'node:path'
 import { matchSegment } from '../../files/glob.ts'
-import { foldForBroker } from '../../files/path-bytes.ts'
+import { decodePath, encodePath, foldForBroker } from '../../files/path-bytes.ts'
 import { splitPath } from '../../files/path-pattern.ts'
 import type { ChangeRule } from '../changes.ts'
 
@@ -82,13 +82,14 @@ export class RuleJudge {
   ): string | null {
     // Anything below the depth limit counts as the worst.
     if (depth > MAX_DEPTH) return to
-    for (const entry of readdirSync(at, { withFileTypes: true })) {
-      const name = foldForBroker(entry.name)
+    for (const entry of readdirSync(Buffer.from(encodePath(at)), { withFileTypes: true, encoding: 'buffer' })) {
+      const ownName = decodePath(entry.name)
+      const name = foldForBroker(ownName)
       const [old, now] = [
         [...before, name],
         [...after, name],
       ]
-      const [path, there] = [posix.join(to, entry.name), posix.join(at, entry.name)]
+      const [path, there] = [posix.join(to, ownName), posix.join(at, ownName)]
       const judged = this.#judge(now)
       const isFolder = entry.isDirectory() && judged.folder && judged.isExact
       if (isProtecting(judged) && !isFolder && !isProtecting(this.#judge(old))) return path

@@ -463,6 +463,7 @@ function collectRaw(folder: Buffer, shapeOf: ShapeOf, onlyUndecodable: boolean, 
       else collectRaw(path, shapeOf, false, collected)
     }
     // A link is hidden at its target, which is indexed by its own name if it lies in the tree.
-    else if (!entry.isSymbolicLink() && shapeOf(text) !== null) collected.files.add(decodePath(path))
+    else if (!entry.isSymbolicLink() && (shapeOf(text) ?? shapeBelow(folder.toString('utf8'), text)) !== null)
+      collected.files.add(decodePath(path))
   }
 }

@@ -19,7 +19,7 @@ import { Fault, messageOf } from '../../system/fault.ts'
 import type { Machine } from '../../system/machine.ts'
 import { version } from '../../system/version.ts'
 import { editorPrompter } from './editor-prompter.ts'
-import { replay, updateOf } from './updates.ts'
+import { replay, updatesOf } from './updates.ts'
 
 export interface OwnAgentOptions {
   readonly machine: Machine
@@ -67,8 +67,8 @@ export async function serveOwnAgent(stream: Stream, options: OwnAgentOptions): P
         ...(model !== undefined && { model }),
         ...(resume !== undefined && { resume }),
         report: (event) => {
-          const update = updateOf(event, subjectOf)
-          if (update) void client.notify('session/update', { sessionId: id(), update })
+          for (const update of updatesOf(event, subjectOf))
+            void client.notify('session/update', { sessionId: id(), update })
         },
       }),
     )

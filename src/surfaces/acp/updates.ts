@@ -41,8 +41,30 @@ export function agentCallId(id: unknown): string {
 
 const text = (value: string) => ({ type: 'text' as const, text: value })
 
-/** The update of an event, or null. */
-export function updateOf(
+/** The updates of an event. */
+export function updatesOf(
+  event: AgentEvent,
+  subject: (name: string, input: Readonly<Record<string, unknown>>) => string,
+): readonly SessionUpdate[] {
+  const update = updateOf(event, subject)
+  return [...(update ? [update] : []), ...planOf(event)]
+}
+
+/** The to-do list, as the editor shows plans. */
+function planOf(event: AgentEvent): readonly SessionUpdate[] {
+  if (event.type !== 'result' || event.call.name !== 'todowrite' || event.result?.status !== 'done') return []
+  const { todos } = event.result.output.data as {
+    readonly todos: readonly { readonly content: string; readonly status: string; readonly priority?: string }[]
+  }
+  const entries = todos.flatMap(({ content, status, priority }) => {
+    const known = (['pending', 'in_progress', 'completed'] as const).find((one) => one === status)
+    const rank = (['high', 'medium', 'low'] as const).find((one) => one === priority) ?? 'medium'
+    return known ? [{ content, status: known, priority: rank }] : []
+  })
+  return [{ sessionUpdate: 'plan', entries }]
+}
+
+function updateOf(
   event: AgentEvent,
   subject: (name: string, input: Readonly<Record<string, unknown>>) => string,
 ): SessionUpdate | null {
@@ -76,7 +98,11 @@ export function updateOf(
         sessionUpdate: 'tool_call_update',
         toolCallId: agentCallId(call.id),
         status: good ? 'completed' : 'failed',
-        content: [{ type: 'content', content: text(said.slice(0, 20_000)) }],
+        // It replaces what the call showed.
+        content: [
+          ...(changesOf(call.name, call.input).content ?? []),
+          { type: 'content', content: text(said.slice(0, 20_000)) },
+        ],
       }
     }
     case 'again':

@@ -259,7 +259,7 @@ function placeOf({ loaded: { root } }: HookJudge, { request: { cwd, session }, g
 /** How the user can allow what no one could be asked about. */
 function wayOut(id: string | null, { call }: HookJudgement): string {
   if (id !== null) {
-    return `Tell the user to run \`cordon approvals allow ${id}\`in another terminal, or to grant it in cordon.toml and sign that; then try again.`
+    return `Tell the user to run \`cordon approvals allow ${id}\` in another terminal, or to grant it in cordon.toml and sign that; then try again.`
   }
   return call.kind === 'foreign'
     ? `The user can allow the tool in cordon.toml ([permission.tools] ${JSON.stringify(call.tool)} = "allow") and sign that.`

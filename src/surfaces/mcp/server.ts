@@ -106,7 +106,8 @@ export class McpServer {
     if (!isObject(given)) throw new RpcError(ERROR.params, '"arguments" must be an object')
     if (!session.tools().some((tool) => tool.name === name))
       throw new RpcError(ERROR.params, `there is no tool "${name}"`)
-    return callResult(await this.#project.asking(elicit, () => session.call(name, given, { signal })))
+    const result = await this.#project.asking(elicit, () => session.call(name, given, { signal }))
+    return callResult(result, session.textOf(result))
   }
 
   /** Says every now and then that a call still runs, to a client that asked for it. */
@@ -127,22 +128,23 @@ export class McpServer {
 }
 
 /** A result as MCP has it: text for the model, the same for programs, and an error where the call did not do what it should. */
-function callResult(result: ToolResult): Json {
+function callResult(result: ToolResult, text: string): Json {
   const failed = result.status !== 'done' || result.output.isError === true
   return {
-    content: [{ type: 'text', text: resultText(result) }],
-    structuredContent: structured(result),
+    content: [{ type: 'text', text }],
+    // What is too long for the text is too long here as well: the text says where all of it is.
+    structuredContent: structured(result, text === resultText(result)),
     ...(failed && { isError: true }),
   }
 }
 
-function structured(result: ToolResult): Json {
+function structured(result: ToolResult, isWhole: boolean): Json {
   switch (result.status) {
     case 'done':
       return {
         status: 'done',
         ...(result.output.exitCode !== undefined && { exitCode: result.output.exitCode }),
-        ...(result.output.data !== undefined && { data: result.output.data }),
+        ...(isWhole && result.output.data !== undefined && { data: result.output.data }),
         notes: result.notes,
       }
     case 'denied':

@@ -1,12 +1,12 @@
 /** A file with a second name: whatever a command does to it by one name, the other name keeps the file as it was (F9). */
 
 import { execFileSync } from 'node:child_process'
-import { linkSync, lstatSync, mkdirSync, writeFileSync } from 'node:fs'
+import { linkSync, lstatSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { UNJUDGED } from '../../../src/undo/conflicts.ts'
 import { undoCall } from '../../../src/undo/undo.ts'
-import { compile, makePlace, type Place, runInside } from '../../contract/changes/sandbox.ts'
+import { compile, makePlace, type Place, runInside, startInside } from '../../contract/changes/sandbox.ts'
 import { eachUser, giveTo } from '../../users.ts'
 
 /** What the other name is. */
@@ -41,7 +41,9 @@ eachUser(describe)('as $name', ({ uid }) => {
   beforeAll(() => {
     place = makePlace(uid)
     program = compile(place, join(import.meta.dirname, 'change-calls.c'), 'change-calls')
-    ways = execFileSync(program, ['names'], { encoding: 'utf8' }).trim().split('\n')
+    ways = execFileSync(program, ['names'], { encoding: 'utf8' })
+      .split('\n')
+      .filter((line) => line !== '')
   })
   afterAll(() => place.remove())
 
@@ -136,6 +138,34 @@ eachUser(describe)('as $name', ({ uid }) => {
         .filter((line) => !line.endsWith(' 0')),
     ).toEqual([])
     expect(look('inside', 'own').filter((line, row) => line !== '' && line === before[row])).toEqual([])
+  })
+
+  it.each([
+    ['control: without the broker', false],
+    ['with it', true],
+  ] as const)('a protected file that comes while the command runs, by any way: %s', async (_name, held) => {
+    // What stands for a name stands for all below it; no read-only mount is over what was not there.
+    const [top, go] = [join(place.project, '.envrc'), join(place.project, `go-${held}`)]
+    const wait = `echo begun; until [ -e ${go} ]; do sleep 0.02; done; exec "${program}" change ${top}`
+    const { ended } = await startInside(place, ['/bin/sh', '-c', wait], 'begun', { uid, held })
+    const files = ways.map((way) => join(top, way, 'f'))
+    for (const path of files) {
+      mkdirSync(join(path, '..'), { recursive: true })
+      writeFileSync(path, 'the old content\n', { mode: 0o2755 })
+    }
+    execFileSync(program, ['dress', ...files])
+    giveTo(uid, place.base)
+    execFileSync('chmod', ['2755', ...files])
+    const look = () =>
+      execFileSync(program, ['look', ...files], { encoding: 'utf8' })
+        .split('\n')
+        .filter((line) => line.startsWith('/'))
+    const before = look()
+    writeFileSync(go, '')
+    await ended
+    const same = look().flatMap((line, at) => (line === before[at] ? [ways[at]] : []))
+    rmSync(top, { recursive: true })
+    expect(same).toEqual(held ? ways : [])
   })
 
   it.each([

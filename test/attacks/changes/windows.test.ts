@@ -1,6 +1,6 @@
 /**
  * Names that become protected by a change somewhere else: a link at the beginning of a protected path, a folder that is moved out of
- * a package, a folder that another command moves at the same moment. `CORDON_RACE_SECONDS=60` runs the last one for a minute.
+ * a package, a folder that another command moves at the same moment. `npm test -- races` runs the last ones for a minute each.
  */
 
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -124,31 +124,62 @@ for number, steps in enumerate(json.load(open(sys.argv[1]))):
     except OSError: pass
 `
 
-/** One command makes a file over and over, the other moves its folder to the name under which that file is protected. */
-const MAKER = `
+/** Two commands at once: what `maker` does over and over comes under a protected name by what `mover` does at the same moment. */
+interface Race {
+  readonly name: string
+  /** Folders that are there before. */
+  readonly folders: readonly string[]
+  readonly maker: string
+  readonly mover: string
+  readonly planted: string
+}
+
+const races: readonly Race[] = [
+  {
+    name: 'a folder that moves to where a file in it is protected',
+    folders: ['d'],
+    maker: "create('d/config.toml'); drop('d/config.toml')",
+    mover: "move('d', '.cargo'); look(); move('.cargo', 'd')",
+    planted: '.cargo/config.toml',
+  },
+  {
+    name: 'a link at the beginning of a protected path',
+    folders: ['d'],
+    maker: "create('d/tasks.json'); drop('d/tasks.json')",
+    mover: "os.symlink('d', 'l'); move('l', '.vscode'); look(); drop('.vscode'); drop('l')",
+    planted: '.vscode/tasks.json',
+  },
+  {
+    name: 'a folder that leaves a package',
+    folders: ['node_modules/d'],
+    maker: "create('node_modules/d/.envrc'); drop('node_modules/d/.envrc')",
+    mover: "move('node_modules/d', 'd'); look(); move('d', 'node_modules/d')",
+    planted: 'd/.envrc',
+  },
+]
+
+/** Each step may fail; what was planted stays. The maker keeps its folder open, so that it knows it by its old name. */
+const racer = (steps: string, planted: string): string => `
 import os, time
-os.chdir('d'); print('begun', flush=True)
-while not os.path.exists('../go'): time.sleep(0.01)
-until = time.time() + float(os.environ['SECONDS'])
-while time.time() < until:
-  try: os.close(os.open('config.toml', os.O_CREAT | os.O_EXCL | os.O_WRONLY))
-  except OSError: continue
-  if os.path.exists('../.cargo/config.toml'): print('planted', flush=True); break
-  try: os.unlink('config.toml')
-  except OSError: pass
-`
-const MOVER = `
-import os, time
+held = [os.open(top, os.O_PATH) for top, _, _ in os.walk('.')]
+def create(path): os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY)); look()
+def drop(path): os.unlink(path)
+def move(a, b): os.rename(a, b)
+def look():
+  if os.path.exists('${planted}'): print('planted', flush=True); os._exit(0)
 print('begun', flush=True)
 while not os.path.exists('go'): time.sleep(0.01)
 until = time.time() + float(os.environ['SECONDS'])
 while time.time() < until:
-  try: os.rename('d', '.cargo')
-  except OSError: continue
-  if os.path.exists('.cargo/config.toml'): print('planted', flush=True); break
-  os.rename('.cargo', 'd')
-`
-const SECONDS = process.env.CORDON_RACE_SECONDS ?? '2'
+${steps
+  .split('; ')
+  .map(
+    (step) => `  try: ${step}
+  except OSError: pass
+`,
+  )
+  .join('')}`
+const SECONDS = process.env.CORDON_RACE_SECONDS ?? '1'
 
 eachUser(describe)('as $name', ({ uid }) => {
   let place: Place
@@ -180,29 +211,28 @@ eachUser(describe)('as $name', ({ uid }) => {
     expect(planted(true)).toEqual([])
   })
 
-  it.each([
-    ['control: without the broker', false, true],
-    ['with it', true, false],
-  ] as const)(
-    'two commands at once, one of which moves the folder of the other: %s',
-    async (_name, held, isPlanted) => {
-      empty()
-      mkdirSync(join(place.project, 'd'))
-      const folders = ['maker', 'mover'].map((what) => place.store.begin({ roots: [place.project], what }).folder)
-      giveTo(uid, place.base)
-      const start = (program: string, at: number) =>
-        startInside(place, ['/usr/bin/env', `SECONDS=${SECONDS}`, 'python3', '-c', program], 'begun', {
-          held,
-          uid,
-          folder: folders[at]!,
-        })
-      // The maker first: it has to find its folder.
-      const running = [await start(MAKER, 0), await start(MOVER, 1)]
-      writeFileSync(join(place.project, 'go'), '')
-      const out = await Promise.all(running.map(({ ended }) => ended))
-      expect(out.some((text) => text.includes('planted'))).toBe(isPlanted)
-    },
-  )
+  it.each(
+    races.flatMap((race) => [
+      { ...race, held: false, how: 'control: without the broker' },
+      { ...race, held: true, how: 'with it' },
+    ]),
+  )('two commands at once, $name: $how', async ({ folders, maker, mover, planted, held }) => {
+    empty()
+    for (const folder of folders) mkdirSync(join(place.project, folder), { recursive: true })
+    const calls = ['maker', 'mover'].map((what) => place.store.begin({ roots: [place.project], what }).folder)
+    giveTo(uid, place.base)
+    const start = (steps: string, at: number) =>
+      startInside(place, ['/usr/bin/env', `SECONDS=${SECONDS}`, 'python3', '-c', racer(steps, planted)], 'begun', {
+        held,
+        uid,
+        folder: calls[at]!,
+      })
+    // The maker first: it has to find its folder.
+    const running = [await start(maker, 0), await start(mover, 1)]
+    writeFileSync(join(place.project, 'go'), '')
+    const out = await Promise.all(running.map(({ ended }) => ended))
+    expect(out.some((text) => text.includes('planted'))).toBe(!held)
+  })
 
   it.each([
     ['control: without the broker', false, true],

@@ -145,6 +145,12 @@ export const SEQUENCES: readonly Sequence[] = [
     after: `[ -e $'x\\377/.git/hooks/pre-commit' ] && echo ESCAPED`,
   },
   {
+    name: 'secret folder below a name that is not UTF-8',
+    note: 'the index knows its files by neither name',
+    before: `mkdir -p $'x\\377/.ssh' .aws; echo TOPSECRET | tee $'x\\377/.ssh/deploy' > $'.aws/x\\377'`,
+    commands: ['cat */.ssh/deploy .aws/*'],
+  },
+  {
     name: 'workspace with a name that is not UTF-8',
     note: 'a protected file, not a folder',
     commands: [`echo "{}" > $'x\\377.code-workspace'`],

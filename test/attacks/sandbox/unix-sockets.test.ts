@@ -24,10 +24,29 @@ const HOSTS = [
   'abstract',
   'a packet socket',
   'a datagram',
+  'a datagram, connected',
+  'a datagram by a link',
+  'a datagram with a descriptor',
+  'several datagrams',
+  'a datagram, abstract',
   'a datagram of a pair',
   'made while it runs',
 ]
-const OWN = ['own, in the project', 'own, in /tmp', 'own, abstract', 'own, packets', 'own, a descriptor']
+const OWN = [
+  'own, in the project',
+  'own, in /tmp',
+  'own, abstract',
+  'own, packets',
+  'own, a descriptor',
+  'own, a datagram in the project',
+  'own, a datagram in /tmp',
+  'own, an abstract datagram',
+  'own, a datagram by sendmsg',
+  'own, a connected datagram',
+  'own, a datagram that is answered',
+  'own, a descriptor by datagram',
+  'own, a pair of datagrams',
+]
 
 eachUser(describe)('as $name', (user) => {
   let base: string
@@ -58,8 +77,9 @@ eachUser(describe)('as $name', (user) => {
     const seen = attempt(user, base, [process.execPath, CLI, 'run', '--', PYTHON, 'inside.py', 'races'])
     for (const name of OWN) expect([name, seen[name]]).toEqual([name, 'own'])
     for (const name of HOSTS) expect([name, seen[name]]).not.toEqual([name, 'host'])
-    expect(seen['swapped for a link']).toBe('never')
-    expect(seen['swapped for another socket']).toBe('never')
+    for (const name of ['a link', 'another socket', 'the first datagram socket'])
+      expect([name, seen[`swapped for ${name}`]]).toEqual([name, 'never'])
+    expect(seen['swapped address of a datagram']).toBe('never')
     expect(seen['where git listens']).toBe('PermissionError')
   })
 

@@ -21,10 +21,9 @@ const object = {
 
 async function family(): Promise<{ leader: Session; child: Session; grandchild: Session }> {
   const cordon = await world.open({ manifest: { object } })
-  const [leader, child, grandchild] = [cordon.openSession(), cordon.openSession(), cordon.openSession()]
-  child.follow(leader)
-  grandchild.follow(child)
-  return { leader, child, grandchild }
+  const leader = cordon.openSession()
+  const child = cordon.openSession({ leader })
+  return { leader, child, grandchild: cordon.openSession({ leader: child }) }
 }
 
 const CHANGES: readonly (readonly [string, (leader: Session) => void])[] = [

@@ -32,16 +32,16 @@ export function fuzzOnce(
   return { plain: round(false), held: round(true) }
 }
 
-/** What four threads managed to plant; the names are those of the storm in tree-calls.c. */
+/** What four threads managed to plant. */
 export function stormOnce(place: Place, program: string, seed: number, count: number, uid: number): string[] {
   empty(place, uid)
   const { status, errors } = runInside(place, [program, String(seed), String(count), 'storm'], { uid })
-  if (status !== 0) return [`ended with ${status}: ${errors}`]
-  const found = lookAtTree(place.project, 'no times').map((line) =>
-    line
-      .slice(place.project.length)
-      .split(/ \d{5,6} /)[0]!
-      .toLowerCase(),
-  )
-  return found.filter((path) => /\/(\u00e2\u0080\u008c)?\.envrc($|\/)|\/\.git\/hooks\/x($|\/)/.test(path))
+  return status === 0 ? plantedIn(place) : [`ended with ${status}: ${errors}`]
+}
+
+/** The protected names that are there, with what they are; the names are those of tree-calls.c. */
+export function plantedIn(place: Place): string[] {
+  return lookAtTree(place.project, 'no times')
+    .map((line) => line.slice(place.project.length).toLowerCase())
+    .filter((line) => /\/(\u00e2\u0080\u008c)?\.envrc[/ ]|\/\.git\/hooks\/x[/ ]/.test(line))
 }

@@ -1,5 +1,6 @@
 /*
- * Random texts for what the init reads from a command: git's configuration, the heads of programs, lines of interpreters, paths.
+ * Random texts for what the init reads from a command: git's configuration, the heads of programs, lines of interpreters, paths,
+ * questions about names and requests to a proxy.
  * `npm test -- sanitizers` builds it with sanitizers, which end it where one of them reads or writes beside its memory.
  *   parsers SECONDS SEED
  */
@@ -8,6 +9,10 @@
 #undef is_blank
 #include "../../../native/programs/identity.c"
 #include "../../../native/programs/words.c"
+#define is_below is_name_below
+#define known known_names
+#include "../../../native/init/init.h"
+#include "../../../native/init/names.c"
 #undef main
 #include <sys/mman.h>
 #include <time.h>
@@ -24,7 +29,7 @@ static const char *const pieces[] = {
     "[core]\n", "[remote \"origin\"]", "[a \"b\\\"c\\\\\"]", "[branch.x]", "[", "]", "\"", "\\", "\\\n", "\n", "\r\n", " = ", "\t", "#", ";",
     "bare = false", "fsmonitor", "worktree = ../..", "url = https://u:p@example.com:443/x", "url = git@example.com:x", "ssh://[::1]:22/",
     "hooksPath", "\xef\xbb\xbf", "\xe2\x80\x8c", "\xe2\x84\xaa", "../", "/", "//", ".git", "hooks", "config", ".VSCODE", "node_modules",
-    "#!", "#! /bin/sh -e", "#!/usr/bin/env ", "\x7f" "ELF\x02\x01\x01", "GNU", "%2e", "@", ":", "*", "**", "=", "x",
+    " HTTP/1.1\r\n\r\n", "\7example\3com", "\x03\x05", "#!", "#! /bin/sh -e", "#!/usr/bin/env ", "\x7f" "ELF\x02\x01\x01", "GNU", "%2e", "@", ":", "*", "**", "=", "x",
 };
 
 static const char *const settings[] = {"core.bare", "remote.origin.url", "user.name", "branch.x.merge", "branch.x.remote", "core.excludesfile", "core.worktree", "core.pager"};
@@ -100,6 +105,34 @@ static void try_path(const char *text, size_t length) {
   (void)is_on_way(spot.path);
 }
 
+/* A question of its exact size, with the space that its answer takes. */
+static void try_question(const char *text, size_t length) {
+  if (length > QUERY) length = QUERY;
+  uint8_t *query = malloc(length + 16);
+  memcpy(query, text, length);
+  if (length > 6 && pick(4)) memcpy(query + 2, "\1\0\0\1", 4);
+  (void)answer_query(query, length);
+  free(query);
+}
+
+static void try_request(const char *text, size_t length) {
+  static const char *const begins[] = {"CONNECT ", "GET http://", "\x05\x01\x00", "\x05\x01\x00\x03", "\x04\x01", ""};
+  const char *begin = begins[pick(sizeof begins / sizeof *begins)];
+  int ends[2], bytes = begin[0] == 5 ? 4 : (int)strlen(begin);
+  struct client *c = malloc(sizeof *c);
+  if (!c || socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) abort();
+  *c = (struct client){.fd = ends[0], .speech = pick(2) ? SPEECH_NEW : SPEECH_SOCKS};
+  memcpy(c->bytes, begin, (size_t)bytes);
+  if (length > sizeof c->bytes - (size_t)bytes) length = sizeof c->bytes - (size_t)bytes;
+  memcpy(c->bytes + bytes, text, length);
+  c->length = (size_t)bytes + length;
+  if (pick(2)) refuse(c);
+  else answer_stream(c);
+  if (c->fd >= 0) close(c->fd);
+  close(ends[1]);
+  free(c);
+}
+
 int main(int argc, char **argv) {
   static char text[MOST];
   static char rules[][64] = {".vscode", ".git/hooks", "*.local/x", ".git/**/config", "/a/b", "node_modules/**", ".cargo/config*"};
@@ -107,6 +140,9 @@ int main(int argc, char **argv) {
                             "core.excludesfile\tinside", "core.worktree\tworktree", "core.pager\tquiet"};
   if (argc != 3) return 2;
   state = strtoull(argv[2], NULL, 10);
+  int parent[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, parent)) return 2;
+  control = parent[0];
   for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) (void)broker_take_rule((uint8_t)(1 + i % 4), rules[i]);
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) (void)broker_take_key(keys[i]);
   if (broker_hold("/a/.env") || broker_hold("/x/.git/config")) return 2;
@@ -118,7 +154,10 @@ int main(int argc, char **argv) {
     size_t length = random_text(text, sizeof text, 1);
     try_config(text, length);
     try_path(text, length);
-    try_head(file, text, random_text(text, sizeof text, 0));
+    try_head(file, text, length = random_text(text, sizeof text, 0));
+    try_question(text, length);
+    try_request(text, length);
+    while (recv(parent[1], text, sizeof text, MSG_DONTWAIT) > 0) continue;
   }
   printf("%lu rounds of parsers, seed %s\n", rounds, argv[2]);
   return 0;

@@ -1,7 +1,9 @@
 /*
  * Random system calls on a small tree, in the working directory:
  *   tree-calls SEED COUNT        prints each call with its result, and what of the tree can be seen afterwards
- *   tree-calls SEED COUNT storm  four threads at once, which also try to plant .envrc and .git/hooks/x; prints nothing
+ *   tree-calls SEED COUNT open   the same, and nothing is closed to its owner
+ *   tree-calls SEED COUNT plant  also tries to plant .envrc and .git/hooks/x; prints nothing
+ *   tree-calls SEED COUNT storm  the same by four threads at once
  * The same seed makes the same calls, so two runs can be compared line by line.
  */
 #define _GNU_SOURCE
@@ -183,13 +185,14 @@ int main(int argc, char **argv) {
   if (argc < 3 || !getcwd(here, sizeof here - 1)) return 2;
   seed = strtoull(argv[1], NULL, 10);
   count = (uint32_t)atoi(argv[2]);
-  storm = argc > 3 && !strcmp(argv[3], "storm");
-  if (argc > 3 && !strcmp(argv[3], "open")) owner_keeps = 0700;
+  int plants = argc > 3 && !strcmp(argv[3], "plant");
+  storm = plants || (argc > 3 && !strcmp(argv[3], "storm"));
+  if (plants || (argc > 3 && !strcmp(argv[3], "open"))) owner_keeps = 0700;
   strcat(here, "/");
   start_path = here;
   umask(022);
   state = seed;
-  if (!storm) {
+  if (!storm || plants) {
     for (uint32_t i = 0; i < count; i++) one_call(i, here);
     return 0;
   }

@@ -1,7 +1,7 @@
 /** Unix sockets of the machine that a manifest names: connected by Cordon at the same path, and no other socket with them. */
 
-import { execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -42,14 +42,14 @@ afterEach(async () => {
 
 async function inside(
   command: string,
-  domains: readonly string[],
+  domains: readonly (string | { readonly host: string; readonly signs: string })[],
   denied: readonly string[] = [],
   machine = session.machine,
 ): Promise<string> {
   const object = {
     schema_version: 1,
     permission: { mode: 'auto' },
-    security: { command_substitution: true, deny_domains: [...denied] },
+    security: { command_substitution: true, redirects: 'all', deny_domains: [...denied] },
     capabilities: { allow: { commands: { default_domains: [...domains] } } },
   }
   const cordon = await session.open({ manifest: { object }, machine })
@@ -184,3 +184,116 @@ describe('as an ordinary user', () => {
     )
   })
 })
+
+describe('an agent that signs by one key,', () => {
+  let home: string
+  let agent: string
+  let keys: readonly string[]
+  const ends: (() => void)[] = []
+  beforeEach(() => {
+    // The name of an agent's socket is short.
+    home = mkdtempSync('/var/tmp/cordon-signer-')
+    agent = join(home, 'agent')
+    for (const name of ['own', 'other'])
+      execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(home, name)])
+    const pid = /SSH_AGENT_PID=(\d+)/.exec(execFileSync('ssh-agent', ['-s', '-a', agent], { encoding: 'utf8' }))![1]
+    ends.push(() => process.kill(Number(pid)))
+    const words = ['-q', join(home, 'own'), join(home, 'other')]
+    execFileSync('ssh-add', words, { env: { ...process.env, SSH_AUTH_SOCK: agent }, stdio: 'pipe' })
+    keys = ['own', 'other'].map((name) => readFileSync(join(home, `${name}.pub`), 'utf8'))
+  })
+  afterEach(() => {
+    for (const end of ends.splice(0)) end()
+    rmSync(home, { recursive: true, force: true })
+  })
+
+  const sign = (key: string, purpose: string) =>
+    `echo '${key.trim()}' > k.pub; echo text > text; rm -f text.sig; ssh-keygen -Y sign -q -n ${purpose} -f k.pub text; test -s text.sig && echo signed`
+  const mine = () => ({ ...session.machine, env: { ...session.machine.env, SSH_AUTH_SOCK: agent } })
+  const limited = (signs: string) => [{ host: `unix:${agent}`, signs }]
+  const print = () =>
+    /SHA256:\S+/.exec(execFileSync('ssh-keygen', ['-lf', join(home, 'own.pub')], { encoding: 'utf8' }))![0]
+
+  it('of ssh: commits by that key; no login, no other key, no change of the agent', async () => {
+    const domains = limited(print())
+    expect(await inside(sign(keys[0]!, 'git'), domains, [], mine())).toContain('signed')
+    expect(await inside('ssh-add -L', domains, [], mine())).toContain(keys[0]!.split(' ')[1])
+    const attacks = [
+      ['other text', sign(keys[0]!, 'file')],
+      ['another key', sign(keys[1]!, 'git')],
+      ['a login', LOGIN(keys[0]!)],
+    ] as const
+    for (const [name, command] of attacks) {
+      expect([name, await inside(command, domains, [], mine())]).toEqual([name, expect.not.stringContaining('signed')])
+      // Control.
+      expect([name, await inside(command, [`unix:${agent}`], [], mine())]).toEqual([
+        name,
+        expect.stringContaining('signed'),
+      ])
+    }
+    expect(await inside('ssh-add -L', domains, [], mine())).not.toContain(keys[1]!.split(' ')[1])
+    await inside('ssh-add -D; ssh-add -x </dev/null', domains, [], mine())
+    expect(await inside('ssh-add -L', [`unix:${agent}`], [], mine())).toContain(keys[1]!.split(' ')[1])
+    await inside('ssh-add -D', [`unix:${agent}`], [], mine())
+    expect(await inside('ssh-add -L', [`unix:${agent}`], [], mine())).not.toContain(keys[1]!.split(' ')[1])
+  })
+
+  it('of gpg: signatures by that key alone', async () => {
+    const env = { ...process.env, GNUPGHOME: home }
+    ends.push(() => void spawnSync('gpgconf', ['--kill', 'gpg-agent'], { env }))
+    for (const name of ['own@example.org', 'other@example.org'])
+      execFileSync('gpg', ['--batch', '-q', '--passphrase', '', '--quick-gen-key', name, 'ed25519', 'sign'], {
+        env,
+        stdio: 'pipe',
+      })
+    const shown = execFileSync('gpg', ['-K', '--with-keygrip'], { env, encoding: 'utf8' })
+    const [own, other] = [...shown.matchAll(/Keygrip = (\w+)/g)].map((found) => found[1]!) as [string, string]
+    const socket = join(home, 'S.gpg-agent')
+    const told = (signs: string | null, lines: string) =>
+      inside(assuan(socket, lines), [signs === null ? `unix:${socket}` : { host: `unix:${socket}`, signs }])
+    const hash = `SETHASH 8 ${'A'.repeat(64)}`
+    expect(await told(own, `SIGKEY ${own}\n${hash}\nPKSIGN`)).toContain('sig-val')
+    const attacks = [
+      `SIGKEY ${other}\n${hash}\nPKSIGN`,
+      `SETKEY ${other}\n${hash}\nPKSIGN`,
+      `OPTION pinentry-mode=x\nEXPORT_KEY ${own}`,
+      'SCD SERIALNO',
+      'KILLAGENT',
+    ]
+    for (const lines of attacks)
+      expect([lines, await told(own, lines)]).toEqual([lines, expect.stringContaining('ERR 67109115')])
+    expect(await told(own, attacks[0]!)).not.toContain('sig-val')
+    // Control.
+    expect(await told(null, attacks[0]!)).toContain('sig-val')
+    expect(await told(null, attacks[1]!)).toContain('sig-val')
+  })
+})
+
+/** What ssh has signed to log in: a session, and not a text with its purpose. */
+const LOGIN = (key: string) => `python3 - <<'E'
+import base64, os, socket, struct
+field = lambda data: struct.pack(">I", len(data)) + data
+blob = base64.b64decode("${key.split(' ')[1]}")
+data = field(b"s" * 32) + bytes([50]) + field(b"me") + field(b"ssh-connection") + field(b"publickey") + bytes([1]) + field(b"ssh-ed25519") + field(blob)
+one = socket.socket(socket.AF_UNIX)
+one.connect(os.environ["SSH_AUTH_SOCK"])
+body = bytes([13]) + field(blob) + field(data) + struct.pack(">I", 0)
+one.sendall(field(body))
+print("signed" if one.recv(5)[4] == 14 else "refused")
+E`
+
+const assuan = (path: string, lines: string) => `python3 - <<'E'
+import socket
+one = socket.socket(socket.AF_UNIX)
+one.connect("${path}")
+talk = one.makefile("rwb")
+talk.readline()
+for line in """${lines}""".split("\\n"):
+    talk.write(line.encode() + b"\\n"); talk.flush()
+    while True:
+        answer = talk.readline()
+        print(answer)
+        if answer.startswith(b"INQUIRE"):
+            talk.write(b"END\\n"); talk.flush()
+        if not answer or answer.startswith((b"OK", b"ERR")): break
+E`

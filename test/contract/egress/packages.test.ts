@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { clientSettings } from '../../../src/egress/clients/clients.ts'
+import { lookAlike } from '../../../src/egress/packages/look-alike.ts'
 import type { PackageRules } from '../../../src/egress/packages/rules.ts'
 import type { EgressEvent } from '../../../src/egress/route/event.ts'
 import { summarize } from '../../../src/egress/route/event.ts'
@@ -210,6 +211,10 @@ it('an address can be trusted, and what is beside it is not', async () => {
   const proxy = await open({ trusted: [`https://${FILES_HOST}/elsewhere/`] })
   expect((await get(proxy, at('/elsewhere/steady-2.0.0.tgz', FILES_HOST))).status).toBe(200)
   expect((await get(proxy, at('/elsewhere2/steady-2.0.0.tgz', FILES_HOST))).status).toBe(403)
+})
+
+it.each(['safer-buffer', '@babel/core', 'enquirer', 'mquery', 'dargs'])('%s is itself popular', (name) => {
+  expect(lookAlike('npm', name)).toBeNull()
 })
 
 describe('what else a package is asked about', () => {

@@ -60,7 +60,7 @@ export const SILENT: readonly Silence[] = [
     why: 'only Cordon’s own agents have a model',
   },
   {
-    keys: /^(security\.filter_listings|files\.read_size_limit|capabilities\.python\.|sandbox\.run\.|tools\.)/,
+    keys: /^(files\.(read_size_limit|session_directory)|capabilities\.python\.|sandbox\.run\.|tools\.)/,
     surfaces: ['check', 'hook', 'run'],
     why: 'it is about what Cordon’s own tools give back; a host has tools of its own',
   },

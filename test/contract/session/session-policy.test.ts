@@ -465,8 +465,10 @@ describe('the envelope', () => {
 
 describe('a directory of its own', () => {
   it('is a placeholder that reads the project until the first write, then all there is, and comes back', async () => {
-    const cordon = await world.open({ manifest: { object: { schema_version: 1, permission: { mode: 'auto' } } } })
-    const session = cordon.openSession({ id: 'mine', sandbox: 'own' })
+    const cordon = await world.open({
+      manifest: { object: { schema_version: 1, permission: { mode: 'auto' }, files: { session_directory: 'own' } } },
+    })
+    const session = cordon.openSession({ id: 'mine' })
     expect(resultText(await session.call('read', { path: 'a.txt' }))).toContain('one')
     expect(resultText(await session.call('bash', { command: 'cat a.txt | wc -l; ls' }))).toContain('a.txt')
     await session.call('bash', { command: 'git diff --no-index --output=evil a.txt /etc/hostname' })
@@ -489,6 +491,8 @@ describe('a directory of its own', () => {
       'new.txt',
     ])
     expect(existsSync(join(world.root, 'made.txt'))).toBe(false)
+    const helper = cordon.openSession({ leader: session })
+    expect(resultText(await helper.call('read', { path: 'new.txt' }))).toBe('n')
     await session.close()
     const again = cordon.openSession({ id: 'mine', sandbox: 'own' })
     expect(resultText(await again.call('read', { path: 'new.txt' }))).toBe('n')

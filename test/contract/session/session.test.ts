@@ -465,7 +465,7 @@ async function brokenLog(layout: SessionWorld): Promise<Session> {
       now: Date.now,
       closed: () => {},
     },
-    { id: 'broken' },
+    { id: 'broken', directory: null },
   )
 }
 

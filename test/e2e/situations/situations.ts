@@ -57,7 +57,7 @@ export const SITUATIONS: readonly Situation[] = [
   {
     title: 'What a command wrote to the home directory is gone',
     command: ['run', '--', 'sh', '-c', 'mkdir -p ~/out && echo x > ~/out/report.txt'],
-    says: 'cordon run --write PLACE',
+    says: 'cordon run --write ~/out',
     answer: 'The home directory of a command is its own and temporary. Name the place with `--write`.',
   },
   {

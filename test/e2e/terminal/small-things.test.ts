@@ -108,7 +108,7 @@ describe('a signed commit', () => {
     project.cordon(['run', '--', 'git', 'commit', '--allow-empty', '-m', 'x'], {
       env: { CORDON_KEYCHAIN: 'off', ...env },
     })
-  const grants = (read: string, socket: string): void => {
+  const grants = (read: string, domain: string): void => {
     project.write(
       'cordon.toml',
       `schema_version = 1
@@ -117,7 +117,7 @@ paths = ["**", ${read}]
 [sandbox.os]
 command_tools = ["git"]
 [capabilities.allow.commands]
-patterns = [{ command = "git commit:*", domains = ["unix:${socket}"] }]
+patterns = [{ command = "git commit:*", domains = [${domain}] }]
 `,
     )
     expect(project.cordon(['sign', '--yes'], { env: { CORDON_KEYCHAIN: 'off', SSH_AUTH_SOCK: SOCKET() } }).code).toBe(0)
@@ -147,8 +147,9 @@ patterns = [{ command = "git commit:*", domains = ["unix:${socket}"] }]
       execFileSync('ssh-add', ['-q', key], { env: { ...process.env, ...env } })
       const { err } = commits(env)
       expect(err).toContain('"~/.ssh/signs.pub"')
-      expect(err).toContain('domains = ["unix:${SSH_AUTH_SOCK}"]')
-      grants('"~/.ssh/signs.pub"', '${SSH_AUTH_SOCK}')
+      const domain = /domains = \[(\{.*?\})\]/.exec(err)![1]!
+      expect(domain).toMatch(/host = "unix:\$\{SSH_AUTH_SOCK\}", signs = "SHA256:/)
+      grants('"~/.ssh/signs.pub"', domain)
       expect(commits(env).code).toBe(0)
       expect(git('cat-file', 'commit', 'HEAD').stdout).toContain('BEGIN SSH SIGNATURE')
       const look = project.cordon(['run', '--', 'ls', join(project.home, '.ssh')], { env: { CORDON_KEYCHAIN: 'off' } })
@@ -167,8 +168,10 @@ patterns = [{ command = "git commit:*", domains = ["unix:${socket}"] }]
       execFileSync('gpg', words, { env, stdio: 'pipe' })
       project.write('cordon.toml', 'schema_version = 1\n[sandbox.os]\ncommand_tools = ["git"]\n')
       project.cordon(['sign', '--yes'], { env: { CORDON_KEYCHAIN: 'off' } })
-      expect(commits({}).err).toContain('domains = ["unix:~/.gnupg/S.gpg-agent"]')
-      grants('"~/.gnupg/pubring.kbx", "~/.gnupg/trustdb.gpg"', '~/.gnupg/S.gpg-agent')
+      const domain = /domains = \[(\{.*?\})\]/.exec(commits({}).err)![1]!
+      const keys = execFileSync('gpg', ['-K', '--with-keygrip'], { env, encoding: 'utf8' })
+      const grip = /Keygrip = (\w+)/.exec(keys)![1]!
+      grants('"~/.gnupg/pubring.kbx", "~/.gnupg/trustdb.gpg"', domain.replace('KEYGRIP', grip))
       expect(commits({}).code).toBe(0)
       expect(git('verify-commit', 'HEAD').status).toBe(0)
     } finally {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect } from 'vitest'
 import { createCordon } from '../../../src/session/cordon.ts'
 import type { Place } from '../place.ts'
-import { bash, no, own, type PromiseRow, read, remote, SURFACES } from '../promise.ts'
+import { bash, by, no, own, type PromiseRow, read, remote, SURFACES } from '../promise.ts'
 import { NO_TOOLS, RUNS_NOTHING } from './reasons.ts'
 
 const RUNS = { permission: { tools: { bash: 'allow', mcp__s__echo: 'allow' } } }
@@ -68,6 +68,37 @@ export const AUDIT_ROWS: readonly PromiseRow[] = [
       check: DECIDES_ONLY,
       page: DECIDES_ONLY,
       gateway: { tries: [remote('echo', { after: (place) => expect(kinds(place)).toEqual(['begin', 'end']) })] },
+    },
+  },
+  {
+    id: 'A1',
+    promise: 'What was recorded before there was a key is not damaged by the first one.',
+    shown: ['src/audit/audit.test.ts'],
+    tries: [
+      bash('echo recorded', {
+        answer: 'once',
+        after: async (place) => {
+          await place.cordon(['init'])
+          expect((await place.cordon(['sign', '--yes'])).code).toBe(0)
+          const { code, out } = await place.cordon(['audit', 'verify'])
+          expect(code, out).toBe(0)
+        },
+      }),
+    ],
+    on: {
+      check: DECIDES_ONLY,
+      page: DECIDES_ONLY,
+      gateway: {
+        tries: [
+          remote('echo', {
+            after: async (place) => {
+              await place.cordon(['init'])
+              await place.cordon(['sign', '--yes'])
+              expect((await place.cordon(['audit', 'verify'])).code).toBe(0)
+            },
+          }),
+        ],
+      },
     },
   },
   {
@@ -151,6 +182,7 @@ export const AUDIT_ROWS: readonly PromiseRow[] = [
     },
     tries: [
       read('AGENTS.md', { says: /French/, hides: /reads like instructions/ }),
+      bash('cat AGENTS.md', { answer: 'once', says: /French/, hides: /reads like instructions/ }),
       read('evil.md', FLAGGED),
       read('sub/AGENTS.md', FLAGGED),
     ],
@@ -158,8 +190,11 @@ export const AUDIT_ROWS: readonly PromiseRow[] = [
       run: NO_TOOLS,
       check: RUNS_NOTHING,
       page: RUNS_NOTHING,
-      hook: no('A host gives its results to the hook afterwards: test/contract/hooks/results.test.ts.'),
-      gateway: no('The results of servers are scanned in test/contract/mcp/gateway-tools.test.ts.'),
+      hook: by('test/contract/hooks/results.test.ts', 'reads and prints %s'),
+      gateway: by(
+        'test/contract/mcp/gateway-tools.test.ts',
+        'marks a result that reads like orders, and takes secrets out',
+      ),
     },
   },
   {
@@ -172,7 +207,10 @@ export const AUDIT_ROWS: readonly PromiseRow[] = [
     id: 'A5',
     promise: 'A crash leaves a report without keys or content.',
     shown: ['src/audit/report.test.ts', 'test/e2e/masked.test.ts'],
-    on: onAll(no('A crash ends the program: test/e2e/masked.test.ts ends each that runs for itself.')),
+    on: {
+      ...onAll(no('A crash ends the program that the command line started.')),
+      run: by('test/e2e/masked.test.ts', 'in %s leaves a report with every member, masked'),
+    },
   },
   {
     id: 'A6',

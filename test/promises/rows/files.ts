@@ -1,13 +1,11 @@
 /** F: files. */
 
 import { expect } from 'vitest'
-import { createCordon } from '../../../src/session/cordon.ts'
-import { bash, missing, no, own, type PromiseRow, read, type Try, write } from '../promise.ts'
-import { GATEWAY, NO_TOOLS, OWN_TOOLS, RUNS_NOTHING, TYPED } from './reasons.ts'
+import { bash, no, type PromiseRow, read, type Try, write } from '../promise.ts'
+import { GATEWAY, NO_TOOLS, ONE_CALL, OWN_TOOLS, RUNS_NOTHING, TYPED } from './reasons.ts'
 
 const RUNS = { permission: { tools: { bash: 'allow' } } }
 const glob = (pattern: string, expected: Partial<Try>): Try => ({ tool: 'glob', input: { pattern }, ...expected })
-const OWN_DIRECTORY = missing('Only the library opens a session with its own directory.')
 
 export const FILE_ROWS: readonly PromiseRow[] = [
   {
@@ -126,32 +124,35 @@ export const FILE_ROWS: readonly PromiseRow[] = [
       check: RUNS_NOTHING,
       page: RUNS_NOTHING,
       gateway: GATEWAY,
-      hook: missing('The listings of a host’s own Glob and LS are not filtered.'),
+      // What a host lists itself cannot be filtered, so it is denied where it would name such a file.
+      hook: {
+        tries: [
+          glob('**/*.ts', { is: 'deny', says: /private\/closed\.ts/ }),
+          glob('src/**/*.ts', { is: 'allow' }),
+          { tool: 'grep', input: { pattern: 'x', path: 'src' }, is: 'allow' },
+        ],
+      },
     },
   },
   {
     id: 'F7',
-    promise: 'A session can have a separate directory, and only reads the project until its first write.',
-    shown: ['test/contract/session/session-policy.test.ts'],
+    promise:
+      'A session can have a separate directory, and only reads the project until its first write. Opened again, it has it back.',
+    shown: ['test/contract/session/session-policy.test.ts', 'test/attacks/session/led.test.ts'],
     files: { 'a.txt': 'here\n' },
-    manifest: RUNS,
+    manifest: { ...RUNS, files: { session_directory: 'own' } },
+    tries: [
+      read('a.txt', { is: 'allow', says: /here/ }),
+      write('b.txt', { is: 'allow', leaves: { 'b.txt': null } }),
+      read('b.txt', { is: 'allow', says: /new/ }),
+      bash('cat b.txt && touch c.txt', { is: 'allow', says: /new/, leaves: { 'c.txt': null } }),
+    ],
     on: {
-      session: own(async (place) => {
-        const cordon = await createCordon({ project: place.root, machine: place.machine })
-        const session = cordon.openSession({ sandbox: 'own', id: 'mine' })
-        expect((await session.call('read', { path: 'a.txt' })).status).toBe('done')
-        expect((await session.call('write', { path: 'b.txt', content: 'x' })).status).toBe('done')
-        expect([session.sandbox().enforced, place.text('b.txt')]).toEqual([true, null])
-        await cordon.close()
-      }),
       run: no('A run has no session.'),
-      check: RUNS_NOTHING,
-      page: RUNS_NOTHING,
+      check: ONE_CALL,
+      page: ONE_CALL,
       gateway: GATEWAY,
       hook: no('The host chooses the directory of its sessions.'),
-      mcp: OWN_DIRECTORY,
-      chat: OWN_DIRECTORY,
-      acp: OWN_DIRECTORY,
     },
   },
   {
@@ -189,6 +190,44 @@ export const FILE_ROWS: readonly PromiseRow[] = [
         after: async (place) => {
           const { out, err } = await place.cordon(['undo', '--last'])
           expect(place.text('build/a'), out + err).toBe('a\n')
+        },
+      }),
+      write('build/a', {
+        is: 'allow',
+        leaves: { 'build/a': 'new\n' },
+        after: async (place) => {
+          const { out, err } = await place.cordon(['undo', '--last'])
+          expect(place.text('build/a'), out + err).toBe('a\n')
+        },
+      }),
+    ],
+    on: { gateway: GATEWAY },
+  },
+  {
+    id: 'F9',
+    promise: 'Calls can be undone one after the other, and done again.',
+    shown: ['test/contract/changes/undo.test.ts', 'test/contract/hooks/undo.test.ts'],
+    files: { 'f.txt': '0\n' },
+    manifest: { permission: { mode: 'contained' }, security: { redirects: 'all' } },
+    tries: [
+      bash('echo A > f.txt', { is: 'allow', leaves: { 'f.txt': 'A\n' } }),
+      bash('cat f.txt', { is: 'allow' }),
+      bash('echo B > f.txt', {
+        is: 'allow',
+        leaves: { 'f.txt': 'B\n' },
+        after: async (place) => {
+          for (const [words, left] of [
+            [['--last'], 'A\n'],
+            [['--last'], '0\n'],
+            [['--redo'], 'A\n'],
+            [['--redo'], 'B\n'],
+          ] as const) {
+            const { out, err } = await place.cordon(['undo', ...words])
+            expect(place.text('f.txt'), `${words} ${out}${err}`).toBe(left)
+          }
+          const { out } = await place.cordon(['undo', '--list'])
+          expect(out).toMatch(/\d\d:\d\d/)
+          expect(out).not.toContain('cat f.txt')
         },
       }),
     ],

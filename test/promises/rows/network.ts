@@ -1,10 +1,16 @@
 /** N: the network. */
 
 import { expect } from 'vitest'
+import { REAL } from '../place.ts'
 import { bash, fetchOf, no, type PromiseRow, SURFACES } from '../promise.ts'
 import { COMMANDS_RUN, GATEWAY, LEVELS_ONLY, NO_WEB_TOOL } from './reasons.ts'
 
 const RUNS = { permission: { tools: { bash: 'allow' } } }
+const GET = '#!/bin/sh\ncurl -sS -m 5 -H "Authorization: Bearer $TOKEN" http://127.0.0.1:$1/ 2>&1\n'
+const served = (domain: object | string) => ({
+  ...RUNS,
+  capabilities: { allow: { commands: { patterns: [{ command: './get.sh:*', domains: [domain] }] } } },
+})
 const REACH = '#!/bin/sh\ncurl -sS -m 5 http://blocked.example/ 2>&1\necho "ended $?"\n'
 
 export const NETWORK_ROWS: readonly PromiseRow[] = [
@@ -12,9 +18,14 @@ export const NETWORK_ROWS: readonly PromiseRow[] = [
     id: 'N1',
     promise: 'One proxy, with the rules of the command that uses it.',
     shown: ['test/attacks/network/isolation.test.ts', 'test/contract/egress/protocols.test.ts'],
-    files: { 'reach.sh': REACH },
-    manifest: RUNS,
-    tries: [bash('./reach.sh', { says: /blocked\.example/, hides: /<html/i })],
+    files: { 'reach.sh': REACH, 'get.sh': GET, 'other.sh': GET },
+    served: 'pages',
+    manifest: served('127.0.0.1:$PORT'),
+    tries: [
+      bash('./reach.sh', { says: /blocked\.example/, hides: /<html/i }),
+      bash('./get.sh $PORT', { says: /answered/ }),
+      bash('./other.sh $PORT', { hides: /answered/ }),
+    ],
     on: COMMANDS_RUN,
   },
   {
@@ -46,6 +57,18 @@ export const NETWORK_ROWS: readonly PromiseRow[] = [
       fetchOf('http://127.0.0.1:9/', { is: 'deny' }),
       fetchOf('http://169.254.169.254/latest/', { is: 'deny' }),
       fetchOf('http://[::ffff:10.0.0.1]/', { is: 'deny' }),
+    ],
+    on: { run: NO_WEB_TOOL, gateway: LEVELS_ONLY },
+  },
+  {
+    id: 'N3',
+    promise: 'With allow_private_hosts the list still applies, and metadata stays closed.',
+    shown: ['src/hosts/address.test.ts'],
+    manifest: { http: { allow_private_hosts: true, allowed_hosts: ['127.0.0.1', '169.254.169.254'] } },
+    tries: [
+      fetchOf('http://127.0.0.1:80/', { is: 'allow' }),
+      fetchOf('http://10.0.0.1/', { is: 'deny' }),
+      fetchOf('http://169.254.169.254/', { is: 'deny' }),
     ],
     on: { run: NO_WEB_TOOL, gateway: LEVELS_ONLY },
   },
@@ -87,10 +110,17 @@ export const NETWORK_ROWS: readonly PromiseRow[] = [
     id: 'N7',
     promise: 'A brokered secret is never inside. The proxy adds it, for its hosts alone.',
     shown: ['test/contract/egress/broker.test.ts', 'test/attacks/network/credentials.test.ts'],
-    env: { REAL_TOKEN: 'sk-real-0123456789' },
-    files: { 'env.sh': '#!/bin/sh\necho "token=$TOKEN real=$REAL_TOKEN"\n' },
-    manifest: { ...RUNS, secrets: [{ name: 'TOKEN', source: 'env:REAL_TOKEN', hosts: ['api.example.com'] }] },
-    tries: [bash('./env.sh', { says: /token=/, hides: /sk-real-0123456789/ })],
+    env: { REAL_TOKEN: REAL },
+    files: { 'env.sh': '#!/bin/sh\necho "token=$TOKEN real=$REAL_TOKEN"\n', 'get.sh': GET },
+    served: 'pages',
+    manifest: {
+      ...served('127.0.0.1:$PORT'),
+      secrets: [{ name: 'TOKEN', source: 'env:REAL_TOKEN', hosts: ['127.0.0.1:$PORT'] }],
+    },
+    tries: [
+      bash('./env.sh', { says: /token=/, hides: new RegExp(REAL) }),
+      bash('./get.sh $PORT', { says: /answered the secret/ }),
+    ],
     on: COMMANDS_RUN,
   },
   {
@@ -109,21 +139,20 @@ export const NETWORK_ROWS: readonly PromiseRow[] = [
   {
     id: 'N8',
     promise:
-      'Parent proxies, additional authorities, hosts passed through unopened, keys in ssh-agent, registries as signed. Named sockets are not built yet.',
+      'Parent proxies, additional authorities, hosts passed through unopened, keys in ssh-agent, named sockets, registries as signed.',
     shown: [
       'test/contract/egress/parent-proxy.test.ts',
       'test/contract/egress/trust.test.ts',
       'test/e2e/git-ssh-outside.test.ts',
     ],
-    on: {
-      ...Object.fromEntries(
-        SURFACES.map((name) => [
-          name,
-          no('It is of the proxy that every command has; the tests beside it drive that with real clients.'),
-        ]),
-      ),
-      gateway: GATEWAY,
+    files: {
+      '$H/.config/cordon/cordon.toml': 'schema_version = 1\n[network]\nparent_proxy = "http://127.0.0.1:$PORT"\n',
+      'get.sh': '#!/bin/sh\ncurl -sS -m 5 http://far.example.org/ 2>&1\n',
     },
+    served: 'pages',
+    manifest: served('far.example.org'),
+    tries: [bash('./get.sh', { says: /answered/ })],
+    on: COMMANDS_RUN,
   },
   {
     id: 'N9',
@@ -149,29 +178,29 @@ export const NETWORK_ROWS: readonly PromiseRow[] = [
     promise:
       'Packages of signed npm, PyPI and crates registries are judged by age, newness, install scripts and names. Lock files and direct URLs do not bypass it.',
     shown: ['test/contract/egress/packages.test.ts', 'test/e2e/packages.test.ts'],
-    on: {
-      ...Object.fromEntries(
-        SURFACES.map((name) => [
-          name,
-          no('It is of the proxy that every command has; the tests beside it drive that with real clients.'),
-        ]),
-      ),
-      gateway: GATEWAY,
+    files: { '.npmrc': 'registry=http://127.0.0.1:$PORT/\n', 'package.json': '{"name":"probe","version":"1.0.0"}' },
+    served: 'packages',
+    manifest: {
+      packages: { minimum_age: '3d' },
+      capabilities: { allow: { commands: { patterns: ['npm install:*'] } } },
+      sandbox: { os: { command_tools: ['npm', 'node'] } },
     },
+    tries: [
+      bash('npm install steady --replace-registry-host=always --no-audit --no-fund', {
+        says: /steady 2\.0\.0 was published/,
+        after: (place) => expect(place.text('package.json')).toMatch(/"steady": ?"\^1\.1\.0"/),
+      }),
+    ],
+    on: COMMANDS_RUN,
   },
   {
     id: 'N10',
     promise: 'Requests and bytes to a host have limits for a session, with a question at the limit.',
     shown: ['test/contract/egress/limits.test.ts'],
-    on: {
-      ...Object.fromEntries(
-        SURFACES.map((name) => [
-          name,
-          no('It is of the proxy that every command has; the tests beside it drive that with real requests.'),
-        ]),
-      ),
-      hook: no('Each command of a hook counts by itself.'),
-      gateway: GATEWAY,
-    },
+    files: { 'get.sh': `${GET}echo ...\n${GET}` },
+    served: 'pages',
+    manifest: served({ host: '127.0.0.1:$PORT', max_requests: 1 }),
+    tries: [bash('./get.sh $PORT', { says: /^[^.]*answered[^.]*\.\.\.(?!.*answered)/s })],
+    on: COMMANDS_RUN,
   },
 ]

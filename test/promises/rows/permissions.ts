@@ -2,10 +2,36 @@
 
 import { expect } from 'vitest'
 import { createCordon } from '../../../src/session/cordon.ts'
-import { bash, no, own, type PromiseRow, read, remote, write } from '../promise.ts'
-import { GATEWAY, LEVELS_ONLY, NO_MODEL, ONE_CALL, RUNS_NOTHING, TYPED } from './reasons.ts'
+import { openAcp } from '../agents.ts'
+import { bash, by, type Cell, no, own, type PromiseRow, read, remote, write } from '../promise.ts'
+import { GATEWAY, LEVELS_ONLY, NO_MODEL, NO_TOOLS, ONE_CALL, OWN_TOOLS, RUNS_NOTHING, TYPED } from './reasons.ts'
 
+const HIDDEN_MODEL = by(
+  'test/contract/keys/own-keys.test.ts',
+  'security.hide_model and debug.dump_provider_payloads: what the model is told, and what is kept of it',
+)
 const GRANTED_SOME = { capabilities: { allow: { write: { paths: ['src/**'] }, read: { paths: ['src/**'] } } } }
+
+const GRANTS_FILE = '$H/.local/state/cordon/grants.json'
+const grant = (id: string, value: string, expires: number | null) => ({
+  ...{ id, project: '$P', kind: 'command', value, verdict: 'allow', scope: 'time', session: 'before' },
+  ...{ created: 1, expires, uses: 0 },
+})
+const GRANTS = JSON.stringify({
+  version: 1,
+  grants: [grant('gmakex', 'make x:*', 4e12), grant('gmakeold', 'make old:*', 2)],
+})
+const CLIENT = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '0' } }
+
+/** What a program of Cordon's says of the set-up once it has read these messages; its model is nowhere. */
+const saidBy = (words: readonly string[], ...messages: readonly (readonly [string, object])[]): Cell =>
+  own(async (place) => {
+    const profile = { wire: 'openai-chat', base_url: 'http://127.0.0.1:9', model: 'none', key_env: 'SCRIPTED_KEY' }
+    place.write('$H/.config/cordon/config.json', JSON.stringify({ profile: 'test', profiles: { test: profile } }))
+    const lines = messages.map(([method, params], id) => JSON.stringify({ jsonrpc: '2.0', id, method, params }))
+    const { out, err } = await place.cordon(words, place.fill(`${lines.join('\n')}\n`))
+    expect(out + err).toMatch(/mode "auto"/)
+  })
 
 export const PERMISSION_ROWS: readonly PromiseRow[] = [
   {
@@ -62,6 +88,29 @@ export const PERMISSION_ROWS: readonly PromiseRow[] = [
   },
   {
     id: 'P2',
+    promise: 'The default mode asks before edits and commands, auto_accept before commands only.',
+    shown: ['test/cases/p0.test.ts'],
+    manifest: { permission: { mode: 'default' } },
+    tries: [
+      bash('make x', { is: 'ask', typed: 'allow' }),
+      write('b.txt', { is: 'ask', leaves: { 'b.txt': null } }),
+      write('b.txt', { is: 'ask', answer: 'once', leaves: { 'b.txt': 'new\n' } }),
+    ],
+    on: { gateway: { tries: [remote('echo', { is: 'ask' })] } },
+  },
+  {
+    id: 'P2',
+    promise: 'auto_accept edits by itself.',
+    shown: ['test/cases/p0.test.ts'],
+    manifest: { permission: { mode: 'auto_accept' } },
+    tries: [
+      bash('make x', { is: 'ask', typed: 'allow' }),
+      write('b.txt', { is: 'allow', leaves: { 'b.txt': 'new\n' } }),
+    ],
+    on: { gateway: LEVELS_ONLY },
+  },
+  {
+    id: 'P2',
     promise: 'Auto mode runs what no denial stops.',
     shown: ['test/cases/p0.test.ts'],
     manifest: { permission: { mode: 'auto' }, capabilities: { deny: { commands: { patterns: ['git push:*'] } } } },
@@ -97,6 +146,7 @@ export const PERMISSION_ROWS: readonly PromiseRow[] = [
         expect(() => session.setMode('Plan' as 'plan')).toThrow(/"Plan"/)
         expect(() => session.widenEnvelope(['['])).toThrow(/envelope/)
         expect(() => cordon.openSession({ sandbox: 'Own' as 'own' })).toThrow(/"Own"/)
+        expect(() => cordon.openSession({ leader: {} as never })).toThrow(/leader/)
         await expect(createCordon({ root } as never)).rejects.toThrow(/"root"/)
         expect((await session.call('bash', { command: 'true' })).status).toBe('denied')
         await cordon.close()
@@ -107,19 +157,49 @@ export const PERMISSION_ROWS: readonly PromiseRow[] = [
       hook: no('The mode of the host’s own session applies; levels come from the manifest.'),
       mcp: no('A client cannot change its own levels: they come from the manifest.'),
       gateway: no('A client cannot change its own levels: they come from the manifest.'),
-      chat: no('`/perm` and `/perms` are the session’s; test/e2e/chat/chat.test.ts types them.'),
-      acp: no('The editor’s modes are the session’s; test/e2e/chat/acp.test.ts sets one.'),
+      chat: by(
+        'test/e2e/chat/chat.test.ts',
+        'tools of MCP servers have levels like every other: /perm, the same prompt, /perms',
+      ),
+      acp: by(
+        'test/e2e/chat/acp.test.ts',
+        'works, asks in the editor’s dialog, plans, is cancelled, and is loaded again',
+      ),
     },
   },
   {
     id: 'P5',
-    promise:
-      'A dangerous setup is reported at the start, by hooks once a session. A tool that requires confirmation does not run without one.',
+    promise: 'A dangerous setup is reported at the start, by hooks once a session.',
     shown: [
       'test/contract/session/session-policy.test.ts',
       'test/contract/hooks/notes.test.ts',
       'test/e2e/start-notes.test.ts',
     ],
+    manifest: { permission: { mode: 'auto' } },
+    on: {
+      session: own(async ({ root, machine }) => {
+        const cordon = await createCordon({ project: root, machine })
+        expect(cordon.notes.join('\n')).toMatch(/mode "auto"/)
+        await cordon.close()
+      }),
+      run: by('test/e2e/start-notes.test.ts', 'at a terminal everything is said'),
+      check: RUNS_NOTHING,
+      page: RUNS_NOTHING,
+      hook: by('test/contract/hooks/notes.test.ts', '%s shows them beside its answer'),
+      gateway: by('test/e2e/start-notes.test.ts', 'the gateway says it before it starts a server'),
+      mcp: saidBy(['mcp'], ['initialize', CLIENT], ['tools/list', {}]),
+      chat: saidBy(['chat', '-p', 'go']),
+      acp: own(async (place) => {
+        const said: string[] = []
+        await (await openAcp(place, (text) => said.push(text))).close()
+        expect(said.join('\n')).toMatch(/mode "auto"/)
+      }),
+    },
+  },
+  {
+    id: 'P5',
+    promise: 'A tool that requires confirmation does not run without one.',
+    shown: ['test/contract/session/session-policy.test.ts'],
     files: {
       '$H/.config/cordon/tools/hello.json': JSON.stringify({
         name: 'hello',
@@ -129,25 +209,13 @@ export const PERMISSION_ROWS: readonly PromiseRow[] = [
       }),
       '$H/.config/cordon/tools/hello.sh': '#!/bin/sh\necho hello from the tool\n',
     },
-    manifest: { permission: { mode: 'auto' } },
-    on: {
-      session: own(async (place) => {
-        await place.cordon(['tools', 'trust', '--yes', 'hello'])
-        const cordon = await createCordon({ project: place.root, machine: place.machine })
-        expect(cordon.notes.join('\n')).toMatch(/mode "auto"/)
-        await cordon.close()
-      }),
-      run: own(async (place) => {
-        expect((await place.cordon(['run', '--', 'true'])).code).toBe(0)
-      }),
-      check: RUNS_NOTHING,
-      page: RUNS_NOTHING,
-      hook: no('test/contract/hooks/notes.test.ts shows it for every host.'),
-      mcp: no('test/e2e/start-notes.test.ts shows what it prints at its start.'),
-      gateway: no('test/e2e/start-notes.test.ts shows what it prints at its start.'),
-      chat: no('test/e2e/start-notes.test.ts shows what it prints at its start.'),
-      acp: no('test/e2e/start-notes.test.ts shows what it prints at its start.'),
-    },
+    trusted: ['hello'],
+    manifest: { permission: { tools: { hello: 'allow' } } },
+    tries: [
+      { tool: 'hello', input: {}, is: 'ask', hides: /hello from/ },
+      { tool: 'hello', input: {}, is: 'ask', answer: 'once', says: /hello from/ },
+    ],
+    on: { run: NO_TOOLS, hook: OWN_TOOLS, gateway: LEVELS_ONLY },
   },
   {
     id: 'P6',
@@ -183,10 +251,31 @@ export const PERMISSION_ROWS: readonly PromiseRow[] = [
   },
   {
     id: 'P7',
-    promise: 'Saved grants are listed, expire, can be revoked, and never beat a denial. A locked project ignores them.',
+    promise: 'Saved grants are listed, expire, can be revoked, and never beat a denial.',
     shown: ['src/approval/saved-grants.test.ts'],
+    files: { [GRANTS_FILE]: GRANTS },
+    manifest: { capabilities: { deny: { commands: { patterns: ['make x evil'] } } } },
+    tries: [
+      bash('make x', { is: 'allow' }),
+      bash('make x evil', { is: 'deny' }),
+      bash('make old', { is: 'ask', typed: 'allow' }),
+      bash('make y', {
+        is: 'ask',
+        typed: 'allow',
+        after: async (place) => {
+          expect((await place.cordon(['grants', 'revoke', 'gmakex'])).code).toBe(0)
+          expect((await place.cordon(['check', '--', 'make x'])).code).not.toBe(0)
+        },
+      }),
+    ],
+    on: { gateway: LEVELS_ONLY },
+  },
+  {
+    id: 'P7',
+    promise: 'A locked project ignores saved grants, and asks nobody.',
+    shown: ['src/approval/saved-grants.test.ts'],
+    files: { [GRANTS_FILE]: GRANTS },
     manifest: { security: { runtime_grants: false } },
-    files: {},
     tries: [bash('make x', { is: 'refused' })],
     on: {
       run: TYPED,
@@ -209,6 +298,14 @@ export const PERMISSION_ROWS: readonly PromiseRow[] = [
     on: { gateway: { tries: [remote('echo', { is: 'deny' })] } },
   },
   {
+    id: 'P8',
+    promise: 'Commands that ran and failed are not failures of the agent.',
+    shown: ['test/contract/session/promises.test.ts'],
+    manifest: { permission: { tools: { bash: 'allow' } } },
+    tries: [...Array.from({ length: 6 }, () => bash('false', { is: 'allow' })), bash('true', { is: 'allow' })],
+    on: { check: ONE_CALL, page: ONE_CALL, gateway: GATEWAY },
+  },
+  {
     id: 'P9',
     promise: 'The names of model and provider can be hidden from the model.',
     shown: ['test/contract/keys/own-keys.test.ts'],
@@ -220,8 +317,8 @@ export const PERMISSION_ROWS: readonly PromiseRow[] = [
       mcp: NO_MODEL,
       gateway: NO_MODEL,
       page: NO_MODEL,
-      chat: no('test/contract/keys/own-keys.test.ts reads the system prompt of the agent.'),
-      acp: no('It is the same agent; test/contract/keys/own-keys.test.ts reads its system prompt.'),
+      chat: HIDDEN_MODEL,
+      acp: HIDDEN_MODEL,
     },
   },
   {
@@ -274,12 +371,13 @@ export const PERMISSION_ROWS: readonly PromiseRow[] = [
     on: {
       run: TYPED,
       check: no('It asks nobody.'),
-      page: no('What it shows of a question that waits is in test/attacks/questions/shown.test.ts.'),
+      page: by(
+        'test/contract/page/browser.test.ts',
+        'answers an ask, shows what came of it live, opens it with its diff, and puts it back',
+      ),
       gateway: {
         tries: [{ tool: 'mcp__s__echo', input: { a: 'x'.repeat(300), b: 'THE-END' }, is: 'ask', asks: /THE-END/ }],
       },
     },
   },
 ]
-
-export { GATEWAY }

@@ -1,7 +1,8 @@
 /** O: the sandbox. */
 
+import { readlinkSync } from 'node:fs'
 import { expect } from 'vitest'
-import { bash, missing, type no, own, type PromiseRow, type SurfaceName } from '../promise.ts'
+import { bash, no, own, type PromiseRow, type SurfaceName } from '../promise.ts'
 import { COMMANDS_RUN } from './reasons.ts'
 
 const RUNS = { permission: { tools: { bash: 'allow' } } }
@@ -61,6 +62,21 @@ export const SANDBOX_ROWS: readonly PromiseRow[] = [
     on: WITHOUT_COMMANDS,
   },
   {
+    id: 'O4',
+    promise: 'A grant that names a secret opens it; every extension that is denied for reading is hidden too.',
+    shown: ['src/sandbox/secrets/masks.test.ts'],
+    files: { '.env': 'TOKEN=abc\n', 'db/x.sqlite': 'rows\n', 'show.sh': '#!/bin/sh\ncat .env db/x.sqlite\n' },
+    manifest: {
+      ...RUNS,
+      capabilities: {
+        allow: { read: { paths: ['**'], default_files: ['.env', '*'] } },
+        deny: { read: { default_files: ['*.sqlite'], paths: ['**'] } },
+      },
+    },
+    tries: [bash('./show.sh', { says: /TOKEN=abc/, hides: /rows/ })],
+    on: WITHOUT_COMMANDS,
+  },
+  {
     id: 'O5',
     promise: 'Bundles state what a program needs; registries come from the user’s own configuration.',
     shown: ['src/sandbox/bundles/bundles.test.ts', 'test/e2e/registries.test.ts', 'test/contract/keys/keys.test.ts'],
@@ -103,12 +119,37 @@ export const SANDBOX_ROWS: readonly PromiseRow[] = [
     },
   },
   {
+    id: 'O7',
+    promise: 'A result that is too long for a model is cut, and says where all of it is.',
+    shown: ['test/contract/session/session.test.ts'],
+    manifest: RUNS,
+    tries: [
+      bash('head -c 300000 /dev/zero | tr "\\0" a', {
+        after: (_, { text }) => {
+          expect(text.length).toBeLessThan(70_000)
+          expect(text).toMatch(/characters are left out here; all of it is in \S+/)
+        },
+      }),
+    ],
+    on: {
+      ...WITHOUT_COMMANDS,
+      session: no('A program takes what it asked for; `textOf` gives the text for a model.'),
+      run: no('A person sees what the command prints.'),
+      hook: no('The host cuts what its own shell prints.'),
+    },
+  },
+  {
     id: 'O8',
     promise: 'Blocked actions are observed where possible, and marked as observed or inferred.',
     shown: ['src/sandbox/violation.test.ts', 'test/contract/backend/backend.test.ts'],
     files: FILES,
     manifest: RUNS,
-    tries: [bash('./sees.sh', { says: /\.env/ })],
+    tries: [
+      bash('./sees.sh', {
+        says: /\.env/,
+        after: (place) => expect(JSON.stringify(place.record())).toMatch(/\.env/),
+      }),
+    ],
     on: WITHOUT_COMMANDS,
   },
   {
@@ -119,15 +160,18 @@ export const SANDBOX_ROWS: readonly PromiseRow[] = [
       'test/attacks/sandbox/landlock.test.ts',
       'test/attacks/sandbox/no-namespaces.test.ts',
     ],
-    files: FILES,
+    files: {
+      ...FILES,
+      '$H/.config/cordon/cordon.toml': 'schema_version = 1\n[sandbox.os]\nbackend = "landlock"\n',
+      'where.sh': '#!/bin/sh\nreadlink /proc/self/ns/mnt\n',
+    },
     manifest: RUNS,
-    tries: [bash('./sees.sh', { says: /privileges=1/ })],
-    on: Object.fromEntries(
-      ['session', 'check', 'hook', 'mcp', 'gateway', 'chat', 'acp', 'page'].map((name) => [
-        name,
-        missing('Only `cordon run` was tried where a container refuses namespaces.'),
-      ]),
-    ),
+    tries: [
+      bash('./sees.sh', { says: /privileges=1/, hides: /TOKEN=abc|home=note/ }),
+      // The mounts are the machine's own: bubblewrap does not run.
+      bash('./where.sh', { after: (_, { text }) => expect(text).toContain(readlinkSync('/proc/self/ns/mnt')) }),
+    ],
+    on: WITHOUT_COMMANDS,
   },
   {
     id: 'O10',

@@ -32,6 +32,31 @@ export const SHELL_ROWS: readonly PromiseRow[] = [
     on: { gateway: GATEWAY },
   },
   {
+    id: 'S2',
+    promise: 'By default only substitutions and redirects to files are disabled, and harmless builtins need no grant.',
+    shown: ['test/cases/shell.test.ts'],
+    manifest: { capabilities: { allow: { commands: { patterns: ['make build'] } } } },
+    tries: [
+      bash('echo $(id)', { is: 'deny', typed: 'allow' }),
+      bash('echo x > out.txt', { is: 'deny', typed: 'allow' }),
+      bash(`cd . && pwd; true | printf "%s" "\${HOME:-x}" 2>&1`, { is: 'allow' }),
+      bash('case x in x) true;; esac', { is: 'allow' }),
+      bash('echo begins; make other', { is: 'ask' }),
+    ],
+    on: { gateway: GATEWAY },
+  },
+  ...['sudo:*', 'doas:*', 'python3:*', 'uv run:*'].map(
+    (pattern): PromiseRow => ({
+      id: 'S2',
+      promise: 'A grant of sudo, doas or a system Python does not load.',
+      shown: ['src/manifest/load.test.ts'],
+      files: {
+        'cordon.toml': `schema_version = 1\n[capabilities.allow.commands]\npatterns = ["${pattern}"]\n`,
+      },
+      refuses: /does not load|privilege_wrappers|system_python/,
+    }),
+  ),
+  {
     id: 'S3',
     promise:
       'Grants match word by word; denials match through every disguise. Hosts go only to the part they were granted to.',

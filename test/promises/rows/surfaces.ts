@@ -1,8 +1,10 @@
 /** X: the surfaces themselves. */
 
+import type { SessionUpdate } from '@agentclientprotocol/sdk'
 import { expect } from 'vitest'
 import { createCordon } from '../../../src/session/cordon.ts'
-import { type Cell, no, own, type PromiseRow, SURFACES, type SurfaceName } from '../promise.ts'
+import { openAcp } from '../agents.ts'
+import { bash, by, type Cell, no, own, type PromiseRow, remote, SURFACES, type SurfaceName } from '../promise.ts'
 
 /** A promise about one surface, or a few. */
 function only(cells: Partial<Record<SurfaceName, Cell>>, why: string): Record<SurfaceName, Cell> {
@@ -46,7 +48,7 @@ export const SURFACE_ROWS: readonly PromiseRow[] = [
           const { out } = await place.cordon(['mcp'], `${JSON.stringify({ ...hello, params })}\n`)
           expect(JSON.parse(out.split('\n')[0]!).result.capabilities).toHaveProperty('tools')
         }),
-        gateway: no('test/contract/mcp/gateway.test.ts drives it with servers of either era.'),
+        gateway: by('test/contract/mcp/gateway.test.ts', 'the everything server answers through the gateway'),
       },
       'It is about MCP.',
     ),
@@ -95,13 +97,24 @@ export const SURFACE_ROWS: readonly PromiseRow[] = [
     id: 'X5',
     promise: 'Cordon’s own agent in the terminal.',
     shown: ['test/e2e/chat/chat.test.ts', 'test/e2e/chat/print.test.ts'],
-    on: only({ chat: no('test/e2e/chat/chat.test.ts drives it in a pseudo-terminal.') }, 'It is about the chat.'),
+    on: only(
+      { chat: by('test/e2e/chat/chat.test.ts', 'edits, is denied, plans, switches, and shows it all') },
+      'It is about the chat.',
+    ),
   },
   {
     id: 'X6',
     promise: 'A local page: approvals, the live audit, what the policy allows and why.',
     shown: ['test/contract/page/browser.test.ts', 'test/attacks/page/page.test.ts'],
-    on: only({ page: no('test/contract/page/browser.test.ts drives it in a browser.') }, 'It is about the page.'),
+    on: only(
+      {
+        page: by(
+          'test/contract/page/browser.test.ts',
+          'answers an ask, shows what came of it live, opens it with its diff, and puts it back',
+        ),
+      },
+      'It is about the page.',
+    ),
   },
   {
     id: 'X7',
@@ -117,13 +130,34 @@ export const SURFACE_ROWS: readonly PromiseRow[] = [
       'test/contract/fleet/records.test.ts',
       'test/fleet/surfaces.test.ts',
     ],
-    on: only({}, 'test/fleet/surfaces.test.ts puts a fleet’s policy to the surfaces.'),
+    organisation:
+      '[permission.tools]\n"mcp__s__drop" = "deny"\n[capabilities.deny.commands]\npatterns = ["whoami:*"]\n',
+    manifest: { permission: { mode: 'auto' } },
+    tries: [bash('whoami', { is: 'deny' }), bash('env whoami', { is: 'deny' }), bash('true', { is: 'allow' })],
+    on: { gateway: { tries: [remote('drop', { is: 'deny' }), remote('echo', { is: 'allow' })] } },
   },
   {
     id: 'X9',
-    promise: 'ACP.',
+    promise: 'ACP: an editor sees each change as a diff, and the to-do list as a plan.',
     shown: ['test/e2e/chat/acp.test.ts'],
-    on: only({ acp: no('test/e2e/chat/acp.test.ts drives it with the official library.') }, 'It is about ACP.'),
+    on: only(
+      {
+        acp: own(async (place) => {
+          const updates: SessionUpdate[] = []
+          const editor = await openAcp(place, undefined, (update) => updates.push(update))
+          await editor.call({ tool: 'write', input: { path: 'a.txt', content: 'new' } }, 'once')
+          await editor.call({ tool: 'todowrite', input: { todos: [{ content: 'test it', priority: 'high' }] } }, 'once')
+          await editor.close()
+          const ended = updates.find((update) => update.sessionUpdate === 'tool_call_update')
+          expect(ended).toMatchObject({ content: [{ type: 'diff', newText: 'new' }, { type: 'content' }] })
+          expect(updates).toContainEqual({
+            sessionUpdate: 'plan',
+            entries: [{ content: 'test it', status: 'pending', priority: 'high' }],
+          })
+        }),
+      },
+      'It is about ACP.',
+    ),
   },
   {
     id: 'X10',

@@ -1,6 +1,7 @@
 /** T: tools. */
 
-import { no, type PromiseRow, SURFACES, type Try } from '../promise.ts'
+import { expect } from 'vitest'
+import { bash, by, no, type PromiseRow, SURFACES, type Try } from '../promise.ts'
 import { GATEWAY, LEVELS_ONLY, NO_TOOLS, OWN_TOOLS, RUNS_NOTHING } from './reasons.ts'
 
 const of = (tool: string, input: Try['input'], expected: Partial<Try> = {}): Try => ({ tool, input, ...expected })
@@ -58,8 +59,55 @@ export const TOOL_ROWS: readonly PromiseRow[] = [
       page: { tries: [of('hello', {}, { is: 'deny' })] },
       run: NO_TOOLS,
       hook: OWN_TOOLS,
-      gateway: no('Descriptions of other servers are pinned: test/contract/mcp/gateway.test.ts.'),
+      gateway: by(
+        'test/contract/mcp/gateway-tools.test.ts',
+        'withholds a tool whose description changes between the list and the call',
+      ),
     },
+  },
+  {
+    id: 'T3',
+    promise: 'A tool whose script changes after it was trusted does not run.',
+    shown: ['src/tools/custom/custom.test.ts'],
+    files: TOOL,
+    trusted: ['hello'],
+    manifest: { permission: { tools: { hello: 'allow' } } },
+    tries: [
+      of(
+        'hello',
+        {},
+        {
+          is: 'allow',
+          says: /greetings/,
+          after: (place) => place.write('$H/.config/cordon/tools/hello.sh', '#!/bin/sh\necho swapped\n'),
+        },
+      ),
+      of('hello', {}, { hides: /swapped|greetings/ }),
+    ],
+    on: { ...CORDONS_OWN, gateway: LEVELS_ONLY },
+  },
+  {
+    id: 'T3',
+    promise: 'A script of a project’s skill asks until a person has approved its bytes.',
+    shown: ['test/contract/session/promises.test.ts'],
+    files: {
+      '.agents/skills/demo/SKILL.md': '---\nname: demo\ndescription: d\n---\nRun go.sh.\n',
+      '.agents/skills/demo/go.sh': '#!/bin/sh\necho went\n',
+    },
+    manifest: { permission: { mode: 'auto', tools: { bash: 'allow' } } },
+    tries: [
+      bash('./.agents/skills/demo/go.sh', {
+        is: 'ask',
+        typed: 'allow',
+        asks: /approve demo/,
+        after: async (place) => {
+          expect((await place.cordon(['skills', 'approve', 'demo'])).code).toBe(0)
+          const { out, code } = await place.cordon(['check', '--', './.agents/skills/demo/go.sh'])
+          expect(code, out).toBe(0)
+        },
+      }),
+    ],
+    on: { gateway: GATEWAY },
   },
   {
     id: 'T4',

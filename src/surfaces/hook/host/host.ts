@@ -107,7 +107,7 @@ export interface HostSandbox {
   readonly remedy: string
   /** It would keep this command from writing, if it were not for us. */
   readonly isReadOnly?: (input: Json, at: HostSurroundings, root: string) => boolean | Promise<boolean>
-  /** It is switched on, and leaves only a wrapped command aloneon its own. */
+  /** It is switched on, and leaves only a wrapped command alone on its own. */
   readonly isOn?: (at: HostSurroundings, root: string) => boolean
 }
 

@@ -51,13 +51,14 @@ const WORD = String.raw`(?:[\w@%+:,./-]|'[^']*'|\\['\\])+`
 const KEY = String.raw`[0-9a-f]{12}(?:\.[0-9a-f]{8})?(?:\+undo)?(?:\+read)?`
 const QUOTED = String.raw`('(?:[^']|'\\['\\]'|'"'"')*')`
 
-/** Whether a command that ran is one that a hook had put into the sandbox, the process that's and wherever it left its shell. */
-export function isSandboxed(text: string, program: string): boolean {
+/** The command inside one that a hook put into the sandbox, for any session and wherever it left its shell; null for every other. */
+export function sandboxedText(text: string, program: string): string | null {
   const name = quoteIfNeeded(program).replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
   const form = `^(?:cd -- ${WORD} && ${name} ${KEY} --in ${WORD}|${name} ${KEY}) ${QUOTED}$`
   const [, quoted = ''] = new RegExp(form).exec(text) ?? []
   const [inner, posix] = [unquote(quoted), posixUnquote(quoted)]
-  return (inner !== null && quote(inner) === quoted) || (posix !== null && posixQuote(posix) === quoted)
+  if (inner !== null && quote(inner) === quoted) return inner
+  return posix !== null && posixQuote(posix) === quoted ? posix : null
 }
 
 /** One word, whatever it holds. Backslashes stand outside the quotes, because fish reads them inside as well. */

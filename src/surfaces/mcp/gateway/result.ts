@@ -20,7 +20,7 @@ export interface GuardedResult {
   readonly injection: number | null
 }
 
-const MAX_TEXT = 1024 * 1024
+const MAX_TEXT = 256 * 1024
 const MAX_PARTS = 1000
 const MAX_VALUES = 100
 /** Shorter texts are scanned so many characters at once, a line each: a scan by itself costs as much as reading some hundred characters. */

@@ -93,7 +93,7 @@ function serverOptions(root: string, terminal: Terminal): ServerOptions {
         throw new Error(
           id === null
             ? 'only the manifest can allow it: the user can grant it in cordon.toml and sign that'
-            : `tell the user to run \`cordon approvals allow ${id}\`in another terminal, then try again`,
+            : `tell the user to run \`cordon approvals allow ${id}\` in another terminal, then try again`,
         )
       },
     },
