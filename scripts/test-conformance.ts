@@ -1,6 +1,6 @@
 /**
  * `npm test -- conformance`: the published MCP conformance suite against its own server kind, alone and behind `cordon mcp
- * wrap`. Fails when a check that holds for the server alone does not hold behind the gateway.
+ * wrap`, which runs it here or reaches it over HTTP. Fails when a check that passes for the server alone does not pass there.
  */
 
 import { spawn, spawnSync } from 'node:child_process'
@@ -16,14 +16,16 @@ const node = realpathSync(process.execPath)
 const server = join(checkout, 'test/agents/conformance-server.ts')
 const LABEL = 'suite'
 
-const MANIFEST = `schema_version = 1
+const manifestOf = (server: string): string => `schema_version = 1
 [permission]
 mode = "auto"
 [mcp_servers.${LABEL}]
-command = "${node} ${server}"
-read = ["${join(checkout, 'test/agents')}/**", "${join(checkout, 'node_modules')}/**", "${join(checkout, 'package.json')}", "${dirname(dirname(node))}/**"]
+${server}
 requests = ["elicitation", "sampling"]
 `
+
+const LOCAL = `command = "${node} ${server}"
+read = ["${join(checkout, 'test/agents')}/**", "${join(checkout, 'node_modules')}/**", "${join(checkout, 'package.json')}", "${dirname(dirname(node))}/**"]`
 
 interface Check {
   readonly id: string
@@ -54,33 +56,30 @@ if (missing !== null) throw new Error(missing)
 const base = mkdtempSync(join(tmpdir(), 'cordon-conformance-'))
 try {
   const project = join(base, 'project')
-  for (const folder of ['project', 'home', 'alone', 'behind']) mkdirSync(join(base, folder))
-  writeFileSync(join(project, 'cordon.toml'), MANIFEST)
+  for (const folder of ['project', 'home', 'alone', 'here', 'remote']) mkdirSync(join(base, folder))
   const env = { PATH: process.env.PATH ?? '', HOME: join(base, 'home'), CORDON_KEYCHAIN: 'off' }
-  const signed = spawnSync(cordon[0], [cordon[1], 'sign', '--yes', '--root', project], {
-    env,
-    cwd: project,
-    encoding: 'utf8',
-  })
-  if (signed.status !== 0) throw new Error(signed.stderr)
-  const alone = await runSuite({ command: node, args: [server], env, cwd: project, label: null }, join(base, 'alone'))
-  const wrap = {
-    command: cordon[0],
-    args: [cordon[1], 'mcp', 'wrap', '--root', project],
-    env,
-    cwd: project,
-    label: LABEL,
-  }
-  const behind = await runSuite(wrap, join(base, 'behind'))
+  const bare = { command: node, args: [server], env, cwd: project, label: null }
+  const alone = await runSuite(bare, join(base, 'alone'))
   const held = [...alone].filter(([, { status }]) => status === 'SUCCESS')
-  const lost = held.filter(([key]) => behind.get(key)?.status !== 'SUCCESS')
-  console.log(
-    `${alone.size} checks; alone ${held.length} hold, behind the gateway ${held.length - lost.length} of these`,
-  )
+  console.log(`${alone.size} checks; alone ${held.length} pass`)
   for (const [key, { status, errorMessage }] of alone)
     if (status === 'FAILURE') console.log(`not alone either: ${key}: ${errorMessage ?? ''}`)
-  for (const [key] of lost) console.log(`lost: ${key}: ${behind.get(key)?.errorMessage ?? 'not there'}`)
-  process.exitCode = lost.length > 0 || held.length < 20 ? 1 : 0
+  const far = await openBridge(bare)
+  const places = { here: LOCAL, remote: `url = "${far.url.replace('localhost', '127.0.0.1')}"` }
+  for (const [where, definition] of Object.entries(places)) {
+    writeFileSync(join(project, 'cordon.toml'), manifestOf(definition))
+    const sign = [cordon[1], 'sign', '--yes', '--root', project]
+    const signed = spawnSync(cordon[0], sign, { env, cwd: project, encoding: 'utf8' })
+    if (signed.status !== 0) throw new Error(signed.stderr)
+    const args = [cordon[1], 'mcp', 'wrap', '--root', project]
+    const wrap = { command: cordon[0], args, env, cwd: project, label: LABEL }
+    const behind = await runSuite(wrap, join(base, where))
+    const lost = held.filter(([key]) => behind.get(key)?.status !== 'SUCCESS')
+    console.log(`behind the gateway, ${where}: ${held.length - lost.length} of these`)
+    for (const [key] of lost) console.log(`lost: ${key}: ${behind.get(key)?.errorMessage ?? 'not there'}`)
+    if (lost.length > 0 || held.length < 20) process.exitCode = 1
+  }
+  await far.close()
 } finally {
   rmSync(base, { recursive: true, force: true })
 }

@@ -62,7 +62,7 @@ export function requestOf(question: Question): ApprovalRequest {
     decision,
     worst: worstCaseOf(decision, facts),
     asks: real.length > 0 ? real : asks,
-    suggestions: question.suggestions ?? suggestGrants(decision, facts, places),
+    suggestions: question.suggestions ?? suggestGrants(decision, facts, places, input),
   }
 }
 

@@ -1,13 +1,21 @@
-/** Where a manifest keeps an answer.. */
+/** The list of a manifest that keeps an answer. */
 
-import type { GrantKind } from './prompter.ts'
+import { readMcpName, SERVER_NAME } from '../policy/mcp-rules.ts'
+import type { Suggestion } from './suggestion.ts'
 
-/** The list of a manifest that an answer is written into; null where no list takes it. */
+export interface GrantList {
+  readonly section: readonly string[]
+  readonly name: string
+  /** The entry, if it is not the value of the grant. */
+  readonly item?: string
+}
+
+/** The list that an answer is written into, or null. */
 export function grantList(
-  kind: GrantKind,
+  { kind, value }: Pick<Suggestion, 'kind' | 'value'>,
   verdict: 'allow' | 'deny',
   tool: string,
-): { readonly section: readonly string[]; readonly name: string } | null {
+): GrantList | null {
   const allows = verdict === 'allow'
   const side = ['capabilities', verdict]
   switch (kind) {
@@ -18,6 +26,13 @@ export function grantList(
       return { section: [...side, kind], name: 'paths' }
     case 'port':
       return allows ? { section: ['sandbox', 'os'], name: 'dev_server_ports' } : null
+    case 'tool': {
+      // `[mcp.SERVER] tools` lists what is allowed.
+      const [called = '', ...conditions] = value.split(' ')
+      const { server, tool: inner, isAmbiguous } = readMcpName(called)
+      if (!allows || isAmbiguous || !SERVER_NAME.test(server)) return null
+      return { section: ['mcp', server], name: 'tools', item: [inner, ...conditions].join(' ') }
+    }
     case 'directory':
       return allows ? { section: side, name: 'additional_directories' } : { section: [...side, 'read'], name: 'paths' }
     case 'host':

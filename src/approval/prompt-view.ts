@@ -167,11 +167,11 @@ function pinnedGrant({ offers }: AskView, { choice }: PromptState, columns: numb
 function savedLine(view: AskView, state: PromptState, kind: AnswerKind | undefined, columns: number): string[] {
   const offer = view.offers[state.choice]
   const verdict = kind === 'always' ? 'allow' : kind === 'deny-always' ? 'deny' : null
-  const list = offer && verdict && grantList(offer.kind, verdict, view.tool)
+  const list = offer && verdict && grantList(offer, verdict, view.tool)
   if (!offer || !list) return [pinnedGrant(view, state, columns)]
   if (/^[/~]/.test(offer.value) && offer.kind !== 'command')
     return [pinnedGrant(view, state, columns), dim(cutTo('     for you and this project, not in cordon.toml', columns))]
-  const value = offer.kind === 'port' ? offer.value : JSON.stringify(offer.value)
+  const value = offer.kind === 'port' ? offer.value : JSON.stringify(list.item ?? offer.value)
   const line = `cordon.toml  [${list.section.join('.')}] ${list.name} = [ … ${value} ]`
   return wrapWords(line, columns).map(bold)
 }

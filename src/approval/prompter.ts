@@ -65,7 +65,8 @@ export function programmaticPrompter(
   return { name, ask: async (request) => decide(request) }
 }
 
-export const GRANT_KINDS = ['command', 'read', 'write', 'host', 'directory', 'port'] as const
+/** The kinds of grants. */
+export const GRANT_KINDS = ['command', 'read', 'write', 'host', 'directory', 'port', 'tool'] as const
 export type GrantKind = (typeof GRANT_KINDS)[number]
 
 /** An answer from a program or another process; null if invalid. */

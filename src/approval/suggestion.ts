@@ -12,6 +12,7 @@ import { parseUrl } from '../hosts/url.ts'
 import { parseCommandPattern } from '../policy/command-pattern.ts'
 import type { Decision, PartDecision } from '../policy/decision.ts'
 import { keyOfKind } from '../policy/evaluate/carried-paths.ts'
+import { readToolGrant } from '../policy/mcp-rules.ts'
 import type { ReasonCode } from '../policy/reason.ts'
 import { createRedactor } from '../scan/redact/redact.ts'
 import type { CommandFact, ShellFacts } from '../shell/facts.ts'
@@ -118,14 +119,20 @@ const NEVER: ReadonlySet<string> = new Set(
 )
 
 /** Suggestions for a decision that asks, narrowest first; empty when what asks should not be saved at all. */
-export function suggestGrants(decision: Decision, facts: ShellFacts | null, places: GrantPlaces): Suggestion[] {
+export function suggestGrants(
+  decision: Decision,
+  facts: ShellFacts | null,
+  places: GrantPlaces,
+  input: Readonly<Record<string, unknown>> = {},
+): Suggestion[] {
   const asks = decision.segments.filter((part) => part.decision === 'ask')
   const keeps = (ask: PartDecision): boolean =>
     SAVED_REASONS.has(ask.reason.code) && (!ask.firm || ask.reason.code === 'secret')
   if (asks.length === 0 || !asks.every(keeps)) return []
   const each = asks
     .filter((ask) => !isKeyOfKind(ask, facts, places))
-    .map((ask) => partSuggestions(ask, facts, places).filter((suggestion) => !holdsSecret(suggestion)))
+    .map((ask) => (isServerTool(ask) ? toolSuggestions(ask.text, input, places) : partSuggestions(ask, facts, places)))
+    .map((suggestions) => suggestions.filter((suggestion) => !holdsSecret(suggestion)))
   if (each.some((suggestions) => suggestions.length === 0)) return []
   const alike = new Map(each.map((suggestions) => [suggestions.map(nameOf).join('\n'), suggestions]))
   const [only, ...others] = alike.values()
@@ -170,6 +177,30 @@ function partSuggestions(part: PartDecision, facts: ShellFacts | null, places: G
   if (part.kind === 'read' || part.kind === 'write' || part.kind === 'list') return pathSuggestions(part, facts, places)
   return part.kind === 'command' && fact ? commandSuggestions(fact) : []
 }
+
+/** Built-in tools are granted by what they touch. */
+function isServerTool({ kind, text }: PartDecision): boolean {
+  return kind === 'tool' && text.startsWith('mcp_')
+}
+
+/** A call of a server's tool: with the short arguments that it has now, whatever the long ones say, and then with any. */
+function toolSuggestions(
+  called: string,
+  input: Readonly<Record<string, unknown>>,
+  places: GrantPlaces,
+): readonly Suggestion[] {
+  const conditions = Object.entries(input).flatMap(([name, value]) =>
+    typeof value === 'string' && PLAIN_ARGUMENT.test(value) ? [`${name}=${value}`] : [],
+  )
+  const exact = [called, ...conditions].join(' ')
+  const narrow: Suggestion = { kind: 'tool', value: exact, admits: `every call with ${conditions.join(' and ')}` }
+  const broad: Suggestion = { kind: 'tool', value: called, admits: `every call of ${called}` }
+  const each = conditions.length === 0 ? [broad] : [narrow, broad]
+  return each.filter(({ value }) => readToolGrant(value, places) !== null)
+}
+
+/** What means the same in a rule as it does here: no glob, no space, no way up. */
+const PLAIN_ARGUMENT = /^(?!.*\.\.)[\w@:./~+-]{1,100}$/
 
 /** A key that comes with the grant of its command's kind. */
 function isKeyOfKind(part: PartDecision, facts: ShellFacts | null, { resolve }: GrantPlaces): boolean {

@@ -64,13 +64,14 @@ export class McpTools {
     clearTimeout(timer)
   }
 
-  /** A server's tool. Its effects are unknown, so it counts as a command. */
-  #tool(name: string, description: string, schema: unknown): Tool {
+  /** A tool of a server. What it touches no one knows: it counts as a command. */
+  #tool(name: string, description: string, schema: unknown, serverHints: Readonly<Record<string, unknown>>): Tool {
     return {
       name,
       description,
       input: schema as InputSchema,
       checksInput: true,
+      serverHints,
       labels: toolLabels,
       hints: toolHints.runs,
       actions: touchesNothing,
@@ -109,7 +110,12 @@ export class McpTools {
     const { tools } = recordOf(await this.#request('tools/list', {}, signal))
     const found = (Array.isArray(tools) ? tools : []).filter(isRecord).map((tool) => {
       const schema = tool.inputSchema ?? { type: 'object', properties: {} }
-      return this.#tool(`${MCP_PREFIX}${String(tool.name)}`, String(tool.description ?? ''), schema)
+      return this.#tool(
+        `${MCP_PREFIX}${String(tool.name)}`,
+        String(tool.description ?? ''),
+        schema,
+        recordOf(tool.annotations),
+      )
     })
     this.#options.offer(found.filter(({ name }) => NAME.test(name)))
     for (const { name } of found.filter((tool) => !NAME.test(tool.name)))
@@ -175,7 +181,7 @@ export class McpTools {
     const [[field, schema] = ['answer', {}]] = Object.entries(recordOf(recordOf(requestedSchema).properties))
     const about = recordOf(_meta)[ASKED_CALL]
     const passed = typeof about === 'string' && (this.#passed.get(about) ?? 0) > 0
-    const answer = passed ? 'yes' : await this.#question(String(message), recordOf(schema).enum)
+    const answer = passed ? 'once' : await this.#question(String(message), recordOf(schema).enum)
     this.#write({
       id,
       result: answer === null ? { action: 'decline' } : { action: 'accept', content: { [field]: answer } },

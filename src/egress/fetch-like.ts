@@ -129,10 +129,14 @@ function responseOf(incoming: IncomingMessage, agent: RouteAgent, most: number):
 /** Ends a body that grows past what one message may have; in a stream of events each begins anew. */
 function limited(most: number, isStream: boolean): Transform {
   let size = 0
+  let last = ''
   return new Transform({
     transform(chunk: Buffer, _encoding, done) {
-      const end = isStream ? Math.max(chunk.lastIndexOf('\n\n'), chunk.lastIndexOf('\r\n\r\n')) : -1
-      size = end < 0 ? size + chunk.length : chunk.length - end
+      // An end may come in two pieces.
+      const text = isStream ? last + chunk.toString('latin1') : ''
+      const end = Math.max(text.lastIndexOf('\n\n'), text.lastIndexOf('\n\r\n'))
+      size = end < 0 ? size + chunk.length : Math.min(chunk.length, text.length - end)
+      last = text.slice(-2)
       if (size > most) done(new Error(`a message of more than ${most} bytes`))
       else done(null, chunk)
     },

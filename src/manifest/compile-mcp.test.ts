@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { soleDecision } from '../policy/decision.ts'
-import { judgeMcpCall } from '../policy/mcp-rules.ts'
+import { judgeMcpCall, mcpCallOf } from '../policy/mcp-rules.ts'
 import type { Verdict } from '../policy/order.ts'
 import { compileManifest } from './compile.ts'
 import { loadManifest } from './load.ts'
@@ -23,9 +23,10 @@ function decided(
   if ('problems' in compiled) throw new Error(JSON.stringify(compiled.problems))
   const { policy, session } = compiled
   const decision = soleDecision(base, { kind: 'tool', text: tool }, { code, message: '' })
-  const call = { server: 'hub', tool, called: `mcp__hub__${tool}`, input, hints }
   const links: Readonly<Record<string, string>> = { '/project/docs/link': '/etc/passwd' }
-  return judgeMcpCall(decision, session.mcpRules.get('hub'), call, { policy, canonical: (path) => links[path] ?? path })
+  const called = `mcp__hub__${tool}`
+  const canonical = (path: string) => links[path] ?? path
+  return judgeMcpCall(decision, called, mcpCallOf(called, session.mcpRules, { input, hints, canonical }), policy)
     .decision
 }
 

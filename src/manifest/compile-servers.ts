@@ -1,15 +1,19 @@
 /** Compiles `[mcp_servers.NAME]` to what the gateway runs. */
 
-import type { ArgumentRule, McpRules, McpToolRule } from '../policy/mcp-rules.ts'
+import {
+  type ArgumentRule,
+  type McpRules,
+  type McpToolRule,
+  readCondition,
+  SERVER_NAME,
+  splitUrlPattern,
+} from '../policy/mcp-rules.ts'
 import type { Verdict } from '../policy/order.ts'
 import type { PathRule } from '../policy/policy.ts'
 import type { Lookup } from './lookup.ts'
 import type { HostEntry, Item, McpToolEntry, SecretEntry } from './schema/manifest.ts'
 import type { McpServerSetting, ServerRequest } from './schema/settings.ts'
 import { joinKey, quoteShort } from './toml/tree.ts'
-
-/** Names are before the names of tools and in addresses of resources: no character of theirs may be read as a separator. */
-export const SERVER_NAME: RegExp = /^[a-z0-9][a-z0-9-]{0,39}$/
 
 /** The servers of the manifest; problems are noted in the lookup. */
 export function compileServers(lookup: Lookup): readonly McpServerSetting[] {
@@ -125,7 +129,10 @@ function rulesOf(name: string, lookup: Lookup): McpRules {
 }
 
 function toolRule(item: Item<McpToolEntry>, lookup: Lookup): McpToolRule {
-  const { tool, level = 'allow', args = [] } = item.value
+  // As one text: the name, and conditions behind it.
+  const [tool = '', ...conditions] = item.value.tool.split(' ')
+  const { level = 'allow', args: own = [] } = item.value
+  const args = [...own, ...conditions.map((value) => ({ ...item, value }))]
   const rules = args.map((arg) => argumentRule(arg, lookup)).filter((rule) => rule !== null)
   // A condition that could not be read must not be as good as none.
   const closed = rules.length < args.length && level === 'allow'
@@ -133,8 +140,8 @@ function toolRule(item: Item<McpToolEntry>, lookup: Lookup): McpToolRule {
 }
 
 function argumentRule(item: Item<string>, lookup: Lookup): ArgumentRule | null {
-  const [, name, pattern] = /^([\w.$-]{1,100})=(.+)$/s.exec(item.value) ?? []
-  if (name === undefined || pattern === undefined) {
+  const found = readCondition(item.value)
+  if (found === null) {
     lookup.error(item, {
       code: 'bad-value',
       message: 'a condition is the name of an argument, "=" and what it must match',
@@ -143,14 +150,13 @@ function argumentRule(item: Item<string>, lookup: Lookup): ArgumentRule | null {
     })
     return null
   }
-  if (/^(?:\.?\/|~\/)/.test(pattern)) {
-    const parsed = lookup.path(pattern.replace(/^\.\//, ''), null, item)
-    return parsed && { name, kind: 'path', pattern: parsed }
+  const { name, kind, pattern } = found
+  if (kind === 'text') return { name, kind, glob: pattern }
+  if (kind === 'path') {
+    const parsed = lookup.path(pattern, null, item)
+    return parsed && { name, kind, pattern: parsed }
   }
-  const url = /^https?:\/\/([^/]+)(\/.*)?$/.exec(pattern)
-  if (url === null) return { name, kind: 'text', glob: pattern }
-  const [host] = lookup.hosts([{ ...item, value: url[1]! }])
-  return host === undefined
-    ? null
-    : { name, kind: 'url', host: url[2] === undefined ? host : { ...host, paths: [url[2]] } }
+  const { host: text, path } = splitUrlPattern(pattern)
+  const [host] = lookup.hosts([{ ...item, value: text }])
+  return host === undefined ? null : { name, kind, host: path === null ? host : { ...host, paths: [path] } }
 }

@@ -4,6 +4,7 @@ import type { PathPattern } from '../files/path-pattern.ts'
 import type { ProtectedPlace } from '../files/protected-paths.ts'
 import type { UrlFacts } from '../hosts/url.ts'
 import type { ShellAnalysis } from '../shell/facts.ts'
+import type { McpCall, ToolGrant } from './mcp-rules.ts'
 import type { Verdict } from './order.ts'
 import type { CommandRule, HostRule, Mode, NearbyKind, PathRule, Sourced } from './policy.ts'
 
@@ -59,6 +60,8 @@ export interface ToolCall {
   readonly requireConfirmation: boolean
   /** Touches only what this session started itself, which was allowed then. */
   readonly ownOnly?: boolean
+  /** The tool of an MCP server. */
+  readonly mcp?: McpCall
 }
 
 /** Copies of the project's files, as denied paths need them. */
@@ -80,6 +83,8 @@ export interface SessionFacts {
     readonly writes: readonly PathRule[]
     readonly commands: readonly CommandRule[]
     readonly hosts: readonly HostRule[]
+    /** Answers about tools of MCP servers, denials too. */
+    readonly tools?: readonly ToolGrant[]
   }
   /** Directories that answers of this session added to the roots. */
   readonly roots: readonly string[]

@@ -2,10 +2,10 @@
 
 import { posix } from 'node:path'
 import { matchSegment, matchSegments } from '../files/glob.ts'
-import { coversPath, type PathPattern } from '../files/path-pattern.ts'
+import { coversPath, type PathPattern, parsePathPattern } from '../files/path-pattern.ts'
 import { secretOf } from '../files/secret-shapes.ts'
 import { classifyAddress } from '../hosts/address.ts'
-import { matchesDenied, matchesHost } from '../hosts/pattern.ts'
+import { matchesDenied, matchesHost, parseHostPattern } from '../hosts/pattern.ts'
 import { parseUrl } from '../hosts/url.ts'
 import { type Decision, soleDecision } from './decision.ts'
 import { compareVerdicts, type Verdict } from './order.ts'
@@ -36,61 +36,105 @@ export interface McpRules {
   readonly tools: readonly McpToolRule[]
 }
 
-export interface McpCall {
-  readonly server: string
-  readonly tool: string
-  /** `mcp__SERVER__TOOL`. */
+/** A saved answer about the calls of one tool, by the whole name that it is called by. */
+export interface ToolGrant extends McpToolRule {
   readonly called: string
-  /** Null if unknown: then no argument meets a condition. */
+}
+
+/** A call of a server's tool, beside its name. */
+export interface McpCall {
+  readonly tool: string
+  /** Rules of `[mcp.SERVER]`; null where there are none. */
+  readonly rules: McpRules | null
+  /** Two servers could be called so: what only one of them is granted is not granted. */
+  readonly isAmbiguous: boolean
+  /** Null where no one knows: then no argument meets a condition. */
   readonly input: Readonly<Record<string, unknown>> | null
   /** The server's description of the tool; null if it was not read. */
   readonly hints: Readonly<Record<string, unknown>> | null
-}
-
-/** What paths of arguments are looked up by. */
-export interface McpScene {
-  readonly policy: Policy
   readonly canonical: (path: string) => string
 }
 
-/** `base` comes from levels and modes. A rule lifts an ask about the level, never a denial. */
-export function judgeMcpCall(base: Decision, rules: McpRules | undefined, call: McpCall, scene: McpScene): Decision {
-  if (base.decision === 'deny' || rules === undefined) return base
-  const found = ruleFor(rules, call, scene)
+/** A server's name comes before the names of its tools and in resource addresses, so it contains no separator. */
+export const SERVER_NAME: RegExp = /^[a-z0-9][a-z0-9-]{0,39}$/
+
+/** The server and the tool in `mcp__SERVER__TOOL`. */
+export function readMcpName(called: string): Pick<McpCall, 'tool' | 'isAmbiguous'> & { readonly server: string } {
+  const [, server = '', tool = ''] = /^mcp__(.+?)__(.+)$/s.exec(called) ?? []
+  return { server, tool, isAmbiguous: tool.includes('__') }
+}
+
+/** What is judged of a tool that is called `mcp__SERVER__TOOL`. */
+export function mcpCallOf(
+  called: string,
+  rules: ReadonlyMap<string, McpRules>,
+  facts: Pick<McpCall, 'input' | 'hints' | 'canonical'>,
+): McpCall {
+  const { server, tool, isAmbiguous } = readMcpName(called)
+  return { tool, isAmbiguous, rules: rules.get(server) ?? null, ...facts }
+}
+
+/** The same behind the gateway, whose names are its own: no two servers share one. */
+export function gatewayCall(...given: Parameters<typeof mcpCallOf>): McpCall {
+  return { ...mcpCallOf(...given), isAmbiguous: false }
+}
+
+/** `base` is what levels and modes say. Its denials apply, and a rule lifts an ask only where that was about the level. */
+export function judgeMcpCall(
+  base: Decision,
+  called: string,
+  call: McpCall,
+  policy: Policy,
+  saved: readonly ToolGrant[] = [],
+): Decision {
+  if (base.decision === 'deny') return base
+  const found = ruleFor(called, call, policy, saved)
   if (found === null) return base
   const { level, rule, source } = found
   if (level === 'allow' && !(base.decision === 'ask' && base.reason.code === 'level-ask')) return base
   const code: ReasonCode = level === 'deny' ? 'denied-by-rule' : level === 'ask' ? 'level-ask' : 'granted'
   const words = { deny: 'denies', ask: 'asks about', allow: 'allows' }[level]
-  const message = `${rule} ${words} ${call.called}.`
-  return soleDecision(level, { kind: 'tool', text: call.called }, { code, message }, [{ rule, source }, ...base.rules])
+  const message = `${rule} ${words} ${called}.`
+  return soleDecision(level, { kind: 'tool', text: called }, { code, message }, [{ rule, source }, ...base.rules])
 }
 
-function ruleFor(rules: McpRules, call: McpCall, scene: McpScene): (RuleRef & { level: Verdict }) | null {
-  const matching = rules.tools.filter((one) => matchSegment(one.tool, call.tool) && meets(one, call, scene))
-  const [first, ...more] = matching
-  // The strictest of several: a broad grant does not lift the ask of a narrower entry.
+function ruleFor(
+  called: string,
+  call: McpCall,
+  policy: Policy,
+  saved: readonly ToolGrant[],
+): (RuleRef & { level: Verdict }) | null {
+  const { rules } = call
+  const meeting = <Rule extends McpToolRule>(all: readonly Rule[]) => all.filter((one) => meets(one, call, policy))
+  const written = meeting((rules?.tools ?? []).filter((one) => matchSegment(one.tool, call.tool)))
+  const answered = meeting(saved.filter((one) => one.called === called))
+  const denial = [...written, ...answered].find(({ level }) => level === 'deny')
+  // As for every tool an answer of the person comes before a level that is written.
+  const [answer] = answered
+  if (denial ?? answer) return denial ?? answer!
+  const [first, ...more] = written.filter(({ level }) => !(call.isAmbiguous && level === 'allow'))
+  // The strictest of several: a broad grant does not lift what a narrower entry asks about.
   if (first) return more.reduce((worst, one) => (compareVerdicts(one.level, worst.level) > 0 ? one : worst), first)
-  if (!rules.trustHints || call.hints === null) return null
+  if (rules === null || !rules.trustHints || call.hints === null) return null
   const reads = call.hints.readOnlyHint === true
   const hinted = reads ? rules.readOnly : call.hints.destructiveHint === false ? null : rules.destructive
   return hinted?.value ? { level: hinted.value, rule: hinted.rule, source: hinted.source } : null
 }
 
 /** A grant applies where every named argument certainly meets its condition, a denial or an ask where each may. */
-function meets({ level, args }: McpToolRule, { input }: McpCall, scene: McpScene): boolean {
+function meets({ level, args }: McpToolRule, { input, canonical }: McpCall, policy: Policy): boolean {
   return args.every((rule) => {
     const value = input !== null && Object.hasOwn(input, rule.name) ? input[rule.name] : undefined
     const texts = Array.isArray(value) ? value : [value]
     const readable = texts.length > 0 && texts.every((text) => typeof text === 'string')
     if (!readable) return level !== 'allow'
-    const met = (texts as string[]).map((text) => meetsOne(rule, text, scene))
+    const met = (texts as string[]).map((text) => meetsOne(rule, text, policy, canonical))
     return level === 'allow' ? met.every((one) => one === true) : met.some((one) => one !== false)
   })
 }
 
 /** Null for a value that can be read in more than one way. */
-function meetsOne(rule: ArgumentRule, text: string, { policy, canonical }: McpScene): boolean | null {
+function meetsOne(rule: ArgumentRule, text: string, policy: Policy, canonical: McpCall['canonical']): boolean | null {
   // Signs without a shape, and those that only look like others.
   if (/[\p{C}\p{Zl}\p{Zp}]/u.test(text) || text !== text.normalize('NFKC')) return null
   switch (rule.kind) {
@@ -122,4 +166,56 @@ function meetsOne(rule: ArgumentRule, text: string, { policy, canonical }: McpSc
       return matchesHost(pattern, host, port) && listed
     }
   }
+}
+
+/** A condition as it is written: `repo=acme/*`, `path=./docs/**`, `url=https://HOST/PATH`; null for any other text. */
+export function readCondition(
+  text: string,
+): { readonly name: string; readonly kind: ArgumentRule['kind']; readonly pattern: string } | null {
+  const [, name, pattern] = /^([\w.$-]{1,100})=(.+)$/s.exec(text) ?? []
+  if (name === undefined || pattern === undefined) return null
+  if (/^(?:\.?\/|~\/)/.test(pattern)) return { name, kind: 'path', pattern: pattern.replace(/^\.\//, '') }
+  return { name, kind: /^https?:\/\/[^/]+/.test(pattern) ? 'url' : 'text', pattern }
+}
+
+/** A condition as a person reads it. */
+export function conditionText(rule: ArgumentRule): string {
+  switch (rule.kind) {
+    case 'text':
+      return `${rule.name}=${rule.glob}`
+    case 'path':
+      return `${rule.name}=${rule.pattern.text}`
+    case 'url':
+      return `${rule.name}=https://${rule.host.pattern.text}${rule.host.paths?.[0] ?? ''}`
+  }
+}
+
+/** The host and the path of a condition about addresses. */
+export function splitUrlPattern(pattern: string): { readonly host: string; readonly path: string | null } {
+  const [, host = '', path = null] = /^https?:\/\/([^/]+)(\/.*)?$/s.exec(pattern) ?? []
+  return { host, path }
+}
+
+/** `mcp__SERVER__TOOL`, and conditions behind it; null for a text that grants nothing. */
+export function readToolGrant(
+  value: string,
+  place: { readonly root: string; readonly home: string },
+): Pick<ToolGrant, 'called' | 'tool' | 'args'> | null {
+  const [called = '', ...conditions] = value.split(' ')
+  if (!/^mcp_[\w.:-]{1,200}$/.test(called)) return null
+  const args = conditions.flatMap((text): ArgumentRule[] => {
+    const found = readCondition(text)
+    if (found?.kind === 'text') return [{ name: found.name, kind: 'text', glob: found.pattern }]
+    if (found?.kind === 'path') {
+      const parsed = parsePathPattern(found.pattern, { ...place, files: null })
+      return 'pattern' in parsed ? [{ name: found.name, kind: 'path', pattern: parsed.pattern }] : []
+    }
+    const { host, path } = splitUrlPattern(found?.pattern ?? '')
+    const parsed = parseHostPattern(host, null)
+    if (found === null || !('pattern' in parsed)) return []
+    const paths = path === null ? {} : { paths: [path] }
+    const rule = { pattern: parsed.pattern, rule: 'saved grant', source: 'cordon grants', ...paths }
+    return [{ name: found.name, kind: 'url', host: rule }]
+  })
+  return args.length < conditions.length ? null : { called, tool: readMcpName(called).tool, args }
 }

@@ -6,12 +6,13 @@ import { coversPath } from '../files/path-pattern.ts'
 import { protectedPath } from '../files/protected-paths.ts'
 import { secretOf } from '../files/secret-shapes.ts'
 import { parseHostPattern } from '../hosts/pattern.ts'
+import { readMcpName, readToolGrant } from '../policy/mcp-rules.ts'
 import { Fault } from '../system/fault.ts'
 import type { Files } from '../system/files.ts'
 import type { Machine } from '../system/machine.ts'
 import type { LoadedPolicy } from './load/load.ts'
 
-export type AdditionKind = 'host' | 'read' | 'write' | 'command' | 'port'
+export type AdditionKind = 'host' | 'read' | 'write' | 'command' | 'port' | 'tool'
 
 /** The grants of one addition; empty if the manifest already has them. */
 export interface Addition {
@@ -55,7 +56,21 @@ export function commandAddition(pattern: string, { loaded }: AdditionPlaces): Ad
   return { says: `agents run ${pattern} without asking`, warning: null, grants: known ? [] : [grant] }
 }
 
-/** The addition for a canonical existing path. Throws for Cordon's own places. */
+/** The addition of an MCP server's tool, with conditions behind its name; null where it is not. */
+export function toolAddition(value: string, { loaded, machine }: AdditionPlaces): Addition | null {
+  const read = readToolGrant(value, { root: loaded.root, home: machine.home })
+  if (read === null || read.tool === '') return null
+  const { server } = readMcpName(read.called)
+  const listed = loaded.session.mcpRules.get(server)?.tools ?? []
+  const known = listed.some(({ tool, args, level }) => level === 'allow' && tool === read.tool && args.length === 0)
+  return {
+    says: `agents call ${value} without asking`,
+    warning: null,
+    grants: known ? [] : [{ kind: 'tool', value, admits: `every call of ${value}` }],
+  }
+}
+
+/** The addition of a canonical path that exists. Throws for Cordon's own places. */
 export function pathAddition(path: string, how: 'read' | 'write', places: AdditionPlaces): Addition {
   const { loaded, machine, files } = places
   const { policy, root, manifestPath } = loaded

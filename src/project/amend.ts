@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import type { SavedAnswer } from '../approval/approve.ts'
-import { grantList } from '../approval/grant-list.ts'
+import { type GrantList, grantList } from '../approval/grant-list.ts'
 import { isInside } from '../files/baseline.ts'
 import { tldtsSuffixes } from '../hosts/suffix.ts'
 import { loadManifest } from '../manifest/load.ts'
@@ -28,9 +28,7 @@ import { trustRequest } from './sign/trust.ts'
 export type AmendResult = { readonly loaded: LoadedPolicy } | { readonly why: string }
 
 /** Where a manifest stores an answer. */
-export interface ListPlace {
-  readonly section: readonly string[]
-  readonly name: string
+export interface ListPlace extends GrantList {
   /** Entries to write before the answer if the list is new. */
   readonly first?: readonly string[]
 }
@@ -68,22 +66,33 @@ export async function amendProject(
   }
   const place = listPlace(remembered, loaded.policy)
   if ('reason' in place) return { why: place.reason }
+  const { kind, value } = remembered.grant
+  const items = [...(place.first ?? []), place.item ?? (kind === 'port' ? Number(value) : value)]
+  return editProject(loaded, machine, files, (text) => {
+    let edited = text
+    for (const item of items) {
+      const next = appendToList(edited, place.section, place.name, item)
+      if ('refusal' in next) return null
+      edited = next.text
+    }
+    return edited
+  })
+}
+
+/** Changes the text of a project's signed manifest and signs it again. Null of `edit`: it cannot be changed so. */
+export async function editProject(
+  loaded: LoadedPolicy,
+  machine: Machine,
+  files: Files,
+  edit: (text: string) => string | null,
+): Promise<AmendResult> {
   try {
     const outcome = amendManifest({
       stateDir: machine.stateDir,
       keys: openKeyStore(machine.stateDir),
       project: loaded.root,
       path: loaded.manifestPath,
-      edit: (text) => {
-        const { kind, value } = remembered.grant
-        let edited = text
-        for (const item of [...(place.first ?? []), kind === 'port' ? Number(value) : value]) {
-          const next = appendToList(edited, place.section, place.name, item)
-          if ('refusal' in next) return null
-          edited = next.text
-        }
-        return edited
-      },
+      edit,
       canonical: await canonicalText(loaded, machine, files),
       trust: (canonical) => verifyManifest({ ...trustRequest(loaded, machine, files), canonical }),
       now: new Date().toISOString(),
@@ -111,8 +120,8 @@ export function listPlace(
   { grant, verdict, tool }: Pick<SavedAnswer, 'grant' | 'verdict' | 'tool'>,
   policy: Policy,
 ): ListPlace | { readonly reason: string } {
-  const list = grantList(grant.kind, verdict, tool)
-  if (list === null) return { reason: 'a manifest lists the ports that are open, and no others' }
+  const list = grantList(grant, verdict, tool)
+  if (list === null) return { reason: `no list of a manifest takes this ${grant.kind}` }
   const { kind } = grant
   if (verdict === 'deny') return list
   if (kind === 'host' && list.section[0] === 'http' && policy.http.allowed === null)

@@ -7,6 +7,7 @@ import { parsePathPattern } from '../files/path-pattern.ts'
 import { parseHostPattern } from '../hosts/pattern.ts'
 import type { SessionFacts } from '../policy/call.ts'
 import { parseCommandPattern } from '../policy/command-pattern.ts'
+import { readToolGrant, type ToolGrant } from '../policy/mcp-rules.ts'
 import type { Verdict } from '../policy/order.ts'
 import type { CommandRule, HostRule, Mode, PathRule, Sourced } from '../policy/policy.ts'
 import type { Denials, Envelope } from './load/extend.ts'
@@ -86,7 +87,7 @@ export class SessionState {
       agent: this.agent,
       mode: this.mode,
       levels: this.#levels,
-      grants: { ...grants, reads: [...grants.reads, spilled] },
+      grants: { ...grants, reads: [...grants.reads, spilled], tools: savedTools(saved, place) },
       roots: [...this.#worktrees, ...allowed.filter((grant) => grant.kind === 'directory').map((grant) => grant.value)],
       envelope: this.#envelope,
       breakerOpenFor,
@@ -147,4 +148,12 @@ export function savedRules(saved: readonly SavedGrant[], place: Place): SessionF
     }
   }
   return { reads, writes, commands, hosts }
+}
+
+/** Answers about tools of MCP servers. */
+export function savedTools(saved: readonly SavedGrant[], place: Place): readonly ToolGrant[] {
+  return saved.flatMap(({ id, kind, value, verdict }) => {
+    const read = kind === 'tool' ? readToolGrant(value, place) : null
+    return read === null ? [] : [{ ...read, level: verdict, rule: `saved grant ${id}`, source: 'cordon grants' }]
+  })
 }

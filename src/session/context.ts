@@ -7,6 +7,7 @@ import type { SessionTool } from '../custom/tools.ts'
 import type { ToolCall } from '../policy/call.ts'
 import { strictest } from '../policy/decision.ts'
 import { evaluate } from '../policy/evaluate/evaluate.ts'
+import { gatewayCall } from '../policy/mcp-rules.ts'
 import { keptPlaces } from '../policy/path-part.ts'
 import { isBuiltInTool, toolKind } from '../policy/tool-kind.ts'
 import { gitInternalAt } from '../run/git-internals.ts'
@@ -76,12 +77,23 @@ export function parseCall(
   })
   const analysis = call.shell?.analysis
   const checked = checkedPaths(call)
+  const base = view.base(moved)
+  const mcpFacts = {
+    input: parsed,
+    hints: tool.serverHints ?? null,
+    canonical: (path: string) => view.canonical(path, moved),
+  }
+  const mcp = tool.serverHints && gatewayCall(name, base.session.mcpRules, mcpFacts)
   const named =
     actions.command ?? actions.url ?? actions.writes?.[0] ?? actions.reads?.[0] ?? actions.lists?.[0] ?? null
   return {
     tool,
     input: parsed,
-    call: tool.custom ? { ...call, requireConfirmation: tool.custom.requireConfirmation } : call,
+    call: {
+      ...call,
+      ...(tool.custom && { requireConfirmation: tool.custom.requireConfirmation }),
+      ...(mcp && { mcp }),
+    },
     facts: analysis && 'facts' in analysis ? analysis.facts : null,
     subject: named ?? (!isBuiltInTool(name) ? `${name} ${JSON.stringify(parsed)}` : name),
     where: actions.command !== undefined && actions.cwd !== undefined ? checked.get(actions.cwd)! : null,

@@ -42,7 +42,7 @@ import { openSessionCode } from './code/open-code.ts'
 import { type ProjectPolicy, Session } from './session.ts'
 import { reapSpill, sessionTools } from './session-tools.ts'
 
-export { requestOf } from '../approval/approve.ts'
+export { approve, requestOf } from '../approval/approve.ts'
 export {
   ANSWERS,
   type AnswerForm,

@@ -15,6 +15,7 @@ import { settle } from '../policy/settle.ts'
 import { takeStance } from '../policy/stance.ts'
 import type { AmendResult } from '../project/amend.ts'
 import { countAnswer, habitOf } from '../project/answer-counts.ts'
+import { remember } from '../project/remember.ts'
 import type { ProgramQuestion } from '../run/program-starts.ts'
 import { analyze } from '../shell/walk/analyze.ts'
 import type { Machine } from '../system/machine.ts'
@@ -110,22 +111,11 @@ export class SessionQuestions {
   }
 
   async #remember(remembered: SavedAnswer): Promise<void> {
-    const { grant, scope, seconds, verdict } = remembered
-    const { project, saved, now, amend, recorder } = this.#parts
-    const amended = scope === 'always' ? await amend(remembered) : null
+    const { grant, scope, verdict } = remembered
+    const { project, recorder } = this.#parts
+    const place = { ...this.#parts, project: project.loaded.root, session: this.#id }
+    const amended = await remember(remembered, place)
     if (amended && 'loaded' in amended) project.loaded = amended.loaded
-    else {
-      // An answer that cannot be written into the manifest still applies to the project's sessions.
-      saved.add({
-        project: project.loaded.root,
-        session: this.#id,
-        kind: grant.kind,
-        value: grant.value,
-        verdict,
-        scope: scope === 'always' ? 'project' : scope,
-        expires: scope === 'time' && seconds !== null ? now() + seconds * 1000 : null,
-      })
-    }
     const kept = amended && 'why' in amended ? amended.why : null
     recorder.granted({ type: 'grant', verdict, scope, kind: grant.kind, value: grant.value, ...(kept && { kept }) })
     this.#tell({ type: 'grant', remembered, kept })

@@ -50,6 +50,8 @@ export interface ToolSpec extends ToolFacts {
   readonly actions: (input: ToolInput) => Actions
   /** The tool's own process checks the input by a foreign schema. */
   readonly checksInput?: true
+  /** What the MCP server that it is of says of it. */
+  readonly serverHints?: Readonly<Record<string, unknown>>
 }
 
 /** An input that fits the tool's schema. */
@@ -73,6 +75,7 @@ export interface ToolOutput {
   /** Canonical paths, for the audit. */
   readonly files?: { readonly read: readonly string[]; readonly written: readonly string[] }
   readonly hosts?: readonly string[]
+  readonly refusedHosts?: readonly string[]
   readonly truncated?: Truncation
   readonly exitCode?: number
 }

@@ -4,6 +4,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { runMcpAgents } from './mcp-agents.ts'
 import {
   type Driven,
   type HttpTarget,
@@ -43,7 +44,7 @@ export interface McpRun {
 
 /** Runs everything; each line is a problem, none when all is as it should be. */
 export async function runMcp({ cordon, cache }: McpRun, say: (line: string) => void): Promise<number> {
-  let failed = 0
+  let failed = await runMcpAgents(say)
   const tell = (what: string, problems: readonly string[]): void => {
     if (problems.length > 0) failed++
     say(`${what}: ${problems.length === 0 ? 'as it should be' : problems.join('; ')}`)

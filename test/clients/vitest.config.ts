@@ -6,6 +6,7 @@ const config: ReturnType<typeof defineConfig> = defineConfig({
     include: [
       'test/clients/**/*.test.ts',
       'test/contract/egress/clients.test.ts',
+      'test/contract/egress/packages.test.ts',
       'test/contract/egress/servers.test.ts',
     ],
     testTimeout: 300_000,

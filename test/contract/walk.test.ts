@@ -117,7 +117,12 @@ const calls: Readonly<Record<string, () => Promise<unknown>>> = {
     const gate = new GatewayGate({
       judge,
       recorder,
-      elsewhere: { share: (inner) => inner, wait: async () => {}, fleet: async () => null },
+      elsewhere: {
+        share: (inner) => inner,
+        wait: async () => {},
+        fleet: async () => null,
+        keep: () => 'no one is there',
+      },
     })
     const call = { called: 'mcp__s__echo', input: {}, server: 's', elicit: null }
     const work = async () => ({ json: {}, text: '', isError: false, injection: null })

@@ -201,7 +201,12 @@ async function openPage(place: Place): Promise<Driver> {
 async function openGateway(place: Place): Promise<Driver> {
   const judge = await openGatewayJudge(place.root, place.machine)
   const recorder = openRecord(judge.answered.loaded, place.machine, { by: 'gateway', name: 's' })
-  const elsewhere = { share: <Inner>(inner: Inner) => inner, wait: async () => {}, fleet: async () => null }
+  const elsewhere = {
+    share: <Inner>(inner: Inner) => inner,
+    wait: async () => {},
+    fleet: async () => null,
+    keep: () => 'no one is there',
+  }
   const gate = new GatewayGate({ judge, recorder, elsewhere })
   return {
     call: async ({ tool, input }, answer) => {

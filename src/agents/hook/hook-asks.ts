@@ -26,11 +26,11 @@ export function askOf(
   const { call } = judgement
   const question = hookQuestion(machine, place, judgement)
   // Of a tool that is not known, what it would do is not known either.
-  const suggestions = call.kind === 'tool' ? requestOf(question).suggestions : []
-  const once =
-    call.kind === 'tool'
-      ? sha256(JSON.stringify([host, project, cwd, canonicalJson(question.input), ...opened]))
-      : undefined
+  const isKnown = call.kind === 'tool' || isServerTool(call)
+  const suggestions = isKnown ? requestOf(question).suggestions : []
+  const once = isKnown
+    ? sha256(JSON.stringify([host, project, cwd, canonicalJson(question.input), ...opened]))
+    : undefined
   const answered: readonly AnswerKind[] = [
     ...(once === undefined ? [] : (['once', 'deny-message'] as const)),
     ...(session === null ? [] : (['session'] as const)),
@@ -70,6 +70,18 @@ export function hookQuestion(machine: Machine, { root, cwd, given }: AskPlace, j
 /** Everything that asks in a hook's judgement, the worst first, in at most so many characters. */
 export function whyAsks(machine: Machine, place: AskPlace, judgement: HookJudgement, most: number): string {
   return askSummary(askView(requestOf({ ...hookQuestion(machine, place, judgement), suggestions: [] })), most)
+}
+
+/** The tool of an MCP server: its name and arguments are all that there is to it. */
+function isServerTool(call: HookJudgement['call']): boolean {
+  return call.kind === 'foreign' && call.given !== undefined
+}
+
+/** How an ask about a server's tool is not asked again; null for any other. */
+export function toolRemedy(machine: Machine, place: AskPlace, judgement: HookJudgement): string | null {
+  if (!isServerTool(judgement.call)) return null
+  const [narrow] = requestOf(hookQuestion(machine, place, judgement)).suggestions
+  return narrow?.kind === 'tool' ? `To not be asked again: cordon add tool "${narrow.value}".` : null
 }
 
 /** What an agent says about a command beside it: it changes with every try, and no host does anything by it. */

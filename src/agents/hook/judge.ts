@@ -11,6 +11,7 @@ import { secretOf } from '../../files/secret-shapes.ts'
 import type { SessionFacts, ToolCall } from '../../policy/call.ts'
 import { type Decision, denial, type PartDecision } from '../../policy/decision.ts'
 import { evaluate } from '../../policy/evaluate/evaluate.ts'
+import { type McpRules, mcpCallOf } from '../../policy/mcp-rules.ts'
 import { compareVerdicts } from '../../policy/order.ts'
 import { keptPlaces } from '../../policy/path-part.ts'
 import type { CommandDenial, PathDenial, PathRule, RuleRef } from '../../policy/policy.ts'
@@ -50,6 +51,10 @@ export interface ForeignCall {
   readonly actions?: Actions
   /** Neither the host's own nor a server's, as far as Cordon knows. */
   readonly isUnknown?: boolean
+  /** What the tool of an MCP server is given. */
+  readonly given?: Readonly<Record<string, unknown>>
+  /** `mcp__SERVER__TOOL`, where the host has another name for it. */
+  readonly named?: string
 }
 
 /** A search by the host itself, which reads every file below. */
@@ -231,7 +236,7 @@ export async function openHookJudge(place: HookPlace): Promise<OpenedJudge> {
         // Rather told twice than not at all.
         return notes !== '' && history && (await history.isNews(notes).catch(() => true)) ? notes : null
       },
-      read: (calls) => calls.map((call) => readCall(call, around)),
+      read: (calls) => calls.map((call) => readCall(call, around, loaded.session.mcpRules)),
       async prepare(calls) {
         // What a search goes over is looked through once, by the decision.
         const { policy } = loaded
@@ -311,11 +316,14 @@ function whyLoose(command: string, host: string): string {
   return `A command of this session ran outside the sandbox although Cordon had put it there, so nothing more may run in it: ${command.slice(0, 200)}. Another hook of ${host} replaced it. The user has to remove that hook (see cordon doctor) and start a new session.`
 }
 
-function readCall(call: HookCall, around: Surroundings): ReadCall {
+function readCall(call: HookCall, around: Surroundings, rules: ReadonlyMap<string, McpRules>): ReadCall {
   const tool = call.kind === 'search' ? 'grep' : call.tool
   const labels = (call.kind === 'tool' && builtInSpec(tool)?.labels) || toolLabels
-  if (call.kind === 'foreign' && !call.actions)
-    return { call, labels, facts: null, subject: tool, touches: bareCall(tool) }
+  if (call.kind === 'foreign' && !call.actions) {
+    const facts = { input: call.given ?? null, hints: null, canonical: around.canonical }
+    const mcp = call.given && mcpCallOf(call.named ?? tool, rules, facts)
+    return { call, labels, facts: null, subject: tool, touches: bareCall(tool, mcp) }
+  }
   try {
     const actions = call.kind === 'search' ? { reads: [call.path] } : actionsOf(call)
     const touches = resolveCall(tool, actions, around)

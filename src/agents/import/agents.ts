@@ -7,6 +7,7 @@ import { type Draft, DraftWriter, texts } from './draft.ts'
 import { importGemini } from './gemini.ts'
 import { importOpencode } from './opencode.ts'
 import { pathRule, type Settings, unnamed, WEB_TOOLS } from './rules.ts'
+import { importVscode } from './vscode.ts'
 
 export const IMPORTERS: Readonly<Record<string, (settings: Settings) => Draft>> = {
   'claude-code': importClaude,
@@ -14,6 +15,7 @@ export const IMPORTERS: Readonly<Record<string, (settings: Settings) => Draft>> 
   gemini: importGemini,
   opencode: importOpencode,
   srt: importSrt,
+  vscode: importVscode,
 }
 
 /** Reads its settings. */

@@ -84,8 +84,8 @@ function importSandbox(sandbox: Settings, out: DraftWriter): void {
 function claudeRule(rule: string, verdict: Verdict): readonly Finding[] {
   if (rule.startsWith('mcp__')) {
     if (/^mcp__\w+?__\w[\w-]*$/.test(rule)) return [{ kind: 'level', tool: rule, verdict }]
-    const [, server] = /^mcp__([a-z0-9][a-z0-9-]{0,39})(?:__\*)?$/.exec(rule) ?? []
-    if (server !== undefined) return [{ kind: 'server', server, verdict }]
+    const [, server, tool = '*'] = /^mcp__([a-z0-9][a-z0-9-]{0,39})(?:__([\w.*-]+))?$/.exec(rule) ?? []
+    if (server !== undefined) return [{ kind: 'server', server, tool, verdict }]
     return [
       note(`${verdict} "${rule}" names a whole server; its tools ask unless [permission.tools] names them one by one`),
     ]

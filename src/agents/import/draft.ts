@@ -8,8 +8,13 @@ export type Entry =
   /** A host for commands, for the web tools, or for no one. */
   | { readonly kind: 'host'; readonly use: 'commands' | 'web' | 'nobody'; readonly host: string }
   | { readonly kind: 'level'; readonly tool: string; readonly verdict: 'allow' | 'ask' | 'deny' }
-  /** All tools of an MCP server. */
-  | { readonly kind: 'server'; readonly server: string; readonly verdict: 'allow' | 'ask' | 'deny' }
+  /** Tools of an MCP server by a glob of their names. */
+  | {
+      readonly kind: 'server'
+      readonly server: string
+      readonly tool: string
+      readonly verdict: 'allow' | 'ask' | 'deny'
+    }
   | { readonly kind: 'mode'; readonly mode: 'default' | 'auto_accept' | 'plan' | 'contained' }
   | { readonly kind: 'unattended' }
   /**

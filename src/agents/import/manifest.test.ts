@@ -264,3 +264,21 @@ it.each([
 ])('pattern %j -> %j', (rule, pattern) => {
   expect(commandPattern(rule)).toBe(pattern)
 })
+
+it('maps permissions for MCP servers of Claude Code and VS Code to their sections', async () => {
+  const claude = await imported('claude-code', {
+    permissions: { allow: ['mcp__issues__get_*', 'mcp__docs'], deny: ['mcp__issues__delete_*'] },
+  })
+  expect(claude.text).toMatch(/\[mcp\.issues\][\s\S]*delete_\*[\s\S]*deny/)
+  expect(claude.text).toMatch(/get_\*/)
+  const vscode = await imported('vscode', {
+    'chat.tools.global.autoApprove': true,
+    'chat.tools.terminal.autoApprove': { 'git status': true, '/rm/': false },
+    'chat.tools.eligibleForAutoApproval': { 'issues/close': false, 'issues/list': true },
+    servers: { docs: { autoApprove: ['search'] } },
+  })
+  expect(vscode.text).toMatch(/\[mcp\.issues\][\s\S]*close/)
+  expect(vscode.text).not.toContain('"list"')
+  expect(vscode.text).toMatch(/\[mcp\.docs\][\s\S]*search/)
+  expect(vscode.notes.join()).toMatch(/global\.autoApprove allows everything/)
+})

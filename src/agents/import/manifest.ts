@@ -153,7 +153,7 @@ function treeOf(entries: readonly Entry[]): Tree {
         }
         break
       case 'server':
-        push(table('mcp', entry.server), 'tools', { tool: '*', level: entry.verdict })
+        push(table('mcp', entry.server), 'tools', { tool: entry.tool, level: entry.verdict })
         break
       case 'mode':
         table('permission').mode = entry.mode

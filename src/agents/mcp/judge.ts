@@ -1,19 +1,25 @@
 /** Judges what goes through a gateway: tools of strangers, of which only the level is known. */
 
 import { isDeepStrictEqual } from 'node:util'
+import type { SavedAnswer } from '../../approval/approve.ts'
 import { type CallHistory, LiveHistory, ringFor } from '../../call/admission.ts'
 import { GATEWAY_AGENT } from '../../call/decide/named-tool.ts'
 import { bareCall } from '../../call/decide/resolve-call.ts'
 import type { Decision } from '../../policy/decision.ts'
 import { evaluate } from '../../policy/evaluate/evaluate.ts'
-import { judgeMcpCall, type McpCall } from '../../policy/mcp-rules.ts'
+import { gatewayCall, type McpCall } from '../../policy/mcp-rules.ts'
 import { settle } from '../../policy/settle.ts'
+import { amendProject } from '../../project/amend.ts'
+import { openSavedGrants } from '../../project/answer-counts.ts'
 import { type AnsweredPolicy, withAnswers } from '../../project/answers.ts'
 import { readOrganisation } from '../../project/load/memory.ts'
 import { openPolicy, whyClosed } from '../../project/open.ts'
+import { remember } from '../../project/remember.ts'
+import { savedTools } from '../../project/session-state.ts'
 import { Fault } from '../../system/fault.ts'
 import { machineFiles } from '../../system/files.ts'
 import type { Machine } from '../../system/machine.ts'
+import { uniqueName } from '../../system/made-file.ts'
 
 export interface GatewayJudge {
   /** The policy as it was when the gateway was opened: its servers run by that. */
@@ -24,7 +30,11 @@ export interface GatewayJudge {
   /** Takes a policy of the organisation into force that came or expired since; throws a Fault where none may be used. */
   refresh(): Promise<void>
   /** `call`: the tool that is called, where it is one. */
-  decide(called: string, breakerOpenFor: number | null, call?: Omit<McpCall, 'called'>): Decision
+  decide(called: string, breakerOpenFor: number | null, call?: Pick<McpCall, 'input' | 'hints'>): Decision
+  /** Keeps what an answer grants or closes; why an "always" is not in the manifest, null where it is. */
+  remember(remembered: SavedAnswer): Promise<string | null>
+  /** Drops what was granted for this gateway alone. */
+  close(): void
   /** Why no one may be asked although the decision is an ask; null when somebody may. */
   whyNotAsked(decision: Decision): string | null
 }
@@ -35,6 +45,8 @@ export const ASKED_CALL = 'cordon/call'
 /** Opens the policy of the project for a gateway. Throws a Fault when there is none in force. */
 export async function openGatewayJudge(root: string, machine: Machine): Promise<GatewayJudge> {
   let organisation = await readOrganisation(machine)
+  const saved = openSavedGrants(machine)
+  const session = `gateway-${uniqueName()}`
   let answered = await openAnswered(root, machine)
   const opened = answered
   let tainted = false
@@ -57,12 +69,26 @@ export async function openGatewayJudge(root: string, machine: Machine): Promise<
       organisation = now
     },
     decide: (called, breakerOpenFor, call) => {
-      const { policy, session } = answered.loaded
-      const base = evaluate(policy, { ...answered.session, tainted, breakerOpenFor }, bareCall(called))
-      const rules = call && session.mcpRules.get(call.server)
-      if (!rules || !call) return base
-      return judgeMcpCall(base, rules, { ...call, called }, { policy, canonical: machineFiles.canonical })
+      const { loaded } = answered
+      const facts = call && { ...call, canonical: machineFiles.canonical }
+      const mcp = facts && gatewayCall(called, loaded.session.mcpRules, facts)
+      const tools = savedTools(saved.forSession(loaded, session), { root: loaded.root, home: machine.home })
+      const grants = { ...answered.session.grants, tools }
+      return evaluate(loaded.policy, { ...answered.session, grants, tainted, breakerOpenFor }, bareCall(called, mcp))
     },
+    async remember(remembered) {
+      const amend = (one: SavedAnswer) => amendProject(answered.loaded, one, machine, machineFiles)
+      const amended = await remember(remembered, {
+        saved,
+        project: answered.loaded.root,
+        session,
+        now: Date.now,
+        amend,
+      })
+      if (amended && 'loaded' in amended) answered = await openAnswered(root, machine)
+      return amended && 'why' in amended ? amended.why : null
+    },
+    close: () => saved.endSession(session),
     whyNotAsked(decision) {
       const settled = settle(decision, answered.loaded.policy, true)
       return settled.outcome === 'refuse' ? settled.message : null

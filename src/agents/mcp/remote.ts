@@ -1,19 +1,23 @@
-/** MCP servers elsewhere: reached over streamable HTTP, under the host rules of their section. */
+/** MCP servers elsewhere: reached over streamable HTTP, or SSE, under the host rules of their section. */
 
+import { setTimeout as delay } from 'node:timers/promises'
+import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
 import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
 import { createFetchLike, type FetchLike } from '../../egress/fetch-like.ts'
 import type { EgressEvent } from '../../egress/route/event.ts'
 import type { EgressRules } from '../../egress/route/rules.ts'
 import type { Upstream } from '../../egress/route/upstream.ts'
-import { parseHostPattern } from '../../hosts/pattern.ts'
+import { matchesHost, parseHostPattern } from '../../hosts/pattern.ts'
 import type { HostRule } from '../../policy/policy.ts'
 import type { LoadedPolicy } from '../../project/load/load.ts'
 import { machineUpstream } from '../../run/network/machine-upstream.ts'
 import { machineResolver, type Resolver } from '../../system/dns.ts'
-import { messageOf } from '../../system/fault.ts'
-import { isRecord } from '../../system/json.ts'
+import { Fault, messageOf } from '../../system/fault.ts'
+import { isRecord, recordOf } from '../../system/json.ts'
 import type { Machine } from '../../system/machine.ts'
 import type { RemoteLogin } from './remote-login.ts'
+
+export type { EgressEvent } from '../../egress/route/event.ts'
 
 export interface RemoteServer {
   readonly name: string
@@ -21,6 +25,8 @@ export interface RemoteServer {
   readonly domains: readonly HostRule[]
   /** Sent with each request to the server itself. */
   readonly headers: Readonly<Record<string, string>>
+  /** It speaks the older transport; absent: it is tried where the newer one is not known. */
+  readonly isSse?: boolean
 }
 
 export interface RemoteParts {
@@ -65,8 +71,8 @@ export function remoteRules({
 }
 
 export function remoteFetch(parts: RemoteParts, signal: AbortSignal): FetchLike {
-  const { machine, loaded, onEvent } = parts
-  return createFetchLike({
+  const { machine, loaded, server, onEvent } = parts
+  const within = createFetchLike({
     rules: remoteRules(parts),
     resolver: parts.resolver ?? machineResolver(),
     upstream: parts.upstream ?? machineUpstream(machine, loaded.sandbox),
@@ -74,38 +80,139 @@ export function remoteFetch(parts: RemoteParts, signal: AbortSignal): FetchLike 
     signal,
     ...(onEvent && { onEvent }),
   })
+  const { origin } = new URL(server.url)
+  const owned = Object.entries(server.headers)
+  return async (url, init = {}) => {
+    const headers = new Headers(init.headers)
+    // An authorization server elsewhere has no business with what proves a client to this one.
+    if (new URL(url).origin === origin) for (const [name, value] of owned) headers.set(name, value)
+    const response = await within(url, { ...init, headers })
+    if (response.ok && AUTHORIZATION_METADATA.test(new URL(url).pathname)) await requireIssuer(url, response.clone())
+    return response
+  }
 }
 
-/** Connects when the first message is sent. */
+const AUTHORIZATION_METADATA = /\/\.well-known\/(?:oauth-authorization-server|openid-configuration)/
+
+/** Metadata that speaks for another issuer would have a person log in there for this one (RFC 8414, 3.3). */
+async function requireIssuer(url: string | URL, response: Response): Promise<void> {
+  const { issuer } = recordOf(await response.json().catch(() => null))
+  if (typeof issuer !== 'string' || URL.parse(issuer)?.origin === new URL(url).origin) return
+  throw new Fault('login-needed', `${new URL(url).host} says that it is ${issuer}`, {
+    remedy: 'Do not log in there.',
+  })
+}
+
+/** Why the browser may not be sent to an address; null where it may: a page elsewhere could pass for this login. */
+export function foreignLogin(
+  parts: Pick<RemoteParts, 'server' | 'loaded' | 'machine'>,
+  { hostname, port, protocol }: URL,
+): string | null {
+  const host = hostname.replace(/^\[|\]$/g, '')
+  const number = port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port)
+  if (remoteRules(parts).allowed?.some(({ pattern }) => matchesHost(pattern, host, number))) return null
+  return `the login would be at ${hostname}, which is neither the server's host nor in its domains`
+}
+
+type Transport = Pick<StreamableHTTPClientTransport, 'start' | 'close' | 'onmessage' | 'onerror'> & {
+  send(message: JSONRPCMessage, options?: { onresumptiontoken?: (token: string) => void }): Promise<void>
+  setProtocolVersion(version: string): void
+  terminateSession?(): Promise<void>
+}
+
+/** A server may end its stream and say "come back at once"; it is not called more often than this. */
+const REOPEN_MS = 1_000
+/** The last event of a stream is read after its end. */
+const READ_MS = 100
+/** What a server of the older transport answers to the first message of the newer one. */
+const OLDER: ReadonlySet<unknown> = new Set([400, 404, 405])
+
+/** Connects when the first message is sent: over streamable HTTP, or over SSE where a server knows only that. */
 export function connectRemote(parts: RemoteParts, receive: (text: string) => void): RemoteConnection {
   const { server, login } = parts
   const controller = new AbortController()
   const { promise: ended, resolve: end } = Promise.withResolvers<string>()
-  const opening = (async () => {
-    const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/sdk/client/streamableHttp.js')
-    const transport = new StreamableHTTPClientTransport(new URL(server.url), {
-      authProvider: login,
-      fetch: remoteFetch(parts, controller.signal),
-      requestInit: { headers: { ...server.headers } },
-      redirectPolicy: 'same-origin',
-    })
+  /** Requests that the server has not answered, and whether it can go on with a stream that broke off. */
+  const waiting = new Map<unknown, { resumable: boolean }>()
+  const url = new URL(server.url)
+  const within = remoteFetch(parts, controller.signal)
+  let current: Promise<Transport> | null = null
+  let opened = Number.NEGATIVE_INFINITY
+  void ended.then(() => controller.abort())
+
+  const answer = (text: string, id: unknown): void => {
+    waiting.delete(id)
+    receive(text)
+  }
+  const fail = (id: unknown, reason: string): void =>
+    answer(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32_603, message: reason } }), id)
+
+  /** Notices what the transport does not: a stream that ends without the answer, and one that is not resumed. */
+  const watched: FetchLike = async (address, init = {}) => {
+    const reads = (init.method ?? 'GET') === 'GET' && new Headers(init.headers).get('accept') === 'text/event-stream'
+    if (reads) {
+      const pause = opened + REOPEN_MS - performance.now()
+      opened = performance.now() + Math.max(0, pause)
+      if (pause > 0) await delay(pause, undefined, { signal: controller.signal })
+    }
+    const response = await within(address, init)
+    if (reads && !response.ok && new Headers(init.headers).has('last-event-id'))
+      end('it does not go on with its stream')
+    const isStream = response.headers.get('content-type')?.includes('text/event-stream') === true
+    if (reads || !isStream || response.body === null || typeof init.body !== 'string') return response
+    const { id } = recordOf(JSON.parse(init.body))
+    const over = (): void => {
+      const missing = (): void => {
+        if (waiting.get(id)?.resumable === false) fail(id, `${server.name} ended its stream without an answer`)
+      }
+      setTimeout(missing, READ_MS).unref()
+    }
+    return new Response(response.body.pipeThrough(new TransformStream({ flush: over })), response)
+  }
+
+  async function open(isSse: boolean): Promise<Transport> {
+    const options = { authProvider: login, fetch: watched, redirectPolicy: 'same-origin' as const }
+    const transport: Transport = isSse
+      ? new (await import('@modelcontextprotocol/sdk/client/sse.js')).SSEClientTransport(url, options)
+      : new (await import('@modelcontextprotocol/sdk/client/streamableHttp.js')).StreamableHTTPClientTransport(
+          url,
+          options,
+        )
     transport.onmessage = (message: JSONRPCMessage) => {
       const revision = 'result' in message && isRecord(message.result) ? message.result.protocolVersion : undefined
       if (typeof revision === 'string' && /^\d{4}-\d\d-\d\d$/.test(revision)) transport.setProtocolVersion(revision)
-      receive(JSON.stringify(message))
+      answer(JSON.stringify(message), 'id' in message && !('method' in message) ? message.id : undefined)
     }
     await transport.start()
+    // What is not resumed is lost: the connection begins anew, so that no request waits for ever.
+    transport.onerror = (error) => {
+      if (isSse || /reconnection attempts/.test(error.message)) end(`its stream was lost (${error.message})`)
+    }
     return transport
-  })()
-  opening.catch((error) => end(messageOf(error)))
+  }
 
   async function deliver(message: object): Promise<void> {
+    const { id, method } = message as { id?: unknown; method?: unknown }
+    const isRequest = id !== undefined && method !== undefined
+    const state = { resumable: false }
+    if (isRequest) waiting.set(id, state)
+    const onresumptiontoken = (): void => {
+      state.resumable = true
+    }
     try {
-      await (await opening).send(message as JSONRPCMessage)
+      current ??= open(server.isSse === true)
+      const transport = await current
+      try {
+        await transport.send(message as JSONRPCMessage, { onresumptiontoken })
+      } catch (error) {
+        if (method !== 'initialize' || server.isSse === true || !isRecord(error) || !OLDER.has(error.code)) throw error
+        await transport.close()
+        current = open(true)
+        await (await current).send(message as JSONRPCMessage)
+      }
     } catch (error) {
-      const { id, method } = message as { id?: unknown; method?: unknown }
-      if (id === undefined || method === undefined || controller.signal.aborted) return
-      receive(JSON.stringify({ jsonrpc: '2.0', id, error: { code: -32_603, message: reasonOf(error) } }))
+      if (!isRequest || controller.signal.aborted) return
+      fail(id, reasonOf(error))
       // The server has forgotten the session: the next request begins another one.
       if (isRecord(error) && error.code === 404) end('its session is over')
     }
@@ -115,10 +222,10 @@ export function connectRemote(parts: RemoteParts, receive: (text: string) => voi
     send: (message) => void deliver(message),
     ended,
     stop: async () => {
-      const transport = await opening.catch(() => null)
+      const transport = await current?.catch(() => null)
       // A session that is over is the server's to forget; one that does not answer is not waited for.
       await Promise.race([
-        transport?.terminateSession().catch(() => {}),
+        transport?.terminateSession?.().catch(() => {}),
         new Promise((done) => setTimeout(done, 2_000)),
       ])
       controller.abort()

@@ -8,9 +8,9 @@ import type { Narrowing } from '../../confine/confinement.ts'
 import { NO_GRANTS } from '../../confine/run-grants.ts'
 import { isInside } from '../../files/baseline.ts'
 import { literalPrefix } from '../../files/path-pattern.ts'
-import { SERVER_NAME } from '../../manifest/compile-servers.ts'
 import type { McpServerSetting, ServerRequest } from '../../manifest/schema/settings.ts'
 import { runConfined } from '../../one-off/run-typed.ts'
+import { SERVER_NAME } from '../../policy/mcp-rules.ts'
 import type { AnsweredPolicy } from '../../project/answers.ts'
 import type { LoadedPolicy } from '../../project/load/load.ts'
 import type { RunIo } from '../../run/runner.ts'
@@ -21,7 +21,9 @@ import type { Machine } from '../../system/machine.ts'
 import { type DescriptionPin, pinOf } from './pins.ts'
 import type { RemoteServer } from './remote.ts'
 
+export { splitWords } from '../../manifest/compile-servers.ts'
 export type { ServerRequest } from '../../manifest/schema/settings.ts'
+export { SERVER_NAME } from '../../policy/mcp-rules.ts'
 
 /** A server to run. */
 export interface ServerSpec {
@@ -84,7 +86,7 @@ export function configServers(file: string): readonly ServerSpec[] {
     if (!SERVER_NAME.test(name)) throw bad(`${JSON.stringify(name)} must be small letters, digits and "-"`)
     if (!isRecord(entry)) throw bad(`${name} is not a table`)
     const { command, args = [], env = {}, url } = entry
-    if (url !== undefined || entry.type === 'http') return configRemote(name, entry, bad)
+    if (url !== undefined || entry.type === 'http' || entry.type === 'sse') return configRemote(name, entry, bad)
     if (typeof command !== 'string' || command === '') throw bad(`${name} has no command`)
     if (!Array.isArray(args) || !args.every(isText)) throw bad(`the args of ${name} are not a list of texts`)
     if (!isRecord(env) || !Object.values(env).every(isText)) throw bad(`the env of ${name} is not a table of texts`)
@@ -108,13 +110,14 @@ function configRemote(
   { url, headers = {}, type = 'http' }: Readonly<Record<string, unknown>>,
   bad: (what: string) => Fault,
 ): ServerSpec {
-  if (type !== 'http' && type !== 'streamable-http')
-    throw bad(`${name} is of the type ${JSON.stringify(type)}, and only "http" can be reached`)
+  if (type !== 'http' && type !== 'streamable-http' && type !== 'sse')
+    throw bad(`${name} is of the type ${JSON.stringify(type)}, and only "http" and "sse" can be reached`)
   if (typeof url !== 'string' || !isRemoteUrl(url)) throw bad(`the url of ${name} is not https://HOST/PATH`)
   if (!isRecord(headers) || !Object.values(headers).every((value) => isText(value) && !/[\r\n]/.test(value)))
     throw bad(`the headers of ${name} are not a table of texts`)
   const own = headers as Readonly<Record<string, string>>
-  return remoteServer(name, url, own, defined([url], own))
+  const spec = remoteServer(name, url, own, defined([url], own))
+  return type === 'sse' ? { ...spec, remote: { ...spec.remote!, isSse: true } } : spec
 }
 
 /** A server elsewhere that was typed, or is in a file. */

@@ -88,6 +88,7 @@ export async function openChecker(
       writes: [...fresh.grants.writes, ...grants.writes],
       commands: [...fresh.grants.commands, ...grants.commands],
       hosts: [...fresh.grants.hosts, ...grants.hosts],
+      tools: [...(fresh.grants.tools ?? []), ...(grants.tools ?? [])],
     },
   }
   const cover = new UndoCover(machine.stateDir)
@@ -115,13 +116,10 @@ export async function openChecker(
         return refused(request.tool, 'not-a-project', `${misplaced.message}.`, misplaced.remedy ?? undefined)
       const spec = builtInSpec(request.tool)
       if (!spec) {
-        const found = custom!.resolveNamedTool(request.tool, loaded, machine)
+        const found = custom!.lookAtTool(request.tool, request.input, loaded, machine)
         if ('call' in found) {
           const agent = found.agent ?? session.agent
-          const base = evaluate(loaded.policy, { ...session, agent }, found.call)
-          const scene = { policy: loaded.policy, canonical: files.canonical }
-          const decision = custom!.withMcpRules(base, request, loaded, scene)
-          return { decision, facts: null }
+          return { decision: evaluate(loaded.policy, { ...session, agent }, found.call), facts: null }
         }
         return refused(request.tool, 'unknown-tool', found.problem, found.remedy)
       }

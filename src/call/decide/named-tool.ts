@@ -2,9 +2,9 @@
 
 import { toolPlaces } from '../../custom/tools.ts'
 import type { ToolCall } from '../../policy/call.ts'
-import type { Decision } from '../../policy/decision.ts'
-import { judgeMcpCall, type McpScene } from '../../policy/mcp-rules.ts'
+import { mcpCallOf } from '../../policy/mcp-rules.ts'
 import type { LoadedPolicy } from '../../project/load/load.ts'
+import { machineFiles } from '../../system/files.ts'
 import { isRecord } from '../../system/json.ts'
 import type { Machine } from '../../system/machine.ts'
 import { builtInSpecs } from '../../tools/built-in/registry.ts'
@@ -15,30 +15,19 @@ import { bareCall } from './resolve-call.ts'
 /** The agent name of a gateway, for the section `[agents.mcp]`. */
 export const GATEWAY_AGENT = 'mcp'
 
-/**
- * Applies the rules of the tool's server. The server is not contacted, so its hints are unknown.
- */
-export function withMcpRules(
-  base: Decision,
-  { tool: called, input }: { readonly tool: string; readonly input: unknown },
-  { session }: LoadedPolicy,
-  scene: McpScene,
-): Decision {
-  const [, server = '', tool = ''] = /^mcp__(.+?)__(.+)$/.exec(called) ?? []
-  const call = { server, tool, called, input: isRecord(input) ? input : null, hints: null }
-  return judgeMcpCall(base, session.mcpRules.get(server), call, scene)
-}
-
-export type NamedToolCall =
+export type LookedAt =
   | { readonly call: ToolCall; readonly agent?: string }
   | { readonly problem: string; readonly remedy: string }
 
-/** Resolves such a tool to a call, or says why it cannot. */
-export function resolveNamedTool(name: string, loaded: LoadedPolicy, machine: Machine): NamedToolCall {
+/** The call of such a tool, or why there can be none. */
+export function lookAtTool(name: string, input: unknown, loaded: LoadedPolicy, machine: Machine): LookedAt {
   if (/^mcp__.+__.+$/.test(name)) {
     const { agent, agents } = loaded.policy
     const own = agent.value !== 'plan' && agents.has(GATEWAY_AGENT)
-    return { call: bareCall(name), ...(own && { agent: GATEWAY_AGENT }) }
+    // No one asks the server here, so its hints are not known.
+    const facts = { input: isRecord(input) ? input : null, hints: null, canonical: machineFiles.canonical }
+    const mcp = mcpCallOf(name, loaded.session.mcpRules, facts)
+    return { call: bareCall(name, mcp), ...(own && { agent: GATEWAY_AGENT }) }
   }
   const { tools } = discoverTools(toolPlaces(loaded, machine))
   const known = toolTrust(tools, createTrustStore(machine.stateDir))

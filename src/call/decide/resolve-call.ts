@@ -3,6 +3,7 @@
 import { posix } from 'node:path'
 import { parseUrl } from '../../hosts/url.ts'
 import type { HostFact, PathFact, ShellFact, ToolCall } from '../../policy/call.ts'
+import type { McpCall } from '../../policy/mcp-rules.ts'
 import { gitInternalAt } from '../../run/git-internals.ts'
 import type { ShellAnalysis, ShellContext } from '../../shell/facts.ts'
 import { Fault } from '../../system/fault.ts'
@@ -47,9 +48,10 @@ export function resolveCall(tool: string, actions: Actions, around: Surroundings
   }
 }
 
-/** A call of which only the tool's name is known: only levels decide. */
-export function bareCall(tool: string): ToolCall {
-  return { tool, reads: [], writes: [], lists: [], hosts: [], shell: null, requireConfirmation: false }
+/** A call of which nothing but the tool's name is known: only levels decide, and rules for an MCP server's tools. */
+export function bareCall(tool: string, mcp?: McpCall): ToolCall {
+  const nothing = { reads: [], writes: [], lists: [], hosts: [], shell: null }
+  return { tool, ...nothing, requireConfirmation: false, ...(mcp && { mcp }) }
 }
 
 /** Judged paths by the words that named them: what the tool may open once allowed. */

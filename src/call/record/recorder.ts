@@ -128,7 +128,12 @@ export function auditRecorder(log: RecordLog, options: RecorderOptions): Session
           },
         }),
         ...(output?.files && { files: [...output.files.read, ...output.files.written] }),
-        ...runFields(outcomes, options, { reached: output?.hosts, written: output?.files?.written, changes }),
+        ...runFields(outcomes, options, {
+          reached: output?.hosts,
+          refused: output?.refusedHosts,
+          written: output?.files?.written,
+          changes,
+        }),
         ...(error && { error_code: error.code, ...(options.arguments && { error: error.message }) }),
       })
     },

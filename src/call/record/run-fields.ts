@@ -27,6 +27,9 @@ type RunFields = Pick<
 /** What the tool itself did, apart from its commands. */
 export interface ToolEffects {
   readonly reached?: readonly string[] | undefined
+  /** Hosts that were refused to it. */
+  readonly refused?: readonly string[] | undefined
+  /** Files that it wrote. */
   readonly written?: readonly string[] | undefined
   readonly changes?: readonly CallChanges[]
 }
@@ -35,10 +38,10 @@ export interface ToolEffects {
 export function runFields(
   outcomes: readonly RunOutcome[],
   { arguments: stores }: { readonly arguments: boolean },
-  { reached = [], written = [], changes = [] }: ToolEffects = {},
+  { reached = [], refused: own = [], written = [], changes = [] }: ToolEffects = {},
 ): RunFields {
   const hosts = [...new Set([...reached, ...outcomes.flatMap((outcome) => hostsOf(outcome, 'allow'))])]
-  const refused = [...new Set(outcomes.flatMap((outcome) => hostsOf(outcome, 'deny')))]
+  const refused = [...new Set([...own, ...outcomes.flatMap((outcome) => hostsOf(outcome, 'deny'))])]
   const violations = outcomes.flatMap((outcome) => violationsOf(outcome, stores)).slice(0, MAX_LISTED)
   const quarantine = [
     ...outcomes.flatMap(({ findings }) => findings.map(({ path, action }) => ({ path, action }))),

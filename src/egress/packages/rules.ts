@@ -22,6 +22,10 @@ export interface PackageRules {
   readonly root: string
 }
 
+/** What to do about a registry that is one's own. */
+export const NO_TIMES =
+  'Where the registry is your own, list its names or its address under trusted in [packages], such as "@acme/*" or "https://HOST/PATH/"'
+
 /** Something that a person may agree to, once for what `key` names. */
 export interface PackageConcern {
   readonly key: string
@@ -55,7 +59,10 @@ export function ageProblem(
   if (minimumAge === null) return null
   const subject = `${name} ${version}`
   if (published === null)
-    return { code: 'package-undated', message: `${subject}: the registry does not say when it was published` }
+    return {
+      code: 'package-undated',
+      message: `${subject}: the registry does not say when it was published. ${NO_TIMES}`,
+    }
   const age = (now - published) / 1000
   if (age >= minimumAge) return null
   const message = `${subject} was published ${duration(age)} ago, and minimum_age is ${duration(minimumAge)}`

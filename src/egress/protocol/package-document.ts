@@ -8,7 +8,7 @@ import { decoded } from '../wire/decoding.ts'
 import { http } from '../wire/http.ts'
 import type { EgressDenial } from '../wire/refusal.ts'
 import { authorityOf } from '../wire/target.ts'
-import type { PackageRequest } from './package-gate.ts'
+import type { PackageRequest } from './package-place.ts'
 import { clearHost, type Passage } from './passage.ts'
 
 export interface FetchedDocument {

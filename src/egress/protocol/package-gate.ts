@@ -1,47 +1,37 @@
 /** The package gate: versions that are too young are left out of what a registry offers, and a file is fetched only of a version that was judged. */
 
-import { messageOf } from '../../system/fault.ts'
-import { checksumsOf, crateFile, cratesProtocol } from '../packages/crates.ts'
 import type { PackageMemory } from '../packages/memory.ts'
-import { npmProtocol } from '../packages/npm.ts'
-import { pypiProtocol } from '../packages/pypi.ts'
-import {
-  canonicalName,
-  compareVersions,
-  type Ecosystem,
-  type PackageFacts,
-  type Registry,
-  type RegistryProtocol,
-  type Release,
-} from '../packages/release.ts'
+import { compareVersions, type Ecosystem, type PackageFacts, type Registry, type Release } from '../packages/release.ts'
 import { ageProblem, concernsOf, isTrusted, isTrustedPlace, type PackageRules } from '../packages/rules.ts'
-import { timeOf } from '../packages/time-of.ts'
 import { allowed } from '../route/event.ts'
 import type { AskHost } from '../route/gate.ts'
 import type { EgressDenial } from '../wire/refusal.ts'
 import type { RequestTarget } from '../wire/request-head.ts'
-import { authorityOf, type Target } from '../wire/target.ts'
+import type { Target } from '../wire/target.ts'
 import { type FetchedDocument, fetchDocument } from './package-document.ts'
-import { type Passage, recordRefused, startRecord, type Tunnel } from './passage.ts'
+import { PackageReader, PROTOCOLS } from './package-facts.ts'
+import {
+  basePath,
+  factsKey,
+  hostOf,
+  hrefOf,
+  idOf,
+  keyOf,
+  type PackageRequest,
+  placeOf,
+  registryOf,
+  releaseAt,
+  urlKey,
+} from './package-place.ts'
+import { type Passage, recordRefused, startRecord } from './passage.ts'
 
-const PROTOCOLS: Readonly<Record<Ecosystem, RegistryProtocol>> = {
-  npm: npmProtocol,
-  pypi: pypiProtocol,
-  crates: cratesProtocol,
-}
+export type { PackageRequest } from './package-place.ts'
 
 /** A whole answer, instead of the registry's. */
 export interface PackageAnswer {
   readonly status: number
   readonly headers: readonly string[]
   readonly body: string
-}
-
-export interface PackageRequest {
-  readonly read: RequestTarget
-  readonly method: string
-  readonly rawHeaders: readonly string[]
-  readonly tunnel: Tunnel | null
 }
 
 export type PackageVerdict = { readonly refusal: EgressDenial } | { readonly answer: PackageAnswer } | null
@@ -61,9 +51,11 @@ export class PackageGate {
   readonly #parts: PackageGateParts
   readonly #answers = new Map<string, Promise<boolean | null>>()
   readonly #told = new Set<string>()
+  readonly #reader: PackageReader
 
   constructor(parts: PackageGateParts) {
     this.#parts = parts
+    this.#reader = new PackageReader(parts.rules, parts.memory)
   }
 
   /** Null: the request goes on as it is. */
@@ -114,9 +106,9 @@ export class PackageGate {
     const fetched = await fetchDocument(passage, request, protocol.accept)
     if ('refusal' in fetched) return fetched
     if (fetched.status !== 200) return { answer: passedOn(fetched) }
-    const facts = await this.#factsOf(passage, request, registry, name, fetched)
+    const facts = await this.#reader.factsOf(passage, request, registry, name, fetched)
     if ('code' in facts) return { refusal: facts }
-    this.#remember(registry, facts)
+    this.#reader.remember(registry, facts)
     const young = facts.releases.flatMap((release) => ageProblem(rules, name, release, now()) ?? [])
     const left = new Set(
       facts.releases
@@ -154,7 +146,7 @@ export class PackageGate {
     const registries = own === null ? rules.registries.filter((one) => one.ecosystem === ecosystem) : [own]
     let problem: EgressDenial | null = null
     for (const registry of registries) {
-      const facts = await this.#facts(passage, request, registry, name)
+      const facts = await this.#reader.facts(passage, request, registry, name)
       if ('code' in facts) {
         problem ??= facts
         continue
@@ -187,7 +179,7 @@ export class PackageGate {
     if (this.#told.has(key)) return null
     this.#told.add(key)
     this.#parts.memory.facts.delete(key)
-    const facts = await this.#facts(passage, request, registry, name)
+    const facts = await this.#reader.facts(passage, request, registry, name)
     return 'code' in facts ? null : releaseAt(facts, request.read, own !== null)
   }
 
@@ -215,111 +207,6 @@ export class PackageGate {
     const answer = ask({ command, target, judgement, signal, about }).catch(() => false)
     this.#answers.set(key, answer)
     return answer
-  }
-
-  #facts(
-    passage: Passage,
-    request: PackageRequest,
-    registry: Registry,
-    name: string,
-  ): Promise<PackageFacts | EgressDenial> {
-    const { facts: kept } = this.#parts.memory
-    const key = factsKey(registry, name)
-    const known = kept.get(key)
-    if (known) return known
-    const reading = this.#readFacts(passage, request, registry, name)
-    kept.set(key, reading)
-    void reading.then((facts) => {
-      if ('code' in facts) kept.delete(key)
-      else this.#remember(registry, facts)
-    })
-    return reading
-  }
-
-  async #readFacts(
-    passage: Passage,
-    request: PackageRequest,
-    registry: Registry,
-    name: string,
-  ): Promise<PackageFacts | EgressDenial> {
-    const path = PROTOCOLS[registry.ecosystem].metadataPath(name)
-    const url = new URL(path, indexUrl(registry))
-    const fetched = await fetchDocument(passage, elsewhere(request, url), PROTOCOLS[registry.ecosystem].accept)
-    if ('refusal' in fetched) return fetched.refusal
-    if (fetched.status !== 200) return unreadable(name, `it answered ${fetched.status}`)
-    return this.#factsOf(passage, elsewhere(request, url), registry, name, fetched)
-  }
-
-  async #factsOf(
-    passage: Passage,
-    request: PackageRequest,
-    registry: Registry,
-    name: string,
-    fetched: FetchedDocument,
-  ): Promise<PackageFacts | EgressDenial> {
-    try {
-      const facts = PROTOCOLS[registry.ecosystem].read(fetched.text, fetched.type, hrefOf(request.read), name)
-      if (facts === null)
-        return unreadable(name, `its answer (${fetched.type || 'of no type'}) has no times of versions`)
-      const canonical = canonicalName(registry.ecosystem, name)
-      if (canonicalName(registry.ecosystem, facts.name) !== canonical)
-        return unreadable(name, `it answered for ${facts.name}`)
-      return registry.ecosystem === 'crates'
-        ? await this.#crateFacts(passage, request, registry, facts, fetched.text)
-        : facts
-    } catch (error) {
-      return unreadable(name, messageOf(error))
-    }
-  }
-
-  /** An index of crates says elsewhere where files are, and an older one when versions were published. */
-  async #crateFacts(
-    passage: Passage,
-    request: PackageRequest,
-    registry: Registry,
-    facts: PackageFacts,
-    text: string,
-  ): Promise<PackageFacts | EgressDenial> {
-    const index = registry.subdomains ? new URL('/', hrefOf(request.read)) : new URL(registry.url)
-    const config = await this.#document(passage, request, new URL('config.json', index))
-    if (config === null || typeof config.dl !== 'string') return unreadable(facts.name, 'its config.json names no dl')
-    const { dl, api } = config
-    const undated = this.#parts.rules.minimumAge !== null && facts.releases.some(({ published }) => published === null)
-    const url = typeof api === 'string' && URL.canParse(api) ? new URL(`/api/v1/crates/${facts.name}`, api) : null
-    const more = undated && url !== null ? await this.#document(passage, request, url) : null
-    const times = new Map<unknown, unknown>(
-      (Array.isArray(more?.versions) ? (more.versions as Record<string, unknown>[]) : []).map((one) => [
-        one.num,
-        one.created_at,
-      ]),
-    )
-    const checksums = checksumsOf(text)
-    return {
-      name: facts.name,
-      releases: facts.releases.map((release) => ({
-        ...release,
-        published: release.published ?? timeOf(times.get(release.version)),
-        file: crateFile(dl, facts.name, release.version, checksums.get(release.version) ?? ''),
-      })),
-    }
-  }
-
-  async #document(
-    passage: Passage,
-    request: PackageRequest,
-    url: URL,
-  ): Promise<Readonly<Record<string, unknown>> | null> {
-    const fetched = await fetchDocument(passage, elsewhere(request, url), 'application/json')
-    if ('refusal' in fetched || fetched.status !== 200) return null
-    return JSON.parse(fetched.text) as Readonly<Record<string, unknown>>
-  }
-
-  #remember(registry: Registry, facts: PackageFacts): void {
-    const { memory } = this.#parts
-    memory.facts.set(factsKey(registry, facts.name), Promise.resolve(facts))
-    for (const { file } of facts.releases)
-      if (file !== null && URL.canParse(file))
-        memory.files.set(urlKey(new URL(file)), { ecosystem: registry.ecosystem, name: facts.name })
   }
 
   /** Says which versions were left out, where one of them is newer than all that was offered. */
@@ -366,107 +253,6 @@ type PackageVerdicts = ReturnType<typeof concernsOf>
 const ECOSYSTEMS: readonly Ecosystem[] = ['npm', 'pypi', 'crates']
 const MAX_QUESTIONS = 64
 
-interface Place {
-  readonly host: string
-  readonly port: number
-  /** Decoded, without the query; null where it can be read in more than one way. */
-  readonly path: string | null
-}
-
-function placeOf({ host, port }: Target, path: string): Place {
-  return { host, port, path: plainPath(path) }
-}
-
-function plainPath(path: string): string | null {
-  try {
-    const plain = decodeURIComponent(path.replace(/[?#].*$/s, ''))
-    return /[\\;%?#]|\/\/|(?:^|\/)\.{1,2}(?:\/|$)|[^\x20-\x7e]/.test(plain) ? null : plain
-  } catch {
-    return null
-  }
-}
-
-/** Without the port where it is one of the web's. */
-const hostOf = ({ host, port }: Place): string => (port === 80 || port === 443 ? host : `${host}:${port}`)
-
-const keyOf = ({ host, port, path }: Place): string => `${host}:${port === 80 ? 443 : port}${path}`
-
-function urlKey(url: URL): string {
-  const port = url.port === '' ? 443 : Number(url.port)
-  return keyOf({ host: url.hostname.replace(/^\[|\]$/g, ''), port, path: plainPath(url.pathname) })
-}
-
-/** The registry that a place belongs to: the one with the longest path, of several. */
-function registryOf(registries: readonly Registry[], place: Place): Registry | null {
-  const found = registries.filter(
-    (registry) => place.path?.startsWith(basePath(registry, place)) ?? isHost(registry, place),
-  )
-  return found.toSorted((a, b) => a.url.length - b.url.length).at(-1) ?? null
-}
-
-/** The path of the registry on that host; one that nothing starts with where it is not there. */
-function basePath(registry: Registry, place: Place): string {
-  if (!isHost(registry, place)) return '\0'
-  const url = new URL(registry.url)
-  return registry.subdomains && place.host !== url.hostname ? '/' : plainPath(url.pathname)!
-}
-
-function isHost({ url, subdomains }: Registry, { host, port }: Place): boolean {
-  const own = new URL(url)
-  const ports = own.port === '' ? [80, 443] : [Number(own.port)]
-  return ports.includes(port) && (host === own.hostname || (subdomains && host.endsWith(`.${own.hostname}`)))
-}
-
-/** Where the index is of a registry that serves it from a name below its own. */
-function indexUrl({ ecosystem, url, subdomains }: Registry): URL {
-  const index = new URL(url)
-  if (ecosystem === 'crates' && subdomains) index.hostname = `index.${index.hostname}`
-  return index
-}
-
-function releaseAt({ releases }: PackageFacts, { target, path }: RequestTarget, isOwn: boolean): Release | null {
-  const place = placeOf(target, path)
-  const wanted = place.path?.replace(/\.metadata$/, '') ?? null
-  if (wanted === null) return null
-  const key = keyOf({ ...place, path: wanted })
-  const base = wanted.slice(wanted.lastIndexOf('/') + 1)
-  return (
-    releases.find(({ file }) => file !== null && urlKey(new URL(file)) === key) ??
-    // A mirror serves the files below its own address, and names them as the public one does.
-    (isOwn && base !== 'download' ? releases.find(({ file }) => file?.endsWith(`/${base}`)) : undefined) ??
-    null
-  )
-}
-
-/** A file of Python is published by itself; elsewhere a version is one file. */
-function idOf({ ecosystem }: Registry, { version, file }: Release): string {
-  return ecosystem === 'pypi' ? (file ?? version) : version
-}
-
-function factsKey({ ecosystem, url }: Registry, name: string): string {
-  return `${url} ${canonicalName(ecosystem, name)}`
-}
-
-function hrefOf({ target, secure, path }: RequestTarget): string {
-  return `${secure ? 'https' : 'http'}://${authorityOf(target, secure ? 443 : 80)}${path}`
-}
-
-/** A request that Cordon makes itself; what the client sent to prove who it is goes to the same host alone. */
-function elsewhere({ read, rawHeaders, tunnel }: PackageRequest, url: URL): PackageRequest {
-  const secure = url.protocol === 'https:'
-  const host = url.hostname.replace(/^\[|\]$/g, '')
-  const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port)
-  const kind = host.includes(':') ? 'ipv6' : /^[\d.]+$/.test(host) ? 'ipv4' : 'name'
-  const target: Target = { host, port, kind }
-  const same = host === read.target.host && port === read.target.port
-  return {
-    read: { target, secure, path: `${url.pathname}${url.search}` },
-    method: 'GET',
-    rawHeaders: same ? rawHeaders : [],
-    tunnel: same ? tunnel : null,
-  }
-}
-
 function headerOf(rawHeaders: readonly string[], name: string): string {
   const at = rawHeaders.findIndex((one, index) => index % 2 === 0 && one.toLowerCase() === name)
   return at < 0 ? '' : rawHeaders[at + 1]!
@@ -485,8 +271,4 @@ function unlisted({ path }: RequestTarget): EgressDenial {
     code: 'package-unlisted',
     message: `${file} is a package that no signed registry lists, so its age is not known; trusted in [packages] takes its address`,
   }
-}
-
-function unreadable(name: string, why: string): EgressDenial {
-  return { code: 'package-unreadable', message: `the registry was asked about ${name}, and ${why}` }
 }

@@ -155,9 +155,10 @@ function entries(list: ListWords, value: Plain | undefined): Map<string, Entry> 
   for (const item of value as readonly Plain[]) {
     const entry: Entry =
       typeof item === 'object' && item !== null && !Array.isArray(item) ? (item as Entry) : { [list.name]: item }
-    const files = texts(entry.files)
+    // Of two entries with one name neither hides the other.
+    const more = [...texts(entry.files), ...texts(entry.args)]
     const name = String(entry[list.name] ?? Object.values(entry)[0] ?? '')
-    found.set(files.length === 0 ? name : `${name} (${files.join(', ')})`, entry)
+    found.set(more.length === 0 ? name : `${name} (${more.join(', ')})`, entry)
   }
   return found
 }

@@ -86,6 +86,8 @@ const alarming: readonly (readonly [note: string, toml: string, says: RegExp])[]
     /more than any project/,
   ],
   ['the system', '[capabilities.allow.commands]\npatterns = [{ command = "x", paths = ["/etc/**"] }]', /more than any/],
+  ['every tool of a server', '[mcp.hub]\ntools = ["*"]', /EVERY tool of the MCP server "hub"/],
+  ['what may destroy', '[mcp.hub]\ntrust_hints = true\ndestructive = "allow"', /EVERY tool of the MCP server/],
   ['this machine', '[http]\nallow_private_hosts = true', /private addresses/],
 ]
 
@@ -99,6 +101,28 @@ describe('what makes a sandbox a formality is said by itself', () => {
       [],
     )
   })
+})
+
+it('lists the tools of MCP servers that need no question, and hides none of two entries behind the other', () => {
+  const toml = `[mcp.hub]
+trust_hints = true
+read_only = "allow"
+tools = ["get_*", { tool = "create", args = ["repo=acme/*"] }, { tool = "create", args = ["repo=other/*"] }, { tool = "drop", level = "deny" }]`
+  expect(
+    summary(toml)
+      .lines.find(({ label }) => label === 'calls unasked')
+      ?.items.toSorted(),
+  ).toEqual([
+    'hub: create repo=acme/*',
+    'hub: create repo=other/*',
+    'hub: get_*',
+    "hub: what only reads, by the server's own word",
+  ])
+  const opened = reachDiff(null, canonical(toml)).opens.map(({ subject }) => subject)
+  expect(opened.filter((subject) => subject.startsWith('create'))).toEqual([
+    'create (repo=acme/*)',
+    'create (repo=other/*)',
+  ])
 })
 
 it('changes are read with the widest first', () => {

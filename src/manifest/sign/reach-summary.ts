@@ -47,6 +47,7 @@ export function reachSummary(canonical: string, registries: readonly string[]): 
     line('opens secrets', secrets(read)),
     line('serves ports', texts(settings['sandbox.os.dev_server_ports'])),
     line('starts servers', read.names('mcp_servers')),
+    line('calls unasked', serverTools(read)),
   ]
   return { alarms: alarms(read), lines: lines.filter(({ items }) => items.length > 0) }
 }
@@ -109,7 +110,11 @@ function alarms(read: Settings): string[] {
   const sockets = hosts(read)
     .filter((entry) => namesUnixSocket(entry) && !entry.endsWith(SIGNS))
     .map((entry) => `Commands may use the socket ${JSON.stringify(entry.slice(5))}: ${socketMeaning(entry)}.`)
-  return [...new Set([...settings, ...agents, ...tools, ...authorities, ...sockets, ...wide])]
+  const servers = read
+    .names('mcp')
+    .filter((name) => serverTools(read).some((item) => item === `${name}: *` || item.startsWith(`${name}: what may`)))
+    .map((name) => `EVERY tool of the MCP server ${JSON.stringify(name)} runs without asking.`)
+  return [...new Set([...settings, ...agents, ...tools, ...servers, ...authorities, ...sockets, ...wide])]
 }
 
 function modeItems(read: Settings): string[] {
@@ -126,6 +131,25 @@ function unasked(read: Settings): string[] {
 }
 
 const SIGNS = ' (signs by one key)'
+
+/** Tools of MCP servers that need no question, by their names or by what the server says of them. */
+function serverTools(read: Settings): string[] {
+  return read.names('mcp').flatMap((name) => {
+    const named = read
+      .entries(`mcp.${name}.tools`, 'tool')
+      .filter(({ level = 'allow' }) => level === 'allow')
+      .map(({ tool, args }) => [`${name}: ${String(tool)}`, ...texts(args)].join(' '))
+    return [...named, ...hinted(read, name)]
+  })
+}
+
+function hinted(read: Settings, name: string): string[] {
+  if (read.value(`mcp.${name}.trust_hints`) !== true) return []
+  const groups = { read_only: 'what only reads', destructive: 'what may destroy' }
+  return Object.entries(groups).flatMap(([key, what]) =>
+    read.value(`mcp.${name}.${key}`) === 'allow' ? [`${name}: ${what}, by the server's own word`] : [],
+  )
+}
 
 function hosts(read: Settings): string[] {
   const lists = [

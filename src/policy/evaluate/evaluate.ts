@@ -2,6 +2,7 @@
 
 import type { SessionFacts, ToolCall } from '../call.ts'
 import { combine, type Decision, type PartDecision, type Reason } from '../decision.ts'
+import { judgeMcpCall } from '../mcp-rules.ts'
 import { decidePart } from '../order.ts'
 import { pathQuestions } from '../path-part.ts'
 import type { Policy } from '../policy.ts'
@@ -26,6 +27,7 @@ export function evaluate(policy: Policy, session: SessionFacts, call: ToolCall):
   parts.push(...toolPart(call, stance, parts.length === 0))
   const judged = session.tainted ? parts.map((part) => taint(part, stance)) : parts
   const decision = call.shell ? keeping(combine(judged), session, call.shell.command) : combine(judged)
+  if (call.mcp) return judgeMcpCall(decision, call.tool, call.mcp, policy, session.grants.tools)
   return decision.decision === 'ask' && session.undo ? { ...decision, kept: true } : decision
 }
 

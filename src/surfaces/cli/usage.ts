@@ -181,9 +181,9 @@ const rows: readonly CommandRow[] = [
   },
   {
     name: 'add',
-    summary: 'Put a host, a folder, a command or a port into the manifest, and sign it.',
+    summary: 'Put a host, a folder, a command, a port or a tool into the manifest, and sign it.',
     usage:
-      'cordon add host HOST[:PORT]…\n  cordon add read|write PATH…\n  cordon add command PATTERN…\n  cordon add port N…',
+      'cordon add host HOST[:PORT]…\n  cordon add read|write PATH…\n  cordon add command PATTERN…\n  cordon add port N…\n  cordon add tool mcp__SERVER__TOOL…',
     flags: [{ name: '--yes', about: 'Do not ask.' }, json, root],
     details:
       'Shows what it opens, and asks. The manifest must be signed in its current form: review changes by others with cordon sign.',
@@ -557,7 +557,7 @@ const rows: readonly CommandRow[] = [
     name: 'mcp',
     summary: 'Serve the guarded tools over MCP, or put a guard around other MCP servers.',
     usage:
-      'cordon mcp [--root DIR]\n  cordon mcp --http [--port N] [--token-file FILE]\n  cordon mcp wrap [--name NAME] -- SERVER ARG…\n  cordon mcp wrap [--name NAME] [--config FILE]\n  cordon mcp wrap [--name NAME] --url URL\n  cordon mcp list\n  cordon mcp login|logout NAME [--url URL]',
+      'cordon mcp [--root DIR]\n  cordon mcp --http [--port N] [--token-file FILE]\n  cordon mcp wrap [--name NAME] -- SERVER ARG…\n  cordon mcp wrap [--name NAME] [--config FILE]\n  cordon mcp wrap [--name NAME] --url URL\n  cordon mcp add NAME [--client CLIENT]… [--user] [-- SERVER ARG…]\n  cordon mcp add NAME [--client CLIENT]… [--user] --url URL\n  cordon mcp remove NAME [--client CLIENT]… [--user]\n  cordon mcp list\n  cordon mcp status [NAME…]\n  cordon mcp logs NAME\n  cordon mcp login|logout NAME [--url URL]',
     flags: [
       root,
       { name: '--http', about: 'Streamable HTTP on loopback instead of stdio.' },
@@ -574,11 +574,32 @@ const rows: readonly CommandRow[] = [
         value: 'FILE',
         about: 'Wrap the servers of a file with "mcpServers", as MCP clients have it.',
       },
+      {
+        name: '--plain',
+        about: 'One wrapped server whose tools keep their names, for a client that has it by its name.',
+      },
+      {
+        name: '--client',
+        value: 'CLIENT',
+        repeats: true,
+        about: 'Whose configuration; by default each that is there.',
+      },
+      { name: '--user', about: 'Your own configurations and cordon.toml, instead of the project’s.' },
+      { name: '--read', value: 'PATH', repeats: true, about: 'With add: what the server may read.' },
+      { name: '--write', value: 'PATH', repeats: true, about: 'With add: what it may write.' },
+      { name: '--host', value: 'HOST', repeats: true, about: 'With add: a host it may reach.' },
+      { name: '--env', value: 'NAME', repeats: true, about: 'With add: a variable that it sees.' },
+      {
+        name: '--reads',
+        about: 'With add: believe what it says of its tools, and let those that only read run without a question.',
+      },
+      { name: '--yes', about: 'With add: do not ask.' },
+      json,
       { name: '--ui', about: 'Serve the page of cordon ui as long as it runs.' },
       { name: '--accept', about: 'Take a wrapped server’s tools as they are now, whatever was pinned.' },
     ],
     details:
-      'The project’s manifest must be signed. Approvals are asked by elicitation where the client has it. `wrap` without a\nserver runs those of the manifest, [mcp_servers.NAME], each with its own grants.',
+      'The project’s manifest must be signed. Approvals are asked by elicitation where the client has it. `wrap` without a\nserver runs those of the manifest, [mcp_servers.NAME], each with its own grants. `add` without a server takes the one that\nthe manifest or a client has under this name, and `remove` restores what was there before.',
   },
   {
     name: 'chat',

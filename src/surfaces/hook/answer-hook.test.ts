@@ -209,6 +209,31 @@ const rows: readonly Row[] = [
   { note: 'no patch', host: 'codex', input: codex('apply_patch', { command: 'rm -rf /' }), expect: 'block' },
   { note: 'a picture', host: 'codex', input: codex('view_image', { path: '$P/.env' }), expect: 'deny' },
   { note: 'a plan', host: 'codex', input: codex('update_plan', { plan: [] }), expect: 'pass' },
+  {
+    note: 'a server’s tool that its section allows',
+    host: 'claude-code',
+    input: claude('mcp__hub__create', { repo: 'acme/site' }),
+    expect: 'pass',
+  },
+  {
+    note: 'attack: the same with another argument',
+    host: 'claude-code',
+    input: claude('mcp__hub__create', { repo: 'evil/site' }),
+    expect: 'ask',
+  },
+  {
+    note: 'attack: a server whose name continues the other’s',
+    host: 'claude-code',
+    input: claude('mcp__hub__x__create', { repo: 'acme/site' }),
+    expect: 'ask',
+  },
+  { note: 'a tool that its section denies', host: 'codex', input: codex('mcp__hub__drop', {}), expect: 'deny' },
+  {
+    note: 'an allowed tool by the name that the host says beside it',
+    host: 'gemini',
+    input: gemini('mcp_hub_get_x', {}, { mcp_context: { server_name: 'hub', tool_name: 'get_x' } }),
+    expect: 'pass',
+  },
   { note: 'an unknown server’s tool', host: 'codex', input: codex('mcp__new__x', {}), expect: 'deny' },
   { note: 'a tool of the future', host: 'codex', input: codex('exec', { code: 'x' }), expect: 'deny' },
 

@@ -60,6 +60,8 @@ export function hookStages(
         left = request.command === null || (!request.canAsk && (request.canRewrite || plainly() === null))
         if (left) judgement = { ...judgement, decision: { ...judgement.decision, decision: 'allow' } }
       }
+      if (await isGatewaysToAsk(judge, judgement, asked))
+        judgement = { ...judgement, decision: { ...judgement.decision, decision: 'allow' } }
       if (judgement.decision.decision !== 'allow' || request.canRewrite || plainly() === null) return judgement.decision
       return mustSayItself(judgement, plainly()!)
     },
@@ -77,7 +79,7 @@ export function hookStages(
       begun = recorder.begin({
         tool: call.kind === 'search' ? 'grep' : call.tool,
         labels,
-        input: call.kind === 'tool' ? call.input : {},
+        input: call.kind === 'tool' ? call.input : call.kind === 'foreign' ? (call.given ?? {}) : {},
         subject,
         facts,
         decision,
@@ -105,8 +107,11 @@ export function hookStages(
       const input = less?.input ?? (places === null ? plainly() : wrap(judged(), places))
       if (decision.decision === 'ask' && request.canAsk && !answered) {
         const why = await whyAsked(judge, judged(), decision, asked)
+        // The host's own "don't ask again" is not Cordon's: its answer would change nothing here.
+        const { toolRemedy } = await import('../../agents/hook/hook-asks.ts')
+        const remedy = toolRemedy(setting.machine, placeOf(judge, asked), { ...judged(), decision })
         if (input === null) await keepWrites(judge, read, asked)
-        return { kind: 'ask', reason: reasonText(why, less?.note), input }
+        return { kind: 'ask', reason: reasonText(why, remedy ?? undefined, less?.note), input }
       }
       if (less) return { kind: 'narrowed', ...less }
       if (input === null) await keepWrites(judge, read, asked)
@@ -129,6 +134,21 @@ export function hookStages(
       recorder?.close()
     },
   }
+}
+
+/** A tool behind Cordon's gateway is asked about there, once, with what the server says of it. */
+async function isGatewaysToAsk(
+  { loaded }: HookJudge,
+  { call, decision }: HookJudgement,
+  { host, setting }: Asked,
+): Promise<boolean> {
+  if (decision.decision !== 'ask' || call.kind !== 'foreign' || call.given === undefined || setting.inside) return false
+  if (decision.reason.code !== 'level-ask') return false
+  const { readMcpName } = await import('../../policy/mcp-rules.ts')
+  const { server, isAmbiguous } = readMcpName(call.named ?? call.tool)
+  if (server === '' || isAmbiguous) return false
+  const { isBehindGateway } = await import('../../agents/mcp/catalogue.ts')
+  return isBehindGateway(setting.machine, host.name, loaded.root, server)
 }
 
 /** What the host's own tool is about to write is kept for undo. A failure is not a reason to stop the host. */

@@ -33,7 +33,9 @@ export function elicitationPrompter(elicit: Elicit, shared: boolean): Prompter {
         const view = whole && masked.masked > 0 ? narrowed(askView(request, 'whole')) : masked
         const message = askText(view, { whole, canShow: true })
         const given = await elicit({ message, requestedSchema: formOf(view, !whole) }, signal)
-        if (!isObject(given) || given.action !== 'accept' || !isObject(given.content)) return { kind: 'deny' }
+        // A client without a person closes the form; only one who read it declines.
+        if (!isObject(given) || given.action === 'cancel') throw new Error('the question was closed without an answer')
+        if (given.action !== 'accept' || !isObject(given.content)) return { kind: 'deny' }
         const { answer, grant, minutes, message: said } = given.content
         if (!whole && answer === SHOW.kind) continue
         const choice = grant === undefined ? 0 : offerNames(view).indexOf(String(grant))

@@ -1,5 +1,6 @@
 /** The project's policy in force, each rule with its source. */
 
+import { conditionText, type McpRules } from '../../policy/mcp-rules.ts'
 import type { HostRule, PathRule, RuleRef } from '../../policy/policy.ts'
 import type { LoadedPolicy } from '../../project/load/load.ts'
 import { openPolicy } from '../../project/open.ts'
@@ -94,6 +95,11 @@ export async function policyView(machine: Machine, root: string): Promise<Policy
         empty: http.allowed === null ? 'every public host' : 'none',
       },
       {
+        title: 'Tools of MCP servers',
+        entries: [...loaded.session.mcpRules].flatMap(([server, rules]) => toolEntries(server, rules)),
+        empty: 'every one asks, unless [permission.tools] names it',
+      },
+      {
         title: 'Bundles',
         entries: sandbox.bundles.map((bundle) => entry(bundle.value.tool, bundle)),
         empty: 'none: [sandbox.os] command_tools adds some',
@@ -116,4 +122,21 @@ export async function policyView(machine: Machine, root: string): Promise<Policy
     ],
     shownSecrets: trackedSecrets(loaded, machine.home),
   }
+}
+
+function toolEntries(server: string, { tools, trustHints, readOnly, destructive }: McpRules): PolicyEntry[] {
+  const hinted = [
+    { what: 'tools that only read', level: readOnly },
+    { what: 'tools that may destroy', level: destructive },
+  ].filter(({ level }) => trustHints && level.value !== null)
+  return [
+    ...tools.map(({ tool, level, args, source }) => ({
+      text: `${level} ${server}: ${[tool, ...args.map(conditionText)].join(' ')}`,
+      source,
+    })),
+    ...hinted.map(({ what, level }) => ({
+      text: `${level.value} ${server}: ${what}, by the server’s own word`,
+      source: level.source,
+    })),
+  ]
 }

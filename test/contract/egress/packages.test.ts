@@ -275,6 +275,12 @@ interface Client {
 }
 
 const NPM = { 'package.json': '{"name":"probe","version":"1.0.0"}' }
+/** It knows proxies by its settings alone. */
+const BERRY = `npmRegistryServer: https://${PACKAGE_HOST}/
+enableTelemetry: false
+enableGlobalCache: false
+npmMinimalAgeGate: 0
+`
 const CLIENTS: readonly Client[] = [
   {
     name: 'npm',
@@ -291,6 +297,38 @@ const CLIENTS: readonly Client[] = [
     files: { ...NPM, 'pnpm-workspace.yaml': 'minimumReleaseAge: 0\n' },
     old: /"steady": ?"\^1\.1\.0"/,
     young: /"steady": ?"\^2\.0\.0"/,
+  },
+  {
+    name: 'yarn',
+    program: `${EXTRA}/node_modules/yarn/bin/yarn.js`,
+    install: ['add', 'steady', '--no-lockfile', '--registry', `https://${PACKAGE_HOST}/`],
+    files: NPM,
+    old: /"steady": ?"\^1\.1\.0"/,
+    young: /"steady": ?"\^2\.0\.0"/,
+  },
+  {
+    name: 'yarn berry',
+    program: `${EXTRA}/node_modules/@yarnpkg/cli-dist/bin/yarn.js`,
+    install: ['add', 'steady'],
+    files: { ...NPM, 'yarn.lock': '', '.yarnrc.yml': BERRY },
+    old: /"steady": ?"\^1\.1\.0"/,
+    young: /"steady": ?"\^2\.0\.0"/,
+  },
+  {
+    name: 'uv',
+    program: 'uv',
+    install: [
+      'pip',
+      'install',
+      '--no-cache',
+      '--target',
+      'lib',
+      '--index-url',
+      `https://${PACKAGE_HOST}/simple/`,
+      'steady',
+    ],
+    old: /steady==1\.1\.0/,
+    young: /steady==2\.0\.0/,
   },
   {
     name: 'pip',

@@ -23,6 +23,8 @@ mode = "contained"
 [permission.tools]
 mcp__known__list = "allow"
 mcp__known__drop = "deny"
+[mcp.hub]
+tools = ["get_*", { tool = "create", args = ["repo=acme/*"] }, { tool = "drop", level = "deny" }]
 [capabilities.deny.read]
 paths = ["private/**"]
 [capabilities.deny.commands]

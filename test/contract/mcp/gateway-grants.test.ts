@@ -338,7 +338,7 @@ describe('a config file', () => {
     ['no servers', '{"mcpServers":{}}'],
     ['a name that could be read as another', '{"mcpServers":{"a__b":{"command":"x"}}}'],
     ['a server elsewhere without TLS', '{"mcpServers":{"a":{"url":"http://example.com"}}}'],
-    ['a transport that is not known', '{"mcpServers":{"a":{"type":"sse","url":"https://example.com"}}}'],
+    ['a transport that is not known', '{"mcpServers":{"a":{"type":"ws","url":"https://example.com"}}}'],
     ['a header with a line break', '{"mcpServers":{"a":{"url":"https://example.com","headers":{"a":"b\\r\\nc: d"}}}}'],
     ['arguments that are no texts', '{"mcpServers":{"a":{"command":"x","args":[7]}}}'],
   ])('with %s runs nothing', (_, text) => {

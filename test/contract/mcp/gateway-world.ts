@@ -6,7 +6,14 @@ import type { ServerRequest } from '../../../src/agents/mcp/servers.ts'
 import { LiveHistory } from '../../../src/call/admission.ts'
 import type { SessionRecorder } from '../../../src/call/record/recorder.ts'
 import { soleDecision } from '../../../src/policy/decision.ts'
-import { judgeMcpCall, type McpRules } from '../../../src/policy/mcp-rules.ts'
+import {
+  gatewayCall,
+  judgeMcpCall,
+  type McpRules,
+  readMcpName,
+  readToolGrant,
+  type ToolGrant,
+} from '../../../src/policy/mcp-rules.ts'
 import type { Elsewhere } from '../../../src/surfaces/mcp/gateway/gate.ts'
 import { GatewaySession } from '../../../src/surfaces/mcp/gateway/session.ts'
 import { ERROR, type Json, RpcError, RpcPeer } from '../../../src/surfaces/mcp/json-rpc.ts'
@@ -131,6 +138,14 @@ export interface World {
   readonly call: (name: string, given: Json) => Promise<{ readonly text: string; readonly isError: boolean }>
 }
 
+/** No one but the client can be asked. */
+export const NOWHERE: Elsewhere = {
+  share: (inner) => inner,
+  wait: async () => {},
+  fleet: async () => null,
+  keep: () => 'no one is there',
+}
+
 /** Opens a gateway; the first server is `srv` unless others are given. */
 export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const servers = options.servers ?? { srv: new PlayedServer() }
@@ -143,7 +158,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const gateway: GatewaySession = new GatewaySession({
     judge: judge(options.levels ?? {}, options.rules),
     recorder: recorder(recorded),
-    elsewhere: options.elsewhere ?? { share: (inner) => inner, wait: async () => {}, fleet: async () => null },
+    elsewhere: options.elsewhere ?? NOWHERE,
     root: '/project',
     toClient: (message) => queueMicrotask(() => void client.accept(message)),
     warn: (line) => void warnings.push(line),
@@ -200,7 +215,13 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   })
   const elicited = (params: Json): Json => {
     asked.push(params)
-    return { action: 'accept', content: { answer: options.answer ?? 'no' } }
+    const answer = options.answer ?? 'no'
+    const { properties } = params.requestedSchema as { properties?: { answer?: { enum?: readonly string[] } } }
+    // A call has every answer there is; other questions have yes and no.
+    const names: Readonly<Record<string, string>> = properties?.answer?.enum?.includes('once')
+      ? { yes: 'once', no: 'deny' }
+      : {}
+    return { action: 'accept', content: { answer: names[answer] ?? answer } }
   }
   const capabilities = {
     ...(options.elicits && { elicitation: {} }),
@@ -268,8 +289,10 @@ function judge(
     taint: () => {},
     now: () => 0,
   })
+  const place = { root: '/project', home: '/home/you' }
+  const saved: ToolGrant[] = []
   return {
-    place: { root: '/project', home: '/home/you' },
+    place,
     history: live.of('mcp'),
     refresh: async () => {},
     decide: (called, _, call) => {
@@ -278,14 +301,22 @@ function judge(
         { kind: 'tool', text: called },
         { code: 'level-ask', message: 'its level' },
       )
-      if (!call || !rules) return base
-      return judgeMcpCall(base, rules, { ...call, called }, { policy: {} as never, canonical: (path) => path })
+      if (!call) return base
+      const known = new Map(rules ? [[readMcpName(called).server, rules]] : [])
+      const mcp = gatewayCall(called, known, { ...call, canonical: (path) => path })
+      return judgeMcpCall(base, called, mcp, {} as never, saved)
     },
+    remember: async ({ grant, verdict }) => {
+      const read = readToolGrant(grant.value, place)!
+      saved.push({ ...read, level: verdict, rule: 'saved', source: 'test' })
+      return null
+    },
+    close: () => {},
     whyNotAsked: () => null,
   }
 }
 
-function recorder(recorded: string[]): Pick<SessionRecorder, 'begin' | 'end' | 'answered' | 'tainted'> {
+function recorder(recorded: string[]): Pick<SessionRecorder, 'begin' | 'end' | 'answered' | 'granted' | 'tainted'> {
   return {
     begin: ({ tool, decision }) => {
       recorded.push(`${tool} ${decision.decision}`)
@@ -294,6 +325,7 @@ function recorder(recorded: string[]): Pick<SessionRecorder, 'begin' | 'end' | '
     // As the real one: a denial is one line.
     end: (_, { status }) => void (status === 'denied' || recorded.push(status)),
     answered: () => {},
+    granted: ({ scope, verdict, kind, value }) => void recorded.push(`${verdict} ${scope} ${kind} ${value}`),
     tainted: (_, tool) => void recorded.push(`taint ${tool}`),
   }
 }

@@ -1,30 +1,24 @@
 /** Servers elsewhere: the official server with OAuth behind the gateway's connection, and hostile ones. */
 
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer, type RequestListener, type Server } from 'node:http'
-import { createRequire } from 'node:module'
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { auth } from '@modelcontextprotocol/sdk/client/auth.js'
-import { DemoInMemoryAuthProvider } from '@modelcontextprotocol/sdk/examples/server/demoInMemoryOAuthProvider.js'
-import { requireBearerAuth } from '@modelcontextprotocol/sdk/server/auth/middleware/bearerAuth.js'
-import { mcpAuthRouter } from '@modelcontextprotocol/sdk/server/auth/router.js'
-import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
-import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { connectRemote, type RemoteParts, remoteFetch } from '../../../src/agents/mcp/remote.ts'
+import { connectRemote, foreignLogin, type RemoteParts, remoteFetch } from '../../../src/agents/mcp/remote.ts'
 import { RemoteLogin } from '../../../src/agents/mcp/remote-login.ts'
 import { createUpstream } from '../../../src/egress/route/upstream.ts'
 import type { Json } from '../../../src/surfaces/mcp/json-rpc.ts'
+import { notesServer } from '../../agents/remote-notes.ts'
 import { hosts } from '../egress/world.ts'
-
-const express = createRequire(import.meta.url)('express')
 
 let directory: string
 const servers: Server[] = []
 const stops: (() => Promise<void>)[] = []
-let seen: { readonly path: string; readonly authorization: string | undefined }[]
+let seen: { readonly path: string; readonly authorization: string | undefined; readonly key: unknown }[]
 
 beforeEach(() => {
   directory = mkdtempSync(join(tmpdir(), 'cordon-remote-'))
@@ -43,7 +37,11 @@ afterEach(async () => {
 async function serve(listener: (origin: string) => RequestListener): Promise<string> {
   let answer: RequestListener = () => {}
   const server = createServer((message, response) => {
-    seen.push({ path: `${message.headers.host}${message.url}`, authorization: message.headers.authorization })
+    seen.push({
+      path: `${message.headers.host}${message.url}`,
+      authorization: message.headers.authorization,
+      key: message.headers['x-key'],
+    })
     answer(message, response)
   })
   servers.push(server)
@@ -53,28 +51,7 @@ async function serve(listener: (origin: string) => RequestListener): Promise<str
   return origin
 }
 
-/** The official server with its own OAuth example. `issuer`: whom it names as its authorization server. */
-function official(origin: string, issuer: string = origin): RequestListener {
-  const provider = new DemoInMemoryAuthProvider()
-  const app = express()
-  app.use(express.json())
-  const resourceServerUrl = new URL(`${origin}/mcp`)
-  if (issuer === origin) app.use(mcpAuthRouter({ provider, issuerUrl: new URL(origin), resourceServerUrl }))
-  else
-    app.get('/.well-known/oauth-protected-resource/mcp', (_: unknown, response: { json: (value: object) => void }) =>
-      response.json({ resource: resourceServerUrl.href, authorization_servers: [issuer] }),
-    )
-  const resourceMetadataUrl = `${origin}/.well-known/oauth-protected-resource/mcp`
-  app.use('/mcp', requireBearerAuth({ verifier: provider, resourceMetadataUrl }))
-  app.post('/mcp', async (message: Json & { body: unknown }, response: never) => {
-    const server = new McpServer({ name: 'notes', version: '1' })
-    server.registerTool('add', { description: 'Adds a note.' }, () => ({ content: [{ type: 'text', text: 'added' }] }))
-    const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined })
-    await server.connect(transport)
-    await transport.handleRequest(message as never, response, message.body)
-  })
-  return app
-}
+const official = (origin: string, issuer: string = origin): RequestListener => notesServer(origin, { issuer })
 
 function partsOf(url: string, more: { domains?: readonly string[]; login?: RemoteLogin } = {}): RemoteParts {
   const policy = { http: { denied: [], allowPrivate: false }, commands: { deniedDomains: [] } }
@@ -89,6 +66,8 @@ function partsOf(url: string, more: { domains?: readonly string[]; login?: Remot
 }
 
 interface Client {
+  readonly ended: Promise<string>
+  readonly stop: () => Promise<void>
   readonly request: (method: string, params?: Json) => Promise<Json>
 }
 
@@ -101,6 +80,8 @@ function open(parts: RemoteParts): Client {
   stops.push(() => connection.stop())
   let id = 0
   return {
+    ended: connection.ended,
+    stop: () => connection.stop(),
     request: (method, params = {}) =>
       new Promise((resolve) => {
         waiting.set(++id, resolve)
@@ -223,6 +204,249 @@ describe('attack', () => {
     await expect(connection).rejects.toThrow(/message of more than/)
   })
 })
+
+/** A server that answers each request by its method; `null`: the test answers itself. */
+function scripted(answer: (message: Json, response: ServerResponse) => Json | null): RequestListener {
+  return (message, response) => {
+    if (message.method !== 'POST') return void response.writeHead(405).end()
+    let body = ''
+    message.setEncoding('utf8').on('data', (text: string) => {
+      body += text
+    })
+    message.on('end', () => {
+      const sent = JSON.parse(body) as Json
+      if (sent.id === undefined) return void response.writeHead(202).end()
+      const result = answer(sent, response)
+      if (result === null) return
+      response.writeHead(200, { 'content-type': 'application/json' })
+      response.end(JSON.stringify({ jsonrpc: '2.0', id: sent.id, result }))
+    })
+  }
+}
+
+const INITIALIZED = {
+  protocolVersion: '2025-11-25',
+  capabilities: { tools: {} },
+  serverInfo: { name: 'n', version: '1' },
+}
+const sse = (response: ServerResponse, ...events: string[]): void => {
+  if (!response.headersSent) response.writeHead(200, { 'content-type': 'text/event-stream' })
+  for (const event of events) response.write(event)
+}
+
+describe('transports', () => {
+  it('goes on with a stream that broke off, by the id of its last event', async () => {
+    const ids: unknown[] = []
+    const url = `${await serve(() => (message, response) => {
+      if (message.method === 'GET') {
+        ids.push(message.headers['last-event-id'])
+        sse(response, `id: 2\ndata: {"jsonrpc":"2.0","id":1,"result":{"late":true}}\n\n`)
+        return void response.end()
+      }
+      message.resume()
+      sse(response, 'id: 1\nretry: 10\ndata:\n\n')
+      response.end()
+    })}/mcp`
+    expect((await open(partsOf(url)).request('tools/list')).result).toEqual({ late: true })
+    expect(ids).toEqual(['1'])
+  })
+
+  it('sends the id of its own session with each request, and begins anew when the server forgot it', async () => {
+    const sessions: unknown[] = []
+    const url = `${await serve(() => {
+      const answer = scripted(({ method }, response) => {
+        if (method === 'initialize') response.setHeader('mcp-session-id', `s${sessions.length}`)
+        return method === 'initialize' ? INITIALIZED : {}
+      })
+      return (message, response) => {
+        sessions.push(message.headers['mcp-session-id'])
+        if (sessions.length === 4) return void response.writeHead(404).end()
+        answer(message, response)
+      }
+    })}/mcp`
+    const one = open(partsOf(url))
+    await one.request('initialize', HELLO)
+    await one.request('tools/list')
+    const two = open(partsOf(url))
+    await two.request('initialize', HELLO)
+    expect((await two.request('tools/list')).error).toBeDefined()
+    expect(await two.ended).toBe('its session is over')
+    expect(sessions).toEqual([undefined, 's1', undefined, 's3'])
+  })
+
+  it('falls back to the older transport where the newer one is not known', async () => {
+    const url = `${await serve(() => {
+      let stream: ServerResponse | null = null
+      return (message, response) => {
+        if (message.url === '/sse' && message.method === 'POST') return void response.writeHead(405).end()
+        if (message.url === '/sse') {
+          stream = response
+          return sse(response, 'event: endpoint\ndata: /messages?session=1\n\n')
+        }
+        let body = ''
+        message.on('data', (chunk) => {
+          body += String(chunk)
+        })
+        message.on('end', () => {
+          response.writeHead(202).end()
+          const { id, method } = JSON.parse(body) as Json
+          const result = method === 'initialize' ? INITIALIZED : { tools: [] }
+          if (id !== undefined)
+            sse(stream!, `event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', id, result })}\n\n`)
+        })
+      }
+    })}/sse`
+    const client = open(partsOf(url))
+    expect((await client.request('initialize', HELLO)).result).toMatchObject({ serverInfo: { name: 'n' } })
+    expect((await client.request('tools/list')).result).toEqual({ tools: [] })
+  })
+
+  it('attack: an endpoint of the older transport on another origin is not called', async () => {
+    const theirs = await serve(() => (_, response) => void response.writeHead(202).end())
+    const url = `${await serve(() => (message, response) => {
+      if (message.method === 'POST') return void response.writeHead(405).end()
+      sse(response, `event: endpoint\ndata: ${theirs}/messages\n\n`)
+    })}/sse`
+    expect((await open(partsOf(url)).request('initialize', HELLO)).error).toMatchObject({
+      message: expect.stringContaining('origin'),
+    })
+    expect(seen.filter(({ path }) => path.startsWith(theirs.slice('http://'.length)))).toEqual([])
+  })
+
+  it('attack: a stream that ends without the answer fails its request', async () => {
+    const url = `${await serve(() =>
+      scripted((_, response) => {
+        sse(response, ': nothing\n\n')
+        response.end()
+        return null
+      }),
+    )}/mcp`
+    expect((await open(partsOf(url)).request('tools/list')).error).toMatchObject({
+      message: expect.stringContaining('without an answer'),
+    })
+  })
+
+  it('attack: a stream that never ends holds up no other request, and a cancelled one is let go', async () => {
+    const url = `${await serve(() =>
+      scripted(({ method }, response) => {
+        if (method !== 'tools/call') return method === 'initialize' ? INITIALIZED : { tools: [] }
+        sse(response, ': still here\n\n')
+        return null
+      }),
+    )}/mcp`
+    const client = open(partsOf(url))
+    await client.request('initialize', HELLO)
+    const endless = client.request('tools/call', { name: 'wait' })
+    expect((await client.request('tools/list')).result).toEqual({ tools: [] })
+    await client.stop()
+    expect(await Promise.race([endless, Promise.resolve('open')])).toBe('open')
+  })
+
+  it('attack: a server that says "come back at once" is called once a second at most', async () => {
+    const url = `${await serve(() => (message, response) => {
+      message.resume()
+      sse(response, 'id: 1\nretry: 0\ndata:\n\n')
+      response.end()
+    })}/mcp`
+    const client = open(partsOf(url))
+    void client.request('tools/list')
+    await delay(1_500)
+    // Control: without the pause it is called as fast as it answers, some thousand times.
+    expect(seen.length).toBeLessThan(6)
+  })
+
+  it('attack: an answer to the request of another session is not taken', async () => {
+    const url = `${await serve(() =>
+      scripted(({ method, id }, response) => {
+        if (method === 'initialize') return INITIALIZED
+        sse(response, `data: {"jsonrpc":"2.0","id":999,"result":{"stolen":true}}\n\n`)
+        sse(response, `data: ${JSON.stringify({ jsonrpc: '2.0', id, result: { own: true } })}\n\n`)
+        response.end()
+        return null
+      }),
+    )}/mcp`
+    const client = open(partsOf(url))
+    await client.request('initialize', HELLO)
+    expect((await client.request('tools/list')).result).toEqual({ own: true })
+  })
+})
+
+describe('attack: an authorization server that is not what it says', () => {
+  it('configured headers go to the server, and not to the authorization server', async () => {
+    const theirs = await serve(official)
+    const url = `${await serve((origin) => official(origin, theirs))}/mcp`
+    const parts = partsOf(url, { domains: [theirs.slice('http://'.length)] })
+    const fetchFn = remoteFetch(
+      { ...parts, server: { ...parts.server, headers: { 'x-key': 'k' } } },
+      new AbortController().signal,
+    )
+    await fetchFn(`${theirs}/token`, { method: 'POST', body: 'a=b' })
+    await fetchFn(url, { method: 'POST', body: '{}' })
+    expect(seen.map(({ key }) => key)).toEqual([undefined, 'k'])
+  })
+
+  it.each([
+    [
+      'a page of somebody else, with the token of it for the attacker (mix-up)',
+      'https://accounts.example.org/authorize',
+    ],
+    ['an address that is no page', 'file:///etc/passwd'],
+  ])('the browser is not sent to %s', async (_, authorize) => {
+    const url = `${await serve((origin) => hostile(origin, { authorization_endpoint: authorize }))}/mcp`
+    const parts = partsOf(url)
+    expect(foreignLogin(parts, new URL(authorize))).toMatch(/neither the server's host nor in its domains/)
+    // Control: a page of the server's own, and of a host that the person granted.
+    expect(foreignLogin(parts, new URL(`${new URL(url).origin}/authorize`))).toBeNull()
+    expect(
+      foreignLogin(partsOf(url, { domains: ['accounts.example.org'] }), new URL('https://accounts.example.org/x')),
+    ).toBeNull()
+  })
+
+  it.each([
+    ['metadata that names another issuer', { issuer: 'https://bank.example' }],
+    ['a server without S256', { code_challenge_methods_supported: ['plain'] }],
+    [
+      'tokens of another host',
+      { token_endpoint: 'https://evil.example/token', registration_endpoint: 'https://evil.example/r' },
+    ],
+    ['a private token endpoint', { registration_endpoint: 'http://169.254.169.254/latest' }],
+    ['metadata without end', { padding: 'x'.repeat(9 * 1024 * 1024) }],
+  ])('%s ends the login', async (_, more) => {
+    const url = `${await serve((origin) => hostile(origin, more))}/mcp`
+    await expect(logIn(url)).rejects.toThrow()
+    expect(seen.filter(({ path }) => /token|authorize/.test(path))).toEqual([])
+  })
+
+  it('control: the same without the lie gets as far as the page', async () => {
+    const url = `${await serve((origin) => hostile(origin, {}))}/mcp`
+    await expect(logIn(url)).rejects.toThrow()
+    expect(seen.filter(({ path }) => /authorize/.test(path))).toHaveLength(1)
+  })
+})
+
+/** An authorization server whose metadata says `more`. */
+function hostile(origin: string, more: Json): RequestListener {
+  return (message, response) => {
+    message.resume()
+    const json = (value: object): void =>
+      void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value))
+    if (message.url!.includes('oauth-protected-resource'))
+      return json({ resource: `${origin}/mcp`, authorization_servers: [origin] })
+    if (message.url!.includes('.well-known'))
+      return json({
+        issuer: origin,
+        authorization_endpoint: `${origin}/authorize`,
+        token_endpoint: `${origin}/token`,
+        registration_endpoint: `${origin}/register`,
+        response_types_supported: ['code'],
+        code_challenge_methods_supported: ['S256'],
+        ...more,
+      })
+    if (message.url!.includes('register'))
+      return json({ client_id: 'c', redirect_uris: ['http://127.0.0.1:9/callback'] })
+    response.writeHead(404).end()
+  }
+}
 
 async function fetchAll(parts: RemoteParts): Promise<string> {
   const response = await remoteFetch(parts, new AbortController().signal)(parts.server.url, {

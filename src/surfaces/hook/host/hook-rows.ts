@@ -1,9 +1,9 @@
 /** Hooks as rows of a host's JSON settings: ours put in and taken out, everybody else's left to the byte. */
 
+import { hasPath, withItem, withoutItems, withValue } from '../../../agents/settings/jsonc-text.ts'
 import { parseSettings } from '../../../system/json.ts'
 import { isHookCommand } from './hook-command.ts'
 import { isObject, type Json } from './host.ts'
-import { hasPath, withItem, withoutItems, withValue } from './jsonc-text.ts'
 import { SettingsError } from './settings-error.ts'
 
 /** A hook, and the list that it belongs to. */

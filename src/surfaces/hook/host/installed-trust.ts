@@ -1,12 +1,12 @@
 /** The trust that an installation wrote into a host's own files, remembered so that taking the hook out takes back just that. */
 
 import { join } from 'node:path'
+import { withoutValue, withValue } from '../../../agents/settings/jsonc-text.ts'
+import { tomlValue, withoutTomlValue, withTomlValue } from '../../../agents/settings/toml-text.ts'
 import { parseSettings } from '../../../system/json.ts'
 import { withLock } from '../../../system/lock.ts'
 import { openOwnDirectory, readOwnJson, removeIfThere, writeOwnJson } from '../../../system/state.ts'
 import { isObject } from './host.ts'
-import { withoutValue, withValue } from './jsonc-text.ts'
-import { tomlValue, withoutTomlValue, withTomlValue } from './toml-text.ts'
 
 /** One value in a file of the host. */
 export interface TrustEntry {

@@ -14,7 +14,7 @@ export type ToolTable = Readonly<Record<string, ToolRow>>
 export function callsOf(table: ToolTable, tool: string, input: Json): readonly HookCall[] {
   if (Object.hasOwn(table, tool)) return table[tool]!(input)
   // A server's tool names what is the server's; its own rules are about that.
-  return /^mcp_/.test(tool) ? foreign(tool) : unknownTool(tool, input)
+  return /^mcp_/.test(tool) ? serverTool(tool, input) : unknownTool(tool, input)
 }
 
 /** Where what a tool gives comes from; from outside when no one can say. */
@@ -44,6 +44,11 @@ const WRITERS: ReadonlySet<string> = new Set(['write', 'edit', 'apply_patch'])
 /** A tool of which only the name counts, such as one of an MCP server: its level under [permission.tools] decides, else it asks. */
 export function foreign(tool: string): readonly HookCall[] {
   return [{ kind: 'foreign', tool }]
+}
+
+/** A tool of an MCP server: its name and arguments are judged by the rules for it. `named`: as `mcp__SERVER__TOOL`. */
+export function serverTool(tool: string, given: Json, named: string = tool): readonly HookCall[] {
+  return [{ kind: 'foreign', tool, given, named }]
 }
 
 const call = (tool: string, input: Json): readonly HookCall[] => [{ kind: 'tool', tool, input }]

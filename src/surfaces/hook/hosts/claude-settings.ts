@@ -2,11 +2,11 @@
 
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { hasPath, withItem, withoutItems, withoutValue, withValue } from '../../../agents/settings/jsonc-text.ts'
 import { parseSettings } from '../../../system/json.ts'
 import { offBy } from '../host/forms.ts'
 import { isObject, type Json } from '../host/host.ts'
 import type { SwitchedOff } from '../host/host-install.ts'
-import { hasPath, withItem, withoutItems, withoutValue, withValue } from '../host/jsonc-text.ts'
 import { SettingsError } from '../host/settings-error.ts'
 import { CLAUDE_DENIALS } from './claude-rules.ts'
 import { NO_INLINE } from './claude-skill-shell.ts'

@@ -3,13 +3,13 @@
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { parseToml } from '../../../agents/import/toml.ts'
+import { tomlText, tomlValue, withTomlValue } from '../../../agents/settings/toml-text.ts'
 import { Fault } from '../../../system/fault.ts'
 import { hookCommand, isHookCommand, resultCommand } from '../host/hook-command.ts'
 import { isObject, type Json } from '../host/host.ts'
 import type { Read, SelfTest, TrustStep } from '../host/host-install.ts'
 import { hookRoot, type InstallPlace } from '../host/install-place.ts'
 import type { TrustEntry } from '../host/installed-trust.ts'
-import { tomlText, tomlValue, withTomlValue } from '../host/toml-text.ts'
 import { codexHome } from './codex-rules.ts'
 
 export interface CodexHook {

@@ -117,7 +117,7 @@ export const cursor: Host<'cursor'> = {
   async install() {
     const [{ editRows }, { hasPath, withValue }] = await Promise.all([
       import('../host/hook-rows.ts'),
-      import('../host/jsonc-text.ts'),
+      import('../../../agents/settings/jsonc-text.ts'),
     ])
     const timeout = HOOK_TIMEOUT_SECONDS
     const paths = [...Object.keys(EVENTS), 'postToolUse'].map((event) => ['hooks', event])

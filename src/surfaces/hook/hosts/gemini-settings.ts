@@ -1,12 +1,12 @@
 /** Gemini CLI's settings: what keeps its hooks from running, the .env that it would obey, and the folders that it trusts. */
 
 import { dirname, join } from 'node:path'
+import { withValue } from '../../../agents/settings/jsonc-text.ts'
 import { parseSettings } from '../../../system/json.ts'
 import { isObject, type Json } from '../host/host.ts'
 import type { Read, SwitchedOff } from '../host/host-install.ts'
 import type { FileChange, InstallPlace } from '../host/install-place.ts'
 import type { TrustEntry } from '../host/installed-trust.ts'
-import { withValue } from '../host/jsonc-text.ts'
 import { SettingsError } from '../host/settings-error.ts'
 
 /** The table and the key by which Gemini CLI leaves the .env of a project alone. */

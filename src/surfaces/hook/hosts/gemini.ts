@@ -23,7 +23,6 @@ import {
   delegates,
   edits,
   fetchesFromPrompt,
-  foreign,
   globs,
   lists,
   loadsSkill,
@@ -35,6 +34,7 @@ import {
   readsMany,
   searches,
   searchesWeb,
+  serverTool,
   shell,
   type ToolTable,
   writes,
@@ -123,7 +123,7 @@ export const gemini: Host<'gemini'> = {
       given,
       // A server can call its tool what it likes, so a known name of a server's tool means nothing.
       ...(fromServer
-        ? { calls: foreign(tool.startsWith('mcp_') ? tool : `mcp_${tool}`) }
+        ? { calls: serverTool(tool.startsWith('mcp_') ? tool : `mcp_${tool}`, given, namedByServer(input)) }
         : narrowedSearch(SEARCHES, 'include_pattern', tool, given, callsOf(TOOLS, tool, given))),
       session: optionalText(input, 'session_id'),
       cwd: text(input, 'cwd'),
@@ -244,6 +244,12 @@ export const gemini: Host<'gemini'> = {
       },
     }
   },
+}
+
+/** The server and its tool as the host says them beside the name. */
+function namedByServer({ mcp_context }: Json): string | undefined {
+  const { server_name: server, tool_name: tool } = isObject(mcp_context) ? mcp_context : {}
+  return typeof server === 'string' && typeof tool === 'string' ? `mcp__${server}__${tool}` : undefined
 }
 
 function isServers({ mcp_context }: Json): boolean {

@@ -2,11 +2,11 @@
 
 import { spawnSync } from 'node:child_process'
 import { expect, it } from 'vitest'
+import { tomlValue, withoutTomlValue, withTomlValue } from '../../../agents/settings/toml-text.ts'
 import { lineDiff } from '../../terminal/line-diff.ts'
 import { hookCommand, resultCommand } from '../host/hook-command.ts'
 import { type TrustEntry, withoutTrust } from '../host/installed-trust.ts'
 import { SettingsError } from '../host/settings-error.ts'
-import { tomlValue, withoutTomlValue, withTomlValue } from '../host/toml-text.ts'
 import { LOCAL_ENV } from '../hosts/gemini-settings.ts'
 import { HOST_NAMES, installOf } from '../hosts/hosts.ts'
 import { planSettings } from './host-settings.ts'

@@ -2,7 +2,7 @@
 
 import { ERROR, isObject, type Json, RpcError } from '../json-rpc.ts'
 import type { Gated, GatewayGate } from './gate.ts'
-import { innerName, innerUri } from './namespace.ts'
+import { innerUri, type Names } from './namespace.ts'
 import { guardedCompletion, guardedContents, guardedPrompt, guardedResult } from './result.ts'
 import { schemaProblem } from './schema-check.ts'
 import type { GatewayServer } from './server.ts'
@@ -12,9 +12,11 @@ import type { CallContext } from './wrapped-server.ts'
 export class GatewayCalls {
   readonly #servers: ReadonlyMap<string, GatewayServer>
   readonly #gate: GatewayGate
+  readonly #names: Names
 
-  constructor(servers: ReadonlyMap<string, GatewayServer>, gate: GatewayGate) {
+  constructor(servers: ReadonlyMap<string, GatewayServer>, gate: GatewayGate, names: Names) {
     this.#servers = servers
+    this.#names = names
     this.#gate = gate
   }
 
@@ -32,7 +34,7 @@ export class GatewayCalls {
     const { annotations } = tool.definition
     const hints = isObject(annotations) ? annotations : {}
     const gated = await this.#gate.pass(
-      { called, server: server.label, input: given, tool: { name: inner, hints }, elicit: context.elicit },
+      { called, server: server.label, input: given, hints, elicit: context.elicit },
       async () => {
         const result = await server.request('tools/call', { name: inner, arguments: given }, context, signal)
         return guardedResult(result, tool.definition.outputSchema, called, server.origin)
@@ -101,7 +103,7 @@ export class GatewayCalls {
   }
 
   #named(outer: unknown, what: string): { readonly server: GatewayServer; readonly inner: string } {
-    const found = innerName(outer)
+    const found = this.#names.inner(outer)
     const server = found ? this.#servers.get(found.label) : undefined
     if (!found || !server) throw new RpcError(ERROR.params, `there is no ${what} ${JSON.stringify(outer)}`)
     return { server, inner: found.name }

@@ -5,9 +5,10 @@ import { GATEWAY_AGENT } from '../../../call/decide/named-tool.ts'
 import type { CallRecord, SessionRecorder } from '../../../call/record/recorder.ts'
 import { type Approval, runToolCall, type Stages } from '../../../call/run-tool-call.ts'
 import type { Decision } from '../../../policy/decision.ts'
-import { askText, askView, type CordonOptions, requestOf } from '../../../session/cordon.ts'
+import { type Answer, type ApprovalRequest, approve, type CordonOptions } from '../../../session/cordon.ts'
 import { Fault, messageOf } from '../../../system/fault.ts'
 import { visibleLines } from '../../terminal/terminal.ts'
+import { elicitationPrompter } from '../elicitation.ts'
 import { ERROR, isObject, type Json, RpcError } from '../json-rpc.ts'
 import type { Elicit } from '../rounds.ts'
 import type { GuardedResult } from './result.ts'
@@ -16,7 +17,7 @@ type Prompter = NonNullable<CordonOptions['prompter']>
 
 export interface GateParts {
   readonly judge: Omit<GatewayJudge, 'answered'>
-  readonly recorder: Pick<SessionRecorder, 'begin' | 'end' | 'answered' | 'tainted'>
+  readonly recorder: Pick<SessionRecorder, 'begin' | 'end' | 'answered' | 'granted' | 'tainted'>
   readonly elsewhere: Elsewhere
 }
 
@@ -26,6 +27,8 @@ export interface Elsewhere {
   readonly share: (inner: Prompter) => Prompter
   /** Waits while somebody could answer there. */
   readonly wait: (signal: AbortSignal) => Promise<void>
+  /** Keeps a question that no one could be asked, and says how the user answers it. */
+  readonly keep: (request: ApprovalRequest) => string
   /** The fleet, where it answers asks of this machine. */
   readonly fleet: () => Promise<Prompter | null>
 }
@@ -36,8 +39,8 @@ export interface GatedCall {
   readonly called: string
   readonly server: string
   readonly input: Json
-  /** The tool, with what the server says of it; absent for anything else. */
-  readonly tool?: { readonly name: string; readonly hints: Json | null }
+  /** What the server says of a tool. */
+  readonly hints?: Json
   /** The way to the person; null: an ask is a refusal. */
   readonly elicit: Elicit | null
 }
@@ -47,8 +50,6 @@ export type Gated = { readonly result: GuardedResult } | { readonly refused: str
 /** The gate of one gateway. */
 export class GatewayGate {
   readonly #parts: GateParts
-  /** What the person allowed until the gateway ends. */
-  readonly #allowed = new Set<string>()
 
   constructor(parts: GateParts) {
     this.#parts = parts
@@ -74,9 +75,7 @@ export class GatewayGate {
       history: judge.history,
       parse: () => call,
       decide: (_, breakerOpenFor) => {
-        const { tool } = call
-        const facts = tool && { server, tool: tool.name, input, hints: tool.hints }
-        return judge.decide(called, breakerOpenFor, facts)
+        return judge.decide(called, breakerOpenFor, { input, hints: call.hints ?? null })
       },
       begin: (_, decision) => {
         begun = recorder.begin({ tool: called, input, subject: called, decision, agent: GATEWAY_AGENT })
@@ -129,45 +128,43 @@ export class GatewayGate {
     begun: CallRecord | null,
     signal: AbortSignal,
   ): Promise<Approval> {
+    const { judge, recorder, elsewhere } = this.#parts
     const level = `[permission.tools] ${JSON.stringify(called)} = "allow" in cordon.toml, signed, allows it`
-    const refusal = this.#parts.judge.whyNotAsked(decision)
+    const refusal = judge.whyNotAsked(decision)
     if (refusal) return no(`Not run: ${refusal}; ${level}.`)
-    if (this.#allowed.has(called)) return YES
-    const absent = no(`Not run: it needs approval from the user, and no one could be asked; ${level}.`)
-    const { root, home } = this.#parts.judge.place
+    const { root, home } = judge.place
     const places = { root, home, resolve: (path: string) => path }
-    const request = requestOf({ tool: called, subject: called, input, decision, facts: null, places, suggestions: [] })
-    const more = `session: every call of ${called} until the gateway ends`
-    const question = `${askText(askView(request), { whole: true })}\n${more}`
-    let forSession = false
-    const client: Prompter = {
-      name: 'elicitation',
-      onceOnly: true,
-      ask: async (_, asked) => {
-        if (!elicit) {
-          await this.#parts.elsewhere.wait(asked)
-          asked.throwIfAborted()
-          const fleet = await this.#parts.elsewhere.fleet()
-          if (fleet) return fleet.ask(request, asked)
-          throw new Error('no one could be asked')
-        }
-        const answer = await this.#answer(question, ['yes', 'session', 'no'], elicit, asked, { [ASKED_CALL]: called })
-        forSession = answer === 'session'
-        return { kind: answer === 'yes' || answer === 'session' ? 'once' : 'deny' }
-      },
+    const client: Prompter =
+      elicit === null
+        ? { name: 'elicitation', ask: (request, asked) => this.#elsewhere(request, asked) }
+        : elicitationPrompter((params, asked) => elicit({ ...params, _meta: { [ASKED_CALL]: called } }, asked), false)
+    const question = { tool: called, subject: called, input, decision, facts: null, places }
+    const approval = await approve(question, (request) => elsewhere.share(client).ask(request, signal))
+    const { remember } = approval
+    if (remember !== null) {
+      const kept = await judge.remember(remember)
+      const { verdict, scope, grant } = remember
+      recorder.granted({ type: 'grant', verdict, scope, kind: grant.kind, value: grant.value, ...(kept && { kept }) })
     }
-    const answer = await this.#parts.elsewhere
-      .share(client)
-      .ask(request, signal)
-      .catch(() => null)
-    if (answer === null) return absent
-    const { kind, by = client.name } = answer
-    // What the client said counts only where its answer is the one that stands.
-    if (forSession && by === client.name) this.#allowed.add(called)
-    const said = answer.kind === 'deny-message' ? `: ${answer.message}` : '.'
-    const approval = kind === 'once' ? YES : no(`Not run: the user said no${said}`, 'declined')
-    this.#parts.recorder.answered(begun?.call ?? null, called, by, approval)
-    return approval
+    if (approval.approved || approval.refusal.kind !== 'absent')
+      recorder.answered(begun?.call ?? null, called, approval.by ?? client.name, approval)
+    if (approval.approved) return approval
+    const { kind, message } = approval.refusal
+    // A client without a person may decline as well: only an answer from elsewhere is certainly the user's.
+    const isClients = kind === 'declined' && approval.by === undefined && elicit !== null
+    const said = isClients ? 'the client said no' : kind === 'corrected' ? `the user said no: ${message}` : message
+    const way = kind === 'absent' || isClients ? `; ${level}` : ''
+    return { ...approval, refusal: { kind, message: `Not run: ${said}${way}.` } }
+  }
+
+  /** Where the client has no form for a question. */
+  async #elsewhere(request: ApprovalRequest, signal: AbortSignal): Promise<Answer> {
+    const { wait, fleet, keep } = this.#parts.elsewhere
+    await wait(signal)
+    signal.throwIfAborted()
+    const others = await fleet()
+    if (others) return others.ask(request, signal)
+    throw new Error(keep(request))
   }
 
   async #answer(
@@ -175,15 +172,11 @@ export class GatewayGate {
     choices: readonly string[],
     elicit: Elicit,
     signal: AbortSignal,
-    about?: Json,
   ): Promise<string | null> {
     const answer = { type: 'string', title: 'Answer', enum: choices }
     const requestedSchema = { type: 'object', properties: { answer }, required: ['answer'] }
     try {
-      const given = await elicit(
-        { message: visibleLines(message), requestedSchema, ...(about && { _meta: about }) },
-        signal,
-      )
+      const given = await elicit({ message: visibleLines(message), requestedSchema }, signal)
       const content = isObject(given) && given.action === 'accept' && isObject(given.content) ? given.content : {}
       return typeof content.answer === 'string' && choices.includes(content.answer) ? content.answer : null
     } catch {
@@ -191,8 +184,6 @@ export class GatewayGate {
     }
   }
 }
-
-const YES: Approval = { approved: true, remember: null }
 
 function no(message: string, kind: 'absent' | 'declined' = 'absent'): Approval {
   return { approved: false, refusal: { kind, message }, remember: null }

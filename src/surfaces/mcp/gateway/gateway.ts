@@ -3,7 +3,7 @@
 import { PassThrough, type Readable, Writable } from 'node:stream'
 import { type GatewayJudge, openGatewayJudge } from '../../../agents/mcp/judge.ts'
 import { ServerPins } from '../../../agents/mcp/pins.ts'
-import { connectRemote } from '../../../agents/mcp/remote.ts'
+import { connectRemote, type EgressEvent } from '../../../agents/mcp/remote.ts'
 import { RemoteLogin } from '../../../agents/mcp/remote-login.ts'
 import {
   configServers,
@@ -14,8 +14,10 @@ import {
   typedServer,
 } from '../../../agents/mcp/servers.ts'
 import { openRecord } from '../../../call/record/open.ts'
+import type { SessionRecorder } from '../../../call/record/recorder.ts'
 import { auditSigner, signTails } from '../../../call/record/signer.ts'
 import { openFleetPrompter } from '../../../organisation/prompter.ts'
+import { soleDecision } from '../../../policy/decision.ts'
 import { startNotes } from '../../../project/start-notes.ts'
 import { waitForPage } from '../../../questions/open-pages.ts'
 import { sharedPrompter } from '../../../questions/shared-prompter.ts'
@@ -24,6 +26,7 @@ import { linesOf } from '../../../system/lines.ts'
 import { type Machine, thisMachine } from '../../../system/machine.ts'
 import { EXIT } from '../../terminal/exit.ts'
 import { type Terminal, visible, visibleLines } from '../../terminal/terminal.ts'
+import { keepQuestion } from '../kept-question.ts'
 import { lineWriter } from '../stdio.ts'
 import { definitionDiff } from './server-catalog.ts'
 import { GatewaySession } from './session.ts'
@@ -39,6 +42,8 @@ export interface WrapRequest {
   readonly config: string | null
   /** What a typed server's tools are put under; of several servers, the one that is meant. */
   readonly name: string | null
+  /** One server, whose tools keep their names. */
+  readonly isPlain: boolean
   /** Take everything as it is now, whatever was pinned. */
   readonly accept: boolean
   readonly terminal: Terminal
@@ -62,6 +67,8 @@ export async function wrapServers(request: WrapRequest): Promise<number> {
   const specs = wantedServers(request, judge)
   const trusted = specs.filter((spec) => isKnown(spec, request.accept, loaded.root, machine, warn))
   if (trusted.length === 0) throw new Fault('no-servers', 'no MCP server is left to run')
+  if (request.isPlain && specs.length > 1)
+    throw new Fault('no-servers', '--plain is for one server', { remedy: 'Say which: --name NAME.' })
   const name = trusted.length === 1 ? trusted[0]!.name : 'gateway'
   const recorder = openRecord(loaded, machine, { by: 'gateway', name }, () => auditSigner(machine))
   const session = new GatewaySession({
@@ -71,8 +78,10 @@ export async function wrapServers(request: WrapRequest): Promise<number> {
       share: (inner) => sharedPrompter(inner, { machine, project: loaded.root, surface: 'mcp wrap' }),
       wait: (signal) => waitForPage(machine, signal),
       fleet: () => openFleetPrompter(machine, loaded.root),
+      keep: (request) => keepQuestion(machine, loaded.root, 'mcp wrap', request),
     },
     root: loaded.root,
+    isPlain: request.isPlain,
     toClient: lineWriter(process.stdout),
     warn,
     now: () => Date.now(),
@@ -80,15 +89,11 @@ export async function wrapServers(request: WrapRequest): Promise<number> {
       label: spec.name,
       connect: (receive) =>
         spec.remote !== null
-          ? connectRemote(
-              {
-                server: { name: spec.name, ...spec.remote },
-                loaded,
-                machine,
-                login: new RemoteLogin(machine.stateDir, spec.name, spec.remote.url),
-              },
-              receive,
-            )
+          ? recorded(spec.name, spec.remote.url, recorder, (onEvent) => {
+              const server = { name: spec.name, ...spec.remote! }
+              const login = new RemoteLogin(machine.stateDir, spec.name, server.url)
+              return connectRemote({ server, loaded, machine, login, onEvent }, receive)
+            })
           : launched(spec.name, (io) => runServer(spec, answered, machine, recorder, io), receive, request.terminal),
       pins: new ServerPins(machine, loaded.root, spec.name, spec.remote === null ? spec.argv : [spec.remote.url]),
       accept: request.accept,
@@ -99,6 +104,7 @@ export async function wrapServers(request: WrapRequest): Promise<number> {
     })),
   })
   const closeRecord = (): void => {
+    judge.close()
     recorder.close()
     signTails(machine)
   }
@@ -157,6 +163,29 @@ function isKnown(
     `The MCP server “${name}” is started by another command than before. It is not started; cordon mcp wrap --accept takes it as it is.\n${definitionDiff(before.text, definition.text)}`,
   )
   return false
+}
+
+/** A connection to a server elsewhere, with a line before it and one behind it that has the hosts. */
+function recorded(
+  name: string,
+  url: string,
+  recorder: Pick<SessionRecorder, 'begin' | 'end'>,
+  connect: (onEvent: (event: EgressEvent) => void) => Connection,
+): Connection {
+  const [hosts, refusedHosts] = [new Set<string>(), new Set<string>()]
+  const tool = `mcp_server__${name}`
+  const reason = { code: 'granted', message: `[mcp_servers.${name}] reaches ${url}.` } as const
+  const decision = soleDecision('allow', { kind: 'tool', text: tool }, reason)
+  const record = recorder.begin({ tool, input: { url }, subject: url, decision, agent: 'person', approver: 'typed' })
+  const connection = connect(
+    ({ verdict, host }) => void (host && (verdict === 'allow' ? hosts : refusedHosts).add(host)),
+  )
+  const ended = connection.ended.then((text) => {
+    const output = { text: '', hosts: [...hosts], refusedHosts: [...refusedHosts] }
+    recorder.end(record, { status: 'done', output }, [])
+    return text
+  })
+  return { ...connection, ended }
 }
 
 interface ServerStreams {

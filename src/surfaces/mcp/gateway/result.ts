@@ -20,7 +20,8 @@ export interface GuardedResult {
   readonly injection: number | null
 }
 
-const MAX_TEXT = 256 * 1024
+/** What a model reads of one result: more costs it its memory of everything else. */
+const MAX_TEXT = 128 * 1024
 const MAX_PARTS = 1000
 const MAX_VALUES = 100
 /** Shorter texts are scanned so many characters at once, a line each: a scan by itself costs as much as reading some hundred characters. */
@@ -168,7 +169,9 @@ class Cleaning {
       ...(this.#dropped > 0
         ? [`[cordon] ${this.#dropped} parts of the result were of no known form and were left out`]
         : []),
-      ...(this.cut ? [`[cordon] the result was cut: it had more than ${MAX_TEXT} characters`] : []),
+      ...(this.cut
+        ? [`[cordon] the result was cut: it had more than ${MAX_TEXT} characters; ask the tool for less`]
+        : []),
       ...(this.flagged ? [WARNING] : []),
     ]
   }

@@ -7,7 +7,7 @@ import { visibleLines } from '../../terminal/terminal.ts'
 import { ERROR, isObject, type Json, RpcError } from '../json-rpc.ts'
 import type { Elicit } from '../rounds.ts'
 import { withVisibleText } from '../visible-json.ts'
-import { outerName, outerUri } from './namespace.ts'
+import { type Names, outerUri } from './namespace.ts'
 import { ALONE, type WrappedServer } from './wrapped-server.ts'
 
 /** One thing on offer. */
@@ -153,7 +153,8 @@ export class ServerCatalog {
         throw new RpcError(ERROR.internal, `the list of ${kind.field} of ${server.label} is not a list`)
       for (const item of list.slice(0, MAX_OFFERS)) {
         const name = isObject(item) ? item[kind.key] : undefined
-        if (typeof name !== 'string' || !kind.valid.test(name) || found.has(name)) continue
+        // Of two names that a client may take for one the first is the one.
+        if (typeof name !== 'string' || !kind.valid.test(name) || isTaken(found, name, kind)) continue
         const definition = plain(item)
         const pin = pinOf(definition)
         size += pin.text.length
@@ -219,6 +220,12 @@ export class ServerCatalog {
   }
 }
 
+/** Clients fold the names of tools, and not addresses. */
+function isTaken(found: ReadonlyMap<string, Offer>, name: string, { key }: Kind): boolean {
+  const folded = (text: string): string => text.toLowerCase().replace(/[.-]/g, '_')
+  return key === 'name' ? [...found.keys()].some((one) => folded(one) === folded(name)) : found.has(name)
+}
+
 /** Pins of an older Cordon hold tools without a mark. */
 function isSeen(kind: Pinned, known: Readonly<Record<string, DescriptionPin>>): boolean {
   if (Object.hasOwn(known, SEEN[kind])) return true
@@ -240,8 +247,8 @@ export function definitionDiff(before: string | null, now: string): string {
 }
 
 /** A tool or a prompt as the client sees it: under the server's name, marked as a stranger's. */
-export function shownNamed(definition: Json, label: string): Json {
-  return { ...marked(definition, label), name: outerName(label, String(definition.name)) }
+export function shownNamed(definition: Json, label: string, outer: Names['outer']): Json {
+  return { ...marked(definition, label), name: outer(label, String(definition.name)) }
 }
 
 /** A resource as the client sees it. */

@@ -56,7 +56,7 @@ export async function answerServer(
   throw new RpcError(ERROR.refused, 'refused' in gated ? gated.refused : gated.failed)
 }
 
-const approving: Elicit = async () => ({ action: 'accept', content: { answer: 'yes' } })
+const approving: Elicit = async () => ({ action: 'accept', content: { answer: 'once' } })
 
 function elicited(
   params: Json,

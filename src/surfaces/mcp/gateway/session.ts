@@ -9,6 +9,7 @@ import { GatewayCalls } from './calls.ts'
 import { ChangeFeed } from './change-feed.ts'
 import { type GateParts, GatewayGate } from './gate.ts'
 import { isLogLevel } from './log-relay.ts'
+import { type Names, PREFIXED, plainNames } from './namespace.ts'
 import { GatewayServer, type GatewayServerParts } from './server.ts'
 import { shownNamed, shownResource, shownTemplate } from './server-catalog.ts'
 import type { CallContext } from './wrapped-server.ts'
@@ -16,6 +17,8 @@ import type { CallContext } from './wrapped-server.ts'
 export interface GatewayParts extends GateParts {
   readonly servers: readonly GatewayServerParts[]
   readonly root: string
+  /** One server alone, whose names stay as they are. */
+  readonly isPlain?: boolean
   readonly toClient: Send
   readonly warn: (text: string) => void
   readonly now: () => number
@@ -49,6 +52,7 @@ export class GatewaySession {
   readonly #rounds = new Rounds()
   readonly #feed: ChangeFeed
   readonly #parts: GatewayParts
+  readonly #names: Names
   #handshake: Handshake | null = null
   #logLevel: string | null = null
   /** Whether any request said that forms can be put to the person. */
@@ -56,6 +60,7 @@ export class GatewaySession {
 
   constructor(parts: GatewayParts) {
     this.#parts = parts
+    this.#names = parts.isPlain ? plainNames(parts.servers[0]!.label) : PREFIXED
     const gate = new GatewayGate(parts)
     this.client = new RpcPeer(parts.toClient, { request: (request) => this.#ofClient(request), notification: () => {} })
     this.#feed = new ChangeFeed(this.client, () => this.#handshake !== null)
@@ -80,7 +85,7 @@ export class GatewaySession {
         }),
       ]),
     )
-    this.#calls = new GatewayCalls(this.#servers, gate)
+    this.#calls = new GatewayCalls(this.#servers, gate, this.#names)
   }
 
   async close(): Promise<void> {
@@ -207,14 +212,14 @@ export class GatewaySession {
   async #all(
     kind: 'tools' | 'prompts' | 'resources',
     offers: (server: GatewayServer) => Promise<readonly { readonly definition: Json }[]>,
-    shown: (definition: Json, label: string) => Json,
+    shown: (definition: Json, label: string, outer: Names['outer']) => Json,
   ): Promise<Json[]> {
     const servers = [...this.#servers.values()]
     const started = this.#started(servers, `notifications/${kind}/list_changed`)
     const lists = await Promise.allSettled(
       servers.map(async (server, index) => {
         await started[index]
-        return (await offers(server)).map(({ definition }) => shown(definition, server.label))
+        return (await offers(server)).map(({ definition }) => shown(definition, server.label, this.#names.outer))
       }),
     )
     const failures = lists.flatMap((list) => (list.status === 'rejected' ? [messageOf(list.reason)] : []))

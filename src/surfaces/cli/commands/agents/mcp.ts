@@ -2,11 +2,11 @@
 
 import { resolve } from 'node:path'
 import { openFleetPrompter } from '../../../../organisation/prompter.ts'
-import { keepAsk } from '../../../../questions/asks.ts'
 import { waitForPage } from '../../../../questions/open-pages.ts'
-import { askView, createCordon, withAnswers } from '../../../../session/cordon.ts'
+import { createCordon } from '../../../../session/cordon.ts'
 import { machineFiles } from '../../../../system/files.ts'
 import { thisMachine } from '../../../../system/machine.ts'
+import { keepQuestion } from '../../../mcp/kept-question.ts'
 import type { ServerOptions } from '../../../mcp/served-project.ts'
 import { serveStdio } from '../../../mcp/stdio.ts'
 import { type Terminal, visible } from '../../../terminal/terminal.ts'
@@ -33,14 +33,27 @@ export async function run({ terminal, argv, bare }: CommandContext): Promise<num
       url,
       config,
       name: textFlag(args, 'name') ?? null,
+      isPlain: args.flags.plain === true,
       accept: args.flags.accept === true,
       terminal,
     })
   }
-  if (verb === 'login' || verb === 'logout' || verb === 'list') {
-    const { mcpLogin, mcpLogout, mcpList } = await import('./mcp-servers.ts')
-    const run = { login: mcpLogin, logout: mcpLogout, list: mcpList }[verb]
-    return run({ terminal, root, words: server, url: textFlag(args, 'url') ?? null })
+  if (verb === 'login' || verb === 'logout') {
+    // The address that it prints is one to be opened: nothing of it is masked.
+    const { mcpLogin, mcpLogout } = await import('./mcp-login.ts')
+    const run = verb === 'login' ? mcpLogin : mcpLogout
+    return run({ terminal: bare, root, words: server, url: textFlag(args, 'url') ?? null })
+  }
+  const catalogue = {
+    add: 'mcpAdd',
+    remove: 'mcpRemove',
+    list: 'mcpList',
+    status: 'mcpStatus',
+    logs: 'mcpLogs',
+  } as const
+  if (verb !== undefined && Object.hasOwn(catalogue, verb)) {
+    const own = await import('./mcp-catalogue.ts')
+    return own[catalogue[verb as keyof typeof catalogue]]({ terminal, args, root, words: server })
   }
   if (verb !== undefined) throw new UsageError('say cordon mcp, or cordon mcp wrap -- SERVER')
   if (args.flags.port !== undefined && !args.flags.http) throw new UsageError('--port goes with --http')
@@ -86,15 +99,7 @@ function serverOptions(root: string, terminal: Terminal): ServerOptions {
         const project = machineFiles.canonical(root)
         const fleet = await openFleetPrompter(machine, project)
         if (fleet) return fleet.ask(request, signal)
-        const { tool, suggestions } = request
-        // The session has its own id, and takes no answer to a call that it has refused.
-        const view = withAnswers(askView(request), ['time', 'always', 'deny', 'deny-always'])
-        const id = keepAsk(machine, { host: 'mcp', project, tool, view, suggestions }, Date.now())
-        throw new Error(
-          id === null
-            ? 'only the manifest can allow it: the user can grant it in cordon.toml and sign that'
-            : `tell the user to run \`cordon approvals allow ${id}\` in another terminal, then try again`,
-        )
+        throw new Error(keepQuestion(machine, project, 'mcp', request))
       },
     },
   }

@@ -1,4 +1,4 @@
-/** `cordon add`: puts a host, a place, a command or a port into the manifest and signs it, in one step. */
+/** `cordon add`: puts a host, a place, a command, a port or a tool into the manifest and signs it, in one step. */
 
 import { requireGrantable, typedPlaces } from '../../../../one-off/grants.ts'
 import {
@@ -8,6 +8,7 @@ import {
   hostAddition,
   pathAddition,
   portAddition,
+  toolAddition,
 } from '../../../../project/additions.ts'
 import { amendProject } from '../../../../project/amend.ts'
 import { requireProject } from '../../../../project/place/root.ts'
@@ -23,11 +24,11 @@ import { typedPort } from '../../one-off-flags.ts'
 import { openWritten } from '../../open-policy.ts'
 import { type CommandContext, commandRow, EXIT, UsageError } from '../../usage.ts'
 
-/** Runs `cordon add host|read|write|command|port VALUE…`. */
+/** Runs `cordon add host|read|write|command|port|tool VALUE…`. */
 export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const args = parseArguments(commandRow('add')!, argv)
   const [given, ...values] = args.words
-  const kind = oneOf(['host', 'read', 'write', 'command', 'port'], given, 'say what to add')
+  const kind = oneOf(['host', 'read', 'write', 'command', 'port', 'tool'], given, 'say what to add')
   if (values.length === 0) throw new UsageError(`say which: cordon add ${kind} ${EXAMPLES[kind]}`)
   const opened = await openWritten(args, terminal)
   if (!opened) return EXIT.usage
@@ -94,6 +95,7 @@ const EXAMPLES = {
   write: '../out',
   command: '"npm test:*"',
   port: '5173',
+  tool: 'mcp__issues__list',
 } as const
 
 function additionOf(kind: keyof typeof EXAMPLES, value: string, places: AdditionPlaces): Addition {
@@ -105,6 +107,11 @@ function additionOf(kind: keyof typeof EXAMPLES, value: string, places: Addition
     }
     case 'command':
       return commandAddition(value, places)
+    case 'tool': {
+      const addition = toolAddition(value, places)
+      if (addition) return addition
+      throw new UsageError(`a tool is mcp__SERVER__TOOL, with conditions such as repo=acme/* behind it, not “${value}”`)
+    }
     case 'port':
       return portAddition(typedPort(value, 'port'), places)
     default: {

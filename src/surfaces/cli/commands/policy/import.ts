@@ -1,6 +1,6 @@
 /** `cordon import`: the permission settings of another agent, as a manifest that allows no more than they did. */
 
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { IMPORTERS } from '../../../../agents/import/agents.ts'
 import { RULE_FILES } from '../../../../agents/import/codex.ts'
 import { importManifest } from '../../../../agents/import/manifest.ts'
@@ -19,7 +19,14 @@ import { type CommandContext, commandRow, EXIT } from '../../usage.ts'
 /** Where each keeps its settings, the nearest first; all that are there count. */
 function placesOf(agent: string, machine: Machine): readonly string[] {
   const { settings } = findHost(agent)?.ownRules ?? {}
-  return settings?.(rulePlace(machine)) ?? [join(machine.home, '.srt-settings.json')]
+  const own: Readonly<Record<string, readonly string[]>> = {
+    srt: [join(machine.home, '.srt-settings.json')],
+    vscode: [
+      ...['.vscode/settings.json', '.vscode/mcp.json'].map((file) => join(machine.cwd, file)),
+      ...['settings.json', 'mcp.json'].map((file) => join(dirname(machine.configDir), 'Code/User', file)),
+    ],
+  }
+  return settings?.(rulePlace(machine)) ?? own[agent] ?? []
 }
 
 function rulePlace({ cwd, home, env }: Machine): RulePlace {

@@ -26,24 +26,34 @@ export async function run({ terminal, argv }: CommandContext): Promise<number> {
   const lines = trail.query({ since, limit: MOST_LINES })
   const isHere = args.flags.all ? () => true : hereOf(lines, machineFiles.canonical(machine.cwd))
   const shown = lines.filter((line) => isHere(line) && !HIDDEN.has(line.type))
-  if (args.flags.json) {
-    for (const line of shown) terminal.out(`${JSON.stringify(line)}\n`)
-    return EXIT.ok
-  }
-  if (shown.length === 0) {
+  if (shown.length === 0 && !args.flags.json) {
     const elsewhere = args.flags.all ? '' : '; cordon log --all shows every project'
     terminal.err(`nothing was recorded here in the last ${hours} hours${elsewhere}\n`)
     return EXIT.ok
   }
-  const known = trail.subjects(shown)
-  for (const [, group] of Map.groupBy(shown, ({ session }) => session)) {
+  printLines(terminal, shown, trail, args.flags.json === true)
+  return EXIT.ok
+}
+
+/** Lines of the record, by session. */
+export function printLines(
+  terminal: Terminal,
+  lines: readonly AuditLine[],
+  trail: ReturnType<typeof openAuditTrail>,
+  json: boolean,
+): void {
+  if (json) {
+    for (const line of lines) terminal.out(`${JSON.stringify(line)}\n`)
+    return
+  }
+  const known = trail.subjects(lines)
+  for (const [, group] of Map.groupBy(lines, ({ session }) => session)) {
     terminal.out(`${heading(terminal, group)}\n`)
     for (const line of group) {
       const subject = known.get(line.call)
       terminal.out(`${auditRow(terminal, line, subject === undefined ? undefined : redacted(subject))}\n`)
     }
   }
-  return EXIT.ok
 }
 
 /** Lines of calls in the project that this folder lies in, and what belongs to them. */

@@ -37,6 +37,35 @@ export function withoutTomlValue(config: string, table: string, key: string): st
   return lines.toSpliced(from, line + 1 - from).join('\n')
 }
 
+/** The very text of a table with the tables below it, from its header to the next one; null where there is none. */
+export function tableText(config: string, table: string): string | null {
+  const range = tableRange(config, table)
+  return range && config.slice(range.start, range.end)
+}
+
+/** The text with these very characters instead of a table, or behind everything where there is none; null takes it out. */
+export function withTableText(config: string, table: string, wanted: string | null): string {
+  const range = tableRange(config, table)
+  if (range) return config.slice(0, range.start) + (wanted ?? '') + config.slice(range.end)
+  return wanted === null ? config : `${config}${config === '' || config.endsWith('\n') ? '' : '\n'}${wanted}`
+}
+
+function tableRange(config: string, table: string): { readonly start: number; readonly end: number } | null {
+  const lines = config.split('\n')
+  const isOwn = (line: string): boolean => new RegExp(`^\\s*\\[\\s*${escaped(table)}\\s*(?:\\]|\\.)`).test(line)
+  const first = lines.findIndex(isOwn)
+  if (first < 0) return null
+  const next = lines.findIndex((line, index) => index > first && /^\s*\[/.test(line) && !isOwn(line))
+  const startOf = (line: number): number => lines.slice(0, line).reduce((sum, text) => sum + text.length + 1, 0)
+  // The empty line before a table is the table's.
+  const startAt = (line: number): number => startOf(line > 0 && lines[line - 1]!.trim() === '' ? line - 1 : line)
+  return { start: startAt(first), end: next < 0 ? config.length : startAt(next) }
+}
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+}
+
 function tableOf(lines: readonly string[], table: string): { readonly at: number; readonly end: number } {
   const at = lines.findIndex((text) => text.trim() === `[${table}]`)
   const end = lines.findIndex((text, index) => index > at && text.trim().startsWith('['))

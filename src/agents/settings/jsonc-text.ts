@@ -1,7 +1,6 @@
 /** Settings of other programs, changed as text: what is not ours keeps its comments, its indentation, its line ends and its last byte. */
 
-import { parseSettings } from '../../../system/json.ts'
-import { isObject } from './host.ts'
+import { isRecord, parseSettings } from '../../system/json.ts'
 
 interface Part {
   readonly start: number
@@ -30,6 +29,18 @@ export function withValue(text: string | null, path: readonly string[], wanted: 
   const { value, rest } = descend(whole, path)
   if (rest.length > 0) return inserted(whole, value, wrapped(rest.slice(1), wanted), rest[0]!)
   return whole.slice(0, value.start) + JSON.stringify(wanted) + whole.slice(value.end)
+}
+
+/** The very text of the value at a path; null where there is none. */
+export function textAt(text: string, path: readonly string[]): string | null {
+  const value = at(text, path)
+  return value === null ? null : text.slice(value.start, value.end)
+}
+
+/** The text with these very characters instead of the value at a path, which is there. */
+export function withTextAt(text: string, path: readonly string[], wanted: string): string {
+  const { start, end } = at(text, path)!
+  return text.slice(0, start) + wanted + text.slice(end)
 }
 
 /** The text without the items of a list for which `is` holds; a list or object that is empty then goes too, unless it is to stay. */
@@ -141,7 +152,7 @@ function at(text: string, path: readonly string[]): Value | null {
 export function hasPath(text: string | null, path: readonly string[]): boolean {
   try {
     let value: unknown = text === null ? undefined : parseSettings(text)
-    for (const key of path) value = isObject(value) ? value[key] : undefined
+    for (const key of path) value = isRecord(value) ? value[key] : undefined
     return value !== undefined
   } catch {
     return false

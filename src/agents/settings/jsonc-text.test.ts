@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseSettings } from '../../../system/json.ts'
+import { parseSettings } from '../../system/json.ts'
 import { hasPath, withItem, withoutItems, withoutValue, withValue } from './jsonc-text.ts'
 
 const OURS = { matcher: '*', hooks: [{ type: 'command', command: 'x # cordon hook' }] }

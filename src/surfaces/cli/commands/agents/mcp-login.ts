@@ -1,10 +1,10 @@
-/** `cordon mcp list`, `login` and `logout`: the servers of the manifest, and who you are at those that are elsewhere. */
+/** `cordon mcp login` and `logout`: who you are at servers that are elsewhere. */
 
 import { spawn } from 'node:child_process'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { openGatewayJudge } from '../../../../agents/mcp/judge.ts'
-import { remoteFetch } from '../../../../agents/mcp/remote.ts'
+import { foreignLogin, remoteFetch } from '../../../../agents/mcp/remote.ts'
 import { RemoteLogin } from '../../../../agents/mcp/remote-login.ts'
 import { isRemoteUrl, manifestServers, remoteServer, type ServerSpec } from '../../../../agents/mcp/servers.ts'
 import { Fault } from '../../../../system/fault.ts'
@@ -22,19 +22,6 @@ export interface ServersRequest {
 /** How long a person may take in the browser. */
 const LOGIN_MS = 10 * 60_000
 
-export async function mcpList({ terminal, root }: ServersRequest): Promise<number> {
-  const machine = thisMachine()
-  const { answered } = await openGatewayJudge(root, machine)
-  const specs = manifestServers(answered.loaded)
-  if (specs.length === 0) terminal.out('no MCP servers: write [mcp_servers.NAME] in cordon.toml\n')
-  for (const { name, argv, remote } of specs) {
-    const login = remote && new RemoteLogin(machine.stateDir, name, remote.url)
-    const state = login === null ? '' : login.isLoggedIn ? ' (logged in)' : ' (no login)'
-    terminal.out(`${visible(name)}  ${visible(remote?.url ?? argv.join(' '))}${state}\n`)
-  }
-  return EXIT.ok
-}
-
 export async function mcpLogout(request: ServersRequest): Promise<number> {
   const machine = thisMachine()
   const { name, remote } = await wanted(request, machine)
@@ -50,7 +37,14 @@ export async function mcpLogin(request: ServersRequest): Promise<number> {
   const { answered } = await openGatewayJudge(root, machine)
   const answer = await listenForCode()
   try {
+    let at: URL | null = null
     const open = (address: URL): void => {
+      const foreign = foreignLogin({ server: { name, ...remote }, loaded: answered.loaded, machine }, address)
+      if (foreign !== null)
+        throw new Fault('login-needed', foreign, {
+          remedy: `If you know that host, add it to domains of [mcp_servers.${name}] and sign that.`,
+        })
+      at = address
       terminal.err(`cordon: log in to ${visible(name)} in your browser:\n  ${visible(address.href)}\n`)
       openBrowser(machine, address)
     }
@@ -59,7 +53,7 @@ export async function mcpLogin(request: ServersRequest): Promise<number> {
     const parts = { server: { name, ...remote }, loaded: answered.loaded, machine, login }
     const { auth } = await import('@modelcontextprotocol/sdk/client/auth.js')
     const options = { serverUrl: remote.url, fetchFn: remoteFetch(parts, signal) }
-    const code = answer.code(login.state(), signal)
+    const code = answer.code(login.state(), () => at, signal)
     code.catch(() => {})
     if ((await auth(login, options)) === 'REDIRECT') await auth(login, { ...options, authorizationCode: await code })
     terminal.err(`cordon: logged in to ${visible(name)}\n`)
@@ -87,13 +81,13 @@ async function wanted({ root, words, url }: ServersRequest, machine: Machine): P
 /** The page that a browser comes back to: on this machine alone, for one answer with the right state. */
 async function listenForCode(): Promise<{
   readonly url: string
-  readonly code: (state: string, signal: AbortSignal) => Promise<string>
+  readonly code: (state: string, at: () => URL | null, signal: AbortSignal) => Promise<string>
   readonly close: () => void
 }> {
   const server = createServer()
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve))
   const { port } = server.address() as AddressInfo
-  const code = (state: string, signal: AbortSignal) =>
+  const code = (state: string, at: () => URL | null, signal: AbortSignal) =>
     new Promise<string>((resolve, reject) => {
       signal.addEventListener('abort', () => reject(new Fault('login-needed', 'nobody logged in in time')), {
         once: true,
@@ -102,7 +96,9 @@ async function listenForCode(): Promise<{
         const { pathname, searchParams } = new URL(message.url ?? '/', 'http://127.0.0.1')
         const given = searchParams.get('code')
         // What another page sends here is not the answer that is waited for.
-        const isOurs = pathname === '/callback' && searchParams.get('state') === state
+        const issuer = searchParams.get('iss')
+        const isOther = issuer !== null && URL.parse(issuer)?.origin !== at()?.origin
+        const isOurs = pathname === '/callback' && searchParams.get('state') === state && !isOther
         const text = !isOurs ? 'Not found' : given ? 'You are logged in. Close this page.' : 'The login was refused.'
         response.writeHead(isOurs ? 200 : 404, { 'content-type': 'text/plain', connection: 'close' }).end(`${text}\n`)
         if (isOurs && given) resolve(given)

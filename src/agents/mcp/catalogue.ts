@@ -1,0 +1,173 @@
+/** Which servers were put into which configurations of clients, so that each can be taken out again as if it had never been there. */
+
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { Fault, messageOf } from '../../system/fault.ts'
+import { machineFiles } from '../../system/files.ts'
+import { isRecord } from '../../system/json.ts'
+import { withLock } from '../../system/lock.ts'
+import type { Machine } from '../../system/machine.ts'
+import { openOwnDirectory, readOwnJson, writeOwnJson } from '../../system/state.ts'
+import { textAt } from '../settings/jsonc-text.ts'
+import {
+  type ClientScope,
+  type ClientServer,
+  clientFile,
+  entryText,
+  MCP_CLIENTS,
+  type McpClient,
+  withEntry,
+  withoutEntry,
+} from './clients.ts'
+
+/** A server in one configuration. */
+export interface Placed {
+  readonly server: string
+  readonly client: string
+  readonly scope: ClientScope
+  /** The root of the project; of the person's own configuration the one it was added from. */
+  readonly root: string
+  readonly file: string
+  /** Its entry as it was written. */
+  readonly written: string
+  /** The entry that was there before; null where there was none. */
+  readonly before: string | null
+  /** The whole file before the first server of ours; null where there was none. */
+  readonly original: string | null
+}
+
+interface CatalogueFile {
+  readonly version: 1
+  readonly placed: readonly Placed[]
+}
+
+/** Puts a server into a client's configuration. Throws a Fault for one that cannot be read. */
+export function placeServer(
+  machine: Machine,
+  client: McpClient,
+  { scope, root, name }: { readonly scope: ClientScope; readonly root: string; readonly name: string },
+  server: Pick<ClientServer, 'command' | 'env'>,
+): Placed {
+  const file = clientFile(client, scope, { root, home: machine.home, env: machine.env })
+  if (file === null) throw new Fault('agent-settings', `${client.name} has no servers of a project`)
+  const text = readText(file)
+  return understood(file, () => {
+    const after = withEntry(client, text, name, server)
+    const ours = placedIn(machine, file)
+    const known = ours.find((one) => one.server === name)
+    const placed: Placed = {
+      server: name,
+      client: client.name,
+      scope,
+      root,
+      file,
+      written: entryText(client, after, name)!,
+      before: known ? known.before : entryText(client, text, name),
+      original: ours[0] ? ours[0].original : text,
+    }
+    change(machine, (all) => [...all.filter((one) => one.file !== file || one.server !== name), placed])
+    write(file, after)
+    return placed
+  })
+}
+
+/** Takes it out again. Throws a Fault where somebody changed the entry since. */
+export function takeOut(machine: Machine, placed: Placed): void {
+  const { file, server, written, before, original } = placed
+  const client = MCP_CLIENTS.find(({ name }) => name === placed.client)!
+  const text = readText(file)
+  const found = understood(file, () => entryText(client, text, server))
+  if (text !== null && found !== null) {
+    if (found !== written)
+      throw new Fault('agent-settings', `${file}: the entry of ${server} was changed since it was written`, {
+        remedy: 'Take it out by hand, then run cordon mcp remove again.',
+      })
+    const without = withoutEntry(client, text, server, before)
+    const isLast = placedIn(machine, file).every((one) => one.server === server)
+    // What differs by nothing but space is what was there.
+    const isOriginal = isLast && plain(without) === plain(original ?? (client.form === 'toml' ? '' : '{}'))
+    if (isOriginal && original === null) rmSync(file)
+    else write(file, isOriginal ? original! : without)
+  }
+  change(machine, (all) => all.filter((one) => one.file !== file || one.server !== server))
+}
+
+/** Every server that was placed and not taken out. */
+export function placedServers(machine: Machine): readonly Placed[] {
+  return readOwnJson(join(machine.stateDir, FILE), isCatalogue)?.placed ?? []
+}
+
+/** Whether calls of a server by this client go through Cordon's gateway: every entry of that name is one that Cordon wrote. */
+export function isBehindGateway(machine: Machine, client: string, root: string, server: string): boolean {
+  const known = MCP_CLIENTS.find(({ name }) => name === client)
+  if (!known) return false
+  const ours = placedServers(machine).filter((one) => one.client === client && one.server === server)
+  const place = { root, home: machine.home, env: machine.env }
+  try {
+    const found = (['project', 'user'] as const).flatMap((scope) => {
+      const file = clientFile(known, scope, place)
+      const text = file === null ? null : readText(file)
+      const entry = entryText(known, text, server)
+      // Claude Code has servers of one project in the person's file as well, and takes those first.
+      const isShadowed = text !== null && known.form !== 'toml' && textAt(text, ['projects', root, known.table, server])
+      if (isShadowed) return [false]
+      return entry === null ? [] : [ours.some((one) => one.file === file && one.written === entry)]
+    })
+    return found.length > 0 && found.every(Boolean)
+  } catch {
+    return false
+  }
+}
+
+const FILE = 'mcp-clients.json'
+
+function placedIn(machine: Machine, file: string): readonly Placed[] {
+  return placedServers(machine).filter((one) => one.file === file)
+}
+
+function change(machine: Machine, how: (all: readonly Placed[]) => readonly Placed[]): void {
+  const directory = openOwnDirectory(machine.stateDir)
+  withLock(join(directory, 'locks/mcp-clients'), () => {
+    writeOwnJson(join(directory, FILE), { version: 1, placed: how(placedServers(machine)) } satisfies CatalogueFile)
+  })
+}
+
+export function readText(file: string): string | null {
+  return existsSync(file) ? readFileSync(file, 'utf8') : null
+}
+
+function write(file: string, text: string): void {
+  const target = existsSync(file) ? machineFiles.canonical(file) : file
+  const mode = existsSync(target) ? statSync(target).mode & 0o777 : 0o600
+  mkdirSync(dirname(target), { recursive: true })
+  machineFiles.writeText(target, text, { mode })
+}
+
+function understood<T>(file: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof Fault) throw error
+    throw new Fault('agent-settings', `${file} cannot take a server: ${messageOf(error)}`, {
+      remedy: 'Put that right, then run it again.',
+    })
+  }
+}
+
+function plain(text: string): string {
+  return text.replace(/\s+/g, '')
+}
+
+function isCatalogue(value: unknown): value is CatalogueFile {
+  return (
+    isRecord(value) &&
+    value.version === 1 &&
+    Array.isArray(value.placed) &&
+    value.placed.every(
+      (one) =>
+        isRecord(one) &&
+        ['server', 'client', 'scope', 'root', 'file', 'written'].every((name) => typeof one[name] === 'string') &&
+        [one.before, one.original].every((text) => text === null || typeof text === 'string'),
+    )
+  )
+}

@@ -1,0 +1,215 @@
+/** MCP clients and their configurations: where each has its servers, in which form, and how one is put in and taken out. */
+
+import { join } from 'node:path'
+import { isRecord, parseSettings, recordOf } from '../../system/json.ts'
+import { parseToml } from '../import/toml.ts'
+import { textAt, withoutValue, withTextAt, withValue } from '../settings/jsonc-text.ts'
+import { tableText, tomlText, withTableText } from '../settings/toml-text.ts'
+
+export interface ClientPlace {
+  readonly root: string
+  readonly home: string
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+/** A server as a client starts it, or reaches it. */
+export interface ClientServer {
+  readonly command: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  readonly url: string | null
+  /** It needs headers, which only the client has. */
+  readonly hasHeaders: boolean
+}
+
+export interface McpClient {
+  readonly name: string
+  /** The file in a project, from its root; null where there is none. */
+  readonly project: string | null
+  /** The file of the person. */
+  readonly user: (place: ClientPlace) => string
+  /** The table of servers; of TOML it is a table too. */
+  readonly table: string
+  readonly form: 'plain' | 'typed' | 'local' | 'words' | 'toml'
+  /** What stands for the project in its file, where the client starts servers elsewhere. */
+  readonly root?: string
+}
+
+// biome-ignore lint/suspicious/noTemplateCurlyInString: the editors put the folder there.
+const WORKSPACE = '${workspaceFolder}'
+const config = ({ home, env }: ClientPlace): string => env.XDG_CONFIG_HOME ?? join(home, '.config')
+
+export const MCP_CLIENTS: readonly McpClient[] = [
+  {
+    name: 'claude-code',
+    project: '.mcp.json',
+    user: ({ home, env }) => join(env.CLAUDE_CONFIG_DIR ?? home, '.claude.json'),
+    table: 'mcpServers',
+    form: 'plain',
+  },
+  {
+    name: 'codex',
+    project: '.codex/config.toml',
+    user: ({ home, env }) => join(env.CODEX_HOME ?? join(home, '.codex'), 'config.toml'),
+    table: 'mcp_servers',
+    form: 'toml',
+  },
+  {
+    name: 'opencode',
+    project: 'opencode.json',
+    user: (place) => join(config(place), 'opencode/opencode.json'),
+    table: 'mcp',
+    form: 'words',
+  },
+  {
+    name: 'gemini',
+    project: '.gemini/settings.json',
+    user: ({ home }) => join(home, '.gemini/settings.json'),
+    table: 'mcpServers',
+    form: 'plain',
+  },
+  {
+    name: 'qwen',
+    project: '.qwen/settings.json',
+    user: ({ home }) => join(home, '.qwen/settings.json'),
+    table: 'mcpServers',
+    form: 'plain',
+  },
+  {
+    name: 'cursor',
+    project: '.cursor/mcp.json',
+    user: ({ home }) => join(home, '.cursor/mcp.json'),
+    table: 'mcpServers',
+    form: 'plain',
+    root: WORKSPACE,
+  },
+  {
+    name: 'vscode',
+    project: '.vscode/mcp.json',
+    user: (place) => join(config(place), 'Code/User/mcp.json'),
+    table: 'servers',
+    form: 'typed',
+    root: WORKSPACE,
+  },
+  {
+    name: 'copilot',
+    project: null,
+    user: ({ home, env }) => join(env.COPILOT_HOME ?? join(home, '.copilot'), 'mcp-config.json'),
+    table: 'mcpServers',
+    form: 'local',
+  },
+  {
+    name: 'cline',
+    project: null,
+    user: ({ home, env }) => join(env.CLINE_DIR ?? join(home, '.cline'), 'data/settings/cline_mcp_settings.json'),
+    table: 'mcpServers',
+    form: 'plain',
+  },
+  {
+    name: 'windsurf',
+    project: null,
+    user: ({ home }) => join(home, '.codeium/windsurf/mcp_config.json'),
+    table: 'mcpServers',
+    form: 'plain',
+  },
+  {
+    name: 'claude-desktop',
+    project: null,
+    user: ({ home, ...place }) =>
+      process.platform === 'darwin'
+        ? join(home, 'Library/Application Support/Claude/claude_desktop_config.json')
+        : join(config({ home, ...place }), 'Claude/claude_desktop_config.json'),
+    table: 'mcpServers',
+    form: 'plain',
+  },
+]
+
+export type ClientScope = 'project' | 'user'
+
+/** The file of a client; null where it has none of that scope. */
+export function clientFile({ project, user }: McpClient, scope: ClientScope, place: ClientPlace): string | null {
+  if (scope === 'user') return user(place)
+  return project === null ? null : join(place.root, project)
+}
+
+/** The very text of a server's entry; null where there is none. Throws for a file that does not read. */
+export function entryText({ table, form }: McpClient, text: string | null, name: string): string | null {
+  if (text === null || text.trim() === '') return null
+  return form === 'toml' ? tableText(text, `${table}.${name}`) : textAt(text, [table, name])
+}
+
+/** The names of the servers in a configuration. */
+export function serverNames({ table, form }: McpClient, text: string | null): readonly string[] {
+  if (text === null || text.trim() === '') return []
+  const all = form === 'toml' ? parseToml(text, 'it') : parseSettings(text)
+  return Object.keys(recordOf(recordOf(all)[table]))
+}
+
+/** A server's entry as what is run or reached; null for a form that is not known. */
+export function readEntry({ table, form }: McpClient, text: string, name: string): ClientServer | null {
+  const all = form === 'toml' ? parseToml(text, 'it') : parseSettings(text)
+  const entry = recordOf(recordOf(recordOf(all)[table])[name])
+  const words = [entry.command, entry.args ?? []].flat()
+  const env = entry.env ?? entry.environment ?? {}
+  const url = entry.url ?? entry.httpUrl ?? entry.serverUrl ?? null
+  const isRead =
+    (url === null ? words.length > 0 && words.every(isText) : isText(url)) &&
+    isRecord(env) &&
+    Object.values(env).every(isText)
+  if (!isRead) return null
+  const headers = entry.headers ?? entry.http_headers ?? entry.bearer_token_env_var
+  return {
+    command: url === null ? (words as readonly string[]) : [],
+    env: env as Readonly<Record<string, string>>,
+    url: url as string | null,
+    hasHeaders: isRecord(headers) ? Object.keys(headers).length > 0 : headers !== undefined,
+  }
+}
+
+/** The configuration with a server in it, instead of the one of that name. */
+export function withEntry(
+  client: McpClient,
+  text: string | null,
+  name: string,
+  server: Pick<ClientServer, 'command' | 'env'>,
+): string {
+  const { table, form } = client
+  const [command = '', ...args] = server.command
+  const env = Object.keys(server.env).length > 0 ? server.env : undefined
+  if (form === 'toml') {
+    const lines = [
+      `[${table}.${name}]`,
+      `command = ${tomlText(command)}`,
+      `args = [${args.map(tomlText).join(', ')}]`,
+      ...(env
+        ? [
+            `env = { ${Object.entries(env)
+              .map(([key, value]) => `${tomlText(key)} = ${tomlText(value)}`)
+              .join(', ')} }`,
+          ]
+        : []),
+    ]
+    const after = withTableText(text ?? '', `${table}.${name}`, `\n${lines.join('\n')}\n`)
+    // A server that is written in another way than as a table would be there twice.
+    parseToml(after, 'its settings')
+    return after
+  }
+  const plain = { command, args, ...(env && { env }) }
+  const entry = {
+    plain,
+    typed: { type: 'stdio', ...plain },
+    local: { type: 'local', ...plain, tools: ['*'] },
+    words: { type: 'local', command: server.command, enabled: true, ...(env && { environment: env }) },
+  }[form]
+  return withValue(text, [table, name], entry)
+}
+
+/** The configuration with what was there before (`before`), or without the server. */
+export function withoutEntry(client: McpClient, text: string, name: string, before: string | null): string {
+  const { table, form } = client
+  if (form === 'toml') return withTableText(text, `${table}.${name}`, before)
+  return before === null ? withoutValue(text, [table, name], () => false) : withTextAt(text, [table, name], before)
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && !value.includes('\0')
+}

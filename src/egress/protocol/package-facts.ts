@@ -1,0 +1,145 @@
+/** What registries say of packages, read once for a session and kept. */
+
+import { messageOf } from '../../system/fault.ts'
+import { checksumsOf, crateFile, cratesProtocol } from '../packages/crates.ts'
+import type { PackageMemory } from '../packages/memory.ts'
+import { npmProtocol } from '../packages/npm.ts'
+import { pypiProtocol } from '../packages/pypi.ts'
+import {
+  canonicalName,
+  type Ecosystem,
+  type PackageFacts,
+  type Registry,
+  type RegistryProtocol,
+} from '../packages/release.ts'
+import { NO_TIMES, type PackageRules } from '../packages/rules.ts'
+import { timeOf } from '../packages/time-of.ts'
+import type { EgressDenial } from '../wire/refusal.ts'
+import { type FetchedDocument, fetchDocument } from './package-document.ts'
+import { elsewhere, factsKey, hrefOf, indexUrl, type PackageRequest, urlKey } from './package-place.ts'
+import type { Passage } from './passage.ts'
+
+export const PROTOCOLS: Readonly<Record<Ecosystem, RegistryProtocol>> = {
+  npm: npmProtocol,
+  pypi: pypiProtocol,
+  crates: cratesProtocol,
+}
+
+/** Reads registries, by the rules of the command that asks. */
+export class PackageReader {
+  readonly #rules: PackageRules
+  readonly #memory: PackageMemory
+
+  constructor(rules: PackageRules, memory: PackageMemory) {
+    this.#rules = rules
+    this.#memory = memory
+  }
+
+  facts(
+    passage: Passage,
+    request: PackageRequest,
+    registry: Registry,
+    name: string,
+  ): Promise<PackageFacts | EgressDenial> {
+    const { facts: kept } = this.#memory
+    const key = factsKey(registry, name)
+    const known = kept.get(key)
+    if (known) return known
+    const reading = this.#readFacts(passage, request, registry, name)
+    kept.set(key, reading)
+    void reading.then((facts) => {
+      if ('code' in facts) kept.delete(key)
+      else this.remember(registry, facts)
+    })
+    return reading
+  }
+
+  async #readFacts(
+    passage: Passage,
+    request: PackageRequest,
+    registry: Registry,
+    name: string,
+  ): Promise<PackageFacts | EgressDenial> {
+    const path = PROTOCOLS[registry.ecosystem].metadataPath(name)
+    const url = new URL(path, indexUrl(registry))
+    const fetched = await fetchDocument(passage, elsewhere(request, url), PROTOCOLS[registry.ecosystem].accept)
+    if ('refusal' in fetched) return fetched.refusal
+    if (fetched.status !== 200) return unreadable(name, `it answered ${fetched.status}`)
+    return this.factsOf(passage, elsewhere(request, url), registry, name, fetched)
+  }
+
+  async factsOf(
+    passage: Passage,
+    request: PackageRequest,
+    registry: Registry,
+    name: string,
+    fetched: FetchedDocument,
+  ): Promise<PackageFacts | EgressDenial> {
+    try {
+      const facts = PROTOCOLS[registry.ecosystem].read(fetched.text, fetched.type, hrefOf(request.read), name)
+      if (facts === null)
+        return unreadable(name, `its answer (${fetched.type || 'of no type'}) has no times of versions. ${NO_TIMES}`)
+      const canonical = canonicalName(registry.ecosystem, name)
+      if (canonicalName(registry.ecosystem, facts.name) !== canonical)
+        return unreadable(name, `it answered for ${facts.name}`)
+      return registry.ecosystem === 'crates'
+        ? await this.#crateFacts(passage, request, registry, facts, fetched.text)
+        : facts
+    } catch (error) {
+      return unreadable(name, messageOf(error))
+    }
+  }
+
+  /** An index of crates says elsewhere where files are, and an older one when versions were published. */
+  async #crateFacts(
+    passage: Passage,
+    request: PackageRequest,
+    registry: Registry,
+    facts: PackageFacts,
+    text: string,
+  ): Promise<PackageFacts | EgressDenial> {
+    const index = registry.subdomains ? new URL('/', hrefOf(request.read)) : new URL(registry.url)
+    const config = await this.#document(passage, request, new URL('config.json', index))
+    if (config === null || typeof config.dl !== 'string') return unreadable(facts.name, 'its config.json names no dl')
+    const { dl, api } = config
+    const undated = this.#rules.minimumAge !== null && facts.releases.some(({ published }) => published === null)
+    const url = typeof api === 'string' && URL.canParse(api) ? new URL(`/api/v1/crates/${facts.name}`, api) : null
+    const more = undated && url !== null ? await this.#document(passage, request, url) : null
+    const times = new Map<unknown, unknown>(
+      (Array.isArray(more?.versions) ? (more.versions as Record<string, unknown>[]) : []).map((one) => [
+        one.num,
+        one.created_at,
+      ]),
+    )
+    const checksums = checksumsOf(text)
+    return {
+      name: facts.name,
+      releases: facts.releases.map((release) => ({
+        ...release,
+        published: release.published ?? timeOf(times.get(release.version)),
+        file: crateFile(dl, facts.name, release.version, checksums.get(release.version) ?? ''),
+      })),
+    }
+  }
+
+  async #document(
+    passage: Passage,
+    request: PackageRequest,
+    url: URL,
+  ): Promise<Readonly<Record<string, unknown>> | null> {
+    const fetched = await fetchDocument(passage, elsewhere(request, url), 'application/json')
+    if ('refusal' in fetched || fetched.status !== 200) return null
+    return JSON.parse(fetched.text) as Readonly<Record<string, unknown>>
+  }
+
+  remember(registry: Registry, facts: PackageFacts): void {
+    this.#memory.facts.set(factsKey(registry, facts.name), Promise.resolve(facts))
+    for (const { file } of facts.releases)
+      if (file !== null && URL.canParse(file))
+        this.#memory.files.set(urlKey(new URL(file)), { ecosystem: registry.ecosystem, name: facts.name })
+  }
+}
+
+function unreadable(name: string, why: string): EgressDenial {
+  return { code: 'package-unreadable', message: `the registry was asked about ${name}, and ${why}` }
+}

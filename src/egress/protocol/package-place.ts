@@ -1,0 +1,114 @@
+/** Where packages are: requests and addresses as places, and which registry and which release a place belongs to. */
+
+import { canonicalName, type PackageFacts, type Registry, type Release } from '../packages/release.ts'
+import type { RequestTarget } from '../wire/request-head.ts'
+import { authorityOf, type Target } from '../wire/target.ts'
+import type { Tunnel } from './passage.ts'
+
+export interface PackageRequest {
+  readonly read: RequestTarget
+  readonly method: string
+  readonly rawHeaders: readonly string[]
+  readonly tunnel: Tunnel | null
+}
+
+export interface Place {
+  readonly host: string
+  readonly port: number
+  /** Decoded, without the query; null where it can be read in more than one way. */
+  readonly path: string | null
+}
+
+export function placeOf({ host, port }: Target, path: string): Place {
+  return { host, port, path: plainPath(path) }
+}
+
+function plainPath(path: string): string | null {
+  try {
+    const plain = decodeURIComponent(path.replace(/[?#].*$/s, ''))
+    return /[\\;%?#]|\/\/|(?:^|\/)\.{1,2}(?:\/|$)|[^\x20-\x7e]/.test(plain) ? null : plain
+  } catch {
+    return null
+  }
+}
+
+/** Without the port where it is one of the web's. */
+export const hostOf = ({ host, port }: Place): string => (port === 80 || port === 443 ? host : `${host}:${port}`)
+
+export const keyOf = ({ host, port, path }: Place): string => `${host}:${port === 80 ? 443 : port}${path}`
+
+export function urlKey(url: URL): string {
+  const port = url.port === '' ? 443 : Number(url.port)
+  return keyOf({ host: url.hostname.replace(/^\[|\]$/g, ''), port, path: plainPath(url.pathname) })
+}
+
+/** The registry that a place belongs to: the one with the longest path, of several. */
+export function registryOf(registries: readonly Registry[], place: Place): Registry | null {
+  const found = registries.filter(
+    (registry) => place.path?.startsWith(basePath(registry, place)) ?? isHost(registry, place),
+  )
+  return found.toSorted((a, b) => a.url.length - b.url.length).at(-1) ?? null
+}
+
+/** The path of the registry on that host; one that nothing starts with where it is not there. */
+export function basePath(registry: Registry, place: Place): string {
+  if (!isHost(registry, place)) return '\0'
+  const url = new URL(registry.url)
+  return registry.subdomains && place.host !== url.hostname ? '/' : plainPath(url.pathname)!
+}
+
+function isHost({ url, subdomains }: Registry, { host, port }: Place): boolean {
+  const own = new URL(url)
+  const ports = own.port === '' ? [80, 443] : [Number(own.port)]
+  return ports.includes(port) && (host === own.hostname || (subdomains && host.endsWith(`.${own.hostname}`)))
+}
+
+/** Where the index is of a registry that serves it from a name below its own. */
+export function indexUrl({ ecosystem, url, subdomains }: Registry): URL {
+  const index = new URL(url)
+  if (ecosystem === 'crates' && subdomains) index.hostname = `index.${index.hostname}`
+  return index
+}
+
+export function releaseAt({ releases }: PackageFacts, { target, path }: RequestTarget, isOwn: boolean): Release | null {
+  const place = placeOf(target, path)
+  const wanted = place.path?.replace(/\.metadata$/, '') ?? null
+  if (wanted === null) return null
+  const key = keyOf({ ...place, path: wanted })
+  const base = wanted.slice(wanted.lastIndexOf('/') + 1)
+  return (
+    releases.find(({ file }) => file !== null && urlKey(new URL(file)) === key) ??
+    // A mirror serves the files below its own address, and names them as the public one does.
+    (isOwn && base !== 'download' ? releases.find(({ file }) => file?.endsWith(`/${base}`)) : undefined) ??
+    null
+  )
+}
+
+/** A file of Python is published by itself; elsewhere a version is one file. */
+export function idOf({ ecosystem }: Registry, { version, file }: Release): string {
+  return ecosystem === 'pypi' ? (file ?? version) : version
+}
+
+export function factsKey({ ecosystem, url }: Registry, name: string): string {
+  return `${url} ${canonicalName(ecosystem, name)}`
+}
+
+export function hrefOf({ target, secure, path }: RequestTarget): string {
+  return `${secure ? 'https' : 'http'}://${authorityOf(target, secure ? 443 : 80)}${path}`
+}
+
+/** A request that Cordon makes itself; what the client sent to prove who it is goes to the same host alone. */
+export function elsewhere({ read, rawHeaders, tunnel }: PackageRequest, url: URL): PackageRequest {
+  const secure = url.protocol === 'https:'
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port)
+  const kind = host.includes(':') ? 'ipv6' : /^[\d.]+$/.test(host) ? 'ipv4' : 'name'
+  const target: Target = { host, port, kind }
+  const same = host === read.target.host && port === read.target.port
+  return {
+    read: { target, secure, path: `${url.pathname}${url.search}` },
+    method: 'GET',
+    rawHeaders: same ? rawHeaders : [],
+    tunnel: same ? tunnel : null,
+  }
+}

@@ -1,0 +1,502 @@
+/** `cordon mcp add`, `remove`, `list`, `status` and `logs`: the servers of a project and a person, in the configurations of their clients. */
+
+import { spawn } from 'node:child_process'
+import { accessSync, constants, mkdirSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { type Placed, placedServers, placeServer, readText, takeOut } from '../../../../agents/mcp/catalogue.ts'
+import {
+  type ClientScope,
+  type ClientServer,
+  clientFile,
+  entryText,
+  MCP_CLIENTS,
+  type McpClient,
+  readEntry,
+  serverNames,
+} from '../../../../agents/mcp/clients.ts'
+import { openGatewayJudge } from '../../../../agents/mcp/judge.ts'
+import { RemoteLogin } from '../../../../agents/mcp/remote-login.ts'
+import {
+  isRemoteUrl,
+  manifestServers,
+  SERVER_NAME,
+  type ServerSpec,
+  splitWords,
+} from '../../../../agents/mcp/servers.ts'
+import { openChecker } from '../../../../call/decide/check-call.ts'
+import { editProject } from '../../../../project/amend.ts'
+import type { LoadedPolicy } from '../../../../project/load/load.ts'
+import { openPolicy } from '../../../../project/open.ts'
+import { MANIFEST_NAME, requireProject } from '../../../../project/place/root.ts'
+import { withRegistries } from '../../../../project/registries/hosts.ts'
+import { judgeTrust, signProject } from '../../../../project/sign/trust.ts'
+import { openAuditTrail } from '../../../../report/audit-trail.ts'
+import { Fault, messageOf } from '../../../../system/fault.ts'
+import { machineFiles } from '../../../../system/files.ts'
+import { recordOf } from '../../../../system/json.ts'
+import { type Machine, thisMachine } from '../../../../system/machine.ts'
+import { writeMade } from '../../../../system/made-file.ts'
+import { paint, type Terminal, visible, visibleLines } from '../../../terminal/terminal.ts'
+import type { Arguments } from '../../arguments.ts'
+import { confirm } from '../../confirm.ts'
+import { openWritten } from '../../open-policy.ts'
+import { EXIT, UsageError } from '../../usage.ts'
+import { printLines } from '../run/log.ts'
+
+export interface CatalogueRequest {
+  readonly terminal: Terminal
+  readonly args: Arguments
+  readonly root: string
+  /** The words behind the verb. */
+  readonly words: readonly string[]
+}
+
+/** What is to be added, and where. */
+interface Wanted {
+  readonly name: string
+  readonly scope: ClientScope
+  readonly root: string
+  readonly clients: readonly McpClient[]
+  readonly server: ClientServer
+  /** The manifest has it already. */
+  readonly isKnown: boolean
+}
+
+/** Runs `cordon mcp add NAME`. */
+export async function mcpAdd(request: CatalogueRequest): Promise<number> {
+  const { terminal, args } = request
+  const machine = thisMachine()
+  const wanted = await readWanted(request, machine)
+  const { name, clients, server, scope } = wanted
+  const section = wanted.isKnown ? null : sectionOf(wanted, args)
+  const where = scope === 'user' ? 'your own cordon.toml' : 'cordon.toml'
+  terminal.out(
+    `${paint(terminal, 'yellow', '+ opens ')} ${visible(`the MCP server ${name}: ${server.url ?? server.command.join(' ')}`)}\n`,
+  )
+  if (section !== null) terminal.out(`${visibleLines(section.trim())}\n`)
+  for (const client of clients) terminal.out(`  ${client.name}: ${visible(fileOf(client, wanted, machine))}\n`)
+  if (!args.flags.yes && !(await confirm(terminal, `Write it into ${where} and the clients? [y/N] `))) {
+    terminal.err(
+      `nothing was added${process.stdin.isTTY ? '' : ': there is no terminal to ask on (--yes does not ask)'}\n`,
+    )
+    return EXIT.failed
+  }
+  if (section !== null) await writeSection(request, machine, wanted, section)
+  for (const client of clients) {
+    const command = [
+      ...wrapperWords(machine),
+      ...['mcp', 'wrap', '--plain', '--name', name],
+      ...(scope === 'project' && client.root ? ['--root', client.root] : []),
+    ]
+    const placed = placeServer(machine, client, wanted, { command, env: server.env })
+    terminal.err(`${paint(terminal, 'green', 'written')} ${visible(placed.file)}\n`)
+  }
+  if (server.url !== null) terminal.err(`if it wants a login: cordon mcp login ${name}\n`)
+  terminal.err('restart the client, or reload its MCP servers\n')
+  return EXIT.ok
+}
+
+/** Runs `cordon mcp remove NAME`. */
+export async function mcpRemove(request: CatalogueRequest): Promise<number> {
+  const { terminal, args } = request
+  const machine = thisMachine()
+  const name = nameIn(request)
+  const scope = scopeOf(args)
+  const root = machineFiles.canonical(request.root)
+  const named = args.lists.client ?? []
+  const isMeant = (one: Placed): boolean =>
+    one.server === name && one.scope === scope && (scope === 'user' || one.root === root)
+  const all = placedServers(machine).filter(isMeant)
+  const found = all.filter(({ client }) => named.length === 0 || named.includes(client))
+  for (const placed of found) {
+    takeOut(machine, placed)
+    terminal.err(`taken out of ${visible(placed.file)}\n`)
+  }
+  const isLast = found.length === all.length
+  const cut = isLast ? await removeSection(request, machine, name, scope) : false
+  if (found.length === 0 && !cut)
+    throw new Fault('no-servers', `cordon mcp add put no server “${name}” here`, {
+      remedy: 'cordon mcp list shows those that there are.',
+    })
+  return EXIT.ok
+}
+
+/** Runs `cordon mcp list`: the servers of the manifest, where they are, and those that no one guards. */
+export async function mcpList({ terminal, args, root: given }: CatalogueRequest): Promise<number> {
+  const machine = thisMachine()
+  const { answered } = await openGatewayJudge(given, machine)
+  const { root } = answered.loaded
+  const placed = placedServers(machine).filter(({ scope, root: of }) => scope === 'user' || of === root)
+  const rows = manifestServers(answered.loaded).map((spec) => ({
+    ...rowOf(spec, machine),
+    clients: placed.filter(({ server }) => server === spec.name).map(({ client }) => client),
+    guarded: true,
+  }))
+  const bare = bareServers(machine, root, placed).map(({ name, client, file }) => ({
+    name,
+    runs: file,
+    login: null,
+    clients: [client],
+    guarded: false,
+  }))
+  if (args.flags.json) {
+    terminal.out(`${JSON.stringify({ servers: [...rows, ...bare] })}\n`)
+    return EXIT.ok
+  }
+  if (rows.length + bare.length === 0) terminal.out('no MCP servers: cordon mcp add NAME -- COMMAND adds one\n')
+  for (const { name, runs, login, clients } of rows) {
+    const state = login === null ? '' : login ? ' (logged in)' : ' (no login)'
+    terminal.out(
+      `${visible(name)}  ${visible(runs)}${state}${clients.length > 0 ? `  in ${clients.join(', ')}` : ''}\n`,
+    )
+  }
+  for (const { name, runs, clients } of bare)
+    terminal.out(
+      `${paint(terminal, 'yellow', 'not guarded')} ${visible(name)}  ${clients[0]}, ${visible(runs)}; cordon mcp add ${visible(name)}\n`,
+    )
+  return EXIT.ok
+}
+
+/** Runs `cordon mcp status [NAME]`: starts each server as a client would, and says what it offers and what a call would be. */
+export async function mcpStatus({ terminal, args, root, words }: CatalogueRequest): Promise<number> {
+  const machine = thisMachine()
+  const { answered } = await openGatewayJudge(root, machine)
+  const { loaded } = answered
+  const specs = manifestServers(loaded).filter(({ name }) => words.length === 0 || words.includes(name))
+  if (specs.length === 0)
+    throw new Fault('no-servers', 'there is no such MCP server', { remedy: 'See cordon mcp list.' })
+  const checker = await openChecker(loaded, machine, machineFiles)
+  let failed = false
+  const all: object[] = []
+  for (const spec of specs) {
+    const { tools, notes } = await askGateway(spec.name, loaded.root)
+    const levels = (tools ?? []).map((tool) => {
+      const { decision } = checker.check({ tool: `mcp__${spec.name}__${tool}`, input: {}, cwd: loaded.root }).decision
+      return { tool, decision }
+    })
+    failed ||= tools === null
+    all.push({ ...rowOf(spec, machine), tools: levels, works: tools !== null, notes })
+    if (args.flags.json) continue
+    const count = (wanted: string) => levels.filter(({ decision }) => decision === wanted).length
+    const sums = ['allow', 'ask', 'deny'].flatMap((one) => (count(one) > 0 ? [`${count(one)} ${one}`] : []))
+    const works =
+      tools === null ? paint(terminal, 'red', 'does not work') : `${tools.length} tools (${sums.join(', ') || 'none'})`
+    terminal.out(`${visible(spec.name)}  ${works}\n`)
+    for (const note of notes) terminal.out(`  ${visible(note)}\n`)
+  }
+  if (args.flags.json) terminal.out(`${JSON.stringify({ servers: all })}\n`)
+  return failed ? EXIT.failed : EXIT.ok
+}
+
+/** Runs `cordon mcp logs NAME`: what the record has of a server. */
+export function mcpLogs(request: CatalogueRequest): number {
+  const { terminal, args, root } = request
+  const name = nameIn(request)
+  const trail = openAuditTrail(thisMachine())
+  const own = new RegExp(`^(?:mcp__${name}__|mcp_[a-z]+__${name}$)`)
+  const project = machineFiles.canonical(root)
+  const lines = trail.query({ limit: MOST_LINES })
+  const calls = new Set(
+    lines.filter(({ tool, project: of }) => own.test(String(tool)) && of === project).map(({ call }) => call),
+  )
+  const shown = lines.filter(({ call }) => call !== undefined && calls.has(call))
+  if (shown.length === 0) terminal.err(`nothing was recorded of ${visible(name)} here\n`)
+  printLines(terminal, shown, trail, args.flags.json === true)
+  return EXIT.ok
+}
+
+const MOST_LINES = 5000
+/** Longer than a server may take to start. */
+const STATUS_MS = 150_000
+
+function nameIn({ words }: CatalogueRequest): string {
+  const [name] = words
+  if (name === undefined) throw new UsageError('say which server')
+  if (!SERVER_NAME.test(name))
+    throw new UsageError(`the name of a server is small letters, digits and "-", not “${name}”`)
+  return name
+}
+
+const scopeOf = ({ flags }: Arguments): ClientScope => (flags.user ? 'user' : 'project')
+
+function fileOf(client: McpClient, { scope, root }: Wanted, machine: Machine): string {
+  return clientFile(client, scope, { root, home: machine.home, env: machine.env })!
+}
+
+async function readWanted(request: CatalogueRequest, machine: Machine): Promise<Wanted> {
+  const { args, words } = request
+  const name = nameIn(request)
+  const scope = scopeOf(args)
+  const root = machineFiles.canonical(request.root)
+  const command = words.slice(1)
+  const url = typeof args.flags.url === 'string' ? args.flags.url : null
+  if (url !== null && (command.length > 0 || !isRemoteUrl(url)))
+    throw new UsageError('--url takes https://HOST/PATH, and stands by itself')
+  const clients = clientsOf(args, scope, name, { root, home: machine.home, env: machine.env })
+  const typed = url !== null || command.length > 0 ? { command, env: {}, url, hasHeaders: false } : null
+  const own = await knownServer(name, request.root, machine)
+  if (own !== null && typed !== null)
+    throw new Fault('bad-config', `cordon.toml has an MCP server “${name}” already`, {
+      remedy: `Change it there, or leave the command out: cordon mcp add ${name} puts it into clients.`,
+    })
+  const known = typed ?? own ?? found(clients, { name, scope, root }, machine)
+  if (known === null)
+    throw new Fault('no-servers', `neither cordon.toml nor a client has an MCP server “${name}”`, {
+      remedy: `Say what it is: cordon mcp add ${name} -- COMMAND, or --url https://HOST/PATH.`,
+    })
+  if (known.hasHeaders)
+    throw new Fault('bad-config', `the entry of ${name} has headers, which cordon.toml cannot hold`, {
+      remedy: `Log in instead (cordon mcp login ${name}), or keep the file and start cordon mcp wrap --config FILE.`,
+    })
+  return { name, scope, root, clients, server: known, isKnown: own !== null }
+}
+
+/** Those that are named; else those whose configuration is there, and of several that have the server, these. */
+function clientsOf(
+  { lists }: Arguments,
+  scope: ClientScope,
+  name: string,
+  place: { readonly root: string; readonly home: string; readonly env: Machine['env'] },
+): readonly McpClient[] {
+  const named = lists.client ?? []
+  const able = MCP_CLIENTS.filter((client) => clientFile(client, scope, place) !== null)
+  const unknown = named.find((one) => !able.some((client) => client.name === one))
+  if (unknown !== undefined)
+    throw new UsageError(`--client takes ${able.map((client) => client.name).join(', ')}, not “${unknown}”`)
+  if (named.length > 0) return able.filter((client) => named.includes(client.name))
+  const there = able.filter((client) => readText(clientFile(client, scope, place)!) !== null)
+  const having = there.filter((client) => hasEntry(client, readText(clientFile(client, scope, place)!), name))
+  const chosen = having.length > 0 ? having : there
+  if (chosen.length > 0) return chosen
+  throw new UsageError(
+    `no client has a configuration here: say which, --client ${able.map((one) => one.name).join('|')}`,
+  )
+}
+
+function hasEntry(client: McpClient, text: string | null, name: string): boolean {
+  try {
+    return entryText(client, text, name) !== null
+  } catch {
+    return false
+  }
+}
+
+/** The server as the manifest has it. */
+async function knownServer(name: string, root: string, machine: Machine): Promise<ClientServer | null> {
+  const place = { machine: { ...machine, cwd: root }, files: machineFiles, root: null }
+  const opened = await openPolicy({ ...place, choice: { kind: 'project' }, unsigned: 'as-written' })
+  const spec = 'loaded' in opened ? manifestServers(opened.loaded).find((one) => one.name === name) : undefined
+  return spec ? { command: spec.argv, env: {}, url: spec.remote?.url ?? null, hasHeaders: false } : null
+}
+
+/** The server as the clients have it. */
+function found(
+  clients: readonly McpClient[],
+  { name, scope, root }: { readonly name: string; readonly scope: ClientScope; readonly root: string },
+  machine: Machine,
+): ClientServer | null {
+  const servers = clients.flatMap((client) => {
+    const text = readText(clientFile(client, scope, { root, home: machine.home, env: machine.env })!)
+    if (!hasEntry(client, text, name)) return []
+    const read = readEntry(client, text!, name)
+    if (read === null) throw new Fault('agent-settings', `the entry of ${name} for ${client.name} is not understood`)
+    return [read]
+  })
+  const [first, ...others] = servers
+  if (
+    first &&
+    others.some((other) => JSON.stringify([other.command, other.url]) !== JSON.stringify([first.command, first.url]))
+  )
+    throw new Fault('agent-settings', `the clients have different servers called ${name}`, {
+      remedy: 'Say which client: --client NAME.',
+    })
+  return first ?? null
+}
+
+/** The section of the manifest. */
+function sectionOf({ name, server }: Wanted, { flags, lists }: Arguments): string {
+  const names = (list: readonly string[]) => `[${list.map((one) => JSON.stringify(one)).join(', ')}]`
+  const variables = [...new Set([...Object.keys(server.env), ...(lists.env ?? [])])]
+  const lines = [
+    `[mcp_servers.${name}]`,
+    server.url === null
+      ? `command = ${JSON.stringify(joinWords(server.command))}`
+      : `url = ${JSON.stringify(server.url)}`,
+    ...(lists.read ? [`read = ${names(lists.read)}`] : []),
+    ...(lists.write ? [`write = ${names(lists.write)}`] : []),
+    ...(lists.host ? [`domains = ${names(lists.host)}`] : []),
+    ...(variables.length > 0 ? [`env_vars = ${names(variables)}`] : []),
+    ...(flags.reads ? ['', `[mcp.${name}]`, 'trust_hints = true', 'read_only = "allow"'] : []),
+  ]
+  return `\n${lines.join('\n')}\n`
+}
+
+/** A command line that reads as these words. */
+function joinWords(words: readonly string[]): string {
+  const text = words
+    .map((word) => (/^[^\s'"\\$`|&;<>()]+$/.test(word) ? word : word.includes("'") ? `"${word}"` : `'${word}'`))
+    .join(' ')
+  if (JSON.stringify(splitWords(text)) === JSON.stringify(words)) return text
+  throw new Fault('bad-config', 'a word of the command has signs that cordon.toml cannot hold', {
+    remedy: 'Put the command into a script, and name that.',
+  })
+}
+
+async function writeSection(
+  { terminal, args }: CatalogueRequest,
+  machine: Machine,
+  { name, scope, root }: Wanted,
+  section: string,
+): Promise<void> {
+  const header = `[mcp_servers.${name}]`
+  const append = (text: string): string | null =>
+    text.includes(header) ? text : `${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${section}`
+  if (scope === 'user') {
+    const file = join(machine.configDir, MANIFEST_NAME)
+    mkdirSync(machine.configDir, { recursive: true, mode: 0o700 })
+    machineFiles.writeText(file, append(readText(file) ?? 'schema_version = 1\n')!, { mode: 0o600 })
+    return
+  }
+  const loaded = await signedManifest(args, terminal, machine)
+  if (loaded === null) throw new Fault('manifest', 'cordon.toml does not load')
+  const amended = await editProject(loaded, machine, machineFiles, append)
+  if ('why' in amended)
+    throw new Fault('manifest', `${name} was not added: ${amended.why}`, {
+      remedy: `Write it into ${join(root, MANIFEST_NAME)} by hand, and run cordon sign.`,
+    })
+  terminal.err(`${paint(terminal, 'green', 'added and signed')} ${visible(loaded.manifestPath)}\n`)
+}
+
+/** The manifest in its signed form; a new one where there is none. */
+async function signedManifest(args: Arguments, terminal: Terminal, machine: Machine): Promise<LoadedPolicy | null> {
+  const opened = await openWritten(args, terminal)
+  if (!opened) return null
+  const report = judgeTrust(opened.loaded, machine, machineFiles)
+  if (report && report.trust.status !== 'signed')
+    throw new Fault('unsigned-manifest', `${opened.loaded.manifestPath} is not signed in its current form`, {
+      remedy: 'Read it and run cordon sign first: what others changed in it is not signed along.',
+    })
+  if (report) return withRegistries(opened.loaded, report.registries)
+  requireProject(opened.loaded.root, machine)
+  writeMade(opened.loaded.manifestPath, 'schema_version = 1\n', { flag: 'wx', mode: 0o644 })
+  const started = await openWritten(args, terminal)
+  if (started) signProject(started.loaded, machine, new Date())
+  return started?.loaded ?? null
+}
+
+/** Takes the section out as it was written; one that was changed since stays. */
+async function removeSection(
+  { terminal, args }: CatalogueRequest,
+  machine: Machine,
+  name: string,
+  scope: ClientScope,
+): Promise<boolean> {
+  const pattern = new RegExp(
+    `\\n\\[mcp_servers\\.${name}\\]\\n(?:[a-z_]+ = .*\\n)+(?:\\n\\[mcp\\.${name}\\]\\ntrust_hints = true\\nread_only = "allow"\\n)?(?=\\n\\[|$)`,
+  )
+  let isCut = false
+  const cut = (text: string): string => {
+    isCut = pattern.test(text)
+    return text.replace(pattern, '')
+  }
+  if (scope === 'user') {
+    const file = join(machine.configDir, MANIFEST_NAME)
+    const text = readText(file)
+    if (text !== null) machineFiles.writeText(file, cut(text), { mode: 0o600 })
+    return isCut
+  }
+  const opened = await openWritten(args, terminal)
+  if (!opened?.loaded.ownManifest || readText(opened.loaded.manifestPath) === null) return false
+  const amended = await editProject(opened.loaded, machine, machineFiles, cut)
+  if (isCut && 'why' in amended)
+    terminal.err(`the section [mcp_servers.${name}] stays in cordon.toml: ${amended.why}\n`)
+  return isCut && !('why' in amended)
+}
+
+/** `cordon` where that is this program, else the program itself. */
+function wrapperWords(machine: Machine): readonly string[] {
+  const script = machineFiles.canonical(process.argv[1] ?? '')
+  const folders = (machine.env.PATH ?? '').split(delimiter).filter((folder) => folder.startsWith('/'))
+  const first = folders.map((folder) => join(folder, 'cordon')).find(isProgram)
+  return first !== undefined && machineFiles.canonical(first) === script ? ['cordon'] : [process.execPath, script]
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function rowOf({ name, argv, remote }: ServerSpec, machine: Machine) {
+  const login = remote && new RemoteLogin(machine.stateDir, name, remote.url).isLoggedIn
+  return { name, runs: remote?.url ?? argv.join(' '), login }
+}
+
+/** Servers that clients start by themselves. */
+function bareServers(
+  machine: Machine,
+  root: string,
+  placed: readonly Placed[],
+): readonly { readonly name: string; readonly client: string; readonly file: string }[] {
+  return MCP_CLIENTS.flatMap((client) =>
+    (['project', 'user'] as const).flatMap((scope) => {
+      const file = clientFile(client, scope, { root, home: machine.home, env: machine.env })
+      try {
+        const names = file === null ? [] : serverNames(client, readText(file))
+        return names
+          .filter((name) => !placed.some((one) => one.file === file && one.server === name))
+          .map((name) => ({ name, client: client.name, file: file! }))
+      } catch {
+        return []
+      }
+    }),
+  )
+}
+
+/** The tools that a client would be shown, and what the gateway says meanwhile; null tools where it has none to show. */
+async function askGateway(
+  name: string,
+  root: string,
+): Promise<{ readonly tools: readonly string[] | null; readonly notes: readonly string[] }> {
+  const args = [process.argv[1]!, 'mcp', 'wrap', '--plain', '--name', name, '--root', root]
+  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'pipe'] })
+  const notes: string[] = []
+  let rest = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    for (const line of text.split('\n')) if (line.trim() !== '') notes.push(line)
+  })
+  const answered = new Promise<readonly string[] | null>((resolve) => {
+    child.once('close', () => resolve(null))
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      const lines = (rest + text).split('\n')
+      rest = lines.pop()!
+      for (const line of lines) {
+        const { id, result, error } = recordOf(JSON.parse(line))
+        if (id !== 2) continue
+        if (error !== undefined) notes.push(String(recordOf(error).message))
+        const { tools } = recordOf(result)
+        resolve(Array.isArray(tools) ? tools.map((tool) => String(recordOf(tool).name)) : null)
+      }
+    })
+  })
+  const clientInfo = { name: 'cordon-status', version: '1' }
+  const messages = [
+    { id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo } },
+    { method: 'notifications/initialized' },
+    { id: 2, method: 'tools/list', params: {} },
+  ]
+  child.stdin.on('error', () => {})
+  for (const message of messages) child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+  const timer = setTimeout(() => child.kill(), STATUS_MS)
+  try {
+    return { tools: await answered, notes }
+  } catch (error) {
+    return { tools: null, notes: [...notes, messageOf(error)] }
+  } finally {
+    clearTimeout(timer)
+    child.stdin.end()
+  }
+}

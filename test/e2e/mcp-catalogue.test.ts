@@ -1,0 +1,144 @@
+/** `cordon mcp add`, `list`, `status`, `logs` and `remove`: a server goes into each client's configuration and out again, to the byte. */
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { Project, type Ran } from './cordon.ts'
+
+const SERVER = `import json, sys
+TOOLS = [
+  {"name": "list", "description": "Lists notes.", "annotations": {"readOnlyHint": True}, "inputSchema": {"type": "object"}},
+  {"name": "drop", "description": "Deletes notes.", "inputSchema": {"type": "object"}},
+]
+for line in sys.stdin:
+    message = json.loads(line)
+    if "id" not in message: continue
+    method = message["method"]
+    result = {}
+    if method == "initialize": result = {"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "notes", "version": "1"}}
+    if method == "tools/list": result = {"tools": TOOLS}
+    if method == "tools/call": result = {"content": [{"type": "text", "text": "two notes"}]}
+    print(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": result}), flush=True)
+`
+const COMMAND = ['--', 'python3', 'server.py']
+const env = { CORDON_KEYCHAIN: 'off' }
+let project: Project
+const cordon = (...args: string[]): Ran => project.cordon(args, { env })
+const ok = (...args: string[]): Ran => {
+  const ran = cordon(...args)
+  expect(ran, ran.err).toMatchObject({ code: 0 })
+  return ran
+}
+beforeEach(() => {
+  project = new Project({ 'server.py': SERVER })
+})
+afterEach(() => project.remove())
+
+describe('a server that a client has already', () => {
+  const ENTRY = '{ "command": "python3",   "args": ["server.py"], "env": { "NOTES_TOKEN": "abc" } }'
+  const OWN = `{\n  "mcpServers": {\n    "notes": ${ENTRY}\n  }\n}\n`
+
+  it('is put behind the gateway, and is restored', () => {
+    project.write('.mcp.json', OWN)
+    expect(ok('mcp', 'list').out).toMatch(/not guarded notes/)
+    ok('mcp', 'add', 'notes', '--yes')
+    const manifest = readFileSync(join(project.directory, 'cordon.toml'), 'utf8')
+    expect(manifest).toContain('[mcp_servers.notes]\ncommand = "python3 server.py"\nenv_vars = ["NOTES_TOKEN"]')
+    const entry = JSON.parse(readFileSync(join(project.directory, '.mcp.json'), 'utf8')).mcpServers.notes
+    expect(entry.env).toEqual({ NOTES_TOKEN: 'abc' })
+    expect(ok('mcp', 'list').out).toMatch(/^notes {2}python3 server.py {2}in claude-code\n$/)
+    ok('mcp', 'remove', 'notes')
+    expect(readFileSync(join(project.directory, '.mcp.json'), 'utf8')).toBe(OWN)
+    expect(readFileSync(join(project.directory, 'cordon.toml'), 'utf8')).not.toContain('mcp_servers')
+  })
+
+  it('with headers is refused, with a way to keep it', () => {
+    project.write(
+      '.mcp.json',
+      '{"mcpServers":{"notes":{"type":"http","url":"https://mcp.example.com/","headers":{"A":"b"}}}}',
+    )
+    expect(cordon('mcp', 'add', 'notes', '--yes').err).toMatch(/has headers.*cordon mcp login notes/s)
+  })
+
+  it('and that was changed since stays as it is', () => {
+    project.write('.mcp.json', OWN)
+    ok('mcp', 'add', 'notes', '--yes')
+    const changed = readFileSync(join(project.directory, '.mcp.json'), 'utf8').replace('"wrap"', '"wrap", "--accept"')
+    project.write('.mcp.json', changed)
+    expect(cordon('mcp', 'remove', 'notes')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('was changed since'),
+    })
+    expect(readFileSync(join(project.directory, '.mcp.json'), 'utf8')).toBe(changed)
+  })
+})
+
+/** What the client's entry starts, asked as the client asks; the answers by their ids. */
+async function asClient(
+  entry: { command: string; args: string[] },
+  ...requests: { id: number; method: string; params: object }[]
+) {
+  const hello = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'c', version: '1' } }
+  const first = [{ id: 1, method: 'initialize', params: hello }, { method: 'notifications/initialized' }]
+  const child = spawn(entry.command, entry.args, {
+    cwd: project.directory,
+    env: { PATH: process.env.PATH, HOME: project.home, ...env },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const answers = new Map<
+    number,
+    { result: { isError?: boolean; content: { text: string }[]; tools: { name: string }[] } }
+  >()
+  const closed = once(child, 'close')
+  for (const message of [...first, ...requests])
+    child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+  for await (const line of createInterface({ input: child.stdout })) {
+    const message = JSON.parse(line)
+    if (message.id !== undefined) answers.set(message.id, message)
+    if (requests.every(({ id }) => answers.has(id))) child.stdin.end()
+  }
+  await closed
+  return (id: number) => answers.get(id)!.result
+}
+
+describe('the guide: add a server safely in one minute', () => {
+  it('each step does what it says', async () => {
+    ok('mcp', 'add', 'notes', '--client', 'claude-code', '--reads', '--yes', ...COMMAND)
+    expect(JSON.parse(ok('mcp', 'status', 'notes', '--json').out)).toMatchObject({
+      servers: [{ name: 'notes', works: true, tools: [{ tool: 'list' }, { tool: 'drop' }] }],
+    })
+    const { notes } = JSON.parse(readFileSync(join(project.directory, '.mcp.json'), 'utf8')).mcpServers
+    const client = await asClient(
+      notes,
+      { id: 2, method: 'tools/list', params: {} },
+      { id: 3, method: 'tools/call', params: { name: 'list', arguments: {} } },
+      { id: 4, method: 'tools/call', params: { name: 'drop', arguments: {} } },
+    )
+    expect(client(2).tools.map(({ name }) => name)).toEqual(['list', 'drop'])
+    expect(client(3).content[0]!.text).toBe('two notes')
+    expect(client(4)).toMatchObject({ isError: true })
+    // No one was there: the answer says so, and how the user can say yes.
+    const refusal = client(4).content[0]!.text
+    expect(refusal).toMatch(/no one could be asked.*cordon approvals allow/s)
+    expect(refusal).not.toContain('the user said no')
+    expect(ok('mcp', 'logs', 'notes').out).toMatch(/mcp__notes__list[\s\S]*mcp__notes__drop/)
+    const [, id = ''] = /cordon approvals allow (\S+?)`/.exec(refusal) ?? []
+    ok('approvals', 'allow', id, '--yes')
+    const again = await asClient(notes, { id: 2, method: 'tools/call', params: { name: 'drop', arguments: {} } })
+    expect(again(2).content[0]!.text).toBe('two notes')
+    ok('mcp', 'remove', 'notes')
+    expect(existsSync(join(project.directory, '.mcp.json'))).toBe(false)
+  })
+
+  it('`cordon add tool` is the remedy that a host’s dialog names', () => {
+    ok('mcp', 'add', 'notes', '--client', 'claude-code', '--yes', ...COMMAND)
+    expect(cordon('check', '--tool', 'mcp__notes__drop', '--input', '{"id":"a"}').code).not.toBe(0)
+    ok('add', 'tool', 'mcp__notes__drop id=a', '--yes')
+    expect(readFileSync(join(project.directory, 'cordon.toml'), 'utf8')).toContain('tools = ["drop id=a"]')
+    ok('check', '--tool', 'mcp__notes__drop', '--input', '{"id":"a"}')
+    expect(cordon('check', '--tool', 'mcp__notes__drop', '--input', '{"id":"b"}').code).not.toBe(0)
+  })
+})
